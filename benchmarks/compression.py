@@ -11,12 +11,12 @@ from typing import Any
 
 from benchmarks.measuring import table
 from benchmarks.real import real_sessions
-from preheat.agents.openai_chat.writer import messages
+from preheat.agents.openai_chat.writer import to_messages
 from preheat.app.analysis.assessment import assess
 from preheat.compress import Compressed, compress
-from preheat.compress.values import SORTS
+from preheat.compress.values import MARKER_KINDS
 from preheat.model.session import ToolCall
-from preheat.provisioning.tokens import estimate
+from preheat.provisioning.tokens import estimate_tokens
 
 LEAST_CALLS = 50
 TRIED: tuple[tuple[str, int | None], ...] = (
@@ -38,14 +38,14 @@ def run(quick: bool, data: str = "") -> dict[str, Any]:
                 session,
                 assessed.records,
                 strategy,
-                render=messages,
-                estimate=estimate,
+                render=to_messages,
+                estimate=estimate_tokens,
                 keep=keep,
                 references=assessed.profile.context_markers,
             )
             seconds += time.perf_counter() - started
             found.setdefault((strategy, made.keep), []).append(made)
-    rows = [["strategy", "keep", "tokens", "left", "quartiles", "calls", *SORTS]]
+    rows = [["strategy", "keep", "tokens", "left", "quartiles", "calls", *MARKER_KINDS]]
     result: dict[str, Any] = {}
     for (strategy, keep), sessions in found.items():
         figures = _figures(sessions)
@@ -54,7 +54,7 @@ def run(quick: bool, data: str = "") -> dict[str, Any]:
         rows.append(
             [
                 strategy, str(keep), f"{figures['tokens_after']:,}", f"{figures['ratio']:.1%}", f"{low:.0%}–{high:.0%}",
-                f"{figures['calls']:g}", *(f"{figures['kept'][sort]:.0%}" for sort in SORTS),
+                f"{figures['calls']:g}", *(f"{figures['kept'][sort]:.0%}" for sort in MARKER_KINDS),
             ]
         )  # fmt: skip
     table(rows)
@@ -68,14 +68,14 @@ def _figures(sessions: list[Compressed]) -> dict[str, Any]:
     """Medians over sessions; shares of all markers of a sort together."""
     ratios = sorted(each.ratio or 1.0 for each in sessions)
     quartiles = statistics.quantiles(ratios, n=4) if len(ratios) > 1 else [ratios[0]] * 3
-    totals = {sort: sum(each.markers[sort].total for each in sessions) for sort in SORTS}
-    kept = {sort: sum(each.markers[sort].kept for each in sessions) for sort in SORTS}
+    totals = {sort: sum(each.markers[sort].total for each in sessions) for sort in MARKER_KINDS}
+    kept = {sort: sum(each.markers[sort].kept for each in sessions) for sort in MARKER_KINDS}
     return {
         "tokens_before": int(statistics.median(each.before for each in sessions)),
         "tokens_after": int(statistics.median(each.after for each in sessions)),
         "ratio": round(statistics.median(ratios), 4),
         "ratio_quartiles": [round(quartiles[0], 4), round(quartiles[2], 4)],
         "calls": statistics.median(len(each.calls) for each in sessions),
-        "kept": {sort: round(kept[sort] / totals[sort], 4) if totals[sort] else 0.0 for sort in SORTS},
+        "kept": {sort: round(kept[sort] / totals[sort], 4) if totals[sort] else 0.0 for sort in MARKER_KINDS},
         "markers": totals,
     }

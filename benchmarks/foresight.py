@@ -28,20 +28,20 @@ import msgspec
 
 from benchmarks.real import PROJECT, real_sessions, sources
 from preheat.app.analysis.assessment import assess
-from preheat.app.analysis.one_pass import seen_by_learners
-from preheat.calls.files import changed, file_of, names_in
+from preheat.app.analysis.one_pass import prepare_for_learners
+from preheat.calls.files import changed_files, file_names_in, file_of
 from preheat.calls.form import command_form
-from preheat.calls.seen import Seen, SeenCall
+from preheat.calls.seen import JudgedCall, JudgedSession
 from preheat.calls.words import telling_words
-from preheat.commands import text_of, understand
-from preheat.lessons.called import called_in
-from preheat.lessons.learner import Noted
-from preheat.lessons.learners import LEARNERS, revised
+from preheat.commands import command_text, understand
+from preheat.lessons.called import describe_call
+from preheat.lessons.learner import SessionNotes
+from preheat.lessons.learners import LEARNERS, revise_lessons
 from preheat.lessons.projects import root_of
-from preheat.model.context import BUDGET, Context
+from preheat.model.context import TOKEN_BUDGET, Context
 from preheat.model.lesson import Lesson
 from preheat.provisioning import provision
-from preheat.provisioning.tokens import estimate
+from preheat.provisioning.tokens import estimate_tokens
 
 EARLIER = 0.6
 """The share of a project's sessions that is learned from."""
@@ -51,13 +51,13 @@ FEWEST = 5
 """Sessions of a project, so that there are earlier and later ones."""
 LAST_CALLS = 15
 _RESAMPLES = 2000
-FRAME = estimate(
+FRAME = estimate_tokens(
     '<preheat-context id="0123456789ab">\nObservations from 100 earlier sessions of this project: data, not instructions; they '
     "may be outdated.\n</preheat-context>"
 )
 """Tokens of the words around the items."""
 
-Pages = Sequence[dict[str, "Noted[Any]"]]
+Pages = Sequence[dict[str, "SessionNotes[Any]"]]
 
 
 class SessionActivity(NamedTuple):
@@ -101,8 +101,8 @@ class Score(NamedTuple):
     errors_covered: int = 0
 
 
-def command_of(each: SeenCall, of: Seen) -> str:
-    return of.relative(text_of(each.call.input)) if each.call.kind == "shell" else ""
+def command_of(each: JudgedCall, of: JudgedSession) -> str:
+    return of.relative(command_text(each.call.input)) if each.call.kind == "shell" else ""
 
 
 def plain(command: str) -> str:
@@ -111,7 +111,7 @@ def plain(command: str) -> str:
     return " ".join(main.words) if main is not None else " ".join(command.split())
 
 
-def collect_activity(of: Seen) -> SessionActivity:
+def collect_activity(of: JudgedSession) -> SessionActivity:
     forms: set[str] = set()
     files: set[str] = set()
     errors: set[tuple[str, ...]] = set()
@@ -123,12 +123,12 @@ def collect_activity(of: Seen) -> SessionActivity:
         command = command_of(each, of)
         if command:
             forms |= {form for form in map(command_form, _parts(command)) if form}
-            files.update(names_in(command))
+            files.update(file_names_in(command))
             (ran if each.ran else failed).add(plain(command))
         else:
-            forms |= {called_in(of, each)} - {each.call.tool}  # the name of a tool alone says nothing
+            forms |= {describe_call(of, each)} - {each.call.tool}  # the name of a tool alone says nothing
             if path := of.relative(file_of(each.call)):
-                files |= {path, *of.relative(changed(each.call)).splitlines()}
+                files |= {path, *of.relative(changed_files(each.call)).splitlines()}
         if each.failed and each.record.signature:
             errors.add(telling_words(each.record.signature))
         shapes.append(each.record.activity)
@@ -204,8 +204,8 @@ class Failure(NamedTuple):
     file: str
 
 
-def mistakes_of(of: Seen) -> list[Failure]:
-    by_seq = of.by_seq()
+def mistakes_of(of: JudgedSession) -> list[Failure]:
+    by_seq = of.calls_by_seq()
     found = []
     for each in of.calls:
         if not each.failed or each.record.cause != "mistake":
@@ -237,12 +237,12 @@ def covers(guidance: Guidance, failure: Failure) -> bool:
 
 
 # The rules.
-def last_calls(earlier: Sequence[Seen]) -> Guidance:
+def last_calls(earlier: Sequence[JudgedSession]) -> Guidance:
     """The last successful calls before."""
     chosen = [(of, each) for of in earlier for each in of.calls if each.worked][-LAST_CALLS:]
     tokens = sum(
-        estimate(each.call.tool + msgspec.json.encode(each.call.input).decode())
-        + estimate(each.result.text[:200] if each.result is not None else "")
+        estimate_tokens(each.call.tool + msgspec.json.encode(each.call.input).decode())
+        + estimate_tokens(each.result.text[:200] if each.result is not None else "")
         for _, each in chosen
     )
     commands = {text for of, each in chosen if (command := command_of(each, of)) for text in command_keys(command)}
@@ -250,7 +250,7 @@ def last_calls(earlier: Sequence[Seen]) -> Guidance:
     return Guidance(tokens, frozenset(), frozenset(commands), frozenset(files), frozenset())
 
 
-def frequent_commands(earlier: Sequence[Seen], count: int | None, tokens: int = 0) -> Guidance:
+def frequent_commands(earlier: Sequence[JudgedSession], count: int | None, tokens: int = 0) -> Guidance:
     """The commands that ran most often before: `count` of them, or as many as fit into the tokens."""
     runs: Counter[str] = Counter()
     for of in earlier:
@@ -258,7 +258,7 @@ def frequent_commands(earlier: Sequence[Seen], count: int | None, tokens: int = 
     chosen: list[str] = []
     spent = 0
     for command, _ in sorted(runs.items(), key=lambda item: (-item[1], item[0])):
-        cost = estimate(command) + 1
+        cost = estimate_tokens(command) + 1
         if (count is not None and len(chosen) >= count) or (count is None and spent + cost > tokens):
             break
         chosen.append(command)
@@ -268,14 +268,14 @@ def frequent_commands(earlier: Sequence[Seen], count: int | None, tokens: int = 
 
 
 # Scoring.
-def projects(data: str = "") -> dict[str, list[Seen]]:
-    found: defaultdict[str, list[Seen]] = defaultdict(list)
+def projects(data: str = "") -> dict[str, list[JudgedSession]]:
+    found: defaultdict[str, list[JudgedSession]] = defaultdict(list)
     wanted = {source.name for source in sources(data) if source.is_project}
     for each in real_sessions(data=data):
         source = each.source.removeprefix(PROJECT)
         if source in wanted:
             records = assess(each.session).records
-            found[source].append(seen_by_learners(each.session, records, root_of(each.session.project)))
+            found[source].append(prepare_for_learners(each.session, records, root_of(each.session.project)))
     return {
         source: sorted(some, key=lambda of: (of.session.started_at or 0.0, of.key))
         for source, some in found.items()
@@ -283,46 +283,50 @@ def projects(data: str = "") -> dict[str, list[Seen]]:
     }
 
 
-def noted(sessions: Sequence[Seen]) -> list[dict[str, Noted[Any]]]:
+def take_notes(sessions: Sequence[JudgedSession]) -> list[dict[str, SessionNotes[Any]]]:
     pages = []
     for of in sessions:
-        page: dict[str, Noted[Any]] = {}
+        page: dict[str, SessionNotes[Any]] = {}
         for learner in LEARNERS:
-            found = learner.note(of) if learner.note is not None else None
+            found = learner.take_notes(of) if learner.take_notes is not None else None
             if found is not None:
                 session = of.session
                 heading = (of.key, session.agent, "", session.started_at, session.ended_at)
-                page[learner.name] = Noted(*heading, found)
+                page[learner.name] = SessionNotes(*heading, found)
         pages.append(page)
     return pages
 
 
-def learned(project: str, pages: Iterable[dict[str, Noted[Any]]]) -> list[Lesson]:
-    by_learner: defaultdict[str, list[Noted[Any]]] = defaultdict(list)
+def learn_lessons(project: str, pages: Iterable[dict[str, SessionNotes[Any]]]) -> list[Lesson]:
+    by_learner: defaultdict[str, list[SessionNotes[Any]]] = defaultdict(list)
     for page in pages:
         for name, each in page.items():
             by_learner[name].append(each)
     found: list[Lesson] = []
     for learner in LEARNERS:
-        if learner.learn is not None and (project or learner.general) and by_learner[learner.name]:
+        if learner.learn is not None and (project or learner.is_general) and by_learner[learner.name]:
             found += learner.learn(project, by_learner[learner.name])
-    return revised(found, [], by_learner)
+    return revise_lessons(found, [], by_learner)
 
 
-def opening(of: Seen) -> str:
-    return next((message.text for message in of.said()), of.session.title)
+def opening_text(of: JudgedSession) -> str:
+    return next((message.text for message in of.human_messages()), of.session.title)
 
 
-def score_rolling(project: str, sessions: Sequence[Seen], pages: Pages, cut: int, general: list[Lesson]) -> list[Score]:
+def score_rolling(
+    project: str, sessions: Sequence[JudgedSession], pages: Pages, cut: int, general: list[Lesson]
+) -> list[Score]:
     """The scores of every later session, with what was learned from all sessions before it."""
     scores: list[Score] = []
     for place in range(cut, len(sessions)):
-        lessons = [*learned(project, pages[:place]), *general]
+        lessons = [*learn_lessons(project, pages[:place]), *general]
         scores += score_rules(project, sessions[: place + 1], place, lessons)["preheat"]
     return scores
 
 
-def score_rules(project: str, sessions: Sequence[Seen], cut: int, lessons: list[Lesson]) -> dict[str, list[Score]]:
+def score_rules(
+    project: str, sessions: Sequence[JudgedSession], cut: int, lessons: list[Lesson]
+) -> dict[str, list[Score]]:
     """The scores of every later session under every rule."""
     earlier, later = sessions[:cut], sessions[cut:]
     by_id = {lesson.id: lesson for lesson in lessons}
@@ -332,7 +336,11 @@ def score_rules(project: str, sessions: Sequence[Seen], cut: int, lessons: list[
     everything = guidance_of(lesson for lesson in lessons if lesson.status in ("active", "weak"))
     for of in later:
         context = provision(
-            lessons, task=opening(of), agent=of.session.agent, project=project, now=of.session.started_at or fallback
+            lessons,
+            task=opening_text(of),
+            agent=of.session.agent,
+            project=project,
+            now=of.session.started_at or fallback,
         )
         there = collect_activity(of)
         failures = mistakes_of(of)
@@ -343,13 +351,13 @@ def score_rules(project: str, sessions: Sequence[Seen], cut: int, lessons: list[
     return scores
 
 
-def _rules(earlier: Sequence[Seen], ours: Guidance, frame: int) -> dict[str, Guidance]:
+def _rules(earlier: Sequence[JudgedSession], ours: Guidance, frame: int) -> dict[str, Guidance]:
     nothing = Guidance(0, frozenset(), frozenset(), frozenset(), frozenset())
     rules = {
         "last 15 successful calls": last_calls(earlier),
         "15 most frequent commands": frequent_commands(earlier, 15),
         "most frequent, same tokens": frequent_commands(earlier, None, max(0, ours.tokens - frame)),
-        "most frequent, whole budget": frequent_commands(earlier, None, BUDGET - frame),
+        "most frequent, whole budget": frequent_commands(earlier, None, TOKEN_BUDGET - frame),
     }
     framed = {name: each._replace(tokens=each.tokens + frame) for name, each in rules.items()}
     return {"preheat": ours, "nothing": nothing, **framed}
@@ -413,8 +421,8 @@ def per_thousand(scores: Sequence[Score]) -> float | None:
 
 def run(quick: bool, data: str = "") -> dict[str, Any]:
     found = projects(data)
-    pages = {source: noted(sessions) for source, sessions in found.items()}
-    result: dict[str, Any] = {"budget": BUDGET, "splits": {}}
+    pages = {source: take_notes(sessions) for source, sessions in found.items()}
+    result: dict[str, Any] = {"budget": TOKEN_BUDGET, "splits": {}}
     for share in (EARLIER,) if quick else SPLITS:
         result["splits"][str(share)] = _run_split(found, pages, share, show=share == EARLIER)
     if not quick:
@@ -431,10 +439,12 @@ def run(quick: bool, data: str = "") -> dict[str, Any]:
     return result
 
 
-def _run_rolling(found: dict[str, list[Seen]], pages: dict[str, list[dict[str, Noted[Any]]]]) -> dict[str, Any]:
+def _run_rolling(
+    found: dict[str, list[JudgedSession]], pages: dict[str, list[dict[str, SessionNotes[Any]]]]
+) -> dict[str, Any]:
     """As it is in use."""
     cuts = {source: int(EARLIER * len(sessions)) for source, sessions in found.items()}
-    general = learned("", (page for source in sorted(found) for page in pages[source][: cuts[source]]))
+    general = learn_lessons("", (page for source in sorted(found) for page in pages[source][: cuts[source]]))
     scores = {
         source: score_rolling(source.partition("__")[2], sessions, pages[source], cuts[source], general)
         for source, sessions in sorted(found.items())
@@ -454,15 +464,18 @@ def _run_rolling(found: dict[str, list[Seen]], pages: dict[str, list[dict[str, N
 
 
 def _run_split(
-    found: dict[str, list[Seen]], pages: dict[str, list[dict[str, Noted[Any]]]], share: float, show: bool
+    found: dict[str, list[JudgedSession]],
+    pages: dict[str, list[dict[str, SessionNotes[Any]]]],
+    share: float,
+    show: bool,
 ) -> dict[str, Any]:
     cuts = {source: int(share * len(sessions)) for source, sessions in found.items()}
-    general = learned("", (page for source in sorted(found) for page in pages[source][: cuts[source]]))
+    general = learn_lessons("", (page for source in sorted(found) for page in pages[source][: cuts[source]]))
     by_project: dict[str, dict[str, list[Score]]] = {}
     kinds: Counter[str] = Counter()
     for source, sessions in sorted(found.items()):
         project = source.partition("__")[2]
-        lessons = learned(project, pages[source][: cuts[source]])
+        lessons = learn_lessons(project, pages[source][: cuts[source]])
         kinds.update(lesson.kind for lesson in lessons if lesson.status == "active")
         by_project[source] = score_rules(project, sessions, cuts[source], [*lessons, *general])
     rules = list(next(iter(by_project.values())))

@@ -48,7 +48,7 @@ def run(quick: bool) -> dict[str, Any]:
     environment = {**os.environ, "PREHEAT_HOME": data}
     daemon = subprocess.Popen([sys.executable, "-m", "preheat", "serve", "--foreground"], env=environment)
     try:
-        if asking.until(True, data, 30.0) is None:
+        if asking.wait_for_daemon(True, data, 30.0) is None:
             raise SystemExit("benchmarks: the daemon did not start")
         found: dict[str, list[dict[str, list[float]]]] = {arm: [] for arm in ARMS}
         for number in range(2 if quick else 6):

@@ -15,17 +15,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from benchmarks.measuring import SHARED, measured, synthetic_corpus, table
-from benchmarks.real import PROJECTS, places
+from benchmarks.measuring import SHARED, measure_run, synthetic_corpus, table
+from benchmarks.real import PROJECTS, project_folders
 from preheat.app.analysis.one_pass import rows_of
 from preheat.archive import analyses
 from preheat.archive.connect import connect
-from preheat.archive.writer import writing
+from preheat.archive.writer import write_transaction
 from preheat.ingest import rereading
-from preheat.ingest.stored import sessions_in
+from preheat.ingest.stored import read_stored_sessions
 from preheat.model.analysis import Analysis
 from preheat.outcomes import judge
-from preheat.profiles import profile, trace
+from preheat.profiles import profile_session, trace
 
 BAR = 50_000
 """Calls that one core judges and profiles in a second."""
@@ -62,19 +62,19 @@ def run(quick: bool, data: str = "") -> dict[str, Any]:
 # Judging.
 def _archive(corpus: str, folder: str) -> dict[str, Any]:
     sync = [sys.executable, "-m", "preheat", "sync", "--quiet"]
-    measured(sync, {"HOME": corpus, "CLAUDE_CONFIG_DIR": "", "PREHEAT_HOME": folder})
+    measure_run(sync, {"HOME": corpus, "CLAUDE_CONFIG_DIR": "", "PREHEAT_HOME": folder})
     return _judged("synthetic sessions", folder)
 
 
 def _real(folder: str, data: str) -> dict[str, Any]:
-    sync = [sys.executable, "-m", "preheat", "sync", "--quiet", *places(folder, data)]
-    measured(sync, {"HOME": folder, "PREHEAT_HOME": os.path.join(folder, "archive")})
+    sync = [sys.executable, "-m", "preheat", "sync", "--quiet", *project_folders(folder, data)]
+    measure_run(sync, {"HOME": folder, "PREHEAT_HOME": os.path.join(folder, "archive")})
     return _judged("real sessions", os.path.join(folder, "archive"))
 
 
 def _judged(name: str, folder: str) -> dict[str, Any]:
-    whole = measured([sys.executable, "-c", _WHOLE, folder], {}, watch_memory=True)
-    again = measured([sys.executable, "-c", _WHOLE, folder], {})
+    whole = measure_run([sys.executable, "-c", _WHOLE, folder], {}, watch_memory=True)
+    again = measure_run([sys.executable, "-c", _WHOLE, folder], {})
     calls, seconds = _stages(folder)
     parts = {part: sum(seconds[stage] for stage in stages) for part, stages in _PARTS.items()}
     rows = [["what", "s", "calls/s per core", "x loading", "bar"]]
@@ -114,17 +114,17 @@ def _stages(folder: str) -> tuple[int, dict[str, float]]:
 
     connection = connect(folder)
     gc.disable()
-    for units in analyses.pending(connection, "benchmark").groups:
+    for units in analyses.find_pending(connection, "benchmark").groups:
         with clocked("gather"):
-            group = analyses.gather(connection, units)
-        packs = rereading.Unpacked(group.packs)
+            group = analyses.load_group(connection, units)
+        packs = rereading.UnpackedPacks(group.packs)
         verdicts = []
-        for unit, stretches in zip(group.units, group.stretches, strict=True):
+        for unit, stretches in zip(group.sources, group.slices, strict=True):
             with clocked("unpack"):
                 for stretch in stretches:
-                    packs.unpacked(stretch.pack)
+                    packs.unpack(stretch.pack)
             with clocked("read"):
-                sessions = sessions_in(unit.agent, unit.path, unit.part, packs.pieces(stretches))
+                sessions = read_stored_sessions(unit.agent, unit.path, unit.part, packs.read_slices(stretches))
             wanted = {session.key: session for session in unit.sessions}
             for session in sessions:
                 if (unjudged := wanted.get(f"{session.agent}:{session.id}")) is None:
@@ -134,12 +134,12 @@ def _stages(folder: str) -> tuple[int, dict[str, float]]:
                 with clocked("trace"):
                     records = trace(session, outcomes)
                 with clocked("profile"):
-                    measures = profile(session, outcomes, records)
+                    measures = profile_session(session, outcomes, records)
                 with clocked("encode"):
-                    verdicts.append(analyses.Analysed(unjudged, rows_of(Analysis(records, measures, (), ()))))
+                    verdicts.append(analyses.AnalysedSession(unjudged, rows_of(Analysis(records, measures, (), ()))))
                 calls += len(records)
-        with clocked("store"), writing(connection):
-            analyses.store(connection, verdicts)
+        with clocked("store"), write_transaction(connection):
+            analyses.store_analyses(connection, verdicts)
     gc.enable()
     connection.close()
     return calls, seconds
@@ -148,8 +148,8 @@ def _stages(folder: str) -> tuple[int, dict[str, float]]:
 # The report.
 def _report(folder: str, calls: int) -> dict[str, Any]:
     _many(folder, calls)
-    stream = measured([sys.executable, "-c", _STREAM, folder], {}, watch_memory=True)
-    report = measured([sys.executable, "-c", _REPORT, folder], {}, watch_memory=True)
+    stream = measure_run([sys.executable, "-c", _STREAM, folder], {}, watch_memory=True)
+    report = measure_run([sys.executable, "-c", _REPORT, folder], {}, watch_memory=True)
     print(f"\nthe report over {calls:,} calls of an archive, with the start of the program")
     table(
         [
@@ -175,7 +175,7 @@ def _many(folder: str, calls: int) -> None:
     """An archive with so many judged calls, made row by row: lengths and failures as real sessions have them, drawn."""
     chance = random.Random(7)
     connection = connect(folder)
-    with writing(connection):
+    with write_transaction(connection):
         connection.execute("INSERT INTO sources VALUES (1, 'agent', 'path', '', '', 1, 0, 0)")
         connection.executemany(
             "INSERT INTO purposes VALUES (?, ?, ?, ?, ?)",

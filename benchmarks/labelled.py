@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmarks.measuring import table
 from preheat.model.outcome import CAUSES, Outcome
-from preheat.statistics.rates import share
+from preheat.statistics.rates import rate_of
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "labels")
 _OTHERS = frozenset(["loops.jsonl"])
@@ -48,7 +48,7 @@ def rate_labels(judged: dict[tuple[str, str], Outcome], data: str = "") -> dict[
             split[f"{field}: {pair[0][field]}"].append(pair)
         groups |= dict(sorted(split.items()))
     for name, group in groups.items():
-        right = share(sum(label["status"] == outcome.status for label, outcome in group), len(group))
+        right = rate_of(sum(label["status"] == outcome.status for label, outcome in group), len(group))
         causes = [_f1(group, cause) for cause in CAUSES]
         macro = sum(causes) / len(causes)
         result[name] = {"calls": len(group), "status_accuracy": right.value, "low": right.low, "high": right.high,

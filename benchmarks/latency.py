@@ -51,7 +51,7 @@ def run(quick: bool) -> dict[str, Any]:
     client = place.write_client(folder)
     daemon = subprocess.Popen([sys.executable, "-m", "preheat", "serve", "--foreground"], env=environment)
     try:
-        if asking.until(True, folder, 30.0) is None:
+        if asking.wait_for_daemon(True, folder, 30.0) is None:
             raise SystemExit("benchmarks: the daemon did not start")
         result = {
             "spawned": _spawned(folder, client, 60 if quick else 300),
@@ -142,7 +142,7 @@ _known: dict[str, place.Address] = {}
 
 def _address(folder: str) -> place.Address:
     if folder not in _known:
-        _known[folder] = place.address(folder)
+        _known[folder] = place.ensure_address(folder)
     return _known[folder]
 
 

@@ -10,8 +10,8 @@ import tempfile
 import time
 from typing import Any
 
-from benchmarks.measuring import Run, measured, median, synthetic_corpus
-from benchmarks.real import places
+from benchmarks.measuring import Run, measure_run, median, synthetic_corpus
+from benchmarks.real import project_folders
 from preheat.app.context.provisioning import known_lessons
 from preheat.provisioning import provision
 
@@ -21,7 +21,7 @@ _RUNS, _WARM = 10, 50
 def run(quick: bool, data: str = "") -> dict[str, Any]:
     result: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
-        result["shared corpus"] = _learning(os.path.join(folder, "shared"), places(folder, data))
+        result["shared corpus"] = _learning(os.path.join(folder, "shared"), project_folders(folder, data))
         result["provisioning"] = _provisioning(os.path.join(folder, "shared"))
         if not quick:
             result["1 GB synthetic"] = _learning(os.path.join(folder, "large"), [synthetic_corpus(1024)])
@@ -30,7 +30,7 @@ def run(quick: bool, data: str = "") -> dict[str, Any]:
 
 def _preheat(home: str, *arguments: str, watch: bool = False) -> Run:
     command = [sys.executable, "-m", "preheat", *arguments]
-    return measured(command, {"PREHEAT_HOME": home}, watch_memory=watch)
+    return measure_run(command, {"PREHEAT_HOME": home}, watch_memory=watch)
 
 
 def _learning(home: str, sources: list[str]) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def _learning(home: str, sources: list[str]) -> dict[str, Any]:
 def _provisioning(home: str) -> dict[str, Any]:
     """From the shell, and in a process that has the lessons already."""
     task = "the integration test of the login fails on the second run, find out why"
-    bare = [measured([sys.executable, "-c", "pass"], {}) for _ in range(_RUNS)]
+    bare = [measure_run([sys.executable, "-c", "pass"], {}) for _ in range(_RUNS)]
     cold = [_preheat(home, "warm", "start", "--project", "cli", "--task", task) for _ in range(_RUNS)]
     lessons = known_lessons(home, "cli")
     times = []

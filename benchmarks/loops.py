@@ -20,10 +20,10 @@ from preheat.app.analysis.assessment import assess
 from preheat.live.events import events_of
 from preheat.live.fold import fold, reading
 from preheat.live.state import START
-from preheat.model.live import Called, LiveEvent
+from preheat.model.live import CallEvent, LiveEvent
 from preheat.model.outcome import FAILURES
-from preheat.model.session import joined
-from preheat.statistics.rates import share
+from preheat.model.session import pair_calls_with_results
+from preheat.statistics.rates import rate_of
 
 _HISTORY = 20
 """Calls that the rules of the sources look back."""
@@ -49,7 +49,7 @@ def run(quick: bool, data: str = "") -> dict[str, Any]:
         key = f"{session.agent}:{session.id}"
         if quick and key not in wanted:
             continue
-        places = {call.call_id: seq for seq, (call, _) in enumerate(joined(session))}
+        places = {call.call_id: seq for seq, (call, _) in enumerate(pair_calls_with_results(session))}
         events = events_of(session, assess(session).records)
         turns += _turns(events)
         advisories += _advisories(events)
@@ -80,7 +80,7 @@ def _labels(data: str) -> list[dict[str, Any]]:
 def _turns(events: list[LiveEvent]) -> int:
     turn, number = "", 0
     for event in events:
-        if isinstance(event, Called):
+        if isinstance(event, CallEvent):
             number += not event.turn or event.turn != turn
             turn = event.turn
     return number
@@ -91,7 +91,7 @@ def _ours(events: list[LiveEvent]) -> Fired:
     state, before = START, ("", 0.0)
     for event in events:
         state = fold(state, event)
-        if isinstance(event, Called):
+        if isinstance(event, CallEvent):
             loop = reading(state, "loop")
             now = (loop.cause, loop.value)
             yield event.call_id, loop.fired and now != before
@@ -103,7 +103,7 @@ def _advisories(events: list[LiveEvent]) -> int:
     state, number, last_cause = START, 0, ""
     for event in events:
         state = fold(state, event)
-        cause = state.looping
+        cause = state.loop_cause
         number += bool(cause) and cause != last_cause
         last_cause = cause
     return number
@@ -112,7 +112,7 @@ def _advisories(events: list[LiveEvent]) -> int:
 def _same_call(events: list[LiveEvent]) -> Fired:
     last: deque[int] = deque(maxlen=_HISTORY)
     for event in events:
-        if isinstance(event, Called):
+        if isinstance(event, CallEvent):
             last.append(event.same_call)
             yield event.call_id, last.count(event.same_call) >= 3
 
@@ -120,12 +120,12 @@ def _same_call(events: list[LiveEvent]) -> Fired:
 def _turn_taking(events: list[LiveEvent]) -> Fired:
     last: deque[str] = deque(maxlen=4)
     for event in events:
-        if isinstance(event, Called):
+        if isinstance(event, CallEvent):
             last.append(_class(event))
             yield event.call_id, len(last) == 4 and last[0] == last[2] != last[1] == last[3]
 
 
-def _class(event: Called) -> str:
+def _class(event: CallEvent) -> str:
     if event.kind == "shell":
         return "failed command" if event.status in FAILURES else "command"
     return {"read": "read", "edit": "edit", "write": "edit"}.get(event.kind, "other")
@@ -152,7 +152,7 @@ def _rated(labels: list[dict[str, Any]], found: dict[str, dict[str, set[int]]]) 
             ]
             loops = [label["label"] == "loop" for label in group]
             hits = sum(a and b for a, b in zip(loops, spoken, strict=True))
-            precision, recall = share(hits, sum(spoken)), share(hits, sum(loops))
+            precision, recall = rate_of(hits, sum(spoken)), rate_of(hits, sum(loops))
             result.setdefault(part, {})[name] = {
                 "stretches": len(group), "loops": sum(loops), "hits": hits, "false": sum(spoken) - hits,
                 "precision": precision.value, "precision_interval": [precision.low, precision.high],

@@ -25,7 +25,7 @@ class Run(NamedTuple):
     """The same of the process that had the most."""
 
 
-def measured(command: Sequence[str], environment: dict[str, str], watch_memory: bool = False) -> Run:
+def measure_run(command: Sequence[str], environment: dict[str, str], watch_memory: bool = False) -> Run:
     """Run a program with these variables set; empty ones are taken away."""
     before = os.times()
     started = time.perf_counter()

@@ -21,9 +21,9 @@ from benchmarks.labelled import rate_labels
 from benchmarks.measuring import table
 from benchmarks.real import Real, real_sessions
 from preheat.app.analysis.assessment import judge
-from preheat.commands import benign, text_of, understand
+from preheat.commands import benign_answer, command_text, understand
 from preheat.model.outcome import FAILURES, Outcome
-from preheat.model.session import LATE_ENDING, Event, Other, Session, ToolResult, joined
+from preheat.model.session import LATE_ENDING, Event, Other, Session, ToolResult, pair_calls_with_results
 
 RESAMPLES = 400
 _EXIT_LINE = re.compile(
@@ -104,21 +104,21 @@ def _rows(real: Real, found: dict[tuple[str, str], Outcome]) -> Iterable[Row]:
     bare = hidden(session, lambda text: text)
     barest = hidden(session, lambda text: _EXIT_LINE.sub("", text))
     for (call, result), verdict, first, second in zip(
-        joined(session), judge(session), judge(bare), judge(barest), strict=True
+        pair_calls_with_results(session), judge(session), judge(bare), judge(barest), strict=True
     ):
         found[session.id, call.call_id] = verdict
         failed = truth(result)
         if failed is None or result is None:
             continue
-        shell = understand(text_of(call.input)) if call.kind == "shell" else None
+        shell = understand(command_text(call.input)) if call.kind == "shell" else None
         code = result.exit_code
-        harmless = bool(failed and shell and code and benign(shell, code) is not None)
+        harmless = bool(failed and shell and code and benign_answer(shell, code) is not None)
         shows = call.kind in ("read", "search") or (shell is not None and shell.purpose in _SHOWING)
         yield Row(
             real.source, session.agent, call.kind, f"{session.agent}:{session.id}", failed, harmless,
             bool(shell and shell.masked and not failed), shows,
             verdict.status in FAILURES, verdict.status in ("denied", "interrupted"), first.status in FAILURES,
-            second.status in FAILURES, _V1.search(result.seen) is not None, _V2.search(result.seen) is not None,
+            second.status in FAILURES, _V1.search(result.model_text) is not None, _V2.search(result.model_text) is not None,
         )  # fmt: skip
 
 
@@ -136,7 +136,9 @@ def hidden(session: Session, reduce: Callable[[str], str]) -> Session:
     events: list[Event] = []
     for event in session.events:
         if isinstance(event, ToolResult):
-            events.append(ToolResult(line=event.line, at=event.at, call_id=event.call_id, text=reduce(event.seen)))
+            events.append(
+                ToolResult(line=event.line, at=event.at, call_id=event.call_id, text=reduce(event.model_text))
+            )
         elif not (isinstance(event, Other) and event.name == LATE_ENDING):
             events.append(event)
     return msgspec.structs.replace(session, events=tuple(events))

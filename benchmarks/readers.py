@@ -14,7 +14,7 @@ from typing import Any, cast
 from benchmarks.measuring import ROOT, SHARED, table
 from preheat.agents import AGENTS, reader_of
 from preheat.agents.reader import DatabaseReader
-from preheat.agents.sources import detect, opened
+from preheat.agents.sources import detect, open_source
 from preheat.errors import NotRecognised
 from preheat.model.session import ToolCall
 
@@ -70,7 +70,7 @@ def _measure(agent: str, path: str, part: str, enough: int) -> dict[str, Any]:
     if framing == "database":
         data = b"".join(row + b"\n" for row in cast(DatabaseReader, reader).dump(path, part))
     else:
-        with opened(path) as stream:
+        with open_source(path) as stream:
             data = stream.read()
     one = _repeated(data, max(1, enough // len(data)))
     eight = _repeated(data, 8 * max(1, enough // len(data)))

@@ -60,7 +60,7 @@ def sources(data: str = "") -> list[Source]:
     return found
 
 
-def places(work: str, data: str = "") -> list[str]:
+def project_folders(work: str, data: str = "") -> list[str]:
     """Folders with all of the sessions, for a sync; what is packed is unpacked below `work`."""
     found = []
     for source in sources(data):

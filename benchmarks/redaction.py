@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from benchmarks.measuring import synthetic_corpus, table
-from preheat.agents.sources import BLOCK
+from preheat.agents.sources import BLOCK_SIZE
 from preheat.ingest.redact import CANDIDATES, redact
 
 _SAMPLE = 8 << 20
@@ -29,7 +29,7 @@ def run(quick: bool) -> dict[str, Any]:
         size, spent, found = _once(paths)
         for name, seconds in spent.items():
             rates[name].append(seconds)
-    sample = b"".join(block for _, block in zip(range(_SAMPLE // BLOCK), _blocks(paths), strict=False))
+    sample = b"".join(block for _, block in zip(range(_SAMPLE // BLOCK_SIZE), _blocks(paths), strict=False))
     patterns = [re.compile(pattern) for pattern in CANDIDATES]
     naive = _timed(lambda: [sum(1 for _ in pattern.finditer(sample)) for pattern in patterns]) / len(sample)
     return _report(size, {name: min(seconds) for name, seconds in rates.items()}, naive, found)
@@ -59,7 +59,7 @@ def _once(paths: list[str]) -> tuple[int, dict[str, float], dict[str, int]]:
 def _blocks(paths: list[str]) -> Iterator[bytes]:
     for path in paths:
         with open(path, "rb") as stream:
-            while block := stream.read(BLOCK):
+            while block := stream.read(BLOCK_SIZE):
                 yield block
 
 

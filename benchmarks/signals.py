@@ -18,21 +18,21 @@ import msgspec
 import numpy as np
 
 from benchmarks.endings import Endings, task_of
-from benchmarks.foresight import EARLIER, learned, noted, projects
+from benchmarks.foresight import EARLIER, learn_lessons, projects, take_notes
 from benchmarks.measuring import table
 from benchmarks.real import real_sessions
 from preheat.app.analysis.assessment import assess
-from preheat.app.live.replay import watch
+from preheat.app.live.replay import replay
 from preheat.live.advise import step
 from preheat.live.events import events_of
 from preheat.live.fold import fold, readings
-from preheat.live.known import known
-from preheat.live.part import passed
+from preheat.live.known import index_lessons
+from preheat.live.part import check_passed
 from preheat.live.state import START
-from preheat.model.live import Called, LiveEvent, SignalName, Stopped
+from preheat.model.live import CallEvent, LiveEvent, SignalName, StopEvent
 from preheat.model.outcome import FAILURES
 from preheat.model.session import Session
-from preheat.statistics.bootstrap import bounds, effective, ratios, resampled
+from preheat.statistics.bootstrap import effective_sessions, percentile_interval, ratios_of_draws, resample
 
 SIGNALS = ("loop", "debt", "debt at a stop", "drift", "focus", "pressure", "mistake")
 MOMENTS = (0.25, 0.5, 0.75)
@@ -91,8 +91,8 @@ def _gathered(projects: bool, data: str) -> list[Watched]:
 def _of(source: str, session: Session, good: bool | None) -> Watched:
     found = assess(session)
     events = events_of(session, found.records)
-    calls = [event for event in events if isinstance(event, Called)]
-    checks = [passed(event) for event in calls if event.checks and event.status != "unknown"]
+    calls = [event for event in events if isinstance(event, CallEvent)]
+    checks = [check_passed(event) for event in calls if event.checks and event.status != "unknown"]
     failures = Counter(event.signature for event in calls if event.status in FAILURES and event.signature)
     return Watched(
         source=source,
@@ -119,7 +119,7 @@ def _watched(of: Watched) -> Watched:
 
 
 def _name(signal: SignalName, event: LiveEvent) -> str:
-    return "debt at a stop" if signal == "debt" and isinstance(event, Stopped) else signal
+    return "debt at a stop" if signal == "debt" and isinstance(event, StopEvent) else signal
 
 
 def is_healthy(of: Watched, middle: float) -> bool:
@@ -163,8 +163,8 @@ def _parts(groups: dict[str, list[Watched]], middle: float) -> Iterable[tuple[st
 def _rate(sessions: Sequence[Watched]) -> dict[str, Any]:
     counts = np.array([[each.said.total(), each.turns] for each in sessions], dtype=np.float64)
     said, turns = counts.sum(axis=0)
-    draws = resampled(counts, _RESAMPLES)
-    found = bounds(ratios(draws[:, 0], draws[:, 1]), effective(counts[:, 1]))
+    draws = resample(counts, _RESAMPLES)
+    found = percentile_interval(ratios_of_draws(draws[:, 0], draws[:, 1]), effective_sessions(counts[:, 1]))
     low, high = found if found is not None else (0.0, 0.0)
     if not said:  # nothing to draw from: the rule of three
         high = 3 / turns
@@ -190,12 +190,12 @@ def _with_lessons(middle: float, data: str) -> dict[str, Any]:
     all_of: dict[bool, list[Watched]] = {False: [], True: []}
     for source, seen in projects(data).items():
         cut = int(len(seen) * EARLIER)
-        lessons = learned(source.partition("__")[2], noted(seen[:cut]))
+        lessons = learn_lessons(source.partition("__")[2], take_notes(seen[:cut]))
         for of in seen[cut:]:
-            index = known(lessons, of.session.started_at or seen[cut - 1].session.ended_at or 0.0)
+            index = index_lessons(lessons, of.session.started_at or seen[cut - 1].session.ended_at or 0.0)
             plain = _of(source, of.session, None)
             all_of[False].append(_watched(plain))
-            line = watch(of.session, index)
+            line = replay(of.session, index)
             said = Counter(
                 _name(advisory.signal, moment.event) for moment in line.moments for advisory in moment.advisories
             )
@@ -241,7 +241,7 @@ def _values(events: Sequence[LiveEvent]) -> dict[float, dict[str, float]]:
     found: dict[float, dict[str, float]] = {}
     for number, event in enumerate(events, 1):
         state = fold(state, event)
-        if isinstance(event, Called):
+        if isinstance(event, CallEvent):
             calls += 1
             failures += event.status in FAILURES
         if number in at:
@@ -275,7 +275,7 @@ def _auc_with_bounds(
     for _ in range(_RESAMPLES):
         chosen = np.concatenate([groups[place] for place in random.integers(0, len(groups), len(groups))])
         draws.append(auc(values[chosen], bad[chosen]))
-    found = bounds(np.array(draws), len(groups))
+    found = percentile_interval(np.array(draws), len(groups))
     constant = bool((values == values[0]).all())
     return {"auc": auc(values, bad), "interval": list(found or (0.0, 1.0)), "constant": constant}
 
@@ -296,8 +296,8 @@ def _checked(sessions: Sequence[Watched]) -> dict[str, Any]:
         for event in of.events:
             owed = len(state.debt.files)
             state, advisory = step(state, event)
-            if isinstance(event, Called) and event.checks and event.status in _JUDGED and owed:
-                found = [not passed(event), 1]
+            if isinstance(event, CallEvent) and event.checks and event.status in _JUDGED and owed:
+                found = [not check_passed(event), 1]
                 counts[next(name for name, least in reversed(DEBTS) if owed >= least)][place] += found
                 if told:
                     counts["the next after debt was told"][place] += found
@@ -307,8 +307,11 @@ def _checked(sessions: Sequence[Watched]) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for name, some in counts.items():
         failed, checks = some.sum(axis=0)
-        draws = resampled(some, _RESAMPLES)
-        low, high = bounds(ratios(draws[:, 0], draws[:, 1]), effective(some[:, 1])) or (0.0, 1.0)
+        draws = resample(some, _RESAMPLES)
+        low, high = percentile_interval(ratios_of_draws(draws[:, 0], draws[:, 1]), effective_sessions(some[:, 1])) or (
+            0.0,
+            1.0,
+        )
         result[name] = {"checks": int(checks), "failed": float(failed / checks), "interval": [low, high]}
         rows.append([name, f"{checks:,.0f}", f"{failed / checks:.0%}", f"{low:.0%}-{high:.0%}"])
     table(rows)

@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from benchmarks.measuring import ROOT, Run, measured, median, spread, synthetic_corpus, table
+from benchmarks.measuring import ROOT, Run, measure_run, median, spread, synthetic_corpus, table
 
 FIRST = "857cd21"
 """Version 0.1.0."""
@@ -40,7 +40,7 @@ class Version(NamedTuple):
 
     def run(self, home: str, *words: str) -> Run:
         environment = {"HOME": home, "CLAUDE_CONFIG_DIR": "", "PREHEAT_HOME": self.archive, "PYTHONPATH": self.source}
-        return measured([sys.executable, "-m", "preheat", *words], environment)
+        return measure_run([sys.executable, "-m", "preheat", *words], environment)
 
 
 def run(quick: bool, against: str = FIRST) -> dict[str, Any]:
@@ -81,7 +81,7 @@ def _measure(versions: list[Version], home: str, times: int) -> dict[str, dict[s
     found: dict[str, dict[str, list[Run]]] = {name: {each.name: [] for each in versions} for name in COMMANDS}
     bare: list[Run] = []
     for number in range(times):
-        bare.append(measured([sys.executable, "-c", "pass"], {}))
+        bare.append(measure_run([sys.executable, "-c", "pass"], {}))
         for name, words in COMMANDS.items():
             if name == GROWN:
                 _append(grown, lines[place : place + GROWTH])

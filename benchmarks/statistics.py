@@ -18,19 +18,26 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.measuring import table
-from preheat.model.experiment import Unit
-from preheat.model.exposure import Exposure, Measured
-from preheat.statistics.adjust import adjusted
-from preheat.statistics.excursion import Moment, excursion
-from preheat.statistics.inferiority import against_margin
-from preheat.statistics.items import utilities
-from preheat.statistics.paired import paired
-from preheat.statistics.power import moved, plan
-from preheat.statistics.ratio import difference
+from preheat.model.experiment import Observation
+from preheat.model.exposure import Exposure, MeasuredSession
+from preheat.statistics.adjust import adjust_difference
+from preheat.statistics.excursion import AdviceMoment, estimate_excursion
+from preheat.statistics.inferiority import compare_with_margin
+from preheat.statistics.items import estimate_utilities
+from preheat.statistics.paired import compare_paired
+from preheat.statistics.power import plan_sample_size, shift_counts
+from preheat.statistics.ratio import estimate_difference
 from preheat.statistics.sample import Codes, Flags, Numbers
-from preheat.statistics.sequence import BURN_IN, HORIZON, errors_to_hold
-from preheat.statistics.spread import Spread, arm, guarded, over_clusters, quantile, two_arms
-from preheat.statistics.srm import sample_ratio
+from preheat.statistics.sequence import BURN_IN, HORIZON, always_valid_errors
+from preheat.statistics.spread import (
+    Spread,
+    compare_arms,
+    jackknife_clusters,
+    measure_arm,
+    student_quantile,
+    widen_for_small_arms,
+)
+from preheat.statistics.srm import check_sample_ratio
 from preheat.statistics.wilson import wilson
 
 BASE = 0.08
@@ -122,7 +129,7 @@ def spread_of(trials: Trials, projects: int, look: int | None = None) -> Spread:
     """What the product computes, for all trials at once (a sample of them is checked against the product itself)."""
     above, below = trials.above[:, :look], trials.below[:, :look]
     inside = trials.treated[:, :look].astype(float)
-    sessions = two_arms(arm(above, below, inside), arm(above, below, 1 - inside))
+    sessions = compare_arms(measure_arm(above, below, inside), measure_arm(above, below, 1 - inside))
     if not projects:
         return sessions
     runs = len(above)
@@ -133,12 +140,14 @@ def spread_of(trials: Trials, projects: int, look: int | None = None) -> Spread:
         for values in (above, below)
     ]
     smaller = np.minimum(inside.sum(-1), (1 - inside).sum(-1))
-    return guarded(over_clusters(*(np.asarray(each, dtype=float) for each in sums)), sessions, smaller)
+    return widen_for_small_arms(
+        jackknife_clusters(*(np.asarray(each, dtype=float) for each in sums)), sessions, smaller
+    )
 
 
-def units_of(trials: Trials, row: int, projects: int, before: Numbers | None = None) -> list[Unit]:
+def units_of(trials: Trials, row: int, projects: int, before: Numbers | None = None) -> list[Observation]:
     return [
-        Unit(
+        Observation(
             session=f"s{number:04}",
             arm="warm" if trials.treated[row, number] else "cold",
             above=float(trials.above[row, number]),
@@ -155,7 +164,7 @@ def same_as_the_product(trials: Trials, projects: int, rows: int) -> None:
     """The numbers of all trials at once are the product's own; a benchmark of something else would be worth nothing."""
     spread = spread_of(trials, projects)
     for row in range(rows):
-        found = difference(units_of(trials, row, projects), **WARM)
+        found = estimate_difference(units_of(trials, row, projects), **WARM)
         if found.error is None or found.difference is None:
             continue
         seen = (float(spread.difference[row]), float(np.sqrt(spread.variance[row])))
@@ -190,7 +199,7 @@ def once(quick: bool) -> list[dict[str, Any]]:
             trials = made(shape, runs, relative, random)
             same_as_the_product(trials, shape.projects, 3)
             spread = spread_of(trials, shape.projects)
-            reach = quantile(spread.freedom, 0.05) * np.sqrt(spread.variance)
+            reach = student_quantile(spread.freedom, 0.05) * np.sqrt(spread.variance)
             known = np.isfinite(reach)
             off = np.abs(spread.difference - trials.truth)[known] > reach[known]
             lost = int((~known).sum())
@@ -223,8 +232,8 @@ def peeking(quick: bool) -> list[dict[str, Any]]:
             ready = np.minimum(held, look - held) >= BURN_IN
             with np.errstate(divide="ignore", invalid="ignore"):
                 errors = np.abs(spread.difference) / np.sqrt(spread.variance)
-                alarm |= ready & (errors > errors_to_hold(float(look), spread.freedom, horizon=HORIZON))
-                naive |= ready & (errors > quantile(spread.freedom, 0.05))
+                alarm |= ready & (errors > always_valid_errors(float(look), spread.freedom, horizon=HORIZON))
+                naive |= ready & (errors > student_quantile(spread.freedom, 0.05))
         beside = f"interval for one look: {naive.mean():.1%}"
         rows.append(row(f"size, {most - 2 * BURN_IN + 1} looks", shape.name, int(alarm.sum()), runs, 0.0, 0.05, beside))
     return rows
@@ -247,12 +256,17 @@ def powers(quick: bool) -> list[dict[str, Any]]:
         for number in range(plans):
             earlier = made(shape._replace(share=0.0), 1, 0.0, random, PILOT)
             units = units_of(earlier, 0, shape.projects)
-            sessions = plan(units, effect=effect, share=shape.share, seed=number, draws=200 if quick else 300).sessions
+            sessions = plan_sample_size(
+                units, effect=effect, share=shape.share, seed=number, draws=200 if quick else 300
+            ).sessions
             spread = spread_of(made(shape, runs, 0.3, random, sessions), shape.projects)
-            found = -spread.difference / np.sqrt(spread.variance) > quantile(spread.freedom, 0.05)
+            found = -spread.difference / np.sqrt(spread.variance) > student_quantile(spread.freedom, 0.05)
             seen.append(float(found.mean()))
             sizes.append(sessions)
-        mean, reach = float(np.mean(seen)), float(quantile(plans - 1.0, 0.05) * np.std(seen, ddof=1) / np.sqrt(plans))
+        mean, reach = (
+            float(np.mean(seen)),
+            float(student_quantile(plans - 1.0, 0.05) * np.std(seen, ddof=1) / np.sqrt(plans)),
+        )
         rows.append(
             {
                 **row("power, planned 80 %", shape.name, round(mean * plans * runs), plans * runs, 0.77, 0.83),
@@ -276,7 +290,7 @@ def others(quick: bool) -> list[dict[str, Any]]:
     held, narrower = 0, []
     for place in range(runs):
         units = units_of(trials, place, 0, before)
-        found, plain = adjusted(units, **WARM), difference(units, **WARM)
+        found, plain = adjust_difference(units, **WARM), estimate_difference(units, **WARM)
         held += found.low is not None and found.high is not None and found.low <= trials.truth <= found.high
         if found.error and plain.error:
             narrower.append(found.error / plain.error)
@@ -292,11 +306,11 @@ def _paired(runs: int, random: np.random.Generator) -> dict[str, Any]:
         ease = random.random(60) * 0.8
         passed = random.random((2, 60)) < np.stack([ease + 0.2, ease])
         units = [
-            Unit(session=f"{side}{task}", arm=side, above=float(passed[place, task]), cluster=f"t{task}")
+            Observation(session=f"{side}{task}", arm=side, above=float(passed[place, task]), cluster=f"t{task}")
             for place, side in enumerate(("warm", "note"))
             for task in range(60)
         ]
-        found = paired(units, metric="success", arm="warm", against="note", draws=10).estimate
+        found = compare_paired(units, metric="success", arm="warm", against="note", draws=10).estimate
         held += found.low is not None and found.high is not None and found.low <= 0.2 <= found.high
     return row("coverage, paired", "60 tasks, passed or not, lift of 20 points", held, runs, 0.94, 0.96)
 
@@ -305,7 +319,7 @@ def _inferior(runs: int, random: np.random.Generator) -> dict[str, Any]:
     trials = made(Shape("", sessions=300), runs, -0.2, random)
     spread = spread_of(trials, 0)
     passed = sum(
-        against_margin(float(gap), float(np.sqrt(variance)), float(freedom), 0.2 * BASE).not_inferior
+        compare_with_margin(float(gap), float(np.sqrt(variance)), float(freedom), 0.2 * BASE).not_inferior
         for gap, variance, freedom in zip(spread.difference, spread.variance, spread.freedom, strict=True)
     )
     return row("size, non-inferiority", "truly worse by just the margin (20 %), 300 sessions", passed, runs, 0.0, 0.05)
@@ -317,7 +331,7 @@ def _ratio(runs: int, random: np.random.Generator) -> dict[str, Any]:
     for _ in range(runs):
         warm = np.cumsum(random.random(200) < 0.8)
         alarms += any(
-            sample_ratio(
+            check_sample_ratio(
                 [("", "warm")] * int(warm[look - 1]) + [("", "cold")] * int(look - warm[look - 1]), shares
             ).whole.always_p
             < 0.05
@@ -337,8 +351,8 @@ def _excursion(runs: int, random: np.random.Generator) -> dict[str, Any]:
                 probability = 0.85 if now > 1.2 else 0.6
                 given = bool(random.random() < probability)
                 outcome = float(random.poisson(0.3 + 0.5 * max(0.0, now) ** 1.3 - 0.25 * given))
-                moments.append(Moment(f"s{session}", given, probability, outcome, (float(now),)))
-        found = excursion(moments, metric="failures")
+                moments.append(AdviceMoment(f"s{session}", given, probability, outcome, (float(now),)))
+        found = estimate_excursion(moments, metric="failures")
         held += found.low is not None and found.high is not None and found.low <= -0.25 <= found.high
         plain.append((found.level or 0.0) - (found.base or 0.0))
     beside = f"truth −0.25; a plain comparison says {np.mean(plain):+.2f}"
@@ -360,8 +374,8 @@ def _items(runs: int, random: np.random.Generator) -> dict[str, Any]:
         calls = random.integers(10, 60, 150)
         mistakes = random.binomial(calls, random.beta(1.5, 10, 150))
         exposures = [Exposure(f"i{i}", f"s{s}", bool(shown[s, i]), 0.7) for s in range(150) for i in range(20)]
-        measured = [Measured(f"s{s}", int(calls[s]), int(mistakes[s])) for s in range(150)]
-        for each in utilities(exposures, measured, margin=0.005):
+        measured = [MeasuredSession(f"s{s}", int(calls[s]), int(mistakes[s])) for s in range(150)]
+        for each in estimate_utilities(exposures, measured, margin=0.005):
             items += 1
             wrong += each.verdict in ("helps", "hurts")
             raw_wrong += each.raw is not None and each.error is not None and abs(each.raw) > 1.97 * each.error
@@ -386,7 +400,7 @@ def naive(quick: bool) -> list[dict[str, Any]]:
         trials = made(shape, runs, 0.0, random)
         warm = trials.above[:, 0]
         if relative < 0:
-            warm = moved(warm, trials.below[:, 0], -relative * BASE, BASE, random)
+            warm = shift_counts(warm, trials.below[:, 0], -relative * BASE, BASE, random)
         better = warm / trials.below[:, 0] < trials.above[:, 1] / trials.below[:, 1]
         claimed(f"`warm is better` though {told}", int(better.sum()), "ours: see size, at most 5 %")
     calls = np.maximum(10, np.ceil(random.lognormal(3.8, 0.6, runs))).astype(np.int64)

@@ -10,7 +10,7 @@ import sys
 import tempfile
 from typing import Any
 
-from benchmarks.measuring import PEERS, ROOT, Run, measured, median, spread, synthetic_corpus, table
+from benchmarks.measuring import PEERS, ROOT, Run, measure_run, median, spread, synthetic_corpus, table
 
 GROWTH = 136_000
 """What a session grows by between two syncs, in bytes."""
@@ -46,13 +46,13 @@ def _measure(corpus: str, work: str, quick: bool) -> dict[str, Any]:
     ours: list[Run] = []
     theirs: list[Run] = []
     for _ in range(3):
-        theirs.append(measured(ccusage, home))
+        theirs.append(measure_run(ccusage, home))
         shutil.rmtree(archive, ignore_errors=True)
-        ours.append(measured(preheat, {**home, "PREHEAT_HOME": archive}))
+        ours.append(measure_run(preheat, {**home, "PREHEAT_HOME": archive}))
     shutil.rmtree(archive)
-    memory = measured(preheat, {**home, "PREHEAT_HOME": archive}, watch_memory=True)
+    memory = measure_run(preheat, {**home, "PREHEAT_HOME": archive}, watch_memory=True)
     size = sum(os.path.getsize(os.path.join(archive, name)) for name in os.listdir(archive))
-    viewed = measured(
+    viewed = measure_run(
         agentsview, {**home, "AGENTSVIEW_NO_DAEMON": "1", "AGENTSVIEW_DATA_DIR": os.path.join(work, "view")}
     )
     return {
@@ -88,17 +88,17 @@ def _grown(corpus: str, archive: str, times: int) -> tuple[list[int], dict[str, 
     try:
         with open(grown, "wb") as target:
             target.writelines(lines[: len(lines) // 2])
-        measured(preheat, environment)
+        measure_run(preheat, environment)
         place, sizes = len(lines) // 2, []
         for _ in range(times):
-            floor.append(measured(bare, {}))
-            nothing.append(measured(preheat, environment))
+            floor.append(measure_run(bare, {}))
+            nothing.append(measure_run(preheat, environment))
             more = _about(lines, place, GROWTH)
             place += len(more)
             sizes.append(sum(map(len, more)))
             with open(grown, "ab") as target:
                 target.writelines(more)
-            one.append(measured(preheat, environment))
+            one.append(measure_run(preheat, environment))
     finally:
         shutil.rmtree(folder)
     return sizes, {"floor": floor, "nothing_new": nothing, "one_grown": one}

@@ -12,8 +12,8 @@ import sys
 import tempfile
 from typing import Any
 
-from benchmarks.measuring import PEERS, ROOT, Run, measured, median, spread, synthetic_corpus, table
-from benchmarks.real import places
+from benchmarks.measuring import PEERS, ROOT, Run, measure_run, median, spread, synthetic_corpus, table
+from benchmarks.real import project_folders
 from benchmarks.sync import again
 
 BARS = {"whole / ccusage": 10.0, "peak memory MB": 350.0, "learn": 3.0, "mistakes": 1.0, "profile": 1.0}
@@ -33,7 +33,7 @@ def run(quick: bool, data: str = "") -> dict[str, Any]:
 
 def _preheat(home: str, archive: str, *words: str, watch: bool = False) -> Run:
     environment = {"HOME": home, "CLAUDE_CONFIG_DIR": "", "PREHEAT_HOME": archive}
-    return measured([sys.executable, "-m", "preheat", *words], environment, watch_memory=watch)
+    return measure_run([sys.executable, "-m", "preheat", *words], environment, watch_memory=watch)
 
 
 # From nothing to lessons.
@@ -44,7 +44,7 @@ def _whole(corpus: str, work: str, quick: bool) -> dict[str, Any]:
     syncs: list[Run] = []
     learns: list[Run] = []
     for _ in range(1 if quick else 3):
-        theirs.append(measured(ccusage, {"HOME": corpus, "CLAUDE_CONFIG_DIR": ""}))
+        theirs.append(measure_run(ccusage, {"HOME": corpus, "CLAUDE_CONFIG_DIR": ""}))
         shutil.rmtree(archive, ignore_errors=True)
         syncs.append(_preheat(corpus, archive, "sync", "--quiet"))
         learns.append(_preheat(corpus, archive, "learn", "--quiet"))
@@ -96,7 +96,7 @@ def _times(took: float, floor: float) -> str:
 def _after_a_sync(work: str, data: str, quick: bool) -> dict[str, Any]:
     os.makedirs(work)
     kept = os.path.join(work, "kept")
-    sync = _preheat(work, kept, "sync", "--quiet", *places(work, data))
+    sync = _preheat(work, kept, "sync", "--quiet", *project_folders(work, data))
     rows = [["right after a sync", "s of processor", "s", "bar: s of processor"]]
     rows.append(["  sync", f"{sync.processor:.2f}", f"{sync.seconds:.2f}", ""])
     result: dict[str, Any] = {"sync": sync._asdict()}

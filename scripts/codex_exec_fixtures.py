@@ -9,7 +9,7 @@ import shutil
 import tempfile
 
 from preheat.testing.model_server import Call, ModelServer, Reply
-from preheat.testing.programs import Finished
+from preheat.testing.programs import FinishedProgram
 from preheat.testing.programs.codex import CodexHome, find_codex, thread_of
 from scripts.codex_fixtures import SHORT, WORK
 
@@ -36,7 +36,7 @@ def make(folder: str) -> None:
         _write(home, os.path.join(folder, "failed.jsonl"), home.exec("Try.", expect=None))
 
 
-def _write(home: CodexHome, target: str, *runs: Finished) -> None:
+def _write(home: CodexHome, target: str, *runs: FinishedProgram) -> None:
     text = "".join(run.output for run in runs).replace(home.project, "/w/proj").replace(home.home, "/home/me")
     with open(target, "w", encoding="utf-8") as file:
         file.write(text)

@@ -10,8 +10,8 @@ import sys
 import tempfile
 from collections.abc import Callable
 
-from preheat.testing.hooked import Hooked
-from preheat.testing.listening import Listening
+from preheat.testing.hooked import HookRecorder
+from preheat.testing.listening import ListeningDaemon
 from preheat.testing.model_server import Call, ModelServer, Reply
 from preheat.testing.programs import clean_environment, gemini, hermes, opencode
 from preheat.testing.programs.codex import CodexHome
@@ -20,7 +20,7 @@ from preheat.testing.programs.copilot import CopilotHome
 FIXTURES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tests", "fixtures", "hooks")
 
 
-def codex(folder: str) -> Hooked:
+def codex(folder: str) -> HookRecorder:
     script = [
         Reply("I look.", [Call("exec_command", {"cmd": "ls missing-folder"})]),
         Reply(calls=[Call("apply_patch", "*** Begin Patch\n*** Add File: greeting.txt\n+hello\n*** End Patch")]),
@@ -29,12 +29,12 @@ def codex(folder: str) -> Hooked:
     ]
     with ModelServer(script) as server:
         home = CodexHome(folder, server.url)
-        hooked = Hooked(os.path.join(folder, "data"), "codex", home.environment)
+        hooked = HookRecorder(os.path.join(folder, "data"), "codex", home.environment)
         home.exec("Make a greeting file.", "--dangerously-bypass-hook-trust")
     return hooked
 
 
-def copilot(folder: str) -> Hooked:
+def copilot(folder: str) -> HookRecorder:
     task = {"agent_type": "explore", "name": "count", "description": "Count", "prompt": "Count the files."}
     script = [
         Reply("Ask.", [Call("task", task)]),
@@ -47,39 +47,41 @@ def copilot(folder: str) -> Hooked:
     ]
     with ModelServer(script) as server:
         home = CopilotHome(folder, server.url)
-        hooked = Hooked(os.path.join(folder, "data"), "copilot", home.environment)
+        hooked = HookRecorder(os.path.join(folder, "data"), "copilot", home.environment)
         home.prompt("Look around.")
     return hooked
 
 
-def gemini_cli(folder: str) -> Hooked:
+def gemini_cli(folder: str) -> HookRecorder:
     script = [
         Reply("I look.", [Call("run_shell_command", {"command": "ls missing-folder"})]),
         Reply(calls=[Call("read_file", {"file_path": "missing.txt"})]),
         Reply(calls=[Call("write_file", {"file_path": "a.txt", "content": "hello\n"})]),
         Reply("Done."),
     ]
-    hooked = Hooked(os.path.join(folder, "data"), "gemini", clean_environment(folder, {"GEMINI_CLI_HOME": folder}))
+    hooked = HookRecorder(
+        os.path.join(folder, "data"), "gemini", clean_environment(folder, {"GEMINI_CLI_HOME": folder})
+    )
     program = gemini.find_gemini() or "gemini"
     job = gemini.Job(program=program, home=folder, prompt="Look around.", script=script, settings=hooked.settings)
     gemini.run(job)
     return hooked
 
 
-def open_code(folder: str) -> Hooked:
+def open_code(folder: str) -> HookRecorder:
     missing = os.path.join(opencode.project(folder), "missing.txt")
     script = [
         Reply("I look.", [Call("bash", {"command": "ls missing-folder", "description": "List"})]),
         Reply(calls=[Call("read", {"filePath": missing})]),
         Reply("Done."),
     ]
-    hooked = Hooked(os.path.join(folder, "data"), "opencode", clean_environment(folder))
+    hooked = HookRecorder(os.path.join(folder, "data"), "opencode", clean_environment(folder))
     program = opencode.find_opencode() or "opencode"
     opencode.run(opencode.Job(program=program, home=folder, arguments=["run", "Look around."], script=script))
     return hooked
 
 
-def hermes_agent(folder: str) -> Listening:
+def hermes_agent(folder: str) -> ListeningDaemon:
     script = [
         Reply(
             "I look.", [Call("terminal", {"command": "ls missing-folder"}), Call("read_file", {"path": "missing.txt"})]
@@ -88,14 +90,14 @@ def hermes_agent(folder: str) -> Listening:
         Reply("Done."),
     ]
     hermes.place_plugin(folder, os.path.join(folder, "data"))
-    with Listening(os.path.join(folder, "data"), "hermes") as listening:
+    with ListeningDaemon(os.path.join(folder, "data"), "hermes") as listening:
         question = ["chat", "-q", "Look around.", "-Q"]
         program = hermes.find_hermes() or "hermes"
         hermes.run(hermes.Job(program=program, home=folder, arguments=question, script=script, settings=hermes.PLUGIN))
     return listening
 
 
-PROGRAMS: dict[str, Callable[[str], Hooked | Listening]] = {
+PROGRAMS: dict[str, Callable[[str], HookRecorder | ListeningDaemon]] = {
     "codex": codex,
     "copilot": copilot,
     "gemini": gemini_cli,

@@ -21,7 +21,7 @@ import msgspec
 from benchmarks.measuring import SHARED
 from benchmarks.real import PROJECTS, unpack
 from preheat.agents import places_of
-from preheat.model.population import Answer, Cell, EvenBucket, Marathon, Population
+from preheat.model.population import Marathon, MarathonAnswer, Population, PopulationCell, ProjectMean
 from preheat.model.profile import Rate
 
 CHECKOUT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -85,7 +85,7 @@ def tables(title: str, found: Population) -> Iterator[str]:
 
 def parts(pooled: Marathon) -> Iterator[str]:
     def row(name: str, title: str) -> str:
-        def change_of(answer: Answer) -> str:
+        def change_of(answer: MarathonAnswer) -> str:
             value = getattr(answer, name)
             return str(getattr(value, "change", value))
 
@@ -107,7 +107,7 @@ def parts(pooled: Marathon) -> Iterator[str]:
 
 
 def by_agent(found: Population) -> Iterator[str]:
-    measured_agents = [each for each in found.by_agent if any(cell.enough for cell in each.buckets)]
+    measured_agents = [each for each in found.by_agent if any(cell.has_enough_data for cell in each.buckets)]
     yield "| agent | failed: 0-50 | 51-100 | 101+ | (c) all failures | (c) mistakes | verdict on mistakes |"
     yield "|---|---|---|---|---|---|---|"
     for each in measured_agents:
@@ -131,7 +131,7 @@ def rate(found: Rate) -> str:
     return f"{value} ({100 * found.low:.1f}-{100 * found.high:.1f})"
 
 
-def alike(found: EvenBucket) -> str:
+def alike(found: ProjectMean) -> str:
     estimate = found.errors
     if estimate.value is None or estimate.low is None or estimate.high is None:
         return f"too few ({found.projects} projects)"
@@ -140,7 +140,7 @@ def alike(found: EvenBucket) -> str:
     )
 
 
-def claimed(cell: Cell) -> str:
+def claimed(cell: PopulationCell) -> str:
     value = CLAIMED[cell.name]
     if cell.errors.low is None or cell.errors.high is None:
         return f"{100 * value:.1f} %"

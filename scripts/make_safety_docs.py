@@ -42,8 +42,14 @@ def page() -> str:
 def _table(name: str, rules: tuple[Rule, ...]) -> str:
     rows = [f"## {name}\n", "| rule | severity | what it is | finds | leaves alone |", "|---|---|---|---|---|"]
     for rule in rules:
-        severity = f"{rule.severity} ({rule.unsaved} with uncommitted changes)" if rule.unsaved else rule.severity
-        rows.append(f"| `{rule.id}` | {severity} | {rule.what} | {_code(rule.example)} | {_code(rule.counter)} |")
+        severity = (
+            f"{rule.severity} ({rule.severity_when_unsaved} with uncommitted changes)"
+            if rule.severity_when_unsaved
+            else rule.severity
+        )
+        rows.append(
+            f"| `{rule.id}` | {severity} | {rule.effect} | {_code(rule.example)} | {_code(rule.counterexample)} |"
+        )
     return "\n".join(rows) + "\n"
 
 

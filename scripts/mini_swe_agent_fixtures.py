@@ -55,7 +55,7 @@ def make(folder: str) -> None:
 
 
 def _run(target: str, script: Sequence[Reply], config: str, model_class: str, more: list[str]) -> None:
-    program = programs.find("mini", "mini-swe-agent", "bin", "mini")
+    program = programs.find_program("mini", "mini-swe-agent", "bin", "mini")
     if program is None:
         raise SystemExit("no `mini` program: run scripts/install-agents")
     with tempfile.TemporaryDirectory(prefix="fixture-") as home, ModelServer(script) as server:
@@ -71,7 +71,7 @@ def _run(target: str, script: Sequence[Reply], config: str, model_class: str, mo
                 "LITELLM_LOCAL_MODEL_COST_MAP": "true",
             },
         )
-        programs.run(
+        programs.run_program(
             [
                 program, "--yolo", "--exit-immediately", "--task", "Write an answer.", "--output", made,
                 "--model", "openai/scripted", "--model-class", model_class, "--config", config,

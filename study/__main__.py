@@ -15,8 +15,8 @@ import sys
 from typing import Any
 
 from study.errors import NotFetched, StudyError
-from study.fetch import SOURCES, digest_of, fetch, runtime
-from study.plan import Plan, decoded, digest, encoded
+from study.fetch import SOURCES, fetch_model, file_digest, install_runtime
+from study.plan import Plan, decode_plan, encode_plan, plan_digest
 
 _MAKERS = {
     "lab": ("study.lab", "lab"),
@@ -80,8 +80,8 @@ def _fetch(options: argparse.Namespace) -> int:
     for name in options.models:
         if name not in SOURCES:
             raise NotFetched(f"no model `{name}`; there are {', '.join(SOURCES)}")
-        print(f"{name}: {fetch(name, os.path.join(options.folder, 'models'))}", flush=True)
-    print(f"runtime: {runtime(os.path.join(options.folder, 'venv'))}")
+        print(f"{name}: {fetch_model(name, os.path.join(options.folder, 'models'))}", flush=True)
+    print(f"runtime: {install_runtime(os.path.join(options.folder, 'venv'))}")
     return 0
 
 
@@ -90,10 +90,10 @@ def _plan(options: argparse.Namespace) -> int:
     for name in options.only or PLANS:
         module, function = _MAKERS[name]
         made = getattr(importlib.import_module(module), function)()
-        data = encoded(made)
+        data = encode_plan(made)
         with open(_plan_path(options.folder, name), "wb") as stream:
             stream.write(data)
-        print(f"{name}: {len(made.tasks)} tasks, {len(made.cells)} cells, SHA-256 {digest(data)}")
+        print(f"{name}: {len(made.tasks)} tasks, {len(made.cells)} cells, SHA-256 {plan_digest(data)}")
     return 0
 
 
@@ -107,7 +107,7 @@ def _read_plan(folder: str, name: str) -> tuple[Plan, str]:
         raise FileNotFoundError(f"no plan `{path}`; `python -m study plan {folder}` makes it")
     with open(path, "rb") as stream:
         data = stream.read()
-    return decoded(data), digest(data)
+    return decode_plan(data), plan_digest(data)
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -122,8 +122,8 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _run_model(options: argparse.Namespace) -> int:
-    from study.check import check
-    from study.run import Identity, run, runtime_version
+    from study.check import check_model
+    from study.run import Identity, run_plan, runtime_version
     from study.runtime import LARGE, SMALL, Engine
 
     known = options.model in SOURCES
@@ -132,7 +132,7 @@ def _run_model(options: argparse.Namespace) -> int:
     engine = Engine(path, options.threads, chunk)
     name = options.model if known else os.path.basename(path).removesuffix(".gguf")
     identity = Identity(
-        digest_of(path), os.path.basename(path), "", digest_of(PROTOCOL), options.threads, chunk, runtime_version()
+        file_digest(path), os.path.basename(path), "", file_digest(PROTOCOL), options.threads, chunk, runtime_version()
     )
     os.makedirs(os.path.join(options.folder, "runs"), exist_ok=True)
     for plan_name in options.only or PLANS:
@@ -140,10 +140,10 @@ def _run_model(options: argparse.Namespace) -> int:
         identity = identity._replace(plan=plan_digest)
         kept = os.path.join(options.folder, "runs", f"{plan_name}-{name}.check.json")
         if _load_check(kept).get("run") != identity._asdict():
-            _store_check(kept, {"run": identity._asdict(), **check(engine, plan)})
+            _store_check(kept, {"run": identity._asdict(), **check_model(engine, plan)})
         target = os.path.join(options.folder, "runs", f"{plan_name}-{name}.jsonl")
         chosen = _with_arms(plan, options.arms)
-        count = run(chosen, engine, identity, target, options.limit, options.seconds)
+        count = run_plan(chosen, engine, identity, target, options.limit, options.seconds)
         print(f"{plan_name}: {count} cells, in {target}", flush=True)
     return 0
 
@@ -157,7 +157,7 @@ def _run_endpoint(options: argparse.Namespace) -> int:
         plan, plan_digest = _read_plan(options.folder, plan_name)
         target = os.path.join(options.folder, "runs", f"{plan_name}-{endpoint.label}.jsonl")
         count = run_endpoint(
-            _with_arms(plan, options.arms), endpoint, plan_digest, digest_of(PROTOCOL), target, options.limit
+            _with_arms(plan, options.arms), endpoint, plan_digest, file_digest(PROTOCOL), target, options.limit
         )
         print(f"{plan_name}: {count} cells, in {target}", flush=True)
     return 0
@@ -185,9 +185,9 @@ def _store_check(path: str, value: dict[str, Any]) -> None:
 
 
 def _report(options: argparse.Namespace) -> int:
-    from study.report import report
+    from study.report import write_report
 
-    print(report(options.folder, options.to or os.path.join(options.folder, "report")))
+    print(write_report(options.folder, options.to or os.path.join(options.folder, "report")))
     return 0
 
 

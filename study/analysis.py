@@ -13,14 +13,14 @@ from typing import Any
 import numpy
 from scipy.stats import t as student
 
-from preheat.model.experiment import Unit
+from preheat.model.experiment import Observation
 from preheat.statistics.multiplicity import holm
-from preheat.statistics.paired import mcnemar, paired
+from preheat.statistics.paired import compare_paired, mcnemar
 from preheat.statistics.wilson import wilson
 from study.arms import DOSES, MAIN, K
-from study.harm import MARGIN as HARM_MARGIN
-from study.harm import requests, right
-from study.projects import PROJECTS, projects, shown, tasks
+from study.harm import HARM_MARGIN as HARM_MARGIN
+from study.harm import is_right, load_requests
+from study.projects import PROJECTS, make_projects, project_tasks, shown_calls
 
 Row = dict[str, Any]
 Value = Callable[[Row], float]
@@ -46,13 +46,13 @@ def nll(row: Row) -> float:
     return float(row["nll"])
 
 
-def used(rows: Sequence[Row]) -> list[Row]:
+def scored_rows(rows: Sequence[Row]) -> list[Row]:
     """Without tasks that could not be scored in some arm."""
     left_out = {row["task"] for row in rows if "skipped" in row}
     return [row for row in rows if row["task"] not in left_out]
 
 
-def checked(rows: Sequence[Row]) -> dict[str, Any]:
+def compare_methods(rows: Sequence[Row]) -> dict[str, Any]:
     """The two ways to tell an exact match, held together: by the most likely tokens, and written token by token."""
     both = [row for row in rows if "stepwise_exact" in row]
     apart = sum(row["exact"] != row["stepwise_exact"] for row in both)
@@ -65,7 +65,7 @@ def checked(rows: Sequence[Row]) -> dict[str, Any]:
     }
 
 
-def levels(rows: Sequence[Row], arms: Sequence[str], value: Value) -> dict[str, dict[str, Any]]:
+def arm_levels(rows: Sequence[Row], arms: Sequence[str], value: Value) -> dict[str, dict[str, Any]]:
     """Each arm's mean over the tasks that all of these arms have, with t over clusters."""
     return _levels(_of_all(rows, arms), arms, value)
 
@@ -83,7 +83,7 @@ def _levels(rows: Sequence[Row], arms: Sequence[str], value: Value) -> dict[str,
     return found
 
 
-def shares(rows: Sequence[Row], arms: Sequence[str]) -> dict[str, dict[str, Any]]:
+def kind_shares(rows: Sequence[Row], arms: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Exact matches by kind of task, with Wilson's interval (which ignores clusters)."""
     found: dict[str, dict[str, Any]] = {}
     for kind in sorted({row["kind"] for row in rows}):
@@ -102,17 +102,17 @@ def _of_all(rows: Sequence[Row], arms: Sequence[str]) -> list[Row]:
     return [row for row in rows if row["task"] in common]
 
 
-def difference(rows: Sequence[Row], arm: str, against: str, metric: str, value: Value) -> dict[str, Any] | None:
+def arm_difference(rows: Sequence[Row], arm: str, against: str, metric: str, value: Value) -> dict[str, Any] | None:
     """`arm` minus `against`, paired by task, t over clusters; None where they share fewer than two clusters."""
     common = _common(rows, (arm, against))
     own = [row for row in rows if row["arm"] in (arm, against) and row["task"] in common]
     if len({row["cluster"] for row in own}) < 2 or (value is nll and any("nll" not in row for row in own)):
         return None
     units = [
-        Unit(session=f"{row['task']} {row['arm']}", arm=row["arm"], above=value(row), cluster=row["cluster"])
+        Observation(session=f"{row['task']} {row['arm']}", arm=row["arm"], above=value(row), cluster=row["cluster"])
         for row in own
     ]
-    found = paired(units, metric=metric, arm=arm, against=against, seed=1, draws=FLIPS)
+    found = compare_paired(units, metric=metric, arm=arm, against=against, seed=1, draws=FLIPS)
     result: dict[str, Any] = {
         "arm": arm,
         "against": against,
@@ -137,7 +137,7 @@ def difference(rows: Sequence[Row], arm: str, against: str, metric: str, value: 
     return result
 
 
-def adjusted(found: Iterable[dict[str, Any] | None]) -> list[dict[str, Any]]:
+def with_holm(found: Iterable[dict[str, Any] | None]) -> list[dict[str, Any]]:
     """Comparisons that could be made; all but the first (the primary one) with Holm's p."""
     results = [each for each in found if each is not None]
     secondary = [each for each in results if (each["arm"], each["against"]) != LAB[0] and each["p"] is not None]
@@ -146,8 +146,8 @@ def adjusted(found: Iterable[dict[str, Any] | None]) -> list[dict[str, Any]]:
     return results
 
 
-def lab(rows: Sequence[Row]) -> dict[str, Any]:
-    rows = used(rows)
+def lab_results(rows: Sequence[Row]) -> dict[str, Any]:
+    rows = scored_rows(rows)
     arms = [arm for arm in (*MAIN, "note+warm", "text") if any(row["arm"] == arm for row in rows)]
     main = [arm for arm in MAIN if arm in arms]
     return {
@@ -157,20 +157,20 @@ def lab(rows: Sequence[Row]) -> dict[str, Any]:
         # Over whatever each arm has: some are finished before others, and a difference is over what both have anyway.
         "exact": _levels(rows, arms, exact),
         "nll": _levels(rows, arms, nll),
-        "kinds": shares(rows, main),
-        "more_kinds": shares(rows, [arm for arm in arms if arm not in main]),
-        "differences": adjusted(difference(rows, *pair, "exact", exact) for pair in LAB),
-        "nll_differences": adjusted(difference(rows, *pair, "nll", nll) for pair in LAB),
-        "misses": misses(rows),
-        "dose": dose(rows),
-        "checked": checked(rows),
+        "kinds": kind_shares(rows, main),
+        "more_kinds": kind_shares(rows, [arm for arm in arms if arm not in main]),
+        "differences": with_holm(arm_difference(rows, *pair, "exact", exact) for pair in LAB),
+        "nll_differences": with_holm(arm_difference(rows, *pair, "nll", nll) for pair in LAB),
+        "misses": count_misses(rows),
+        "dose": dose_results(rows),
+        "checked": compare_methods(rows),
     }
 
 
-def misses(rows: Sequence[Row]) -> dict[str, dict[str, int]]:
+def count_misses(rows: Sequence[Row]) -> dict[str, dict[str, int]]:
     """How the arms that know the conventions miss, by arm: the name of the piece of work, or the rest."""
-    by_name = {project.name: project for project in projects()}
-    answers = {task.id: task.answer for project in projects() for task in tasks(project)}
+    by_name = {project.name: project for project in make_projects()}
+    answers = {task.id: task.answer for project in make_projects() for task in project_tasks(project)}
     found: dict[str, dict[str, int]] = {}
     for row in rows:
         if row["exact"] or row["arm"] in ("cold", "placebo") or row["task"] not in answers:
@@ -188,21 +188,21 @@ def misses(rows: Sequence[Row]) -> dict[str, dict[str, int]]:
     return found
 
 
-def explore(rows: Sequence[Row], of_lab: Sequence[Row]) -> dict[str, Any]:
+def explore_results(rows: Sequence[Row], of_lab: Sequence[Row]) -> dict[str, Any]:
     """The arm that was added after the first results, held against the lab's arms; described, not tested."""
-    both = [*used(rows), *used(of_lab)]
+    both = [*scored_rows(rows), *scored_rows(of_lab)]
     arms = [arm for arm in ("asked", "warm", "note") if any(row["arm"] == arm for row in both)]
     pairs = [("asked", against) for against in ("warm", "note") if against in arms]
     return {
         "tasks": len(_common(both, arms)),
-        "exact": levels(both, arms, exact),
-        "nll": levels(both, arms, nll),
-        "kinds": shares(_of_all(both, arms), arms),
-        "differences": [each for pair in pairs if (each := difference(both, *pair, "exact", exact)) is not None],
+        "exact": arm_levels(both, arms, exact),
+        "nll": arm_levels(both, arms, nll),
+        "kinds": kind_shares(_of_all(both, arms), arms),
+        "differences": [each for pair in pairs if (each := arm_difference(both, *pair, "exact", exact)) is not None],
     }
 
 
-def dose(rows: Sequence[Row]) -> dict[str, Any] | None:
+def dose_results(rows: Sequence[Row]) -> dict[str, Any] | None:
     """Exact match against the number of examples, on the tasks that have all of them."""
     names = {k: "warm" if k == K else f"warm{k}" for k in sorted((*DOSES, K))}
     common = _common(rows, list(names.values()))
@@ -211,63 +211,67 @@ def dose(rows: Sequence[Row]) -> dict[str, Any] | None:
     own = [row for row in rows if row["task"] in common]
     most = max(names)
     found: dict[str, Any] = {"tasks": len(common), "levels": {}, "differences": {}, "fewest": most}
-    of_arms = levels(own, list(names.values()), exact)
+    of_arms = arm_levels(own, list(names.values()), exact)
     for k, name in names.items():
         found["levels"][str(k)] = of_arms[name]
         if k != most:
-            found["differences"][str(k)] = difference(own, name, names[most], "exact", exact)
+            found["differences"][str(k)] = arm_difference(own, name, names[most], "exact", exact)
     enough = [k for k in names if k != most and (each := found["differences"][str(k)]) and each["low"] is not None
               and each["low"] > -MARGIN]  # fmt: skip
     found["fewest"] = min([*enough, most])
     return found
 
 
-def harm(rows: Sequence[Row]) -> dict[str, Any]:
-    patterns = {f"harm/{number}": pattern for number, (_, _, pattern) in enumerate(requests())}
-    judged = [{**row, "exact": row["closed"] and right(row["text"], patterns[row["task"]])} for row in used(rows)]
+def harm_results(rows: Sequence[Row]) -> dict[str, Any]:
+    patterns = {f"harm/{number}": pattern for number, (_, _, pattern) in enumerate(load_requests())}
+    judged = [
+        {**row, "exact": row["closed"] and is_right(row["text"], patterns[row["task"]])} for row in scored_rows(rows)
+    ]
     arms = ("cold", "warm", "note")
-    differences = [difference(judged, arm, "cold", "exact", exact) for arm in arms[1:]]
+    differences = [arm_difference(judged, arm, "cold", "exact", exact) for arm in arms[1:]]
     for each in differences:
         if each is not None:
             each["not_inferior"] = each["low"] is not None and each["low"] > -HARM_MARGIN
     wrapped = {
-        arm: sum(not row["exact"] and wrapped_in(row["text"], row["cluster"]) for row in judged if row["arm"] == arm)
+        arm: sum(
+            not row["exact"] and has_project_word(row["text"], row["cluster"]) for row in judged if row["arm"] == arm
+        )
         for arm in arms
     }
     return {
         "tasks": len(_common(judged, arms)),
         "margin": HARM_MARGIN,
-        "right": levels(judged, arms, exact),
-        "nll": levels(judged, arms, nll),
+        "right": arm_levels(judged, arms, exact),
+        "nll": arm_levels(judged, arms, nll),
         "differences": [each for each in differences if each is not None],
         "nll_differences": [
-            each for arm in arms[1:] if (each := difference(judged, arm, "cold", "nll", nll)) is not None
+            each for arm in arms[1:] if (each := arm_difference(judged, arm, "cold", "nll", nll)) is not None
         ],
         "in_the_wrapper": wrapped,
-        "checked": checked(rows),
+        "checked": compare_methods(rows),
     }
 
 
-def wrapped_in(text: str, project: str) -> bool:
+def has_project_word(text: str, project: str) -> bool:
     """Whether a wrong answer has a word that only the project's conventions have: the feared kind of harm."""
-    return bool(own_words().get(project, frozenset()) & set(re.findall(r"[a-z]{3,}", text.lower())))
+    return bool(project_words().get(project, frozenset()) & set(re.findall(r"[a-z]{3,}", text.lower())))
 
 
 @cache
-def own_words() -> dict[str, frozenset[str]]:
+def project_words() -> dict[str, frozenset[str]]:
     """By project, the words of its commands that are not its modules' and not in the shapes that all share."""
     found = {
-        each.name: set(re.findall(r"[a-z]{3,}", " ".join(one.command for one in shown(each)).lower()))
-        for each in projects()
+        each.name: set(re.findall(r"[a-z]{3,}", " ".join(one.command for one in shown_calls(each)).lower()))
+        for each in make_projects()
     }
     often = Counter(word for words in found.values() for word in words)
-    modules = {module for each in projects() for module in each.modules}
+    modules = {module for each in make_projects() for module in each.modules}
     return {name: frozenset(word for word in words if often[word] <= 2) - modules for name, words in found.items()}
 
 
-def nextcall(rows: Sequence[Row]) -> dict[str, Any]:
+def nextcall_results(rows: Sequence[Row]) -> dict[str, Any]:
     skipped = {row["task"] for row in rows if "skipped" in row}
-    rows = used(rows)
+    rows = scored_rows(rows)
     arms = [arm for arm in (*MAIN, "messages") if any(row["arm"] == arm for row in rows)]
     main = [arm for arm in MAIN if arm in arms]
     common = _common(rows, main)
@@ -284,8 +288,8 @@ def nextcall(rows: Sequence[Row]) -> dict[str, Any]:
         "calls": len(common),
         "sessions": len({row["cluster"] for row in rows if row["task"] in common}),
         "skipped": len(skipped),
-        "nll": levels(rows, main, nll) | levels(rows, [arm for arm in arms if arm not in main], nll),
-        "argmax": levels(rows, main, lambda row: float(row["argmax"])),
+        "nll": arm_levels(rows, main, nll) | arm_levels(rows, [arm for arm in arms if arm not in main], nll),
+        "argmax": arm_levels(rows, main, lambda row: float(row["argmax"])),
         "differences": [each for pair in NEXTCALL if (each := _nextcall_difference(rows, *pair)) is not None],
         "projects": by_project,
     }
@@ -295,7 +299,7 @@ def _nextcall_difference(rows: Sequence[Row], arm: str, against: str) -> dict[st
     found = by_session(rows, arm, against)
     if found is None:
         return None
-    over = difference([{**row, "cluster": row["kind"]} for row in rows], arm, against, "nll", nll)
+    over = arm_difference([{**row, "cluster": row["kind"]} for row in rows], arm, against, "nll", nll)
     beside = {name: over[name] for name in ("difference", "low", "high", "p", "flips_p", "clusters")} if over else None
     return {"arm": arm, "against": against, "metric": "nll", **found, "over_projects": beside}
 

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 
 import msgspec
 
-from preheat.model.context import Context, Item
+from preheat.model.context import Context, ContextLesson
 from preheat.model.lesson import Example, Lesson, Scope, Support
-from preheat.provisioning.messages import parts
-from preheat.provisioning.words import words
+from preheat.provisioning.messages import make_parts
+from preheat.provisioning.words import describe_lesson
 from study.chat import Message
-from study.given import Given
-from study.projects import Project, note, shown
+from study.given import ArmContext
+from study.projects import Project, project_note, shown_calls
 
 K = 4
 """Examples in the warm arm, chosen before any result: the fewest that show every fact which tasks need."""
@@ -25,10 +25,10 @@ DOSES = (1, 2, 8)
 DOSED_PROJECTS = 14
 
 
-def context(of: Project, k: int) -> Context:
+def example_context(of: Project, k: int) -> Context:
     """The first `k` good calls as the product would hand them out."""
     items = []
-    for place, call in enumerate(shown(of)[:k]):
+    for place, call in enumerate(shown_calls(of)[:k]):
         example = Example(tool="bash", arguments={"command": call.command}, result=call.result, kind="shell")
         lesson = Lesson(
             id=f"{of.name}-{place}",
@@ -38,18 +38,22 @@ def context(of: Project, k: int) -> Context:
             example=example,
             support=Support(calls_for=1, sessions_for=1),
         )
-        items.append(Item(lesson=lesson.id, kind="example", text=words(lesson), example=example, tokens=0, value=1.0))
+        items.append(
+            ContextLesson(
+                lesson=lesson.id, kind="example", text=describe_lesson(lesson), example=example, tokens=0, value=1.0
+            )
+        )
     return Context(id="0a" * 6, task="", project=of.name, items=tuple(items), sessions=k)
 
 
-def warm(of: Project, k: int = K) -> Given:
-    return Given(messages=messages_of(context(of, k)))
+def warm_arm(of: Project, k: int = K) -> ArmContext:
+    return ArmContext(messages=context_messages(example_context(of, k)))
 
 
-def messages_of(of: Context) -> tuple[Message, ...]:
+def context_messages(of: Context) -> tuple[Message, ...]:
     """A context without facts as the messages of a chat; facts would be a second system message and are refused."""
     found = []
-    for said in parts(of).said:
+    for said in make_parts(of).messages:
         if said.role == "system":
             raise ValueError("only examples can be messages here")
         command = str(said.call.arguments["command"]) if said.call is not None and said.role == "assistant" else ""
@@ -57,24 +61,24 @@ def messages_of(of: Context) -> tuple[Message, ...]:
     return tuple(found)
 
 
-def text(of: Project, k: int = K) -> Given:
-    return Given(note=parts(context(of, k)).text)
+def text_arm(of: Project, k: int = K) -> ArmContext:
+    return ArmContext(note=make_parts(example_context(of, k)).text)
 
 
-def arm(name: str, of: Project, partner: Project) -> Given:
+def arm_context(name: str, of: Project, partner: Project) -> ArmContext:
     """What an arm gives in a project; `partner` is where a placebo comes from, still to be made as long."""
     if name == "cold":
-        return Given()
+        return ArmContext()
     if name == "note":
-        return Given(note=note(of))
+        return ArmContext(note=project_note(of))
     if name == "text":
-        return text(of)
+        return text_arm(of)
     if name == "note+warm":
-        return Given(note(of), warm(of).messages)
+        return ArmContext(project_note(of), warm_arm(of).messages)
     if name == "placebo":
-        return warm(partner)
+        return warm_arm(partner)
     if name.startswith("warm"):
-        return warm(of, int(name.removeprefix("warm") or K))
+        return warm_arm(of, int(name.removeprefix("warm") or K))
     raise ValueError(f"no arm `{name}`")
 
 
@@ -83,6 +87,6 @@ def partner_of(place: int, among: Sequence[Project]) -> Project:
     return among[(place + len(among) // 2) % len(among)]
 
 
-def leaks(given: Given, answer: str) -> bool:
+def contains_answer(given: ArmContext, answer: str) -> bool:
     """Whether a context contains the answer itself."""
     return answer in msgspec.json.encode([given.note, *given.messages]).decode() or answer in given.prefix

@@ -45,7 +45,7 @@ class Message(NamedTuple):
     command: str = ""
 
 
-def rendered(messages: Sequence[Message]) -> str:
+def render_messages(messages: Sequence[Message]) -> str:
     """Messages that begin with the system's."""
     parts = []
     for place, message in enumerate(messages):
@@ -73,13 +73,13 @@ def rendered(messages: Sequence[Message]) -> str:
 def prefix(given: Sequence[Message], note: str = "") -> str:
     """The system's message, with a text below it if there is one, and the messages that an arm gives."""
     system = f"{SYSTEM}\n\n{note}" if note else SYSTEM
-    return rendered([Message("system", system), *given])
+    return render_messages([Message("system", system), *given])
 
 
 def suffix(conversation: Sequence[Message]) -> str:
     """The conversation, and the beginning of the call that is asked for."""
-    whole = rendered([Message("system", ""), *conversation])
-    return whole.removeprefix(rendered([Message("system", "")])) + f"<|im_start|>assistant\n{PREFILL}"
+    whole = render_messages([Message("system", ""), *conversation])
+    return whole.removeprefix(render_messages([Message("system", "")])) + f"<|im_start|>assistant\n{PREFILL}"
 
 
 def target(command: str) -> str:
@@ -87,7 +87,7 @@ def target(command: str) -> str:
     return json.dumps(command, ensure_ascii=False)[1:-1]
 
 
-def messages_of(given: Sequence[Message], note: str, conversation: Sequence[Message]) -> list[dict[str, Any]]:
+def endpoint_messages(given: Sequence[Message], note: str, conversation: Sequence[Message]) -> list[dict[str, Any]]:
     """The same as a chat endpoint takes it."""
     system = f"{SYSTEM}\n\n{note}" if note else SYSTEM
     found: list[dict[str, Any]] = []

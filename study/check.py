@@ -12,7 +12,7 @@ from study.errors import Unfit
 from study.plan import Cell, Plan
 from study.run import Contexts
 from study.runtime import SMALL, Engine
-from study.scoring import nats, prompt, score
+from study.scoring import score, split_prompt, token_nats
 
 _FORM = '{"name": <function-name>, "arguments": <args-json-object>}'
 _CALL = "make check"
@@ -29,18 +29,18 @@ MOST_APART = 0.1
 """Nats per token."""
 
 
-def check(engine: Engine, of: Plan, sample: int = 4) -> dict[str, Any]:
+def check_model(engine: Engine, of: Plan, sample: int = 4) -> dict[str, Any]:
     """All checks; the prompts of the sample are spread over the plan."""
     cells = of.cells[:: max(1, len(of.cells) // sample)][:sample]
     return {
-        "template": template(engine),
-        "off_by_one": off_by_one(engine),
-        "same_when_kept": same_when_kept(engine, of, cells),
+        "template": check_template(engine),
+        "off_by_one": check_offset(engine),
+        "same_when_kept": check_kept_prefix(engine, of, cells),
         "threads": engine.threads,
     }
 
 
-def template(engine: Engine) -> str:
+def check_template(engine: Engine) -> str:
     """Whether our prompts are those of the template in the model file; `other` where that has no place for tools."""
     source = engine.template()
     if "tools" not in source:
@@ -67,25 +67,25 @@ def template(engine: Engine) -> str:
     return "equal to the model's own"
 
 
-def off_by_one(engine: Engine) -> float:
+def check_offset(engine: Engine) -> float:
     """Nats of a word that must be easy; scored one token late it costs more than 5."""
     start = engine.tokens("The capital of France is")
     engine.reset()
     row = engine.after(start, keep=1)[0]
-    found = nats(row, engine.tokens(" Paris")[0])
+    found = token_nats(row, engine.tokens(" Paris")[0])
     if found > 2.0:
         raise Unfit(f"an easy word costs {found:.2f} nats: the scores are not of the tokens they should be of")
     return round(found, 4)
 
 
-def same_when_kept(engine: Engine, of: Plan, cells: Sequence[Cell]) -> dict[str, Any]:
+def check_kept_prefix(engine: Engine, of: Plan, cells: Sequence[Cell]) -> dict[str, Any]:
     """A prefix that was kept must give the very numbers of one that is worked on anew, and nearly those of working on it token
     by token: kernels for many tokens at once are other programs, and one of them turned out to be wrong."""
     contexts = Contexts(of, engine)
     differences: list[float] = []
     for cell in cells:
         task = of.tasks[cell.task]
-        asked = prompt(engine, contexts.get(cell.context).prefix, suffix(task.conversation), target(task.answer))
+        asked = split_prompt(engine, contexts.get(cell.context).prefix, suffix(task.conversation), target(task.answer))
         engine.reset()
         anew = score(engine, asked, -1).nll
         kept = score(engine, asked, -1).nll
@@ -95,7 +95,7 @@ def same_when_kept(engine: Engine, of: Plan, cells: Sequence[Cell]) -> dict[str,
         for token in (*asked.prefix, *asked.suffix[:-1]):
             engine.after([token], keep=0)
         rows = [engine.after([token], keep=1)[0] for token in (asked.suffix[-1], *asked.command[:-1])]
-        single = [nats(row, token) for row, token in zip(rows, asked.command, strict=True)]
+        single = [token_nats(row, token) for row, token in zip(rows, asked.command, strict=True)]
         differences.append(sum(single) / len(single) - sum(anew) / len(anew))
     farthest = max(abs(each) for each in differences)
     if farthest > MOST_APART:

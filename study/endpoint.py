@@ -11,11 +11,11 @@ import urllib.error
 import urllib.request
 from typing import Any
 
-from study.chat import TOOL, messages_of
+from study.chat import TOOL, endpoint_messages
 from study.errors import EndpointFailed
-from study.given import Given, matched
+from study.given import ArmContext, fit_to_length
 from study.plan import Plan
-from study.run import Identity, begin, remaining
+from study.run import Identity, begin_file, remaining
 
 _SECONDS = 300.0
 _IN_FENCE = re.compile(r"```(?:json|bash|sh)?\s*\n(.*?)```", re.DOTALL)
@@ -29,7 +29,7 @@ class Endpoint:
         self.url, self.model = url.rstrip("/"), model
         self.label = _UNFIT.sub("-", model or "endpoint").strip("-")
 
-    def asked(self, messages: list[dict[str, Any]]) -> dict[str, Any]:
+    def ask(self, messages: list[dict[str, Any]]) -> dict[str, Any]:
         """The message that it answers with."""
         body = {"model": self.model, "messages": messages, "tools": [TOOL], "temperature": 0, "max_tokens": 256}
         headers = {"content-type": "application/json"}
@@ -45,7 +45,7 @@ class Endpoint:
         return message
 
 
-def command_in(message: dict[str, Any]) -> str | None:
+def find_command(message: dict[str, Any]) -> str | None:
     """The command of an answer: of its first call, else of a JSON object in its text, which is what small models write."""
     for call in message.get("tool_calls") or ():
         found = _command_of(str((call.get("function") or {}).get("arguments") or ""))
@@ -73,14 +73,14 @@ def _command_of(text: str) -> str | None:
 def run_endpoint(of: Plan, endpoint: Endpoint, plan: str, protocol: str, path: str, limit: int = 0) -> int:
     """Ask what has not been asked yet."""
     identity = Identity(endpoint.url, endpoint.model, plan, protocol, 0, 0, "endpoint")
-    done = begin(path, identity)
+    done = begin_file(path, identity)
     count = 0
     with open(path, "a", encoding="utf-8") as stream:
         for cell in remaining(of, done):
             if limit and count >= limit:
                 break
             task, given = of.tasks[cell.task], _given(of, cell.context)
-            command = command_in(endpoint.asked(messages_of(given.messages, given.note, task.conversation)))
+            command = find_command(endpoint.ask(endpoint_messages(given.messages, given.note, task.conversation)))
             row = {
                 "task": task.id,
                 "arm": cell.arm,
@@ -96,6 +96,6 @@ def run_endpoint(of: Plan, endpoint: Endpoint, plan: str, protocol: str, path: s
     return count
 
 
-def _given(of: Plan, name: str) -> Given:
+def _given(of: Plan, name: str) -> ArmContext:
     other = of.matched.get(name)
-    return of.contexts[name] if other is None else matched(of.contexts[name], len(of.contexts[other].prefix), len)
+    return of.contexts[name] if other is None else fit_to_length(of.contexts[name], len(of.contexts[other].prefix), len)

@@ -4,31 +4,31 @@
 product hands out calls and results alone; this tells whether what they were for is what a model misses.
 """
 
-from study.arms import K, leaks
+from study.arms import K, contains_answer
 from study.chat import Message
-from study.given import Given
-from study.lab import lab
-from study.plan import Cell, Plan, plan
-from study.projects import Project, asked_for, projects, shown
+from study.given import ArmContext
+from study.lab import lab_plan
+from study.plan import Cell, Plan, make_plan
+from study.projects import Project, make_projects, shown_calls, shown_requests
 
-ARM = "asked"
+ASKED_ARM = "asked"
 
 
-def asked(of: Project) -> Given:
+def with_requests(of: Project) -> ArmContext:
     messages: list[Message] = []
-    for request, call in zip(asked_for(of)[:K], shown(of)[:K], strict=True):
+    for request, call in zip(shown_requests(of)[:K], shown_calls(of)[:K], strict=True):
         messages += (Message("user", request), Message("assistant", "", call.command), Message("tool", call.result))
         messages.append(Message("assistant", "Done."))
-    return Given(messages=tuple(messages))
+    return ArmContext(messages=tuple(messages))
 
 
-def explore() -> Plan:
+def explore_plan() -> Plan:
     """The lab's tasks in the lab's order, with that arm."""
-    whole = lab()
-    contexts = {f"{project.name}/{ARM}": asked(project) for project in projects()}
+    whole = lab_plan()
+    contexts = {f"{project.name}/{ASKED_ARM}": with_requests(project) for project in make_projects()}
     for task in whole.tasks.values():
-        if any(leaks(given, task.answer) for given in contexts.values()):
+        if any(contains_answer(given, task.answer) for given in contexts.values()):
             raise ValueError(f"the answer of `{task.id}` stands in a context")
     tasks = [cell.task for cell in whole.cells if cell.arm == "warm"]
-    cells = [Cell(task, ARM, f"{whole.tasks[task].cluster}/{ARM}") for task in tasks]
-    return plan("explore", contexts, {}, whole.tasks.values(), cells)
+    cells = [Cell(task, ASKED_ARM, f"{whole.tasks[task].cluster}/{ASKED_ARM}") for task in tasks]
+    return make_plan("explore", contexts, {}, whole.tasks.values(), cells)

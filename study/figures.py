@@ -24,7 +24,7 @@ class Dot(NamedTuple):
     high: float | None
 
 
-def rows(title: str, dots: Sequence[Dot], start: float, end: float, unit: str, zero: bool = False) -> str:
+def draw_rows(title: str, dots: Sequence[Dot], start: float, end: float, unit: str, zero: bool = False) -> str:
     """Rows below each other on one axis; dots of one label stand together."""
     series = list(dict.fromkeys(dot.series for dot in dots))
     height = _TOP + _ROW * len(dots) + 44
@@ -51,7 +51,7 @@ def rows(title: str, dots: Sequence[Dot], start: float, end: float, unit: str, z
     return _picture(title, _LEFT + _WIDTH + 30, height, drawn)
 
 
-def curve(title: str, dots: Sequence[Dot], unit: str, below: str) -> str:
+def draw_curve(title: str, dots: Sequence[Dot], unit: str, below: str) -> str:
     """Values from 0 to 1 over the labels, one line for each series."""
     series = list(dict.fromkeys(dot.series for dot in dots))
     labels = list(dict.fromkeys(dot.label for dot in dots))

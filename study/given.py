@@ -10,7 +10,7 @@ _FILLER = ("ok", "done", "clean", "cached", "kept", "fine", "same", "ready")
 Count = Callable[[str], int]
 
 
-class Given(NamedTuple):
+class ArmContext(NamedTuple):
     """A text below the system's own, and messages before the task."""
 
     note: str = ""
@@ -21,14 +21,14 @@ class Given(NamedTuple):
         return prefix(self.messages, self.note)
 
 
-def matched(given: Given, wanted: int, count: Count) -> Given:
+def fit_to_length(given: ArmContext, wanted: int, count: Count) -> ArmContext:
     """The same, cut or lengthened until the whole prefix has so many tokens, or hardly fewer."""
     if given.messages:
         return _matched_messages(given, wanted, count)
     return _matched_text(given, wanted, count)
 
 
-def _matched_messages(given: Given, wanted: int, count: Count) -> Given:
+def _matched_messages(given: ArmContext, wanted: int, count: Count) -> ArmContext:
     """Words of results are taken away or added; calls stay whole."""
     messages = list(given.messages)
     results = [place for place, message in enumerate(messages) if message.role == "tool"]
@@ -46,10 +46,10 @@ def _matched_messages(given: Given, wanted: int, count: Count) -> Given:
         if count(prefix(longer, given.note)) > wanted:
             break
         messages = longer
-    return Given(given.note, tuple(messages))
+    return ArmContext(given.note, tuple(messages))
 
 
-def _matched_text(given: Given, wanted: int, count: Count) -> Given:
+def _matched_text(given: ArmContext, wanted: int, count: Count) -> ArmContext:
     """As many of its lines as fit, the next one cut within; a text that is too short is said again from its beginning."""
     words: list[str] = given.note.split(" ")
     if not given.note.strip():
@@ -63,4 +63,4 @@ def _matched_text(given: Given, wanted: int, count: Count) -> Given:
             low = middle
         else:
             high = middle - 1
-    return Given(" ".join(words[:low]))
+    return ArmContext(" ".join(words[:low]))

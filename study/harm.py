@@ -9,26 +9,26 @@ import json
 import os
 import re
 
-from study.arms import arm, partner_of
+from study.arms import arm_context, partner_of
 from study.chat import Message
-from study.given import Given
-from study.plan import Asked, Cell, Plan, plan
-from study.projects import projects
+from study.given import ArmContext
+from study.plan import Cell, Plan, StudyTask, make_plan
+from study.projects import make_projects
 
-MOST = 40
+MOST_TOKENS = 40
 """Tokens that an answer may have."""
-MARGIN = 0.10
+HARM_MARGIN = 0.10
 """How much lower the share of right answers may be, stated beforehand."""
-ARMS = ("cold", "warm", "note")
+HARM_ARMS = ("cold", "warm", "note")
 PER_CONTEXT = 8
 
-FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "requests.txt")
+REQUESTS_FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "requests.txt")
 """A line for each: the request | the command that is scored (with `\\|` for a pipe) | the pattern of right commands."""
 
 
-def requests() -> list[tuple[str, str, re.Pattern[str]]]:
+def load_requests() -> list[tuple[str, str, re.Pattern[str]]]:
     """Request, the command that is scored, and the pattern of right ones."""
-    with open(FILE, encoding="utf-8") as stream:
+    with open(REQUESTS_FILE, encoding="utf-8") as stream:
         lines = stream.read().splitlines()
     found = []
     for line in lines:
@@ -38,7 +38,7 @@ def requests() -> list[tuple[str, str, re.Pattern[str]]]:
     return found
 
 
-def right(written: str, pattern: re.Pattern[str]) -> bool:
+def is_right(written: str, pattern: re.Pattern[str]) -> bool:
     """Whether what was written (as it stands in JSON) is a right answer; spaces and a closing semicolon do not matter."""
     try:
         command = str(json.loads(f'"{written}"', strict=False))
@@ -47,24 +47,32 @@ def right(written: str, pattern: re.Pattern[str]) -> bool:
     return pattern.fullmatch(" ".join(command.split()).rstrip("; ")) is not None
 
 
-def harm() -> Plan:
+def harm_plan() -> Plan:
     """Every request cold, and with the examples and the note of a project that it does not concern."""
-    found = projects()
-    contexts = {"cold": Given()}
+    found = make_projects()
+    contexts = {"cold": ArmContext()}
     asked, cells = [], []
-    for number, (request, command, _) in enumerate(requests()):
+    for number, (request, command, _) in enumerate(load_requests()):
         place = number // PER_CONTEXT
         project = found[place]
-        for name in ARMS[1:]:
-            contexts[f"{project.name}/{name}"] = arm(name, project, partner_of(place, found))
+        for name in HARM_ARMS[1:]:
+            contexts[f"{project.name}/{name}"] = arm_context(name, project, partner_of(place, found))
         asked.append(
-            Asked(f"harm/{number}", project.name, "harm", (Message("user", request),), command, MOST, number % 4 == 0)
+            StudyTask(
+                f"harm/{number}",
+                project.name,
+                "harm",
+                (Message("user", request),),
+                command,
+                MOST_TOKENS,
+                number % 4 == 0,
+            )
         )
     for place in range(0, len(asked), PER_CONTEXT):
         group = asked[place : place + PER_CONTEXT]
         cells += [
             Cell(task.id, name, "cold" if name == "cold" else f"{task.cluster}/{name}")
-            for name in ARMS
+            for name in HARM_ARMS
             for task in group
         ]
-    return plan("harm", contexts, {}, asked, cells)
+    return make_plan("harm", contexts, {}, asked, cells)

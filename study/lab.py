@@ -2,29 +2,29 @@
 
 import random
 
-from study.arms import DOSED_PROJECTS, DOSES, MAIN, MORE, arm, leaks, partner_of
+from study.arms import DOSED_PROJECTS, DOSES, MAIN, MORE, arm_context, contains_answer, partner_of
 from study.chat import Message
-from study.given import Given
-from study.plan import Asked, Cell, Plan, plan
-from study.projects import PROJECTS, SEED, Task, projects, tasks
+from study.given import ArmContext
+from study.plan import Cell, Plan, StudyTask, make_plan
+from study.projects import PROJECTS, SEED, Task, make_projects, project_tasks
 
 
-def lab(count: int = PROJECTS, arms: tuple[str, ...] = MAIN, more: tuple[str, ...] = MORE) -> Plan:
+def lab_plan(count: int = PROJECTS, arms: tuple[str, ...] = MAIN, more: tuple[str, ...] = MORE) -> Plan:
     """All projects in a drawn order with the main arms, then with the others, then the doses on some."""
-    found = projects(count)
-    contexts: dict[str, Given] = {}
+    found = make_projects(count)
+    contexts: dict[str, ArmContext] = {}
     matched: dict[str, str] = {}
-    asked: dict[str, list[Asked]] = {}
+    asked: dict[str, list[StudyTask]] = {}
     for place, project in enumerate(found):
         doses = [f"warm{k}" for k in DOSES] if place < DOSED_PROJECTS else []
         for name in (*arms, *more, *doses):
-            contexts[f"{project.name}/{name}"] = arm(name, project, partner_of(place, found))
+            contexts[f"{project.name}/{name}"] = arm_context(name, project, partner_of(place, found))
         if "placebo" in arms:
             matched[f"{project.name}/placebo"] = f"{project.name}/warm"
-        asked[project.name] = [_asked(task, number) for number, task in enumerate(tasks(project))]
+        asked[project.name] = [_asked(task, number) for number, task in enumerate(project_tasks(project))]
     for task in (task for some in asked.values() for task in some):
         for name, given in contexts.items():
-            if leaks(given, task.answer):
+            if contains_answer(given, task.answer):
                 raise ValueError(f"the answer of `{task.id}` stands in `{name}`")
     order = [project.name for project in found]
     random.Random(SEED + 1).shuffle(order)
@@ -37,7 +37,7 @@ def lab(count: int = PROJECTS, arms: tuple[str, ...] = MAIN, more: tuple[str, ..
         for name in _turned(of_pass, turn)
         for task in asked[project]
     ]
-    return plan("lab", contexts, matched, [task for some in asked.values() for task in some], cells)
+    return make_plan("lab", contexts, matched, [task for some in asked.values() for task in some], cells)
 
 
 def _turned(names: tuple[str, ...], turn: int) -> tuple[str, ...]:
@@ -46,7 +46,7 @@ def _turned(names: tuple[str, ...], turn: int) -> tuple[str, ...]:
     return names[place:] + names[:place]
 
 
-def _asked(task: Task, number: int) -> Asked:
+def _asked(task: Task, number: int) -> StudyTask:
     """Two of a project's eight are checked against writing token by token."""
     conversation = (Message("user", task.request),)
-    return Asked(task.id, task.project, task.kind, conversation, task.answer, verify=number in (2, 5))
+    return StudyTask(task.id, task.project, task.kind, conversation, task.answer, verify=number in (2, 5))

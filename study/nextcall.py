@@ -14,18 +14,18 @@ from typing import NamedTuple
 
 import msgspec
 
-from benchmarks.foresight import EARLIER, command_of, learned, noted, opening, projects
-from preheat.calls.seen import Seen, SeenCall
-from preheat.commands import text_of
+from benchmarks.foresight import EARLIER, command_of, learn_lessons, opening_text, projects, take_notes
+from preheat.calls.seen import JudgedCall, JudgedSession
+from preheat.commands import command_text
 from preheat.model.context import Context
 from preheat.model.lesson import Lesson
 from preheat.model.session import ToolCall, UserMessage
 from preheat.provisioning import provision
-from preheat.provisioning.messages import parts
-from preheat.provisioning.words import shown
+from preheat.provisioning.messages import make_parts
+from preheat.provisioning.words import harmless_example
 from study.chat import Message
-from study.given import Given
-from study.plan import Asked, Cell, Plan, plan
+from study.given import ArmContext
+from study.plan import Cell, Plan, StudyTask, make_plan
 
 SEED = 20261116
 SESSIONS = 25
@@ -43,18 +43,18 @@ _PLAIN = re.compile(r"[A-Za-z][^\n\t\"\\]*[A-Za-z0-9]")
 """Commands that stand in JSON as they are, and begin and end where tokens do."""
 
 
-def nextcall(found: dict[str, list[Seen]] | None = None) -> Plan:
+def nextcall_plan(found: dict[str, list[JudgedSession]] | None = None) -> Plan:
     """The plan; `found` are the projects' sessions in time order, read if they are not given."""
     found = found or projects()
     draw = random.Random(SEED)
-    contexts: dict[str, Given] = {"cold": Given()}
+    contexts: dict[str, ArmContext] = {"cold": ArmContext()}
     chosen: dict[str, list[_Chosen]] = {}
     for source, sessions in sorted(found.items()):
         chosen[source] = _chosen(source, sessions, draw)
     sources = sorted(chosen)
     cells: list[Cell] = []
     later: list[Cell] = []
-    asked: list[Asked] = []
+    asked: list[StudyTask] = []
     matched: dict[str, str] = {}
     rounds = max(len(some) for some in chosen.values())
     for turn in range(rounds):
@@ -64,16 +64,16 @@ def nextcall(found: dict[str, list[Seen]] | None = None) -> Plan:
             of, context, with_examples, by_id, tasks = chosen[source][turn]
             other = chosen[sources[(place + 1) % len(sources)]]
             name = of.key
-            contexts[f"{name}/warm"] = Given(parts(context).text)
+            contexts[f"{name}/warm"] = ArmContext(make_parts(context).text)
             contexts[f"{name}/{MESSAGES}"] = as_messages(with_examples)
             later += [Cell(task.id, MESSAGES, f"{name}/{MESSAGES}") for task in tasks]
-            contexts[f"{name}/note"] = Given(prose([by_id[item.lesson] for item in context.items]))
-            contexts[f"{name}/placebo"] = Given(parts(other[turn % len(other)][1]).text)
+            contexts[f"{name}/note"] = ArmContext(note_text([by_id[item.lesson] for item in context.items]))
+            contexts[f"{name}/placebo"] = ArmContext(make_parts(other[turn % len(other)][1]).text)
             matched[f"{name}/placebo"] = f"{name}/warm"
             asked += tasks
             for arm in _turned(turn):
                 cells += [Cell(task.id, arm, "cold" if arm == "cold" else f"{name}/{arm}") for task in tasks]
-    return plan("nextcall", contexts, matched, asked, [*cells, *later])
+    return make_plan("nextcall", contexts, matched, asked, [*cells, *later])
 
 
 def _turned(turn: int) -> tuple[str, ...]:
@@ -82,18 +82,18 @@ def _turned(turn: int) -> tuple[str, ...]:
 
 
 class _Chosen(NamedTuple):
-    of: Seen
+    of: JudgedSession
     context: Context
     with_examples: Context
     by_id: dict[str, Lesson]
-    tasks: list[Asked]
+    tasks: list[StudyTask]
 
 
-def _chosen(source: str, sessions: Sequence[Seen], draw: random.Random) -> list[_Chosen]:
+def _chosen(source: str, sessions: Sequence[JudgedSession], draw: random.Random) -> list[_Chosen]:
     """Later sessions with their context and calls. One without fit calls or with nothing to give is passed over."""
     cut = int(EARLIER * len(sessions))
     project = source.partition("__")[2]
-    lessons = learned(project, noted(sessions[:cut]))
+    lessons = learn_lessons(project, take_notes(sessions[:cut]))
     by_id = {lesson.id: lesson for lesson in lessons}
     last = sessions[cut - 1].session
     later = list(sessions[cut:])
@@ -101,9 +101,9 @@ def _chosen(source: str, sessions: Sequence[Seen], draw: random.Random) -> list[
     found: list[_Chosen] = []
     for of in later:
         now = of.session.started_at or last.ended_at or last.started_at or 0.0
-        give = partial(provision, lessons, task=opening(of), agent=of.session.agent, project=project, now=now)
+        give = partial(provision, lessons, task=opening_text(of), agent=of.session.agent, project=project, now=now)
         context = give()
-        fit = list(calls(of))
+        fit = list(fit_calls(of))
         if not context.items or not fit or len(found) >= SESSIONS:
             continue
         some = sorted(draw.sample(fit, min(CALLS, len(fit))), key=lambda each: each.record.seq)
@@ -112,20 +112,22 @@ def _chosen(source: str, sessions: Sequence[Seen], draw: random.Random) -> list[
     return found
 
 
-def as_messages(context: Context) -> Given:
+def as_messages(context: Context) -> ArmContext:
     """Facts below the system's own text, and the shell's examples as calls; other tools are not there to be called."""
     items = [item for item in context.items if item.example is None or item.example.kind == "shell"]
     note, messages = "", []
-    for said in parts(msgspec.structs.replace(context, items=tuple(items))).said:
+    for said in make_parts(msgspec.structs.replace(context, items=tuple(items))).messages:
         if said.role == "system":
             note = said.text
         else:
             called = said.call is not None and said.role == "assistant"
-            messages.append(Message(said.role, said.text, text_of(said.call.arguments) if called and said.call else ""))
-    return Given(note, tuple(messages))
+            messages.append(
+                Message(said.role, said.text, command_text(said.call.arguments) if called and said.call else "")
+            )
+    return ArmContext(note, tuple(messages))
 
 
-def calls(of: Seen) -> Iterator[SeenCall]:
+def fit_calls(of: JudgedSession) -> Iterator[JudgedCall]:
     """Successful shell calls whose command is new in the session and plain enough to be scored as it stands."""
     known: set[str] = set()
     for each in of.calls:
@@ -136,7 +138,7 @@ def calls(of: Seen) -> Iterator[SeenCall]:
                 yield each
 
 
-def _asked(source: str, of: Seen, each: SeenCall) -> Asked:
+def _asked(source: str, of: JudgedSession, each: JudgedCall) -> StudyTask:
     """The last thing that a person said before the call, the two shell calls before it, and the call."""
     conversation = [Message("user", of.relative(_said_before(of, each))[:_PROMPT])]
     before = [some for some in of.calls if some.call.kind == "shell" and some.record.seq < each.record.seq][-2:]
@@ -145,11 +147,11 @@ def _asked(source: str, of: Seen, each: SeenCall) -> Asked:
         conversation.append(Message("assistant", "", command_of(some, of)[:_COMMAND]))
         conversation.append(Message("tool", result))
     identity = f"{of.key}/{each.record.seq}"
-    return Asked(identity, of.key, source, tuple(conversation), command_of(each, of).strip(), most=-1)
+    return StudyTask(identity, of.key, source, tuple(conversation), command_of(each, of).strip(), most=-1)
 
 
-def _said_before(of: Seen, each: SeenCall) -> str:
-    said = opening(of)
+def _said_before(of: JudgedSession, each: JudgedCall) -> str:
+    said = opening_text(of)
     for event in of.events():
         if isinstance(event, ToolCall) and event is each.call:
             break
@@ -166,7 +168,7 @@ _PURPOSES = {
 _COUNTS = re.compile(r" \([^()]*\b\d[^()]*\)")
 
 
-def prose(lessons: Sequence[Lesson]) -> str:
+def note_text(lessons: Sequence[Lesson]) -> str:
     """The same lessons as a person would write them into the project's AGENTS.md, by rule: sentences, no counts."""
     return "\n\n".join(["# Working in this project", *(sentence(lesson) for lesson in lessons)])
 
@@ -188,7 +190,7 @@ def sentence(lesson: Lesson) -> str:
         where = f" from `{lesson.forms[0]}`" if lesson.forms else ""
         return f'Beware of the error "{lesson.error}"{where}.'
     if lesson.kind == "example" and lesson.example is not None:
-        arguments, _ = shown(lesson.example)
+        arguments, _ = harmless_example(lesson.example)
         return f"A call of {lesson.example.tool} that works: `{next(iter(arguments.values()))}`."
     if lesson.kind == "working_set" and lesson.use:
         return f"Much of the work here is in `{lesson.use}`."

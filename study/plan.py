@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from study.chat import Message
-from study.given import Given
+from study.given import ArmContext
 
 
-class Asked(NamedTuple):
+class StudyTask(NamedTuple):
     """One task: a conversation, and the command that is looked for."""
 
     id: str
@@ -40,15 +40,19 @@ class Plan(NamedTuple):
     """All of it."""
 
     name: str
-    contexts: dict[str, Given]
+    contexts: dict[str, ArmContext]
     matched: dict[str, str]
     """Contexts that are to be made as long as another: the one, the other."""
-    tasks: dict[str, Asked]
+    tasks: dict[str, StudyTask]
     cells: tuple[Cell, ...]
 
 
-def plan(
-    name: str, contexts: dict[str, Given], matched: dict[str, str], tasks: Iterable[Asked], cells: Sequence[Cell]
+def make_plan(
+    name: str,
+    contexts: dict[str, ArmContext],
+    matched: dict[str, str],
+    tasks: Iterable[StudyTask],
+    cells: Sequence[Cell],
 ) -> Plan:
     by_id = {task.id: task for task in tasks}
     for cell in cells:
@@ -59,7 +63,7 @@ def plan(
     return Plan(name, contexts, matched, by_id, tuple(cells))
 
 
-def encoded(of: Plan) -> bytes:
+def encode_plan(of: Plan) -> bytes:
     document = {
         "name": of.name,
         "contexts": {name: {"note": each.note, "messages": list(each.messages)} for name, each in of.contexts.items()},
@@ -70,15 +74,17 @@ def encoded(of: Plan) -> bytes:
     return json.dumps(document, ensure_ascii=False, indent=1).encode()
 
 
-def decoded(data: bytes) -> Plan:
+def decode_plan(data: bytes) -> Plan:
     document: dict[str, Any] = json.loads(data)
-    contexts = {name: Given(each["note"], _messages(each["messages"])) for name, each in document["contexts"].items()}
-    tasks = [Asked(**{**task, "conversation": _messages(task["conversation"])}) for task in document["tasks"]]
+    contexts = {
+        name: ArmContext(each["note"], _messages(each["messages"])) for name, each in document["contexts"].items()
+    }
+    tasks = [StudyTask(**{**task, "conversation": _messages(task["conversation"])}) for task in document["tasks"]]
     cells = [Cell(*cell) for cell in document["cells"]]
-    return plan(document["name"], contexts, document["matched"], tasks, cells)
+    return make_plan(document["name"], contexts, document["matched"], tasks, cells)
 
 
-def digest(data: bytes) -> str:
+def plan_digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 

@@ -113,7 +113,7 @@ class Project(NamedTuple):
         return self.shape.format(work=work, path=self.path.format(m=module), option=self.option if special else "")
 
 
-class Shown(NamedTuple):
+class ShownCall(NamedTuple):
     """A good call of the project and its result."""
 
     command: str
@@ -132,7 +132,7 @@ class Task(NamedTuple):
     """Words of the answer that no context of the project contains."""
 
 
-def projects(count: int = PROJECTS, seed: int = SEED) -> list[Project]:
+def make_projects(count: int = PROJECTS, seed: int = SEED) -> list[Project]:
     """The same for the same seed. No two share a tool, a box or a flag."""
     draw = random.Random(seed)
     tools, boxes, flags = (draw.sample(words, count) for words in (_TOOLS, _BOXES, _FLAGS))
@@ -164,7 +164,7 @@ def _filled(shape: str, tool: str, box: str, flag: str) -> str:
     )
 
 
-def shown(of: Project) -> list[Shown]:
+def shown_calls(of: Project) -> list[ShownCall]:
     """Eight good calls. The first shows a plain run, the second the option, and the first four everything that tasks need."""
     draw = random.Random(f"{SEED} {of.name}")
     found = []
@@ -174,11 +174,11 @@ def shown(of: Project) -> list[Shown]:
         if special:
             told = f"{told[:-1]} ({of.special[1]})."
         filler = draw.choice(_FILLER).format(n=draw.randint(3, 97))
-        found.append(Shown(of.command(of.work[action], module, special), f"{told}\n{filler}"))
+        found.append(ShownCall(of.command(of.work[action], module, special), f"{told}\n{filler}"))
     return found
 
 
-def asked_for(of: Project) -> list[str]:
+def shown_requests(of: Project) -> list[str]:
     """The requests that the good calls would have answered, in their order."""
     return [
         _ACTIONS[action][0].format(m=of.modules[place]) + (f" {of.special[0]}" if special else "") + "."
@@ -186,7 +186,7 @@ def asked_for(of: Project) -> list[str]:
     ]
 
 
-def tasks(of: Project) -> list[Task]:
+def project_tasks(of: Project) -> list[Task]:
     """Eight: one near, four far, three two-step."""
     asked = of.modules[MOST_SHOWN:]
     found: list[Task] = []
@@ -206,7 +206,7 @@ def tasks(of: Project) -> list[Task]:
     return found
 
 
-def note(of: Project) -> str:
+def project_note(of: Project) -> str:
     """The conventions as a person would write them into the project's AGENTS.md, by rule: the facts of the first four
     calls, and no others."""
     form = of.shape.format(work="<task>", path=of.path.format(m="<module>"), option="")

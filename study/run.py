@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from study.chat import suffix, target
 from study.errors import OtherRun, Shifted
-from study.given import Given, matched
-from study.plan import Asked, Cell, Plan
-from study.scoring import Model, prompt, score, stepwise
+from study.given import ArmContext, fit_to_length
+from study.plan import Cell, Plan, StudyTask
+from study.scoring import Model, score, split_prompt, write_stepwise
 
 
 class Identity(NamedTuple):
@@ -44,42 +44,42 @@ class Contexts:
 
     def __init__(self, of: Plan, model: Model) -> None:
         self._plan, self._model = of, model
-        self._made: dict[str, Given] = {}
+        self._made: dict[str, ArmContext] = {}
 
     def count(self, text: str) -> int:
         return len(self._model.tokens(text))
 
-    def get(self, name: str) -> Given:
+    def get(self, name: str) -> ArmContext:
         if name not in self._made:
             given = self._plan.contexts[name]
             other = self._plan.matched.get(name)
             if other is not None:
-                given = matched(given, self.count(self._plan.contexts[other].prefix), self.count)
+                given = fit_to_length(given, self.count(self._plan.contexts[other].prefix), self.count)
             self._made[name] = given
         return self._made[name]
 
 
-def run(of: Plan, model: Model, identity: Identity, path: str, limit: int = 0, seconds: float = 0.0) -> int:
+def run_plan(of: Plan, model: Model, identity: Identity, path: str, limit: int = 0, seconds: float = 0.0) -> int:
     """Run what is not done yet: at most `limit` cells, for at most so many seconds. How many were run."""
-    done = begin(path, identity) - undecided(of, path)
+    done = begin_file(path, identity) - undecided(of, path)
     contexts = Contexts(of, model)
     started, count = time.monotonic(), 0
     with open(path, "a", encoding="utf-8") as stream:
         for cell in remaining(of, done):
             if (limit and count >= limit) or (seconds and time.monotonic() - started > seconds):
                 break
-            stream.write(json.dumps(result(of.tasks[cell.task], cell, contexts, model), ensure_ascii=False) + "\n")
+            stream.write(json.dumps(run_cell(of.tasks[cell.task], cell, contexts, model), ensure_ascii=False) + "\n")
             stream.flush()
             count += 1
     return count
 
 
-def result(task: Asked, cell: Cell, contexts: Contexts, model: Model) -> dict[str, Any]:
+def run_cell(task: StudyTask, cell: Cell, contexts: Contexts, model: Model) -> dict[str, Any]:
     """One cell."""
     begun = time.monotonic()
     about = {"task": task.id, "arm": cell.arm, "cluster": task.cluster, "kind": task.kind}
     try:
-        asked = prompt(model, contexts.get(cell.context).prefix, suffix(task.conversation), target(task.answer))
+        asked = split_prompt(model, contexts.get(cell.context).prefix, suffix(task.conversation), target(task.answer))
     except Shifted as error:
         return {**about, "skipped": str(error)}
     found = score(model, asked, task.most)
@@ -96,7 +96,7 @@ def result(task: Asked, cell: Cell, contexts: Contexts, model: Model) -> dict[st
         "prompt_tokens": len(asked.prefix) + len(asked.suffix),
     }
     if task.verify:
-        text, closed = stepwise(model, asked)
+        text, closed = write_stepwise(model, asked)
         row["stepwise_exact"] = closed and text == target(task.answer)
     row["seconds"] = round(time.monotonic() - begun, 3)
     return row
@@ -111,7 +111,7 @@ def undecided(of: Plan, path: str) -> set[tuple[str, str]]:
     command, in other tokens. They are done again; the later row counts."""
     return {
         (row["task"], row["arm"])
-        for row in read(path)[1]
+        for row in read_run(path)[1]
         if "astray" not in row
         and not row.get("closed", True)
         and row["text"]
@@ -119,7 +119,7 @@ def undecided(of: Plan, path: str) -> set[tuple[str, str]]:
     }
 
 
-def begin(path: str, identity: Identity) -> set[tuple[str, str]]:
+def begin_file(path: str, identity: Identity) -> set[tuple[str, str]]:
     """What a file has already; a new one gets its first line. A last line that was cut off is taken away."""
     if not os.path.exists(path):
         header = {"run": identity._asdict(), "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
@@ -131,13 +131,13 @@ def begin(path: str, identity: Identity) -> set[tuple[str, str]]:
         whole = data.rfind(b"\n") + 1
         if whole < len(data):
             file.truncate(whole)
-    header, rows = read(path)
+    header, rows = read_run(path)
     if header != identity._asdict():
         raise OtherRun(f"`{path}` is of another run ({header}); take another file or move that one away")
     return {(row["task"], row["arm"]) for row in rows}
 
 
-def read(path: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def read_run(path: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """What was run, and its rows; of a cell that was done again the last one."""
     with open(path, encoding="utf-8") as stream:
         lines = [json.loads(line) for line in stream if line.endswith("\n")]

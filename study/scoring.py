@@ -55,7 +55,7 @@ class Score(NamedTuple):
     """Whether the text has left the command. The same text can be written in other tokens: that alone is no miss."""
 
 
-def prompt(model: Model, prefix: str, suffix: str, command: str) -> Prompt:
+def split_prompt(model: Model, prefix: str, suffix: str, command: str) -> Prompt:
     first, second = model.tokens(prefix), model.tokens(suffix)
     asked = [*first, *second]
     if model.tokens(prefix + suffix) != asked:
@@ -72,7 +72,7 @@ def score(model: Model, of: Prompt, most: int = 0) -> Score:
     command; more: so many tokens; -1: nothing is written."""
     model.hold(of.prefix)
     logits = model.after([*of.suffix, *of.command[:-1]], keep=len(of.command))
-    nll = tuple(nats(row, token) for row, token in zip(logits, of.command, strict=True))
+    nll = tuple(token_nats(row, token) for row, token in zip(logits, of.command, strict=True))
     best = [int(row.argmax()) for row in logits]
     same = next((place for place, token in enumerate(best) if token != of.command[place]), len(best))
     text, closed = "", False
@@ -89,7 +89,7 @@ def score(model: Model, of: Prompt, most: int = 0) -> Score:
     return Score(nll, same == len(best), text, closed, not wanted.startswith(text.encode()))
 
 
-def stepwise(model: Model, of: Prompt, most: int = 0) -> tuple[str, bool]:
+def write_stepwise(model: Model, of: Prompt, most: int = 0) -> tuple[str, bool]:
     """What the model writes, every token worked on by itself."""
     model.hold(of.prefix)
     row = model.after(of.suffix, keep=1)[0]
@@ -98,7 +98,7 @@ def stepwise(model: Model, of: Prompt, most: int = 0) -> tuple[str, bool]:
     return found
 
 
-def nats(row: NDArray[numpy.float64], token: int) -> float:
+def token_nats(row: NDArray[numpy.float64], token: int) -> float:
     """What a token costs, by the logits before it."""
     top = float(row.max())
     return top + float(numpy.log(numpy.exp(row - top).sum())) - float(row[token])

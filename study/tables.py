@@ -24,25 +24,25 @@ def label(model: str) -> str:
     return model.upper() if model in ORDER else model
 
 
-def points(value: float | None) -> str:
+def points_text(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:+.1f}"
 
 
-def percent(value: float | None) -> str:
+def percent_text(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:.1f} %"
 
 
-def nats(value: float | None, sign: bool = False) -> str:
+def nats_text(value: float | None, sign: bool = False) -> str:
     return "–" if value is None else f"{value:+.3f}" if sign else f"{value:.3f}"
 
 
-def chance(value: float | None) -> str:
+def p_text(value: float | None) -> str:
     if value is None:
         return "–"
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}", *(f"| {' | '.join(row)} |" for row in rows)]
     return "\n".join(lines)
 
@@ -105,19 +105,19 @@ def _lab_sentence(lab: dict[str, Any], each: dict[str, Any]) -> str:
     for name in ("warm", "note", "placebo", "cold"):
         if level := lab["exact"].get(name):
             fewer = f" ({level['tasks']} tasks)" if level["tasks"] != each["tasks"] else ""
-            said.append(f"{percent(level['mean'])} {name}{fewer}")
+            said.append(f"{percent_text(level['mean'])} {name}{fewer}")
     unfinished = f"Unfinished, {each['tasks']} of {lab['planned']} tasks. " if each["tasks"] < lab["planned"] else ""
     return (
         f"{unfinished}Exact match {', '.join(said)}; warm − note "
-        f"{points(each['difference'])} points, 95 % {_between(each, points)}; {each['wins']} tasks won, {each['losses']} lost; "
+        f"{points_text(each['difference'])} points, 95 % {_between(each, points_text)}; {each['wins']} tasks won, {each['losses']} lost; "
         f"{each['tasks']} tasks in {each['clusters']} projects."
     )
 
 
 def _nextcall_sentence(found: Sequence[dict[str, Any]]) -> str:
     parts = [
-        f"{each['arm']} − {each['against']} {nats(each['difference'], True)} (95 % {nats(each['low'], True)} to "
-        f"{nats(each['high'], True)})"
+        f"{each['arm']} − {each['against']} {nats_text(each['difference'], True)} (95 % {nats_text(each['low'], True)} to "
+        f"{nats_text(each['high'], True)})"
         for each in found
     ]
     first = found[0]
@@ -127,8 +127,8 @@ def _nextcall_sentence(found: Sequence[dict[str, Any]]) -> str:
 def _harm_sentence(each: dict[str, Any]) -> str:
     within = "not worse" if each["not_inferior"] else "not shown to be not worse"
     return (
-        f"right answers to ordinary requests, {each['arm']} − cold {points(each['difference'])} points (95 % "
-        f"{_between(each, points)}): {within} by the margin of {100 * _MARGIN:.0f} points."
+        f"right answers to ordinary requests, {each['arm']} − cold {points_text(each['difference'])} points (95 % "
+        f"{_between(each, points_text)}): {within} by the margin of {100 * _MARGIN:.0f} points."
     )
 
 
@@ -140,12 +140,12 @@ def lab_levels(results: Results) -> str:
         for arm, each in lab["exact"].items():
             loss = lab["nll"].get(arm)
             rows.append(
-                [label(model), arm, str(each["tasks"]), f"{each['prefix_tokens']:.0f}", percent(each["mean"]),
-                 f"{percent(each['low'])} to {percent(each['high'])}", nats(loss["mean"]) if loss else "–",
-                 f"{nats(loss['low'])} to {nats(loss['high'])}" if loss else "–"]
+                [label(model), arm, str(each["tasks"]), f"{each['prefix_tokens']:.0f}", percent_text(each["mean"]),
+                 f"{percent_text(each['low'])} to {percent_text(each['high'])}", nats_text(loss["mean"]) if loss else "–",
+                 f"{nats_text(loss['low'])} to {nats_text(loss['high'])}" if loss else "–"]
             )  # fmt: skip
     head = ("model", "arm", "tasks", "tokens before the task", "exact match", "95 %", "nats per token", "95 %")
-    return table(head, rows)
+    return markdown_table(head, rows)
 
 
 def lab_differences(results: Results) -> str:
@@ -157,13 +157,13 @@ def lab_differences(results: Results) -> str:
             primary = "**" if (each["arm"], each["against"]) == ("warm", "note") else ""
             rows.append(
                 [label(model), f"{primary}{each['arm']} − {each['against']}{primary}", str(each["tasks"]),
-                 points(each["difference"]), _between(each, points), f"{each['wins']} / {each['losses']}",
-                 chance(each["p"]), chance(each.get("holm_p")), chance(each["flips_p"]), chance(each["mcnemar_p"]),
-                 f"{nats(loss['difference'], True)} ({nats(loss['low'], True)} to {nats(loss['high'], True)})" if loss else "–"]
+                 points_text(each["difference"]), _between(each, points_text), f"{each['wins']} / {each['losses']}",
+                 p_text(each["p"]), p_text(each.get("holm_p")), p_text(each["flips_p"]), p_text(each["mcnemar_p"]),
+                 f"{nats_text(loss['difference'], True)} ({nats_text(loss['low'], True)} to {nats_text(loss['high'], True)})" if loss else "–"]
             )  # fmt: skip
     head = ("model", "difference", "tasks", "points of exact match", "95 %", "won / lost", "p", "p (Holm)", "p (sign flips)",
             "p (McNemar)", "nats per token (95 %)")  # fmt: skip
-    return table(head, rows)
+    return markdown_table(head, rows)
 
 
 def lab_kinds(results: Results) -> str:
@@ -177,7 +177,7 @@ def lab_kinds(results: Results) -> str:
                     f"{100 * each['hits'] / each['tasks']:.0f} % ({100 * each['low']:.0f} to {100 * each['high']:.0f})"
                 )
                 rows.append([label(model), kind, arm, f"{each['hits']} / {each['tasks']}", share])
-    return table(("model", "kind", "arm", "exact", "share (Wilson 95 %)"), rows)
+    return markdown_table(("model", "kind", "arm", "exact", "share (Wilson 95 %)"), rows)
 
 
 def lab_misses(results: Results) -> str:
@@ -193,7 +193,7 @@ def lab_misses(results: Results) -> str:
         "the right one, something else wrong",
         "none",
     )
-    return table(head, rows)
+    return markdown_table(head, rows)
 
 
 def lab_dose(results: Results) -> str:
@@ -205,15 +205,18 @@ def lab_dose(results: Results) -> str:
         for k, each in dose["levels"].items():
             gap = dose["differences"].get(k)
             rows.append(
-                [label(model), k, str(each["tasks"]), percent(each["mean"]),
-                 f"{percent(each['low'])} to {percent(each['high'])}",
-                 f"{points(gap['difference'])} ({_between(gap, points)})" if gap else "–"]
+                [label(model), k, str(each["tasks"]), percent_text(each["mean"]),
+                 f"{percent_text(each['low'])} to {percent_text(each['high'])}",
+                 f"{points_text(gap['difference'])} ({_between(gap, points_text)})" if gap else "–"]
             )  # fmt: skip
         said.append(f"{label(model)}: {dose['fewest']}")
     if not rows:
         return "Not run yet."
     fewest = f"Fewest examples that are not worse than eight by 10 points: {'; '.join(said)}."
-    return table(("model", "k", "tasks", "exact match", "95 %", "minus k = 8, points (95 %)"), rows) + f"\n\n{fewest}"
+    return (
+        markdown_table(("model", "k", "tasks", "exact match", "95 %", "minus k = 8, points (95 %)"), rows)
+        + f"\n\n{fewest}"
+    )
 
 
 def harm_table(results: Results) -> str:
@@ -225,14 +228,14 @@ def harm_table(results: Results) -> str:
             gap = gaps.get(arm)
             loss = harm["nll"].get(arm)
             rows.append(
-                [label(model), arm, f"{round(each['mean'] * each['tasks'])} / {each['tasks']}", percent(each["mean"]),
-                 f"{points(gap['difference'])} ({_between(gap, points)})" if gap else "–",
+                [label(model), arm, f"{round(each['mean'] * each['tasks'])} / {each['tasks']}", percent_text(each["mean"]),
+                 f"{points_text(gap['difference'])} ({_between(gap, points_text)})" if gap else "–",
                  ("yes" if gap["not_inferior"] else "not shown") if gap else "–", str(harm["in_the_wrapper"].get(arm, "–")),
-                 nats(loss["mean"]) if loss else "–"]
+                 nats_text(loss["mean"]) if loss else "–"]
             )  # fmt: skip
     head = ("model", "arm", "right", "share", "minus cold, points (95 %)", "not worse by 10 points",
             "wrong with a word of the project", "nats per token of a right command")  # fmt: skip
-    return table(head, rows)
+    return markdown_table(head, rows)
 
 
 def nextcall_levels(results: Results) -> str:
@@ -242,11 +245,11 @@ def nextcall_levels(results: Results) -> str:
         for arm, each in found["nll"].items():
             share = found["argmax"].get(arm)
             rows.append(
-                [label(model), arm, str(each["tasks"]), f"{each['prefix_tokens']:.0f}", nats(each["mean"]),
-                 percent(share["mean"]) if share else "–"]
+                [label(model), arm, str(each["tasks"]), f"{each['prefix_tokens']:.0f}", nats_text(each["mean"]),
+                 percent_text(share["mean"]) if share else "–"]
             )  # fmt: skip
     head = ("model", "arm", "calls", "tokens before the conversation", "nats per token", "every token the most likely")
-    return table(head, rows)
+    return markdown_table(head, rows)
 
 
 def nextcall_differences(results: Results) -> str:
@@ -257,14 +260,14 @@ def nextcall_differences(results: Results) -> str:
             primary = "**" if (each["arm"], each["against"]) == ("warm", "note") else ""
             rows.append(
                 [label(model), f"{primary}{each['arm']} − {each['against']}{primary}", str(each["calls"]),
-                 str(each["sessions"]), nats(each["difference"], True),
-                 f"{nats(each['low'], True)} to {nats(each['high'], True)}", chance(each["p"]),
+                 str(each["sessions"]), nats_text(each["difference"], True),
+                 f"{nats_text(each['low'], True)} to {nats_text(each['high'], True)}", p_text(each["p"]),
                  f"{each['lower_in']} / {each['calls']}",
-                 f"{nats(over['difference'], True)} ({nats(over['low'], True)} to {nats(over['high'], True)})" if over else "–"]
+                 f"{nats_text(over['difference'], True)} ({nats_text(over['low'], True)} to {nats_text(over['high'], True)})" if over else "–"]
             )  # fmt: skip
     head = ("model", "difference", "calls", "sessions", "nats per token", "95 % by session", "p", "lower in",
             "over projects (95 %)")  # fmt: skip
-    return table(head, rows)
+    return markdown_table(head, rows)
 
 
 def nextcall_projects(results: Results) -> str:
@@ -272,16 +275,18 @@ def nextcall_projects(results: Results) -> str:
     for model in models(results, "nextcall"):
         for project, each in results[model]["nextcall"]["projects"].items():
             shown = [
-                f"{nats(gap['difference'], True)} ({nats(gap['low'], True)} to {nats(gap['high'], True)})"
+                f"{nats_text(gap['difference'], True)} ({nats_text(gap['low'], True)} to {nats_text(gap['high'], True)})"
                 if gap
                 else "–"
                 for gap in (each.get(f"warm - {against}") for against in ("note", "placebo", "cold"))
             ]
             rows.append([label(model), project, str(each["calls"]), str(each["sessions"]), *shown])
-    return table(("model", "project", "calls", "sessions", "warm − note", "warm − placebo", "warm − cold"), rows)
+    return markdown_table(
+        ("model", "project", "calls", "sessions", "warm − note", "warm − placebo", "warm − cold"), rows
+    )
 
 
-def explored(results: Results) -> str:
+def explore_table(results: Results) -> str:
     rows = []
     for model in models(results, "explore"):
         found = results[model]["explore"]
@@ -290,10 +295,10 @@ def explored(results: Results) -> str:
             kinds = [found["kinds"].get(kind, {}).get(arm) for kind in ("near", "far", "two-step")]
             gap = gaps.get(arm)
             rows.append(
-                [label(model), arm, str(each["tasks"]), percent(each["mean"]),
+                [label(model), arm, str(each["tasks"]), percent_text(each["mean"]),
                  *(f"{kind['hits']} / {kind['tasks']}" if kind else "–" for kind in kinds),
-                 nats(found["nll"][arm]["mean"]) if arm in found["nll"] else "–",
-                 f"{points(gap['difference'])} ({_between(gap, points)})" if gap else "–"]
+                 nats_text(found["nll"][arm]["mean"]) if arm in found["nll"] else "–",
+                 f"{points_text(gap['difference'])} ({_between(gap, points_text)})" if gap else "–"]
             )  # fmt: skip
     if not rows:
         return "Not run yet."
@@ -308,10 +313,10 @@ def explored(results: Results) -> str:
         "nats per token",
         "asked minus this, points (95 %)",
     )
-    return table(head, rows)
+    return markdown_table(head, rows)
 
 
-def checks(results: Results) -> str:
+def check_table(results: Results) -> str:
     rows = []
     for model in models(results, "lab"):
         for study in ("lab", "harm"):
@@ -319,13 +324,13 @@ def checks(results: Results) -> str:
                 found = results[model][study]["checked"]
                 usable = "yes" if found["usable"] else "no"
                 rows.append([label(model), study, str(found["cells"]), str(found["disagree"]), usable])
-    return table(("model", "study", "cells written token by token", "disagree", "usable"), rows)
+    return markdown_table(("model", "study", "cells written token by token", "disagree", "usable"), rows)
 
 
 BLOCKS: dict[str, Callable[[Results], str]] = {
     each.__name__: each
     for each in (
         headline, lab_levels, lab_differences, lab_kinds, lab_misses, lab_dose, harm_table, nextcall_levels, nextcall_differences,
-        nextcall_projects, explored, checks,
+        nextcall_projects, explore_table, check_table,
     )
 }  # fmt: skip

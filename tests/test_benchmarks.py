@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.__main__ import NAMES
-from benchmarks.real import places, real_sessions, sources
+from benchmarks.real import project_folders, real_sessions, sources
 from tests.shared import FIXTURES
 
 ON_REAL_SESSIONS = (
@@ -57,7 +57,7 @@ def test_data_may_be_laid_out_as_the_shared_folder(data: str, tmp_path: Path) ->
         shutil.move(tmp_path / name, tmp_path / part / name)
     assert [(each.name, each.is_project) for each in sources(data)] == [("hermes", False), ("claude_code", True)]
     assert {each.source for each in real_sessions(False, data)} == {"hermes"}
-    assert places(str(tmp_path / "work"), data) == [each.path for each in sources(data)]
+    assert project_folders(str(tmp_path / "work"), data) == [each.path for each in sources(data)]
 
 
 def test_a_folder_without_sessions_is_refused(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from preheat.agents import AGENTS
 from preheat.agents.chat import NO_RESULT
 from preheat.agents.openai_chat.reader import READER
-from preheat.agents.openai_chat.writer import conversation, messages
+from preheat.agents.openai_chat.writer import to_conversation, to_messages
 from preheat.agents.sources import read
 from preheat.model.session import (
     AssistantMessage,
@@ -23,8 +23,8 @@ from preheat.model.session import (
     ToolCall,
     ToolResult,
     UserMessage,
-    joined,
-    standing,
+    pair_calls_with_results,
+    surviving_events,
 )
 from tests.agents.test_atif import sessions
 from tests.shared import FIXTURES, fixture_files
@@ -69,7 +69,7 @@ def check(made: list[dict[str, Any]]) -> None:
 
 def back(session: Session) -> Session:
     parser = READER.parser("chat.json")
-    parser.feed(msgspec.json.encode(conversation(session)), 1)
+    parser.feed(msgspec.json.encode(to_conversation(session)), 1)
     (again,) = parser.take()
     return again
 
@@ -78,7 +78,7 @@ def said(session: Session) -> list[Any]:
     """What the format can hold: texts of people, and each response with its text and its calls."""
     found: list[Any] = []
     responses: dict[str, list[Any]] = {}
-    for event in standing(session):
+    for event in surviving_events(session):
         if isinstance(event, UserMessage):
             found.append(event.text)
         elif (isinstance(event, AssistantMessage) and event.text) or isinstance(event, ToolCall):
@@ -97,28 +97,28 @@ def _merged(response: list[Any]) -> list[Any]:
 @pytest.mark.parametrize("name", [name for agent in AGENTS for name in fixture_files(agent)])
 def test_recorded_sessions_of_every_agent_survive_the_export(name: str) -> None:
     for session in read(os.path.join(FIXTURES, name)):
-        check(messages(session))
+        check(to_messages(session))
         again = back(session)
         assert said(again) == said(session)
-        kept = {id(event) for event in standing(session)}
+        kept = {id(event) for event in surviving_events(session)}
         before = [
             repr((call.input, result.text if result and id(result) in kept else None))
-            for call, result in joined(session)
+            for call, result in pair_calls_with_results(session)
             if id(call) in kept
         ]
-        after = [repr((call.input, result.text if result else None)) for call, result in joined(again)]
+        after = [repr((call.input, result.text if result else None)) for call, result in pair_calls_with_results(again)]
         assert sorted(after) == sorted(before)
 
 
 @given(session=sessions)
 @settings(max_examples=200, deadline=None)
 def test_any_session_gives_valid_messages(session: Session) -> None:
-    check(messages(session))
+    check(to_messages(session))
     back(session)
 
 
 def made(*events: Event) -> list[dict[str, Any]]:
-    found = messages(Session(agent="a", id="s", events=events))
+    found = to_messages(Session(agent="a", id="s", events=events))
     check(found)
     return found
 
@@ -130,7 +130,7 @@ def call(name: str, line: int = 1, response: str = "r") -> ToolCall:
 def test_a_missing_result_is_marked_and_not_invented() -> None:
     assert made(call("a"))[1] == {"role": "tool", "tool_call_id": "a", "content": NO_RESULT}
     again = back(Session(agent="a", id="s", events=(call("a"),)))
-    assert [result for _, result in joined(again)] == [None]
+    assert [result for _, result in pair_calls_with_results(again)] == [None]
     assert [event.name for event in again.events if isinstance(event, Other)] == ["conversation", "no result"]
 
 

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from preheat.agents import AGENTS, places_of, reader_of
-from preheat.agents.parsing import loose
+from preheat.agents.parsing import decode_json
 from preheat.agents.reader import DatabaseReader, Parser
-from preheat.agents.sources import blocks, detect, opened, read
-from preheat.model.session import Other, Session, ToolCall, ToolResult, usage
+from preheat.agents.sources import detect, open_source, read, split_blocks
+from preheat.model.session import Other, Session, ToolCall, ToolResult, sum_usage
 from tests.shared import FIXTURES, fixture_files
 
 FILES = [(agent, name) for agent in AGENTS for name in fixture_files(agent)]
@@ -34,7 +34,7 @@ def records(agent: str, name: str) -> list[tuple[str, str, bytes]]:
             (path, part.id, b"".join(row + b"\n" for row in database.dump(path, part.id)))
             for part in database.parts(path)
         ]
-    with opened(path) as stream:
+    with open_source(path) as stream:
         return [(path, "", stream.read())]
 
 
@@ -91,7 +91,7 @@ def test_every_result_joins_a_call_and_nothing_counts_twice(agent: str, name: st
 def test_tokens_add_up_to_what_the_agent_reports(agent: str, name: str) -> None:
     for session in read(os.path.join(FIXTURES, name)):
         if session.reported is not None:
-            assert usage(session) == session.reported
+            assert sum_usage(session) == session.reported
 
 
 @each_record_file
@@ -112,7 +112,7 @@ def test_every_truncation_gives_a_prefix(agent: str, name: str) -> None:
     ("agent", "name"), [(agent, name) for agent, name in FILES if reader_of(agent).framing(name) != "database"]
 )
 def test_a_truncated_file_is_read_without_raising(agent: str, name: str, tmp_path: Any) -> None:
-    with opened(os.path.join(FIXTURES, name)) as stream:
+    with open_source(os.path.join(FIXTURES, name)) as stream:
         data = stream.read()
     target = tmp_path / os.path.basename(name).removesuffix(".zst")
     for cut in range(1, len(data), max(1, len(data) // 25)):
@@ -196,7 +196,7 @@ def damaged(draw: Any, lines: list[bytes]) -> bytes:
         kind = draw(st.sampled_from(("type", "byte", "double", "drop", "cut", "swap")))
         if kind == "type":
             try:
-                some[index] = msgspec.json.encode(broken(loose(some[index]), draw))
+                some[index] = msgspec.json.encode(broken(decode_json(some[index]), draw))
             except ValueError:
                 continue
         elif kind == "byte" and some[index]:
@@ -237,8 +237,8 @@ def test_blocks_contain_every_byte_of_a_file(tmp_path: Any) -> None:
     path = tmp_path / "long"
     data = b"a\n" + b"x, " * (15 << 20) + b"\nb\n" + b"half"
     path.write_bytes(data)
-    with opened(str(path)) as stream:
-        found = list(blocks(stream))
+    with open_source(str(path)) as stream:
+        found = list(split_blocks(stream))
     assert b"".join(block.data for block in found) == data
     assert {block.kind for block in found} == {"lines", "piece", "last piece", "half"}
     assert [block.line for block in found if block.kind == "half"] == [4]

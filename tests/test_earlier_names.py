@@ -8,31 +8,31 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from preheat.app.live.settings import thresholds_in
+from preheat.app.live.settings import load_thresholds
 from preheat.archive.connect import connect
 from preheat.archive.upgrade import upgrade
 from preheat.cli import main
 from preheat.daemon.journal import Journal
-from preheat.experiments.plan import digest_of, planned
+from preheat.experiments.plan import digest_of, make_plan
 from preheat.lab.state import Lab
-from preheat.model.experiment import LedgerEntry, Plan
-from preheat.model.template import Extraction
+from preheat.model.experiment import ExperimentPlan, LedgerEntry
+from preheat.model.template import TemplateOrigin
 from preheat.settings import archive_path
 
 PLAN = b'{"name":"mine","metric":"tokens","guardrails":["misuse"],"margin":10000.0,"at":5.0}'
 
 
 def test_a_plan_with_the_metric_misuse_is_read_and_keeps_its_digest() -> None:
-    plan = msgspec.json.decode(PLAN, type=Plan)
+    plan = msgspec.json.decode(PLAN, type=ExperimentPlan)
     assert plan.guardrails == ("mistakes",)
     assert digest_of(plan) == "97224f0945ee"
-    assert digest_of(Plan(name="mine", at=5.0)) == "d0c6d8954d86"
+    assert digest_of(ExperimentPlan(name="mine", at=5.0)) == "d0c6d8954d86"
     line = b'{"kind":"experiment","at":1.0,"name":"mine","sentence":"","plan":' + PLAN + b"}"
     assert msgspec.json.decode(line, type=LedgerEntry).plan == plan
 
 
 def test_a_plan_can_be_asked_for_with_the_metric_misuse() -> None:
-    plan = planned("mine", ["warm", "cold"], [], "misuse", ["tokens", "misuse"], None, "anytime", 5.0)
+    plan = make_plan("mine", ["warm", "cold"], [], "misuse", ["tokens", "misuse"], None, "anytime", 5.0)
     assert (plan.metric, plan.guardrails) == ("mistakes", ("tokens",))
 
 
@@ -53,7 +53,7 @@ def test_profiles_are_renamed_when_an_archive_is_upgraded(tmp_path: Path) -> Non
 def test_a_lab_run_with_misuse_is_read(tmp_path: Path) -> None:
     line = b'{"task":"t","arm":"warm","repeat":1,"status":"passed","misuse":3,"note":"said \\"misuse\\": no"}\n'
     (tmp_path / "runs.jsonl").write_bytes(line)
-    (run,) = Lab(str(tmp_path)).tried()
+    (run,) = Lab(str(tmp_path)).results()
     assert (run.mistakes, run.note) == (3, 'said "misuse": no')
 
 
@@ -67,13 +67,13 @@ def test_a_journal_entry_with_the_cause_misuse_is_read(tmp_path: Path) -> None:
 
 def test_the_setting_trust_misuse_is_read(tmp_path: Path) -> None:
     (tmp_path / "settings.toml").write_text("[live]\ntrust_misuse = 9\n", encoding="utf-8")
-    assert thresholds_in(str(tmp_path)).trust_mistake == 9
+    assert load_thresholds(str(tmp_path)).trust_mistake == 9
 
 
 def test_a_template_keeps_the_name_in_its_file() -> None:
     """Another name would change the digest of every template."""
-    assert msgspec.json.decode(b'{"misuse_rate":0.5}', type=Extraction).mistake_rate == 0.5
-    assert b'"misuse_rate":0.5' in msgspec.json.encode(Extraction(mistake_rate=0.5))
+    assert msgspec.json.decode(b'{"misuse_rate":0.5}', type=TemplateOrigin).mistake_rate == 0.5
+    assert b'"misuse_rate":0.5' in msgspec.json.encode(TemplateOrigin(mistake_rate=0.5))
 
 
 @pytest.mark.parametrize(

@@ -175,7 +175,7 @@ def test_counting_tokens_uses_up_no_reply(path: str) -> None:
         short, long = (
             json.loads(ask(server.root + path, {"contents": "x" * size, "tools": TOOLS})) for size in (10, 1000)
         )
-        assert (server.remaining, server.main_requests) == (2, [])
+        assert (server.unused_replies, server.main_requests) == (2, [])
     name = "totalTokens" if "countTokens" in path else "input_tokens"
     assert 0 < short[name] < long[name]
 
@@ -285,7 +285,7 @@ def test_requests_without_tools_use_up_no_reply() -> None:
         side = json.loads(ask(f"{server.url}/chat/completions", {"messages": []}))
         main = json.loads(ask(f"{server.url}/chat/completions", {"messages": [], "tools": TOOLS}))
         after = json.loads(ask(f"{server.url}/chat/completions", {"messages": [], "tools": TOOLS}))
-        assert server.remaining == 0
+        assert server.unused_replies == 0
         assert [request.auxiliary for request in server.requests] == [True, False, False]
         assert len(server.main_requests) == 2
     texts = [answer["choices"][0]["message"]["content"] for answer in (side, main, after)]

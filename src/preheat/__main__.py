@@ -18,20 +18,20 @@ def main() -> int:
 
 
 def _plain_sync(arguments: list[str]) -> int:
-    from preheat.quick import look  # noqa: PLC0415 - no other command needs it
+    from preheat.quick import look_for_changes  # noqa: PLC0415 - no other command needs it
 
-    seen = look()
+    seen = look_for_changes()
     if seen is not None and not seen.changed:
         from preheat.cli.nothing_new import print_nothing_new  # noqa: PLC0415 - only for the quick path
 
         print_nothing_new(seen.counts, arguments)
         return 0
     gc.disable()  # importing makes many values and no garbage
-    from preheat.cli.guard import guarded  # noqa: PLC0415 - not needed if nothing is new
-    from preheat.cli.syncing import bring_up_to_date  # noqa: PLC0415 - loads what reads and stores sessions
+    from preheat.cli.guard import run_guarded  # noqa: PLC0415 - not needed if nothing is new
+    from preheat.cli.syncing import sync_archive  # noqa: PLC0415 - loads what reads and stores sessions
 
     gc.enable()
-    return guarded(lambda: bring_up_to_date((), (), "--quiet" in arguments, "--json" in arguments, seen))
+    return run_guarded(lambda: sync_archive((), (), "--quiet" in arguments, "--json" in arguments, seen))
 
 
 def _exit_at_once(code: int) -> None:

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 OWNER_ONLY = 0o600
-AS_USUAL = 0o666
+UMASK_DEFAULT = 0o666
 """The mode of a file that a person asked for; their umask restricts it."""
 
 _FLAGS = os.O_CREAT | os.O_WRONLY | os.O_TRUNC | getattr(os, "O_BINARY", 0)
 
 
-def write_whole(
+def write_atomically(
     path: str,
     data: bytes,
     *,
@@ -32,7 +32,7 @@ def write_whole(
 
     `like`: a file whose permissions are copied, if it exists. `durable`: flushed to the disk before it returns.
     `make_folders`: also make the folders above it, for their owner only."""
-    stream_whole(
+    stream_atomically(
         path,
         lambda stream: stream.write(data),
         mode=mode,
@@ -42,7 +42,7 @@ def write_whole(
     )
 
 
-def stream_whole(
+def stream_atomically(
     path: str,
     write: Callable[[BinaryIO], object],
     *,
@@ -56,7 +56,7 @@ def stream_whole(
     new = f"{path}.new-{os.getpid()}-{os.urandom(4).hex()}"
     try:
         if make_folders:
-            private_folder(folder)
+            make_private_folder(folder)
         try:
             with open(os.open(new, _FLAGS, mode), "wb") as stream:
                 write(stream)
@@ -77,10 +77,10 @@ def stream_whole(
         _flush_folder(folder)
 
 
-def private_folder(folder: str) -> None:
+def make_private_folder(folder: str) -> None:
     """Make a folder and missing ones above it, for their owner only; existing folders stay as they are. Raises OSError."""
     if not os.path.isdir(folder):
-        private_folder(os.path.dirname(folder) or os.curdir)
+        make_private_folder(os.path.dirname(folder) or os.curdir)
         try:
             os.mkdir(folder, 0o700)
         except FileExistsError:

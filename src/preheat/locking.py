@@ -22,7 +22,7 @@ _PAUSE = 0.02
 
 
 @contextmanager
-def held(path: str, wait: float, busy: Exception, on_wait: Callable[[], None] = lambda: None) -> Iterator[None]:
+def hold_lock(path: str, wait: float, busy: Exception, on_wait: Callable[[], None] = lambda: None) -> Iterator[None]:
     """Hold the lock in a file; `on_wait` is called once if another process holds it, `busy` is raised after `wait` seconds."""
     descriptor = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
     try:

@@ -15,10 +15,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from preheat.agents.places import Found
+    from preheat.agents.places import SourceFile
 
 
-class Look:
+class QuickLook:
     """The agents' files, and which of them differ from the list."""
 
     __slots__ = ("changed", "counts", "entries")
@@ -26,26 +26,26 @@ class Look:
     def __init__(self) -> None:
         self.counts: dict[str, int] = {}
         """Files by agent."""
-        self.changed: list[tuple[str, Found]] = []
+        self.changed: list[tuple[str, SourceFile]] = []
         """Agent and file of each difference."""
         self.entries: list[tuple[str, str]] = []
         """Path and entry of every file, for the next list."""
 
 
-def look(environment: Mapping[str, str] | None = None) -> Look | None:
+def look_for_changes(environment: Mapping[str, str] | None = None) -> QuickLook | None:
     """Look in the places of all agents; None if there is no list, or it is not of this archive."""
     folder = data_folder(environment)
     known = seen.load(folder, archive_path(folder))
     if known is None:
         return None
-    result = Look()
+    result = QuickLook()
     forgotten = "forgotten" in known.values()
     for agent in LIVE:
         places = places_of(agent)
         for root in places.roots(os.environ if environment is None else environment):
             for found in places.discover(root):
                 result.counts[agent] = result.counts.get(agent, 0) + 1
-                value = seen.entry(found.stamp, places.reader_version)
+                value = seen.list_entry(found.stamp, places.reader_version)
                 if known.get(found.path) != value:
                     if forgotten and seen.forgotten_entry(found.path)[0] in known:
                         result.entries.append(seen.forgotten_entry(found.path))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-def home(environment: Mapping[str, str]) -> str:
+def home_folder(environment: Mapping[str, str]) -> str:
     """The person's home folder."""
     if sys.platform == "win32":
         return environment.get("USERPROFILE") or os.path.expanduser("~")
@@ -26,11 +26,11 @@ def data_folder(environment: Mapping[str, str] | None = None) -> str:
     if override := environment.get("PREHEAT_HOME"):
         return os.path.abspath(os.path.expanduser(override))
     if sys.platform == "darwin":
-        return os.path.join(home(environment), "Library", "Application Support", "preheat")
+        return os.path.join(home_folder(environment), "Library", "Application Support", "preheat")
     if sys.platform == "win32":
-        base = environment.get("LOCALAPPDATA") or os.path.join(home(environment), "AppData", "Local")
+        base = environment.get("LOCALAPPDATA") or os.path.join(home_folder(environment), "AppData", "Local")
         return os.path.join(base, "preheat")
-    base = environment.get("XDG_DATA_HOME") or os.path.join(home(environment), ".local", "share")
+    base = environment.get("XDG_DATA_HOME") or os.path.join(home_folder(environment), ".local", "share")
     return os.path.join(base, "preheat")
 
 

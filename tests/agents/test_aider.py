@@ -7,7 +7,7 @@ import pytest
 
 from preheat.agents.aider.reader import READER
 from preheat.agents.sources import detect, read
-from preheat.model.session import AssistantMessage, Other, Session, UserMessage, joined
+from preheat.model.session import AssistantMessage, Other, Session, UserMessage, pair_calls_with_results
 from tests.shared import FIXTURES, SHARED, needs_corpus
 
 FILE = os.path.join(FIXTURES, "aider", ".aider.chat.history.md")
@@ -55,7 +55,7 @@ def test_a_code_block_without_an_end_does_not_swallow_the_chat() -> None:
 
 
 def test_a_history_has_no_calls() -> None:
-    assert not [pair for session in read(FILE, READER) for pair in joined(session)]
+    assert not [pair for session in read(FILE, READER) for pair in pair_calls_with_results(session)]
 
 
 def test_a_chat_that_grows_keeps_its_id() -> None:
@@ -91,5 +91,5 @@ def test_real_histories_have_the_expected_counts() -> None:
     files = glob.glob(os.path.join(SHARED, "corpus", "aider__aider-swe-bench", "*.md"))
     sessions = [session for path in files for session in read(path, detect(path))]
     assert (len(files), len(sessions), len({session.id for session in sessions})) == (36, 48, 48)
-    assert not [pair for session in sessions for pair in joined(session)]
+    assert not [pair for session in sessions for pair in pair_calls_with_results(session)]
     assert all(any(isinstance(event, UserMessage) for event in session.events) for session in sessions)

@@ -10,7 +10,7 @@ import pytest
 
 from preheat.agents import AGENTS, reader_of
 from preheat.agents.anthropic_messages.reader import READER
-from preheat.agents.sources import HEAD, detect, read
+from preheat.agents.sources import HEAD_SIZE, detect, read
 from preheat.model.session import (
     AssistantMessage,
     Other,
@@ -19,11 +19,11 @@ from preheat.model.session import (
     ToolResult,
     Usage,
     UserMessage,
-    joined,
-    usage,
+    pair_calls_with_results,
+    sum_usage,
 )
 from preheat.testing import anthropic_messages as wire
-from preheat.testing.script import Call, Numbered, Reply
+from preheat.testing.script import Call, NumberedReply, Reply
 from tests.shared import FIXTURES, SHARED, needs_corpus
 
 FOLDER = os.path.join(FIXTURES, "anthropic_messages")
@@ -60,7 +60,10 @@ def test_every_kind_of_block_in_a_request_is_read() -> None:
         "What is in the folder?",
         "Be quick.",
     ]
-    pairs = [(call.input["command"], result and (result.is_error, result.text)) for call, result in joined(session)]
+    pairs = [
+        (call.input["command"], result and (result.is_error, result.text))
+        for call, result in pair_calls_with_results(session)
+    ]
     assert pairs == [
         ("ls missing-folder", (True, "ls: missing-folder: No such file or directory")),
         ("ls", (None, "clock.py")),
@@ -74,8 +77,8 @@ def test_every_kind_of_block_in_a_request_is_read() -> None:
 def test_requests_that_continue_each_other_are_one_conversation() -> None:
     """Each request repeats all messages, with cache marks moved and thinking left out: no message counts twice."""
     (session,) = read(os.path.join(FOLDER, "log.jsonl"))
-    assert usage(session) == Usage(input=70, output=42, cache_read=110, cache_write=40)
-    assert len(list(joined(session))) == 2
+    assert sum_usage(session) == Usage(input=70, output=42, cache_read=110, cache_write=40)
+    assert len(list(pair_calls_with_results(session))) == 2
     assert session.ended_at == session.started_at + 5 if session.started_at else False
     answers = [event.response for event in session.events if isinstance(event, AssistantMessage)]
     assert answers == ["msg_a1", "msg_a2"]
@@ -83,14 +86,14 @@ def test_requests_that_continue_each_other_are_one_conversation() -> None:
 
 def test_one_message_a_line_is_one_conversation() -> None:
     (session,) = read(os.path.join(FOLDER, "lines.jsonl"))
-    assert usage(session).total == 262
+    assert sum_usage(session).total == 262
     assert [result.is_error for result in results(session)] == [True, None]
 
 
 def test_requests_of_two_conversations_are_two_sessions() -> None:
     other = {"role": "user", "content": "Stop."}
     sessions = fed(lines({"messages": [ASKED]}, {"messages": [other]}, {"messages": [ASKED, USING, RESULT]}))
-    assert [len(list(joined(session))) for session in sessions] == [1, 0]
+    assert [len(list(pair_calls_with_results(session))) for session in sessions] == [1, 0]
     assert len({session.id for session in sessions}) == 2
 
 
@@ -115,7 +118,7 @@ def test_results_of_server_tools_are_read_from_the_response() -> None:
         },
     ]  # fmt: skip
     session = fed_one([ASKED, {"role": "assistant", "content": content}])
-    ((call, result),) = joined(session)
+    ((call, result),) = pair_calls_with_results(session)
     assert result is not None
     assert (call.kind, result.is_error, result.detail) == ("web", True, {"error": "max_uses_exceeded"})
 
@@ -148,13 +151,13 @@ def test_a_response_alone_and_in_a_batch_is_read() -> None:
     reply = Reply(
         "Hm.", [Call("bash", {"command": "ls"})], "Think.", Usage(input=5, output=7, cache_read=3, cache_write=2)
     )
-    answer = wire.document(Numbered("r1", "m", reply, (Call("bash", {"command": "ls"}, "t1"),)))
+    answer = wire.document(NumberedReply("r1", "m", reply, (Call("bash", {"command": "ls"}, "t1"),)))
     session = fed_one(answer)
-    assert usage(session) == Usage(input=5, output=7, cache_read=3, cache_write=2)
-    assert [call.call_id for call, _ in joined(session)] == ["t1"]
+    assert sum_usage(session) == Usage(input=5, output=7, cache_read=3, cache_write=2)
+    assert [call.call_id for call, _ in pair_calls_with_results(session)] == ["t1"]
     batch = {"custom_id": "job-1", "params": {"messages": [ASKED]}, "result": {"type": "succeeded", "message": answer}}
     session = fed_one(batch)
-    assert (session.id, len(list(joined(session)))) == ("job-1", 1)
+    assert (session.id, len(list(pair_calls_with_results(session)))) == ("job-1", 1)
 
 
 @pytest.mark.parametrize(
@@ -168,10 +171,10 @@ def test_a_response_alone_and_in_a_batch_is_read() -> None:
         json.dumps([*[ASKED] * 20, USING]).encode(),
         json.dumps([{"role": "user", "content": [{"type": "image", "source": {"type": "url", "url": "x"}}]}]).encode(),
         json.dumps({"model": "m", "system": "s", "messages": [ASKED, USING]}).encode() + b" " * 9 + b"[",
-        json.dumps({"system": "s", "messages": [ASKED, USING, {"role": "user", "content": "x" * HEAD}]}).encode()[
-            :HEAD
+        json.dumps({"system": "s", "messages": [ASKED, USING, {"role": "user", "content": "x" * HEAD_SIZE}]}).encode()[
+            :HEAD_SIZE
         ],
-        json.dumps([ASKED, USING, {"role": "user", "content": "x" * HEAD}]).encode()[:HEAD],
+        json.dumps([ASKED, USING, {"role": "user", "content": "x" * HEAD_SIZE}]).encode()[:HEAD_SIZE],
     ],
 )
 def test_anthropic_messages_are_detected(head: bytes) -> None:
@@ -222,7 +225,7 @@ def test_no_file_of_the_corpus_is_detected() -> None:
     taken = []
     for path in glob.glob(os.path.join(SHARED, "corpus", "**", "*.json*"), recursive=True):
         with open(path, "rb") as file:
-            head = file.read(HEAD)
+            head = file.read(HEAD_SIZE)
         if READER.detect(head, path):
             taken.append(path)
     assert taken == []

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from preheat.agents import AGENTS
-from preheat.agents.atif.notes import KEY
+from preheat.agents.atif.notes import NOTES_KEY
 from preheat.agents.atif.reader import READER
-from preheat.agents.atif.writer import trajectory
+from preheat.agents.atif.writer import to_trajectory
 from preheat.agents.sources import read
 from preheat.model.session import (
     AssistantMessage,
@@ -27,8 +27,8 @@ from preheat.model.session import (
     ToolResult,
     Usage,
     UserMessage,
-    joined,
-    usage,
+    pair_calls_with_results,
+    sum_usage,
 )
 from tests.shared import FIXTURES, fixture_files
 
@@ -43,7 +43,7 @@ def fed(document: Any, path: str = "run.json") -> list[Session]:
 
 def back(session: Session) -> Session:
     """The session after export and reading, under its first agent's name."""
-    (again,) = fed(msgspec.json.encode(trajectory(session)))
+    (again,) = fed(msgspec.json.encode(to_trajectory(session)))
     assert again.agent == "atif"
     return msgspec.structs.replace(again, agent=session.agent)
 
@@ -116,9 +116,9 @@ def test_notes_hold_no_text_of_the_session() -> None:
             Other(line=4, name="o", raw="a long record"),
         ),
     )
-    notes = json.dumps(trajectory(session)["extra"][KEY])
+    notes = json.dumps(to_trajectory(session)["extra"][NOTES_KEY])
     assert "long" not in notes
-    redacted = msgspec.json.encode(trajectory(session)).replace(b"long secret", b"[taken out]")
+    redacted = msgspec.json.encode(to_trajectory(session)).replace(b"long secret", b"[taken out]")
     (again,) = fed(redacted)
     first = again.events[0]
     assert isinstance(first, UserMessage)
@@ -127,7 +127,7 @@ def test_notes_hold_no_text_of_the_session() -> None:
 
 def test_notes_that_do_not_fit_the_steps_are_ignored_with_a_problem() -> None:
     """The steps were shortened after the export."""
-    made = trajectory(
+    made = to_trajectory(
         Session(agent="a", id="s", events=(UserMessage(line=1, text="hi"), UserMessage(line=2, text="ho")))
     )
     made["steps"].pop()
@@ -142,7 +142,7 @@ def foreign(name: str = "delegating.json") -> list[Session]:
 
 
 def test_results_are_matched_by_the_id_of_their_call() -> None:
-    pairs = {call.call_id: (call, result) for call, result in joined(foreign()[0])}
+    pairs = {call.call_id: (call, result) for call, result in pair_calls_with_results(foreign()[0])}
     assert pairs["c1"][1] is not None
     assert (pairs["c1"][1].text, pairs["c1"][1].exit_code, pairs["c1"][1].is_error) == ("a.py", 0, False)
     assert pairs["c2"][1] is not None
@@ -152,7 +152,7 @@ def test_results_are_matched_by_the_id_of_their_call() -> None:
 
 def test_one_observation_of_several_calls_belongs_to_the_last() -> None:
     """Agents at a terminal send keys several times and look once."""
-    pairs = {call.call_id: result for call, result in joined(foreign()[0])}
+    pairs = {call.call_id: result for call, result in pair_calls_with_results(foreign()[0])}
     assert pairs["k1"] is None
     assert pairs["k2"] is not None
     assert (pairs["k2"].text, pairs["k2"].detail) == ("make: *** No targets.", {"calls": 2})
@@ -182,8 +182,8 @@ def test_embedded_subagents_are_child_sessions() -> None:
 
 def test_totals_that_equal_the_steps_are_reported() -> None:
     main, child = foreign()
-    assert main.reported == usage(main) == Usage(input=700, output=65, cache_read=1300, reasoning=8)
-    assert usage(child) == Usage(input=50, output=1)
+    assert main.reported == sum_usage(main) == Usage(input=700, output=65, cache_read=1300, reasoning=8)
+    assert sum_usage(child) == Usage(input=50, output=1)
     models = [event.model for event in main.events if isinstance(event, AssistantMessage)]
     assert models == ["scripted-large", "scripted", "scripted"]
 
@@ -191,11 +191,11 @@ def test_totals_that_equal_the_steps_are_reported() -> None:
 def test_the_oldest_version_is_read() -> None:
     """It has no ids and no usage of steps: the totals count once, and the only result belongs to the only call."""
     (session,) = foreign("oldest.json")
-    ((call, result),) = joined(session)
+    ((call, result),) = pair_calls_with_results(session)
     assert call.call_id
     assert result is not None
     assert result.text == "hello"
-    assert session.reported == usage(session) == Usage(input=60, output=9, cache_read=30)
+    assert session.reported == sum_usage(session) == Usage(input=60, output=9, cache_read=30)
 
 
 def test_totals_that_differ_from_the_steps_are_not_reported() -> None:
@@ -209,7 +209,7 @@ def test_totals_that_differ_from_the_steps_are_not_reported() -> None:
     }
     (session,) = fed(document)
     assert session.reported is None
-    assert usage(session) == Usage(input=5, output=1)
+    assert sum_usage(session) == Usage(input=5, output=1)
 
 
 def test_every_trajectory_in_a_file_is_a_session() -> None:

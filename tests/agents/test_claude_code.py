@@ -22,8 +22,8 @@ from preheat.model.session import (
     ToolResult,
     Usage,
     UserMessage,
-    standing,
-    usage,
+    sum_usage,
+    surviving_events,
 )
 from tests.shared import SHARED, needs_corpus
 
@@ -98,7 +98,7 @@ def test_tokens_of_a_response_over_several_lines_count_once() -> None:
         assistant("a2", "a1", "msg_1", text("On it."), tokens=1),
         assistant("a3", "a2", "msg_1", call("toolu_1"), tokens=9),
     )
-    assert usage(session) == Usage(1, 9, 7, 3)
+    assert sum_usage(session) == Usage(1, 9, 7, 3)
     assert [event.text for event in of(session, Reasoning)] == ["hm"]
     assert [event.text for event in of(session, AssistantMessage) if event.text] == ["On it."]
     assert [event.call_id for event in of(session, ToolCall)] == ["toolu_1"]
@@ -114,7 +114,7 @@ def test_growing_snapshots_of_a_response_give_each_block_once() -> None:
     )
     assert "".join(event.text for event in of(session, AssistantMessage)) == "One two"
     assert [event.call_id for event in of(session, ToolCall)] == ["toolu_1", "toolu_2"]
-    assert usage(session).output == 5
+    assert sum_usage(session).output == 5
 
 
 def test_a_prompt_with_an_older_parent_is_a_rewind() -> None:
@@ -127,7 +127,7 @@ def test_a_prompt_with_an_older_parent_is_a_rewind() -> None:
         assistant("a3", "u3", "msg_3", text("answer three")),
     )
     assert [event.after for event in of(session, Rewind)] == [2]
-    kept = [event.text for event in standing(session) if isinstance(event, UserMessage | AssistantMessage)]
+    kept = [event.text for event in surviving_events(session) if isinstance(event, UserMessage | AssistantMessage)]
     assert kept == ["first", "answer one", "other way", "answer three"]
     assert len(of(session, UserMessage)) == 3  # and nothing is lost
 
@@ -354,7 +354,7 @@ def test_an_api_error_has_no_model_and_no_usage() -> None:
     line["message"]["model"] = "<synthetic>"
     session = one(line)
     assert session.model == ""
-    assert usage(session) == Usage()
+    assert sum_usage(session) == Usage()
 
 
 def test_damaged_lines_become_problems_and_the_rest_is_read() -> None:

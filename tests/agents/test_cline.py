@@ -22,8 +22,8 @@ from preheat.model.session import (
     ToolResult,
     Usage,
     UserMessage,
-    joined,
-    usage,
+    pair_calls_with_results,
+    sum_usage,
 )
 from tests.shared import FIXTURES, SHARED, needs_corpus
 
@@ -97,7 +97,7 @@ def test_reading_the_manifest_gives_the_same_session() -> None:
 
 def test_a_batch_fails_if_one_of_its_commands_fails() -> None:
     """The detail says which one."""
-    _, answer = next(iter(joined(recorded("ordinary"))))
+    _, answer = next(iter(pair_calls_with_results(recorded("ordinary"))))
     assert answer is not None
     assert (answer.is_error, answer.exit_code) == (True, 2)
     assert answer.detail["items"] == [
@@ -109,7 +109,7 @@ def test_a_batch_fails_if_one_of_its_commands_fails() -> None:
 
 
 def test_kinds_and_results_of_the_real_session_are_read() -> None:
-    pairs = list(joined(recorded("ordinary")))[1:]
+    pairs = list(pair_calls_with_results(recorded("ordinary")))[1:]
     assert [(call.tool, answer and answer.is_error, answer and answer.exit_code) for call, answer in pairs] == [
         ("read_files", True, None),
         ("run_commands", False, None),
@@ -132,7 +132,7 @@ def test_tags_of_the_program_are_removed_from_prompts() -> None:
 def test_tokens_agree_with_the_manifest() -> None:
     """The program counts cached tokens as input."""
     session = recorded("ordinary")
-    assert session.reported == usage(session) == Usage(input=670, output=85, cache_read=30)
+    assert session.reported == sum_usage(session) == Usage(input=670, output=85, cache_read=30)
     assert [event.text for event in all_of(session, Reasoning)] == ["It may not be there."]
 
 
@@ -149,8 +149,8 @@ def test_a_subagent_is_a_child_in_the_project_of_its_parent() -> None:
     (child,) = read(path)
     assert (child.parent, child.relation, child.project) == (parent.id, "subagent", "/w/proj")
     assert words(child)[0] == ("injected", "Count the files.")
-    assert usage(parent) == parent.reported == Usage(input=200, output=20)  # its own, without the child's
-    assert usage(child) == Usage(input=200, output=20)
+    assert sum_usage(parent) == parent.reported == Usage(input=200, output=20)  # its own, without the child's
+    assert sum_usage(child) == Usage(input=200, output=20)
 
 
 # The CLI, case by case.
@@ -181,14 +181,14 @@ def test_a_mode_notice_and_an_attached_file_are_injected(tmp_path: Path) -> None
 
 def test_an_exit_line_printed_by_a_command_is_not_its_exit_code(tmp_path: Path) -> None:
     item = {"query": "cat log", "result": "[Command exited with code 9]\n", "success": True}
-    ((_, answer),) = joined(cli(tmp_path, [model(call("c1")), user(result("c1", [item]))]))
+    ((_, answer),) = pair_calls_with_results(cli(tmp_path, [model(call("c1")), user(result("c1", [item]))]))
     assert answer is not None
     assert (answer.is_error, answer.exit_code, answer.text) == (False, None, "[Command exited with code 9]\n")
 
 
 def test_a_result_that_only_looks_like_a_batch_is_text(tmp_path: Path) -> None:
     text = '{"success": false, "why": "a tool\'s own JSON"}'
-    ((_, answer),) = joined(cli(tmp_path, [model(call("c1", "mcp")), user(result("c1", text))]))
+    ((_, answer),) = pair_calls_with_results(cli(tmp_path, [model(call("c1", "mcp")), user(result("c1", text))]))
     assert answer is not None
     assert (answer.is_error, answer.text) == (None, text)
 
@@ -199,10 +199,10 @@ def test_totals_beyond_the_messages_are_counted_and_smaller_ones_are_not_reporte
         "metadata": {"usage": {"inputTokens": 150, "outputTokens": 12, "cacheReadTokens": 0, "cacheWriteTokens": 0}}
     }
     session = cli(tmp_path / "more", [messages], more)
-    assert session.reported == usage(session) == Usage(input=150, output=12)
+    assert session.reported == sum_usage(session) == Usage(input=150, output=12)
     less = {"metadata": {"usage": {"inputTokens": 50, "outputTokens": 5}}}
     session = cli(tmp_path / "less", [messages], less)
-    assert (session.reported, usage(session)) == (None, Usage(input=100, output=10))
+    assert (session.reported, sum_usage(session)) == (None, Usage(input=100, output=10))
 
 
 def test_a_second_result_and_one_without_a_call_are_kept(tmp_path: Path) -> None:
@@ -275,7 +275,7 @@ def test_the_real_session_has_the_counts_of_the_corpus() -> None:
     path = os.path.join(SHARED, "corpus", "cline__cline", "session.messages.json")
     assert detect(path) is READER
     (session,) = read(path)
-    pairs = list(joined(session))
+    pairs = list(pair_calls_with_results(session))
     assert len(pairs) == 11
     assert all(answer is not None and answer.is_error is False for _, answer in pairs)
     assert (

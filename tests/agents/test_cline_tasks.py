@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import pytest
 
 from preheat.agents.cline.reader import READER
-from preheat.agents.cline.tags import Tagged, calls_in
+from preheat.agents.cline.tags import TaggedCall, calls_in
 from preheat.agents.sources import read
 from preheat.model.session import (
     AssistantMessage,
@@ -20,8 +20,8 @@ from preheat.model.session import (
     ToolResult,
     Usage,
     UserMessage,
-    joined,
-    usage,
+    pair_calls_with_results,
+    sum_usage,
 )
 from tests.shared import FIXTURES
 
@@ -84,7 +84,7 @@ def test_tags_in_the_models_text_are_calls() -> None:
 
 def test_results_of_tagged_calls_are_found_in_the_users_texts() -> None:
     session = task("tagged")
-    command, missing, denied, question, last = (answer for _, answer in joined(session))
+    command, missing, denied, question, last = (answer for _, answer in pair_calls_with_results(session))
     assert command is not None
     assert missing is not None
     assert denied is not None
@@ -128,7 +128,7 @@ def test_tags_beside_tool_calls_are_text() -> None:
     assert (command.exit_code, command.text) == (0, "12")
     assert missing.is_error is True
     assert "<read_file>" in all_of(session, AssistantMessage)[1].text
-    assert (session.model, usage(session)) == ("scripted", Usage(input=150, output=32, cache_read=130))
+    assert (session.model, sum_usage(session)) == ("scripted", Usage(input=150, output=32, cache_read=130))
 
 
 def test_a_result_may_continue_in_the_next_text(tmp_path: Path) -> None:
@@ -164,21 +164,21 @@ def test_a_truncation_and_hidden_reasoning_are_read(tmp_path: Path) -> None:
     ("text", "calls", "rest"),
     [
         ("Hi.", [], "Hi."),
-        ("<list_files>\n<path>a</path>\n</list_files>", [Tagged("list_files", {"path": "a"})], ""),
+        ("<list_files>\n<path>a</path>\n</list_files>", [TaggedCall("list_files", {"path": "a"})], ""),
         ("<list_files>\n<path>a</path>", [], "<list_files>\n<path>a</path>"),
         ("<unknown_tool>\n<path>a</path>\n</unknown_tool>", [], "<unknown_tool>\n<path>a</path>\n</unknown_tool>"),
         (
             "<write_to_file>\n<path>a</path>\n<content>\n</write_to_file></content>\n</content>\n</write_to_file>",
-            [Tagged("write_to_file", {"path": "a", "content": "</write_to_file></content>"})],
+            [TaggedCall("write_to_file", {"path": "a", "content": "</write_to_file></content>"})],
             "",
         ),
         (
             "<read_file>\n<path>a</path>\n</read_file>\n<read_file>\n<path>b</path>\n</read_file>",
-            [Tagged("read_file", {"path": "a"}), Tagged("read_file", {"path": "b"})],
+            [TaggedCall("read_file", {"path": "a"}), TaggedCall("read_file", {"path": "b"})],
             "",
         ),
         ("<read_file>\n<" * 30_000, [], "<read_file>\n<" * 30_000),
     ],
 )
-def test_only_closed_tags_of_known_tools_are_calls(text: str, calls: list[Tagged], rest: str) -> None:
+def test_only_closed_tags_of_known_tools_are_calls(text: str, calls: list[TaggedCall], rest: str) -> None:
     assert calls_in(text) == (calls, rest)

@@ -22,18 +22,18 @@ from preheat.model.session import (
     ToolCall,
     ToolResult,
     UserMessage,
-    joined,
-    standing,
+    pair_calls_with_results,
+    surviving_events,
 )
 from preheat.testing.codex_rollout import THREAD, Rollout
-from preheat.testing.feeding import fed
+from preheat.testing.feeding import read_whole_and_in_pieces
 
 E = TypeVar("E", bound=Event)
 NAME = f"rollout-2026-03-01T10-00-00-{THREAD}.jsonl"
 
 
 def read(rollout: Rollout) -> Session:
-    return fed(READER, rollout.data(), NAME)
+    return read_whole_and_in_pieces(READER, rollout.data(), NAME)
 
 
 def all_of(session: Session, kind: type[E]) -> list[E]:
@@ -199,7 +199,7 @@ def test_calls_of_every_form_get_their_result() -> None:
     rollout.output("c3", "three")
     rollout.item("function_call", call_id="c4", name="read", namespace="mcp__files", arguments="{}")
     rollout.output("c4", "four")
-    pairs = list(joined(read(rollout)))
+    pairs = list(pair_calls_with_results(read(rollout)))
     assert [(call.tool, call.kind) for call, _ in pairs] == [
         ("exec_command", "shell"),
         ("apply_patch", "edit"),
@@ -220,7 +220,7 @@ def test_a_web_search_is_a_call_with_its_result() -> None:
     rollout = Rollout().turn().event("web_search_end", call_id="ws_1", query="weather", action=action)
     rollout.item("web_search_call", id="ws_1", status="completed", action=action)
     rollout.item("web_search_call", status="failed", action=action)
-    pairs = list(joined(read(rollout)))
+    pairs = list(pair_calls_with_results(read(rollout)))
     assert [(call.tool, call.kind, call.input) for call, _ in pairs] == [("web_search", "web", action)] * 2
     assert [answer.is_error for _, answer in pairs if answer] == [False, True]
     assert pairs[0][0].call_id != pairs[1][0].call_id
@@ -228,7 +228,7 @@ def test_a_web_search_is_a_call_with_its_result() -> None:
 
 def test_results_join_by_id_not_by_order() -> None:
     rollout = Rollout().turn().call("a", cmd="one").call("b", cmd="two").output("b", "2").output("a", "1")
-    assert [(call.call_id, answer and answer.text) for call, answer in joined(read(rollout))] == [
+    assert [(call.call_id, answer and answer.text) for call, answer in pair_calls_with_results(read(rollout))] == [
         ("a", "1"),
         ("b", "2"),
     ]
@@ -250,7 +250,7 @@ def test_arguments_that_are_not_json_are_kept_as_text() -> None:
 def test_tool_search_is_a_call() -> None:
     rollout = Rollout().item("tool_search_call", call_id="t", execution="client", arguments={"query": "x"})
     rollout.item("tool_search_output", call_id="t", status="completed", execution="client", tools=[])
-    ((call, answer),) = joined(read(rollout))
+    ((call, answer),) = pair_calls_with_results(read(rollout))
     assert (call.tool, call.input, answer is not None) == ("tool_search", {"query": "x"}, True)
 
 
@@ -274,7 +274,7 @@ def test_a_roll_back_removes_the_last_turns() -> None:
     rollout.event("thread_rolled_back", num_turns=2).turn().prompt("Four.")
     session = read(rollout)
     assert len(all_of(session, Rewind)) == 1
-    remaining = [event.text for event in standing(session) if isinstance(event, UserMessage | AssistantMessage)]
+    remaining = [event.text for event in surviving_events(session) if isinstance(event, UserMessage | AssistantMessage)]
     assert remaining == ["One.", "One. Done.", "Four."]
 
 
@@ -283,7 +283,7 @@ def test_a_second_roll_back_counts_from_the_remaining_turns() -> None:
     for text in ("One.", "Two."):
         rollout.turn().prompt(text)
     rollout.event("thread_rolled_back", num_turns=1).event("thread_rolled_back", num_turns=5)
-    assert [event for event in standing(read(rollout)) if isinstance(event, UserMessage)] == []
+    assert [event for event in surviving_events(read(rollout)) if isinstance(event, UserMessage)] == []
 
 
 def test_aborted_turns_are_kept() -> None:
@@ -298,7 +298,7 @@ def test_aborted_turns_are_kept() -> None:
 
 
 def test_a_session_that_still_runs_has_calls_without_results() -> None:
-    ((call, answer),) = joined(read(Rollout().turn().prompt("Go.").call("a", cmd="make")))
+    ((call, answer),) = pair_calls_with_results(read(Rollout().turn().prompt("Go.").call("a", cmd="make")))
     assert (call.call_id, answer) == ("a", None)
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from preheat.agents.codex.reader import READER
-from preheat.agents.parsing import loose_values, whole_lines
-from preheat.agents.sources import HEAD, read
-from preheat.model.session import Session, ToolCall, ToolResult, usage
+from preheat.agents.parsing import decode_values, whole_lines
+from preheat.agents.sources import HEAD_SIZE, read
+from preheat.model.session import Session, ToolCall, ToolResult, sum_usage
 from tests.shared import SHARED, needs_corpus
 
 pytestmark = [pytest.mark.corpus, needs_corpus]
@@ -22,7 +22,7 @@ def rollouts() -> list[str]:
     found: dict[str, str] = {}
     for path in sorted(glob.glob(os.path.join(SHARED, "corpus", "*", "*", "*.jsonl"))):
         with open(path, "rb") as file:
-            if READER.detect(file.read(HEAD), path):
+            if READER.detect(file.read(HEAD_SIZE), path):
                 found.setdefault(os.path.basename(path), path)
     return list(found.values())
 
@@ -39,7 +39,7 @@ def session_of(path: str) -> Session:
 def payloads(path: str) -> Iterator[dict[str, Any]]:
     with open(path, "rb") as file:
         for line in whole_lines(file.read()):
-            for record in loose_values(line)[0]:
+            for record in decode_values(line)[0]:
                 yield record["payload"]
 
 
@@ -70,7 +70,7 @@ def test_real_tokens_agree_with_both_of_the_programs_counts(path: str) -> None:
                 total = stated
                 summed += payload["info"]["last_token_usage"]["total_tokens"]
     session = session_of(path)
-    assert session.reported == usage(session)
+    assert session.reported == sum_usage(session)
     assert session.reported is not None
     assert session.reported.total == total == summed
 

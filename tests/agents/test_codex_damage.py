@@ -7,11 +7,11 @@ import pytest
 from preheat.agents.codex.reader import READER
 from preheat.model.session import Session, UserMessage
 from preheat.testing.codex_rollout import Rollout
-from preheat.testing.feeding import fed
+from preheat.testing.feeding import read_whole_and_in_pieces
 
 
 def read(rollout: Rollout) -> Session:
-    return fed(READER, rollout.data(), "rollout.jsonl")
+    return read_whole_and_in_pieces(READER, rollout.data(), "rollout.jsonl")
 
 
 def user_messages(session: Session) -> list[UserMessage]:

@@ -18,10 +18,10 @@ from preheat.model.session import (
     ToolCall,
     ToolResult,
     Usage,
-    joined,
-    usage,
+    pair_calls_with_results,
+    sum_usage,
 )
-from preheat.testing.feeding import fed
+from preheat.testing.feeding import read_whole_and_in_pieces
 from tests.shared import FIXTURES, SHARED, needs_corpus
 
 E = TypeVar("E", bound=Event)
@@ -39,7 +39,9 @@ def all_of(session: Session, kind: type[E]) -> list[E]:
 
 
 def session_of(*records: Any) -> Session:
-    return fed(READER, b"".join(json.dumps(record).encode() + b"\n" for record in (STARTED, *records)))
+    return read_whole_and_in_pieces(
+        READER, b"".join(json.dumps(record).encode() + b"\n" for record in (STARTED, *records))
+    )
 
 
 def item(when: str, name: str, kind: str, **members: Any) -> dict[str, Any]:
@@ -50,17 +52,20 @@ def item(when: str, name: str, kind: str, **members: Any) -> dict[str, Any]:
 def test_a_run_is_a_session() -> None:
     session = recorded("headless.jsonl")
     assert (session.agent, session.starter, session.started_at) == ("codex_exec", "headless", None)
-    ends = [(call.kind, result and result.exit_code, result and result.is_error) for call, result in joined(session)]
+    ends = [
+        (call.kind, result and result.exit_code, result and result.is_error)
+        for call, result in pair_calls_with_results(session)
+    ]
     assert ends == [("shell", 2, None), ("shell", 0, None), ("shell", 3, None), ("edit", None, False)]
     assert [event.text for event in all_of(session, Reasoning)] == ["It may not be there."]
-    assert usage(session) == session.reported == Usage(input=395, output=92, cache_read=350, reasoning=5)
+    assert sum_usage(session) == session.reported == Usage(input=395, output=92, cache_read=350, reasoning=5)
 
 
 def test_a_run_and_its_continuation_are_one_session() -> None:
     """Ids of items start again, and tokens continue: two calls, and only the last total counts."""
     session = recorded("resumed.jsonl")
-    assert [result and result.text for _, result in joined(session)] == ["2026\n", "again\n"]
-    assert usage(session) == session.reported == Usage(input=400, output=40)
+    assert [result and result.text for _, result in pair_calls_with_results(session)] == ["2026\n", "again\n"]
+    assert sum_usage(session) == session.reported == Usage(input=400, output=40)
 
 
 def test_a_failed_run_is_read() -> None:
@@ -71,7 +76,7 @@ def test_a_failed_run_is_read() -> None:
 # Items that the script has no servers for.
 def test_every_kind_of_item_is_read() -> None:
     session = recorded("items.jsonl")
-    ends = [(call.tool, call.kind, result and result.is_error) for call, result in joined(session)]
+    ends = [(call.tool, call.kind, result and result.is_error) for call, result in pair_calls_with_results(session)]
     assert ends == [
         ("todo_list", "plan", None),
         ("mcp__clocks__find", "other", False),
@@ -100,7 +105,7 @@ def test_a_web_search_becomes_a_call_when_it_ends() -> None:
 # Traps.
 def test_an_item_that_was_not_announced_is_a_call_with_its_result() -> None:
     session = session_of(item("completed", "item_0", "file_change", changes=[{"path": "a"}], status="completed"))
-    assert [(call.input, result and result.is_error) for call, result in joined(session)] == [
+    assert [(call.input, result and result.is_error) for call, result in pair_calls_with_results(session)] == [
         ({"changes": [{"path": "a"}]}, False)
     ]
 
@@ -116,7 +121,7 @@ def test_a_call_of_a_run_that_was_cut_off_has_no_result() -> None:
     """The next run's item of the same id is another call."""
     begun = item("started", "item_0", "command_execution", command="sleep 9")
     done = item("completed", "item_0", "file_change", changes=[{"path": "a"}], status="completed")
-    pairs = list(joined(session_of(begun, STARTED, done)))
+    pairs = list(pair_calls_with_results(session_of(begun, STARTED, done)))
     assert [(call.tool, result is not None) for call, result in pairs] == [
         ("command_execution", False),
         ("file_change", True),
@@ -175,7 +180,7 @@ def test_real_runs_have_the_counts_of_the_corpus() -> None:
     sessions = [session for name in names for session in read(os.path.join(folder, name))]
     assert {session.agent for session in sessions} == {"codex_exec"}
     assert (len(sessions), sum(len(session.problems) for session in sessions)) == (10, 0)
-    pairs = [pair for session in sessions for pair in joined(session)]
+    pairs = [pair for session in sessions for pair in pair_calls_with_results(session)]
     truth = [result for _, result in pairs if result and (result.is_error is not None or result.exit_code is not None)]
     assert (len(pairs), len(truth)) == (174, 174)
-    assert all(usage(session) == session.reported for session in sessions)
+    assert all(sum_usage(session) == session.reported for session in sessions)

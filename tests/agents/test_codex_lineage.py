@@ -15,16 +15,16 @@ from preheat.model.session import (
     ToolCall,
     Usage,
     UserMessage,
-    joined,
-    usage,
+    pair_calls_with_results,
+    sum_usage,
 )  # fmt: skip
-from preheat.testing.codex_rollout import OWN_TURN, PARENT, PARENT_TURN, THREAD, Rollout, counts
-from preheat.testing.feeding import fed
+from preheat.testing.codex_rollout import OWN_TURN, PARENT, PARENT_TURN, THREAD, Rollout, token_counts
+from preheat.testing.feeding import read_whole_and_in_pieces
 
 
 def read(rollout: Rollout | bytes, path: str = "rollout.jsonl") -> Session:
     data = rollout if isinstance(rollout, bytes) else rollout.data()
-    return fed(READER, data, path)
+    return read_whole_and_in_pieces(READER, data, path)
 
 
 def texts(session: Session) -> list[str]:
@@ -34,7 +34,7 @@ def texts(session: Session) -> list[str]:
 def with_parents_history(rollout: Rollout) -> Rollout:
     """The parent's first record and turn, as they are copied into a child."""
     rollout.meta(PARENT).turn(PARENT_TURN).prompt("Parent's prompt.").reply("Parent's answer.")
-    rollout.call("parent_call", cmd="ls").tokens(counts(1000, 400, 50)).output("parent_call", "x")
+    rollout.call("parent_call", cmd="ls").tokens(token_counts(1000, 400, 50)).output("parent_call", "x")
     return rollout.event("task_complete")
 
 
@@ -56,14 +56,14 @@ def test_a_copied_history_adds_no_events_or_tokens(meta: dict[str, Any], relatio
     """The child's token totals continue from the parent's."""
     rollout = with_parents_history(Rollout(**meta))
     rollout.turn(OWN_TURN).prompt("Child's prompt.").reply("Child's answer.")
-    rollout.tokens(counts(1000, 400, 50)).tokens(counts(1300, 500, 60), counts(300, 100, 10))
+    rollout.tokens(token_counts(1000, 400, 50)).tokens(token_counts(1300, 500, 60), token_counts(300, 100, 10))
     session = read(rollout)
     assert session.id == THREAD
     assert session.relation == relation
     assert session.parent == (PARENT if relation else None)
     assert texts(session) == ["Child's prompt.", "Child's answer."]
     assert not [event for event in session.events if isinstance(event, ToolCall)]
-    assert session.reported == usage(session) == Usage(input=200, cache_read=100, output=10)
+    assert session.reported == sum_usage(session) == Usage(input=200, cache_read=100, output=10)
 
 
 def test_a_subagents_prompt_is_injected() -> None:
@@ -85,11 +85,11 @@ def test_a_fork_that_refers_to_its_parents_file_has_only_its_own_records() -> No
     """With a `history_base` nothing is copied, but the totals still continue from the parent's."""
     base = {"thread_id": PARENT, "end_ordinal_exclusive": 58, "end_byte_offset": 64855}
     rollout = Rollout(forked_from_id=PARENT, history_base=base).message("user", "At once.").turn()
-    rollout.reply("Yes.").tokens(counts(1100, 0, 60), counts(100, 0, 10))
+    rollout.reply("Yes.").tokens(token_counts(1100, 0, 60), token_counts(100, 0, 10))
     session = read(rollout)
     assert (session.parent, session.relation) == (PARENT, "fork")
     assert texts(session) == ["At once.", "Yes."]
-    assert session.reported == usage(session) == Usage(input=100, output=10)
+    assert session.reported == sum_usage(session) == Usage(input=100, output=10)
 
 
 def test_copies_without_turn_ids_end_when_their_burst_of_writes_ends() -> None:
@@ -133,12 +133,12 @@ def test_a_thread_that_was_rolled_back_into_a_new_file_is_a_continuation() -> No
 # Tokens.
 def test_repeated_totals_count_once() -> None:
     """Each count has the total and the last response's tokens; both are repeated when a rate limit changes."""
-    first, second = counts(100, 30, 25, 5), counts(240, 160, 50, 5)
+    first, second = token_counts(100, 30, 25, 5), token_counts(240, 160, 50, 5)
     rollout = Rollout().turn().reply("One.").tokens(first).tokens(first)
     rollout.event("token_count", info=None, rate_limits={"primary": None})
-    rollout.reply("Two.").tokens(second, counts(140, 130, 25)).tokens(second, counts(6796))
+    rollout.reply("Two.").tokens(second, token_counts(140, 130, 25)).tokens(second, token_counts(6796))
     session = read(rollout)
-    assert session.reported == usage(session) == Usage(input=80, cache_read=160, output=50, reasoning=5)
+    assert session.reported == sum_usage(session) == Usage(input=80, cache_read=160, output=50, reasoning=5)
     assert [event.usage for event in session.events if isinstance(event, AssistantMessage) and event.usage] == [
         Usage(input=70, cache_read=30, output=25, reasoning=5),
         Usage(input=10, cache_read=130, output=25),
@@ -159,34 +159,34 @@ def test_a_context_window_event_is_added_only_when_its_size_changes() -> None:
 
 def test_records_of_responses_and_totals_beside_them_count_once() -> None:
     rollout = Rollout().turn()
-    for number, total in enumerate((counts(100, 0, 10), counts(200, 0, 20)), 1):
+    for number, total in enumerate((token_counts(100, 0, 10), token_counts(200, 0, 20)), 1):
         rollout.reply("Yes.")
-        record = {"response_id": f"resp_{number}", "usage": counts(100, 0, 10), "thread_token_usage": total}
-        rollout.add("token_usage_record", record).tokens(total, counts(100, 0, 10))
+        record = {"response_id": f"resp_{number}", "usage": token_counts(100, 0, 10), "thread_token_usage": total}
+        rollout.add("token_usage_record", record).tokens(total, token_counts(100, 0, 10))
     session = read(rollout)
-    assert session.reported == usage(session) == Usage(input=200, output=20)
+    assert session.reported == sum_usage(session) == Usage(input=200, output=20)
 
 
 def test_a_reset_total_loses_no_tokens() -> None:
     """When the context ran over, some versions set the total to the window's size."""
-    rollout = Rollout().turn().reply("One.").tokens(counts(500, 0, 50))
+    rollout = Rollout().turn().reply("One.").tokens(token_counts(500, 0, 50))
     rollout.tokens({"input_tokens": 0, "output_tokens": 0, "total_tokens": 258_400})
-    rollout.reply("Two.").tokens(counts(100, 0, 10))
+    rollout.reply("Two.").tokens(token_counts(100, 0, 10))
     session = read(rollout)
-    assert session.reported == usage(session) == Usage(input=600, output=60)
+    assert session.reported == sum_usage(session) == Usage(input=600, output=60)
 
 
 def test_a_lost_token_count_is_made_up_by_the_next_total() -> None:
-    rollout = Rollout().turn().reply("One.").tokens(counts(100, 0, 10)).raw(b'{"type":"event_msg","payl')
-    session = read(rollout.reply("Two.").tokens(counts(300, 0, 30), counts(100, 0, 10)))
-    assert session.reported == usage(session) == Usage(input=300, output=30)
+    rollout = Rollout().turn().reply("One.").tokens(token_counts(100, 0, 10)).raw(b'{"type":"event_msg","payl')
+    session = read(rollout.reply("Two.").tokens(token_counts(300, 0, 30), token_counts(100, 0, 10)))
+    assert session.reported == sum_usage(session) == Usage(input=300, output=30)
 
 
 def test_text_and_calls_of_one_response_have_the_same_response_name() -> None:
-    rollout = Rollout().turn().reply("Both.").call("a", cmd="x").call("b", cmd="y").tokens(counts(10, 0, 1))
-    rollout.output("a", "1").output("b", "2").call("c", cmd="z").tokens(counts(30, 0, 2))
+    rollout = Rollout().turn().reply("Both.").call("a", cmd="x").call("b", cmd="y").tokens(token_counts(10, 0, 1))
+    rollout.output("a", "1").output("b", "2").call("c", cmd="z").tokens(token_counts(30, 0, 2))
     session = read(rollout)
-    names = [call.response for call, _ in joined(session)]
+    names = [call.response for call, _ in pair_calls_with_results(session)]
     assert names[0] == names[1] != names[2]
     reply = next(event for event in session.events if isinstance(event, AssistantMessage))
     assert reply.response == names[0]
@@ -216,7 +216,7 @@ def test_old_rollouts_without_envelopes_are_read() -> None:
     session = read(old_rollout())
     assert (session.id, session.branch, session.started_at) == ("b5f6c1c2", "main", 1748772000.0)
     assert texts(session) == ["List it.", "It is not there."]
-    ((call, answer),) = joined(session)
+    ((call, answer),) = pair_calls_with_results(session)
     assert (call.tool, call.input) == ("shell", {"command": ["ls"]})
     assert answer is not None
     assert (answer.exit_code, answer.text) == (2, "no such file")

@@ -8,7 +8,7 @@ import pytest
 from preheat.agents.codex.reader import READER
 from preheat.model.session import Other, Session, ToolResult
 from preheat.testing.codex_rollout import Rollout
-from preheat.testing.feeding import fed
+from preheat.testing.feeding import read_whole_and_in_pieces
 
 UNIFIED = (
     "Chunk ID: 1a0180\nWall time: 0.5000 seconds\nProcess exited with code {}\nOriginal token count: 17\nOutput:\n{}"
@@ -17,7 +17,7 @@ CLASSIC = "Exit code: {}\nWall time: 0.5 seconds\nOutput:\n{}"
 
 
 def read(rollout: Rollout) -> Session:
-    return fed(READER, rollout.data(), "rollout.jsonl")
+    return read_whole_and_in_pieces(READER, rollout.data(), "rollout.jsonl")
 
 
 def result(rollout: Rollout) -> ToolResult:

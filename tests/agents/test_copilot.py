@@ -26,19 +26,19 @@ from preheat.model.session import (
     ToolResult,
     Usage,
     UserMessage,
-    joined,
-    standing,
-    usage,
+    pair_calls_with_results,
+    sum_usage,
+    surviving_events,
 )
 from preheat.testing.copilot_events import CONTEXT, SESSION, Events
-from preheat.testing.feeding import fed
+from preheat.testing.feeding import read_whole_and_in_pieces
 from tests.shared import FIXTURES, SHARED, needs_corpus
 
 E = TypeVar("E", bound=Event)
 
 
 def one(events: Events) -> Session:
-    return fed(READER, events.data(), f"{SESSION}/events.jsonl")
+    return read_whole_and_in_pieces(READER, events.data(), f"{SESSION}/events.jsonl")
 
 
 def several(events: Events) -> list[Session]:
@@ -97,7 +97,7 @@ def test_events_without_a_start_belong_to_the_session_named_by_the_folder() -> N
     del events.lines[0]
     session = one(events)
     assert session.id == SESSION
-    assert len(list(joined(session))) == 1
+    assert len(list(pair_calls_with_results(session))) == 1
 
 
 # The truth of a call.
@@ -170,7 +170,11 @@ def test_the_duration_is_from_start_to_completion() -> None:
 
 def test_a_repeated_call_id_is_two_calls() -> None:
     """Some models count their calls from zero in every response."""
-    pairs = list(joined(one(Events().ask("c1", command="a").done("c1", "A").ask("c1", command="b").done("c1", "B"))))
+    pairs = list(
+        pair_calls_with_results(
+            one(Events().ask("c1", command="a").done("c1", "A").ask("c1", command="b").done("c1", "B"))
+        )
+    )
     assert [(call.input["command"], result and result.text) for call, result in pairs] == [("a", "A"), ("b", "B")]
 
 
@@ -256,7 +260,7 @@ def test_a_subagent_is_a_child_with_its_own_calls_and_tokens() -> None:
     assert [call.call_id for call in all_of(child, ToolCall)] == ["call_8"]
     assert "call_8" not in {call.call_id for call in all_of(main, ToolCall)}
     assert [event.origin for event in all_of(child, UserMessage)] == ["injected"]
-    assert (usage(child), child.reported) == (Usage(input=200, output=20),) * 2
+    assert (sum_usage(child), child.reported) == (Usage(input=200, output=20),) * 2
 
 
 def test_a_subagent_of_an_early_version_is_known_by_its_call() -> None:
@@ -289,7 +293,7 @@ def test_a_subagent_that_failed_is_kept() -> None:
 def test_totals_include_what_was_used_before_a_resume() -> None:
     """Recorded: the second totals are those of the whole session."""
     (session,) = recorded("hooked")
-    assert session.reported == usage(session) == Usage(input=110_690, output=89)
+    assert session.reported == sum_usage(session) == Usage(input=110_690, output=89)
 
 
 def totals(input_tokens: int, output_tokens: int, read: int = 0) -> dict[str, Any]:
@@ -301,7 +305,7 @@ def test_the_input_of_older_versions_is_read_from_the_totals() -> None:
     events = Events().add("assistant.message", content="A", apiCallId="r1", model="m", outputTokens=10)
     events.add("session.shutdown", shutdownType="routine", modelMetrics=totals(900, 10, 400))
     session = one(events)
-    assert session.reported == usage(session) == Usage(input=500, output=10, cache_read=400)
+    assert session.reported == sum_usage(session) == Usage(input=500, output=10, cache_read=400)
 
 
 def test_totals_of_older_versions_count_from_zero_after_a_resume() -> None:
@@ -310,19 +314,19 @@ def test_totals_of_older_versions_count_from_zero_after_a_resume() -> None:
     events.add("assistant.message", content="B", apiCallId="r2", model="m", outputTokens=7)
     assert one(events).reported is None  # what was reported is no longer all of it
     session = one(events.add("session.shutdown", modelMetrics=totals(300, 7)))
-    assert session.reported == usage(session) == Usage(input=1200, output=17)
+    assert session.reported == sum_usage(session) == Usage(input=1200, output=17)
 
 
 def test_a_repeated_response_counts_once() -> None:
     stated: dict[str, Any] = {"inputTokens": 100, "outputTokens": 10, "cacheReadTokens": 30, "apiCallId": "r1"}
     events = Events().add("assistant.usage", model="m", **stated).add("assistant.usage", model="m", **stated)
-    assert usage(one(events)) == Usage(input=70, output=10, cache_read=30)
+    assert sum_usage(one(events)) == Usage(input=70, output=10, cache_read=30)
 
 
 def test_totals_smaller_than_the_responses_are_not_reported() -> None:
     events = Events().add("session.usage_record", usage={"inputTokens": 50, "outputTokens": 5, "apiCallId": "r1"})
     session = one(events.add("session.shutdown", modelMetrics=totals(10, 9)))
-    assert (session.reported, usage(session)) == (None, Usage(input=50, output=5))
+    assert (session.reported, sum_usage(session)) == (None, Usage(input=50, output=5))
 
 
 # What was taken away.
@@ -348,7 +352,7 @@ def test_rewound_events_are_removed(first: str) -> None:
     events = Events().add("user.message", content="Stay.").add("user.message", content="Go.").ask("c1").done("c1")
     session = one(events.add("session.snapshot_rewind", upToEventId=first, eventsRemoved=4))
     assert [event.after for event in all_of(session, Rewind)] == [2]
-    assert [event.text for event in standing(session) if isinstance(event, UserMessage)] == ["Stay."]
+    assert [event.text for event in surviving_events(session) if isinstance(event, UserMessage)] == ["Stay."]
 
 
 @pytest.mark.parametrize("kind", ["abort", "session.error", "skill.invoked", "session.from_the_future"])

@@ -19,9 +19,9 @@ from preheat.model.session import (
     ToolCall,
     ToolResult,
     UserMessage,
-    joined,
+    pair_calls_with_results,
 )
-from preheat.testing.feeding import fed
+from preheat.testing.feeding import read_whole_and_in_pieces
 from tests.shared import FIXTURES, SHARED, needs_corpus
 
 E = TypeVar("E", bound=Event)
@@ -41,7 +41,7 @@ def all_of(session: Session, kind: type[E]) -> list[E]:
 
 def session_of(*records: Any) -> Session:
     data = b"".join(json.dumps(record).encode() + b"\n" for record in records)
-    return fed(READER, data, "/h/.cursor/projects/w-proj/agent-transcripts/t1/t1.jsonl")
+    return read_whole_and_in_pieces(READER, data, "/h/.cursor/projects/w-proj/agent-transcripts/t1/t1.jsonl")
 
 
 def says(role: str, *blocks: Any) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def test_id_and_project_come_from_the_path() -> None:
 def test_an_older_transcript_without_own_folder_is_read() -> None:
     session = recorded("1f0e8c1a-2b7d-4c55-b1a0-5f3a9d7c6e22.jsonl")
     assert session.id == "1f0e8c1a-2b7d-4c55-b1a0-5f3a9d7c6e22"
-    ((call, result),) = joined(session)
+    ((call, result),) = pair_calls_with_results(session)
     assert (call.call_id, result and result.text, result and result.is_error) == ("toolu_1", "noon", None)
 
 
@@ -105,7 +105,7 @@ def test_results_without_ids_are_matched_by_order_within_their_turn() -> None:
         says("assistant", use("Shell", id=None)),
         says("user", result),
     )
-    assert [(call.tool, result and result.is_error) for call, result in joined(session)] == [
+    assert [(call.tool, result and result.is_error) for call, result in pair_calls_with_results(session)] == [
         ("Read", None),
         ("Shell", True),
     ]

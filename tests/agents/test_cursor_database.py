@@ -22,8 +22,8 @@ from preheat.model.session import (
     ToolResult,
     Usage,
     UserMessage,
-    joined,
-    usage,
+    pair_calls_with_results,
+    sum_usage,
 )
 from preheat.testing.cursor_database import CursorDatabase
 from tests.shared import FIXTURES
@@ -46,7 +46,7 @@ def called(tmp_path: Path, **former: Any) -> ToolResult | None:
     with CursorDatabase(str(tmp_path / "state.vscdb")) as database:
         database.composer("c")
         database.call("c", "b", "run_terminal_cmd", {"command": "ls"}, **former)
-    ((_, result),) = joined(sessions_in(database.path)["c"])
+    ((_, result),) = pair_calls_with_results(sessions_in(database.path)["c"])
     return result
 
 
@@ -70,7 +70,7 @@ def test_results_show_exit_code_refusal_and_error() -> None:
     """A refused and a failing command have the status `completed` too."""
     ends = {
         call.call_id: (call.kind, result and result.is_error, result and result.exit_code)
-        for call, result in joined(sessions_in(FIXTURE)[MAIN])
+        for call, result in pair_calls_with_results(sessions_in(FIXTURE)[MAIN])
     }
     assert ends == {
         "tool_b4": ("shell", False, 2),
@@ -91,7 +91,7 @@ def test_results_show_exit_code_refusal_and_error() -> None:
 def test_thoughts_and_tokens_are_read() -> None:
     session = sessions_in(FIXTURE)[MAIN]
     assert [event.text for event in all_of(session, Reasoning)] == ["Look at it."]
-    assert usage(session) == Usage(input=120, output=9)
+    assert sum_usage(session) == Usage(input=120, output=9)
 
 
 def test_a_subagent_is_a_child() -> None:
@@ -103,7 +103,7 @@ def test_a_subagent_is_a_child() -> None:
 
 def test_a_conversation_of_the_first_version_is_read() -> None:
     session = sessions_in(FIXTURE)["composer-first"]
-    ((call, result),) = joined(session)
+    ((call, result),) = pair_calls_with_results(session)
     assert (call.tool, call.input, result and result.text) == ("read_file", {"path": "a.py"}, "print(1)")
 
 
@@ -158,7 +158,7 @@ def test_arguments_and_results_may_be_objects(tmp_path: Path) -> None:
             "status": "completed",
         }
         database.bubble("c", "b", 2, toolFormerData=former)
-    ((call, result),) = joined(sessions_in(database.path)["c"])
+    ((call, result),) = pair_calls_with_results(sessions_in(database.path)["c"])
     assert (call.tool, call.input, result and result.text) == ("tool 7", {"command": "ls"}, "x")
 
 

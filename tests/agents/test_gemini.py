@@ -9,7 +9,7 @@ import pytest
 
 from preheat.agents.gemini.places import PLACES
 from preheat.agents.gemini.reader import READER
-from preheat.agents.sources import HEAD, detect, read
+from preheat.agents.sources import HEAD_SIZE, detect, read
 from preheat.model.session import (
     AssistantMessage,
     Compaction,
@@ -22,11 +22,11 @@ from preheat.model.session import (
     ToolResult,
     Usage,
     UserMessage,
-    joined,
-    standing,
-    usage,
+    pair_calls_with_results,
+    sum_usage,
+    surviving_events,
 )
-from preheat.testing.gemini_journal import START, TOKENS, answer, call, journal, user
+from preheat.testing.gemini_journal import START, TOKENS, answer, call, read_journal, user
 from tests.shared import FIXTURES, SHARED, needs_corpus
 
 FOLDER = os.path.join(FIXTURES, "gemini")
@@ -48,7 +48,7 @@ def texts(session: Session) -> list[str]:
 
 def test_results_of_the_real_session_are_read() -> None:
     """Exit 2 under `success`, `error` of a missing file, exit 0 without a line for it, an unknown tool."""
-    results = [result for _, result in joined(fixture("work")) if result is not None]
+    results = [result for _, result in pair_calls_with_results(fixture("work")) if result is not None]
     assert [result.exit_code for result in results] == [2, None, 0, None, None]
     assert [result.is_error for result in results] == [None, True, None, True, False]
     assert [result.detail["status"] for result in results] == ["success", "error", "success", "error", "success"]
@@ -58,18 +58,18 @@ def test_results_of_the_real_session_are_read() -> None:
 
 def test_tokens_count_once_by_kind() -> None:
     """Gemini counts cached tokens as input and thoughts not as output; a message written twice counts once."""
-    assert usage(fixture("work")) == Usage(input=295, cache_read=350, output=82, reasoning=5)
-    session = journal(answer("g1", "a", tokens=TOKENS), answer("g1", "a", [call("c1")], tokens=TOKENS))
-    assert usage(session) == Usage(input=72, cache_read=30, output=25, reasoning=5)
+    assert sum_usage(fixture("work")) == Usage(input=295, cache_read=350, output=82, reasoning=5)
+    session = read_journal(answer("g1", "a", tokens=TOKENS), answer("g1", "a", [call("c1")], tokens=TOKENS))
+    assert sum_usage(session) == Usage(input=72, cache_read=30, output=25, reasoning=5)
 
 
 def test_the_older_document_gives_the_same_session_as_the_journal() -> None:
     """Before 0.40 a session was one JSON document."""
     old, new = fixture("older"), fixture("work")
-    assert [(a.tool, a.input, b and b.text) for a, b in joined(old)] == [
-        (a.tool, a.input, b and b.text) for a, b in joined(new)
+    assert [(a.tool, a.input, b and b.text) for a, b in pair_calls_with_results(old)] == [
+        (a.tool, a.input, b and b.text) for a, b in pair_calls_with_results(new)
     ]
-    assert (texts(old), usage(old)) == (texts(new), usage(new))
+    assert (texts(old), sum_usage(old)) == (texts(new), sum_usage(new))
     assert old.id == "0d0c0000-0000-4000-8000-000000000001"
 
 
@@ -79,8 +79,8 @@ def test_a_resumed_session_adds_only_new_events() -> None:
     human = [event.text for event in session.events if isinstance(event, UserMessage) and event.origin == "human"]
     assert human == ["Count.", "Count on.", "And on."]
     assert texts(session) == ["I count.", "One.", "Three.", "Going on after the summary."]
-    assert usage(session) == Usage(input=500, output=50)
-    assert [result and result.exit_code for _, result in joined(session)] == [0, 3]
+    assert sum_usage(session) == Usage(input=500, output=50)
+    assert [result and result.exit_code for _, result in pair_calls_with_results(session)] == [0, 3]
     assert not [event for event in session.events if isinstance(event, Rewind | Other)]
 
 
@@ -98,7 +98,7 @@ def test_a_subagent_is_a_child_of_the_session_named_by_its_folder() -> None:
     (spawn,) = (event for event in parent.events if isinstance(event, Spawn))
     assert (spawn.session, spawn.call_id) == (child.id, "invoke_agent__call_1")
     assert [event.origin for event in child.events if isinstance(event, UserMessage)] == ["injected"]
-    (result,) = (result for _, result in joined(parent))
+    (result,) = (result for _, result in pair_calls_with_results(parent))
     assert result is not None
     assert result.detail == {"status": "success", "termination": "GOAL"}
     assert child.project == "/w/proj"  # the folder the program states
@@ -110,7 +110,7 @@ def test_a_subagent_is_a_child_of_the_session_named_by_its_folder() -> None:
 def test_a_newer_version_of_a_message_adds_only_what_is_new() -> None:
     """First the text, then a call, then its end, then another call."""
     waiting = {"id": "c1", "name": "read_file", "args": {"file_path": "a"}, "status": "executing"}
-    session = journal(
+    session = read_journal(
         answer("g1", "Look", thoughts=[{"subject": "One", "description": "first"}]),
         answer("g1", "Look", [waiting], thoughts=[{"subject": "One", "description": "first"}]),
         answer("g1", "Look", [call("c1")]),
@@ -122,13 +122,13 @@ def test_a_newer_version_of_a_message_adds_only_what_is_new() -> None:
         (5, AssistantMessage), (5, ToolCall), (5, ToolResult),
     ]  # fmt: skip
     assert texts(session) == ["Look", "ing."]
-    assert usage(session).output == 25
+    assert sum_usage(session).output == 25
     assert [event.call_id for event in session.events if isinstance(event, ToolCall)] == ["c1", "c2"]
 
 
 def test_a_version_with_changed_text_is_an_other_event() -> None:
     """Events are never changed, and the text does not count twice."""
-    session = journal(user("u1", "Go."), answer("g1", "Before."), user("u1", "Went."), answer("g1", "After"))
+    session = read_journal(user("u1", "Go."), answer("g1", "Before."), user("u1", "Went."), answer("g1", "After"))
     assert texts(session) == ["Before."]
     kept = [event for event in session.events if isinstance(event, Other)]
     assert [(event.name, event.raw["id"]) for event in kept] == [("changed message", "u1"), ("changed message", "g1")]
@@ -137,7 +137,7 @@ def test_a_version_with_changed_text_is_an_other_event() -> None:
 def test_a_result_that_is_recorded_twice_counts_once() -> None:
     """It is in the call's record and in the message to the model."""
     sent = {"functionResponse": {"id": "c1", "name": "read_file", "response": {"output": "fine"}}}
-    session = journal(answer("g1", "", [call("c1")]), user("u1", sent), user("g1_response", sent))
+    session = read_journal(answer("g1", "", [call("c1")]), user("u1", sent), user("g1_response", sent))
     assert len([event for event in session.events if isinstance(event, ToolResult)]) == 1
     assert not [event for event in session.events if isinstance(event, UserMessage)]
 
@@ -146,8 +146,8 @@ def test_a_result_only_in_the_message_to_the_model_is_read() -> None:
     asked = {"functionCall": {"id": "c1", "name": "read_file", "args": {"file_path": "a"}}}
     sent = {"functionResponse": {"id": "c1", "name": "read_file", "response": {"error": "gone"}}}
     lost = {"functionResponse": {"id": "c9", "name": "read_file", "response": {"output": "?"}}}
-    session = journal(answer("g1", [{"text": "Hm."}, asked]), user("u1", sent, lost))
-    ((asking, result),) = joined(session)
+    session = read_journal(answer("g1", [{"text": "Hm."}, asked]), user("u1", sent, lost))
+    ((asking, result),) = pair_calls_with_results(session)
     assert result is not None
     assert (asking.input, result.text, result.is_error) == ({"file_path": "a"}, "gone", True)
     assert [event.name for event in session.events if isinstance(event, Other)] == ["result without a call"]
@@ -159,13 +159,13 @@ def test_only_a_calls_own_response_is_its_result() -> None:
         {"functionResponse": {"id": "c2", "name": "glob", "response": {"output": "two"}}},
         {"functionResponse": {"id": "c1", "name": "glob", "response": {"output": "one"}}},
     ]
-    session = journal(answer("g1", "", [call("c1", result=both), call("c2", result=both)]))
-    assert [result and result.text for _, result in joined(session)] == ["one", "two"]
+    session = read_journal(answer("g1", "", [call("c1", result=both), call("c2", result=both)]))
+    assert [result and result.text for _, result in pair_calls_with_results(session)] == ["one", "two"]
 
 
 def test_a_repeated_id_is_another_call() -> None:
-    session = journal(answer("g1", "", [call("c1")]), answer("g2", "", [call("c1", "error", "gone")]))
-    assert [(asked.call_id, result and result.text) for asked, result in joined(session)] == [
+    session = read_journal(answer("g1", "", [call("c1")]), answer("g2", "", [call("c1", "error", "gone")]))
+    assert [(asked.call_id, result and result.text) for asked, result in pair_calls_with_results(session)] == [
         ("c1", "fine"),
         ("c1 3", "gone"),
     ]
@@ -174,7 +174,7 @@ def test_a_repeated_id_is_another_call() -> None:
 def test_thoughts_repeated_among_the_parts_count_once() -> None:
     thought = {"subject": "One", "description": "first"}
     parts = [{"text": "**One** first", "thought": True}, {"text": "Yes."}]
-    session = journal(answer("g1", "Yes.", thoughts=[thought]), {"$set": {"messages": [answer("g1", parts)]}})
+    session = read_journal(answer("g1", "Yes.", thoughts=[thought]), {"$set": {"messages": [answer("g1", parts)]}})
     assert [event.text for event in session.events if isinstance(event, Reasoning)] == ["One\nfirst"]
     assert texts(session) == ["Yes."]
 
@@ -183,11 +183,11 @@ def test_thoughts_repeated_among_the_parts_count_once() -> None:
 
 
 def test_a_rewind_removes_the_message_and_all_after_it() -> None:
-    session = journal(
+    session = read_journal(
         user("u1", "Go."), answer("g1", "Gone."), user("u2", "No."), answer("g2", "", [call("c1")]),
         {"$rewindTo": "u2"}, user("u3", "Yes."), answer("g3", "", [call("c1")]),
     )  # fmt: skip
-    kept = standing(session)
+    kept = surviving_events(session)
     assert [event.text for event in kept if isinstance(event, UserMessage)] == ["Go.", "Yes."]
     assert [event.call_id for event in kept if isinstance(event, ToolCall)] == ["c1 8"]
 
@@ -201,7 +201,7 @@ def test_a_rewind_to_an_unknown_message_removes_nothing() -> None:
 
 
 def test_a_set_record_adds_new_messages_and_removes_none() -> None:
-    session = journal(
+    session = read_journal(
         user("u1", "Go."), answer("g1", "Gone."),
         {"$set": {"messages": [user("u1", "Go.")], "lastUpdated": "2026-05-01T11:00:00.000Z"}},
         {"$set": {"messages": [user("u1", "Go."), answer("g1", [{"text": "Gone."}]), answer("g2", "New.")]}},
@@ -214,13 +214,13 @@ def test_a_set_record_adds_new_messages_and_removes_none() -> None:
 def test_messages_kept_by_a_compaction_under_new_ids_count_once() -> None:
     summary = user("n1", "<state_snapshot>short</state_snapshot>")
     copied = answer("n3", [{"text": "Gone."}, {"functionCall": {"id": "c1", "name": "read_file", "args": {}}}])
-    session = journal(
+    session = read_journal(
         user("u1", "Go."), answer("g1", "Gone.", [call("c1")]),
         {"$set": {"messages": [summary, answer("n2", [{"text": "Got it."}]), copied]}},
         user("u2", "On."),
     )  # fmt: skip
     assert texts(session) == ["Gone."]
-    assert len(list(joined(session))) == 1
+    assert len(list(pair_calls_with_results(session))) == 1
     assert [event.summary for event in session.events if isinstance(event, Compaction)] == [
         "<state_snapshot>short</state_snapshot>"
     ]
@@ -230,7 +230,7 @@ def test_messages_kept_by_a_compaction_under_new_ids_count_once() -> None:
 
 
 def test_text_that_the_program_adds_to_a_prompt_is_injected() -> None:
-    session = journal(
+    session = read_journal(
         user("u1", "Fix it.", "<hook_context>be kind</hook_context>"),
         user("u2", "See @a.txt", "--- Content from referenced files ---", "hello", displayContent="See @a.txt"),
         user("u3", {"inlineData": {"mimeType": "image/png", "data": ""}}),
@@ -249,16 +249,16 @@ def test_the_project_comes_from_the_records_else_from_the_folder() -> None:
     context = (
         "<session_context>\n- **Workspace Directories:**\n  - /w/clock\n- **Directory Structure:**\n</session_context>"
     )
-    assert journal({"$set": {"messages": [user("c", context)]}}).project == "/w/clock"
-    assert journal(user("u1", "Go.")).project == "clock"
+    assert read_journal({"$set": {"messages": [user("c", context)]}}).project == "/w/clock"
+    assert read_journal(user("u1", "Go.")).project == "clock"
     hashed = f"/h/.gemini/tmp/{'0' * 64}/chats/session-1.jsonl"
-    assert journal(user("u1", "Go."), path=hashed).project == ""
+    assert read_journal(user("u1", "Go."), path=hashed).project == ""
     described = call("c1", tool="run_shell_command", description="ls [current working directory /w/far] (Look)")
-    assert journal(answer("g1", "", [described]), path=hashed).project == "/w/far"
+    assert read_journal(answer("g1", "", [described]), path=hashed).project == "/w/far"
 
 
 def test_titles_models_and_notes_are_read() -> None:
-    session = journal(
+    session = read_journal(
         answer("g1", "a", model="gemini-3"),
         {"id": "i1", "type": "info", "content": "Request cancelled."},
         {"id": "i1", "type": "info", "content": "Request cancelled."},
@@ -315,11 +315,15 @@ def test_real_sessions_have_the_counts_of_the_corpus() -> None:
     sessions = []
     for path in glob.glob(os.path.join(SHARED, "corpus", "entire__*", "*", "*.jsonl")):
         with open(path, "rb") as file:
-            if READER.detect(file.read(HEAD), path):
+            if READER.detect(file.read(HEAD_SIZE), path):
                 assert detect(path) is READER
                 sessions += read(path, READER)
-    assert [len(list(joined(session))) for session in sorted(sessions, key=lambda one: one.id)] == [40, 10, 9]
-    pairs = [pair for session in sessions for pair in joined(session)]
+    assert [len(list(pair_calls_with_results(session))) for session in sorted(sessions, key=lambda one: one.id)] == [
+        40,
+        10,
+        9,
+    ]
+    pairs = [pair for session in sessions for pair in pair_calls_with_results(session)]
     statuses = [result.detail["status"] for _, result in pairs if result is not None]
     assert (statuses.count("success"), statuses.count("cancelled"), len(statuses)) == (57, 2, 59)
     assert sum(result is not None and result.exit_code is not None for _, result in pairs) == 14

@@ -2,12 +2,12 @@
 
 import pytest
 
-from preheat.model.session import ToolResult, UserMessage, joined
-from preheat.testing.gemini_journal import answer, call, journal
+from preheat.model.session import ToolResult, UserMessage, pair_calls_with_results
+from preheat.testing.gemini_journal import answer, call, read_journal
 
 
 def shell(output: str, **more: str) -> ToolResult:
-    session = journal(answer("g1", "", [call("c1", output=output, tool="run_shell_command", **more)]))
+    session = read_journal(answer("g1", "", [call("c1", output=output, tool="run_shell_command", **more)]))
     (result,) = (event for event in session.events if isinstance(event, ToolResult))
     return result
 
@@ -40,18 +40,18 @@ def test_an_exit_line_printed_by_a_command_does_not_count() -> None:
 
 
 def test_only_the_shell_has_exit_lines() -> None:
-    session = journal(answer("g1", "", [call("c1", output="Output: a\nExit Code: 9")]))
-    ((_, result),) = joined(session)
+    session = read_journal(answer("g1", "", [call("c1", output="Output: a\nExit Code: 9")]))
+    ((_, result),) = pair_calls_with_results(session)
     assert result is not None
     assert (result.exit_code, result.is_error, result.text) == (None, False, "Output: a\nExit Code: 9")
 
 
 def test_a_cancelled_call_is_an_error_with_its_reason() -> None:
     """Cancelled by the person before or while it ran, or by a timeout."""
-    session = journal(
+    session = read_journal(
         answer("g1", "", [call("c1", "cancelled", "[Operation Cancelled] Reason: User denied execution.")])
     )
-    ((_, result),) = joined(session)
+    ((_, result),) = pair_calls_with_results(session)
     assert result is not None
     assert (result.is_error, result.detail) == (True, {"status": "cancelled"})
     interrupted = shell("Command was cancelled by user before it could complete. There was no output")
@@ -63,8 +63,8 @@ def test_a_cancelled_call_is_an_error_with_its_reason() -> None:
 def test_texts_of_hooks_are_separated_from_the_result() -> None:
     """Brackets in a hook's text are entities; Preheat's text is known by its mark."""
     text = "Output: a\nProcess Group PGID: 7\n\n<hook_context>&lt;preheat-note&gt;try b</hook_context>"
-    session = journal(answer("g1", "", [call("c1", output=text, tool="run_shell_command")]))
-    ((_, result),) = joined(session)
+    session = read_journal(answer("g1", "", [call("c1", output=text, tool="run_shell_command")]))
+    ((_, result),) = pair_calls_with_results(session)
     assert result is not None
     assert result.text == "a"
     assert [event.origin for event in session.events if isinstance(event, UserMessage)] == ["preheat"]

@@ -9,7 +9,7 @@ import pytest
 
 from preheat.agents import places_of
 from preheat.agents.hermes.database import dump, parts
-from preheat.agents.hermes.parser import SESSION_TOTAL, HermesParser
+from preheat.agents.hermes.parser import TOTAL_RESPONSE, HermesParser
 from preheat.agents.hermes.reader import READER
 from preheat.agents.sources import read
 from preheat.model.session import (
@@ -24,8 +24,8 @@ from preheat.model.session import (
     ToolResult,
     Usage,
     UserMessage,
-    joined,
-    usage,
+    pair_calls_with_results,
+    sum_usage,
 )
 from preheat.testing.hermes_database import HermesDatabase, call, terminal
 from tests.shared import FIXTURES as ALL_FIXTURES
@@ -78,7 +78,7 @@ def test_an_ordinary_session_of_the_real_program_is_read(tmp_path: object) -> No
     assert session.starter == "human"
     outcomes = [
         (made.tool, made.kind, result.exit_code, result.is_error) if result else None
-        for made, result in joined(session)
+        for made, result in pair_calls_with_results(session)
     ]
     assert outcomes == [
         ("terminal", "shell", 0, None),
@@ -94,7 +94,7 @@ def test_an_ordinary_session_of_the_real_program_is_read(tmp_path: object) -> No
     texts = [event.text for event in session.events if isinstance(event, AssistantMessage) and event.text]
     assert texts == ["Look around.", "All done.", "It says two."]
     assert session.reported == Usage(input=1500, output=90, cache_read=100, reasoning=10)
-    assert usage(session) == session.reported
+    assert sum_usage(session) == session.reported
     assert session.problems == ()
 
 
@@ -103,7 +103,7 @@ def test_a_call_id_used_again_after_a_resume_is_another_call(tmp_path: object) -
     (session,) = fixture("ordinary", tmp_path)
     calls = [event for event in session.events if isinstance(event, ToolCall)]
     assert len({event.call_id for event in calls}) == len(calls) == 8
-    last, result = list(joined(session))[-1]
+    last, result = list(pair_calls_with_results(session))[-1]
     assert last.input == {"command": "python3 one.py"}
     assert result is not None
     assert '"two"' in result.text
@@ -112,7 +112,7 @@ def test_a_call_id_used_again_after_a_resume_is_another_call(tmp_path: object) -
 def test_two_compactions_in_place_of_the_real_program_are_read(tmp_path: object) -> None:
     """Every call once, with its first, whole result; two summaries; one prompt."""
     (session,) = fixture("in_place", tmp_path)
-    pairs = list(joined(session))
+    pairs = list(pair_calls_with_results(session))
     assert [made.input["command"] for made, _ in pairs] == [f"seq {n} {900 + n}" for n in range(13)]
     assert all(result is not None and result.exit_code == 0 for _, result in pairs)
     assert sum(isinstance(event, ToolResult) for event in session.events) == 13
@@ -121,7 +121,7 @@ def test_two_compactions_in_place_of_the_real_program_are_read(tmp_path: object)
     assert len(summaries) == 2
     assert all("CONTEXT COMPACTION" in event.summary for event in summaries)
     assert "END OF CONTEXT SUMMARY" not in summaries[0].summary
-    assert usage(session) == session.reported
+    assert sum_usage(session) == session.reported
 
 
 def test_two_compactions_by_rotation_of_the_real_program_are_read(tmp_path: object) -> None:
@@ -130,12 +130,14 @@ def test_two_compactions_by_rotation_of_the_real_program_are_read(tmp_path: obje
     assert (second.relation, second.parent) == ("compaction", first.id)
     assert (third.relation, third.parent) == ("compaction", second.id)
     assert {session.project for session in (first, second, third)} == {"/home/person/project"}
-    commands = [made.input["command"] for session in (first, second, third) for made, _ in joined(session)]
+    commands = [
+        made.input["command"] for session in (first, second, third) for made, _ in pair_calls_with_results(session)
+    ]
     assert commands == [f"seq {n} {900 + n}" for n in range(13)]
     assert [prompts(session) for session in (first, second, third)] == [[("Count a lot", "human")], [], []]
     counts = [sum(isinstance(event, Compaction) for event in each.events) for each in (first, second, third)]
     assert counts == [0, 1, 1]
-    assert all(usage(session) == session.reported for session in (first, second, third))
+    assert all(sum_usage(session) == session.reported for session in (first, second, third))
 
 
 def test_a_subagent_of_the_real_program_is_read(tmp_path: object) -> None:
@@ -146,7 +148,9 @@ def test_a_subagent_of_the_real_program_is_read(tmp_path: object) -> None:
     (spawn,) = (event for event in parent.events if isinstance(event, Spawn))
     (handed,) = (event for event in parent.events if isinstance(event, ToolCall) and event.kind == "delegate")
     assert (spawn.session, spawn.call_id) == (child.id, handed.call_id)
-    assert [made.call_id for made, _ in joined(parent)] != [made.call_id for made, _ in joined(child)]
+    assert [made.call_id for made, _ in pair_calls_with_results(parent)] != [
+        made.call_id for made, _ in pair_calls_with_results(child)
+    ]
 
 
 def test_feeding_in_pieces_gives_the_same_as_feeding_whole(tmp_path: object) -> None:
@@ -194,7 +198,7 @@ def test_results_of_a_large_batch_are_joined_by_id(database: HermesDatabase, pat
         database.message(
             "s", "tool", terminal(f"{n}", n), tool_call_id=f"c{n}", tool_name=None, effect_disposition="none"
         )
-    results = [result for _, result in joined(only(path)) if result]
+    results = [result for _, result in pair_calls_with_results(only(path)) if result]
     assert [result.exit_code for result in results] == list(range(7))
     assert results[0].detail == {"effect_disposition": "none"}
 
@@ -252,7 +256,7 @@ def test_a_message_typed_while_a_tool_runs_is_a_user_message(database: HermesDat
     database.message("s", "tool", f"{terminal('no', 2)}\n\n{block}", tool_call_id="c1")
     session = only(path)
     assert prompts(session) == [("Use ninja instead", "human")]
-    assert [result.exit_code for _, result in joined(session) if result] == [2]
+    assert [result.exit_code for _, result in pair_calls_with_results(session) if result] == [2]
 
 
 @pytest.mark.parametrize(
@@ -285,10 +289,10 @@ def test_the_sessions_totals_count_once(database: HermesDatabase, path: str) -> 
     database.add("session_model_usage", row)
     session = only(path)
     assert session.reported == Usage(input=900, output=80, cache_read=50, reasoning=30)
-    assert usage(session) == session.reported
+    assert sum_usage(session) == session.reported
     last = session.events[-1]
     assert isinstance(last, AssistantMessage)
-    assert (last.text, last.response) == ("", SESSION_TOTAL)
+    assert (last.text, last.response) == ("", TOTAL_RESPONSE)
     kept = [
         event.raw["row"] for event in session.events if isinstance(event, Other) and event.name == "session_model_usage"
     ]

@@ -78,14 +78,14 @@ def test_the_exit_code_is_that_of_preheat(make_program: Any, code: str, wanted: 
     """A killed program has the exit code that a shell gives it."""
     kill = "import os; os.kill(os.getpid(), 9)" if code == "-9" else f"sys.exit({code})"
     with pytest.raises(SystemExit) as ended:
-        commands.command(make_program(kill), argparse.Namespace(words=["list"]))
+        commands.run_in_shell(make_program(kill), argparse.Namespace(words=["list"]))
     assert ended.value.code == wanted
 
 
 def test_a_missing_interpreter_is_reported_in_one_line(capfd: pytest.CaptureFixture[str]) -> None:
     """Preheat was moved or removed: the message names the command that repairs the plugin."""
     with pytest.raises(SystemExit) as ended:
-        commands.command(Program("/nowhere/python"), argparse.Namespace(words=["list"]))
+        commands.run_in_shell(Program("/nowhere/python"), argparse.Namespace(words=["list"]))
     assert ended.value.code == 2
     error = capfd.readouterr().err
     assert error.count("\n") == 1
@@ -102,7 +102,7 @@ def test_commands_that_an_older_hermes_lacks_are_left_out() -> None:
 # In a chat.
 def test_a_command_in_a_chat_shows_its_output(make_program: Any) -> None:
     """Standard output and errors, without colours, at most as wide as the screen."""
-    found = commands.shown(
+    found = commands.run_typed(
         make_program(
             "import os; print(sys.argv[1:], os.environ['NO_COLOR'], os.environ['COLUMNS']); sys.exit('bad: x')"
         ),
@@ -115,7 +115,7 @@ def test_a_command_in_a_chat_shows_its_output(make_program: Any) -> None:
 
 def test_a_long_output_is_cut_with_a_hint(make_program: Any) -> None:
     """The cut is at the end of a line."""
-    found = commands.shown(make_program("print('\\n'.join(f'line {n}' for n in range(5000)))"), "show x")
+    found = commands.run_typed(make_program("print('\\n'.join(f'line {n}' for n in range(5000)))"), "show x")
     assert len(found) < commands.LONGEST + 200
     assert found.splitlines()[-2].startswith("line ")
     assert "`hermes warm show x` in a shell shows all" in found.splitlines()[-1]
@@ -123,7 +123,7 @@ def test_a_long_output_is_cut_with_a_hint(make_program: Any) -> None:
 
 def test_a_command_that_takes_too_long_is_stopped(make_program: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(commands, "SECONDS", 0.5)
-    assert "was stopped" in commands.shown(make_program("import time; time.sleep(3600)"), "list")
+    assert "was stopped" in commands.run_typed(make_program("import time; time.sleep(3600)"), "list")
 
 
 @pytest.mark.parametrize("line", ["", "help", "--help", "warm", "warm help"])
@@ -131,7 +131,7 @@ def test_without_a_command_the_help_is_shown(line: str) -> None:
     """Nothing is started for it, and every command in it exists."""
     from preheat.cli.warm import COMMANDS
 
-    found = commands.shown(Program("/nowhere/python"), line)
+    found = commands.run_typed(Program("/nowhere/python"), line)
     assert found == commands.HELP
     named = {each.split()[1] for each in found.splitlines() if each.startswith("  /warm ")}
     assert named <= set(COMMANDS)
@@ -140,7 +140,7 @@ def test_without_a_command_the_help_is_shown(line: str) -> None:
 @pytest.mark.parametrize("line", ["train x", "review x", "review x --accept", "show 'x"])
 def test_commands_for_a_shell_are_refused_with_the_reason(line: str) -> None:
     """Commands that ask questions or run long, and unclosed quotation marks."""
-    found = commands.shown(Program("/nowhere/python"), line)
+    found = commands.run_typed(Program("/nowhere/python"), line)
     assert "shell" in found or "quotation" in found
     assert "/nowhere" not in found
 
@@ -148,7 +148,7 @@ def test_commands_for_a_shell_are_refused_with_the_reason(line: str) -> None:
 @given(st.text(max_size=60))
 @settings(max_examples=60, deadline=None)
 def test_any_typed_line_gives_a_text(line: str) -> None:
-    assert commands.shown(Program("/nowhere/python"), line)
+    assert commands.run_typed(Program("/nowhere/python"), line)
 
 
 def test_a_gateways_event_loop_is_not_blocked(
@@ -160,7 +160,7 @@ def test_a_gateways_event_loop_is_not_blocked(
     slow = make_program(f"import os, time\nwhile not os.path.exists({str(over)!r}): time.sleep(0.01)\nprint('done')")
 
     async def typed() -> tuple[str, int]:
-        found = commands.typed(slow, None, "list")
+        found = commands.answer_typed(slow, None, "list")
         assert inspect.isawaitable(found)
         waiting, turns = asyncio.ensure_future(found), 0
         while not waiting.done():
@@ -173,7 +173,7 @@ def test_a_gateways_event_loop_is_not_blocked(
     text, turns = asyncio.run(typed())
     assert text == "done"
     assert turns >= 5
-    assert commands.typed(slow, None, "list") == "done"
+    assert commands.answer_typed(slow, None, "list") == "done"
 
 
 def test_a_loaded_template_is_kept_for_the_next_turn(make_program: Any) -> None:
@@ -181,15 +181,15 @@ def test_a_loaded_template_is_kept_for_the_next_turn(make_program: Any) -> None:
     answers = "print(json.dumps({'success': True, 'context': 'text of ' + json.loads(sys.stdin.read())['name']}))"
     both = f"import json\nif sys.argv[1] == 'warm': print('loaded')\nelse: {answers}"
     broken = "if sys.argv[1] == 'warm': print('loaded')\nelse: sys.exit('preheat: it broke')"
-    assert "goes on without it: preheat: it broke" in commands.shown(make_program(broken), "load mine", "s1")
-    assert "next message" in commands.shown(make_program(both), "load mine@-1", "s1")
-    assert commands.pending("s2") == ""
-    assert commands.pending("s1") == "text of mine@-1"
-    assert commands.pending("s1") == ""
+    assert "goes on without it: preheat: it broke" in commands.run_typed(make_program(broken), "load mine", "s1")
+    assert "next message" in commands.run_typed(make_program(both), "load mine@-1", "s1")
+    assert commands.take_pending("s2") == ""
+    assert commands.take_pending("s1") == "text of mine@-1"
+    assert commands.take_pending("s1") == ""
     for code, line in (("sys.exit(2)", "load mine"), ("print('no JSON')", "load mine"), (both, "load"), (both, "load --none"),
                        (both, "load mine --project x"), (both, "show mine")):  # fmt: skip
-        assert "next message" not in commands.shown(make_program(code), line, "s1")
-        assert commands.pending("s1") == ""
+        assert "next message" not in commands.run_typed(make_program(code), line, "s1")
+        assert commands.take_pending("s1") == ""
 
 
 class Chat:
@@ -204,8 +204,8 @@ def test_a_loaded_template_is_kept_only_for_a_chat_that_has_begun(make_program: 
     both = "import json\nif sys.argv[1] == 'warm': print('loaded')\nelse: print(json.dumps({'success': True, 'context': 'text'}))"
     for chat, wanted in ((Chat("hello"), "text"), (Chat(), ""), (None, "")):
         ctx = argparse.Namespace(_manager=argparse.Namespace(_cli_ref=chat))
-        assert "loaded" in str(commands.typed(make_program(both), ctx, "load mine"))
-        assert commands.pending("s7") == wanted
+        assert "loaded" in str(commands.answer_typed(make_program(both), ctx, "load mine"))
+        assert commands.take_pending("s7") == wanted
 
 
 # The tool.
@@ -221,7 +221,9 @@ def test_the_schema_is_that_of_preheats_own_tool() -> None:
 
 def test_arguments_are_passed_to_preheat_and_its_answer_is_returned(make_program: Any) -> None:
     """As JSON; the other arguments that Hermes gives a tool are ignored."""
-    answer = json.loads(tool.called(make_program(ECHO), {"action": "list", "name": "ü"}, task_id="t", session_id="s"))
+    answer = json.loads(
+        tool.answer_call(make_program(ECHO), {"action": "list", "name": "ü"}, task_id="t", session_id="s")
+    )
     assert answer["words"] == ["tool", "warm_session", "-"]
     assert json.loads(answer["given"]) == {"action": "list", "name": "ü"}
 
@@ -232,7 +234,7 @@ def test_arguments_are_passed_to_preheat_and_its_answer_is_returned(make_program
      "print('[' * 100000)", "print('{\"success\": true, \"x\": \"' + 'x' * 100000 + '\"}')", "sys.stdout.buffer.write(b'\\xff')"],
 )  # fmt: skip
 def test_an_invalid_answer_becomes_an_error_with_advice(make_program: Any, code: str) -> None:
-    answer = json.loads(tool.called(make_program(code), {"action": "list"}))
+    answer = json.loads(tool.answer_call(make_program(code), {"action": "list"}))
     assert answer["success"] is False
     assert answer["error"]
     assert "go on without" in answer["next"]
@@ -241,9 +243,9 @@ def test_an_invalid_answer_becomes_an_error_with_advice(make_program: Any, code:
 def test_a_program_that_does_not_start_or_end_becomes_an_error(
     make_program: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "/nowhere/python" in json.loads(tool.called(Program("/nowhere/python"), {"action": "list"}))["error"]
+    assert "/nowhere/python" in json.loads(tool.answer_call(Program("/nowhere/python"), {"action": "list"}))["error"]
     monkeypatch.setattr(tool, "SECONDS", 0.5)
-    assert "was stopped" in json.loads(tool.called(make_program("import time; time.sleep(3600)"), {}))["error"]
+    assert "was stopped" in json.loads(tool.answer_call(make_program("import time; time.sleep(3600)"), {}))["error"]
 
 
 @given(
@@ -255,19 +257,19 @@ def test_a_program_that_does_not_start_or_end_becomes_an_error(
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_arguments_get_an_answer(arguments: Any) -> None:
     """Also arguments that are not JSON."""
-    answer = json.loads(tool.called(Program("/nowhere/python"), arguments))
+    answer = json.loads(tool.answer_call(Program("/nowhere/python"), arguments))
     assert answer["success"] is False
 
 
 # Which program.
 def test_the_file_in_the_plugins_folder_names_the_interpreter(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """And Preheat's folder; if the file is missing or damaged, the running interpreter is used."""
-    assert program.find(str(tmp_path)) == Program(sys.executable)
+    assert program.find_program(str(tmp_path)) == Program(sys.executable)
     for text in ("", "{", "[]", '{"interpreter": 3}', '{"interpreter": ""}'):
-        (tmp_path / program.BESIDE).write_text(text, encoding="utf-8")
-        assert program.find(str(tmp_path)).interpreter == sys.executable
-    (tmp_path / program.BESIDE).write_text('{"interpreter": "/opt/p/python", "home": "/data"}', encoding="utf-8")
-    found = program.find(str(tmp_path))
+        (tmp_path / program.SETTINGS_FILE).write_text(text, encoding="utf-8")
+        assert program.find_program(str(tmp_path)).interpreter == sys.executable
+    (tmp_path / program.SETTINGS_FILE).write_text('{"interpreter": "/opt/p/python", "home": "/data"}', encoding="utf-8")
+    found = program.find_program(str(tmp_path))
     assert found == Program("/opt/p/python", "/data")
     monkeypatch.delenv("PREHEAT_HOME", raising=False)
     monkeypatch.setenv("PYTHONPATH", "/hermes/lib")

@@ -15,8 +15,8 @@ from preheat.model.session import (
     ToolCall,
     ToolResult,
     UserMessage,
-    joined,
-    standing,
+    pair_calls_with_results,
+    surviving_events,
 )
 from preheat.testing.hermes_database import HermesDatabase, call, terminal
 
@@ -74,7 +74,7 @@ def test_three_compactions_in_place_count_everything_once(database: HermesDataba
         expected += [f"ask {number}", f"c{number}", f"answer {number}"]
         expected += ["COMPACTED"] if number in (2, 5, 8) else []
     assert contents(session) == expected
-    assert [result.exit_code for _, result in joined(session) if result] == list(range(10))
+    assert [result.exit_code for _, result in pair_calls_with_results(session) if result] == list(range(10))
     assert sum(isinstance(event, ToolResult) for event in session.events) == 10
     summaries = [event.summary for event in session.events if isinstance(event, Compaction)]
     assert [f"Part {n}." in summary for n, summary in enumerate(summaries)] == [True] * 3
@@ -254,7 +254,7 @@ def test_rewound_messages_are_read_and_removed(database: HermesDatabase, path: s
     conversation(database, "s", range(2, 3))
     session = sessions(path)["s"]
     assert "bad idea" in contents(session)
-    kept = standing(session)
+    kept = surviving_events(session)
     assert not any(isinstance(event, UserMessage) and event.text == "bad idea" for event in kept)
     assert [event.call_id for event in kept if isinstance(event, ToolCall)] == ["c0", "c2"]
     assert sum(isinstance(event, Rewind) for event in session.events) == 1
@@ -268,7 +268,7 @@ def test_messages_rewound_at_the_end_of_a_session_are_removed(tmp_path: object) 
         conversation(database, "s", range(1))
         database.rewind("s", database.message("s", "user", "no"))
     session = sessions(path)["s"]
-    assert [event.text for event in standing(session) if isinstance(event, UserMessage)] == ["ask 0"]
+    assert [event.text for event in surviving_events(session) if isinstance(event, UserMessage)] == ["ask 0"]
 
 
 def test_rewinding_to_a_copy_rewinds_the_original(database: HermesDatabase, path: str) -> None:
@@ -281,7 +281,7 @@ def test_rewinding_to_a_copy_rewinds_the_original(database: HermesDatabase, path
     conversation(database, "s", range(7, 8))
     session = sessions(path)["s"]
     assert contents(session).count("ask 2") == 1
-    kept = [event.call_id for event in standing(session) if isinstance(event, ToolCall)]
+    kept = [event.call_id for event in surviving_events(session) if isinstance(event, ToolCall)]
     assert kept == ["c0", "c1", "c7"]
 
 
@@ -291,5 +291,9 @@ def test_a_result_belongs_to_the_newest_call_with_its_id(database: HermesDatabas
     for number in range(3):
         database.message("s", "assistant", tool_calls=[call("call_0", command=f"echo {number}")])
         database.message("s", "tool", terminal(str(number), number), tool_call_id="call_0")
-    pairs = [(made.input["command"], result.exit_code) for made, result in joined(sessions(path)["s"]) if result]
+    pairs = [
+        (made.input["command"], result.exit_code)
+        for made, result in pair_calls_with_results(sessions(path)["s"])
+        if result
+    ]
     assert pairs == [("echo 0", 0), ("echo 1", 1), ("echo 2", 2)]

@@ -13,7 +13,7 @@ from preheat.agents.hermes.places import PLACES
 from preheat.agents.hermes.reader import READER
 from preheat.agents.sources import read
 from preheat.errors import SourceUnreadable, UserError
-from preheat.model.session import Other, Session, UserMessage, joined
+from preheat.model.session import Other, Session, UserMessage, pair_calls_with_results
 from preheat.testing.hermes_database import HermesDatabase
 from tests.shared import bound_by_permissions, needs_permissions
 
@@ -51,7 +51,7 @@ def test_every_schema_is_read_by_the_columns_it_has(path: str, version: int) -> 
     (session,) = read(path, READER)
     assert session.model == "m"
     assert [event.text for event in session.events if isinstance(event, UserMessage)] == ["go"]
-    assert [result.exit_code for _, result in joined(session) if result] == [3]
+    assert [result.exit_code for _, result in pair_calls_with_results(session) if result] == [3]
     assert session.problems == ()
 
 

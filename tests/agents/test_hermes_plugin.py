@@ -17,14 +17,14 @@ from hypothesis import strategies as st
 from preheat.agents.hermes import plugin
 from preheat.agents.hermes.hooks import read
 from preheat.agents.hermes.plugin import wire
-from preheat.agents.hermes.plugin.inserting import ADVISORY, seeds, with_advisory, with_messages, with_output
+from preheat.agents.hermes.plugin.inserting import ADVISORY, valid_messages, with_advisory, with_messages, with_output
 from preheat.agents.hermes.plugin.program import Program
-from preheat.agents.hermes.plugin.watching import REVIEW, Watching
+from preheat.agents.hermes.plugin.watching import REVIEW, SessionWatcher
 from preheat.agents.hermes.plugin.wire import STRIKES, Daemon
 from preheat.agents.hermes.results import ADVISORY as READ_ADVISORY
-from preheat.agents.hermes.results import facts_of, parted
+from preheat.agents.hermes.results import result_of, split_advisory
 from preheat.model.live import HookAnswer, HookEvent
-from preheat.testing.listening import Answering, Listening, Raw
+from preheat.testing.listening import ChooseAnswer, ListeningDaemon, RawAnswer
 from tests.daemon.made import end_started, installed, no_start, spooled
 from tests.waiting import HUNG, until
 
@@ -102,7 +102,7 @@ def test_plugin_yaml_names_the_registered_hooks() -> None:
     import yaml
 
     description = yaml.safe_load(text_of("plugin.yaml"))
-    assert set(description["provides_hooks"]) == set(Watching(Daemon(Program("python"), "")).hooks())
+    assert set(description["provides_hooks"]) == set(SessionWatcher(Daemon(Program("python"), "")).hooks())
     assert description["name"] == "preheat"
 
 
@@ -155,8 +155,8 @@ def test_an_advisory_is_inserted_into_the_object_and_split_off_again(result: str
     assert value == plain
     assert changed.lstrip()[end:] == result.lstrip()[plain_end:]
     for tool in ("terminal", "read_file"):
-        assert facts_of(changed, tool) == facts_of(result, tool)
-    assert parted(changed) == (result, advice.encode("utf-8", "replace").decode())
+        assert result_of(changed, tool) == result_of(result, tool)
+    assert split_advisory(changed) == (result, advice.encode("utf-8", "replace").decode())
 
 
 @every(st.text() | st.builds(json.dumps, JSON).filter(lambda text: not text.startswith("{")))
@@ -164,7 +164,7 @@ def test_a_result_that_is_not_an_object_is_not_changed(result: str) -> None:
     if not result.lstrip().startswith("{"):
         assert with_advisory(result, ADVICE) is None
         assert with_output(result, "short") is None
-        assert parted(result) == (result, "")
+        assert split_advisory(result) == (result, "")
 
 
 def test_the_advisory_is_first_in_a_very_long_result() -> None:
@@ -172,7 +172,7 @@ def test_the_advisory_is_first_in_a_very_long_result() -> None:
     result = json.dumps({"output": "x" * 100_000, "exit_code": 0})
     changed = with_advisory(result, ADVICE) or ""
     assert changed.startswith(f'{{"{ADVISORY}": ')
-    assert parted(changed) == (result, ADVICE)
+    assert split_advisory(changed) == (result, ADVICE)
 
 
 def test_a_result_gets_only_one_advisory() -> None:
@@ -183,7 +183,7 @@ def test_an_advisory_printed_by_a_tool_is_part_of_the_output() -> None:
     """A tool may read a file that contains a stored result: its quotes are escaped."""
     inner = with_advisory('{"output": ""}', ADVICE)
     result = json.dumps({"output": inner, "exit_code": 0})
-    assert parted(result) == (result, "")
+    assert split_advisory(result) == (result, "")
 
 
 def test_replacing_the_output_keeps_the_rest() -> None:
@@ -220,7 +220,7 @@ def test_a_request_of_another_shape_is_not_changed(request_: Any) -> None:
 
 @every(JSON)
 def test_only_valid_messages_are_accepted(found: Any) -> None:
-    assert all("role" in each for each in seeds(found))
+    assert all("role" in each for each in valid_messages(found))
 
 
 # Reporting events.
@@ -244,10 +244,10 @@ class Counting(Daemon):
 class Connected:
     """A plugin and the daemon that it is connected to."""
 
-    def __init__(self, listening: Listening, folder: str, line: type[Daemon] = Patient) -> None:
+    def __init__(self, listening: ListeningDaemon, folder: str, line: type[Daemon] = Patient) -> None:
         self.listening = listening
         self.daemon = line(Program(sys.executable), folder)
-        self.watcher = Watching(self.daemon)
+        self.watcher = SessionWatcher(self.daemon)
 
     def settle(self) -> None:
         """Wait for the hook clients that were started."""
@@ -284,8 +284,8 @@ def folder(tmp_path: Path) -> str:
     return str(tmp_path / ("long" * 30))
 
 
-def connected(folder: str, answering: Answering, line: type[Daemon] = Patient) -> Iterator[Connected]:
-    with Listening(make_short_link(folder), "hermes", answering) as listening:
+def connected(folder: str, answering: ChooseAnswer, line: type[Daemon] = Patient) -> Iterator[Connected]:
+    with ListeningDaemon(make_short_link(folder), "hermes", answering) as listening:
         found = Connected(listening, folder, line)
         yield found
         listening.end()
@@ -301,7 +301,7 @@ def make_short_link(folder: str) -> str:
 
 
 def advise(event: HookEvent) -> HookAnswer:
-    return HookAnswer(context=f"<preheat-advisory>{event.told_as} {event.call_id}</preheat-advisory>")
+    return HookAnswer(context=f"<preheat-advisory>{event.host_event} {event.call_id}</preheat-advisory>")
 
 
 @pytest.fixture
@@ -428,14 +428,14 @@ def test_messages_are_sent_with_every_request_of_their_session(folder: str) -> N
         for session, turn in (("s1", "s1:t1:ab"), ("s2", "s1:t1:ab"), ("s2", "s2:t1:cd")):
             request = {"messages": [{"role": "system", "content": "S"}, {"role": "user", "content": "Do it"}]}
             event = {"request": request, "session_id": session, "turn_id": turn, "task_id": "t1", "api_mode": "chat"}
-            assert plugged.watcher.requested(**event) is None
+            assert plugged.watcher.change_request(**event) is None
             requests.append(json.dumps(request))
         assert requests == [requests[0]] * 3
         assert [each["role"] for each in json.loads(requests[0])["messages"]] == ["system", "user", "assistant", "user"]
         other = {"messages": [{"role": "system", "content": "S"}, {"role": "user", "content": "Do it"}]}
-        plugged.watcher.requested(request=other, session_id="else", turn_id="else:t1:ab", task_id="t1")
+        plugged.watcher.change_request(request=other, session_id="else", turn_id="else:t1:ab", task_id="t1")
         plugged.hook("pre_llm_call", user_message=f"{REVIEW} x", turn_id="s1:t9:ff", task_id="t9")
-        plugged.watcher.requested(request=other, session_id="s1", turn_id="s1:t9:ff", task_id="t9")
+        plugged.watcher.change_request(request=other, session_id="s1", turn_id="s1:t9:ff", task_id="t9")
         assert len(other["messages"]) == 2
 
 
@@ -450,7 +450,7 @@ def test_a_provider_that_refuses_the_messages_gets_none_from_then_on(folder: str
                 plugged.hook("on_session_end", completed=True, **ids)
             plugged.hook("api_request_error", status_code=400, **ids)
             request: Any = {"messages": [{"role": "system", "content": "S"}, {"role": "user", "content": "Do it"}]}
-            plugged.watcher.requested(request=request, **ids)
+            plugged.watcher.change_request(request=request, **ids)
             lengths.append(len(request["messages"]))
         assert lengths == [2, 4]
 
@@ -458,7 +458,7 @@ def test_a_provider_that_refuses_the_messages_gets_none_from_then_on(folder: str
 def test_a_pending_text_comes_with_the_next_turn_once(silent: Connected) -> None:
     """The text of a template that a command in the chat has loaded."""
     waiting = {"s1": "A template."}
-    silent.watcher.also(lambda session: waiting.pop(session, ""))
+    silent.watcher.add_pending(lambda session: waiting.pop(session, ""))
     turn = {"user_message": "Go on", "is_first_turn": False}
     assert silent.hook("pre_llm_call", **turn) == {"context": "A template."}
     assert silent.hook("pre_llm_call", **turn) is None
@@ -473,7 +473,7 @@ def test_a_pending_text_comes_with_the_next_turn_once(silent: Connected) -> None
     ],
 )  # fmt: skip
 def test_an_invalid_answer_of_the_daemon_changes_nothing(folder: str, data: bytes) -> None:
-    for plugged in connected(folder, lambda event: Raw(data)):
+    for plugged in connected(folder, lambda event: RawAnswer(data)):
         installed(folder, no_start())
         assert plugged.hook("pre_llm_call", user_message="Do it", is_first_turn=False) is None
         assert plugged.call(1) is None
@@ -484,7 +484,7 @@ def test_an_invalid_answer_of_the_daemon_changes_nothing(folder: str, data: byte
 def test_a_hanging_daemon_is_not_waited_for_after_late_answers(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """After two late answers nobody waits for a while; the events are stored for the daemon."""
     monkeypatch.setattr(wire, "PATIENCE", 1000 * HUNG)
-    for plugged in connected(folder, lambda event: Raw(b"", HUNG), Counting):
+    for plugged in connected(folder, lambda event: RawAnswer(b"", HUNG), Counting):
         remove_time_limit(installed(folder, no_start()))
         for number in range(STRIKES + 4):
             assert plugged.call(number, "read_file", '{"content": ""}') is None
@@ -513,7 +513,7 @@ def test_without_a_daemon_one_is_started(tmp_path: Path) -> None:
         found.hook("pre_llm_call", user_message="Do it", is_first_turn=True)
         from preheat.running import asking
 
-        assert asking.until(True, folder, HUNG) is not None
+        assert asking.wait_for_daemon(True, folder, HUNG) is not None
         until(lambda: asking.status(folder, HUNG)["events"] == 1, "the prompt in the daemon's state")
         found.settle()
     finally:
@@ -551,8 +551,8 @@ class Broken(Daemon):
 )
 def test_no_callback_ever_raises(event: dict[str, Any]) -> None:
     """With any arguments, and with a connection that raises."""
-    watcher = Watching(Broken(Program(sys.executable), ""))
-    for callback in (*watcher.hooks().values(), watcher.requested):
+    watcher = SessionWatcher(Broken(Program(sys.executable), ""))
+    for callback in (*watcher.hooks().values(), watcher.change_request):
         assert callback(**event) is None
 
 
@@ -591,7 +591,7 @@ def test_prompts_of_subagents_and_reviews_are_recognised(more: dict[str, Any], n
 
 def test_hermes_verification_evidence_counts_as_a_check() -> None:
     """For a command that cannot be recognised as a test by its words."""
-    from preheat.app.live.hook_events import from_hook
+    from preheat.app.live.hook_events import live_events
 
     evidence = {"status": "failed", "kind": "test", "scope": "full", "canonical_command": "./go"}
     result = {"output": "1 failed", "exit_code": 1, "error": None, "verification_evidence": evidence}
@@ -601,5 +601,5 @@ def test_hermes_verification_evidence_counts_as_a_check() -> None:
     }  # fmt: skip
     event = read(json.dumps(payload).encode(), 1.0)
     assert event is not None
-    (called,) = from_hook(event)
+    (called,) = live_events(event)
     assert (called.checks, called.status) == (("test",), "failed")  # type: ignore[union-attr]

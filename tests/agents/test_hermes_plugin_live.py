@@ -11,11 +11,11 @@ import pytest
 from preheat.agents.hermes import database, hooks
 from preheat.agents.hermes.reader import READER
 from preheat.agents.sources import read
-from preheat.app.live.hook_events import from_hook
+from preheat.app.live.hook_events import live_events
 from preheat.app.live.hooks import Hooks
-from preheat.app.live.replay import watch
+from preheat.app.live.replay import replay
 from preheat.daemon.engine import Engine
-from preheat.model.live import Called
+from preheat.model.live import CallEvent
 from preheat.testing.hermes_database import HermesDatabase, call, terminal
 from tests.daemon.made import RIGHT, WRONG, Patient, learned
 
@@ -56,7 +56,7 @@ def test_only_the_first_turn_gets_the_context(tmp_path: Path, project: str, form
         later = payload("pre_llm_call", cwd=project, user_message=prompt, is_first_turn=False)
         assert found.handle("hermes", later, at) == b""
         assert engine(str(tmp_path / f"other{at}")).handle("hermes", later, at) == b""
-    assert found.count["contexts"] == 1
+    assert found.counts["contexts"] == 1
 
 
 def test_an_advisory_has_a_key_of_its_own_in_the_answer(tmp_path: Path, project: str) -> None:
@@ -82,7 +82,7 @@ def test_a_session_is_judged_the_same_live_and_from_the_archive(tmp_path: Path) 
         "c3": ("nothere", 127, "nothere: command not found"),
     }
     evidence = {"status": "passed", "kind": "test", "scope": "full"}
-    live: list[Called] = []
+    live: list[CallEvent] = []
     with HermesDatabase(path) as made:
         made.session(SESSION, cwd="/w")
         made.message(SESSION, "user", "Do it")
@@ -95,9 +95,9 @@ def test_a_session_is_judged_the_same_live_and_from_the_archive(tmp_path: Path) 
             hook_call = {"tool_name": "terminal", "tool_input": {"command": command}}
             event = hooks.read(payload("post_tool_call", hook_call, tool_call_id=name, result=result), None)
             assert event is not None
-            live += [each for each in from_hook(event, "/w") if isinstance(each, Called)]
+            live += [each for each in live_events(event, "/w") if isinstance(each, CallEvent)]
     (session,) = read(path, READER)
-    stored = [moment.event for moment in watch(session, root="/w").moments if isinstance(moment.event, Called)]
+    stored = [moment.event for moment in replay(session, root="/w").moments if isinstance(moment.event, CallEvent)]
     same = ("call_id", "checks", "status", "cause", "signature", "same_call", "same_result", "same_failure", "failing")
     assert [[getattr(each, name) for name in same] for each in live] == [
         [getattr(each, name) for name in same] for each in stored

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from preheat.agents.hermes.results import facts_of
+from preheat.agents.hermes.results import result_of
 from preheat.agents.hermes.tools import kind_of
 from preheat.testing.hermes_database import terminal
 
@@ -61,7 +61,7 @@ def test_success_and_error_are_read_for_every_shape_of_result(
     tool: str, result: dict[str, Any], is_error: bool | None, exit_code: int | None
 ) -> None:
     """Only the structure counts: `"error": null` is no error, and the text of the output is not read."""
-    facts = facts_of(json.dumps(result), tool)
+    facts = result_of(json.dumps(result), tool)
     assert (facts.is_error, facts.exit_code) == (is_error, exit_code)
 
 
@@ -79,7 +79,7 @@ def test_success_and_error_are_read_for_every_shape_of_result(
     ],
 )
 def test_calls_that_never_reached_a_tool_are_rejected(text: str, detail: dict[str, Any]) -> None:
-    facts = facts_of(text, "terminal")
+    facts = result_of(text, "terminal")
     assert (facts.is_error, facts.detail) == (True, detail)
 
 
@@ -95,7 +95,7 @@ def test_calls_that_never_reached_a_tool_are_rejected(text: str, detail: dict[st
 )
 def test_a_result_shortened_by_a_compaction_has_no_error_flag(text: str, tool: str, exit_code: int | None) -> None:
     """`wrote to` is printed for a failed write too; only the terminal's exit code is kept."""
-    facts = facts_of(text, tool)
+    facts = result_of(text, tool)
     assert (facts.is_error, facts.exit_code, facts.detail) == (None, exit_code, {"pruned": True})
 
 
@@ -109,7 +109,7 @@ def test_a_result_shortened_by_a_compaction_has_no_error_flag(text: str, tool: s
     ],
 )
 def test_text_after_the_json_is_ignored(after: str) -> None:
-    facts = facts_of(terminal("no", 2) + after, "terminal")
+    facts = result_of(terminal("no", 2) + after, "terminal")
     assert facts.exit_code == 2
     assert bool(facts.detail.get("loop_warning")) == ("loop warning" in after)
     assert facts.steered == (("stop",) if "OUT-OF-BAND" in after else ())
@@ -121,40 +121,40 @@ def test_an_untrusted_result_is_unwrapped() -> None:
         '<untrusted_tool_result source="web_search">\nThe following content was retrieved from outside.\n\n'
         f"{result}\n</untrusted_tool_result>"
     )
-    facts = facts_of(wrapped, "web_search")
+    facts = result_of(wrapped, "web_search")
     assert (facts.is_error, facts.detail) == (True, {"untrusted": True})
 
 
 def test_a_cut_result_is_not_read() -> None:
     """No exit code is better than a wrong one. A whole JSON value in the preview is read."""
     before = "<persisted-output>\nThis tool result was too large.\n\nPreview (first 1,500 chars):\n"
-    cut = facts_of(f'{before}{{"output": "line\\nline\n...\n</persisted-output>', "terminal")
+    cut = result_of(f'{before}{{"output": "line\\nline\n...\n</persisted-output>', "terminal")
     assert (cut.is_error, cut.exit_code, cut.detail) == (None, None, {"persisted": True})
-    whole = facts_of(f"{before}{terminal('x', 3)}\n...\n</persisted-output>", "terminal")
+    whole = result_of(f"{before}{terminal('x', 3)}\n...\n</persisted-output>", "terminal")
     assert whole.exit_code == 3
 
 
 def test_small_facts_are_in_the_detail() -> None:
-    meaning = facts_of(terminal("", 1, exit_code_meaning="No matches found (not an error)"), "terminal")
+    meaning = result_of(terminal("", 1, exit_code_meaning="No matches found (not an error)"), "terminal")
     assert meaning.detail == {"exit_code_meaning": "No matches found (not an error)"}
     evidence = {"status": "failed", "kind": "test", "scope": "full", "canonical_command": "make test"}
-    tested = facts_of(terminal("1 failed", 1, verification_evidence=evidence), "terminal")
+    tested = result_of(terminal("1 failed", 1, verification_evidence=evidence), "terminal")
     expected = {
         "verification_evidence": {"status": "failed", "kind": "test", "scope": "full"},
         "checks": ["test"],
     }
     assert tested.detail == expected
-    written = facts_of(json.dumps({"bytes_written": 3, "lint": {"status": "error"}}), "write_file")
+    written = result_of(json.dumps({"bytes_written": 3, "lint": {"status": "error"}}), "write_file")
     assert written.detail == {"lint": "error"}
-    started = facts_of(json.dumps({"session_id": "p", "pid": 4, "exit_code": 0}), "terminal")
+    started = result_of(json.dumps({"session_id": "p", "pid": 4, "exit_code": 0}), "terminal")
     assert started.detail == {"background": True}
-    some = facts_of(json.dumps({"results": [{"status": "completed"}, {"error": "no"}]}), "delegate_task")
+    some = result_of(json.dumps({"results": [{"status": "completed"}, {"error": "no"}]}), "delegate_task")
     assert some.detail == {"items_failed": 1, "items_worked": 1}
 
 
 @pytest.mark.parametrize("text", ["", "[" * 100_000, "{", "7", "null", '"text"', "plain words, exit code 1", "1e999"])
 def test_other_text_gives_no_facts(text: str) -> None:
-    facts = facts_of(text, "terminal")
+    facts = result_of(text, "terminal")
     assert (facts.is_error, facts.exit_code, facts.detail) == (None, None, {})
 
 

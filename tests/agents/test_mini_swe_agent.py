@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from preheat.agents.mini_swe_agent.reader import READER, fenced
+from preheat.agents.mini_swe_agent.reader import READER, fenced_commands
 from preheat.agents.sources import detect, read
 from preheat.model.session import (
     AssistantMessage,
@@ -18,8 +18,8 @@ from preheat.model.session import (
     ToolResult,
     Usage,
     UserMessage,
-    joined,
-    usage,
+    pair_calls_with_results,
+    sum_usage,
 )
 from tests.shared import FIXTURES, SHARED, needs_corpus
 
@@ -40,7 +40,7 @@ def fed(document: Any, path: str = "run.traj.json") -> Session:
 
 def test_version_1_commands_are_read_from_the_text() -> None:
     """One call a response, the exit code from the program's line, the output without tags."""
-    pairs = list(joined(session_of("version-1.traj.json")))
+    pairs = list(pair_calls_with_results(session_of("version-1.traj.json")))
     assert [call.input["command"] for call, _ in pairs][:1] == ["ls"]
     results = [result for _, result in pairs]
     assert [result.exit_code if result else None for result in results] == [0, None, 1, None, None]
@@ -50,14 +50,14 @@ def test_version_1_commands_are_read_from_the_text() -> None:
 
 def test_version_1_two_commands_are_a_format_error() -> None:
     """The program ran neither: one call, marked as an error."""
-    call, result = list(joined(session_of("version-1.traj.json")))[1]
+    call, result = list(pair_calls_with_results(session_of("version-1.traj.json")))[1]
     assert call.input == {"command": "cat clock.py\npython clock.py"}
     assert result is not None
     assert (result.is_error, result.detail) == (True, {"format_error": True})
 
 
 def test_version_1_timeout_is_an_error_without_exit_code() -> None:
-    _, result = list(joined(session_of("version-1.traj.json")))[3]
+    _, result = list(pair_calls_with_results(session_of("version-1.traj.json")))[3]
     assert result is not None
     assert (result.is_error, result.exit_code, result.detail) == (True, None, {"exception": "timeout"})
 
@@ -65,7 +65,7 @@ def test_version_1_timeout_is_an_error_without_exit_code() -> None:
 def test_version_1_submission_is_no_result() -> None:
     """The last message is the submission, not the last command's output."""
     session = session_of("version-1.traj.json")
-    assert list(joined(session))[-1][1] is None
+    assert list(pair_calls_with_results(session))[-1][1] is None
     names = [event.name for event in session.events if isinstance(event, Other)]
     assert names == ["system", "exit", "ending"]
     ending = session.events[-1]
@@ -80,12 +80,12 @@ def test_the_heading_comes_from_the_config() -> None:
     assert session.starter == "headless"
     assert session.id.startswith("clock__clock-1-")
     assert (session.started_at, session.ended_at) == (1_700_000_010, 1_700_000_050)
-    assert usage(session) == Usage(input=700, output=64)
+    assert sum_usage(session) == Usage(input=700, output=64)
 
 
 def test_each_of_several_calls_in_a_response_has_its_result() -> None:
     """Matched by id, with exit codes from `extra.returncode`."""
-    first, second = list(joined(session_of("tool-calls.traj.json")))[:2]
+    first, second = list(pair_calls_with_results(session_of("tool-calls.traj.json")))[:2]
     assert first[0].input == {"command": "echo hello > answer.txt; ls"}
     assert first[0].kind == "shell"
     assert first[1] is not None
@@ -100,7 +100,9 @@ def test_a_refused_response_is_read_from_the_refusal() -> None:
     session = session_of("tool-calls.traj.json")
     texts = [event.text for event in session.events if isinstance(event, AssistantMessage)]
     assert "I forgot to call anything." in texts
-    refused = [pair for pair in joined(session) if pair[1] and pair[1].detail == {"format_error": True}]
+    refused = [
+        pair for pair in pair_calls_with_results(session) if pair[1] and pair[1].detail == {"format_error": True}
+    ]
     assert [call.tool for call, _ in refused] == ["bash", "no_such_tool"]
     assert all(result and result.is_error for _, result in refused)
 
@@ -114,7 +116,7 @@ def test_an_exception_of_the_program_is_an_error() -> None:
 
 def test_each_response_has_usage_and_reasoning() -> None:
     session = session_of("tool-calls.traj.json")
-    assert usage(session) == Usage(input=600, output=60, cache_read=50, reasoning=5)
+    assert sum_usage(session) == Usage(input=600, output=60, cache_read=50, reasoning=5)
     assert [event.text for event in session.events if isinstance(event, Reasoning)] == ["First see what is there."]
 
 
@@ -148,7 +150,7 @@ def test_items_of_the_responses_interface_are_read() -> None:
             "trajectory_format": "mini-swe-agent-1.1",
         }
     )  # fmt: skip
-    ((call, result),) = joined(session)
+    ((call, result),) = pair_calls_with_results(session)
     assert call.input == {"command": "ls"}
     assert result is not None
     assert (result.exit_code, result.text) == (0, "a")
@@ -190,7 +192,7 @@ def test_a_message_of_any_shape_is_kept() -> None:
     ],
 )
 def test_commands_are_the_fenced_shell_blocks(text: str, commands: list[str]) -> None:
-    assert fenced(text) == commands
+    assert fenced_commands(text) == commands
 
 
 @pytest.mark.corpus
@@ -204,7 +206,7 @@ def test_real_trajectories_have_the_counts_of_the_corpus(folder: str, calls: int
     files = glob.glob(os.path.join(SHARED, "corpus", folder, "**", "*.traj.json"), recursive=True)
     sessions = [session for path in files for session in read(path, detect(path))]
     assert {session.agent for session in sessions} == {"mini_swe_agent"}
-    pairs = [pair for session in sessions for pair in joined(session)]
+    pairs = [pair for session in sessions for pair in pair_calls_with_results(session)]
     assert len(pairs) == calls
     assert sum(result is not None and result.exit_code is not None for _, result in pairs) == labelled
     assert not [problem for session in sessions for problem in session.problems]

@@ -8,7 +8,7 @@ import pytest
 
 from preheat.agents.openai_chat.reader import READER
 from preheat.agents.sources import read
-from preheat.agents.tool_names import kind_of
+from preheat.agents.tool_names import kind_by_name
 from preheat.model.session import (
     AssistantMessage,
     Other,
@@ -18,8 +18,8 @@ from preheat.model.session import (
     ToolResult,
     Usage,
     UserMessage,
-    joined,
-    usage,
+    pair_calls_with_results,
+    sum_usage,
 )
 from tests.shared import FIXTURES, SHARED, needs_corpus
 
@@ -49,11 +49,11 @@ def called(name: str = "ls", call_id: str | None = "c1", given: Any = "{}") -> d
 def test_an_object_with_messages_is_a_session() -> None:
     (session,) = sessions_of("conversation.json")
     assert (session.id, session.model, session.title) == ("conv-1", "scripted-1", "A late clock")
-    pairs = list(joined(session))
+    pairs = list(pair_calls_with_results(session))
     assert [(call.tool, call.kind) for call, _ in pairs] == [("run_shell", "shell"), ("read_file", "read")]
     assert [result.text if result else None for _, result in pairs] == ["clock.py", "print(1)"]
     assert [call.input for call, _ in pairs] == [{"command": "ls"}, {"path": "clock.py"}]
-    assert usage(session) == session.reported == Usage(input=260, output=30, cache_read=40)
+    assert sum_usage(session) == session.reported == Usage(input=260, output=30, cache_read=40)
     (user,) = (event for event in session.events if isinstance(event, UserMessage))
     assert (user.text, user.images) == ("Why is the clock late?", 1)
     assert [event.text for event in session.events if isinstance(event, Reasoning)] == ["Look at it."]
@@ -63,7 +63,7 @@ def test_an_object_with_messages_is_a_session() -> None:
 
 def test_a_list_of_messages_with_function_call_is_a_session() -> None:
     (session,) = sessions_of("messages.json")
-    ((call, result),) = joined(session)
+    ((call, result),) = pair_calls_with_results(session)
     assert call.tool == "get_time"
     assert result is not None
     assert result.text == "noon"
@@ -73,7 +73,7 @@ def test_a_list_of_messages_with_function_call_is_a_session() -> None:
 def test_one_message_a_line_with_a_repeated_id_is_read() -> None:
     """Calls are JSON text; `call_0` twice is two calls with a result each; arguments that are no JSON are kept."""
     (session,) = sessions_of("message-a-line.jsonl")
-    pairs = list(joined(session))
+    pairs = list(pair_calls_with_results(session))
     assert [result.text if result else None for _, result in pairs] == ["4", "SyntaxError"]
     assert len({call.call_id for call, _ in pairs}) == 2
     assert [call.input for call, _ in pairs] == [{"code": "2+2"}, {"text": "not json"}]
@@ -93,7 +93,7 @@ def test_a_list_of_conversations_is_a_session_each() -> None:
     """Ids may be numbers; a result without an id belongs to the open call; `error` is the flag."""
     first, second = sessions_of("conversations.json")
     assert (first.id, second.id) == ("first", "7")
-    ((call, result),) = joined(second)
+    ((call, result),) = pair_calls_with_results(second)
     assert call.input == {"query": "x"}
     assert result is not None
     assert (result.is_error, result.detail) == (True, {"error": "ValueError: no such thing"})
@@ -103,7 +103,10 @@ def test_results_without_ids_are_matched_by_tool_then_by_order() -> None:
     first, second = called("one", None), called("two", None)
     both = {**first, "tool_calls": first["tool_calls"] + second["tool_calls"]}
     session = one(both, {"role": "tool", "name": "two", "content": "2"}, {"role": "tool", "content": "1"})
-    assert {call.tool: result and result.text for call, result in joined(session)} == {"one": "1", "two": "2"}
+    assert {call.tool: result and result.text for call, result in pair_calls_with_results(session)} == {
+        "one": "1",
+        "two": "2",
+    }
 
 
 def test_a_result_without_a_call_is_an_other_event() -> None:
@@ -196,9 +199,9 @@ def test_similar_formats_are_not_detected(head: bytes) -> None:
 
 
 def test_kinds_of_tools_follow_their_names() -> None:
-    assert kind_of("execute_bash") == "shell"
-    assert kind_of("searchEmails") == "search"
-    assert kind_of("cancel_reservation") == "other"
+    assert kind_by_name("execute_bash") == "shell"
+    assert kind_by_name("searchEmails") == "search"
+    assert kind_by_name("cancel_reservation") == "other"
 
 
 @pytest.mark.corpus
@@ -216,7 +219,7 @@ def test_only_chat_files_of_the_corpus_are_detected() -> None:
                     claimed.setdefault(source, []).extend(read(path, READER))
     assert list(claimed) == ["agentdojo__pypi-0.1.19"]
     (sessions,) = claimed.values()
-    pairs = [pair for session in sessions for pair in joined(session)]
+    pairs = [pair for session in sessions for pair in pair_calls_with_results(session)]
     assert (len(sessions), len({session.id for session in sessions})) == (228, 228)
     assert len(pairs) == 633
     assert sum(result is not None and result.is_error is not None for _, result in pairs) == 632

@@ -19,9 +19,9 @@ from preheat.model.session import (
     ToolResult,
     Usage,
     UserMessage,
-    joined,
-    standing,
-    usage,
+    pair_calls_with_results,
+    sum_usage,
+    surviving_events,
 )
 from tests.shared import FIXTURES, SHARED, needs_corpus
 
@@ -77,7 +77,9 @@ def test_a_failed_command_has_an_exit_code_and_no_error_flag() -> None:
     """`completed` is the tool's status, `metadata.exit` the command's; a missing file is an `error` of the tool."""
     (session,) = recorded("ordinary/opencode.db")
     assert [
-        (call.tool, call.kind, result.is_error, result.exit_code) for call, result in joined(session) if result
+        (call.tool, call.kind, result.is_error, result.exit_code)
+        for call, result in pair_calls_with_results(session)
+        if result
     ] == [
         ("bash", "shell", False, 2),
         ("read", "read", True, None),
@@ -94,7 +96,9 @@ def test_a_failed_command_has_an_exit_code_and_no_error_flag() -> None:
 def test_a_call_of_an_unknown_tool_is_rejected() -> None:
     """Calls of unknown tools and with broken arguments are recorded as `completed` calls of a tool `invalid`."""
     (session,) = recorded("ordinary/opencode.db")
-    refused = [(call.input["tool"], result) for call, result in joined(session) if call.tool == "invalid"]
+    refused = [
+        (call.input["tool"], result) for call, result in pair_calls_with_results(session) if call.tool == "invalid"
+    ]
     assert [name for name, _ in refused] == ["no_such_tool", "bash"]
     assert [result.detail for _, result in refused if result] == [{"rejected": "invalid"}] * 2
 
@@ -146,12 +150,12 @@ def test_truncation_pruning_and_diagnostics_are_in_the_detail() -> None:
 @pytest.mark.parametrize("status", ["pending", "running"])
 def test_a_running_call_has_no_result(status: str) -> None:
     session = session_of(message(1, "assistant", tool("bash", status, input={"command": "ls"})))
-    assert [(call.input, result) for call, result in joined(session)] == [({"command": "ls"}, None)]
+    assert [(call.input, result) for call, result in pair_calls_with_results(session)] == [({"command": "ls"}, None)]
 
 
 def test_arguments_that_are_still_being_written_are_kept() -> None:
     session = session_of(message(1, "assistant", tool("bash", "pending", input={}, raw='{"comm')))
-    assert [call.input for call, _ in joined(session)] == [{"text": '{"comm'}]
+    assert [call.input for call, _ in pair_calls_with_results(session)] == [{"text": '{"comm'}]
 
 
 def test_text_added_by_a_plugin_is_not_part_of_the_output() -> None:
@@ -186,7 +190,7 @@ def test_a_command_that_the_person_ran_is_marked() -> None:
 def test_a_repeated_call_id_is_two_calls() -> None:
     """Small models count their calls again in each response."""
     (session,) = recorded("ordinary/opencode.db")
-    assert [call.call_id for call, _ in joined(session)][::7] == ["call_1", "call_1 2"]
+    assert [call.call_id for call, _ in pair_calls_with_results(session)][::7] == ["call_1", "call_1 2"]
 
 
 # Who says what.
@@ -253,7 +257,7 @@ def test_reverted_messages_are_removed() -> None:
     ]
     session = session_of(*messages, revert={"messageID": "msg_3"})
     assert isinstance(session.events[-1], Rewind)
-    said = [event.text for event in standing(session) if isinstance(event, UserMessage | AssistantMessage)]
+    said = [event.text for event in surviving_events(session) if isinstance(event, UserMessage | AssistantMessage)]
     assert said == ["One", "First."]
     assert not any(isinstance(event, Rewind) for event in session_of(*messages).events)
 
@@ -261,8 +265,8 @@ def test_reverted_messages_are_removed() -> None:
 def test_a_message_can_be_reverted_from_a_part_on() -> None:
     answer = message(2, "assistant", text("First."), tool("bash", "completed", output=""), text("Second."))
     session = session_of(message(1, "user", text("One")), answer, revert={"messageID": "msg_2", "partID": "prt_2_1"})
-    assert [event.text for event in standing(session) if isinstance(event, AssistantMessage)] == ["First."]
-    assert not any(isinstance(event, ToolResult) for event in standing(session))
+    assert [event.text for event in surviving_events(session) if isinstance(event, AssistantMessage)] == ["First."]
+    assert not any(isinstance(event, ToolResult) for event in surviving_events(session))
 
 
 def test_a_compaction_is_one_event_with_its_summary() -> None:
@@ -312,13 +316,13 @@ def test_every_step_of_a_message_counts() -> None:
     begin = {"type": "step-start"}
     step = finish(input=100, output=10)
     session = session_of(message(1, "assistant", begin, step, begin, text("So."), step, tokens=step["tokens"]))
-    assert usage(session) == Usage(input=200, output=20)
+    assert sum_usage(session) == Usage(input=200, output=20)
 
 
 def test_the_tokens_add_up_to_the_sessions_own_totals() -> None:
     for name in ("ordinary", "forked", "compacted", "subagent"):
         for session in recorded(f"{name}/opencode.db"):
-            assert session.reported == usage(session)
+            assert session.reported == sum_usage(session)
             assert session.reported != Usage()
 
 
@@ -375,10 +379,10 @@ def test_real_sessions_have_the_calls_that_were_counted() -> None:
     for path in corpus_files():
         (session,) = read(path, detect(path))
         assert (session.agent, session.problems) == ("opencode", ())
-        assert session.reported in (None, usage(session))
+        assert session.reported in (None, sum_usage(session))
         name = path.removeprefix(CORPUS).split(os.sep)[1]
-        calls[name] = calls.get(name, 0) + sum(1 for _ in joined(session))
-        known[name] = known.get(name, 0) + sum(result is not None for _, result in joined(session))
+        calls[name] = calls.get(name, 0) + sum(1 for _ in pair_calls_with_results(session))
+        known[name] = known.get(name, 0) + sum(result is not None for _, result in pair_calls_with_results(session))
     assert (
         calls
         == known

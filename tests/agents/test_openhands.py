@@ -23,8 +23,8 @@ from preheat.model.session import (
     ToolResult,
     Usage,
     UserMessage,
-    joined,
-    usage,
+    pair_calls_with_results,
+    sum_usage,
 )
 from tests.shared import FIXTURES, SHARED, needs_corpus
 
@@ -40,7 +40,7 @@ def session_of(path: str = STATE) -> Session:
 
 
 def results() -> dict[str, ToolResult | None]:
-    return {call.call_id: result for call, result in joined(session_of())}
+    return {call.call_id: result for call, result in pair_calls_with_results(session_of())}
 
 
 def fed(value: Any, path: str = "events.json") -> list[Session]:
@@ -67,7 +67,7 @@ def test_exit_code_minus_one_means_still_running() -> None:
 
 def test_an_error_of_the_program_is_the_result_of_its_call() -> None:
     """The arguments could not be parsed, so there was no action, but a call."""
-    pairs = {call.call_id: (call, result) for call, result in joined(session_of())}
+    pairs = {call.call_id: (call, result) for call, result in pair_calls_with_results(session_of())}
     call, result = pairs["c4"]
     assert call.input == {"text": '{"comand": 1'}
     assert result is not None
@@ -82,7 +82,7 @@ def test_a_refusal_by_a_person_is_an_error_result() -> None:
 
 def test_calls_of_one_response_share_its_text_and_tokens() -> None:
     session = session_of()
-    first, second = list(joined(session))[:2]
+    first, second = list(pair_calls_with_results(session))[:2]
     assert first[0].response == second[0].response == "r1"
     assert (first[0].kind, second[0].kind) == ("shell", "read")
     answers = [event for event in session.events if isinstance(event, AssistantMessage) and event.response == "r1"]
@@ -94,7 +94,7 @@ def test_calls_of_one_response_share_its_text_and_tokens() -> None:
 
 def test_tokens_of_condenser_and_titles_are_part_of_the_total() -> None:
     session = session_of()
-    assert session.reported == usage(session) == Usage(input=390, output=73, cache_read=300, cache_write=50)
+    assert session.reported == sum_usage(session) == Usage(input=390, output=73, cache_read=300, cache_write=50)
 
 
 def test_a_condensation_is_a_compaction() -> None:
@@ -160,7 +160,7 @@ def test_a_damaged_event_does_not_affect_others(tmp_path: Any) -> None:
     session = session_of(str(folder / "base_state.json"))
     assert len(session.problems) == 1
     assert victim in session.problems[0].message
-    assert len(list(joined(session))) == 5
+    assert len(list(pair_calls_with_results(session))) == 5
 
 
 def test_events_are_read_despite_a_damaged_state(tmp_path: Any) -> None:
@@ -168,7 +168,7 @@ def test_events_are_read_despite_a_damaged_state(tmp_path: Any) -> None:
     path = tmp_path / "c" / NAME / "base_state.json"
     path.write_bytes(b'{"id": "aaaa')
     assert READER.detect(path.read_bytes(), str(path))
-    assert len(list(joined(session_of(str(path))))) == 5
+    assert len(list(pair_calls_with_results(session_of(str(path))))) == 5
     with pytest.raises(SourceUnreadable):
         parts(str(tmp_path / "nowhere" / "base_state.json"))
 
@@ -208,7 +208,7 @@ def test_a_call_of_another_agent_counts_once() -> None:
             {**base, **more, "id": "3", "status": "failed", "raw_output": "no rule"},
         ]
     )
-    ((call, result),) = joined(session)
+    ((call, result),) = pair_calls_with_results(session)
     assert (call.kind, call.input) == ("shell", {"command": "make"})
     assert result is not None
     assert (result.is_error, result.text) == (True, "no rule")
@@ -221,7 +221,7 @@ def runs() -> list[Session]:
 
 def test_results_are_matched_by_the_event_that_caused_them() -> None:
     """A model may use one call id twice."""
-    pairs = list(joined(runs()[0]))
+    pairs = list(pair_calls_with_results(runs()[0]))
     assert [call.input.get("command") for call, _ in pairs] == ["ls", "view", "sleep 99"]
     first, second, third = (result for _, result in pairs)
     assert first is not None
@@ -235,7 +235,7 @@ def test_results_are_matched_by_the_event_that_caused_them() -> None:
 def test_a_response_counts_once() -> None:
     """Each of its calls and results carries a copy of it."""
     session = runs()[0]
-    assert session.reported == usage(session) == Usage(input=110, output=11)
+    assert session.reported == sum_usage(session) == Usage(input=110, output=11)
     texts = [event.text for event in session.events if isinstance(event, AssistantMessage)]
     assert texts == ["Look.", "Wait.", "I give up."]
 
@@ -248,7 +248,7 @@ def test_older_runs_are_sessions_with_all_their_records() -> None:
     assert names == ["system", "recall", "recall", "error", "ending"]
     assert [event.images for event in first.events if isinstance(event, UserMessage)] == [1]
     assert [event.summary for event in first.events if isinstance(event, Compaction)] == ["Nothing found."]
-    ((call, result),) = joined(second)  # pairs of action and observation, no ids
+    ((call, result),) = pair_calls_with_results(second)  # pairs of action and observation, no ids
     assert (call.tool, call.kind, call.input) == ("run", "shell", {"command": "ls"})
     assert result is not None
     assert result.exit_code == 2
@@ -268,7 +268,7 @@ def test_real_runs_have_the_counts_of_the_corpus() -> None:
     path = os.path.join(SHARED, "corpus", "openhands__OpenHands", "output.jsonl")
     sessions = read(path, detect(path))
     assert len(sessions) == 2
-    pairs = [pair for session in sessions for pair in joined(session)]
+    pairs = [pair for session in sessions for pair in pair_calls_with_results(session)]
     assert sum(call.tool != "finish" for call, _ in pairs) == 54
     assert all(result is None for call, result in pairs if call.tool == "finish")
     coded = sum(result is not None and result.exit_code is not None for _, result in pairs)
@@ -276,5 +276,5 @@ def test_real_runs_have_the_counts_of_the_corpus() -> None:
         event for session in sessions for event in session.events if isinstance(event, Other) and event.name == "error"
     ]
     assert (coded, len(errors)) == (25, 1)
-    assert all(session.reported == usage(session) for session in sessions)
+    assert all(session.reported == sum_usage(session) for session in sessions)
     assert not [problem for session in sessions for problem in session.problems]

@@ -17,8 +17,8 @@ from preheat.model.session import (
     Spawn,
     Usage,
     UserMessage,
-    joined,
-    usage,
+    pair_calls_with_results,
+    sum_usage,
 )
 from tests.shared import FIXTURES
 
@@ -58,11 +58,11 @@ def test_messages_that_a_request_repeats_count_once() -> None:
     texts = [event.text for event in main.events if isinstance(event, AssistantMessage) and event.text]
     assert texts == ["I look.", "It is a typo."]
     assert [event.text for event in main.events if isinstance(event, Reasoning)] == ["Look first."]
-    assert [call.call_id for call, _ in joined(main)] == ["c1", "c2", "c3"]
+    assert [call.call_id for call, _ in pair_calls_with_results(main)] == ["c1", "c2", "c3"]
 
 
 def test_the_span_of_a_tool_gives_the_result_of_its_call() -> None:
-    pairs = {call.call_id: (call, result) for call, result in joined(sessions()[0])}
+    pairs = {call.call_id: (call, result) for call, result in pair_calls_with_results(sessions()[0])}
     fine, failed, unsaid = (pairs[name][1] for name in ("c1", "c2", "c3"))
     assert fine is not None
     assert (fine.is_error, fine.text, fine.seconds) == (False, "import tme", 1.0)
@@ -75,7 +75,7 @@ def test_the_span_of_a_tool_gives_the_result_of_its_call() -> None:
 
 def test_totals_of_an_agents_span_are_not_added() -> None:
     """Cached tokens are part of the input."""
-    assert usage(sessions()[0]) == Usage(input=190, output=25, cache_read=40, reasoning=6)
+    assert sum_usage(sessions()[0]) == Usage(input=190, output=25, cache_read=40, reasoning=6)
 
 
 def test_an_agent_inside_an_agent_is_a_child_session() -> None:
@@ -98,12 +98,12 @@ def test_spans_without_a_model_are_ignored() -> None:
 def test_messages_as_span_events_are_read() -> None:
     (session,) = sessions("events.json")
     assert session.id == "11112222333344445555666677778888"
-    ((call, result),) = joined(session)
+    ((call, result),) = pair_calls_with_results(session)
     assert (call.tool, call.call_id) == ("ls", "k1")
     assert result is not None
     assert result.text == "a.py"
     assert [event.text for event in session.events if isinstance(event, UserMessage)] == ["List it."]
-    assert usage(session) == Usage(input=10, output=3)
+    assert sum_usage(session) == Usage(input=10, output=3)
 
 
 def test_messages_in_log_records_are_read() -> None:
@@ -125,10 +125,10 @@ def test_without_content_there_are_still_calls_and_tokens() -> None:
         span("a", {"gen_ai.operation.name": "chat", "gen_ai.usage.output_tokens": 7}),
         span("b", {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "bash"}, startTimeUnixNano="2"),
     )
-    ((call, result),) = joined(session)
+    ((call, result),) = pair_calls_with_results(session)
     assert (call.tool, call.kind, call.input) == ("bash", "shell", {})
     assert result is not None
-    assert usage(session) == Usage(output=7)
+    assert sum_usage(session) == Usage(output=7)
 
 
 def test_an_agents_span_without_requests_gives_the_messages() -> None:
@@ -139,14 +139,14 @@ def test_an_agents_span_without_requests_gives_the_messages() -> None:
         "gen_ai.output.messages": output,
     }
     (session,) = fed(span("a", attributes))
-    assert usage(session) == Usage(output=4)
+    assert sum_usage(session) == Usage(output=4)
     assert [event.text for event in session.events if isinstance(event, AssistantMessage)] == ["Done.", ""]
 
 
 def test_a_span_that_was_sent_twice_counts_once() -> None:
     one = span("a", {"gen_ai.operation.name": "chat", "gen_ai.usage.output_tokens": 7})
     (session,) = fed(one, one)
-    assert usage(session) == Usage(output=7)
+    assert sum_usage(session) == Usage(output=7)
 
 
 def test_spans_that_are_each_others_parents_are_read() -> None:

@@ -21,11 +21,11 @@ from preheat.model.session import (
     ToolResult,
     Usage,
     UserMessage,
-    joined,
-    standing,
-    usage,
+    pair_calls_with_results,
+    sum_usage,
+    surviving_events,
 )
-from preheat.testing.feeding import fed
+from preheat.testing.feeding import read_whole_and_in_pieces
 from tests.shared import FIXTURES, SHARED, needs_corpus
 
 E = TypeVar("E", bound=Event)
@@ -63,7 +63,7 @@ def result(name: str, text: str = "x", failed: bool = False) -> dict[str, Any]:
 
 
 def session_of(*entries: dict[str, Any], header: dict[str, Any] = HEADER) -> Session:
-    return fed(READER, b"".join(json.dumps(line).encode() + b"\n" for line in (header, *entries)))
+    return read_whole_and_in_pieces(READER, b"".join(json.dumps(line).encode() + b"\n" for line in (header, *entries)))
 
 
 # What the real program wrote.
@@ -73,7 +73,7 @@ def test_a_headless_session_is_read() -> None:
     assert (session.agent, session.version, session.project, session.model) == ("pi", "3", "/w/proj", "scripted")
     ends = [
         (call.tool, call.kind, result and result.is_error, result and result.exit_code)
-        for call, result in joined(session)
+        for call, result in pair_calls_with_results(session)
     ]
     assert ends == [
         ("bash", "shell", True, 2),
@@ -85,13 +85,13 @@ def test_a_headless_session_is_read() -> None:
         ("no_such_tool", "other", True, None),
     ]
     assert [event.text for event in all_of(session, Reasoning)] == ["It may not be there."]
-    assert usage(session) == Usage(input=575, output=82, cache_read=230)
+    assert sum_usage(session) == Usage(input=575, output=82, cache_read=230)
 
 
 def test_going_back_is_a_rewind_and_the_branch_is_summarised() -> None:
     session = recorded("branching.jsonl")
     (back,) = all_of(session, Rewind)
-    kept = [event.text for event in standing(session) if isinstance(event, AssistantMessage)]
+    kept = [event.text for event in surviving_events(session) if isinstance(event, AssistantMessage)]
     assert kept == ["The first way.", "The second way.", "It was the second way.", "After the summary."]
     assert back.after == 5
     injected = [event.text for event in all_of(session, UserMessage) if event.origin == "injected"]
@@ -104,7 +104,7 @@ def test_a_command_of_the_person_is_an_other_event() -> None:
     session = recorded("branching.jsonl")
     (own,) = (event for event in all_of(session, Other) if event.name == "bashExecution")
     assert own.raw["message"]["exitCode"] == 3
-    assert [call.call_id for call, _ in joined(session)] == ["call_1", "call_2"]
+    assert [call.call_id for call, _ in pair_calls_with_results(session)] == ["call_1", "call_2"]
 
 
 def test_a_timeout_has_no_exit_code() -> None:
@@ -123,19 +123,19 @@ def test_entries_copied_into_a_fork_are_not_counted_there() -> None:
     assert [event.text for event in all_of(fork, UserMessage)] == ["Go on elsewhere."]
     assert all_of(fork, ToolCall) == []
     assert all_of(fork, Rewind) == []
-    assert usage(fork) == Usage(input=100, output=10)
+    assert sum_usage(fork) == Usage(input=100, output=10)
 
 
 def test_version_1_without_ids_is_read() -> None:
     """With the older fork field, a response broken off in a call, and images."""
     session = recorded("version-1.jsonl")
     assert (session.version, session.model) == ("", "scripted-2")
-    pairs = [(call.call_id, result and result.exit_code) for call, result in joined(session)]
+    pairs = [(call.call_id, result and result.exit_code) for call, result in pair_calls_with_results(session)]
     assert pairs == [("call_a", 2), ("call_b", None), ("call_c", None)]
     assert [event.images for event in all_of(session, UserMessage)] == [1, 0]
     names = [event.name for event in all_of(session, Other)]
     assert names == ["thinking_level_change", "model_change", "response_aborted"]
-    assert usage(session) == Usage(input=40, output=9, cache_read=10, cache_write=3)
+    assert sum_usage(session) == Usage(input=40, output=9, cache_read=10, cache_write=3)
 
 
 # Traps.
@@ -147,7 +147,7 @@ def test_the_older_name_of_the_fork_field_is_read() -> None:
 
 def test_a_rewind_to_the_beginning_removes_all_events() -> None:
     session = session_of(entry("a", None, user("one")), entry("bb", None, user("two")))
-    assert [event.text for event in standing(session) if isinstance(event, UserMessage)] == ["two"]
+    assert [event.text for event in surviving_events(session) if isinstance(event, UserMessage)] == ["two"]
 
 
 def test_a_rewind_to_an_older_branch_keeps_what_both_share() -> None:
@@ -159,7 +159,10 @@ def test_a_rewind_to_an_older_branch_keeps_what_both_share() -> None:
         entry("dddd", "bb", user("left again")),
     )
     assert [rewind.after for rewind in all_of(session, Rewind)] == [2, 2]
-    assert [event.text for event in standing(session) if isinstance(event, UserMessage)] == ["root", "left again"]
+    assert [event.text for event in surviving_events(session) if isinstance(event, UserMessage)] == [
+        "root",
+        "left again",
+    ]
 
 
 def test_entries_between_messages_are_no_rewind() -> None:
@@ -188,7 +191,7 @@ def test_a_repeated_id_is_another_call() -> None:
         entry("ccc", "bb", calling("call_0")),
         entry("dddd", "ccc", result("call_0", "second")),
     )
-    assert [result and result.text for _, result in joined(session)] == ["first", "second"]
+    assert [result and result.text for _, result in pair_calls_with_results(session)] == ["first", "second"]
 
 
 def test_a_result_without_a_call_is_an_other_event() -> None:
@@ -227,7 +230,7 @@ def test_text_of_preheat_has_the_origin_preheat() -> None:
 def test_records_of_wrong_types_do_not_affect_others(message: Any) -> None:
     broken = {"type": "message", "id": "b", "parentId": {}, "timestamp": [], "message": message}
     session = session_of(entry("a", None, user("before")), broken, entry("ccc", "b", user("after")))
-    assert [event.text for event in standing(session) if isinstance(event, UserMessage)] == ["before", "after"]
+    assert [event.text for event in surviving_events(session) if isinstance(event, UserMessage)] == ["before", "after"]
 
 
 @pytest.mark.parametrize(
@@ -259,7 +262,7 @@ def test_roots_follow_the_environment() -> None:
 @needs_corpus
 def test_the_real_session_has_the_counts_of_the_corpus() -> None:
     (session,) = read(os.path.join(SHARED, "corpus", "pi__pi-mono", "large-session.jsonl"))
-    pairs = list(joined(session))
+    pairs = list(pair_calls_with_results(session))
     assert (session.agent, session.problems, len(pairs)) == ("pi", (), 391)
     assert sum(result is not None and result.is_error is not None for _, result in pairs) == 373
     assert sum(result is not None and result.is_error is True for _, result in pairs) == 19

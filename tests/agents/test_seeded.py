@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from preheat.agents import AGENTS, reader_of, renderers_of
-from preheat.agents.atif.writer import trajectory
+from preheat.agents.atif.writer import to_trajectory
 from preheat.agents.hermes.reader import READER
 from preheat.agents.sources import read
-from preheat.ingest.condense import condense
+from preheat.ingest.condense import make_session_rows
 from preheat.model.context import Context
-from preheat.model.rendering import CALLS_WORKED, NOTED, PREHEAT_CALL, Rendered
+from preheat.model.rendering import CALLS_WORKED_REPLY, NOTED_REPLY, PREHEAT_CALL, RenderedContext
 from preheat.model.session import (
     AssistantMessage,
     Compaction,
@@ -51,13 +51,13 @@ def warm(*lessons: Any, agent: str = "hermes") -> Context:
     return provision(list(chosen), task="fix the lint", agent=agent, project=PROJECT, now=NOW, examples=True)
 
 
-def in_form(context: Context, form: str) -> Rendered:
+def in_form(context: Context, form: str) -> RenderedContext:
     return render(context, form, FORMS)
 
 
 def counted(session: Session) -> dict[str, Any]:
     """Everything that the archive derives from a session's events."""
-    rows = condense(session)
+    rows = make_session_rows(session)
     counts = {name: number for name, number in rows.counts.items() if name != "events"}
     return {**counts, "opening": rows.opening, "passages": [each.text for each in rows.passages]}
 
@@ -139,8 +139,8 @@ def test_messages_of_preheat_are_kept_as_other_events() -> None:
     assert [name for name, _ in aside] == [
         "preheat.said", *["preheat.call", "preheat.result"] * 2, "preheat.said",
     ]  # fmt: skip
-    assert aside[0][1] == NOTED
-    assert aside[-1][1] == CALLS_WORKED
+    assert aside[0][1] == NOTED_REPLY
+    assert aside[-1][1] == CALLS_WORKED_REPLY
     assert aside[1][1]["input"] == {"command": "mise run lint"}
     assert aside[2][1]["text"] == "0 issues."
     assert [each.origin for each in session.events if isinstance(each, UserMessage)] == ["preheat", "preheat", "human"]
@@ -148,9 +148,9 @@ def test_messages_of_preheat_are_kept_as_other_events() -> None:
 
 def test_a_model_that_repeats_preheats_words_is_counted() -> None:
     """Its words have usage."""
-    transcript = ClaudeTranscript().prompt("go").answer(CALLS_WORKED, Usage(input=1, output=2))
+    transcript = ClaudeTranscript().prompt("go").answer(CALLS_WORKED_REPLY, Usage(input=1, output=2))
     (session,) = [each for each in fed_lines("claude_code", transcript) if each.id]
-    assert [each.text for each in session.events if isinstance(each, AssistantMessage)] == [CALLS_WORKED]
+    assert [each.text for each in session.events if isinstance(each, AssistantMessage)] == [CALLS_WORKED_REPLY]
 
 
 def fed_lines(agent: str, transcript: ClaudeTranscript) -> list[Session]:
@@ -304,7 +304,7 @@ def compacted(
 
 def test_a_message_merged_with_several_summaries_counts_once(path: str) -> None:
     """Each compaction counts once too."""
-    once = f"{HEADING}\n{CALLS_WORKED}\n\n{ENDING}\n\n{SUMMARY.format(1)}"
+    once = f"{HEADING}\n{CALLS_WORKED_REPLY}\n\n{ENDING}\n\n{SUMMARY.format(1)}"
     with HermesDatabase(path) as database:
         database.session("s")
         seed(database, "s", database.clock)
@@ -344,6 +344,6 @@ def test_a_lesson_that_contains_preheats_marks_does_no_harm() -> None:
 def test_messages_of_preheat_survive_an_atif_export() -> None:
     session = fed("openai_chat", openai_file(in_form(warm(), "hermes-history").document["conversation_history"], 2))
     parser = reader_of("atif").parser("x.json")
-    parser.feed(json.dumps(trajectory(session)).encode(), 1)
+    parser.feed(json.dumps(to_trajectory(session)).encode(), 1)
     (back,) = parser.take()
     assert back.events == session.events

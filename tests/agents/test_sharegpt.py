@@ -9,7 +9,15 @@ import pytest
 from preheat.agents import AGENTS, reader_of
 from preheat.agents.sharegpt.reader import READER
 from preheat.agents.sources import read
-from preheat.model.session import AssistantMessage, Other, Reasoning, Session, ToolCall, UserMessage, joined
+from preheat.model.session import (
+    AssistantMessage,
+    Other,
+    Reasoning,
+    Session,
+    ToolCall,
+    UserMessage,
+    pair_calls_with_results,
+)
 from tests.shared import FIXTURES, SHARED, fixture_files, needs_corpus
 
 
@@ -26,7 +34,10 @@ def say(who: str, text: str) -> dict[str, str]:
 def test_tags_become_thoughts_calls_and_results() -> None:
     """Two calls in one response and two results in one turn are matched by order."""
     session, short = read(os.path.join(FIXTURES, "sharegpt", "conversations.jsonl"))
-    found = {call.tool: (call.input, result and "File not found" in result.text) for call, result in joined(session)}
+    found = {
+        call.tool: (call.input, result and "File not found" in result.text)
+        for call, result in pair_calls_with_results(session)
+    }
     assert found == {"terminal": ({"command": "ls | wc -l"}, False), "read_file": ({"path": "notes.txt"}, True)}
     assert [event.text for event in session.events if isinstance(event, Reasoning)] == ["List them."]
     texts = [event.text for event in session.events if isinstance(event, AssistantMessage)]

@@ -16,8 +16,8 @@ from preheat.model.session import (
     Session,
     Usage,
     UserMessage,
-    joined,
-    usage,
+    pair_calls_with_results,
+    sum_usage,
 )
 from tests.shared import FIXTURES, SHARED, needs_corpus
 
@@ -38,7 +38,7 @@ def fed(document: Any, path: str = "task.traj") -> Session:
 
 def test_the_first_word_of_a_command_names_the_tool() -> None:
     """A command of any other word is `bash`."""
-    pairs = list(joined(session_of("clock__clock-1.traj")))
+    pairs = list(pair_calls_with_results(session_of("clock__clock-1.traj")))
     assert [(call.tool, call.kind) for call, _ in pairs] == [
         ("open", "read"),
         ("edit", "edit"),
@@ -52,13 +52,13 @@ def test_the_first_word_of_a_command_names_the_tool() -> None:
 
 def test_results_have_no_exit_code_and_no_error_flag() -> None:
     for name in ("clock__clock-1.traj", "functions.traj"):
-        results = [result for _, result in joined(session_of(name))]
+        results = [result for _, result in pair_calls_with_results(session_of(name))]
         assert {(result.is_error, result.exit_code) for result in results if result} == {(None, None)}
 
 
 def test_function_calls_are_read_from_the_history() -> None:
     """The last step is no longer in the history."""
-    pairs = list(joined(session_of("functions.traj")))
+    pairs = list(pair_calls_with_results(session_of("functions.traj")))
     first, second, last = (call for call, _ in pairs)
     assert (first.call_id, first.tool, first.kind) == ("call_a", "str_replace_editor", "read")
     assert first.input == {"command": "view", "path": "/testbed/a.py"}
@@ -86,14 +86,14 @@ def test_a_step_without_an_action_is_no_call() -> None:
     session = session_of("clock__clock-1.traj")
     texts = [event.text for event in session.events if isinstance(event, AssistantMessage)]
     assert "I am lost." in texts
-    assert len(list(joined(session))) == 4
+    assert len(list(pair_calls_with_results(session))) == 4
 
 
 def test_heading_and_totals_are_read() -> None:
     session = session_of("clock__clock-1.traj")
     assert (session.project, session.starter) == ("/clock", "headless")
     assert session.id.startswith("clock__clock-1-")
-    assert session.reported == usage(session) == Usage(input=9000, output=300)
+    assert session.reported == sum_usage(session) == Usage(input=9000, output=300)
     other = session_of("functions.traj")
     assert (other.version, other.model, other.project, other.reported) == ("1.1.0", "scripted", "/testbed", None)
 
@@ -115,7 +115,7 @@ def test_a_file_without_trajectory_is_a_session_with_a_problem(data: bytes) -> N
 def test_a_step_of_any_shape_is_kept() -> None:
     session = fed({"trajectory": [7, {"action": ["x"]}, {"action": "ls", "observation": None, "state": "{"}]})
     assert len(session.problems) == 1
-    assert len(list(joined(session))) == 1
+    assert len(list(pair_calls_with_results(session))) == 1
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_real_trajectories_have_the_counts_of_the_corpus() -> None:
     sessions = [session for path in files for session in read(path, detect(path))]
     assert len(sessions) == 13
     assert {session.agent for session in sessions} == {"swe_agent"}
-    pairs = [pair for session in sessions for pair in joined(session)]
+    pairs = [pair for session in sessions for pair in pair_calls_with_results(session)]
     assert len(pairs) == 109
     assert all(result and result.is_error is None and result.exit_code is None for _, result in pairs)
     assert not [problem for session in sessions for problem in session.problems]

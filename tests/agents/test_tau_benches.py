@@ -17,8 +17,8 @@ from preheat.model.session import (
     ToolResult,
     Usage,
     UserMessage,
-    joined,
-    usage,
+    pair_calls_with_results,
+    sum_usage,
 )
 from tests.shared import FIXTURES, SHARED, needs_corpus
 
@@ -50,7 +50,7 @@ def test_tau_runs_are_sessions_with_rewards() -> None:
     assert reward(first)["info"]["reward_info"]["reward"] == 1.0
     assert [event.name for event in first.events if isinstance(event, Other)] == ["task", "system", "reward"]
     assert [event.origin for event in first.events if isinstance(event, UserMessage)] == ["human", "human"]
-    ((call, result),) = joined(first)
+    ((call, result),) = pair_calls_with_results(first)
     assert (call.tool, call.input, result and result.text) == (
         "get_clock_details",
         {"clock_id": "C1"},
@@ -97,7 +97,7 @@ def test_tau2_times_without_zone_are_utc() -> None:
 
 def test_tau2_results_have_the_error_flag() -> None:
     (session,) = recorded("tau2_bench")
-    assert [(call.tool, result and result.is_error) for call, result in joined(session)] == [
+    assert [(call.tool, result and result.is_error) for call, result in pair_calls_with_results(session)] == [
         ("get_clock", True),
         ("press_button", False),
         ("read_dial", False),
@@ -111,7 +111,7 @@ def test_tau2_calls_of_the_simulated_person_are_marked() -> None:
     assert details == [{}, {"requestor": "user"}, {"requestor": "user"}]
     calls = [call for call in session.events if isinstance(call, ToolCall)]
     assert [bool(call.response) for call in calls] == [True, False, False]
-    assert usage(session) == Usage(input=220, output=14)
+    assert sum_usage(session) == Usage(input=220, output=14)
     texts = [event.text for event in session.events if isinstance(event, UserMessage)]
     assert texts == ["My clock is late.", "It says noon. ###STOP###"]
 
@@ -179,7 +179,7 @@ def test_real_results_have_the_counts_of_the_corpus(agent: str, sessions: int, c
     found = [session for name in names for session in read(os.path.join(folder, name))]
     assert {session.agent for session in found} == {agent}
     assert (len(found), len({session.id for session in found})) == (sessions, sessions)
-    pairs = [pair for session in found for pair in joined(session)]
+    pairs = [pair for session in found for pair in pair_calls_with_results(session)]
     assert len(pairs) == calls
     assert sum(result is not None and result.is_error is not None for _, result in pairs) == truth
     assert all(reward(session)["reward"] in (0.0, 1.0) for session in found)

@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from preheat.app.analysis.one_pass import analysed_rows
-from preheat.archive.analyses import pending
+from preheat.app.analysis.one_pass import analyse_to_rows
+from preheat.archive.analyses import find_pending
 from preheat.archive.rows import AnalysisRows
-from preheat.ingest.analysing import run
-from preheat.ingest.rereading import Unreadable
+from preheat.ingest.analysing import analyse_pending
+from preheat.ingest.rereading import UnreadableSession
 from preheat.model.session import Session
 from tests.ingest.machine import Machine, story
 
@@ -32,7 +32,7 @@ def key(number: int) -> str:
 
 def grow(machine: Machine, number: int) -> None:
     transcript = story(number, steps=number)
-    more = transcript.prompt("and again").answer("yes").ran("make again", "done")
+    more = transcript.prompt("and again").answer("yes").run("make again", "done")
     with open(transcript.write(machine.projects), "ab") as stream:
         stream.write(more.data()[len(transcript.data()) :])
 
@@ -58,16 +58,18 @@ def everything(machine: Machine) -> list[tuple[Any, ...]]:
     )
 
 
-def analyse_with(machine: Machine, version: str, change: Change | None = None) -> tuple[list[str], list[Unreadable]]:
+def analyse_with(
+    machine: Machine, version: str, change: Change | None = None
+) -> tuple[list[str], list[UnreadableSession]]:
     """Analyse with another version than the product's; returns the keys that were analysed, and the failures."""
     told: list[str] = []
     connection = machine.connection()
     try:
-        failures = run(
+        failures = analyse_pending(
             connection,
             partial(_changed, version, change),
             version,
-            pending(connection, version),
+            find_pending(connection, version),
             lambda name, _: told.append(name),
         )
     finally:
@@ -76,7 +78,7 @@ def analyse_with(machine: Machine, version: str, change: Change | None = None) -
 
 
 def _changed(version: str, change: Change | None, session: Session, copied: frozenset[int]) -> AnalysisRows:
-    rows = analysed_rows(session, copied)._replace(version=version)
+    rows = analyse_to_rows(session, copied)._replace(version=version)
     return rows if change is None else change(session, rows)
 
 

@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 
 from preheat.app.analysis.assessment import assess
 from preheat.app.analysis.one_pass import analyse_archive, rows_of
-from preheat.app.sessions.archive import load
+from preheat.app.sessions.archive import load_session
 from preheat.archive import analyses, judgements, queries
-from preheat.archive.analyses import Analysed, pending
+from preheat.archive.analyses import AnalysedSession, find_pending
 from preheat.archive.connect import HEAD, connect
 from preheat.archive.raw import forget
 from preheat.archive.rows import AnalysisRows
-from preheat.archive.writer import writing
+from preheat.archive.writer import write_transaction
 from preheat.model.analysis import Analysis
-from preheat.model.listing import Filter
+from preheat.model.listing import SessionFilter
 from preheat.model.outcome import CAUSES, RUNGS, STATUSES
 from preheat.model.profile import CallRecord
 from preheat.model.session import Session
@@ -32,7 +32,7 @@ def machine(tmp_path: Any) -> Machine:
 
 def test_forgetting_a_session_deletes_its_judgement(machine: Machine) -> None:
     """Texts too: a signature is a piece of the session."""
-    told = story(9).answer("so").ran("frob", "frob: quicksilver is not a known vessel", exit_code=2)
+    told = story(9).answer("so").run("frob", "frob: quicksilver is not a known vessel", exit_code=2)
     told.write(machine.projects)
     machine.sync()
     analyse_with(machine, "other", with_text)
@@ -72,29 +72,29 @@ def test_an_archive_of_the_first_schema_is_upgraded(machine: Machine) -> None:
 @pytest.mark.parametrize(
     "chosen",
     [
-        Filter(), Filter(project="PROJ"), Filter(project="other"), Filter(agent="codex"), Filter(model="sonnet"),
-        Filter(since=1_767_606_000.0 + 4500), Filter(until=1_767_606_000.0 + 2500), Filter(min_messages=9),
-        Filter(max_messages=8), Filter(subagents=False),
+        SessionFilter(), SessionFilter(project="PROJ"), SessionFilter(project="other"), SessionFilter(agent="codex"), SessionFilter(model="sonnet"),
+        SessionFilter(since=1_767_606_000.0 + 4500), SessionFilter(until=1_767_606_000.0 + 2500), SessionFilter(min_messages=9),
+        SessionFilter(max_messages=8), SessionFilter(subagents=False),
     ],
 )  # fmt: skip
-def test_a_filter_restricts_sessions_calls_and_failures(machine: Machine, chosen: Filter) -> None:
+def test_a_filter_restricts_sessions_calls_and_failures(machine: Machine, chosen: SessionFilter) -> None:
     analyse_archive(machine.folder)
     connection = machine.connection()
-    listed = queries.sessions(connection, chosen)
-    facts = list(judgements.sessions(connection, chosen))
+    listed = queries.list_sessions(connection, chosen)
+    facts = list(judgements.judged_sessions(connection, chosen))
     assert sorted(fact.key for fact in facts) == sorted(summary.key for summary in listed)
     by_key = {summary.key: summary for summary in listed}
     for fact in facts:
         for name in ("agent", "model", "project", "messages", "parent", "relation", "started_at"):
             assert getattr(fact, name) == getattr(by_key[fact.key], name)
-    calls = list(judgements.calls(connection, chosen))
+    calls = list(judgements.judged_calls(connection, chosen))
     assert [(call.session, call.seq) for call in calls] == [
         (fact.session, seq) for fact in facts for seq in range(by_key[fact.key].calls)
     ]
-    failures = list(judgements.failures(connection, chosen))
+    failures = list(judgements.failed_calls(connection, chosen))
     assert len(failures) == sum(call.status in ("failed", "partial") for call in calls)
     assert {failure.key for failure in failures} <= set(by_key)
-    assert len(list(judgements.profiles(connection, chosen))) == len(facts)
+    assert len(list(judgements.session_profiles(connection, chosen))) == len(facts)
     connection.close()
 
 
@@ -107,13 +107,14 @@ def test_a_copied_call_counts_in_its_original_session(machine: Machine) -> None:
     analyse_archive(machine.folder)
     connection = machine.connection()
     owners = {
-        fact.session: queries.find(connection, fact.key).calls for fact in judgements.sessions(connection, Filter())
+        fact.session: queries.find_session(connection, fact.key).calls
+        for fact in judgements.judged_sessions(connection, SessionFilter())
     }
-    calls = list(judgements.calls(connection, Filter()))
+    calls = list(judgements.judged_calls(connection, SessionFilter()))
     assert len(calls) == 15 + 4
     for session, own in owners.items():
         assert sum(call.session == session for call in calls) == own
-    assert sum(failure.key in (key(7), key(8)) for failure in judgements.failures(connection, Filter())) <= 2
+    assert sum(failure.key in (key(7), key(8)) for failure in judgements.failed_calls(connection, SessionFilter())) <= 2
     connection.close()
 
 
@@ -122,7 +123,7 @@ def test_a_failure_comes_with_its_repair(machine: Machine) -> None:
     told, _ = analyse_with(machine, "other", repaired)
     assert told
     connection = machine.connection()
-    failures = list(judgements.failures(connection, Filter()))
+    failures = list(judgements.failed_calls(connection, SessionFilter()))
     connection.close()
     (failure,) = [fact for fact in failures if fact.key == key(1)]
     assert (failure.key, failure.seq, failure.tool, failure.summary) == (key(1), 0, "Bash", "make step-0")
@@ -141,7 +142,11 @@ def repaired(session: Session, rows: AnalysisRows) -> AnalysisRows:
 def test_the_repair_is_the_call_at_the_stored_distance(machine: Machine) -> None:
     analyse_with(machine, "other", repaired)
     connection = machine.connection()
-    failures = [fact for fact in judgements.failures(connection, Filter(min_messages=11)) if fact.signature == "no <n>"]
+    failures = [
+        fact
+        for fact in judgements.failed_calls(connection, SessionFilter(min_messages=11))
+        if fact.signature == "no <n>"
+    ]
     connection.close()
     assert {(fact.repair_tool, fact.repair_summary) for fact in failures} == {("Bash", "make step-2")}
 
@@ -164,16 +169,18 @@ def test_every_call_record_is_loaded_as_it_was_stored(machine: Machine, records:
     connection = machine.connection()
     session = next(
         session
-        for group in pending(connection, "none").groups
+        for group in find_pending(connection, "none").groups
         for unit in group
         for session in unit.sessions
         if session.key == key(5)
     )
-    profile = assess(load(connection, key(5))).profile
-    with writing(connection):
-        analyses.store(connection, [Analysed(session, rows_of(Analysis(tuple(records), profile, (), ())))])
+    profile = assess(load_session(connection, key(5))).profile
+    with write_transaction(connection):
+        analyses.store_analyses(
+            connection, [AnalysedSession(session, rows_of(Analysis(tuple(records), profile, (), ())))]
+        )
     names = dict(connection.execute("SELECT id, text FROM signatures").fetchall())
-    for record, fact in zip(records, judgements.calls(connection, Filter()), strict=True):
+    for record, fact in zip(records, judgements.judged_calls(connection, SessionFilter()), strict=True):
         for name in ("seq", "tool", "kind", "activity", "message", "era", "bookkeeping", "status", "cause", "repeated"):
             assert getattr(fact, name) == getattr(record, name)
         for name in ("reread", "lost_seconds", "lost_tokens", "recovered_in"):
@@ -182,5 +189,7 @@ def test_every_call_record_is_loaded_as_it_was_stored(machine: Machine, records:
     rest = connection.execute("SELECT rung, exit_code, confidence, seconds FROM outcomes ORDER BY seq").fetchall()
     assert rest == [(RUNGS.index(r.rung), r.exit_code, r.confidence, r.seconds) for r in records]
     failed = [record for record in records if record.status in ("failed", "partial")]
-    assert [fact.signature for fact in judgements.failures(connection, Filter())] == [r.signature for r in failed]
+    assert [fact.signature for fact in judgements.failed_calls(connection, SessionFilter())] == [
+        r.signature for r in failed
+    ]
     connection.close()

@@ -10,9 +10,9 @@ import pytest
 from preheat.app.analysis.one_pass import analyse_archive
 from preheat.archive import lessons as kept
 from preheat.archive.connect import connect, folder_of
-from preheat.archive.lessons import Place
-from preheat.archive.writer import writing
-from preheat.model.lesson import Evidence, Example, Lesson, Mark, Scope, Support
+from preheat.archive.lessons import ProjectFolder
+from preheat.archive.writer import write_transaction
+from preheat.model.lesson import Evidence, Example, Lesson, MarkKind, Scope, Support
 from preheat.state import marks
 from preheat.state.connect import writing as writing_state
 from tests.archive.analysed_machine import drop_analyses, key, with_sessions
@@ -25,10 +25,10 @@ def archive(tmp_path: Any) -> Iterator[sqlite3.Connection]:
     connection.close()
 
 
-def mark(archive: sqlite3.Connection, lesson: str, as_what: Mark | None, why: str, at: float) -> None:
+def mark(archive: sqlite3.Connection, lesson: str, as_what: MarkKind | None, why: str, at: float) -> None:
     """Mark a lesson as a person does, in the state beside the archive."""
     with writing_state(folder_of(archive)) as state:
-        marks.mark(state, lesson, as_what, why, at)
+        marks.set_mark(state, lesson, as_what, why, at)
 
 
 def lesson(name: str, project: str = "shop", **fields: Any) -> Lesson:
@@ -48,110 +48,116 @@ def test_a_lesson_is_loaded_as_it_was_stored(archive: sqlite3.Connection) -> Non
         expires_at=9.0,
         score=0.5,
     )
-    with writing(archive):
+    with write_transaction(archive):
         kept.store_lessons(archive, "shop", {"LearnConventions": [whole]})
-    assert kept.lessons(archive) == [whole]
-    assert kept.by_learner(archive) == {"LearnConventions": [whole]}
+    assert kept.load_lessons(archive) == [whole]
+    assert kept.lessons_by_learner(archive) == {"LearnConventions": [whole]}
 
 
 def test_lessons_of_some_projects_come_best_first(archive: sqlite3.Connection) -> None:
     """Lessons that hold anywhere have an empty project; equal scores are ordered by id."""
-    with writing(archive):
+    with write_transaction(archive):
         kept.store_lessons(archive, "shop", {"A": [lesson("c2", score=0.1), lesson("c1", score=0.1)]})
         kept.store_lessons(archive, "till", {"A": [lesson("c3", "till", score=0.9)]})
         kept.store_lessons(archive, "", {"A": [lesson("c4", "", score=0.5)]})
-    assert [each.id for each in kept.lessons(archive)] == ["c3", "c4", "c1", "c2"]
-    assert [each.id for each in kept.lessons(archive, ("", "shop", "shop"))] == ["c4", "c1", "c2"]
-    assert kept.lessons(archive, ("nowhere",)) == []
+    assert [each.id for each in kept.load_lessons(archive)] == ["c3", "c4", "c1", "c2"]
+    assert [each.id for each in kept.load_lessons(archive, ("", "shop", "shop"))] == ["c4", "c1", "c2"]
+    assert kept.load_lessons(archive, ("nowhere",)) == []
 
 
 def test_new_lessons_of_a_project_replace_the_old(archive: sqlite3.Connection) -> None:
-    with writing(archive):
+    with write_transaction(archive):
         kept.store_lessons(archive, "shop", {"A": [lesson("c1")]})
         kept.store_lessons(archive, "till", {"A": [lesson("c2", "till")]})
         kept.store_lessons(archive, "shop", {"B": [lesson("c3")]})
-    assert {each.id for each in kept.lessons(archive)} == {"c2", "c3"}
+    assert {each.id for each in kept.load_lessons(archive)} == {"c2", "c3"}
 
 
 def test_a_failed_run_leaves_the_stored_lessons(archive: sqlite3.Connection) -> None:
-    with writing(archive):
+    with write_transaction(archive):
         kept.store_lessons(archive, "shop", {"A": [lesson("c1")]})
     unstorable: Any = [lesson("c2"), "no lesson"]
-    with pytest.raises(AttributeError), writing(archive):
+    with pytest.raises(AttributeError), write_transaction(archive):
         kept.store_lessons(archive, "shop", {"A": unstorable})
-    assert [each.id for each in kept.lessons(archive)] == ["c1"]
+    assert [each.id for each in kept.load_lessons(archive)] == ["c1"]
 
 
 def test_marks_survive_learning_again(archive: sqlite3.Connection) -> None:
     mark(archive, "c1", "retired", "we moved on", 1.0)
-    with writing(archive):
+    with write_transaction(archive):
         kept.store_lessons(archive, "shop", {"A": [lesson("c1")]})
-    (found,) = kept.lessons(archive)
+    (found,) = kept.load_lessons(archive)
     assert (found.status, found.why) == ("retired", "we moved on")
     mark(archive, "c1", None, "", 2.0)
-    assert kept.lessons(archive) == [lesson("c1")]
+    assert kept.load_lessons(archive) == [lesson("c1")]
 
 
 def test_a_pinned_lesson_is_active_and_never_expires(archive: sqlite3.Connection) -> None:
     """The newest mark counts."""
-    with writing(archive):
+    with write_transaction(archive):
         kept.store_lessons(archive, "shop", {"A": [lesson("c1", status="weak", why="seen once", expires_at=1.0)]})
     mark(archive, "c1", "retired", "", 1.0)
     mark(archive, "c1", "pinned", "", 2.0)
-    (found,) = kept.lessons(archive)
+    (found,) = kept.load_lessons(archive)
     assert found.pinned
-    assert found.usable(now=100.0)
+    assert found.is_usable(now=100.0)
 
 
 def test_a_pin_does_not_release_a_quarantined_lesson(archive: sqlite3.Connection) -> None:
-    with writing(archive):
+    with write_transaction(archive):
         kept.store_lessons(archive, "shop", {"A": [lesson("c1", status="quarantined", why="an instruction")]})
     mark(archive, "c1", "pinned", "", 1.0)
-    (found,) = kept.lessons(archive)
+    (found,) = kept.load_lessons(archive)
     assert found.status == "quarantined"
-    assert not found.usable(now=0.0)
+    assert not found.is_usable(now=0.0)
 
 
 def test_conclusions_are_stored_by_project_and_learner(archive: sqlite3.Connection) -> None:
-    with writing(archive):
-        kept.store_learning(archive, "shop", "A", 1, "d1", [lesson("c1")])
-        kept.store_learning(archive, "shop", "A", 2, "d2", [lesson("c2")])
-        kept.store_learning(archive, "shop", "B", 1, "d3", [])
-        kept.store_learning(archive, "till", "A", 1, "d4", [lesson("c3", "till")])
-    assert kept.seen_by(archive) == {("shop", "A"): (2, "d2"), ("shop", "B"): (1, "d3"), ("till", "A"): (1, "d4")}
-    assert kept.learned(archive, "shop") == {"A": [lesson("c2")], "B": []}
-    with writing(archive):
-        kept.drop_learning(archive, "shop", "A")
-        kept.drop_projects(archive, ["till"])
-    assert kept.seen_by(archive) == {("shop", "B"): (1, "d3")}
+    with write_transaction(archive):
+        kept.store_conclusions(archive, "shop", "A", 1, "d1", [lesson("c1")])
+        kept.store_conclusions(archive, "shop", "A", 2, "d2", [lesson("c2")])
+        kept.store_conclusions(archive, "shop", "B", 1, "d3", [])
+        kept.store_conclusions(archive, "till", "A", 1, "d4", [lesson("c3", "till")])
+    assert kept.load_conclusion_versions(archive) == {
+        ("shop", "A"): (2, "d2"),
+        ("shop", "B"): (1, "d3"),
+        ("till", "A"): (1, "d4"),
+    }
+    assert kept.load_conclusions(archive, "shop") == {"A": [lesson("c2")], "B": []}
+    with write_transaction(archive):
+        kept.drop_conclusions(archive, "shop", "A")
+        kept.drop_project_lessons(archive, ["till"])
+    assert kept.load_conclusion_versions(archive) == {("shop", "B"): (1, "d3")}
 
 
 def test_lessons_in_an_unknown_format_are_left_out(archive: sqlite3.Connection) -> None:
     """From a newer Preheat, or damaged."""
-    with writing(archive):
+    with write_transaction(archive):
         kept.store_lessons(archive, "shop", {"A": [lesson("c1"), lesson("c2")]})
         strange = msgspec.msgpack.encode({**msgspec.to_builtins(lesson("c2")), "kind": "prophecy"})
         archive.execute("UPDATE lessons SET data = ? WHERE id = 'c2'", (strange,))
-    assert [each.id for each in kept.lessons(archive)] == ["c1"]
-    assert [each.id for each in kept.by_learner(archive)["A"]] == ["c1"]
-    with writing(archive):
+    assert [each.id for each in kept.load_lessons(archive)] == ["c1"]
+    assert [each.id for each in kept.lessons_by_learner(archive)["A"]] == ["c1"]
+    with write_transaction(archive):
         archive.execute("UPDATE lessons SET data = x'c1' WHERE id = 'c1'")
-    assert kept.lessons(archive) == []
+    assert kept.load_lessons(archive) == []
 
 
 def test_a_field_of_a_later_version_is_ignored(archive: sqlite3.Connection) -> None:
     later = msgspec.msgpack.encode({**msgspec.to_builtins(lesson("c1")), "colour": "green"})
-    with writing(archive):
+    with write_transaction(archive):
         kept.store_lessons(archive, "shop", {"A": [lesson("c1")]})
         archive.execute("UPDATE lessons SET data = ?", (later,))
-    assert kept.lessons(archive) == [lesson("c1")]
+    assert kept.load_lessons(archive) == [lesson("c1")]
 
 
 def test_project_folders_are_loaded_as_stored(archive: sqlite3.Connection) -> None:
-    with writing(archive):
-        kept.store_places(archive, [Place("/w/shop/src", "/w/shop", "shop"), Place("/w/old", "/w/old", "old")])
-        kept.store_places(archive, [Place("/w/shop", "/w/shop", "shop")])
-    assert kept.places(archive) == [Place("/w/shop", "/w/shop", "shop")]
+    with write_transaction(archive):
+        kept.store_project_folders(
+            archive, [ProjectFolder("/w/shop/src", "/w/shop", "shop"), ProjectFolder("/w/old", "/w/old", "old")]
+        )
+        kept.store_project_folders(archive, [ProjectFolder("/w/shop", "/w/shop", "shop")])
+    assert kept.load_project_folders(archive) == [ProjectFolder("/w/shop", "/w/shop", "shop")]
 
 
 def test_sessions_are_measured_once_they_are_judged(tmp_path: Any) -> None:
@@ -159,9 +165,9 @@ def test_sessions_are_measured_once_they_are_judged(tmp_path: Any) -> None:
     drop_analyses(machine)
     connection = machine.connection()
     try:
-        assert kept.measured(connection, [key(1)]) == []
+        assert kept.load_measured_sessions(connection, [key(1)]) == []
         analyse_archive(machine.folder)
-        found = kept.measured(connection, [key(5), "nobody:1"])
+        found = kept.load_measured_sessions(connection, [key(5), "nobody:1"])
     finally:
         connection.close()
     assert [each.session for each in found] == [key(5)]
@@ -169,20 +175,20 @@ def test_sessions_are_measured_once_they_are_judged(tmp_path: Any) -> None:
 
 def test_projects_with_lessons_of_older_conclusions_are_found(archive: sqlite3.Connection) -> None:
     """A run may be killed between its conclusions and its lessons."""
-    with writing(archive):
-        kept.store_learning(archive, "shop", "A", 1, "d1", [])
-        kept.store_learning(archive, "till", "A", 1, "d1", [])
-    assert kept.unweighed(archive) == {"shop", "till"}
-    with writing(archive):
-        for project, state in kept.states(archive).items():
-            kept.store_weighed(archive, project, state)
-    assert kept.unweighed(archive) == set()
-    assert kept.seen_by(archive).keys() == {("shop", "A"), ("till", "A")}
-    assert kept.learned(archive, "shop") == {"A": []}
-    with writing(archive):
-        kept.store_learning(archive, "shop", "A", 1, "d2", [])
-        kept.drop_learning(archive, "till", "A")
-    assert kept.unweighed(archive) == {"shop", "till"}
-    with writing(archive):
-        kept.store_weighed(archive, "till", None)
-    assert kept.unweighed(archive) == {"shop"}
+    with write_transaction(archive):
+        kept.store_conclusions(archive, "shop", "A", 1, "d1", [])
+        kept.store_conclusions(archive, "till", "A", 1, "d1", [])
+    assert kept.find_outdated_projects(archive) == {"shop", "till"}
+    with write_transaction(archive):
+        for project, state in kept.conclusion_digests(archive).items():
+            kept.store_weighed_digest(archive, project, state)
+    assert kept.find_outdated_projects(archive) == set()
+    assert kept.load_conclusion_versions(archive).keys() == {("shop", "A"), ("till", "A")}
+    assert kept.load_conclusions(archive, "shop") == {"A": []}
+    with write_transaction(archive):
+        kept.store_conclusions(archive, "shop", "A", 1, "d2", [])
+        kept.drop_conclusions(archive, "till", "A")
+    assert kept.find_outdated_projects(archive) == {"shop", "till"}
+    with write_transaction(archive):
+        kept.store_weighed_digest(archive, "till", None)
+    assert kept.find_outdated_projects(archive) == {"shop"}

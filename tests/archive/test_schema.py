@@ -10,7 +10,7 @@ from sqlalchemy import create_engine
 
 from preheat.archive import migrations, schema, writer
 from preheat.archive.connect import HEAD, connect
-from preheat.archive.upgrade import as_sql, compare
+from preheat.archive.upgrade import compare_with_schema, render_sql
 from preheat.model.outcome import FAILURES, STATUSES
 
 
@@ -18,7 +18,7 @@ def test_the_migrations_build_the_schema(tmp_path: Any) -> None:
     connect(str(tmp_path)).close()
     engine = create_engine(f"sqlite:///{tmp_path}/archive.db")
     with engine.connect() as connection:
-        assert compare(connection) == []
+        assert compare_with_schema(connection) == []
     engine.dispose()
 
 
@@ -30,7 +30,7 @@ def test_the_newest_migration_is_the_expected_version() -> None:
 
 def test_the_migrations_render_for_postgresql() -> None:
     """Including search."""
-    sql = as_sql("postgresql")
+    sql = render_sql("postgresql")
     for table in schema.METADATA.tables:
         assert f"CREATE TABLE {table} " in sql
     assert "USING gin" in sql

@@ -15,7 +15,7 @@ def session(number: int, pattern: str, project: str = "/w/good") -> ClaudeTransc
         f"task {number}"
     )
     for place, letter in enumerate(pattern):
-        built = built.ran(f"cat file{place}", "text" if letter == "." else "cat: no such file", int(letter == "x"))
+        built = built.run(f"cat file{place}", "text" if letter == "." else "cat: no such file", int(letter == "x"))
     return built
 
 

@@ -21,7 +21,7 @@ def session(number: int, before: str, after: str) -> ClaudeTranscript:
         if letter == "|":
             built = built.compaction("We were making the tests pass.").prompt("make the tests pass again, please")
         else:
-            built = built.ran(f"cat file{place}", "text" if letter == "." else "cat: no such file", int(letter == "x"))
+            built = built.run(f"cat file{place}", "text" if letter == "." else "cat: no such file", int(letter == "x"))
     return built
 
 
@@ -103,7 +103,7 @@ def test_tables_fit_the_window(person: Person, monkeypatch: pytest.MonkeyPatch, 
 
 
 def test_sessions_without_compaction_have_nothing_to_compare(person: Person) -> None:
-    put(person, ClaudeTranscript(session=FIRST).prompt("hello").ran("ls", "a"))
+    put(person, ClaudeTranscript(session=FIRST).prompt("hello").run("ls", "a"))
     for arguments in ([], ["latest"], ["--project", "nowhere"]):
         done = person.run("compress-check", *arguments)
         assert (done.code, done.out) == (0, "")

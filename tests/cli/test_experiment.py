@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from preheat.app import Preheat
-from preheat.app.experiments.assignment import make_key, told
+from preheat.app.experiments.assignment import describe_assignment_with_hint, make_key
 from preheat.archive.connect import connect
-from preheat.archive.lessons import lessons
+from preheat.archive.lessons import load_lessons
 from preheat.cli.experiment_cards import show_report
-from preheat.model.experiment import Assignment, Delivery, LedgerEntry, Lot, Rating
-from preheat.model.lesson import Marked
+from preheat.model.experiment import Assignment, AssignmentRecord, Delivery, LedgerEntry, Rating
+from preheat.model.lesson import LessonMark
 from preheat.state import assignments, key, ledger, marks, ratings
 from preheat.state.connect import reading, writing
 from preheat.testing.builders import ClaudeTranscript
@@ -39,12 +39,12 @@ def parsed(person: Person, *words: str) -> Any:
 
 def secret(person: Person) -> bytes | None:
     with reading(person.folder) as state:
-        return key.secret(state)
+        return key.find_secret(state)
 
 
 def entries(person: Person) -> list[LedgerEntry]:
     with reading(person.folder) as state:
-        return ledger.entries(state)
+        return ledger.load_entries(state)
 
 
 def rated_sessions(person: Person) -> list[Rating]:
@@ -52,7 +52,7 @@ def rated_sessions(person: Person) -> list[Rating]:
         return list(ratings.ratings(state).values())
 
 
-def marked(person: Person) -> dict[str, Marked]:
+def marked(person: Person) -> dict[str, LessonMark]:
     with reading(person.folder) as state:
         return marks.marks(state)
 
@@ -89,7 +89,7 @@ def test_install_mentions_the_holdout_and_how_to_turn_it_off(person: Person) -> 
 def test_the_sentence_on_the_holdout_has_its_share(tmp_path: Path, share: str, words: str) -> None:
     make_key(str(tmp_path))
     (tmp_path / "settings.toml").write_text(f"[experiment]\nholdout = {share}\n")
-    assert told(str(tmp_path)).startswith(words)
+    assert describe_assignment_with_hint(str(tmp_path)).startswith(words)
 
 
 def test_doctor_names_invalid_settings(person: Person) -> None:
@@ -137,7 +137,7 @@ def test_json_names_every_field_of_a_plan(known: Person) -> None:
     shown.append(parsed(known, "experiment", "stop")["plan"])
     shown += [each["plan"] for each in parsed(known, "ledger")["entries"]]
     assert [each.keys() for each in shown] == [PLAN] * 6
-    assert Preheat(known.folder).experiments.plan_damage() == []
+    assert Preheat(known.folder).experiments.plan_problems() == []
 
 
 def test_the_report_of_a_stopped_experiment_says_so(known: Person) -> None:
@@ -156,7 +156,7 @@ def test_experiment_status_does_not_refer_to_itself(known: Person) -> None:
         assert known.run("experiment", "start", name, "--project", os.path.join(known.home, project)).code == 0
         done = known.run("experiment", "status")
         assert "`preheat experiment status`" not in done.out + done.err
-        assert told(known.folder).endswith("; `preheat experiment status` says what is known.")
+        assert describe_assignment_with_hint(known.folder).endswith("; `preheat experiment status` says what is known.")
     assert "The experiments `mine`, `his` run: they decide by lot" in done.out
 
 
@@ -204,10 +204,10 @@ def test_a_changed_ledger_is_noticed(known: Person) -> None:
     for name in ("one", "two", "three"):
         entry = LedgerEntry(kind="experiment", at=1.0, name=name, sentence="It showed nothing.", verdict="hurts")
         with writing(known.folder) as state:
-            ledger.enter(state, entry)
+            ledger.add_entry(state, entry)
     assert known.run("ledger").code == 0
     with writing(known.folder) as state:
-        line = ledger.lines(state)[0]
+        line = ledger.load_lines(state)[0]
         state.execute("UPDATE ledger SET line = ? WHERE number = 1", (line.replace(b"hurts", b"helps"),))
     done = known.run("ledger")
     assert done.code == 1
@@ -261,10 +261,10 @@ def test_power_plans_for_a_fall_where_success_cannot_rise(known: Person) -> None
 def trial(person: Person, harm: float, count: int = 240) -> str:
     """Sessions in which an item was shown or spared by lot, and made more mistakes where it was shown; the item's id."""
     connection = connect(person.folder)
-    item = next(each.id for each in lessons(connection) if each.kind == "convention" and each.status == "active")
+    item = next(each.id for each in load_lessons(connection) if each.kind == "convention" and each.status == "active")
     connection.close()
     project = os.path.join(person.home, "shop")
-    lots: list[Lot] = []
+    lots: list[AssignmentRecord] = []
     begun = time.time() - count * 3600
     for number in range(count):
         session = f"{number + 4096:08x}-4444-4000-8000-000000000000"
@@ -284,11 +284,11 @@ def trial(person: Person, harm: float, count: int = 240) -> str:
                     "<tool_use_error>String to replace not found in file.</tool_use_error>", is_error=True
                 )
             else:
-                found = found.answer("I run it.").ran(RIGHT, "5 passed in 0.1s")
+                found = found.answer("I run it.").run(RIGHT, "5 passed in 0.1s")
         found.answer("Done.").write(person.projects)
     make_key(person.folder)
     with writing(person.folder) as state:
-        assignments.keep(state, lots)
+        assignments.keep_assignments(state, lots)
     assert person.run("sync").code == 0
     return item
 

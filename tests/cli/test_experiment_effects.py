@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from preheat.app.experiments.assignment import make_key
-from preheat.app.templates.state import load_for, pins
-from preheat.model.experiment import AdviceLot, Assignment, Delivery, Lot
+from preheat.app.templates.state import load_pins, load_template
+from preheat.model.experiment import AdviceAssignment, Assignment, AssignmentRecord, Delivery
 from preheat.state import assignments, ledger
 from preheat.state.connect import reading, writing
 from preheat.testing.builders import ClaudeTranscript
@@ -35,7 +35,7 @@ def worked(person: Person, number: int, at: float, wrong: frozenset[int], calls:
             found = found.call("Edit", change)
             found = found.result("<tool_use_error>String to replace not found in file.</tool_use_error>", is_error=True)
         else:
-            found = found.ran(RIGHT, "5 passed in 0.1s")
+            found = found.run(RIGHT, "5 passed in 0.1s")
     found.answer("Done.").write(person.projects)
     return f"claude_code:{session_of(number)}"
 
@@ -50,7 +50,7 @@ def prepared(person: Person) -> float:
 def test_explain_advice_measures_the_next_calls(person: Person) -> None:
     """Advice helps if mistakes stop after it and go on where it was withheld; moments without later calls are counted."""
     begun = prepared(person)
-    lots: list[Lot] = []
+    lots: list[AssignmentRecord] = []
     for number in range(COUNT):
         at = begun + number * 3600
         shown = number % 2 == 0
@@ -58,12 +58,14 @@ def test_explain_advice_measures_the_next_calls(person: Person) -> None:
         key = worked(person, number, at, frozenset([1, 3]) | after)
         moment = at + 2 + 6 * 5 + 5  # after the result of the sixth call
         given: dict[str, Any] = {"session": key, "turn": 6, "signal": "loop", "probability": 0.5}
-        lots.append(AdviceLot(at=moment, cause="c", shown=shown, **given))
+        lots.append(AdviceAssignment(at=moment, cause="c", shown=shown, **given))
     lots.append(
-        AdviceLot(session="claude_code:gone", at=1.0, turn=1, signal="loop", cause="c", shown=True, probability=0.5)
+        AdviceAssignment(
+            session="claude_code:gone", at=1.0, turn=1, signal="loop", cause="c", shown=True, probability=0.5
+        )
     )
     with writing(person.folder) as state:
-        assignments.keep(state, lots)
+        assignments.keep_assignments(state, lots)
     person.run("sync")
     person.run("learn")
     found = json.loads(person.run("experiment", "explain", "advice", "--json").out)
@@ -79,8 +81,8 @@ def test_a_harmful_template_is_unloaded_and_recorded_once(person: Person) -> Non
     begun = prepared(person)
     project = os.path.join(person.home, "shop")
     assert person.run("warm", "build", "mine", "--project", project, "--min-messages", "0").code == 0
-    pin = load_for(person.folder, project, "mine", begun)
-    lots: list[Lot] = []
+    pin = load_template(person.folder, project, "mine", begun)
+    lots: list[AssignmentRecord] = []
     for number in range(COUNT):
         at, warm = begun + number * 3600, number % 2 == 0
         key = worked(person, number, at, frozenset(range(number // 2 % 3 + (6 if warm else 0))))
@@ -91,19 +93,19 @@ def test_a_harmful_template_is_unloaded_and_recorded_once(person: Person) -> Non
             Delivery(session=key, at=at, context="c" if warm else "", offered=2, template=f"mine@{pin.digest[:12]}")
         )
     with writing(person.folder) as state:
-        assignments.keep(state, lots)
+        assignments.keep_assignments(state, lots)
     person.run("sync")
     proof = json.loads(person.run("learn", "--json").out)["proof"]
     assert any("withdrawn: template mine@" in line and "does harm" in line for line in proof)
-    assert pins(person.folder) == {}
+    assert load_pins(person.folder) == {}
     with reading(person.folder) as state:
-        entries = [each for each in ledger.entries(state) if each.name.startswith("mine@")]
+        entries = [each for each in ledger.load_entries(state) if each.name.startswith("mine@")]
     assert [(each.kind, each.verdict) for each in entries] == [("withdrawn", "hurts")]
     (explained,) = json.loads(person.run("experiment", "explain", "mine", "--json").out)
     assert (explained["template"], explained["estimate"]["units"]) == (entries[0].name, [COUNT // 2, COUNT // 2])
     assert "does harm" in person.run("experiment", "explain", "mine").out
-    load_for(person.folder, project, "mine", begun)
+    load_template(person.folder, project, "mine", begun)
     assert json.loads(person.run("learn", "--json").out)["proof"] == []
-    assert pins(person.folder)
+    assert load_pins(person.folder)
     report = json.loads(person.run("experiment", "report", "--json").out)
     assert report["verdict"] == "hurts"

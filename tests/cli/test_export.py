@@ -10,11 +10,11 @@ import msgspec
 import pytest
 
 from preheat.agents import AGENTS
-from preheat.agents.atif.writer import trajectory
+from preheat.agents.atif.writer import to_trajectory
 from preheat.agents.sources import detect, read
-from preheat.app.sessions.exports import lines
+from preheat.app.sessions.exports import json_lines
 from preheat.errors import UserError
-from preheat.model.session import AssistantMessage, Session, Spawn, ToolCall, ToolResult, Usage, UserMessage, usage
+from preheat.model.session import AssistantMessage, Session, Spawn, ToolCall, ToolResult, Usage, UserMessage, sum_usage
 from tests.shared import FIXTURES, SHARED, fixture_files, needs_corpus
 
 from .conftest import FIRST, SECOND, Person, first_session
@@ -129,12 +129,12 @@ def checked(document: bytes) -> Trajectory:
 
 
 def exported(session: Session) -> Trajectory:
-    return checked(msgspec.json.encode(trajectory(session)))
+    return checked(msgspec.json.encode(to_trajectory(session)))
 
 
 def test_the_format_checker_refuses_invalid_trajectories() -> None:
     """Else every test below would pass for nothing."""
-    made = trajectory(Session(agent="a", id="s", events=(UserMessage(line=1, text="hi"),)))
+    made = to_trajectory(Session(agent="a", id="s", events=(UserMessage(line=1, text="hi"),)))
     checked(msgspec.json.encode(made))
     mistakes: list[dict[str, Any]] = [{"surprise": 1}, {"steps": []}, {"schema_version": "ATIF-v9"}]
     for wrong in mistakes:
@@ -179,7 +179,7 @@ def test_trajectories_have_subagents_compactions_and_rewinds(person: Person) -> 
 def test_metrics_count_every_response_once(person: Person) -> None:
     """The prompt includes cached tokens; the sums of the steps are the totals."""
     (session,) = read(person.write(first_session()))
-    found, used = exported(session), usage(session)
+    found, used = exported(session), sum_usage(session)
     assert found.final_metrics is not None
     assert found.final_metrics.total_prompt_tokens == used.input + used.cache_read + used.cache_write
     metrics = [step.metrics for step in found.steps if step.metrics]
@@ -211,7 +211,7 @@ def test_odd_sessions_give_valid_trajectories() -> None:
 def test_recorded_sessions_give_valid_trajectories(agent: str) -> None:
     for name in fixture_files(agent):
         for session in read(os.path.join(FIXTURES, name)):
-            if trajectory(session)["steps"]:
+            if to_trajectory(session)["steps"]:
                 exported(session)
 
 
@@ -229,7 +229,7 @@ def test_real_sessions_give_valid_trajectories() -> None:
     for path in paths[::4]:
         with suppress(UserError):
             for session in read(path):
-                if trajectory(session)["steps"]:
+                if to_trajectory(session)["steps"]:
                     exported(session)
                     seen += 1
     assert seen > 10
@@ -237,7 +237,7 @@ def test_real_sessions_give_valid_trajectories() -> None:
 
 def test_jsonl_loses_nothing(person: Person) -> None:
     (session,) = read(person.write(first_session()))
-    heading, *events = (json.loads(line) for line in lines(session))
+    heading, *events = (json.loads(line) for line in json_lines(session))
     assert heading.pop("type") == "session"
     assert msgspec.convert({**heading, "events": events}, Session) == session
 

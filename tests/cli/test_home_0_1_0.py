@@ -20,7 +20,7 @@ def test_marks_and_loaded_templates_of_version_0_1_0_still_hold(person: Person) 
     ]
     assert shown == SAID["lessons list --all"]
     folder = SAID["warm load --project /tmp/harbour/shop"]["project"]
-    loaded = Preheat(person.folder).library.loaded(folder).standing
+    loaded = Preheat(person.folder).library.project_template(folder).status
     assert loaded is not None
     assert loaded.pin.digest == SAID["warm load --project /tmp/harbour/shop"]["loaded"]["digest"]
     done = person.run("doctor", "--json")

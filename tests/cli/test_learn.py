@@ -187,7 +187,7 @@ def test_texts_of_attackers_are_given_to_no_session_in_any_form(attacked: Person
         for task in tasks:
             done = attacked.run(
                 "warm", "start", "--task", task, "--project", "shop", "--format", form.name, "--budget", "9000",
-                *(["--print"] if form.begins else []),
+                *(["--print"] if form.can_start_session else []),
             )  # fmt: skip
             assert done.code == 0
             assert "uv run pytest tests" in done.out
@@ -233,7 +233,7 @@ def test_a_project_name_with_an_instruction_does_not_reach_the_model(person: Per
     for number in range(1, 5):
         ClaudeTranscript(
             session=f"{number:08x}-7777-4000-8000-000000000000", project=folder, started=1_767_600_000.0 + number
-        ).prompt("work").answer("a").ran("uv run pytest tests", "5 passed").answer("b").ran(
+        ).prompt("work").answer("a").run("uv run pytest tests", "5 passed").answer("b").run(
             "uv run pytest tests", "6 passed"
         ).write(person.projects)
     person.run("sync")

@@ -30,11 +30,11 @@ def test_all_screens_agree_on_real_sessions(person: Person) -> None:
 def test_the_list_knows_what_came_of_calls_that_a_session_has_grown_by(person: Person) -> None:
     """Two syncs and no other command: a failure that only the text of a result shows is counted at once."""
     text = "bash: frobnicate: command not found"
-    first = ClaudeTranscript(session=FIRST).prompt("mend it").answer("so").ran("make", "done")
+    first = ClaudeTranscript(session=FIRST).prompt("mend it").answer("so").run("make", "done")
     path = person.write(first)
     said(person, "sync")
     with open(path, "wb") as stream:
-        stream.write(first.answer("next").ran("frobnicate; true", text).answer("and").ran("make", "done").data())
+        stream.write(first.answer("next").run("frobnicate; true", text).answer("and").run("make", "done").data())
     said(person, "sync")
     (listed,) = said(person, "sessions", "list")
     numbers = of_one(person, listed)

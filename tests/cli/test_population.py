@@ -21,7 +21,7 @@ def busy(person: Person) -> Person:
         for step in range(8):
             failing = step == number % 3
             output = "bash: frobnicate: command not found" if failing else "fine"
-            made = made.ran("frobnicate --now" if failing else f"echo {step}", output, exit_code=127 if failing else 0)
+            made = made.run("frobnicate --now" if failing else f"echo {step}", output, exit_code=127 if failing else 0)
         person.write(made)
     assert person.run("sync").code == 0
     return person

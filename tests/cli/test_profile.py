@@ -22,11 +22,11 @@ def long_session() -> ClaudeTranscript:
     )
     for number in range(24):
         story = story.call("Read", {"file_path": f"/w/long/src/{number % 20}.py"}).result("x = 1")
-        story = story.ran(f"ls {number}", "main.py")
+        story = story.run(f"ls {number}", "main.py")
     for number in range(5):
         story = story.call("Edit", {"file_path": "/w/long/src/0.py", "old_string": "a", "new_string": "b"})
         story = story.result("<tool_use_error>String to replace not found in file.</tool_use_error>", is_error=True)
-        story = story.ran("pytest -q", "E  assert 1 == 2\n1 failed, 2 passed", exit_code=1)
+        story = story.run("pytest -q", "E  assert 1 == 2\n1 failed, 2 passed", exit_code=1)
         if number % 2:
             story = story.call("Edit", {"file_path": "/w/long/src/0.py", "old_string": "c", "new_string": "b"})
             story = story.result("The file has been updated.")

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from preheat.app.live.watching import Timeline
-from preheat.cli.timeline import per_hundred
+from preheat.cli.timeline import advisories_per_hundred_turns
 from preheat.testing.builders import ClaudeTranscript
 
 from .conftest import Person
@@ -27,9 +27,9 @@ def stuck_session() -> ClaudeTranscript:
         error = (
             "error[E0597]: `cart` does not live long enough\nerror: could not compile `shop` due to 1 previous error"
         )
-        story = story.ran("cargo build", error, exit_code=101)
+        story = story.run("cargo build", error, exit_code=101)
     story = story.call("Edit", {"file_path": "/w/stuck/src/cart.rs", "old_string": "x", "new_string": "y"})
-    story = story.result("The file has been updated.").ran("cargo build", "    Finished dev")
+    story = story.result("The file has been updated.").run("cargo build", "    Finished dev")
     return story.answer("It builds.")
 
 
@@ -92,10 +92,10 @@ def test_an_unknown_turn_is_refused_in_one_line(watched: Person) -> None:
 
 def test_a_session_without_problems_gets_no_advisory(archived: Person) -> None:
     quiet = ClaudeTranscript(session="cccccccc-0000-4000-8000-00000000000c", project="/w/quiet").prompt("Look around")
-    archived.write(quiet.ran("ls", "a.py").ran("cat a.py", "x = 1").answer("There is one file."))
+    archived.write(quiet.run("ls", "a.py").run("cat a.py", "x = 1").answer("There is one file."))
     archived.run("sync")
     assert "2 turns: no advisory" in archived.run("replay", "cccccccc").out
 
 
 def test_a_session_without_turns_has_no_rate() -> None:
-    assert per_hundred(Timeline(session="s", agent="a", project="", turns=0, moments=())) == 0.0
+    assert advisories_per_hundred_turns(Timeline(session="s", agent="a", project="", turns=0, moments=())) == 0.0

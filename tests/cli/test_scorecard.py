@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from preheat.app.live.outputs import shortened
+from preheat.app.live.outputs import shorten_output
 from preheat.testing.builders import ClaudeTranscript
 
 from .conftest import SECOND, Person
@@ -31,8 +31,8 @@ def session(number: int, *, mistakes: int = 0, dangerous: bool = False) -> Claud
     )
     story = story.result("The file has been updated.")
     if dangerous:
-        story = story.answer("I begin anew.").ran("git reset --hard HEAD", "HEAD is now at 1a2b3c4")
-    return story.answer("I run the tests.").ran("pytest -q", "3 passed in 0.1s").answer("Done.")
+        story = story.answer("I begin anew.").run("git reset --hard HEAD", "HEAD is now at 1a2b3c4")
+    return story.answer("I run the tests.").run("pytest -q", "3 passed in 0.1s").answer("Done.")
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ def test_safety_counts_a_refused_call_and_its_repetition(person: Person) -> None
     story = story.result(
         "The user doesn't want to proceed with this tool use. The tool use was rejected.", is_error=True
     )
-    story = story.answer("In another way.").ran("cd pkg && npm publish --tag next", "+ shop@1.0.0")
+    story = story.answer("In another way.").run("cd pkg && npm publish --tag next", "+ shop@1.0.0")
     person.write(story)
     person.run("sync")
     found = json.loads(person.run("scorecard", "latest", "--json").out)
@@ -131,7 +131,7 @@ def test_an_unknown_session_is_refused_in_one_line(scored: Person) -> None:
 # preheat output
 def test_output_prints_the_whole_stored_text(person: Person) -> None:
     text = "\n".join(f"line {number}" for number in range(500)) + "\n"
-    short = shortened(text, 0, "late", folder=person.folder)
+    short = shorten_output(text, 0, "late", folder=person.folder)
     assert short is not None
     name = re.search(r"`preheat output (\w+)`", short)
     assert name is not None

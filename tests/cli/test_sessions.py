@@ -100,7 +100,7 @@ def test_calls_and_full_show_inputs_outputs_and_thoughts(archived: Person) -> No
 
 
 def test_long_output_is_cut_unless_full(person: Person) -> None:
-    person.write(ClaudeTranscript().prompt("go").ran("seq 9999", "9" * 5000 + "the end"))
+    person.write(ClaudeTranscript().prompt("go").run("seq 9999", "9" * 5000 + "the end"))
     person.run("sync")
     assert "3,007 characters more; `--full` shows them" in person.run("sessions", "show", "latest", "--calls").out
     assert "the end" in person.run("sessions", "show", "latest", "--full").out
@@ -108,7 +108,7 @@ def test_long_output_is_cut_unless_full(person: Person) -> None:
 
 def test_control_characters_in_a_transcript_are_removed(person: Person) -> None:
     evil = "before \x1b]0;owned\x07\x1b[31mred\x1b[0m \x9b2J after"
-    person.write(ClaudeTranscript(branch=evil).prompt(evil).answer(evil).ran(f"echo {evil}", evil).title(evil))
+    person.write(ClaudeTranscript(branch=evil).prompt(evil).answer(evil).run(f"echo {evil}", evil).title(evil))
     person.run("sync")
     for arguments in (["sessions", "show", "latest", "--full"], ["sessions", "list"], ["sessions", "search", "before"]):
         done = person.run(*arguments)

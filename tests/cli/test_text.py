@@ -2,7 +2,7 @@
 
 import pytest
 
-from preheat.cli.text import columns, count, one_line, printable, short_path, size, span, tokens
+from preheat.cli.text import columns, count, duration, format_bytes, one_line, printable, short_path, tokens
 
 
 @pytest.mark.parametrize(
@@ -13,7 +13,7 @@ from preheat.cli.text import columns, count, one_line, printable, short_path, si
     ],
 )  # fmt: skip
 def test_durations_have_two_units(seconds: float, text: str) -> None:
-    assert span(seconds) == text
+    assert duration(seconds) == text
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ def test_durations_have_two_units(seconds: float, text: str) -> None:
     [(0, "0 B"), (999, "999 B"), (4321, "4.3 KB"), (999_960, "1.0 MB"), (120_500_000, "120.5 MB"), (5e12, "5.0 TB")],
 )
 def test_sizes_have_units(number: float, text: str) -> None:
-    assert size(number) == text
+    assert format_bytes(number) == text
 
 
 def test_counts_have_plurals_and_tokens_are_short() -> None:

@@ -8,14 +8,14 @@ import click
 import pytest
 from msgspec.structs import replace
 
-from preheat.app.context.provisioning import note_use
-from preheat.app.templates.state import record_use, uses
+from preheat.app.context.provisioning import record_use as record_context
+from preheat.app.templates.state import load_uses, record_use
 from preheat.cli.warm import COMMANDS, warm_group
-from preheat.model.context import Context, Item
-from preheat.model.template import Use
+from preheat.model.context import Context, ContextLesson
+from preheat.model.template import TemplateUse
 from preheat.settings import data_folder
 from preheat.templates.sharing import to_bytes
-from preheat.templates.store import Store
+from preheat.templates.store import TemplateStore
 from preheat.testing.builders import ClaudeTranscript
 from tests.templates.made import AT, lesson, template
 
@@ -32,14 +32,14 @@ def worked(
     """A session that reads and tests again and again; `fails` commands are mistyped, `last` is the last test's exit code,
     and `shown` was put before it."""
     made = ClaudeTranscript(session=name(number), project=project, started=AT + number * 86_400)
-    made = (made.injected(shown) if shown else made).prompt("mend the pier")
+    made = (made.inject(shown) if shown else made).prompt("mend the pier")
     for each in range(fails):
-        made = made.ran(f"mkae test{each}", "bash: mkae: command not found", exit_code=127)
+        made = made.run(f"mkae test{each}", "bash: mkae: command not found", exit_code=127)
     for each in range(rounds):
         made = made.call("Read", {"file_path": f"{project}/src/pier{each}.py"}).result("wood")
-        made = made.ran("make -s test ARGS=pier", "7 passed")
-        made = made.ran(f"./tide --check src/pier{each}.py", "dry")
-    return made.ran("make -s test ARGS=pier", "6 passed, 1 failed" if last else "7 passed", exit_code=last)
+        made = made.run("make -s test ARGS=pier", "7 passed")
+        made = made.run(f"./tide --check src/pier{each}.py", "dry")
+    return made.run("make -s test ARGS=pier", "6 passed, 1 failed" if last else "7 passed", exit_code=last)
 
 
 @pytest.fixture
@@ -68,8 +68,8 @@ def refused(done: Done, *words: str) -> None:
         assert word in done.err, done.err
 
 
-def kept() -> Store:
-    return Store(data_folder())
+def kept() -> TemplateStore:
+    return TemplateStore(data_folder())
 
 
 # Making.
@@ -129,7 +129,7 @@ def test_the_best_sessions_make_a_template_of_their_project(harbour: Person) -> 
 
 
 def test_what_a_person_built_is_not_overwritten_by_auto(harbour: Person) -> None:
-    kept().keep(template("harbour"), "built", AT)
+    kept().store(template("harbour"), "built", AT)
     assert value(harbour, "auto")["templates"][0]["name"] == "harbour-auto"
     assert kept().find("harbour").template == template("harbour")
 
@@ -145,8 +145,8 @@ def test_without_an_archive_or_sessions_it_says_what_to_do(person: Person) -> No
 @pytest.fixture
 def two(person: Person) -> Person:
     """A template with two versions."""
-    kept().keep(template("mine", lesson(use="a"), lesson(use="b")), "built", AT, "first")
-    kept().keep(template("mine", lesson(use="a", score=0.9), lesson(use="c")), "built", AT + 1, "second")
+    kept().store(template("mine", lesson(use="a"), lesson(use="b")), "built", AT, "first")
+    kept().store(template("mine", lesson(use="a", score=0.9), lesson(use="c")), "built", AT + 1, "second")
     return person
 
 
@@ -165,14 +165,16 @@ def test_templates_are_listed(two: Person) -> None:
 
 def test_success_is_tracked_over_the_sessions_that_got_it(harbour: Person) -> None:
     """A session that carries the context's id is found again, and its last check says how it went."""
-    digest = kept().keep(template(), "built", AT).digest
+    digest = kept().store(template(), "built", AT).digest
     for number, last in ((11, 0), (12, 1), (13, 0)):
         start = worked(
             number, rounds=1, last=last, shown=f'<preheat-context id="c{number}">\nhello\n</preheat-context>'
         )
         harbour.write(start)
-        record_use(data_folder(), Use(at=start.started - 5, template=digest, context=f"c{number}", agent="claude_code"))
-    record_use(data_folder(), Use(at=AT, template=digest, context="never-seen-again"))
+        record_use(
+            data_folder(), TemplateUse(at=start.started - 5, template=digest, context=f"c{number}", agent="claude_code")
+        )
+    record_use(data_folder(), TemplateUse(at=AT, template=digest, context="never-seen-again"))
     assert harbour.run("sync").code == 0
     assert harbour.run("profile").code == 0  # judges
     (row,) = value(harbour, "list")
@@ -183,11 +185,11 @@ def test_success_is_tracked_over_the_sessions_that_got_it(harbour: Person) -> No
 def test_the_use_of_a_template_is_recorded(two: Person) -> None:
     """A context from a template counts as a use of that version; an empty one, or one without a template, does not."""
     digest = kept().find("mine").digest
-    item = Item(lesson="c1", kind="convention", text="x", tokens=1, value=1.0)
+    item = ContextLesson(lesson="c1", kind="convention", text="x", tokens=1, value=1.0)
     whole = Context(id="c1", task="mend it", template=f"mine@{digest[:12]}", items=(item,))
     for context in (whole, replace(whole, items=()), replace(whole, template="")):
-        note_use(data_folder(), context, AT)
-    (use,) = uses(data_folder())
+        record_context(data_folder(), context, AT)
+    (use,) = load_uses(data_folder())
     assert (use.template, use.context) == (digest, "c1")
     assert "mend" not in use.task
     assert value(two, "list")[0]["used"] == "used once, success unknown"

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from preheat.app.live.hooks import Hooks
-from preheat.app.templates.state import uses
+from preheat.app.templates.state import load_uses
 from preheat.cli.warm import OLDER
 from preheat.model.live import HookEvent
 from preheat.settings import data_folder
-from preheat.templates.store import Store
+from preheat.templates.store import TemplateStore
 from preheat.testing.codex_rollout import THREAD, Rollout
 from tests.daemon.made import WRONG, learned
 from tests.ingest.test_learning import worked
@@ -29,7 +29,7 @@ def here(person: Person, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Pers
     (folder / "src").mkdir()
     monkeypatch.chdir(folder / "src")
     monkeypatch.delenv("PREHEAT_CALLER", raising=False)
-    Store(data_folder()).keep(template("mine"), "built", AT)
+    TemplateStore(data_folder()).store(template("mine"), "built", AT)
     return person
 
 
@@ -42,7 +42,7 @@ def loaded(person: Person, *arguments: str) -> Any:
 def started(cwd: str, session: str = "s1") -> str:
     """What a session that starts there is given."""
     event = HookEvent(agent="claude_code", session=session, at=AT, name="session_start", source="startup", cwd=cwd)
-    given = Hooks(data_folder()).context(event, "mend the pier")
+    given = Hooks(data_folder()).choose_context(event, "mend the pier")
     return given.text if given else ""
 
 
@@ -53,9 +53,9 @@ def test_new_sessions_start_with_what_is_loaded(here: Person) -> None:
     assert started(os.getcwd()) == ""
     found = loaded(here, "mine")
     assert found["project"] == os.path.dirname(os.getcwd())
-    assert found["loaded"]["digest"] == Store(data_folder()).state("mine").live
+    assert found["loaded"]["digest"] == TemplateStore(data_folder()).state("mine").live
     assert "`make clean test` works here" in started(os.getcwd())
-    assert len(uses(data_folder())) == 1
+    assert len(load_uses(data_folder())) == 1
     done = here.run("warm", "start", "--task", "mend the pier")
     assert "`make clean test` works here" in done.out
     assert "which is loaded for this project" in done.err
@@ -68,7 +68,7 @@ def test_new_sessions_start_with_what_is_loaded(here: Person) -> None:
 def test_the_loaded_version_is_shown_and_stays(here: Person) -> None:
     """When the template is built again, sessions still get the old version, and a line names the newer one."""
     first = loaded(here, "mine")["loaded"]["digest"]
-    Store(data_folder()).keep(template("mine", lesson(use="make all")), "built", AT + 1)
+    TemplateStore(data_folder()).store(template("mine", lesson(use="make all")), "built", AT + 1)
     assert "`make clean test` works here" in started(os.getcwd())
     printed = here.run("warm", "load").out
     assert f"mine@{first[:10]}" in printed
@@ -80,7 +80,7 @@ def test_the_loaded_version_is_shown_and_stays(here: Person) -> None:
 def test_without_the_loaded_template_sessions_start_with_what_was_learned(here: Person) -> None:
     """The template was deleted: `load` and `doctor` say so."""
     loaded(here, "mine")
-    Store(data_folder()).delete("mine", AT + 2)
+    TemplateStore(data_folder()).delete("mine", AT + 2)
     assert started(os.getcwd()) == ""
     assert "cannot be used" in here.run("warm", "load").out
     assert loaded(here)["loaded"]["problem"]

@@ -42,7 +42,7 @@ def lessons() -> tuple[Lesson, ...]:
 @pytest.fixture
 def shop(person: Person) -> Person:
     """A template is there, and nothing else."""
-    Templates(person.folder).keep(Template(name="shop", project="shop", lessons=lessons()), "built")
+    Templates(person.folder).store(Template(name="shop", project="shop", lessons=lessons()), "built")
     return person
 
 

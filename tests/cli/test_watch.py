@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 import pytest
 
-from preheat.app.live.running import Running
-from preheat.app.live.watching import Watching
-from preheat.cli.watch import frame
+from preheat.app.live.running import RunningSession
+from preheat.app.live.watching import LiveSignals
+from preheat.cli.watch import draw_sessions
 from preheat.daemon.sessions import Sessions
 from preheat.live.advise import step
 from preheat.live.state import START, LiveState
 from preheat.model.live import Advisory, LiveEvent
-from preheat.running.place import live_folder, prepare
+from preheat.running.place import live_folder, prepare_folder
 from preheat.testing.builders import ClaudeTranscript
 from tests.live.made import asked, edited, read
 
@@ -36,11 +36,11 @@ def folded(*events: LiveEvent) -> tuple[LiveState, Advisory | None]:
 def heard(person: Person, events: Sequence[LiveEvent], **more: object) -> None:
     """The daemon has heard of a session."""
     state, advisory = folded(*events)
-    prepare(person.folder)
+    prepare_folder(person.folder)
     sessions = Sessions(os.path.join(live_folder(person.folder), "sessions"))
     values = {"session": HOOKED, "last_at": time.time() - 5, "cwd": "/w/shop", "advisory": advisory, **more}
-    sessions.put(Running(agent="claude_code", state=state, **values))  # type: ignore[arg-type] # any of its fields
-    sessions.flush()()
+    sessions.put(RunningSession(agent="claude_code", state=state, **values))  # type: ignore[arg-type] # any of its fields
+    sessions.prepare_flush()()
 
 
 def transcript(person: Person) -> str:
@@ -88,9 +88,9 @@ def test_watch_shows_a_session_from_its_growing_transcript(person: Person) -> No
 def test_a_transcript_is_read_again_only_when_it_has_grown(person: Person) -> None:
     """A damaged file does not affect the others."""
     path = transcript(person)
-    looking = Watching(person.folder)
-    (first,) = looking.look()
-    assert looking.look()[0] is first
+    looking = LiveSignals(person.folder)
+    (first,) = looking.sessions()
+    assert looking.sessions()[0] is first
     story = (
         ClaudeTranscript(session=ALONE, project="/w/alone")
         .prompt("x")
@@ -99,10 +99,10 @@ def test_a_transcript_is_read_again_only_when_it_has_grown(person: Person) -> No
         .result("z")
     )
     person.write(story)
-    assert looking.look()[0].turn == 1
+    assert looking.sessions()[0].turn == 1
     with open(os.path.join(os.path.dirname(path), "33333333-0000-4000-8000-000000000003.jsonl"), "wb") as stream:
         stream.write(b"\x00\xff not a transcript\n")
-    assert [each.session for each in looking.look()] == [ALONE]
+    assert [each.session for each in looking.sessions()] == [ALONE]
 
 
 @pytest.mark.parametrize("width", [60, 100, 200])
@@ -120,9 +120,9 @@ def test_watch_shows_at_most_forty_sessions(person: Person) -> None:
     from rich.console import Console
 
     heard(person, [read("a.py")])
-    (one,) = Watching(person.folder).look()
+    (one,) = LiveSignals(person.folder).sessions()
     console = Console(width=160)
     with console.capture() as captured:
-        console.print(frame([one] * 50, time.time()))
+        console.print(draw_sessions([one] * 50, time.time()))
     assert "and 10 more" in captured.get()
     assert captured.get().count("11111111") == 40

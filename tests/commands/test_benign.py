@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from preheat.commands import benign, understand
+from preheat.commands import benign_answer, understand
 from preheat.commands.benign import BENIGN, benign_table
 
 DOCUMENT = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "concepts", "commands.md")
@@ -57,7 +57,7 @@ DOCUMENT = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "concepts
 )
 def test_benign_exit_codes_are_answers(text: str, code: int, answer: str | None) -> None:
     """Only the deciding command's code is an answer, and only where that program means it so."""
-    assert benign(understand(text), code) == answer
+    assert benign_answer(understand(text), code) == answer
 
 
 def test_every_row_of_the_benign_table_matches_a_command() -> None:
@@ -67,7 +67,7 @@ def test_every_row_of_the_benign_table_matches_a_command() -> None:
             words = [program, *filter(None, [row.subcommand]), *row.flags[:1], "x"]
             closing = {"[": " ]", "[[": " ]]", "((": " ))"}.get(program, "")
             seen = understand(" ".join(words) + closing)
-            assert all(benign(seen, code) for code in row.codes), words
+            assert all(benign_answer(seen, code) for code in row.codes), words
 
 
 def test_every_benign_exit_code_is_in_the_documentation() -> None:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preheat.commands import dangers
-from preheat.commands.dangers import risky, ruinous
+from preheat.commands.dangers import risky_part, ruinous_part
 from tests.growth import grows_in_proportion
 
 RUINOUS = [
@@ -42,28 +42,28 @@ HARMLESS = [
 @pytest.mark.parametrize("text", RUINOUS)
 def test_commands_that_destroy_or_run_downloads_are_ruinous(text: str) -> None:
     """Also within a longer script, and then the part that matters is told."""
-    assert ruinous(text)
-    assert ruinous(f"cd app && {text}\necho done") or text.startswith(("TRUNCATE", "mkfs"))
-    assert risky(text)
+    assert ruinous_part(text)
+    assert ruinous_part(f"cd app && {text}\necho done") or text.startswith(("TRUNCATE", "mkfs"))
+    assert risky_part(text)
 
 
 @pytest.mark.parametrize("text", RISKY)
 def test_commands_that_must_not_become_a_habit_are_risky(text: str) -> None:
     """It is risky, and a review of a template is not bothered with it."""
-    assert risky(text)
-    assert not ruinous(text)
+    assert risky_part(text)
+    assert not ruinous_part(text)
 
 
 @pytest.mark.parametrize("text", HARMLESS)
 def test_ordinary_commands_are_not_dangerous(text: str) -> None:
     """Words alone do no harm: a test may be called `drop`, and a pipe may only look."""
-    assert risky(text) == ""
+    assert risky_part(text) == ""
 
 
 @given(st.text(max_size=300))
 def test_any_text_can_be_searched_for_dangers(text: str) -> None:
     """What is told is a part of the text, on one line."""
-    found = risky(text)
+    found = risky_part(text)
     assert "\n" not in found
     assert found == "" or found.split()[0] in text
 
@@ -73,7 +73,7 @@ def test_any_text_can_be_searched_for_dangers(text: str) -> None:
 )
 def test_time_grows_with_the_length_of_the_text(piece: str) -> None:
     """A transcript may hold a command of a megabyte, made to be slow."""
-    grows_in_proportion(risky, piece * (1_000_000 // len(piece)))
+    grows_in_proportion(risky_part, piece * (1_000_000 // len(piece)))
 
 
 @pytest.mark.parametrize("text", [*RUINOUS, *RISKY, *HARMLESS])
@@ -81,11 +81,11 @@ def test_the_quick_look_misses_nothing(text: str) -> None:
     """Whatever the rules find has one of the words that are looked for first, in any spelling."""
     for spelling in (text, text.upper(), text.lower(), text.replace("s", "\u017f").replace("k", "\u212a")):
         plain = spelling.replace("\\\n", " ")
-        assert bool(risky(spelling)) == bool(dangers._RUINOUS.search(plain) or dangers._RISKY.search(plain))
+        assert bool(risky_part(spelling)) == bool(dangers._RUINOUS.search(plain) or dangers._RISKY.search(plain))
 
 
 @given(
     st.lists(st.sampled_from([*dangers._HINTS, " ", "-f", "| sh", "/", "x", "delete", "S3"]), max_size=8).map(" ".join)
 )
 def test_the_quick_look_changes_nothing(text: str) -> None:
-    assert bool(risky(text)) == bool(dangers._RUINOUS.search(text) or dangers._RISKY.search(text))
+    assert bool(risky_part(text)) == bool(dangers._RUINOUS.search(text) or dangers._RISKY.search(text))

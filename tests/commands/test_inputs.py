@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from preheat.commands import text_of
+from preheat.commands import command_text
 
 
 @pytest.mark.parametrize(
@@ -28,4 +28,4 @@ from preheat.commands import text_of
 )
 def test_the_shell_text_is_found_in_the_arguments(arguments: dict[str, Any], text: str) -> None:
     """Every known way to hand over a command gives its shell text; a call without one gives none."""
-    assert text_of(arguments) == text
+    assert command_text(arguments) == text

@@ -7,23 +7,23 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from preheat.commands import benign, understand
+from preheat.commands import benign_answer, understand
 from preheat.commands.heredocs import with_heredocs, without_heredocs
 from preheat.commands.parse import parse, parse_fully
-from preheat.commands.plain import parse_plainly, words_only
-from preheat.commands.script import Simple, grouped
-from preheat.commands.understand import walked
-from preheat.commands.words import names
+from preheat.commands.plain import parse_plain, words_only
+from preheat.commands.script import Simple, group_tokens
+from preheat.commands.understand import understand_script
+from preheat.commands.words import name_set
 from tests.growth import grows_in_proportion
 
 PIECES = (
     *sorted(
-        names(
+        name_set(
             "a bc grep -rn x.py --flag=v 2 if then fi for in do done while case esac export time A=b a=1 ./x ~/y * ? {} $x ${y}"
         )
     ),
     *sorted(
-        names(
+        name_set(
             "$? '' \"\" \\; \\( && || | ; & > >> < 2>&1 2>/dev/null >f &>g <h # #c é % @ : , + ^ = ! [ ] ( ) { } ` $("
         )
     ),
@@ -43,7 +43,7 @@ def test_understanding_never_raises(text: str, code: int) -> None:
     assert seen.main is None or seen.main in seen.commands
     assert all(command in seen.commands and command.words for command in seen.decides)
     assert (seen.main is None) == (not seen.commands)
-    benign(seen, code)
+    benign_answer(seen, code)
 
 
 @settings(max_examples=1500, deadline=None)
@@ -53,12 +53,12 @@ def test_understanding_never_raises(text: str, code: int) -> None:
 def test_the_plain_parser_agrees_with_the_full_parser(text: str) -> None:
     """For a text that the short way takes, the parser finds no error and gives the same shape."""
     stripped, heredocs = without_heredocs(text)
-    plain = parse_plainly(stripped, heredocs)
+    plain = parse_plain(stripped, heredocs)
     if plain is not None:
         assert parse_fully(stripped, heredocs) == (plain, True)
     words = words_only(text)
     if words:
-        assert parse_fully(text, ()) == (grouped([Simple(words)]), True)
+        assert parse_fully(text, ()) == (group_tokens([Simple(words)]), True)
 
 
 @settings(max_examples=500, deadline=None)
@@ -71,7 +71,7 @@ def test_the_plain_parser_agrees_with_the_full_parser(text: str) -> None:
 @example("npm test &")
 def test_the_short_path_for_one_command_agrees_with_the_parser(text: str) -> None:
     """The short way for a text of one command gives what the walk over its whole shape gives."""
-    assert understand(text) == walked(*parse(text))
+    assert understand(text) == understand_script(*parse(text))
 
 
 @settings(max_examples=300, deadline=None)

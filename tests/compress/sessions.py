@@ -1,7 +1,7 @@
 """Sessions to be made shorter, read and judged like real ones."""
 
 from preheat.agents import reader_of
-from preheat.agents.openai_chat.writer import messages
+from preheat.agents.openai_chat.writer import to_messages
 from preheat.app.analysis.assessment import assess
 from preheat.compress import Compressed, compress
 from preheat.model.session import Session
@@ -23,17 +23,17 @@ def working_day() -> ClaudeTranscript:
         ClaudeTranscript()
         .prompt("make the parser accept empty files, see docs/parser.md")
         .answer("I look at it.")
-        .ran("cat src/parser.py", LOG)
-        .ran("pytest --fast", f"{LOG}\nerror: unrecognized arguments: --fast\n{LOG}", exit_code=4)
-        .ran("ls tests", "test_parser.py")
-        .ran("pytest -x", f"{LOG}\n12 passed in 3.1s")
+        .run("cat src/parser.py", LOG)
+        .run("pytest --fast", f"{LOG}\nerror: unrecognized arguments: --fast\n{LOG}", exit_code=4)
+        .run("ls tests", "test_parser.py")
+        .run("pytest -x", f"{LOG}\n12 passed in 3.1s")
         .call("Edit", {"file_path": "/w/proj/src/parser.py", "old_string": "a", "new_string": "b"})
         .result("The file has been updated.")
         .answer("I changed the parser.")
         .prompt("no, always run the whole suite here")
-        .ran("pytest", f"{LOG}\n120 passed in 30.5s")
-        .ran("ls src", "parser.py")
-        .ran("git commit -am parser", "[main abc1234] parser")
+        .run("pytest", f"{LOG}\n120 passed in 30.5s")
+        .run("ls src", "parser.py")
+        .run("git commit -am parser", "[main abc1234] parser")
         .answer("All tests pass, and it is committed.")
     )
 
@@ -44,7 +44,7 @@ def by(strategy: str, session: Session, keep: int | None = None) -> Compressed:
         session,
         assessed.records,
         strategy,
-        render=messages,
+        render=to_messages,
         estimate=lambda text: (len(text) + 3) // 4,
         keep=keep,
         references=assessed.profile.context_markers,

@@ -90,7 +90,7 @@ def test_a_form_is_shown_once_by_its_shortest_call() -> None:
     """Five commits teach no more than one."""
     made = ClaudeTranscript().prompt("commit it all")
     for message in ("a long message about the work", "short", "another rather long message"):
-        made = made.ran(f"git commit -m '{message}'", "[main abc1234] done")
+        made = made.run(f"git commit -m '{message}'", "[main abc1234] done")
     found = by("markers", read(made.answer("Done.")), keep=0)
     assert commands(found) == ["git commit -m 'short'"]
 
@@ -123,7 +123,7 @@ def test_rewound_events_are_left_out() -> None:
 
 def test_a_history_never_gets_longer() -> None:
     """Where a line about what was left out takes more than leaving it, the session stays as it is."""
-    short = read(ClaudeTranscript().prompt("hi").ran("ls", "a").answer("ok"))
+    short = read(ClaudeTranscript().prompt("hi").run("ls", "a").answer("ok"))
     for strategy in NAMES:
         found = by(strategy, short)
         assert found.after <= found.before

@@ -16,7 +16,7 @@ from typing import Any
 
 from preheat.app.learning.learning import learn
 from preheat.app.sessions.archive import sync
-from preheat.files import write_whole
+from preheat.files import write_atomically
 from preheat.running import asking, place
 from preheat.testing.builders import ClaudeTranscript
 from tests.daemon import patient
@@ -73,11 +73,11 @@ def learned(folder: str, project: str, home: str) -> None:
     for number in range(1, 5):
         session = f"{number:08x}-1111-4000-8000-000000000000"
         found = ClaudeTranscript(session=session, project=project, started=time.time() - (6 - number) * 86400)
-        found = found.prompt(f"Make checkout step {number} work").answer("I run the tests.").ran(WRONG, MISSING, 127)
-        found = found.answer("Another way.").ran(RIGHT, f"{number + 4} passed in 0.1s").answer("I change it.")
+        found = found.prompt(f"Make checkout step {number} work").answer("I run the tests.").run(WRONG, MISSING, 127)
+        found = found.answer("Another way.").run(RIGHT, f"{number + 4} passed in 0.1s").answer("I change it.")
         change = {"file_path": f"{project}/src/checkout.py", "old_string": "...", "new_string": f"return {number}"}
         found = found.call("Edit", change).result("The file has been updated.").answer("Once more.")
-        found.ran(RIGHT, f"{number + 5} passed in 0.2s").answer("Done.").write(
+        found.run(RIGHT, f"{number + 5} passed in 0.2s").answer("Done.").write(
             os.path.join(home, ".claude", "projects")
         )
     sync(folder, {"HOME": home})
@@ -100,7 +100,7 @@ class Daemon:
             env=environment(folder),
             stdin=subprocess.DEVNULL,
         )
-        assert asking.until(True, folder, HUNG) is not None, "the daemon did not start"
+        assert asking.wait_for_daemon(True, folder, HUNG) is not None, "the daemon did not start"
 
     def ask(self, payload: bytes, agent: str = AGENT) -> bytes:
         return asking.ask(agent, payload, self.folder, HUNG)
@@ -132,17 +132,17 @@ def daemon(folder: str, *options: str) -> Iterator[Daemon]:
 
 def end_started(folder: str) -> None:
     """End the daemon that a client has started."""
-    found = place.holder(folder)
+    found = place.find_daemon(folder)
     if found is not None:
         os.kill(found.pid, signal.SIGKILL)
-        asking.until(False, folder, HUNG)
+        asking.wait_for_daemon(False, folder, HUNG)
 
 
 def installed(folder: str, start: list[str] | None = None) -> str:
     """The client as `preheat install` leaves it; with another command that starts a daemon, if one is given."""
     client = place.write_client(folder)
     if start is not None:
-        write_whole(os.path.join(folder, "live", "start"), "\n".join(("0", *start)).encode())
+        write_atomically(os.path.join(folder, "live", "start"), "\n".join(("0", *start)).encode())
     return client
 
 

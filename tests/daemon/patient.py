@@ -10,7 +10,7 @@ import preheat.daemon.process
 import preheat.daemon.server
 import preheat.daemon.wire
 from preheat.__main__ import main
-from preheat.daemon.budget import Budget
+from preheat.daemon.budget import TimeLimit
 
 LONG = 600.0
 LIMITS = (
@@ -23,10 +23,10 @@ LIMITS = (
 )
 
 
-class Patient(Budget):
+class Patient(TimeLimit):
     """A machine that does other things besides may be slow: a test of answers must not depend on it."""
 
-    def __call__(self, seconds: float) -> Budget:
+    def __call__(self, seconds: float) -> TimeLimit:
         return super().__call__(LONG)
 
 

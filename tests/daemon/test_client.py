@@ -130,7 +130,7 @@ def test_without_a_daemon_the_event_is_spooled_and_a_daemon_is_started(folder: s
     client = installed(folder)
     try:
         assert run_client(client, told("UserPromptSubmit", prompt="mend the login")) == b""
-        assert asking.until(True, folder, HUNG) is not None
+        assert asking.wait_for_daemon(True, folder, HUNG) is not None
         until(lambda: asking.status(folder, HUNG)["events"] == 1, "the prompt in the daemon's state")
         until(lambda: spooled(folder) == [], "no event that is kept for later")
     finally:
@@ -224,7 +224,7 @@ def test_a_session_that_preheat_started_is_left_alone(folder: str) -> None:
     assert spooled(folder) == []
 
 
-@pytest.mark.parametrize("name", place.CLIENT)
+@pytest.mark.parametrize("name", place.CLIENT_FILES)
 def test_the_client_imports_only_the_standard_library(name: str) -> None:
     tree = ast.parse(Path(preheat.__file__).with_name("plugins").joinpath(name).read_text())
     found = {
@@ -234,5 +234,5 @@ def test_the_client_imports_only_the_standard_library(name: str) -> None:
         for alias in node.names
     }
     assert {str(each).partition(".")[0] for each in found} <= sys.stdlib_module_names
-    if name == place.CLIENT[0]:
+    if name == place.CLIENT_FILES[0]:
         assert found - {"typing"} == {"_signal", "_socket", "posix", "sys", "time"}

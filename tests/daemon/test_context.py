@@ -29,10 +29,10 @@ def folder(tmp_path: Path, project: str, monkeypatch: pytest.MonkeyPatch) -> str
         session = f"0f3c1a2b-5d6e-4f70-8a91-b2c3d4e5f60{number}"
         found = ClaudeTranscript(session=session, project=project, started=time.time() - 3600 * (4 - number))
         found = found.prompt("make the login keep its token in src/auth/login.py")
-        found = found.ran("make unit", "No rule to make target unit", 2).ran("make test ARGS=auth", "12 passed")
+        found = found.run("make unit", "No rule to make target unit", 2).run("make test ARGS=auth", "12 passed")
         found = found.call("Edit", {"file_path": f"{project}/src/auth/login.py", "old_string": "a", "new_string": "b"})
         found = found.result("The file src/auth/login.py has been updated.")
-        found = found.ran("make test ARGS=auth", "E  AssertionError: token lost\n1 failed, 11 passed", 1)
+        found = found.run("make test ARGS=auth", "E  AssertionError: token lost\n1 failed, 11 passed", 1)
         found.answer("The token is lost on refresh; I stop here.").write(str(tmp_path / "claude" / "projects"))
     data = str(tmp_path / "data")
     sync(data, agents=AGENTS)
@@ -46,7 +46,7 @@ def event(cwd: str) -> HookEvent:
 
 def test_a_new_session_gets_the_resume_packet_of_the_last_one(folder: str, project: str) -> None:
     stages = Hooks(folder)
-    found = stages.context(event(os.path.join(project, "src")), "")
+    found = stages.choose_context(event(os.path.join(project, "src")), "")
     assert found is not None
     assert found.text.startswith("<preheat-context")
     assert "make test" in found.text
@@ -55,22 +55,22 @@ def test_a_new_session_gets_the_resume_packet_of_the_last_one(folder: str, proje
 
 def test_another_project_gets_no_resume_packet(folder: str, tmp_path: Path) -> None:
     (tmp_path / "other" / ".git").mkdir(parents=True)
-    found = Hooks(folder).context(event(str(tmp_path / "other")), "")
+    found = Hooks(folder).choose_context(event(str(tmp_path / "other")), "")
     assert found is None or "login" not in found.text
 
 
 def test_without_an_archive_there_is_no_context_and_no_archive_is_made(tmp_path: Path) -> None:
     stages = Hooks(str(tmp_path / "data"))
-    assert stages.context(event(str(tmp_path)), "") is None
-    stages.prepare(str(tmp_path))
-    assert stages.prepared(str(tmp_path))
-    stages.forget()
-    assert not stages.prepared(str(tmp_path))
+    assert stages.choose_context(event(str(tmp_path)), "") is None
+    stages.prepare_folder(str(tmp_path))
+    assert stages.is_prepared(str(tmp_path))
+    stages.clear_folders()
+    assert not stages.is_prepared(str(tmp_path))
     assert not (tmp_path / "data").exists()
 
 
 def test_a_damaged_archive_gives_no_context_and_no_error(tmp_path: Path) -> None:
     (tmp_path / "archive.db").write_bytes(b"no database at all" * 1000)
     stages = Hooks(str(tmp_path))
-    stages.prepare(str(tmp_path))
-    assert stages.prepared(str(tmp_path))
+    stages.prepare_folder(str(tmp_path))
+    assert stages.is_prepared(str(tmp_path))

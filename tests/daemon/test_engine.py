@@ -11,25 +11,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from preheat.app.live.hooks import Given, Hooks
+from preheat.app.live.hooks import HandedContext, Hooks
 from preheat.app.machine.daemon_faults import daemon_faults as report
-from preheat.daemon.budget import Budget, Overrun
+from preheat.daemon.budget import Overrun, TimeLimit
 from preheat.daemon.engine import Engine
 from preheat.model.live import HookEvent, LiveEvent
-from preheat.running.place import prepare
+from preheat.running.place import prepare_folder
 from tests.daemon.made import AGENT, Patient, edited, prompted, ran, started, stopped, told
 
 
 class Warm(Hooks):
     """Has a context to give."""
 
-    def context(self, event: HookEvent, task: str) -> Given | None:
-        return Given("0123", f"<preheat-context>{task}</preheat-context>")
+    def context(self, event: HookEvent, task: str) -> HandedContext | None:
+        return HandedContext("0123", f"<preheat-context>{task}</preheat-context>")
 
 
 @pytest.fixture
 def live(tmp_path: Path) -> str:
-    return prepare(str(tmp_path))
+    return prepare_folder(str(tmp_path))
 
 
 def engine(live: str, kind: type[Hooks] = Hooks) -> Engine:
@@ -75,14 +75,14 @@ def test_a_hook_that_fires_twice_is_one_event(live: str) -> None:
         for _ in range(2):
             one.handle(AGENT, edited(number, f"src/part{number}.py"), number + 100.0)
     assert one.sessions.get(AGENT, "s1").state.calls == 4
-    assert one.count["twice"] == 4
+    assert one.counts["twice"] == 4
 
 
 def test_the_same_prompt_later_is_a_new_event(live: str) -> None:
     one = engine(live)
     for at in (10.0, 10.5, 60.0):
         one.handle(AGENT, prompted("go on"), at)
-    assert one.count["twice"] == 1
+    assert one.counts["twice"] == 1
     assert len(list(one.journal.replay(0))) == 2
 
 
@@ -92,7 +92,7 @@ def test_two_agents_and_many_sessions_do_not_mix(live: str) -> None:
     for number in range(6):
         for session in ("a", "b", "c"):
             one.handle(AGENT, edited(number, f"src/{session}{number}.py", session), float(number))
-    assert [each.state.calls for each in one.sessions.held()] == [6, 6, 6]
+    assert [each.state.calls for each in one.sessions.in_memory()] == [6, 6, 6]
     one.handle("codex", ran(1, "ls", "x", "a"), 1.0)
     assert one.sessions.get("codex", "a").state.calls == 1
 
@@ -151,7 +151,7 @@ def test_advice_at_a_stop_goes_to_the_person_and_does_not_hold_the_agent(live: s
 def test_an_event_that_nobody_waits_for_causes_no_advisory(live: str) -> None:
     one = engine(live)
     for number in range(9):
-        one.take(AGENT, edited(number, f"src/part{number}.py"), float(number), answered=False)
+        one.take_event(AGENT, edited(number, f"src/part{number}.py"), float(number), awaited=False)
     running = one.sessions.get(AGENT, "s1")
     assert running.state.calls == 9
     assert running.advisory is None
@@ -160,9 +160,9 @@ def test_an_event_that_nobody_waits_for_causes_no_advisory(live: str) -> None:
 def test_a_spooled_duplicate_of_an_event_counts_once(live: str) -> None:
     one = engine(live)
     one.handle(AGENT, edited(1, "src/a.py"), 1.0)
-    one.take(AGENT, edited(1, "src/a.py"), 50.0, answered=False)
+    one.take_event(AGENT, edited(1, "src/a.py"), 50.0, awaited=False)
     one.handle(AGENT, prompted("go on"), 2.0)
-    one.take(AGENT, prompted("go on"), 60.0, answered=False)
+    one.take_event(AGENT, prompted("go on"), 60.0, awaited=False)
     assert len(list(one.journal.replay(0))) == 2
 
 
@@ -172,7 +172,7 @@ class Slow(Hooks):
     def events(self, event: HookEvent) -> list[LiveEvent]:
         if "slow" in event.prompt:
             re.match(r"(?:a|a)*b", "a" * 40)
-        return super().events(event)
+        return super().live_events(event)
 
 
 class Wrong(Hooks):
@@ -183,19 +183,19 @@ class Wrong(Hooks):
 
 
 def test_an_event_that_takes_too_long_raises_overrun_and_changes_nothing(live: str) -> None:
-    one = Engine(live, Slow(os.path.dirname(live)), Budget())
+    one = Engine(live, Slow(os.path.dirname(live)), TimeLimit())
     with pytest.raises(Overrun):
-        one.take(AGENT, prompted("slow"), 1.0)
-    assert one.count["overruns"] == 1
+        one.take_event(AGENT, prompted("slow"), 1.0)
+    assert one.counts["overruns"] == 1
     assert not list(one.journal.replay(0))
-    one.take(AGENT, prompted("quick"), 2.0)
+    one.take_event(AGENT, prompted("quick"), 2.0)
     assert len(list(one.journal.replay(0))) == 1
 
 
 def test_an_internal_error_gives_an_empty_answer(live: str) -> None:
     one = engine(live, Wrong)
     assert one.handle(AGENT, prompted("anything"), 1.0) == b""
-    assert "ZeroDivisionError" in one.trouble["failure"]
+    assert "ZeroDivisionError" in one.troubles["failure"]
 
 
 def test_without_a_journal_no_advisory_is_given(live: str) -> None:
@@ -208,10 +208,10 @@ def test_without_a_journal_no_advisory_is_given(live: str) -> None:
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert not any(answers)
-    assert "File too large" in one.trouble["journal"]
+    assert "File too large" in one.troubles["journal"]
     assert one.sessions.get(AGENT, "s1").state.calls == 1
     one.handle(AGENT, edited(9, "src/part9.py"), 9.0)
-    assert "journal" not in one.trouble
+    assert "journal" not in one.troubles
     assert engine(live).sessions.get(AGENT, "s1") == one.sessions.get(AGENT, "s1")
 
 
@@ -245,13 +245,13 @@ _payloads = st.binary(max_size=60) | st.fixed_dictionaries(
 def test_any_payload_gets_one_json_object_or_an_empty_answer(
     tmp_path_factory: pytest.TempPathFactory, payloads: list[tuple[str, Any]]
 ) -> None:
-    live = prepare(str(tmp_path_factory.mktemp("any")))
+    live = prepare_folder(str(tmp_path_factory.mktemp("any")))
     one = engine(live)
     for at, (agent, payload) in enumerate(payloads):
         answer = one.handle(agent, payload, float(at))
         assert answer == b"" or isinstance(json.loads(answer), dict)
-    assert one.count["failures"] == 0, one.trouble
-    for each in engine(live).sessions.held():
+    assert one.counts["failures"] == 0, one.troubles
+    for each in engine(live).sessions.in_memory():
         assert one.sessions.get(each.agent, each.session) == each
 
 
@@ -262,7 +262,7 @@ def test_secrets_are_not_journaled(live: str) -> None:
         AGENT, ran(1, f"curl -H 'Authorization: token {secret}' https://x.test", f"bad {secret}", failed=True), 1.0
     )
     one.handle(AGENT, prompted(f"use {secret}"), 2.0)
-    one.sessions.flush()()
+    one.sessions.prepare_flush()()
     assert len(list(one.journal.replay(0))) == 2
     for parent, _, names in os.walk(live):
         assert not any(secret[4:20] in Path(parent, name).read_text(errors="replace") for name in names)
@@ -272,7 +272,7 @@ def test_settings_reach_the_signals(tmp_path: Path) -> None:
 
     def first_word(name: str, text: str) -> int:
         folder = tmp_path / name
-        live = prepare(str(folder))
+        live = prepare_folder(str(folder))
         (folder / "settings.toml").write_text(text)
         one = engine(live)
         answers = [one.handle(AGENT, edited(number, f"src/part{number}.py"), float(number)) for number in range(20)]

@@ -8,14 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from preheat.daemon.journal import Journal, NotWritten
-from preheat.model.journal import Entry
-from preheat.model.live import Asked, Began
+from preheat.daemon.journal import Journal, JournalError
+from preheat.model.journal import JournalEntry
+from preheat.model.live import PromptEvent, StartEvent
 
 
-def entry(number: int = 0) -> Entry:
-    return Entry(
-        at=float(number), agent="a", session=f"s{number % 3}", events=(Began(), Asked(words=("auth", "login")))
+def entry(number: int = 0) -> JournalEntry:
+    return JournalEntry(
+        at=float(number),
+        agent="a",
+        session=f"s{number % 3}",
+        events=(StartEvent(), PromptEvent(words=("auth", "login"))),
     )
 
 
@@ -83,7 +86,7 @@ def test_a_full_disk_raises_an_error_and_leaves_no_partial_entry(tmp_path: Path)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size + 20, hard))
     try:
-        with pytest.raises(NotWritten):
+        with pytest.raises(JournalError):
             journal.append(entry(1))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

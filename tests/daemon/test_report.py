@@ -97,5 +97,5 @@ def test_changed_settings_reach_a_running_daemon(folder: str) -> None:
         assert one.ask(call) == b""
         Path(folder, "settings.toml").write_text('[live]\nblock = "critical"\n')
         assert b"push-force-main" in until(lambda: one.ask(call), "an answer by the new settings")
-        assert place.holder(folder) == place.Holder(one.process.pid, __version__)
+        assert place.find_daemon(folder) == place.DaemonProcess(one.process.pid, __version__)
         assert one.status()["refused"] >= 1

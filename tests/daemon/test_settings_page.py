@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from preheat.app.live import settings as tuning
-from preheat.app.live.settings import NOTHING_MORE, SETTINGS, Choices, choices_in, thresholds_in
+from preheat.app.live.settings import NO_ACTIONS, SETTINGS, OptInActions, load_actions, load_thresholds
 from preheat.errors import UserError
 from tests.live.test_settings_table import table
 
@@ -27,7 +27,7 @@ def choices() -> str:
     """The rows of the choices, from the code."""
     classes = [each for each in ast.parse(text(tuning.__file__)).body if isinstance(each, ast.ClassDef)]
     body = next(each.body for each in classes if each.name == "Choices")
-    kinds = typing.get_type_hints(Choices)
+    kinds = typing.get_type_hints(OptInActions)
     rows = []
     for one, after in pairwise(body):
         if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name):
@@ -35,7 +35,7 @@ def choices() -> str:
             assert isinstance(after.value, ast.Constant), one.target.id
             name = one.target.id
             values = [_shown(each) for each in typing.get_args(kinds[name]) or (False, True)]
-            default = _shown(getattr(NOTHING_MORE, name))
+            default = _shown(getattr(NO_ACTIONS, name))
             rows.append(f"| `{name}` | {default} | {', '.join(values)} | {after.value.value!s} |")
     return "\n".join(rows)
 
@@ -56,8 +56,8 @@ def test_the_example_settings_in_the_docs_are_valid(tmp_path: Path) -> None:
     assert shown is not None
     assert tomllib.loads(shown[1]).keys() == {"live"}
     (tmp_path / SETTINGS).write_text(shown[1])
-    assert choices_in(str(tmp_path)).block == "critical"
-    found = thresholds_in(str(tmp_path))
+    assert load_actions(str(tmp_path)).block == "critical"
+    found = load_thresholds(str(tmp_path))
     assert (found.loop_rereads, found.debt_files.productive, found.debt_files.late) == (5, 8, 2)
 
 
@@ -68,10 +68,10 @@ def test_a_choice_is_one_of_its_values_or_refused(tmp_path: Path, given: str) ->
     """Nothing is guessed: what is not exactly a value is told, with its name."""
     (tmp_path / SETTINGS).write_text(f"[live]\n{given}\n")
     with pytest.raises(UserError, match=given.partition(" ")[0]):
-        choices_in(str(tmp_path))
-    thresholds_in(str(tmp_path))
+        load_actions(str(tmp_path))
+    load_thresholds(str(tmp_path))
 
 
 def test_without_a_settings_file_all_choices_are_off(tmp_path: Path) -> None:
-    assert choices_in(str(tmp_path)) == Choices()
-    assert not any((Choices().shorten_output, Choices().hold_stop, Choices().block != "never"))
+    assert load_actions(str(tmp_path)) == OptInActions()
+    assert not any((OptInActions().shorten_output, OptInActions().hold_stop, OptInActions().block != "never"))

@@ -7,12 +7,12 @@ import msgspec
 import pytest
 
 from preheat.app.live.hooks import Hooks
-from preheat.app.live.running import Running
+from preheat.app.live.running import RunningSession
 from preheat.daemon.engine import Engine
-from preheat.daemon.tail import Tails
-from preheat.model.live import Called, LiveEvent
+from preheat.daemon.tail import TranscriptTails
+from preheat.model.live import CallEvent, LiveEvent
 from preheat.model.session import Usage
-from preheat.running.place import prepare
+from preheat.running.place import prepare_folder
 from preheat.testing.builders import SESSION, ClaudeTranscript
 from tests.daemon.made import AGENT, Patient, daemon, edited, ran
 from tests.waiting import until
@@ -24,85 +24,85 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def tails(tmp_path: Path) -> Tails:
-    return Tails(Hooks(str(tmp_path)))
+def tails(tmp_path: Path) -> TranscriptTails:
+    return TranscriptTails(Hooks(str(tmp_path)))
 
 
-def known(path: Path, *calls: str) -> Running:
-    return Running(agent=AGENT, session=SESSION, cwd="/w/proj", transcript=str(path), calls=calls)
+def known(path: Path, *calls: str) -> RunningSession:
+    return RunningSession(agent=AGENT, session=SESSION, cwd="/w/proj", transcript=str(path), calls=calls)
 
 
-def looked(tails: Tails, running: Running) -> list[LiveEvent]:
+def looked(tails: TranscriptTails, running: RunningSession) -> list[LiveEvent]:
     """Two looks: a failure is told at the second, when its hook has had its time."""
-    tails.heard_of(running)
+    tails.note_activity(running)
     found = []
     for _ in range(2):
-        found += tails.told(tails.look(running), running)
+        found += tails.unreported_failures(tails.read_update(running), running)
     return found
 
 
-BEGIN = ClaudeTranscript().prompt("mend it").ran("ls", "a.py")
+BEGIN = ClaudeTranscript().prompt("mend it").run("ls", "a.py")
 REFUSED = "<tool_use_error>InputValidationError: Edit failed: the parameter `old_string` is missing</tool_use_error>"
 
 
-def test_a_failure_that_no_hook_reports_is_found_in_the_transcript(path: Path, tails: Tails) -> None:
+def test_a_failure_that_no_hook_reports_is_found_in_the_transcript(path: Path, tails: TranscriptTails) -> None:
     path.write_bytes(BEGIN.data())
-    tails.heard_of(known(path))
+    tails.note_activity(known(path))
     grown = BEGIN.call("Bash", {"command": "make"}, "told").result("no rule to make target", "told", is_error=True)
     grown = grown.call("Edit", {"file_path": "a.py"}, "refused").result(REFUSED, "refused", is_error=True)
     path.write_bytes(grown.data())
     found = looked(tails, known(path, "told"))
-    assert [(each.call_id, each.status) for each in found if isinstance(each, Called)] == [("refused", "failed")]
+    assert [(each.call_id, each.status) for each in found if isinstance(each, CallEvent)] == [("refused", "failed")]
 
 
-def test_earlier_contents_of_a_transcript_are_ignored(path: Path, tails: Tails) -> None:
+def test_earlier_contents_of_a_transcript_are_ignored(path: Path, tails: TranscriptTails) -> None:
     path.write_bytes(BEGIN.call("Edit", {}, "refused").result(REFUSED, "refused", is_error=True).data())
     assert looked(tails, known(path)) == []
 
 
-def test_transcripts_with_other_call_ids_than_hooks_are_ignored(path: Path, tails: Tails) -> None:
+def test_transcripts_with_other_call_ids_than_hooks_are_ignored(path: Path, tails: TranscriptTails) -> None:
     path.write_bytes(BEGIN.data())
-    tails.heard_of(known(path))
+    tails.note_activity(known(path))
     path.write_bytes(BEGIN.call("Edit", {}, "refused").result(REFUSED, "refused", is_error=True).data())
     assert looked(tails, known(path, "other-id")) == []
 
 
-def test_the_context_size_is_read_from_the_transcript(path: Path, tails: Tails) -> None:
+def test_the_context_size_is_read_from_the_transcript(path: Path, tails: TranscriptTails) -> None:
     path.write_bytes(BEGIN.data())
-    tails.heard_of(known(path))
+    tails.note_activity(known(path))
     path.write_bytes(BEGIN.answer("so far", Usage(1_000, 10, 90_000, 9_000)).data())
     looked(tails, known(path))
-    assert tails.full(AGENT, SESSION).tokens == 100_000
+    assert tails.context_size(AGENT, SESSION).tokens == 100_000
 
 
 def test_the_context_size_is_added_to_the_next_event(tmp_path: Path) -> None:
-    live = prepare(str(tmp_path))
+    live = prepare_folder(str(tmp_path))
     engine = Engine(live, Hooks(str(tmp_path)), Patient())
-    engine.full = lambda agent, session: (150_000, 200_000)
+    engine.context_size = lambda agent, session: (150_000, 200_000)
     engine.handle(AGENT, ran(1, "ls", "a.py"), 1.0)
     (entry,) = engine.journal.replay(0)
     (event,) = entry.events
-    assert isinstance(event, Called)
+    assert isinstance(event, CallEvent)
     assert (event.context_tokens, event.context_window) == (150_000, 200_000)
 
 
 @pytest.mark.parametrize("cut", [1, 50, 300])
-def test_incomplete_lines_are_read_later(path: Path, tails: Tails, cut: int) -> None:
+def test_incomplete_lines_are_read_later(path: Path, tails: TranscriptTails, cut: int) -> None:
     path.write_bytes(BEGIN.data())
-    tails.heard_of(known(path))
-    grown = BEGIN.ran("ls", "x").call("Edit", {}, "refused").result(REFUSED, "refused", is_error=True).data()
+    tails.note_activity(known(path))
+    grown = BEGIN.run("ls", "x").call("Edit", {}, "refused").result(REFUSED, "refused", is_error=True).data()
     path.write_bytes(grown[:-cut])
-    running = known(path, "toolu_000002", "toolu_000003", BEGIN.ran("ls", "x").last_call)
+    running = known(path, "toolu_000002", "toolu_000003", BEGIN.run("ls", "x").last_call)
     assert looked(tails, running) == []
     path.write_bytes(grown)
     assert len(looked(tails, running)) == 1
 
 
-def test_missing_and_shrunken_transcripts_are_harmless(path: Path, tails: Tails, tmp_path: Path) -> None:
+def test_missing_and_shrunken_transcripts_are_harmless(path: Path, tails: TranscriptTails, tmp_path: Path) -> None:
     assert looked(tails, known(tmp_path / "none")) == []
     assert looked(tails, known(tmp_path)) == []
     path.write_bytes(BEGIN.data())
-    tails.heard_of(known(path))
+    tails.note_activity(known(path))
     path.write_bytes(b"{}\n")
     assert looked(tails, known(path)) == []
     path.unlink()
@@ -112,7 +112,7 @@ def test_missing_and_shrunken_transcripts_are_harmless(path: Path, tails: Tails,
 
 
 def test_a_real_daemon_follows_a_transcript(tmp_path: Path, path: Path) -> None:
-    from preheat.app.live.running import running_sessions as running
+    from preheat.app.live.running import load_running_sessions as running
 
     folder = str(tmp_path / "data")
     path.write_bytes(BEGIN.data())

@@ -14,16 +14,16 @@ import pytest
 
 from preheat.app.experiments.assignment import make_key
 from preheat.app.experiments.comparisons import Experiments
-from preheat.app.experiments.state import drawn
+from preheat.app.experiments.state import load_records
 from preheat.app.learning.learning import learn
 from preheat.app.live.hooks import Hooks
-from preheat.app.sessions.archive import forget, sync
+from preheat.app.sessions.archive import forget_sessions, sync
 from preheat.archive.connect import connect
 from preheat.daemon.engine import Engine
-from preheat.model.experiment import AdviceLot, Assignment, Delivery
+from preheat.model.experiment import AdviceAssignment, Assignment, Delivery
 from preheat.model.live import HookEvent
-from preheat.provisioning.tokens import estimate
-from preheat.running.place import prepare
+from preheat.provisioning.tokens import estimate_tokens
+from preheat.running.place import prepare_folder
 from preheat.state import assignments
 from preheat.state.connect import reading, writing
 from preheat.testing.builders import ClaudeTranscript
@@ -45,7 +45,7 @@ class Machine:
             Path(self.data, "settings.toml").write_text(settings)
         if key:
             make_key(self.data)
-        self.live = prepare(self.data)
+        self.live = prepare_folder(self.data)
         self.engine = self.restarted()
 
     def restarted(self) -> Engine:
@@ -67,7 +67,7 @@ class Machine:
         """Assignments, then deliveries, then advice: each in the order in which it was drawn."""
         with reading(self.data) as state:
             drawn_at = sorted(assignments.assignments(state), key=lambda each: each.at)
-            return [*drawn_at, *assignments.deliveries(state), *assignments.advice(state)]
+            return [*drawn_at, *assignments.deliveries(state), *assignments.advice_assignments(state)]
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_the_assignment_is_on_disk_before_a_context_is_given(machine: Machine) -
     given = [each for each in machine.lots if isinstance(each, Delivery)]
     assert len(given) == 200
     assert all(each.offered for each in given)  # there was something for everybody, whatever the arm
-    journaled = [lot for entry in machine.engine.journal.replay(0) for lot in entry.lots]
+    journaled = [lot for entry in machine.engine.journal.replay(0) for lot in entry.assignments]
     assert [each for each in journaled if isinstance(each, Assignment)] == drawn
     assert [each for each in journaled if isinstance(each, Delivery)] == given
     assert len(journaled) == len(machine.lots)
@@ -112,14 +112,14 @@ def test_a_fork_has_the_arm_of_its_parent(machine: Machine) -> None:
     stages = Hooks(machine.data)
     arms = set()
     for number in range(20):
-        root = stages.assign(
+        root = stages.assign_session(
             HookEvent(agent=AGENT, session=f"r{number}", name="session_start", cwd=machine.project), None, False
         )
         assert root is not None
         fork = HookEvent(
             agent=AGENT, session=f"f{number}", name="session_start", cwd="/elsewhere", source="fork", at=9.0
         )
-        found = stages.assign(fork, root, False)
+        found = stages.assign_session(fork, root, False)
         assert found is not None
         assert (found.arm, found.root, found.session) == (root.arm, root.session, f"{AGENT}:f{number}")
         arms.add(found.arm)
@@ -156,7 +156,7 @@ def test_left_out_items_are_recorded_with_their_probability(machine: Machine) ->
     assert {lot.probability for lot in lots} == {0.7}
     assert {lot.shown for lot in lots} == {True, False}
     given = {each.session: each for each in machine.lots if isinstance(each, Delivery)}
-    offered = {frozenset((*each.shown, *each.spared)) for each in given.values() if each.shown or each.spared}
+    offered = {frozenset((*each.shown, *each.withheld)) for each in given.values() if each.shown or each.withheld}
     assert len(offered) == 1
     assert len({each.shown for each in given.values() if each.context}) > 1
     for each in given.values():
@@ -171,7 +171,7 @@ def test_with_the_trial_off_nothing_is_assigned(tmp_path: Path) -> None:
     assert RIGHT in texts.pop()
     for number in range(20):
         machine.engine.handle(AGENT, edited(number, f"src/part{number}.py", "s1", cwd=machine.project), float(number))
-    assert machine.engine.count["withheld"] == 0
+    assert machine.engine.counts["withheld"] == 0
     assert machine.lots == []
 
 
@@ -200,17 +200,17 @@ def test_withheld_advice_is_not_given_later(machine: Machine) -> None:
     """About half of the sessions hear of their files; in the others the moment is written down all the same, the state is what
     it would be had it been said, and so it is not said a turn later."""
     said = {f"s{number}": sum(map(bool, piled(machine, f"s{number}"))) for number in range(40)}
-    lots = {each.session.partition(":")[2]: each for each in machine.lots if isinstance(each, AdviceLot)}
+    lots = {each.session.partition(":")[2]: each for each in machine.lots if isinstance(each, AdviceAssignment)}
     assert lots.keys() == said.keys()
     assert set(said.values()) == {0, 1}
     assert all(lots[session].shown == bool(count) for session, count in said.items())
     assert {each.probability for each in lots.values()} == {0.5}
-    states = {machine.engine.sessions.get(AGENT, session).state.told for session in said}
+    states = {machine.engine.sessions.get(AGENT, session).state.sent for session in said}
     assert len(states) == 1
-    assert machine.engine.count["withheld"] == sum(not count for count in said.values())
+    assert machine.engine.counts["withheld"] == sum(not count for count in said.values())
     again = machine.restarted()
     for session in said:
-        assert again.sessions.get(AGENT, session).state.told in states
+        assert again.sessions.get(AGENT, session).state.sent in states
 
 
 def test_a_refusal_is_never_withheld(tmp_path: Path) -> None:
@@ -233,7 +233,9 @@ def test_placebo_and_note_arms_get_their_texts(tmp_path: Path) -> None:
     assert texts.keys() == {"warm", "cold", "placebo", "note"}
     assert texts["cold"] == ""
     assert all(texts[arm].startswith("<preheat-context id=") for arm in ("warm", "placebo", "note"))
-    assert abs(estimate(texts["placebo"]) - estimate(texts["warm"])) <= 0.05 * estimate(texts["warm"])
+    assert abs(estimate_tokens(texts["placebo"]) - estimate_tokens(texts["warm"])) <= 0.05 * estimate_tokens(
+        texts["warm"]
+    )
     assert RIGHT not in texts["placebo"]
     body = texts["note"].splitlines()
     assert len(body) == 3
@@ -290,14 +292,14 @@ def test_assignments_that_cannot_be_written_are_stored_later(machine: Machine) -
         assert holding.stdout.readline() == b"held\n"
         machine.start("s1")
         assert machine.arm("s1")
-        assert "lots" in machine.engine.trouble
+        assert "lots" in machine.engine.troubles
         assert machine.lots == []
     finally:
         holding.kill()
         holding.wait()
         holding.stdout.close()
     machine.start("s2")
-    assert "lots" not in machine.engine.trouble
+    assert "lots" not in machine.engine.troubles
     assert {each.session for each in machine.lots} == {f"{AGENT}:s1", f"{AGENT}:s2"}
 
 
@@ -305,13 +307,13 @@ def test_a_rebuilt_archive_has_every_assignment(machine: Machine) -> None:
     for number in range(10):
         machine.start(f"s{number}")
     first = connect(machine.data)
-    before = drawn(first)
+    before = load_records(first)
     first.close()
     for name in os.listdir(machine.data):
         if name.startswith("archive.db"):
             os.unlink(os.path.join(machine.data, name))
     second = connect(machine.data)
-    assert drawn(second) == before
+    assert load_records(second) == before
     assert len(before.assignments) == 10
     second.close()
 
@@ -325,7 +327,7 @@ def worked(machine: Machine, session: str, at: float, rate: float, chance: rando
             found = found.answer("I change it.").call("Edit", change)
             found = found.result("<tool_use_error>String to replace not found in file.</tool_use_error>", is_error=True)
         else:
-            found = found.answer("I run it.").ran(RIGHT, "5 passed in 0.1s")
+            found = found.answer("I run it.").run(RIGHT, "5 passed in 0.1s")
     found.answer("Done.").write(os.path.join(machine.home, ".claude", "projects"))
 
 
@@ -351,6 +353,6 @@ def test_a_trial_works_from_assignment_to_report(tmp_path: Path, effect: float, 
     assert first.low <= -effect + 0.06
     assert first.high >= -effect - 0.06
     gone = next(each.session for each in machine.lots if isinstance(each, Assignment))
-    forget(machine.data, [gone])
+    forget_sessions(machine.data, [gone])
     assert gone not in {each.session for each in machine.lots}
-    assert sum(Experiments(machine.data).report().drawn.values()) == 79
+    assert sum(Experiments(machine.data).report().assigned.values()) == 79

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from preheat.app.experiments import assignment as proving
-from preheat.app.experiments.assignment import USUAL, Lots, lots_in
+from preheat.app.experiments.assignment import DEFAULT_SETTINGS, AssignmentSettings, load_assignment_settings
 from preheat.errors import UserError
 
 PAGE = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "reference", "settings.md")
@@ -32,7 +32,9 @@ def rows() -> str:
         if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name):
             assert isinstance(after, ast.Expr)
             assert isinstance(after.value, ast.Constant)
-            found.append(f"| `{one.target.id}` | {getattr(USUAL, one.target.id):g} | {after.value.value!s} |")
+            found.append(
+                f"| `{one.target.id}` | {getattr(DEFAULT_SETTINGS, one.target.id):g} | {after.value.value!s} |"
+            )
     return "\n".join(found)
 
 
@@ -48,11 +50,13 @@ def test_the_docs_table_of_settings_matches_the_code() -> None:
 def test_a_share_outside_of_zero_to_one_is_refused(tmp_path: Path, given: str) -> None:
     (tmp_path / "settings.toml").write_text(f"[experiment]\n{given}\n")
     with pytest.raises(UserError, match=given.partition(" ")[0]):
-        lots_in(str(tmp_path))
+        load_assignment_settings(str(tmp_path))
 
 
 def test_without_a_file_a_fifth_is_held_out(tmp_path: Path) -> None:
     """And another heading changes nothing of that."""
-    assert lots_in(str(tmp_path)) == Lots(holdout=0.2, drop_items=0.1, withhold_advice=0.2)
+    assert load_assignment_settings(str(tmp_path)) == AssignmentSettings(
+        holdout=0.2, drop_items=0.1, withhold_advice=0.2
+    )
     (tmp_path / "settings.toml").write_text("[live]\nfocus_low = 3\n")
-    assert lots_in(str(tmp_path)) == USUAL
+    assert load_assignment_settings(str(tmp_path)) == DEFAULT_SETTINGS

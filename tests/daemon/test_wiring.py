@@ -12,11 +12,11 @@ import pytest
 
 from preheat.app.live.hooks import Hooks as AppHooks
 from preheat.daemon.engine import Engine
-from preheat.daemon.server import Server, Times
+from preheat.daemon.server import Server, Timeouts
 from preheat.live.fold import readings
 from preheat.live.thresholds import DEFAULTS, ByPhase, Thresholds
 from preheat.model.live import HookAnswer, HookEvent, SignalName
-from preheat.running.place import Address, prepare
+from preheat.running.place import Address, prepare_folder
 from preheat.testing.builders import ClaudeTranscript
 from tests.daemon.made import (
     AGENT,
@@ -42,10 +42,10 @@ class Play:
     """A session that is played hook by hook into an engine."""
 
     def __init__(self, folder: str, settings: str = "", cwd: str = "/work/shop") -> None:
-        live = prepare(folder)
+        live = prepare_folder(folder)
         Path(folder, "settings.toml").write_text(settings)
         self.stages = AppHooks(folder)
-        self.stages.prepare(cwd)
+        self.stages.prepare_folder(cwd)
         self.engine = Engine(live, self.stages, Patient())
         self.cwd = cwd
         self.number = 0
@@ -195,7 +195,7 @@ def test_every_signal_can_cause_an_advisory_through_the_engine(tmp_path: Path, s
 def test_pressure_fires_with_the_context_size_of_the_transcript(tmp_path: Path) -> None:
     play = Play(str(tmp_path))
     full = [150_000]
-    play.engine.full = lambda agent, session: (full[0], 200_000)
+    play.engine.context_size = lambda agent, session: (full[0], 200_000)
     play.all(Hooks().ask("mend the login").look(*AUTH).made)
     assert play.signals == []
     full[0] = 176_000
@@ -267,7 +267,7 @@ def test_a_setting_changes_the_advisories_of_its_session(tmp_path: Path, name: s
 
     def played(settings: str) -> Play:
         play = Play(str(tmp_path / str(len(settings))), settings)
-        play.engine.full = lambda agent, session: (60_000, 200_000)
+        play.engine.context_size = lambda agent, session: (60_000, 200_000)
         return play.all(script())
 
     usual, other = played(""), played(toml(name, value))
@@ -364,7 +364,7 @@ def test_a_refusal_holds_for_repetitions_and_subagents(tmp_path: Path) -> None:
     play = Play(str(tmp_path), '[live]\nblock = "critical"')
     for more in ({}, {}, {"tool_use_id": "c1"}, {"tool_use_id": "c1"}, {"agent_id": "sub-1"}):
         assert decision(play.tell(calling(RUIN, **more))) == "deny"
-    assert play.engine.count["refused"] == 5
+    assert play.engine.counts["refused"] == 5
     assert all("rm-root" in entry.refused for entry in play.engine.journal.replay(0))
     play.engine.journal.close()
     journal = tmp_path / "live" / "journal"
@@ -411,7 +411,7 @@ def test_a_held_stop_is_remembered_by_the_next_daemon(tmp_path: Path) -> None:
     play = Play(str(tmp_path), "[live]\nhold_stop = true")
     play.all(Hooks().ask("mend the login").edit(*(f"src/part{number}.py" for number in range(3))).stop().made)
     again = Engine(os.path.join(str(tmp_path), "live"), AppHooks(str(tmp_path)), Patient())
-    assert again.sessions.get(AGENT, "s1").held
+    assert again.sessions.get(AGENT, "s1").stop_held
     assert again.sessions.get(AGENT, "s1") == play.engine.sessions.get(AGENT, "s1")
 
 
@@ -436,9 +436,9 @@ def test_the_person_gets_a_score_line_at_the_end(tmp_path: Path) -> None:
         session = f"0f3c1a2b-5d6e-4f70-8a91-b2c3d4e5f6{calls:02}"
         found = ClaudeTranscript(session=session, project="/work/shop", started=1_770_000_000.0).prompt("mend it")
         for number in range(calls):
-            found = found.answer("I look.").ran(f"make step{number}", "done")
+            found = found.answer("I look.").run(f"make step{number}", "done")
         path = found.write(str(tmp_path / "projects"))
-        live = prepare(str(tmp_path / kind.__name__))
+        live = prepare_folder(str(tmp_path / kind.__name__))
         one = Engine(live, kind(os.path.dirname(live)), Patient())
         return one.handle(AGENT, told("SessionEnd", session, transcript_path=path), 1.0)
 
@@ -448,12 +448,12 @@ def test_the_person_gets_a_score_line_at_the_end(tmp_path: Path) -> None:
 
 
 def test_a_session_without_a_transcript_ends_without_a_score_line(tmp_path: Path) -> None:
-    live = prepare(str(tmp_path))
+    live = prepare_folder(str(tmp_path))
     (tmp_path / "other.jsonl").write_text("no transcript at all")
     one = Engine(live, Listening(str(tmp_path)), Patient())
     for number, place in enumerate(("", str(tmp_path / "gone"), str(tmp_path), str(tmp_path / "other.jsonl"))):
         assert one.handle(AGENT, told("SessionEnd", f"s{number}", transcript_path=place), 1.0) == b""
-    assert one.count["failures"] == one.count["twice"] == 0
+    assert one.counts["failures"] == one.counts["twice"] == 0
 
 
 @pytest.mark.parametrize("slow", [False, True])
@@ -469,7 +469,7 @@ def test_a_slow_score_is_skipped(tmp_path: Path, slow: bool, monkeypatch: pytest
     async def answered() -> bytes:
         stages = Slow(str(tmp_path))
         with open(tmp_path / "log", "w") as log:
-            server = Server(live, Engine(live, stages), stages, Address(0, "t"), log, Times())
+            server = Server(live, Engine(live, stages), stages, Address(0, "t"), log, Timeouts())
             reply: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
             server.receive(AGENT, told("SessionEnd"), reply.set_result, False)
             try:
@@ -477,6 +477,6 @@ def test_a_slow_score_is_skipped(tmp_path: Path, slow: bool, monkeypatch: pytest
             finally:
                 over.set()
 
-    live = prepare(str(tmp_path))
+    live = prepare_folder(str(tmp_path))
     monkeypatch.setattr("preheat.daemon.server.SCORE", 0.05 if slow else HUNG)
     assert asyncio.run(answered()) == (b"" if slow else b'{"line": "a line"}')

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from preheat.ingest.redact import redact
-from preheat.lab.dataset.anonymise import Anonymiser, masked
-from preheat.lab.dataset.leaks import Look, in_text
+from preheat.lab.dataset.anonymise import Anonymiser, mask
+from preheat.lab.dataset.leaks import LeakSearch, leaks_in_text
 from preheat.lab.dataset.names import Name, Names
-from preheat.lab.dataset.names import in_text as names_in
+from preheat.lab.dataset.names import names_in_text as names_in
 from preheat.lab.dataset.pseudonyms import Pseudonyms
 
 from .planted import Identity, found_in, identities
@@ -30,10 +30,10 @@ def test_nobody_who_is_planted_comes_out(identity: Identity, before: str, after:
     text = f"{before}\n{identity.text()}\n{after}"
     names = Names(names_in(identity.text()))
     anonymiser = Anonymiser(Pseudonyms(SALT), names, redact)
-    for came in (anonymiser.text(text), anonymiser.general(text)):
+    for came in (anonymiser.anonymise_text(text), anonymiser.generalise(text)):
         assert found_in(came, identity) == []
-        assert anonymiser.text(came) == came
-        assert list(in_text(came, Look(names, redact))) == []
+        assert anonymiser.anonymise_text(came) == came
+        assert list(leaks_in_text(came, LeakSearch(names, redact))) == []
 
 
 @settings(max_examples=300, deadline=None)
@@ -41,9 +41,9 @@ def test_nobody_who_is_planted_comes_out(identity: Identity, before: str, after:
 def test_any_text_is_cleared_once_and_for_all(text: str) -> None:
     """Whatever it is: no error, a second time changes nothing, and nothing of the tell-tale forms is left."""
     anonymiser = made()
-    came = anonymiser.text(text)
-    assert anonymiser.text(came) == came
-    assert list(in_text(came, Look(Names(()), redact))) == []
+    came = anonymiser.anonymise_text(text)
+    assert anonymiser.anonymise_text(came) == came
+    assert list(leaks_in_text(came, LeakSearch(Names(()), redact))) == []
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_any_text_is_cleared_once_and_for_all(text: str) -> None:
 def test_each_form_is_known_and_counted(text: str, sort: str) -> None:
     """One of every sort, by itself: the word before it stays, the rest goes."""
     anonymiser = made()
-    came = anonymiser.text(text)
+    came = anonymiser.anonymise_text(text)
     assert came.split(" ")[0] == text.split(" ")[0]
     assert len(came.split(" ")) == 2
     assert "/Work" not in came
@@ -100,28 +100,30 @@ def test_each_form_is_known_and_counted(text: str, sort: str) -> None:
 )
 def test_what_is_everybodys_stays(text: str) -> None:
     """Forms of commands and plain words are what a dataset is for."""
-    assert made().text(text) == text
+    assert made().anonymise_text(text) == text
 
 
 def test_a_path_keeps_its_depth_and_a_plain_ending() -> None:
     """`.py` tells a language; an ending that nobody knows may tell a company."""
-    assert re.fullmatch(r"<path-[b-t]{10}>/_/_/_\.py", made().text("/home/jq/app/x.py"))
-    assert re.fullmatch(r"<path-[b-t]{10}>/_/_/_", made().text("/home/jq/app/x.qorp"))
+    assert re.fullmatch(r"<path-[b-t]{10}>/_/_/_\.py", made().anonymise_text("/home/jq/app/x.py"))
+    assert re.fullmatch(r"<path-[b-t]{10}>/_/_/_", made().anonymise_text("/home/jq/app/x.qorp"))
 
 
 def test_the_same_is_the_same_within_an_export_and_another_in_the_next() -> None:
     """One salt, one pseudonym; another salt, another one; general texts know no salt."""
     one, same, other = made(), made(), made(salt=b"another salt, long enough")
     text = "/srv/qorp/x.py of me@qorp.example"
-    assert one.text(text) == same.text(text) != other.text(text)
-    assert one.general(text) == other.general(text) == "<path> of <email>"
-    first, second = one.text("/srv/a/b /srv/a/b").split(" ")
-    assert first == second != one.text("/srv/a/c")
+    assert one.anonymise_text(text) == same.anonymise_text(text) != other.anonymise_text(text)
+    assert one.generalise(text) == other.generalise(text) == "<path> of <email>"
+    first, second = one.anonymise_text("/srv/a/b /srv/a/b").split(" ")
+    assert first == second != one.anonymise_text("/srv/a/c")
 
 
 def test_values_out_of_json_are_gone_through_whole() -> None:
     """Names of members, nested values and large numbers; small numbers and truths stay."""
-    came = made(Name("person", "quentin")).value({"quentin": [1, True, None, {"a": "/srv/x/y"}], "n": 41795551234567})
+    came = made(Name("person", "quentin")).anonymise_value(
+        {"quentin": [1, True, None, {"a": "/srv/x/y"}], "n": 41795551234567}
+    )
     assert "quentin" not in str(came)
     assert next(iter(came.values()))[:3] == [1, True, None]
     assert "41795551234567" not in str(came)
@@ -131,5 +133,5 @@ def test_values_out_of_json_are_gone_through_whole() -> None:
 @given(st.text())
 def test_a_mask_leaves_lengths_and_lines(text: str) -> None:
     """Every sign is an `x`, every blank where it was."""
-    assert set(masked(text).split()) <= {"x" * length for length in range(1, len(text) + 1)}
-    assert [len(word) for word in masked(text).split()] == [len(word) for word in text.split()]
+    assert set(mask(text).split()) <= {"x" * length for length in range(1, len(text) + 1)}
+    assert [len(word) for word in mask(text).split()] == [len(word) for word in text.split()]

@@ -12,11 +12,11 @@ import pytest
 
 from preheat.agents.sources import read
 from preheat.app.lab import dataset_survey as surveying
-from preheat.app.sessions.archive import opened
-from preheat.archive.analyses import Gathered
+from preheat.app.sessions.archive import open_archive
+from preheat.archive.analyses import SourceGroup
 from preheat.errors import ArchiveUnusable
 from preheat.ingest import rereading
-from preheat.ingest.stored import sessions_in
+from preheat.ingest.stored import read_stored_sessions
 from preheat.lab.dataset.names import Name, Names
 from preheat.testing.builders import ClaudeTranscript
 from tests.cli.conftest import Person
@@ -43,9 +43,9 @@ def worked(identity: Identity, number: int) -> ClaudeTranscript:
         .prompt(text)
         .reasoning(text)
         .answer(text)
-        .ran("npm run build", f"built {text}")
+        .run("npm run build", f"built {text}")
         .answer("next")
-        .ran(f"./{identity.project}-tool --all", f"{identity.project}: {text}", 1)
+        .run(f"./{identity.project}-tool --all", f"{identity.project}: {text}", 1)
         .answer("next")
         .call("Edit", {"file_path": f"{folder}/src/{identity.first}.py", "old_string": text, "new_string": text})
         .result("String to replace not found in file", is_error=True)
@@ -53,12 +53,12 @@ def worked(identity: Identity, number: int) -> ClaudeTranscript:
         .call(f"mcp__{identity.company}__ask", {identity.account: text})
         .result(text, outcome={"agentId": identity.account, identity.project: text})
         .answer("next")
-        .ran("git status --short", "M x")
+        .run("git status --short", "M x")
         .answer("next")
-        .ran("frobnicate --once" if number % 3 == 1 else "true", "done")
+        .run("frobnicate --once" if number % 3 == 1 else "true", "done")
         .compaction(text)
         .title(text)
-        .injected(text)
+        .inject(text)
         .prompt(f"thanks, {identity.first}")
     )  # fmt: skip
 
@@ -176,7 +176,7 @@ def test_trajectories_are_valid_and_can_be_read_again(world: Person) -> None:
 
 def test_nothing_is_left_behind_when_something_would_leak(world: Person, monkeypatch: pytest.MonkeyPatch) -> None:
     """A name that is known only after the files were made (here: a word of theirs) stops the export, whole."""
-    real = surveying.known
+    real = surveying.names_to_search
 
     def known(found: Any, allowed: Any = ()) -> Any:
         names = real(found, allowed)
@@ -267,16 +267,20 @@ def test_an_archive_without_sessions_says_what_to_do(person: Person) -> None:
         done = person.run("dataset", "export", os.path.join(person.home, "out"))
         assert done.code == 2
         assert "preheat sync" in done.err
-        with closing(opened(person.folder)):
+        with closing(open_archive(person.folder)):
             pass  # an empty archive
 
 
 def test_folders_of_one_name_are_one_project(world: Person) -> None:
     """Clones, worktrees and spellings must not make a project look like several."""
-    with closing(opened(world.folder)) as connection:
+    with closing(open_archive(world.folder)) as connection:
         projects = surveying.Projects(connection)
-        assert projects.of("/Users/a/git-sync") == projects.of("/home/b/GitSync") == projects.of("C:\\x\\git_sync")
-        assert projects.of("/Users/a") == projects.of("") == ""
+        assert (
+            projects.project_of("/Users/a/git-sync")
+            == projects.project_of("/home/b/GitSync")
+            == projects.project_of("C:\\x\\git_sync")
+        )
+        assert projects.project_of("/Users/a") == projects.project_of("") == ""
 
 
 def test_a_machine_that_is_called_like_a_member_of_a_trajectory_stops_no_export(world: Person) -> None:
@@ -309,7 +313,7 @@ def test_nobody_is_missed_whose_session_changes_meanwhile(world: Person, monkeyp
     """A sync that runs beside takes sessions out of what was listed: they are read one by one."""
     whole = exported(world, "whole", "--salt-file", os.path.join(world.home, "salt"), "--trajectories")
     for module in (rereading, surveying):
-        monkeypatch.setattr(module, "gather", lambda connection, units: Gathered([], [], {}, {}))
+        monkeypatch.setattr(module, "gather", lambda connection, units: SourceGroup([], [], {}, {}))
     changed = exported(world, "changed", "--salt-file", os.path.join(world.home, "salt"), "--trajectories")
     assert contents(changed) == contents(whole)
 
@@ -321,7 +325,7 @@ def test_sessions_that_cannot_be_asked_for_names_are_told(world: Person, monkeyp
     def damaged(agent: str, path: str, part: str, pieces: Any) -> Any:
         if "00000001-" in path:
             raise ArchiveUnusable("a part of the archive is damaged")
-        return sessions_in(agent, path, part, pieces)
+        return read_stored_sessions(agent, path, part, pieces)
 
     monkeypatch.setattr(rereading, "sessions_in", damaged)
     done = world.run("dataset", "check", folder)

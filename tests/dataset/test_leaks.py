@@ -5,10 +5,10 @@ import json
 import pytest
 
 from preheat.ingest.redact import redact
-from preheat.lab.dataset.leaks import Leak, Look, in_file, in_files
+from preheat.lab.dataset.leaks import Leak, LeakSearch, leaks_in_file, leaks_in_files
 from preheat.lab.dataset.names import Name, Names
 
-LOOK = Look(Names([Name("person", "jquill"), Name("project", "inkwell")]), redact)
+LOOK = LeakSearch(Names([Name("person", "jquill"), Name("project", "inkwell")]), redact)
 
 
 @pytest.mark.parametrize(
@@ -37,41 +37,45 @@ def test_a_planted_leak_is_found_with_its_line(name: str, text: str, sort: str) 
         lines = [json.dumps({"a": "fine"}), json.dumps(["fine"]), json.dumps({"b": [{f"x {text}": text}]})]
     else:
         lines = ["{", '"a": "fine",', f'"b": {json.dumps(text)}', "}"]
-    found = list(in_file(name, "\n".join(lines).encode(), LOOK))
+    found = list(leaks_in_file(name, "\n".join(lines).encode(), LOOK))
     assert any(leak.file == name and leak.line == 3 and leak.sort == sort for leak in found)
 
 
 def test_what_is_not_json_is_looked_at_all_the_same() -> None:
     """A damaged line hides nothing."""
-    assert list(in_file("sessions.jsonl", b'{"a": "jquill"', LOOK)) == [Leak("sessions.jsonl", 1, "person", "jquill")]
-    assert list(in_file("x.json", b'{"a": "jquill"', LOOK)) == [Leak("x.json", 1, "person", "jquill")]
+    assert list(leaks_in_file("sessions.jsonl", b'{"a": "jquill"', LOOK)) == [
+        Leak("sessions.jsonl", 1, "person", "jquill")
+    ]
+    assert list(leaks_in_file("x.json", b'{"a": "jquill"', LOOK)) == [Leak("x.json", 1, "person", "jquill")]
 
 
 def test_words_of_the_pages_are_let_through_only_there() -> None:
     """A project that is called like a word of the datasheet does not make every datasheet a leak."""
-    look = LOOK._replace(own=frozenset(("inkwell",)))
-    assert not list(in_file("datasheet.md", b"an inkwell", look))
-    assert list(in_file("sessions.jsonl", b'"an inkwell"', look))
+    look = LOOK._replace(own_words=frozenset(("inkwell",)))
+    assert not list(leaks_in_file("datasheet.md", b"an inkwell", look))
+    assert list(leaks_in_file("sessions.jsonl", b'"an inkwell"', look))
 
 
 def test_what_a_person_allows_is_no_leak() -> None:
     """A contact address in the datasheet is there on purpose."""
-    assert not list(in_file("datasheet.md", b"ask data@inky.example", LOOK._replace(allowed=("data@inky.example",))))
+    assert not list(
+        leaks_in_file("datasheet.md", b"ask data@inky.example", LOOK._replace(allowed=("data@inky.example",)))
+    )
 
 
 def test_texts_of_the_format_are_let_through_only_in_trajectories_and_only_whole() -> None:
     """A machine that is called like a member of a trajectory does not make every trajectory a leak; elsewhere it is one."""
-    look = LOOK._replace(form=frozenset(("inkwell",)))
-    assert not list(in_file("trajectories/a.json", b'{"inkwell": 1}', look))
-    assert list(in_file("trajectories/a.json", b'{"text": "the inkwell"}', look))
-    assert list(in_file("other.json", b'{"inkwell": 1}', look))
+    look = LOOK._replace(format_texts=frozenset(("inkwell",)))
+    assert not list(leaks_in_file("trajectories/a.json", b'{"inkwell": 1}', look))
+    assert list(leaks_in_file("trajectories/a.json", b'{"text": "the inkwell"}', look))
+    assert list(leaks_in_file("other.json", b'{"inkwell": 1}', look))
 
 
 def test_what_is_said_again_is_found_again() -> None:
     """In every line and every file that has it, though a text is looked at once; in a page whose own word it is, not."""
     again = b'{"a": "inkwell"}\n{"a": "inkwell"}\n'
     files = [(name, lambda: again) for name in ("a.jsonl", "manifest.json", "b.jsonl")]
-    found = list(in_files(files, LOOK._replace(own=frozenset(("inkwell",)))))
+    found = list(leaks_in_files(files, LOOK._replace(own_words=frozenset(("inkwell",)))))
     assert [(leak.file, leak.line) for leak in found] == [
         ("a.jsonl", 1),
         ("a.jsonl", 2),
@@ -79,4 +83,4 @@ def test_what_is_said_again_is_found_again() -> None:
         ("b.jsonl", 2),
     ]
     document = b'{\n"a": "inkwell",\n"b": "inkwell",\n"c": "jquill"}'
-    assert [leak.line for leak in in_file("a.json", document, LOOK)] == [2, 4]
+    assert [leak.line for leak in leaks_in_file("a.json", document, LOOK)] == [2, 4]

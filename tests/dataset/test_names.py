@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from preheat.lab.dataset.names import PLACES, UNUSUAL, Name, Names, in_heading, in_text
+from preheat.lab.dataset.names import CASELESS_LETTERS, PLACES, Name, Names, names_in_heading, names_in_text
 
 PLACED = (
     "/Users/jquill/x", "\\\\HOME\\jquill ", "-Users-jquill", "_home_jquill", "jane.quill@quillco.io",
@@ -70,17 +70,19 @@ def test_part_of_a_word_is_no_name() -> None:
 )
 def test_where_names_stand(text: str, sort: str, name: str) -> None:
     """Each place that says what a name is a name of."""
-    assert (sort, name) in set(in_text(text))
+    assert (sort, name) in set(names_in_text(text))
 
 
 def test_a_program_that_signs_commits_is_nobody() -> None:
     """Otherwise half of the models' names would be taken for persons'."""
-    assert not [name for name in in_text("Co-Authored-By: Robo Coder <noreply@example.com>") if name.sort == "person"]
+    assert not [
+        name for name in names_in_text("Co-Authored-By: Robo Coder <noreply@example.com>") if name.sort == "person"
+    ]
 
 
 def test_folders_and_branches_give_names() -> None:
     """Every part of a project's folder that is no common word, and whoever a branch begins with."""
-    names = Names(in_heading("/Users/jquill/work/quillco/inkwell", "jquill/fix-blots"))
+    names = Names(names_in_heading("/Users/jquill/work/quillco/inkwell", "jquill/fix-blots"))
     for word in ("jquill", "quillco", "inkwell"):
         assert list(names.find(f"the {word} build"))
     assert not list(names.find("work on the fix"))
@@ -103,7 +105,7 @@ def test_no_place_is_passed_over(parts: list[str], joint: str) -> None:
     """The words that a text must have before a place is looked for leave nothing out that its pattern would find."""
     text = joint.join(parts)
     every = {name for place in PLACES for found in place.pattern.finditer(text) for name in place.names(found)}
-    assert set(in_text(text)) == every
+    assert set(names_in_text(text)) == every
 
 
 def test_letters_that_only_patterns_take_for_others_are_known() -> None:
@@ -113,4 +115,4 @@ def test_letters_that_only_patterns_take_for_others_are_known() -> None:
         for code in range(sys.maxunicode + 1)
         if re.fullmatch("[a-z]", chr(code), re.IGNORECASE) and not re.fullmatch("[a-z]", chr(code).lower())
     }
-    assert others == set(UNUSUAL)
+    assert others == set(CASELESS_LETTERS)

@@ -26,8 +26,8 @@ def test_a_version_is_cut_to_what_enough_projects_share() -> None:
     spread.add_beginnings("version", "2.1.220", "one")
     spread.add_beginnings("version", "2.1.7", "two")
     spread.add_beginnings("version", "9.9", "one")
-    assert spread.beginning("version", "2.1.220") == "2.1"
-    assert spread.beginning("version", "9.9") == OTHER
+    assert spread.shared_beginning("version", "2.1.220") == "2.1"
+    assert spread.shared_beginning("version", "9.9") == OTHER
     assert spread.left_out["version"] == {"2.1.220", "9.9"}
 
 

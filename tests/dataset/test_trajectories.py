@@ -6,15 +6,15 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 
-from preheat.agents.atif.writer import trajectory
+from preheat.agents.atif.writer import to_trajectory
 from preheat.agents.sources import read
-from preheat.app.lab.dataset_survey import texts
+from preheat.app.lab.dataset_survey import session_texts
 from preheat.ingest.redact import redact
 from preheat.lab.dataset.anonymise import Anonymiser
-from preheat.lab.dataset.names import Names, in_heading, in_text
+from preheat.lab.dataset.names import Names, names_in_heading, names_in_text
 from preheat.lab.dataset.pseudonyms import Pseudonyms
-from preheat.lab.dataset.trajectories import BEGINNING, TEXTS, Telling, Texts, published
-from preheat.model.session import Other, Session, ToolCall, ToolResult, UserMessage, joined
+from preheat.lab.dataset.trajectories import START_OF_SESSIONS, TEXTS, PublishRules, Texts, publish_session
+from preheat.model.session import Other, Session, ToolCall, ToolResult, UserMessage, pair_calls_with_results
 from tests.cli.test_export import checked
 
 from .planted import Identity, found_in, identities, session_of
@@ -22,10 +22,12 @@ from .planted import Identity, found_in, identities, session_of
 SALT = b"0123456789abcdef" * 2
 
 
-def telling(session: Session, kept: Texts) -> Telling:
-    found = {name for text in texts(session) for name in in_text(text)} | {*in_heading(session.project, session.branch)}
+def telling(session: Session, kept: Texts) -> PublishRules:
+    found = {name for text in session_texts(session) for name in names_in_text(text)} | {
+        *names_in_heading(session.project, session.branch)
+    }
     anonymiser = Anonymiser(Pseudonyms(SALT), Names(found), redact)
-    return Telling(
+    return PublishRules(
         kept, Pseudonyms(SALT), anonymiser, lambda folder: "project-b", lambda tool: tool if tool == "Bash" else "",
         lambda model: "other" if model else "", lambda agent, version: "1.0", lambda text: "cat …",
         frozenset((f"claude_code:{session.parent}",)),
@@ -38,7 +40,7 @@ def telling(session: Session, kept: Texts) -> Telling:
 def test_nobody_comes_out_of_any_field(kept: Texts, identity: Identity) -> None:
     """Planted in every field of every event and of the heading; searched for in the whole trajectory, notes included."""
     session = session_of(identity)
-    document = msgspec.json.encode(trajectory(published(session, telling(session, kept))))
+    document = msgspec.json.encode(to_trajectory(publish_session(session, telling(session, kept))))
     assert found_in(document.decode(), identity) == []
     assert "1770000" not in document.decode()
     checked(document)
@@ -48,9 +50,9 @@ def test_nobody_comes_out_of_any_field(kept: Texts, identity: Identity) -> None:
 def test_our_reader_takes_it_and_finds_the_same_session(kept: Texts, tmp_path: Path) -> None:
     """Read again, it is the published session event by event."""
     session = session_of(Identity("qalbo", "qanna", "qberg", "qorpo", "qhost", "qproj"))
-    made = published(session, telling(session, kept))
+    made = publish_session(session, telling(session, kept))
     path = tmp_path / "session.json"
-    path.write_bytes(msgspec.json.encode(trajectory(made)))
+    path.write_bytes(msgspec.json.encode(to_trajectory(made)))
     [back] = read(str(path))
     assert back.events == made.events
     assert back.id == made.id
@@ -59,17 +61,17 @@ def test_our_reader_takes_it_and_finds_the_same_session(kept: Texts, tmp_path: P
 def test_what_happened_stays() -> None:
     """Calls, results, their order, spans of time, flags and codes; by default no word."""
     session = session_of(Identity("qalbo", "qanna", "qberg", "qorpo", "qhost", "qproj"))
-    made = published(session, telling(session, "none"))
-    assert [call.tool for call, _ in joined(made)] == ["other", "Bash"]
-    assert [call.kind for call, _ in joined(made)] == ["other", "shell"]
-    (_, nothing), (call, result) = joined(made)
+    made = publish_session(session, telling(session, "none"))
+    assert [call.tool for call, _ in pair_calls_with_results(made)] == ["other", "Bash"]
+    assert [call.kind for call, _ in pair_calls_with_results(made)] == ["other", "shell"]
+    (_, nothing), (call, result) = pair_calls_with_results(made)
     assert nothing is None
     assert call.input == {"form": "cat …"}
     assert isinstance(result, ToolResult)
     assert (result.is_error, result.exit_code, result.seconds, result.text) == (True, 1, 2.5, "")
-    assert made.started_at == BEGINNING
-    assert made.events[0].at == BEGINNING
-    assert made.ended_at == BEGINNING + 10
+    assert made.started_at == START_OF_SESSIONS
+    assert made.events[0].at == START_OF_SESSIONS
+    assert made.ended_at == START_OF_SESSIONS + 10
     assert [event.text for event in made.events if isinstance(event, UserMessage)] == ["", ""]
     assert [event.name for event in made.events if isinstance(event, Other)] == ["context_window", "late_ending"]
     assert made.parent is not None
@@ -80,7 +82,7 @@ def test_what_happened_stays() -> None:
 def test_masked_texts_keep_their_shape() -> None:
     """Lengths of words and lines, and nothing else; arguments too, without the names of members."""
     session = session_of(Identity("qalbo", "qanna", "qberg", "qorpo", "qhost", "qproj"))
-    made = published(session, telling(session, "masked"))
+    made = publish_session(session, telling(session, "masked"))
     before, after = session.events[0], made.events[0]
     assert isinstance(before, UserMessage)
     assert isinstance(after, UserMessage)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from preheat.app.analysis.one_pass import analyse
-from preheat.episodes import episodes
+from preheat.episodes import split_episodes
 from preheat.model.episode import Episode, FileUse, Rename
 from preheat.model.outcome import Outcome
 from preheat.model.session import Event, Rewind, Session, ToolCall, UserMessage
@@ -23,7 +23,7 @@ def shop() -> Story:
 
 
 def taken(story: Story, copied: Collection[int] = ()) -> tuple[Episode, ...]:
-    return episodes(story.session, story.records, ROOT, copied)
+    return split_episodes(story.session, story.records, ROOT, copied)
 
 
 def test_each_prompt_has_what_followed_it() -> None:
@@ -53,7 +53,7 @@ def test_checks_say_how_they_ended() -> None:
     story = shop().says("Run them").runs("uv run pytest tests -q", "failed", cause="finding")
     story.runs("pytst", "failed").runs("pytest --frob", "failed", cause="mistake").runs(f"cd {ROOT} && make test")
     (only,) = taken(story)
-    assert [(check.seq, check.purpose, check.ended) for check in only.checks] == [
+    assert [(check.seq, check.purpose, check.ending) for check in only.checks] == [
         (0, "test", "failed"),
         (2, "test", "unclear"),
         (3, "test", "passed"),
@@ -135,7 +135,7 @@ def test_any_session_can_be_split(found: tuple[Session, tuple[Outcome, ...]], co
     """Every call that stands and is no copy is in exactly one episode, in order; and what is stored comes back."""
     session, outcomes = found
     records = trace(session, outcomes)
-    parts = episodes(session, records, "/w", copied)
+    parts = split_episodes(session, records, "/w", copied)
     assert [each.number for each in parts] == list(range(len(parts)))
     starts = [each.first_seq for each in parts if each.calls]
     assert starts == sorted(starts)

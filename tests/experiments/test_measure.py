@@ -1,14 +1,14 @@
 """From lots and sessions to units: whoever was assigned counts in that arm, and nothing is dropped in silence."""
 
-from preheat.experiments.measure import Measured, epochs_of, measured, units
-from preheat.model.experiment import METRICS, Assignment, Dealt, MetricName, Went
+from preheat.experiments.measure import Trial, build_trial, epochs_of, trial_units
+from preheat.model.experiment import METRICS, AssignedArm, Assignment, MetricName, SessionResult
 
 NOW = 1_000_000.0
 FIFTH = {"cold": 0.2, "warm": 0.8}
 
 
 def drawn(
-    name: str, arm: Dealt = "warm", at: float = 1000.0, root: str = "", project: str = "/w/p", **more: float
+    name: str, arm: AssignedArm = "warm", at: float = 1000.0, root: str = "", project: str = "/w/p", **more: float
 ) -> Assignment:
     return Assignment(
         session=f"a:{name}", root=f"a:{root or name}", experiment="e", arm=arm, shares=more or FIFTH, agent="a",
@@ -18,13 +18,13 @@ def drawn(
 
 def went(
     name: str, mistakes: int = 1, calls: int = 10, start: float = 1000.0, project: str = "/w/p", **more: object
-) -> Went:
+) -> SessionResult:
     given = {"agent": "a", "errors": mistakes, "started_at": start, "ended_at": start + 60, "tokens": 100, **more}
-    return Went(session=f"a:{name}", project=project, mistakes=mistakes, calls=calls, **given)  # type: ignore[arg-type]
+    return SessionResult(session=f"a:{name}", project=project, mistakes=mistakes, calls=calls, **given)  # type: ignore[arg-type]
 
 
-def found(*lots: Assignment, sessions: list[Went], now: float = NOW) -> Measured:
-    return measured(lots, sessions, now)
+def found(*lots: Assignment, sessions: list[SessionResult], now: float = NOW) -> Trial:
+    return build_trial(lots, sessions, now)
 
 
 def test_a_line_of_sessions_is_one_unit() -> None:
@@ -35,7 +35,7 @@ def test_a_line_of_sessions_is_one_unit() -> None:
         went("three", 0, 20, 1200, parent="a:two", relation="fork"),
         went("other", 5, 5, 1300, parent="a:one", relation="subagent"),
     ]
-    made = units("mistakes", found(drawn("one", "cold"), sessions=sessions))
+    made = trial_units("mistakes", found(drawn("one", "cold"), sessions=sessions))
     assert [(each.session, each.arm, each.above, each.below) for each in made] == [("a:one", "cold", 3, 40)]
 
 
@@ -43,14 +43,14 @@ def test_a_fork_that_drew_for_itself_counts_with_its_root() -> None:
     """Its program did not say what it came out of, so it got a lot and another arm; the line's first session decides."""
     sessions = [went("one"), went("two", 4, 10, 1100, parent="a:one", relation="fork")]
     result = found(drawn("one", "cold"), drawn("two", "warm", 1100), sessions=sessions)
-    assert [(each.arm, each.above) for each in units("mistakes", result)] == [("cold", 5)]
-    assert result.redrawn == 1
+    assert [(each.arm, each.above) for each in trial_units("mistakes", result)] == [("cold", 5)]
+    assert result.reassigned == 1
 
 
 def test_sessions_that_say_they_come_out_of_each_other_do_not_go_round() -> None:
     """A ring of parents, as a damaged archive might have it."""
     sessions = [went("one", parent="a:two", relation="fork"), went("two", parent="a:one", relation="fork")]
-    assert len(units("mistakes", found(drawn("one"), sessions=sessions))) == 1
+    assert len(trial_units("mistakes", found(drawn("one"), sessions=sessions))) == 1
 
 
 def test_whoever_cannot_be_measured_is_counted() -> None:
@@ -63,9 +63,9 @@ def test_whoever_cannot_be_measured_is_counted() -> None:
     result = found(*lots, sessions=sessions)
     assert result.missing == {"cold": 1}
     assert result.unjudged == {"warm": 1}
-    assert result.open == {"warm": 1}
-    assert (result.unassigned, result.lost) == (1, 1)
-    assert [each.session for each in units("mistakes", result)] == ["a:fine", "a:open"]
+    assert result.going_on == {"warm": 1}
+    assert (result.unassigned, result.unrecorded) == (1, 1)
+    assert [each.session for each in trial_units("mistakes", result)] == ["a:fine", "a:open"]
 
 
 def test_what_is_known_from_before_is_of_the_same_project_and_from_before() -> None:
@@ -74,9 +74,9 @@ def test_what_is_known_from_before_is_of_the_same_project_and_from_before() -> N
         went("one"), went("early", 3, 10, 10.0), went("also", 1, 10, 20.0), went("late", 9, 10, 5000.0),
         went("foreign", 9, 10, 10.0, project="/w/q"),
     ]  # fmt: skip
-    (unit,) = units("mistakes", found(drawn("one"), sessions=sessions))
+    (unit,) = trial_units("mistakes", found(drawn("one"), sessions=sessions))
     assert unit.before == 4 / 20
-    (lonely,) = units("mistakes", found(drawn("one"), sessions=[went("one")]))
+    (lonely,) = trial_units("mistakes", found(drawn("one"), sessions=[went("one")]))
     assert lonely.before is None
 
 
@@ -89,7 +89,7 @@ def test_every_metric() -> None:
     result = found(drawn("one"), sessions=sessions)
     told = {}
     for metric in METRICS:
-        (unit,) = units(metric, result)
+        (unit,) = trial_units(metric, result)
         told[metric] = (unit.above, unit.below)
     assert told == {
         "mistakes": (2, 20), "errors": (2, 20), "success": (0, 1), "seconds": (120, 1), "tokens": (200, 1), "cost": (15, 1),
@@ -102,14 +102,14 @@ def test_nothing_to_count_is_kept_and_says_so() -> None:
     result = found(drawn("one"), sessions=[went("one", 0, 0)])
     rates: tuple[MetricName, ...] = ("mistakes", "success", "rating")
     for metric in rates:
-        (unit,) = units(metric, result)
+        (unit,) = trial_units(metric, result)
         assert (unit.above, unit.below) == (0, 0)
 
 
 def test_what_a_transcript_does_not_say_is_not_zero() -> None:
     """No times, no tokens: nothing to count, and not a session that took neither. That nobody corrected it is known."""
     result = found(drawn("one"), sessions=[went("one", start=0.0, ended_at=None, tokens=0)])
-    told = {metric: units(metric, result)[0].below for metric in METRICS}
+    told = {metric: trial_units(metric, result)[0].below for metric in METRICS}
     assert (told["seconds"], told["tokens"], told["cost"], told["corrections"]) == (0, 0, 0, 1)
 
 
@@ -118,4 +118,4 @@ def test_sessions_under_other_shares_are_another_stratum() -> None:
     lots = [drawn("one"), drawn("two", at=2000.0, cold=0.5, warm=0.5)]
     result = found(*lots, sessions=[went("one"), went("two", start=2000.0)])
     assert len(epochs_of(result)) == 2
-    assert [each.stratum for each in units("mistakes", result)] == ["a /w/p 1", "a /w/p 2"]
+    assert [each.stratum for each in trial_units("mistakes", result)] == ["a /w/p 1", "a /w/p 2"]

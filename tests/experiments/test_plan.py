@@ -3,16 +3,16 @@
 import pytest
 
 from preheat.errors import UserError
-from preheat.experiments.plan import called, covers, digest_of, overlap, planned, standing
-from preheat.model.experiment import Plan
+from preheat.experiments.plan import covers, digest_of, holdout_plan, make_plan, plan_name, plans_overlap
+from preheat.model.experiment import ExperimentPlan
 
 
-def made(**changes: object) -> Plan:
+def made(**changes: object) -> ExperimentPlan:
     given: dict[str, object] = {
         "name": "mine", "arms": ["warm", "cold"], "shares": [], "metric": "mistakes", "guardrails": ["tokens"], "margin": None,
         "stop": "anytime", "at": 5.0,
     }  # fmt: skip
-    return planned(**{**given, **changes})  # type: ignore[arg-type]
+    return make_plan(**{**given, **changes})  # type: ignore[arg-type]
 
 
 def test_a_plan_is_known_by_all_that_is_in_it() -> None:
@@ -22,8 +22,8 @@ def test_a_plan_is_known_by_all_that_is_in_it() -> None:
         len({digest_of(made()), digest_of(made(margin=0.02)), digest_of(made(at=6.0)), digest_of(made(stop="n=40"))})
         == 4
     )
-    assert called(made()).startswith("mine@")
-    assert called(standing(0.2)) == called(standing(0.3)) == "standing"
+    assert plan_name(made()).startswith("mine@")
+    assert plan_name(holdout_plan(0.2)) == plan_name(holdout_plan(0.3)) == "standing"
 
 
 def test_defaults() -> None:
@@ -58,6 +58,6 @@ def test_scopes() -> None:
     here, there, all_of = made(project="/w/a"), made(name="b", project="/w/b"), made(name="c")
     assert covers(here, "x", "/w/a")
     assert not covers(here, "x", "/w/b")
-    assert not overlap(here, there)
-    assert overlap(here, all_of)
-    assert not overlap(made(agent="x"), made(agent="y"))
+    assert not plans_overlap(here, there)
+    assert plans_overlap(here, all_of)
+    assert not plans_overlap(made(agent="x"), made(agent="y"))

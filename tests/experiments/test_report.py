@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from preheat.experiments.measure import measured
-from preheat.experiments.plan import planned, standing
-from preheat.experiments.report import compared, report
-from preheat.model.experiment import Assignment, Dealt, Delivery, Plan, Went
-from preheat.model.experiment_report import Report
+from preheat.experiments.measure import build_trial
+from preheat.experiments.plan import holdout_plan, make_plan
+from preheat.experiments.report import estimate_effect, make_report
+from preheat.model.experiment import AssignedArm, Assignment, Delivery, ExperimentPlan, SessionResult
+from preheat.model.experiment_report import ExperimentReport
 
 NOW = 10_000_000.0
 
@@ -21,11 +21,11 @@ class Trial:
     def __init__(self, seed: int = 1) -> None:
         self.random = random.Random(seed)
         self.lots: list[Assignment] = []
-        self.went: list[Went] = []
+        self.went: list[SessionResult] = []
 
     def add(
         self, count: int, rates: dict[str, float], shares: dict[str, float], *, tokens: dict[str, float] | None = None,
-        projects: int = 4, arms: Sequence[Dealt] = (),
+        projects: int = 4, arms: Sequence[AssignedArm] = (),
     ) -> "Trial":  # fmt: skip
         for _ in range(count):
             number = len(self.lots)
@@ -39,7 +39,7 @@ class Trial:
             mistakes = sum(self.random.random() < rates[arm] for _ in range(calls))
             spent = round(self.random.gauss(10_000, 1500) * (tokens or {}).get(arm, 1.0))
             self.went.append(
-                Went(
+                SessionResult(
                     **given,
                     calls=calls,
                     mistakes=mistakes,
@@ -51,8 +51,8 @@ class Trial:
             )
         return self
 
-    def told(self, plan: Plan | None = None, **more: Any) -> Report:
-        return report("e", plan or standing(0.2), measured(self.lots, self.went, NOW), {}, **more)
+    def told(self, plan: ExperimentPlan | None = None, **more: Any) -> ExperimentReport:
+        return make_report("e", plan or holdout_plan(0.2), build_trial(self.lots, self.went, NOW), {}, **more)
 
 
 FIFTH = {"cold": 0.2, "warm": 0.8}
@@ -69,7 +69,7 @@ def test_an_effect_is_said_in_a_plain_sentence() -> None:
     assert first.always_low is not None
     assert first.always_high is not None
     assert first.always_low < -0.08 < first.always_high < 0
-    assert sum(found.drawn.values()) == sum(found.measured.values()) == 300
+    assert sum(found.assigned.values()) == sum(found.measured.values()) == 300
     assert found.problems == ()
 
 
@@ -87,7 +87,7 @@ def test_no_effect_is_not_called_one() -> None:
 
 def test_enough_of_nothing_is_no_difference() -> None:
     """Many sessions, a wide margin: no difference larger than that, which is another thing than too little data."""
-    plan = planned("mine", ["warm", "cold"], [], "mistakes", [], 0.05, "n=400", 1.0)
+    plan = make_plan("mine", ["warm", "cold"], [], "mistakes", [], 0.05, "n=400", 1.0)
     found = Trial().add(400, {"cold": 0.1, "warm": 0.1}, HALF).told(plan)
     assert (found.verdict, found.final) == ("no difference", True)
     assert found.sentence.startswith("No difference larger than 5")
@@ -136,27 +136,27 @@ def test_shares_that_were_not_met_take_every_word_back() -> None:
 
 def test_a_guardrail_that_breaks_is_in_the_sentence() -> None:
     """Fewer mistakes, but half as many tokens more."""
-    plan = planned("mine", ["warm", "cold"], [], "mistakes", ["tokens"], None, "anytime", 1.0)
+    plan = make_plan("mine", ["warm", "cold"], [], "mistakes", ["tokens"], None, "anytime", 1.0)
     found = Trial().add(300, {"cold": 0.12, "warm": 0.04}, HALF, tokens={"warm": 1.5}).told(plan)
     assert found.verdict == "helps"
-    assert [each.standing for each in found.guardrails] == ["broken"]
+    assert [each.state for each in found.guardrails] == ["broken"]
     assert "But tokens: worse" in found.sentence
 
 
 def test_what_comes_after_the_planned_end_does_not_count() -> None:
     """A trial of 100 sessions that went on for 60 more: the first hundred decide, by the interval for one look."""
-    plan = planned("mine", ["warm", "cold"], [], "mistakes", [], None, "n=100", 1.0)
+    plan = make_plan("mine", ["warm", "cold"], [], "mistakes", [], None, "n=100", 1.0)
     trial = Trial().add(100, {"cold": 0.1, "warm": 0.1}, HALF).add(60, {"cold": 0.9, "warm": 0.0}, HALF)
     found = trial.told(plan)
     assert found.final
-    assert sum(found.drawn.values()) == 100
+    assert sum(found.assigned.values()) == 100
     assert any("planned end is reached" in each for each in found.problems)
     assert not any("planned end" in each for each in trial.told(plan, stopped=NOW).problems)
 
 
 def test_what_is_missing_after_the_planned_end_is_no_trouble() -> None:
     """More cold sessions are missing from the time after the end than were drawn before it: only those before it are told of."""
-    plan = planned("mine", ["warm", "cold"], [], "mistakes", [], None, "n=20", 1.0)
+    plan = make_plan("mine", ["warm", "cold"], [], "mistakes", [], None, "n=20", 1.0)
     trial = Trial().add(100, {"cold": 0.1, "warm": 0.1}, HALF, arms=("warm", "cold"))
     gone = {lot.session for lot in trial.lots[18:] if lot.arm == "cold"}
     trial.went = [each for each in trial.went if each.session not in gone]
@@ -168,9 +168,9 @@ def test_what_is_missing_after_the_planned_end_is_no_trouble() -> None:
 
 def test_a_guardrail_that_cannot_be_told_is_not_left_out() -> None:
     """Nobody rated a session: neither held nor broken."""
-    plan = planned("mine", ["warm", "cold"], [], "mistakes", ["rating"], None, "anytime", 1.0)
+    plan = make_plan("mine", ["warm", "cold"], [], "mistakes", ["rating"], None, "anytime", 1.0)
     found = Trial().add(60, {"cold": 0.1, "warm": 0.1}, HALF).told(plan)
-    assert [each.standing for each in found.guardrails] == ["not known"]
+    assert [each.state for each in found.guardrails] == ["not known"]
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 5])
@@ -188,7 +188,7 @@ def test_every_trouble_is_named() -> None:
     trial.lots.append(
         Assignment(session="a:x", root="a:x", experiment="e", arm="unassigned", agent="a", project="/w/0", at=9e3)
     )
-    trial.went[5] = Went(session="a:other", agent="a", project="/w/0", calls=3, started_at=5e3, ended_at=6e3)
+    trial.went[5] = SessionResult(session="a:other", agent="a", project="/w/0", calls=3, started_at=5e3, ended_at=6e3)
     said = " ".join(trial.told(drawing=False).problems)
     for words in ("one project", "every call of every `warm`", "nothing of it", "1 session is unassigned", "no assignment",
                   "counts nowhere", "of 1 session", "nothing is assigned"):  # fmt: skip
@@ -210,17 +210,17 @@ def test_what_there_was_to_give_is_told_by_arm() -> None:
         lot.session: Delivery(session=lot.session, at=1.0, context="c" if lot.arm == "warm" else "", offered=number % 2)
         for number, lot in enumerate(trial.lots)
     }
-    found = report("e", standing(0.5), measured(trial.lots, trial.went, NOW), given)
-    assert found.given == {"warm": found.drawn["warm"], "cold": 0}
+    found = make_report("e", holdout_plan(0.5), build_trial(trial.lots, trial.went, NOW), given)
+    assert found.deliveries == {"warm": found.assigned["warm"], "cold": 0}
     assert found.nothing_to_give == 10
 
 
 def test_four_arms_are_each_held_against_warm() -> None:
     """Cold first, which decides; placebo and note beside it."""
-    plan = planned("mine", ["warm", "cold", "placebo", "note"], [], "mistakes", [], None, "anytime", 1.0)
+    plan = make_plan("mine", ["warm", "cold", "placebo", "note"], [], "mistakes", [], None, "anytime", 1.0)
     shares = {"cold": 0.25, "placebo": 0.25, "note": 0.25, "warm": 0.25}
     found = Trial().add(400, {"cold": 0.2, "placebo": 0.2, "note": 0.06, "warm": 0.05}, shares).told(plan)
     assert [each.against for each in found.estimates] == ["cold", "placebo", "note"]
     assert found.verdict == "helps"
-    note = compared("mistakes", measured(Trial().lots, [], NOW), "note")
+    note = estimate_effect("mistakes", build_trial(Trial().lots, [], NOW), "note")
     assert note.difference is None

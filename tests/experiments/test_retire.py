@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pytest
 
-from preheat.experiments.retire import new_ones, not_paying, standing
+from preheat.experiments.retire import find_useless, last_entries, new_withdrawals
 from preheat.model.experiment import LedgerEntry, LedgerKind
 
 
@@ -29,7 +29,7 @@ def line(item: str, kind: LedgerKind, sessions: int = 100) -> LedgerEntry:
 def test_what_surely_does_not_pay_is_withdrawn(low: float | None, high: float | None, gone: bool) -> None:
     """Harm, nothing, or at best too little: the whole interval is above what an item must spare. What may help stays, and so
     does what was not measured."""
-    found = not_paying([Told("x", effect=None if low is None else 0.0, low=low, high=high)])
+    found = find_useless([Told("x", effect=None if low is None else 0.0, low=low, high=high)])
     assert bool(found) == gone
     if gone:
         assert found[0].hurts == (low is not None and low > 0)
@@ -38,7 +38,7 @@ def test_what_surely_does_not_pay_is_withdrawn(low: float | None, high: float | 
 
 def test_a_person_has_the_last_word() -> None:
     """Pinned: warned about only. Withdrawn already: not entered again. Brought back: left alone until twice as many speak."""
-    found = not_paying(
+    found = find_useless(
         [Told(name) for name in ("new", "pinned", "gone", "back")] + [Told("again", shown=180, withheld=20)]
     )
     ledger = [
@@ -47,9 +47,9 @@ def test_a_person_has_the_last_word() -> None:
         line("back", "brought back"),
         line("again", "brought back"),
     ]
-    gone, warned = new_ones(found, ledger, ["pinned"])
+    gone, warned = new_withdrawals(found, ledger, ["pinned"])
     assert [each.item for each in gone] == ["new", "again"]
     assert [each.item for each in warned] == ["pinned"]
-    assert {name: entry.kind for name, entry in standing(ledger).items()} == {
+    assert {name: entry.kind for name, entry in last_entries(ledger).items()} == {
         "gone": "withdrawn", "back": "brought back", "again": "brought back",
     }  # fmt: skip

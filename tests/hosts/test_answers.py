@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from preheat.agents import HOOKED
+from preheat.agents import WITH_HOOKS
 from preheat.model.live import HookAnswer, HookEvent
 from tests.hosts.schemas import SCHEMAS
 from tests.hosts.test_reading import events, hooks
 
-RECORDED = [(agent, event) for agent in HOOKED for event in events(agent)]
+RECORDED = [(agent, event) for agent in WITH_HOOKS for event in events(agent)]
 TEXTS = st.text(max_size=40) | st.text(alphabet="ab \n", min_size=2, max_size=8).map(lambda text: text * 3_000)
 ANSWERS = st.builds(HookAnswer, context=TEXTS, output=st.none() | TEXTS, block=TEXTS, person=TEXTS)
 
@@ -24,8 +24,8 @@ def test_every_answer_fits_the_programs_schema(recorded: tuple[str, HookEvent], 
     agent, event = recorded
     written = hooks(agent).write(event, answer)
     if written is not None:
-        schema = SCHEMAS[agent].get(event.told_as)
-        assert schema is not None, event.told_as
+        schema = SCHEMAS[agent].get(event.host_event)
+        assert schema is not None, event.host_event
         jsonschema.validate(json.loads(written), schema)
 
 
@@ -48,23 +48,23 @@ def test_an_answer_with_a_lone_surrogate_is_written() -> None:
     assert b"said" in (hooks("codex").write(start, HookAnswer(context="\ud83d said")) or b"")
 
 
-@pytest.mark.parametrize("agent", HOOKED)
+@pytest.mark.parametrize("agent", WITH_HOOKS)
 def test_every_program_takes_context_at_the_start_and_after_calls(agent: str) -> None:
     answers = {event.name: hooks(agent).write(event, HookAnswer(context="Said.")) for event in events(agent)}
     for name in ("session_start", "after_tool"):
         assert b"Said." in (answers[name] or b"")
 
 
-@pytest.mark.parametrize("agent", HOOKED)
+@pytest.mark.parametrize("agent", WITH_HOOKS)
 def test_only_a_block_continues_a_stopped_agent_and_only_once(agent: str) -> None:
     (stop,) = (event for event in events(agent) if event.name == "stop" and not event.subagent)
     written = json.loads(hooks(agent).write(stop, HookAnswer(context="Said.")) or b"{}")
     assert set(written) <= {"systemMessage"}
-    again = HookEvent(agent=agent, session="s", name="stop", told_as=stop.told_as, stop_again=True)
+    again = HookEvent(agent=agent, session="s", name="stop", host_event=stop.host_event, stop_again=True)
     assert hooks(agent).write(again, HookAnswer(block="Wait.")) is None
 
 
-@pytest.mark.parametrize("agent", HOOKED)
+@pytest.mark.parametrize("agent", WITH_HOOKS)
 def test_no_answer_contains_the_word_allow(agent: str) -> None:
     """Preheat never widens a permission."""
     whole = HookAnswer(context="c", output="o", block="b", person="p")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from preheat import __version__
-from preheat.agents.ways import Package
+from preheat.agents.ways import PackageStep
 from preheat.cli.run import main
 from preheat.installing import packages
 from tests.hosts.hermes_made import add_package, launcher, make_hermes, make_python, packages_of, python_of, tree
@@ -403,16 +403,16 @@ def test_a_managed_or_read_only_python_is_refused(tmp_path: Path, what: dict[str
     """As the interpreter reports of itself."""
     report = {"prefix": "/p", "version": "3.11", "packages": {}, "needs": {}, "points": {}, "pip": True, "managed": False, "writable": True}  # fmt: skip # noqa: E501
     python = launcher(tmp_path / "bin" / "python", f"#!/bin/sh\necho 'preheat:{json.dumps({**report, **what})}'\n")
-    with pytest.raises(packages.Cannot, match=says):
-        packages.plan_packages(Package(str(python), "x"), os.environ)
+    with pytest.raises(packages.CannotInstall, match=says):
+        packages.plan_packages(PackageStep(str(python), "x"), os.environ)
 
 
 def test_a_python_that_does_not_run_or_keep_packages_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(packages.Cannot, match="does not run"):
-        packages.plan_packages(Package(str(tmp_path / "python"), "x"), os.environ)
+    with pytest.raises(packages.CannotInstall, match="does not run"):
+        packages.plan_packages(PackageStep(str(tmp_path / "python"), "x"), os.environ)
     python = make_python(tmp_path / "venv")
-    with pytest.raises(packages.Cannot, match="swept"):
-        packages.plan_packages(Package(str(python), "x", "swept"), os.environ)
+    with pytest.raises(packages.CannotInstall, match="swept"):
+        packages.plan_packages(PackageStep(str(python), "x", "swept"), os.environ)
 
 
 def test_the_package_is_installed_from_the_same_source() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from preheat.agents.hermes.program import found, home_of, looked_for, profiles_of, release
+from preheat.agents.hermes.program import find_hermes, home_of, parse_release, profiles_of, search_places
 from tests.hosts.hermes_made import add_package, launcher, make_hermes, make_python, packages_of, python_of
 
 
@@ -33,7 +33,7 @@ LAUNCHERS: dict[str, Callable[[Path], str]] = {
 def test_the_interpreter_is_found_through_launcher_scripts(kind: str, venv: Path, tmp_path: Path) -> None:
     """Installers write launcher scripts of several shapes."""
     launcher(tmp_path / "bin" / "hermes", LAUNCHERS[kind](venv))
-    program = found(surroundings(tmp_path, tmp_path / "bin"))
+    program = find_hermes(surroundings(tmp_path, tmp_path / "bin"))
     assert program is not None
     assert (program.interpreter, program.version) == (str(python_of(venv)), "0.19.0")
     assert program.command == str(tmp_path / "bin" / "hermes")
@@ -45,7 +45,7 @@ def test_the_interpreter_is_found_through_a_link_and_in_the_environment(venv: Pa
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "hermes").symlink_to(venv / "bin" / "hermes")
     for folder in (tmp_path / "bin", venv / "bin"):
-        program = found(surroundings(tmp_path, folder))
+        program = find_hermes(surroundings(tmp_path, folder))
         assert program is not None
         assert os.path.samefile(program.interpreter, python_of(venv))
         assert program.interpreter == str(python_of(venv))
@@ -55,24 +55,24 @@ def test_another_program_named_hermes_is_skipped(venv: Path, tmp_path: Path) -> 
     """The first `hermes` on the PATH may be another program, or a script that starts itself."""
     launcher(tmp_path / "one" / "hermes", "\x7fELF no script at all")
     launcher(tmp_path / "two" / "hermes", f'#!/bin/sh\nexec "{tmp_path}/two/hermes" "$@"\n')
-    program = found(surroundings(tmp_path, tmp_path / "one", tmp_path / "two", venv / "bin"))
+    program = find_hermes(surroundings(tmp_path, tmp_path / "one", tmp_path / "two", venv / "bin"))
     assert program is not None
     assert program.command == str(venv / "bin" / "hermes")
-    assert found(surroundings(tmp_path, tmp_path / "one", tmp_path / "two")) is None
+    assert find_hermes(surroundings(tmp_path, tmp_path / "one", tmp_path / "two")) is None
 
 
 def test_usual_places_are_searched_without_a_path(tmp_path: Path) -> None:
     """In Hermes's home, and where `uv` and `pipx` install; all places are named when nothing is found."""
     environment = surroundings(tmp_path)
-    assert found(environment) is None
-    places = looked_for(environment)
+    assert find_hermes(environment) is None
+    places = search_places(environment)
     assert places[0] == "`hermes` on the PATH"
     for venv in (
         tmp_path / ".local" / "share" / "uv" / "tools" / "hermes-agent",
         tmp_path / ".hermes" / "hermes-agent" / "venv",
     ):
         make_hermes(venv)
-        program = found(environment)
+        program = find_hermes(environment)
         assert program is not None
         assert program.interpreter == str(python_of(venv))
         assert {str(python_of(venv)), str(venv / "bin" / "hermes")} & set(places)
@@ -83,11 +83,11 @@ def test_an_interpreter_is_asked_for_a_version_installed_elsewhere(venv: Path, t
     python = make_python(tmp_path / "other")
     (packages_of(tmp_path / "other") / "more.pth").write_text(f"{packages_of(venv)}\n")
     launcher(tmp_path / "bin" / "hermes", f"#!{python}\nimport hermes_cli\n")
-    program = found(surroundings(tmp_path, tmp_path / "bin"))
+    program = find_hermes(surroundings(tmp_path, tmp_path / "bin"))
     assert program is not None
     assert (program.interpreter, program.version) == (str(python), "0.19.0")
     add_package(tmp_path / "other", "hermes-agent", "0.17.1")
-    again = found(surroundings(tmp_path, tmp_path / "bin"))
+    again = find_hermes(surroundings(tmp_path, tmp_path / "bin"))
     assert again is not None
     assert again.release == (0, 17, 1)
 
@@ -113,6 +113,6 @@ def test_the_home_is_that_of_the_active_profile(tmp_path: Path) -> None:
 
 
 def test_releases_compare_by_their_numbers() -> None:
-    assert release("0.19.0rc1") > release("0.17") > release("0.9.4")
-    assert release("v1.2") == (1, 2)
-    assert release("unknown") == ()
+    assert parse_release("0.19.0rc1") > parse_release("0.17") > parse_release("0.9.4")
+    assert parse_release("v1.2") == (1, 2)
+    assert parse_release("unknown") == ()

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from preheat.agents import HOOKED
+from preheat.agents import WITH_HOOKS
 from preheat.errors import UserError
-from preheat.installing.commands import client_of, missing
-from preheat.installing.ledger import NAME
-from preheat.installing.plans import carry_out, hooks_for, install_plan, readable_by_others, uninstall_plan
-from preheat.installing.standing import double_firing, self_test, standings
+from preheat.installing.commands import find_missing_file, make_client
+from preheat.installing.ledger import LEDGER_NAME
+from preheat.installing.plans import apply_file_plan, plan_install, plan_uninstall, readable_by_others, require_hooks
+from preheat.installing.standing import check_client, find_double_hooks, install_statuses
 
 MINE = b'{\n    "model": "large",\n    "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]}\n}'
 AT = 1_800_000_000.0
-ONE_FILE = [agent for agent in HOOKED if hooks_for(agent).setup.several is None]
+ONE_FILE = [agent for agent in WITH_HOOKS if require_hooks(agent).setup.ways is None]
 
 
 @pytest.fixture
@@ -37,17 +37,17 @@ def data(tmp_path: Path) -> str:
 
 
 def path_of(agent: str, environment: Mapping[str, str]) -> Path:
-    return Path(hooks_for(agent).setup.user_file(environment))
+    return Path(require_hooks(agent).setup.user_file(environment))
 
 
 def install(agent: str, data: str, environment: Mapping[str, str], project: str = "", http: bool | None = None) -> str:
-    return carry_out(install_plan(agent, data, environment, project, http), data, AT)
+    return apply_file_plan(plan_install(agent, data, environment, project, http), data, AT)
 
 
 def uninstall(agent: str, data: str, environment: Mapping[str, str], project: str = "") -> str:
-    plan = uninstall_plan(agent, data, environment, project)
+    plan = plan_uninstall(agent, data, environment, project)
     assert plan is not None
-    carry_out(plan, data, AT)
+    apply_file_plan(plan, data, AT)
     return plan.action
 
 
@@ -60,7 +60,7 @@ def test_uninstalling_removes_a_file_that_installing_created(
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert uninstall(agent, data, environment) == "delete"
     assert not path.exists()
-    assert uninstall_plan(agent, data, environment) is None
+    assert plan_uninstall(agent, data, environment) is None
 
 
 @pytest.mark.parametrize("agent", ["claude_code", "codex", "gemini", "cursor"])
@@ -88,7 +88,7 @@ def test_installing_again_changes_nothing(agent: str, data: str, environment: Ma
     install(agent, data, environment)
     path = path_of(agent, environment)
     before = path.read_bytes()
-    assert install_plan(agent, data, environment).action == "nothing"
+    assert plan_install(agent, data, environment).action == "nothing"
     install(agent, data, environment)
     assert path.read_bytes() == before
     assert os.listdir(path.parent) == [path.name]
@@ -115,7 +115,7 @@ def test_installing_with_another_python_updates_and_can_be_undone(
     path.write_bytes(MINE)
     first = install("codex", data, environment)
     monkeypatch.setattr("sys.executable", "/opt/another/python")
-    assert install_plan("codex", data, environment).action == "change"
+    assert plan_install("codex", data, environment).action == "change"
     assert install("codex", data, environment) == first
     assert path.read_bytes().count(b"/opt/another/python") == 7 * 2
     assert uninstall("codex", data, environment) == "restore"
@@ -128,8 +128,8 @@ def test_entries_are_found_without_a_ledger(data: str, environment: Mapping[str,
     path.write_bytes(MINE)
     install("claude_code", data, environment)
     for damaged in (b"", b"{", b'{"version": 1, "files": 3}'):
-        Path(data, NAME).write_bytes(damaged)
-        plan = uninstall_plan("claude_code", data, environment)
+        Path(data, LEDGER_NAME).write_bytes(damaged)
+        plan = plan_uninstall("claude_code", data, environment)
         assert plan is not None
         assert plan.after == MINE
 
@@ -157,7 +157,7 @@ def test_malformed_settings_are_left_unchanged(data: str, environment: Mapping[s
     for text in (b'{\n  "hooks": {\n', b'{\n "a": "\xff"}'):
         path.write_bytes(text)
         with pytest.raises(UserError, match=r"line \d"):
-            install_plan("codex", data, environment)
+            plan_install("codex", data, environment)
         assert path.read_bytes() == text
     assert not os.path.exists(data)
 
@@ -167,7 +167,7 @@ def test_a_foreign_plugin_is_not_overwritten(data: str, environment: Mapping[str
     path.parent.mkdir(parents=True)
     path.write_text("export const Mine = async () => ({})\n")
     with pytest.raises(UserError, match="not Preheat's"):
-        install_plan("opencode", data, environment)
+        plan_install("opencode", data, environment)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is closed to root")
@@ -190,17 +190,17 @@ def test_events_are_posted_only_if_nobody_else_can_read_the_token(
 ) -> None:
     """Frequent events are posted; events that may start a daemon are commands. On request the token is written anyway."""
     path = path_of("claude_code", environment)
-    assert install_plan("claude_code", data, environment).posts
+    assert plan_install("claude_code", data, environment).posts
     path.parent.mkdir(parents=True)
     path.write_text("{}")
     path.chmod(0o644)
     for folder in (home, path.parent):
         folder.chmod(0o755)
     open_to_others = readable_by_others(str(path))
-    assert install_plan("claude_code", data, environment).posts is not open_to_others
+    assert plan_install("claude_code", data, environment).posts is not open_to_others
     home.chmod(0o700)
     assert not readable_by_others(str(path))
-    plan = install_plan("claude_code", data, environment)
+    plan = plan_install("claude_code", data, environment)
     hooks = json.loads(plan.after or b"")["hooks"]
     kinds = {event: groups[0]["hooks"][0]["type"] for event, groups in hooks.items()}
     assert {event for event, kind in kinds.items() if kind == "http"} == {
@@ -209,20 +209,20 @@ def test_events_are_posted_only_if_nobody_else_can_read_the_token(
         "PostToolUseFailure",
     }
     assert kinds["SessionStart"] == "command"
-    assert not install_plan("claude_code", data, environment, http=False).posts
-    assert not install_plan("codex", data, environment, http=True).posts
+    assert not plan_install("claude_code", data, environment, http=False).posts
+    assert not plan_install("codex", data, environment, http=True).posts
 
 
 def test_project_settings_get_no_token_unless_requested(
     data: str, environment: Mapping[str, str], tmp_path: Path
 ) -> None:
     project = str(tmp_path / "proj")
-    assert not install_plan("claude_code", data, environment, project).posts
-    assert install_plan("claude_code", data, environment, project, http=True).posts
+    assert not plan_install("claude_code", data, environment, project).posts
+    assert plan_install("claude_code", data, environment, project, http=True).posts
 
 
 def test_a_dry_run_creates_no_address(data: str, environment: Mapping[str, str]) -> None:
-    plan = install_plan("claude_code", data, environment, trial=True)
+    plan = plan_install("claude_code", data, environment, is_preview=True)
     assert plan.posts
     assert not os.path.exists(data)
 
@@ -231,8 +231,8 @@ def test_a_dry_run_creates_no_address(data: str, environment: Mapping[str, str])
 def test_the_installed_command_exits_with_0_even_if_the_client_is_gone(data: str, tmp_path: Path) -> None:
     """Also if its Python is gone or it is killed; it prints nothing."""
     folder = str(tmp_path / "a folder with 'odd' $names")
-    client = client_of("codex", folder)
-    for command in (client.command, client.unfailing.replace(client.arguments[0], "/gone/python")):
+    client = make_client("codex", folder)
+    for command in (client.command, client.safe_command.replace(client.arguments[0], "/gone/python")):
         done = subprocess.run(["sh", "-c", command], input=b"{}", capture_output=True, check=False)
         assert (done.returncode, done.stdout) == (0, b"")
     os.makedirs(folder)
@@ -240,13 +240,13 @@ def test_the_installed_command_exits_with_0_even_if_the_client_is_gone(data: str
     done = subprocess.run(["sh", "-c", client.command], input=b"{}", capture_output=True, check=False)
     assert done.stdout == b"['codex']\n"
     Path(folder, "hook.py").write_text("import os; os.kill(os.getpid(), 9)")
-    assert subprocess.run(["sh", "-c", client.unfailing], capture_output=True, check=False).returncode == 0
+    assert subprocess.run(["sh", "-c", client.safe_command], capture_output=True, check=False).returncode == 0
 
 
 def test_missing_files_of_an_installed_command_are_found(data: str) -> None:
-    client = client_of("codex", data)
-    assert missing(client.command) == os.path.join(data, "hook.py")
-    assert missing("exec /bin/sh -c true") == ""
+    client = make_client("codex", data)
+    assert find_missing_file(client.command) == os.path.join(data, "hook.py")
+    assert find_missing_file("exec /bin/sh -c true") == ""
 
 
 # How things stand.
@@ -254,7 +254,7 @@ def test_installed_hooks_are_found_with_their_events(data: str, environment: Map
     project = str(tmp_path / "proj")
     install("codex", data, environment)
     install("gemini", data, environment, project)
-    found = {each.agent: each for each in standings(data, environment, project)}
+    found = {each.agent: each for each in install_statuses(data, environment, project)}
     (codex,) = found["codex"].places
     assert (codex.scope, codex.current, codex.active, len(codex.events)) == ("person", True, "no", 7)
     assert "not trusted yet" in codex.reason
@@ -262,14 +262,14 @@ def test_installed_hooks_are_found_with_their_events(data: str, environment: Map
     assert (gemini.scope, gemini.active) == ("project", "yes")
     assert found["cursor"].places == ()
     Path(data, "hook.py").unlink()
-    (codex,) = next(each for each in standings(data, environment, project) if each.agent == "codex").places
+    (codex,) = next(each for each in install_statuses(data, environment, project) if each.agent == "codex").places
     assert (codex.active, codex.missing) == ("no", os.path.join(data, "hook.py"))
 
 
 def test_an_outdated_entry_is_found(data: str, environment: Mapping[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     install("cursor", data, environment)
     monkeypatch.setattr("sys.executable", "/opt/another/python")
-    found = next(each for each in standings(data, environment, "") if each.agent == "cursor")
+    found = next(each for each in install_statuses(data, environment, "") if each.agent == "cursor")
     assert not found.places[0].current
 
 
@@ -284,12 +284,12 @@ def test_disabled_hooks_are_found(data: str, environment: Mapping[str, str], tmp
     gemini.write_text('{"hooksConfig": {"disabled": ["preheat"]}}')
     for agent in ("claude_code", "gemini"):
         install(agent, data, environment)
-    found = {each.agent: each.places[0] for each in standings(data, environment, project) if each.places}
+    found = {each.agent: each.places[0] for each in install_statuses(data, environment, project) if each.places}
     assert (found["claude_code"].active, found["gemini"].active) == ("no", "no")
     gemini.write_text("{}")
     install("gemini", data, environment, project)
     (gemini.parent / "trustedFolders.json").write_text(json.dumps({project: "DO_NOT_TRUST"}))
-    places = next(each.places for each in standings(data, environment, project) if each.agent == "gemini")
+    places = next(each.places for each in install_statuses(data, environment, project) if each.agent == "gemini")
     assert "not trusted" in next(place.reason for place in places if place.scope == "project")
 
 
@@ -297,15 +297,15 @@ def test_hooks_that_fire_twice_are_found(data: str, environment: Mapping[str, st
     """Through another agent's settings, or installed for all projects and for one."""
     project = str(tmp_path / "proj")
     install("claude_code", data, environment)
-    assert double_firing("cursor", environment, project) == []
+    assert find_double_hooks("cursor", environment, project) == []
     install("cursor", data, environment)
-    assert len(double_firing("cursor", environment, project)) == 2
-    assert double_firing("claude_code", environment, project) == []
-    assert double_firing("copilot", environment, project) == []
+    assert len(find_double_hooks("cursor", environment, project)) == 2
+    assert find_double_hooks("claude_code", environment, project) == []
+    assert find_double_hooks("copilot", environment, project) == []
     install("codex", data, environment)
     install("codex", data, environment, project)
-    assert len(double_firing("codex", environment, project)) == 2
-    found = {each.agent: each for each in standings(data, environment, project)}
+    assert len(find_double_hooks("codex", environment, project)) == 2
+    found = {each.agent: each for each in install_statuses(data, environment, project)}
     assert "third-party" in found["cursor"].advice
     assert "uninstall codex --project" in found["codex"].advice
 
@@ -315,20 +315,20 @@ def test_the_daemons_last_event_is_shown(data: str, environment: Mapping[str, st
     live.mkdir(parents=True)
     for text in ("[", "[]", '{"codex": 3}', '{"codex": {"at": "x"}}'):
         (live / "last-seen.json").write_text(text)
-        assert all(each.last_at is None for each in standings(data, environment, ""))
+        assert all(each.last_at is None for each in install_statuses(data, environment, ""))
     (live / "last-seen.json").write_text('{"codex": {"at": 12.5, "event": "Stop", "session": "s"}}')
-    found = next(each for each in standings(data, environment, "") if each.agent == "codex")
+    found = next(each for each in install_statuses(data, environment, "") if each.agent == "codex")
     assert (found.last_at, found.last_event) == (12.5, "Stop")
 
 
 def test_the_self_test_runs_the_client_and_starts_no_daemon(data: str, environment: Mapping[str, str]) -> None:
-    assert self_test(data).client == "missing"
+    assert check_client(data).client == "missing"
     install("codex", data, environment)
-    found = self_test(data)
+    found = check_client(data)
     assert (found.client, found.daemon) == ("works", "away")
     assert not os.path.exists(os.path.join(data, "live", "lock"))
     Path(data, "hook.py").write_text("raise SystemExit(3)")
-    assert self_test(data).client == "fails"
+    assert check_client(data).client == "fails"
 
 
 def test_settings_survive_a_lost_backup(data: str, environment: Mapping[str, str]) -> None:

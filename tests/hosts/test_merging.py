@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from preheat.agents import HOOKED
-from preheat.agents.hooking import Client, ours
+from preheat.agents import WITH_HOOKS
+from preheat.agents.hooking import Client, agent_of_hook
 from preheat.errors import UserError
 from preheat.installing.jsonc import Malformed, parse
-from preheat.installing.merging import events_of, merged, without
+from preheat.installing.merging import add_hooks, hooked_events, remove_hooks
 from tests.hosts.test_reading import hooks
 
-MERGED = [agent for agent in HOOKED if hooks(agent).setup.entries is not None]
+MERGED = [agent for agent in WITH_HOOKS if hooks(agent).setup.entries is not None]
 COMMENTED = """\
 {
   // which model
@@ -42,7 +42,7 @@ def entries(agent: str) -> dict[str, list[dict[str, Any]]]:
 
 
 def add_entries(text: str, agent: str) -> str:
-    return merged(text, "settings.json", entries(agent), hooks(agent).setup.beside)
+    return add_hooks(text, "settings.json", entries(agent), hooks(agent).setup.extra_settings)
 
 
 @pytest.mark.parametrize("agent", MERGED)
@@ -52,14 +52,14 @@ def add_entries(text: str, agent: str) -> str:
 def test_removing_added_hooks_restores_the_document(agent: str, text: str) -> None:
     """Byte by byte if the file had no `hooks`."""
     full = add_entries(text, agent)
-    assert set(events_of(parse(full).value, agent)) == set(entries(agent))
-    rest = without(full, "settings.json", agent)
-    assert events_of(parse(rest).value, agent) == ()
+    assert set(hooked_events(parse(full).value, agent)) == set(entries(agent))
+    rest = remove_hooks(full, "settings.json", agent)
+    assert hooked_events(parse(rest).value, agent) == ()
     before = parse(text).value if text.strip() else {}
     after = parse(rest).value
     kept = {name: value for name, value in before.items() if value != {}}
-    assert {**hooks(agent).setup.beside, **kept} == after
-    if text.strip() and "hooks" not in text and not hooks(agent).setup.beside:
+    assert {**hooks(agent).setup.extra_settings, **kept} == after
+    if text.strip() and "hooks" not in text and not hooks(agent).setup.extra_settings:
         assert rest == text
 
 
@@ -72,7 +72,7 @@ def test_comments_and_order_are_kept(agent: str) -> None:
     value = parse(full).value
     assert value["hooks"]["Stop"][0] == {"hooks": [{"type": "command", "command": "say done"}]}
     assert list(value)[:3] == ["model", "hooks", "list"]
-    rest = without(full, "settings.json", agent)
+    rest = remove_hooks(full, "settings.json", agent)
     assert parse(rest).value["hooks"] == parse(COMMENTED).value["hooks"]
     assert all(comment in rest for comment in ("// which model", "// mine", "// also mine"))
 
@@ -90,13 +90,13 @@ def test_a_foreign_hook_in_preheats_group_is_kept() -> None:
     value = json.loads(add_entries("{}", "codex"))
     theirs = {"type": "command", "command": "say hello"}
     value["hooks"]["Stop"][0]["hooks"].append(theirs)
-    rest = json.loads(without(json.dumps(value, indent=2), "settings.json", "codex"))
+    rest = json.loads(remove_hooks(json.dumps(value, indent=2), "settings.json", "codex"))
     assert rest == {"hooks": {"Stop": [{"hooks": [theirs]}]}}
 
 
 def test_preheats_hooks_for_another_agent_are_kept() -> None:
     both = add_entries(add_entries("{}", "codex"), "gemini")
-    assert parse(without(both, "settings.json", "gemini")).value == parse(add_entries("{}", "codex")).value
+    assert parse(remove_hooks(both, "settings.json", "gemini")).value == parse(add_entries("{}", "codex")).value
 
 
 @pytest.mark.parametrize(
@@ -133,9 +133,9 @@ def test_only_preheats_hooks_are_recognised() -> None:
         for groups in entries(agent).values():
             for group in groups:
                 inner = group.get("hooks", [group])
-                assert {ours(hook) for hook in inner} == {agent}
+                assert {agent_of_hook(hook) for hook in inner} == {agent}
     posted = {"type": "http", "url": "http://127.0.0.1:4711/hook/codex", "headers": {}}
-    assert ours(posted) == "codex"
+    assert agent_of_hook(posted) == "codex"
     others: list[Any] = [
         {"command": "python hook.py codex"},
         {"url": "http://127.0.0.1:1/hooks/codex"},
@@ -144,7 +144,7 @@ def test_only_preheats_hooks_are_recognised() -> None:
         None,
     ]
     for other in others:
-        assert ours(other) == ""
+        assert agent_of_hook(other) == ""
 
 
 JSON = st.recursive(
@@ -170,8 +170,8 @@ def test_any_settings_keep_all_their_values(
     assert json.loads(full) == parse(full).value
     for event, groups in lists.items():
         assert parse(full).value["hooks"][event][: len(groups)] == groups
-    assert add_entries(without(full, "s", agent), agent) == add_entries(without(full, "s", agent), agent)
-    rest = json.loads(without(full, "s", agent))
+    assert add_entries(remove_hooks(full, "s", agent), agent) == add_entries(remove_hooks(full, "s", agent), agent)
+    rest = json.loads(remove_hooks(full, "s", agent))
     rest.setdefault("hooks", {})
     assert {name: groups for name, groups in rest.pop("hooks").items() if groups} == {
         name: groups for name, groups in lists.items() if groups

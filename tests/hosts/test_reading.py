@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from preheat.agents import HOOKED, hooks_of, reader_of
+from preheat.agents import WITH_HOOKS, hooks_of, reader_of
 from preheat.agents.hooking import Hooks
 from preheat.model.live import HookEvent
 from tests.shared import TESTS
@@ -48,13 +48,13 @@ def events(agent: str) -> list[HookEvent]:
     return [event for event in found if event is not None]
 
 
-@pytest.mark.parametrize("agent", HOOKED)
+@pytest.mark.parametrize("agent", WITH_HOOKS)
 def test_every_recorded_payload_is_an_event_of_its_session(agent: str) -> None:
     """With the given time, the folder, and the program's own name of the event, which the answer needs."""
     found = events(agent)
     assert {(event.agent, event.at) for event in found} == {(agent, 7.0)}
     assert len({event.session for event in found if not event.subagent}) == 1
-    assert all(event.session and (event.told_as or event.name == "subagent_start") for event in found)
+    assert all(event.session and (event.host_event or event.name == "subagent_start") for event in found)
     assert all(event.cwd.startswith("/w") for event in found)
     assert "other" not in {event.name for event in found}
 
@@ -64,7 +64,7 @@ def test_events_get_their_common_names(agent: str) -> None:
     assert [event.name for event in events(agent)] == NAMES[agent]
 
 
-@pytest.mark.parametrize("agent", HOOKED)
+@pytest.mark.parametrize("agent", WITH_HOOKS)
 def test_tools_in_hook_events_have_a_known_kind(agent: str) -> None:
     reader_of(agent)
     module = __import__(f"preheat.agents.{agent}.tools", fromlist=["kind_of"])
@@ -91,7 +91,7 @@ def test_a_failed_command_has_its_exit_code() -> None:
 
 
 def test_results_are_the_output_of_the_tool_alone() -> None:
-    results = {agent: [event.result for event in events(agent) if event.result is not None] for agent in HOOKED}
+    results = {agent: [event.result for event in events(agent) if event.result is not None] for agent in WITH_HOOKS}
     missing = "ls: cannot access 'missing-folder': No such file or directory"
     assert results["claude_code"] == [
         "Exit code 1\n1 failed, 3 passed in 0.20s",
@@ -205,14 +205,14 @@ EVENTS = st.sampled_from(
 
 
 @settings(max_examples=300, deadline=None)
-@given(agent=st.sampled_from(HOOKED), payload=st.binary(max_size=200))
+@given(agent=st.sampled_from(WITH_HOOKS), payload=st.binary(max_size=200))
 def test_any_bytes_raise_nothing(agent: str, payload: bytes) -> None:
     assert isinstance(hooks(agent).read(payload, None), HookEvent | None)
 
 
 @settings(max_examples=500, deadline=None)
 @given(
-    agent=st.sampled_from(HOOKED),
+    agent=st.sampled_from(WITH_HOOKS),
     told=st.dictionaries(FIELDS, JSON, max_size=10),
     event=EVENTS,
     session=st.text(min_size=1),
@@ -232,7 +232,7 @@ def test_deep_and_large_payloads_raise_nothing() -> None:
     large = json.dumps(
         {"session_id": "a", "hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_response": "x" * 5_000_000}
     )
-    for agent in HOOKED:
+    for agent in WITH_HOOKS:
         assert hooks(agent).read(deep, None) is None
         hooks(agent).read(large.encode(), None)
 

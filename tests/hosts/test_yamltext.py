@@ -8,18 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preheat.errors import UserError
-from preheat.installing.yamltext import first_missing, items, value_of, with_item, without_items
+from preheat.installing.yamltext import add_item, count_present_keys, items_at, load_yaml, remove_items
 
 KEYS = ("plugins", "enabled")
 HOOK = {"command": "python3 -I -S -E '/a b/hook.py' hermes", "timeout": 10}
 
 
 def add(text: str, item: Any = "preheat") -> str:
-    return with_item(text, "config.yaml", KEYS, item)
+    return add_item(text, "config.yaml", KEYS, item)
 
 
 def remove(text: str, made: int | None = None, item: Any = "preheat") -> str:
-    return without_items(text, "config.yaml", KEYS, lambda each: each == item, made)
+    return remove_items(text, "config.yaml", KEYS, lambda each: each == item, made)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def remove(text: str, made: int | None = None, item: Any = "preheat") -> str:
 )  # fmt: skip
 def test_an_item_is_added_and_removed_in_any_layout(before: str, after: str) -> None:
     assert add(before) == after
-    made = first_missing(value_of(before, "f"), KEYS)
+    made = count_present_keys(load_yaml(before, "f"), KEYS)
     assert remove(after, made if made < 2 else None) == before
 
 
@@ -67,7 +67,7 @@ def test_an_item_is_added_and_removed_in_any_layout(before: str, after: str) -> 
 def test_an_empty_value_becomes_a_list(before: str, after: str) -> None:
     """Also a word for nothing; a last line without an end gets one."""
     assert add(before) == after
-    assert not items(value_of(remove(after), "f"), KEYS)
+    assert not items_at(load_yaml(remove(after), "f"), KEYS)
 
 
 @pytest.mark.parametrize(
@@ -141,15 +141,15 @@ def test_any_document_keeps_all_other_values(
     own: Any = plugins if enabled is None else {**(plugins or {}), "enabled": enabled}
     value = {**rest, "plugins": own} if last else {"plugins": own, **rest}
     text = yaml.safe_dump(value, default_flow_style=flow, allow_unicode=True, sort_keys=False).replace("\n", ends)
-    before = value_of(text, "f")
+    before = load_yaml(text, "f")
     after = add(text)
-    values = value_of(after, "f")
-    assert items(values, KEYS) == [*items(before, KEYS), "preheat"]
+    values = load_yaml(after, "f")
+    assert items_at(values, KEYS) == [*items_at(before, KEYS), "preheat"]
     assert {name: inner for name, inner in values.items() if name != "plugins"} == {
         name: inner for name, inner in before.items() if name != "plugins"
     }
-    back = value_of(remove(after, first_missing(before, KEYS)), "f")
-    assert items(back, KEYS) == items(before, KEYS)
+    back = load_yaml(remove(after, count_present_keys(before, KEYS)), "f")
+    assert items_at(back, KEYS) == items_at(before, KEYS)
     assert {**back, "plugins": 0} == {**before, "plugins": 0}
 
 
@@ -159,4 +159,4 @@ def test_any_text_is_changed_correctly_or_refused(text: str) -> None:
         after = add(text)
     except UserError:
         return
-    assert items(value_of(after, "f"), KEYS)[-1] == "preheat"
+    assert items_at(load_yaml(after, "f"), KEYS)[-1] == "preheat"

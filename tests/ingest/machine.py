@@ -6,7 +6,7 @@ import subprocess
 import sys
 from typing import Any
 
-from preheat.app.sessions.archive import SyncReport, opened, sync
+from preheat.app.sessions.archive import SyncReport, open_archive, sync
 from preheat.model.progress import SILENT, Progress
 from preheat.settings import archive_path
 from preheat.testing.builders import ClaudeTranscript
@@ -26,7 +26,7 @@ class Machine:
         return sync(self.folder, self.environment, progress=progress)
 
     def connection(self) -> sqlite3.Connection:
-        return opened(self.folder)
+        return open_archive(self.folder)
 
     def rows(self, statement: str) -> list[tuple[Any, ...]]:
         connection = self.connection()
@@ -113,7 +113,7 @@ def story(number: int, steps: int = 3) -> ClaudeTranscript:
     )
     transcript = transcript.prompt(f"please mend the frobnicator number {number}")
     for step in range(steps):
-        transcript = transcript.answer(f"step {step}").ran(
+        transcript = transcript.answer(f"step {step}").run(
             f"make step-{step}", f"output {step}\n" * 20, exit_code=step % 2
         )
     return transcript.answer("all mended")

@@ -9,20 +9,20 @@ import msgspec
 import pytest
 
 from preheat.app.analysis import one_pass as analysis
-from preheat.app.analysis.one_pass import AnalysisReport, analyse, analyse_archive, analysed_rows
+from preheat.app.analysis.one_pass import AnalysisReport, analyse, analyse_archive, analyse_to_rows
 from preheat.app.learning.learning import learn
-from preheat.app.sessions.archive import load
+from preheat.app.sessions.archive import load_session
 from preheat.archive import analyses, judgements, notes
 from preheat.archive.connect import connect
-from preheat.archive.episodes import episodes_of
+from preheat.archive.episodes import load_episodes
 from preheat.archive.packing import decompress
 from preheat.archive.raw import forget
 from preheat.archive.rows import AnalysisRows
 from preheat.ingest import rereading
 from preheat.lessons.learners import LEARNERS
-from preheat.model.listing import Filter
+from preheat.model.listing import SessionFilter
 from preheat.model.outcome import CAUSES, STATUSES
-from preheat.model.progress import Progress, Unit
+from preheat.model.progress import Progress, ProgressUnit
 from preheat.model.session import Session
 from tests.archive.analysed_machine import (
     analyse_with,
@@ -38,7 +38,7 @@ from tests.ingest.machine import Machine, story
 from tests.packed import unpack
 from tests.shared import FIXTURES
 
-TYPES = {learner.name: learner.notes for learner in LEARNERS}
+TYPES = {learner.name: learner.notes_type for learner in LEARNERS}
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_a_sync_analyses_the_sessions_that_it_reads(machine: Machine) -> None:
     assert len(before) == 15
     found = counts(machine)
     assert (found["judgements"], found["profiles"], found["episodes"]) == (5, 5, 5)
-    noting = [learner for learner in LEARNERS if learner.note is not None]
+    noting = [learner for learner in LEARNERS if learner.take_notes is not None]
     assert found["notes"] == 5 * len(noting)
     spoil_bytes(machine)
     assert summary(analyse_archive(machine.folder)) == (0, 0, 0, 0)
@@ -85,8 +85,8 @@ def test_only_a_grown_session_is_analysed_again(machine: Machine) -> None:
     machine.sync()
     assert summary(analyse_archive(machine.folder)) == (1, 3, 0, 0)
     connection = machine.connection()
-    assert sum(1 for _ in judgements.calls(connection, Filter())) == 16
-    assert [each.prompt for each in episodes_of(connection, key(2))][1:] == ["and again"]
+    assert sum(1 for _ in judgements.judged_calls(connection, SessionFilter())) == 16
+    assert [each.prompt for each in load_episodes(connection, key(2))][1:] == ["and again"]
     connection.close()
     assert summary(analyse_archive(machine.folder)) == (0, 0, 0, 0)
 
@@ -130,18 +130,18 @@ def test_queries_use_the_analyses_of_another_version(machine: Machine, monkeypat
 def test_the_archive_stores_exactly_what_the_stages_give(machine: Machine) -> None:
     connection = machine.connection()
     for number in range(1, 6):
-        expected = analyse(load(connection, key(number)))
-        assert judgements.profile_of(connection, key(number)) == expected.profile
-        assert episodes_of(connection, key(number)) == expected.episodes
+        expected = analyse(load_session(connection, key(number)))
+        assert judgements.load_profile(connection, key(number)) == expected.profile
+        assert load_episodes(connection, key(number)) == expected.episodes
         stored = [row[1:4] for row in everything(machine) if row[0] == key(number)]
         assert stored == [(record.seq, record.message, record.era) for record in expected.records]
         for note in expected.notes:
             (session,) = connection.execute("SELECT id FROM sessions WHERE key = ?", (key(number),)).fetchone()
-            found = [each.data for each in notes.kept(connection, note.learner, [session])]
+            found = [each.data for each in notes.load_notes(connection, note.learner, [session])]
             decoded = [msgspec.msgpack.decode(data, type=TYPES[note.learner]) for data in found]
             assert decoded == ([] if note.notes is None else [note.notes])
-    assert judgements.profile_of(connection, "nobody:1") is None
-    assert [profile.calls for profile in judgements.profiles(connection, Filter())] == [1, 2, 3, 4, 5]
+    assert judgements.load_profile(connection, "nobody:1") is None
+    assert [profile.calls for profile in judgements.session_profiles(connection, SessionFilter())] == [1, 2, 3, 4, 5]
     connection.close()
 
 
@@ -152,8 +152,8 @@ def test_the_number_of_failed_calls_is_the_same_everywhere(machine: Machine) -> 
     analyse_archive(machine.folder)
     listed = dict(machine.rows("SELECT key, errors FROM sessions"))
     connection = machine.connection()
-    profiled = {each: judgements.profile_of(connection, each) for each in listed}
-    failures = [fact.key for fact in judgements.failures(connection, Filter())]
+    profiled = {each: judgements.load_profile(connection, each) for each in listed}
+    failures = [fact.key for fact in judgements.failed_calls(connection, SessionFilter())]
     connection.close()
     for each, errors in listed.items():
         measured = profiled[each]
@@ -171,7 +171,7 @@ def test_an_archive_of_the_first_version_is_queried_without_reading_it_again(tmp
     copies = connection.execute("SELECT count(DISTINCT session_id) FROM calls WHERE copied").fetchone()[0]
     known = "SELECT key, errors FROM sessions WHERE id IN (SELECT session_id FROM judgements)"
     for name, errors in connection.execute(known):
-        profile = judgements.profile_of(connection, name)
+        profile = judgements.load_profile(connection, name)
         assert profile is not None
         assert copies or profile.errors.count == errors
     assert connection.execute("SELECT count(*) FROM episodes").fetchone() == (0,)
@@ -193,7 +193,7 @@ def fork(machine: Machine) -> None:
     """Session 7, and session 8 that begins with all its records."""
     old = story(7, steps=4)
     copied = old.data().replace(old.session.encode(), story(8).session.encode())
-    more = story(8, steps=0).prompt("and further").ran("make further", "further: no rule for quicksilver", exit_code=2)
+    more = story(8, steps=0).prompt("and further").run("make further", "further: no rule for quicksilver", exit_code=2)
     with open(more.write(machine.projects), "wb") as stream:
         stream.write(copied + more.data())
     old.write(machine.projects)
@@ -204,10 +204,10 @@ def test_a_fork_is_analysed_without_its_copied_calls(machine: Machine) -> None:
     fork(machine)
     assert summary(analyse_archive(machine.folder)) == (0, 0, 0, 0)
     connection = machine.connection()
-    profile = judgements.profile_of(connection, key(8))
+    profile = judgements.load_profile(connection, key(8))
     assert profile is not None
     assert (profile.calls, profile.errors.count) == (1, 1)
-    found = [(each.prompt, each.first_seq, each.calls) for each in episodes_of(connection, key(8))]
+    found = [(each.prompt, each.first_seq, each.calls) for each in load_episodes(connection, key(8))]
     assert found == [("please mend the frobnicator number 8", -1, 0), ("and further", 4, 1)]
     connection.close()
     assert machine.rows(f"SELECT errors FROM sessions WHERE key = '{key(8)}'") == [(1,)]
@@ -252,7 +252,7 @@ def test_a_fork_counts_its_copies_once_their_original_is_forgotten(machine: Mach
     connection.close()
     assert summary(analyse_archive(machine.folder)) == (1, 5, 0, 0)
     connection = machine.connection()
-    profile = judgements.profile_of(connection, key(8))
+    profile = judgements.load_profile(connection, key(8))
     connection.close()
     assert profile is not None
     assert profile.calls == 5
@@ -363,7 +363,7 @@ def test_a_session_whose_analysis_fails_is_stored_all_the_same(
     def broken(session: Session, copied: frozenset[int] = frozenset()) -> AnalysisRows:
         if session.id == story(9).session:
             raise ZeroDivisionError("nine")
-        return analysed_rows(session, copied)
+        return analyse_to_rows(session, copied)
 
     monkeypatch.setattr(analysis, "analysed_rows", broken)
     for number in (8, 9):
@@ -380,7 +380,7 @@ class Growing(Progress):
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
 
-    def begin(self, work: str, total: float, unit: Unit = "steps") -> None:
+    def begin(self, work: str, total: float, unit: ProgressUnit = "steps") -> None:
         grow(self.machine, 4)
         self.machine.sync()
 

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from preheat.app.learning.learning import learn, study
-from preheat.app.projects import project_named
+from preheat.app.learning.learning import learn, learn_from
+from preheat.app.projects import require_project
 from preheat.archive import lessons as kept
 from preheat.archive.raw import forget
-from preheat.archive.writer import writing
+from preheat.archive.writer import write_transaction
 from preheat.lessons.learners import LEARNERS
 from preheat.model.lesson import Lesson
 from preheat.model.progress import Progress
@@ -27,15 +27,15 @@ def worked(number: int, project: str = "/home/dev/shop") -> ClaudeTranscript:
         session=f"{number:08x}-1111-4000-8000-000000000000", project=project, started=1_767_600_000.0 + number * DAY
     )
     transcript = transcript.prompt(f"Make checkout step {number} work").answer("I run the tests.")
-    transcript = transcript.ran("pytest tests", "bash: pytest: command not found", 127)
-    transcript = transcript.answer("Another way.").ran("uv run pytest tests", "5 passed in 0.1s")
+    transcript = transcript.run("pytest tests", "bash: pytest: command not found", 127)
+    transcript = transcript.answer("Another way.").run("uv run pytest tests", "5 passed in 0.1s")
     transcript = transcript.answer("Now the code.").call("Read", {"file_path": f"{project}/src/checkout.py"})
     transcript = transcript.result("1\tdef pay(): ...").answer("I change it.")
     transcript = transcript.call(
         "Edit", {"file_path": f"{project}/src/checkout.py", "old_string": "...", "new_string": f"return {number}"}
     )
     transcript = transcript.result("The file has been updated.").answer("Once more.")
-    return transcript.ran("uv run pytest tests", f"{number + 5} passed in 0.2s").answer(f"Done, {NEEDLE} {number}.")
+    return transcript.run("uv run pytest tests", f"{number + 5} passed in 0.2s").answer(f"Done, {NEEDLE} {number}.")
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def machine(tmp_path: Any) -> Machine:
 def lessons(machine: Machine) -> list[Lesson]:
     connection = machine.connection()
     try:
-        return kept.lessons(connection)
+        return kept.load_lessons(connection)
     finally:
         connection.close()
 
@@ -120,7 +120,7 @@ def test_a_grown_session_gets_new_notes(machine: Machine) -> None:
             worked(2)
             .prompt("more")
             .answer("yes")
-            .ran("uv run pytest tests", "9 passed")
+            .run("uv run pytest tests", "9 passed")
             .data()[len(worked(2).data()) :]
         )
     machine.sync()
@@ -160,8 +160,8 @@ def test_marks_of_a_person_survive_learning(machine: Machine) -> None:
     learn(machine.folder)
     first, second = [lesson for lesson in lessons(machine) if lesson.status == "active"][:2]
     with writing_state(machine.folder) as state:
-        marks.mark(state, first.id, "retired", "not any more", 1.0)
-        marks.mark(state, second.id, "pinned", "", 1.0)
+        marks.set_mark(state, first.id, "retired", "not any more", 1.0)
+        marks.set_mark(state, second.id, "pinned", "", 1.0)
     worked(7).write(machine.projects)
     machine.sync()
     learn(machine.folder)
@@ -172,7 +172,7 @@ def test_marks_of_a_person_survive_learning(machine: Machine) -> None:
 
 def test_sessions_that_preheat_started_teach_nothing(machine: Machine) -> None:
     transcript = ClaudeTranscript(session="99999999-1111-4000-8000-000000000000", project="/home/dev/own")
-    transcript.prompt("<preheat-run> try this").answer("ok").ran("make own", "done").write(machine.projects)
+    transcript.prompt("<preheat-run> try this").answer("ok").run("make own", "done").write(machine.projects)
     machine.sync()
     assert learn(machine.folder).sessions == 4
 
@@ -184,16 +184,16 @@ def test_two_folders_of_one_repository_are_one_project(machine: Machine) -> None
     learn(machine.folder)
     connection = machine.connection()
     try:
-        assert project_named(connection, "/Users/someone/code/shop") == "shop"
-        assert project_named(connection, "/home/dev/shop") == "shop"
-        assert project_named(connection, "/home/dev/other/shop") == "/home/dev/other/shop"
+        assert require_project(connection, "/Users/someone/code/shop") == "shop"
+        assert require_project(connection, "/home/dev/shop") == "shop"
+        assert require_project(connection, "/home/dev/other/shop") == "/home/dev/other/shop"
     finally:
         connection.close()
 
 
 def test_one_session_can_be_learned_from_alone(machine: Machine) -> None:
     key = machine.rows("SELECT key FROM sessions ORDER BY key LIMIT 1")[0][0]
-    found = study(machine.folder, [key])
+    found = learn_from(machine.folder, [key])
     assert found.project == "shop"
     assert set(found.profiles) == {key}
     assert any("uv run pytest" in lesson.use for lesson in found.lessons)
@@ -204,7 +204,7 @@ def test_lessons_are_made_again_after_a_kill_between_conclusions_and_lessons(mac
     learn(machine.folder)
     before = lessons(machine)
     connection = machine.connection()
-    with writing(connection):  # as it is just before the lessons are stored
+    with write_transaction(connection):  # as it is just before the lessons are stored
         connection.execute("DELETE FROM lessons")
         connection.execute("DELETE FROM learnings WHERE learner = ''")
     connection.close()

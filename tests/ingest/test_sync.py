@@ -17,15 +17,15 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from preheat.agents import AGENTS, places_of
-from preheat.agents.places import Found
+from preheat.agents.places import SourceFile
 from preheat.agents.sources import read
 from preheat.app.analysis.one_pass import analyse_archive
-from preheat.app.sessions.archive import load, load_analysis, sync
+from preheat.app.sessions.archive import load_analyser, load_session, sync
 from preheat.archive.connect import connect
 from preheat.archive.raw import verify
 from preheat.errors import ArchiveBusy, ArchiveUnusable
-from preheat.ingest.changes import Change
-from preheat.ingest.sync import run
+from preheat.ingest.changes import SourceChange
+from preheat.ingest.sync import read_changes
 from preheat.model.progress import Progress
 from preheat.testing.builders import ClaudeTranscript
 from tests.ingest.machine import Machine, story
@@ -51,7 +51,7 @@ class Sizes(Progress):
 def loaded(machine: Machine, key: str) -> Any:
     connection = machine.connection()
     try:
-        return load(connection, key)
+        return load_session(connection, key)
     finally:
         connection.close()
 
@@ -92,7 +92,7 @@ def test_reading_in_any_pieces_gives_the_same_as_reading_at_once(
         story(1, steps)
         .compaction("so far")
         .prompt("go on")
-        .ran("ls", "a\nb")
+        .run("ls", "a\nb")
         .rewind()
         .prompt("no, this way")
         .answer("ok")
@@ -195,7 +195,7 @@ def test_history_copied_into_another_session_counts_once(machine: Machine) -> No
     old = story(1, steps=4)
     copied = old.data().replace(old.session.encode(), story(2).session.encode())
     old.write(machine.projects)
-    more = ClaudeTranscript(session=story(2).session, started=old.started + 900).prompt("on").ran("make more", "fine")
+    more = ClaudeTranscript(session=story(2).session, started=old.started + 900).prompt("on").run("make more", "fine")
     path = more.write(machine.projects)
     with open(path, "wb") as stream:
         stream.write(
@@ -295,15 +295,15 @@ def test_a_file_that_grows_during_syncs_is_read_completely_in_the_end(machine: M
     assert loaded(machine, f"claude_code:{story(1).session}").events == read(path)[0].events
 
 
-def change(path: str) -> Change:
-    return Change("claude_code", Found(path, 100, "stamp"), 1, None)
+def change(path: str) -> SourceChange:
+    return SourceChange("claude_code", SourceFile(path, 100, "stamp"), 1, None)
 
 
 def test_a_file_that_vanishes_is_reported_and_the_others_stored(machine: Machine) -> None:
     there = story(1).write(machine.projects)
     connection = machine.connection()
-    failures = run(
-        connection, machine.folder, [change("/nowhere/x.jsonl"), change(there)], lambda result: None, load_analysis
+    failures = read_changes(
+        connection, machine.folder, [change("/nowhere/x.jsonl"), change(there)], lambda result: None, load_analyser
     )
     assert [(failure.path, failure.why) for failure in failures] == [("/nowhere/x.jsonl", "it is not there (any more)")]
     assert connection.execute("SELECT count(*) FROM sessions").fetchone() == (1,)
@@ -383,7 +383,7 @@ def test_no_secret_is_stored_anywhere(machine: Machine) -> None:
     transcript = (
         story(1)
         .prompt(f"use {key} please")
-        .ran(f"export ANTHROPIC_API_KEY={key}", f"set to {key}")
+        .run(f"export ANTHROPIC_API_KEY={key}", f"set to {key}")
         .answer(f"done: {key}")
     )
     path = transcript.write(machine.projects)
@@ -450,7 +450,7 @@ def test_a_locked_archive_is_reported(machine: Machine) -> None:
     more = [change(story(2).write(machine.projects))]
     connection = connect(machine.folder, wait=0.05)
     with pytest.raises(ArchiveBusy, match="another program holds"):
-        run(connection, machine.folder, more, lambda result: None, load_analysis)
+        read_changes(connection, machine.folder, more, lambda result: None, load_analyser)
     connection.close()
     holder.close()
 

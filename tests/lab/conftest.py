@@ -2,18 +2,18 @@
 
 from collections.abc import Callable
 
-from preheat.lab.plan import Given, LabPlan
-from preheat.lab.state import Tried
+from preheat.lab.plan import ArmContext, LabPlan
+from preheat.lab.state import RunResult
 from preheat.lab.tasks.suite import Task
 
-Outcome = Callable[[str, str, int], Tried]
+Outcome = Callable[[str, str, int], RunResult]
 
 
 def a_plan(tasks: int = 8, arms: tuple[str, ...] = ("cold", "warm"), repeats: int = 1, **more: object) -> LabPlan:
     named = tuple(Task(id=f"t{number}", prompt=f"Do {number}.", verify="true") for number in range(tasks))
     given = {
         arm: {
-            task.id: Given() if arm == "cold" else Given(context=f"{arm}".encode().hex()[:12], tokens=100)
+            task.id: ArmContext() if arm == "cold" else ArmContext(context=f"{arm}".encode().hex()[:12], tokens=100)
             for task in named
         }
         for arm in arms
@@ -25,10 +25,10 @@ def a_plan(tasks: int = 8, arms: tuple[str, ...] = ("cold", "warm"), repeats: in
     return LabPlan(**{**settings, **more})  # type: ignore[arg-type]
 
 
-def a_run(plan: LabPlan, task: str, arm: str, repeat: int = 1, passed: bool = True, **more: object) -> Tried:
-    context = plan.given[arm][task].context
+def a_run(plan: LabPlan, task: str, arm: str, repeat: int = 1, passed: bool = True, **more: object) -> RunResult:
+    context = plan.contexts[arm][task].context
     fields: dict[str, object] = {
         "status": "passed" if passed else "not passed", "seconds": 10.0, "tokens": 1000, "calls": 10, "mistakes": 1, "errors": 2,
         "answers": 3, "sessions": (f"x:{task}{arm}{repeat}",), "context": context, "shown": (context,) if context else (),
     }  # fmt: skip
-    return Tried(task=task, arm=arm, repeat=repeat, **{**fields, **more})  # type: ignore[arg-type]
+    return RunResult(task=task, arm=arm, repeat=repeat, **{**fields, **more})  # type: ignore[arg-type]

@@ -6,15 +6,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-from preheat.lab.state import Lab, labs
+from preheat.lab.state import Lab, labs_folder
 from tests.lab.conftest import a_plan
 
 
 def test_a_damaged_lab_hides_no_other(tmp_path: Path) -> None:
     """The others are listed, the damaged one is named on the error stream, and the exit code says so."""
     for name in ("broken", "whole"):
-        Lab(os.path.join(labs(str(tmp_path)), name)).begin(a_plan(2))
-    Path(labs(str(tmp_path)), "broken", "plan.json").write_text("{")
+        Lab(os.path.join(labs_folder(str(tmp_path)), name)).store_plan(a_plan(2))
+    Path(labs_folder(str(tmp_path)), "broken", "plan.json").write_text("{")
     done = subprocess.run(
         [sys.executable, "-m", "preheat", "lab", "list", "--json"],
         env={**os.environ, "PREHEAT_HOME": str(tmp_path)}, capture_output=True, text=True, check=False,

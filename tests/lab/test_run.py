@@ -9,12 +9,12 @@ import msgspec
 import pytest
 
 from preheat.agents.headless import headless_of
-from preheat.app.lab.labs import Labs, bench_for, sources_for
+from preheat.app.lab.labs import Labs, make_bench, make_sources
 from preheat.app.sessions.archive import sync
 from preheat.errors import UserError
 from preheat.lab.plan import LabPlan
-from preheat.lab.prepare import Wanted, prepare, wanted_with
-from preheat.lab.state import Lab, Running, Tried
+from preheat.lab.prepare import LabRequest, prepare_plan, with_suite_settings
+from preheat.lab.state import Lab, RunInProgress, RunResult
 from preheat.lab.tasks.suite import Suite, Task, read_suite
 from preheat.model.headless import Endpoint
 from preheat.model.progress import SILENT, Progress
@@ -38,10 +38,10 @@ class Setting:
 
     def run(
         self, server: ModelServer, *tasks: Task, progress: Progress = SILENT, keep_in: str = "", **more: object
-    ) -> tuple[Tried, ...]:
+    ) -> tuple[RunResult, ...]:
         settings: dict[str, object] = {"endpoint": server.url, "model": "scripted", "context": self.known, "key": "KEY"}
-        wanted = Wanted(**{**settings, **more})  # type: ignore[arg-type]
-        return self.labs.run(Suite("s", tasks), wanted, keep_in=keep_in, progress=progress).tried
+        wanted = LabRequest(**{**settings, **more})  # type: ignore[arg-type]
+        return self.labs.run(Suite("s", tasks), wanted, keep_in=keep_in, progress=progress).run_results
 
 
 @pytest.fixture
@@ -52,10 +52,10 @@ def setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Setting:
     return Setting(tmp_path)
 
 
-def prepared(setting: Setting, wanted: Wanted) -> LabPlan:
+def prepared(setting: Setting, wanted: LabRequest) -> LabPlan:
     suite, lab = Suite("s", (Task(id="a", prompt="x", verify="true"),)), Lab(os.path.join(setting.data, "lab", "s"))
-    bench = bench_for(setting.data, wanted, setting.environment)
-    return prepare(lab, "s", suite, wanted, bench, sources_for(setting.data, wanted))
+    bench = make_bench(setting.data, wanted, setting.environment)
+    return prepare_plan(lab, "s", suite, wanted, bench, make_sources(setting.data, wanted))
 
 
 def bash(command: str) -> Reply:
@@ -144,7 +144,7 @@ def test_a_name_that_cannot_be_is_a_labs(setting: Setting) -> None:
     """Also where only the plan is shown."""
     suite = Suite("s", (Task(id="a", prompt="x", verify="true"),))
     with ModelServer(decide=lambda request: Reply("Done.")) as server:
-        wanted = Wanted(endpoint=server.url, model="m", context=setting.known)
+        wanted = LabRequest(endpoint=server.url, model="m", context=setting.known)
         for make in (setting.labs.run, setting.labs.plan):
             with pytest.raises(UserError, match=r"`\.\.` cannot be a lab's name"):
                 make(suite, wanted, "..")
@@ -157,10 +157,10 @@ def test_which_limits_an_agent_keeps_to(setting: Setting) -> None:
         ("chat", ()), ("hermes", ("tokens",)), ("mini_swe_agent", ("tokens",)), ("codex", ("turns", "tokens")),
         ("opencode", ("turns", "tokens")),
     ):  # fmt: skip
-        wanted = Wanted(
+        wanted = LabRequest(
             endpoint="http://x/v1", model="m", context=setting.known, agent=agent, program="sh", turns=3, tokens=9
         )
-        assert setting.labs.plan(suite, wanted).unheeded == loose
+        assert setting.labs.plan(suite, wanted).unenforced == loose
 
 
 def test_limits_of_turns_tokens_and_time(setting: Setting) -> None:
@@ -224,7 +224,7 @@ def test_a_leftover_of_another_is_not_touched(setting: Setting, tmp_path: Path) 
     lab = Lab(str(tmp_path / "preheat" / "lab" / "s"))
     with ModelServer(decide=lambda request: Reply("Done.")) as server:
         setting.run(server, Task(id="a", prompt="x", verify="true"))
-        lab.note_running(Running(str(base), os.getpid()))
+        lab.store_running(RunInProgress(str(base), os.getpid()))
         setting.run(server, Task(id="a", prompt="x", verify="true"))
     assert not base.exists()
     assert lab.running() is None
@@ -235,15 +235,15 @@ def test_a_past_session_by_every_strategy(setting: Setting) -> None:
     told = ClaudeTranscript(session="11111111-1111-4000-8000-000000000000", project="/home/dev/shop", started=1.7e9)
     told = told.prompt("Make it work")
     for number in range(30):
-        told = told.answer(f"Step {number}.").ran(f"make part-{number}", "\n".join(f"line {n}" for n in range(60)))
+        told = told.answer(f"Step {number}.").run(f"make part-{number}", "\n".join(f"line {n}" for n in range(60)))
     path = told.answer("Done.").write(str(setting.folder / "projects"))
     sync(setting.data, files=[("claude_code", str(path))])
     key = "claude_code:11111111-1111-4000-8000-000000000000"
     with ModelServer(decide=lambda request: Reply("Done.")) as server:
         arms = ("none", "mask", "headtail", "markers")
         tried = setting.run(server, Task(id="a", prompt="x", verify="true"), arms=arms, session=key, context="")
-    assert all(each.delivered and each.context for each in tried)
-    given = {arm: some["a"].tokens for arm, some in Lab(os.path.join(setting.data, "lab", "s")).plan().given.items()}
+    assert all(each.was_delivered and each.context for each in tried)
+    given = {arm: some["a"].tokens for arm, some in Lab(os.path.join(setting.data, "lab", "s")).plan().contexts.items()}
     assert given["none"] > given["mask"] > 0
     assert given["none"] > given["markers"] > 0
 
@@ -257,7 +257,7 @@ def test_what_a_suite_says_and_what_the_person_says(tmp_path: Path) -> None:
         "  - {id: b, prompt: y, verify: 'false'}\n"
     )
     suite = read_suite(str(path))
-    found = wanted_with(suite, Wanted(model="mine"))
+    found = with_suite_settings(suite, LabRequest(model="mine"))
     assert (found.arms, found.repeats, found.model) == (("cold", "k=1", "2"), 3, "mine")
     assert found.context == str(tmp_path / "known.md")
     assert found.placebo == "template:other"
@@ -267,18 +267,18 @@ def test_what_a_suite_says_and_what_the_person_says(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("wanted", "said"),
     [
-        (Wanted(endpoint="", model="m"), "a lab asks one model"),
-        (Wanted(endpoint="ftp://x", model="m"), "is no address"),
-        (Wanted(endpoint="http://x/v1", model="m", metric="joy"), "no metric `joy`"),
-        (Wanted(endpoint="http://x/v1", model="m", metric="tokens"), "say it with `--margin`"),
-        (Wanted(endpoint="http://x/v1", model="m", give="file"), "reads no file by itself"),
-        (Wanted(endpoint="http://x/v1", model="m", key="NOT_SET"), "`NOT_SET` is not set"),
-        (Wanted(endpoint="http://x/v1", model="m", agent="pi"), "does not know how to give Pi"),
-        (Wanted(endpoint="http://x/v1", model="m", project="/no/such"), "is no folder"),
-        (Wanted(endpoint="http://x/v1", model="m", margin=float("nan")), "number above 0"),
+        (LabRequest(endpoint="", model="m"), "a lab asks one model"),
+        (LabRequest(endpoint="ftp://x", model="m"), "is no address"),
+        (LabRequest(endpoint="http://x/v1", model="m", metric="joy"), "no metric `joy`"),
+        (LabRequest(endpoint="http://x/v1", model="m", metric="tokens"), "say it with `--margin`"),
+        (LabRequest(endpoint="http://x/v1", model="m", give="file"), "reads no file by itself"),
+        (LabRequest(endpoint="http://x/v1", model="m", key="NOT_SET"), "`NOT_SET` is not set"),
+        (LabRequest(endpoint="http://x/v1", model="m", agent="pi"), "does not know how to give Pi"),
+        (LabRequest(endpoint="http://x/v1", model="m", project="/no/such"), "is no folder"),
+        (LabRequest(endpoint="http://x/v1", model="m", margin=float("nan")), "number above 0"),
     ],
 )
-def test_what_cannot_be_is_said_before_anything_runs(setting: Setting, wanted: Wanted, said: str) -> None:
+def test_what_cannot_be_is_said_before_anything_runs(setting: Setting, wanted: LabRequest, said: str) -> None:
     """Each in one line, and nothing is written."""
     with pytest.raises(UserError, match=said):
         prepared(setting, msgspec.structs.replace(wanted, context=setting.known))
@@ -290,6 +290,6 @@ def test_no_key_is_written_to_a_file(agent: str) -> None:
     """Only the name of the variable is."""
     headless = headless_of(agent)
     assert headless is not None
-    assert headless.settle is not None
-    settled = headless.settle(Endpoint("http://x/v1", "m", "KEY"), "/home/x", {"KEY": "hush"})
+    assert headless.set_up is not None
+    settled = headless.set_up(Endpoint("http://x/v1", "m", "KEY"), "/home/x", {"KEY": "hush"})
     assert "hush" not in str(settled.files) + str(settled.options)

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from preheat.errors import NotFound, UserError
-from preheat.lab.state import Lab, lab_named
+from preheat.lab.state import Lab, find_lab
 from tests.lab.conftest import a_plan, a_run
 
 PLAN = a_plan(4)
@@ -17,7 +17,7 @@ RUNS = [a_run(PLAN, f"t{number}", arm) for number in range(4) for arm in ("cold"
 def test_a_plan_comes_back_as_it_was(tmp_path: Path) -> None:
     lab = Lab(str(tmp_path / "lab"))
     assert not lab.exists
-    lab.begin(PLAN)
+    lab.store_plan(PLAN)
     assert lab.plan() == PLAN
 
 
@@ -29,37 +29,37 @@ def test_cut_anywhere_it_goes_on(tmp_path: Path, cut: int) -> None:
     path = tmp_path / "runs.jsonl"
     path.unlink(missing_ok=True)
     for each in RUNS[:-1]:
-        lab.add(each)
+        lab.add_result(each)
     path.write_bytes(path.read_bytes()[:cut])
-    before = lab.tried()
+    before = lab.results()
     assert before == RUNS[: len(before)]
-    lab.add(RUNS[-1])
-    assert lab.tried() == [*before, RUNS[-1]]
+    lab.add_result(RUNS[-1])
+    assert lab.results() == [*before, RUNS[-1]]
 
 
 def test_damage_in_the_middle_is_said(tmp_path: Path) -> None:
     """Lines that are lost within are no accident of a kill: nothing is counted as if they had never been."""
     lab = Lab(str(tmp_path))
     for each in RUNS[:3]:
-        lab.add(each)
+        lab.add_result(each)
     path = tmp_path / "runs.jsonl"
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(lines[0] + b"{what\n" + lines[2])
     with pytest.raises(UserError, match="line 2 is damaged"):
-        lab.tried()
+        lab.results()
 
 
 def test_a_lab_by_its_name_or_its_folder(tmp_path: Path) -> None:
-    Lab(str(tmp_path / "lab" / "mine")).begin(PLAN)
-    assert lab_named(str(tmp_path), "mine").plan() == PLAN
-    assert lab_named(str(tmp_path), str(tmp_path / "lab" / "mine")).plan() == PLAN
+    Lab(str(tmp_path / "lab" / "mine")).store_plan(PLAN)
+    assert find_lab(str(tmp_path), "mine").plan() == PLAN
+    assert find_lab(str(tmp_path), str(tmp_path / "lab" / "mine")).plan() == PLAN
     with pytest.raises(NotFound, match="no lab `other`"):
-        lab_named(str(tmp_path), "other")
+        find_lab(str(tmp_path), "other")
 
 
 def test_put_aside_it_is_still_there(tmp_path: Path) -> None:
     lab = Lab(str(tmp_path / "lab" / "mine"))
-    lab.begin(PLAN)
+    lab.store_plan(PLAN)
     aside = lab.set_aside()
     assert not lab.exists
     assert Lab(aside).plan() == PLAN

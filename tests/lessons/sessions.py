@@ -6,10 +6,10 @@ Nothing is judged here: a test states what came of a call. What mended what is f
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from preheat.calls.intent import recoveries
-from preheat.calls.seen import Seen, SeenCall
-from preheat.calls.shell import shell
-from preheat.commands import text_of
+from preheat.calls.intent import find_recoveries
+from preheat.calls.seen import JudgedCall, JudgedSession
+from preheat.calls.shell import read_shell
+from preheat.commands import command_text
 from preheat.model.outcome import FAILURES, Cause, Outcome, Status
 from preheat.model.profile import CallRecord
 from preheat.model.session import Event, Session, Starter, ToolCall, ToolKind, ToolResult, UserMessage
@@ -104,7 +104,7 @@ def seen(
     model: str = "model-1",
     started: float = STARTED,
     starter: Starter = "human",
-) -> Seen:
+) -> JudgedSession:
     """A session: what people said comes first, then the calls in their order, `PACE` seconds apart."""
     events: list[Event] = [
         UserMessage(line=number + 1, at=started + number, text=text) for number, text in enumerate(said)
@@ -136,10 +136,10 @@ def seen(
         made.append(call)
         results.append(result)
         events += (call, result)
-    mended = recoveries(made, outcomes)
+    mended = find_recoveries(made, outcomes)
     records = [_record(place, each, mended.get(place)) for place, each in enumerate(calls)]
     ended = started + len(said) + len(calls) * PACE
-    return Seen(
+    return JudgedSession(
         key=key,
         root=root,
         session=Session(
@@ -153,17 +153,17 @@ def seen(
             starter=starter,
             events=tuple(events),
         ),
-        calls=tuple(map(SeenCall, made, results, records)),
+        calls=tuple(map(JudgedCall, made, results, records)),
     )
 
 
 def _record(place: int, made: Made, recovered_in: int | None) -> CallRecord:
-    text = text_of(made.arguments) if made.kind == "shell" else ""
+    text = command_text(made.arguments) if made.kind == "shell" else ""
     return CallRecord(
         seq=place,
         tool=made.tool,
         kind=made.kind,
-        activity=shell(text).activity if text else made.kind,
+        activity=read_shell(text).activity if text else made.kind,
         message=place + 2,
         era=0,
         bookkeeping=False,

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from preheat.calls.seen import Seen
-from preheat.lessons.artifacts import FLOOR, SCORE_ARTIFACTS, WORTH, revise, says, score
-from preheat.lessons.examples import MOST, RESULT, ExampleNotes, learn, note
-from preheat.lessons.learner import Noted
+from preheat.calls.seen import JudgedSession
+from preheat.lessons.artifacts import LEAST_CONFIDENCE, SCORE_ARTIFACTS, WORTH, describe, score_lesson, score_lessons
+from preheat.lessons.examples import LONGEST_RESULT, MOST, ExampleNotes, learn, take_notes
+from preheat.lessons.learner import SessionNotes
 from preheat.model.lesson import LESSON_KINDS, MOST_EVIDENCE, Evidence, Lesson, Scope, Support
 from tests.lessons.any_lessons import lessons
 from tests.lessons.sessions import Made, ran, seen, used
@@ -22,9 +22,9 @@ def shown(*sessions: list[Made]) -> list[Lesson]:
     return learn("shop", [noted(each) for each in made])
 
 
-def noted(session: Seen) -> Noted[ExampleNotes]:
-    notes = note(session) or ExampleNotes((), ())
-    return Noted(session.key, "tester", "shop", session.session.started_at, session.session.ended_at, notes)
+def noted(session: JudgedSession) -> SessionNotes[ExampleNotes]:
+    notes = take_notes(session) or ExampleNotes((), ())
+    return SessionNotes(session.key, "tester", "shop", session.session.started_at, session.session.ended_at, notes)
 
 
 def uses(found: list[Lesson]) -> list[str]:
@@ -43,7 +43,7 @@ def test_a_call_that_several_sessions_made_is_shown_with_its_real_result() -> No
     assert lesson.use == "cd api && just test unit"
     assert lesson.support == Support(2, 2, 1, 1)
     assert {each.session for each in lesson.evidence} == {"tester:0", "tester:1"}
-    assert "1 example of 1 tool" in says([lesson])
+    assert "1 example of 1 tool" in describe([lesson])
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_a_long_result_keeps_its_beginning_and_end() -> None:
     call = ran("just test", "FIRST " + "x" * 20_000 + " LAST")
     (lesson,) = shown([call], [call])
     assert lesson.example is not None
-    assert len(lesson.example.result) <= RESULT
+    assert len(lesson.example.result) <= LONGEST_RESULT
     assert lesson.example.result.startswith("FIRST")
     assert lesson.example.result.endswith("LAST")
     assert "[…]" in lesson.example.result
@@ -160,16 +160,16 @@ def test_any_calls_give_sound_examples(sessions: list[list[Made]]) -> None:
     """Whatever was called: arguments are never empty, results are capped, notes survive storing, order does not matter."""
     pages = []
     for number, calls in enumerate(sessions):
-        notes = note(seen(calls, key=f"tester:{number}"))
+        notes = take_notes(seen(calls, key=f"tester:{number}"))
         if notes is not None:
             assert msgspec.msgpack.decode(msgspec.msgpack.encode(notes), type=ExampleNotes) == notes
-            pages.append(Noted(f"tester:{number}", "tester", "shop", 1.0, 2.0, notes))
+            pages.append(SessionNotes(f"tester:{number}", "tester", "shop", 1.0, 2.0, notes))
     found = learn("shop", pages)
     assert found == learn("shop", pages[::-1])
     for lesson in found:
         assert lesson.example is not None
         assert lesson.example.arguments
-        assert 0 < len(lesson.example.result) <= RESULT
+        assert 0 < len(lesson.example.result) <= LONGEST_RESULT
 
 
 def lesson(name: str, **fields: Any) -> Lesson:
@@ -180,23 +180,23 @@ def lesson(name: str, **fields: Any) -> Lesson:
 def test_the_score_follows_its_formula() -> None:
     """More support, more sessions and dearer failures each raise it; a resume packet is worth its kind."""
     little = lesson("a", support=Support(2, 2))
-    assert score(little) == pytest.approx(little.support.confidence * 0.7 * 2 / 3, abs=1e-4)
-    assert score(lesson("a", support=Support(20, 2))) > score(little)
-    assert score(lesson("a", support=Support(2, 2), cost_tokens=5000)) > score(little)
-    assert score(lesson("a", support=Support(4, 4))) > score(lesson("a", support=Support(4, 2)))
-    assert score(lesson("a", support=Support(2, 2, 2, 2))) < score(little)
-    assert score(lesson("a", kind="resume", support=Support(1, 1))) == WORTH["resume"]
-    assert score(lesson("a", topic="correction", support=Support(1, 1))) > score(little)
+    assert score_lesson(little) == pytest.approx(little.support.confidence * 0.7 * 2 / 3, abs=1e-4)
+    assert score_lesson(lesson("a", support=Support(20, 2))) > score_lesson(little)
+    assert score_lesson(lesson("a", support=Support(2, 2), cost_tokens=5000)) > score_lesson(little)
+    assert score_lesson(lesson("a", support=Support(4, 4))) > score_lesson(lesson("a", support=Support(4, 2)))
+    assert score_lesson(lesson("a", support=Support(2, 2, 2, 2))) < score_lesson(little)
+    assert score_lesson(lesson("a", kind="resume", support=Support(1, 1))) == WORTH["resume"]
+    assert score_lesson(lesson("a", topic="correction", support=Support(1, 1))) > score_lesson(little)
     assert set(WORTH) == set(LESSON_KINDS)
 
 
 def test_a_lesson_that_mostly_fails_is_weak() -> None:
     """Below the least confidence a lesson is weak, with its reason; pinned lessons and kinds that only count stay."""
     poor = Support(1, 1, 3, 2)
-    assert poor.confidence < FLOOR
+    assert poor.confidence < LEAST_CONFIDENCE
     found = {
         each.id: each
-        for each in revise(
+        for each in score_lessons(
             [
                 lesson("a", support=poor),
                 lesson("b", support=poor, pinned=True, use="b"),
@@ -218,7 +218,7 @@ def test_near_duplicates_are_joined() -> None:
         "b", use="npm test", support=Support(2, 2), evidence=(Evidence("s2", 4), Evidence("s3", 1)), last_seen=2.0
     )
     different = lesson("c", use="npm run lint", support=Support(2, 2))
-    joined, kept = revise([different, other, one])
+    joined, kept = score_lessons([different, other, one])
     assert (joined.id, kept.id) == ("a", "c")
     assert joined.support == Support(4, 3)
     assert [each.session for each in joined.evidence] == ["s1", "s2", "s3"]
@@ -240,18 +240,18 @@ def test_a_similar_sentence_about_another_file_is_no_duplicate() -> None:
     errors = [
         lesson(f"e{n}", kind="error", text=f"`no such file` met {n} times.", support=Support(n, n)) for n in (3, 4)
     ]
-    assert [each.id for each in revise([*files, *errors])] == ["car", "cat", "e4"]
+    assert [each.id for each in score_lessons([*files, *errors])] == ["car", "cat", "e4"]
 
 
 @settings(max_examples=60)
 @given(lessons())
 def test_scoring_twice_changes_nothing(given_lessons: list[Lesson]) -> None:
     """Whatever the lessons: scores between 0 and 1, evidence within bounds, the same again and in any order."""
-    once = revise(given_lessons)
-    assert revise(once) == once
-    assert revise(given_lessons[::-1]) == once
+    once = score_lessons(given_lessons)
+    assert score_lessons(once) == once
+    assert score_lessons(given_lessons[::-1]) == once
     assert all(0 <= each.score <= 1 for each in once)
     aside = {each.id for each in given_lessons if each.status in ("retired", "quarantined")}
     assert aside <= {each.id for each in once}
     assert all(len(each.evidence) <= max(MOST_EVIDENCE, 30) for each in once)
-    assert SCORE_ARTIFACTS.revise is revise
+    assert SCORE_ARTIFACTS.revise is score_lessons

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from preheat.lessons.consolidation import CAPS, revise, says
+from preheat.lessons.consolidation import CAPS, consolidate, describe
 from preheat.model.lesson import MOST_EVIDENCE, Evidence, Lesson, Scope, Support
 from tests.lessons.any_lessons import lessons
 
@@ -24,7 +24,7 @@ def by_id(found: list[Lesson]) -> dict[str, Lesson]:
 def test_an_error_with_a_known_repair_becomes_weak() -> None:
     """The repair takes over cost and signatures; the error is weak and names it; other errors stay."""
     found = by_id(
-        revise(
+        consolidate(
             [
                 lesson(
                     "e1", "error", signatures=(NOT_FOUND, "x: command not found"), cost_tokens=900, cost_seconds=40.0
@@ -45,7 +45,7 @@ def test_an_error_with_a_known_repair_becomes_weak() -> None:
 @pytest.mark.parametrize("repair", [{"status": "weak"}, {"status": "quarantined"}, {"scope": Scope(project="other")}])
 def test_a_weak_repair_does_not_weaken_its_error(repair: dict[str, object]) -> None:
     """An error stays if its repair is weak, quarantined or of another project."""
-    found = revise(
+    found = consolidate(
         [lesson("e1", "error", signatures=(NOT_FOUND,)), lesson("r1", "repair", signatures=(NOT_FOUND,), **repair)]
     )
     assert by_id(found)["e1"].status == "active"
@@ -54,8 +54,8 @@ def test_a_weak_repair_does_not_weaken_its_error(repair: dict[str, object]) -> N
 def test_a_dead_end_that_works_again_is_removed() -> None:
     """The newer evidence counts: of a success after it the dead end goes, of a failure after it the convention is put aside."""
     dead = lesson("d1", "dead_end", avoid="npm  test", last_seen=5.0)
-    assert "d1" not in by_id(revise([dead, lesson("c1", "convention", use="npm test", last_seen=9.0)]))
-    found = by_id(revise([dead, lesson("c1", "convention", use="npm test", last_seen=1.0)]))
+    assert "d1" not in by_id(consolidate([dead, lesson("c1", "convention", use="npm test", last_seen=9.0)]))
+    found = by_id(consolidate([dead, lesson("c1", "convention", use="npm test", last_seen=1.0)]))
     assert found["d1"].status == "active"
     assert (found["c1"].status, found["c1"].why) == ("weak", "failed since: told by d1")
 
@@ -64,15 +64,15 @@ def test_only_an_equal_command_contradicts_a_dead_end() -> None:
     """Forms that leave something out may be about different cases: neither lesson changes."""
     dead = lesson("d1", "dead_end", avoid="go test ./broken", forms=("go test …",), last_seen=5.0)
     way = lesson("c1", "convention", use="go test ./...", forms=("go test …",), last_seen=9.0)
-    assert {each.status for each in revise([dead, way])} == {"active"}
+    assert {each.status for each in consolidate([dead, way])} == {"active"}
     complete = lesson("d2", "dead_end", avoid="cd web && make check", forms=("make check",), last_seen=5.0)
-    assert "d2" not in by_id(revise([complete, lesson("c2", "convention", forms=("make check",), last_seen=9.0)]))
+    assert "d2" not in by_id(consolidate([complete, lesson("c2", "convention", forms=("make check",), last_seen=9.0)]))
 
 
 def test_a_dead_end_of_one_session_does_not_put_a_convention_aside() -> None:
     """A weak dead end does not contradict a working command."""
     dead = lesson("d1", "dead_end", avoid="npm test", last_seen=5.0, status="weak")
-    found = by_id(revise([dead, lesson("c1", "convention", use="npm test", last_seen=1.0)]))
+    found = by_id(consolidate([dead, lesson("c1", "convention", use="npm test", last_seen=1.0)]))
     assert found["c1"].status == "active"
 
 
@@ -83,17 +83,17 @@ def test_each_kind_of_lesson_is_limited(kind: str, topic: str) -> None:
     made = [lesson(f"x{n:03}", kind, topic=topic, score=n / 100) for n in range(most + 3)]
     made[0] = lesson("x000", kind, topic=topic, score=0.0, pinned=True)
     other = lesson("other", kind, topic=topic, scope=Scope(project="b"))
-    found = by_id(revise([*made, other]))
+    found = by_id(consolidate([*made, other]))
     weak = [name for name, each in found.items() if each.status == "weak"]
     assert weak == ["x001", "x002", "x003"]
     assert "worth more" in found["x001"].why
-    assert re.findall(r"\d+", says(list(found.values()))) == [str(most + 1), "3"]
+    assert re.findall(r"\d+", describe(list(found.values()))) == [str(most + 1), "3"]
 
 
 def test_evidence_is_limited() -> None:
     """Of too much evidence the newest stays; the support still counts all of it."""
     many = tuple(Evidence(f"s{n}", n, float(n)) for n in range(50))
-    (found,) = revise([lesson("c1", "convention", evidence=many, support=Support(50, 50))])
+    (found,) = consolidate([lesson("c1", "convention", evidence=many, support=Support(50, 50))])
     assert len(found.evidence) == MOST_EVIDENCE
     assert found.evidence[-1].session == "s49"
     assert found.support.calls_for == 50
@@ -103,9 +103,9 @@ def test_evidence_is_limited() -> None:
 @given(lessons())
 def test_consolidating_twice_changes_nothing(given_lessons: list[Lesson]) -> None:
     """Whatever the lessons, in whichever order: the same result, again and again; nothing weak becomes active."""
-    once = revise(given_lessons)
-    assert revise(once) == once
-    assert revise(given_lessons[::-1]) == once
+    once = consolidate(given_lessons)
+    assert consolidate(once) == once
+    assert consolidate(given_lessons[::-1]) == once
     before = by_id(given_lessons)
     assert all(before[each.id].status == "active" for each in once if each.status == "active")
     gone = set(before) - {each.id for each in once}
@@ -115,7 +115,9 @@ def test_consolidating_twice_changes_nothing(given_lessons: list[Lesson]) -> Non
 @pytest.mark.parametrize("kind", ["dead_end", "convention"])
 def test_an_error_that_another_lesson_covers_becomes_weak(kind: Any) -> None:
     """A dead end or a convention says more than an error alone."""
-    found = by_id(revise([lesson("e1", "error", signatures=(NOT_FOUND,)), lesson("x1", kind, signatures=(NOT_FOUND,))]))
+    found = by_id(
+        consolidate([lesson("e1", "error", signatures=(NOT_FOUND,)), lesson("x1", kind, signatures=(NOT_FOUND,))])
+    )
     assert (found["e1"].status, found["e1"].why, found["x1"].status) == ("weak", "told by x1", "active")
 
 
@@ -124,5 +126,5 @@ def test_a_repair_that_a_convention_covers_becomes_weak() -> None:
     told = lesson("c1", "convention", signatures=(NOT_FOUND,))
     bare = lesson("r1", "repair", topic="shell", signatures=(NOT_FOUND,))
     shown = lesson("r2", "repair", topic="shell", signatures=(NOT_FOUND,), use="make test", avoid="make tests")
-    found = by_id(revise([told, bare, shown]))
+    found = by_id(consolidate([told, bare, shown]))
     assert (found["r1"].why, found["r2"].status) == ("told by c1", "active")

@@ -6,29 +6,29 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from preheat.calls.seen import Seen
-from preheat.lessons.conventions import LEARN_CONVENTIONS, MOST_ACTIVE, Notes, learn, note, says
-from preheat.lessons.learner import Noted
-from preheat.lessons.placement import made_in
+from preheat.calls.seen import JudgedSession
+from preheat.lessons.conventions import LEARN_CONVENTIONS, MOST_ACTIVE, ConventionNotes, describe, learn, take_notes
+from preheat.lessons.learner import SessionNotes
+from preheat.lessons.placement import find_new_files
 from preheat.model.lesson import Lesson
 from tests.lessons.sessions import STARTED, Made, ran, seen, used
 
 DAY = 86400.0
 
 
-def noted(sessions: Sequence[Seen]) -> list[Noted[Notes]]:
+def noted(sessions: Sequence[JudgedSession]) -> list[SessionNotes[ConventionNotes]]:
     """The notes of sessions, as the archive would hand them out: through their bytes."""
     found = []
     for each in sessions:
-        notes = note(each)
+        notes = take_notes(each)
         if notes is not None:
-            stored = msgspec.json.decode(msgspec.json.encode(notes), type=Notes)
+            stored = msgspec.json.decode(msgspec.json.encode(notes), type=ConventionNotes)
             session = each.session
-            found.append(Noted(each.key, session.agent, "shop", session.started_at, session.ended_at, stored))
+            found.append(SessionNotes(each.key, session.agent, "shop", session.started_at, session.ended_at, stored))
     return found
 
 
-def project(*sessions: Sequence[Made]) -> list[Seen]:
+def project(*sessions: Sequence[Made]) -> list[JudgedSession]:
     """Sessions of one project, a day apart."""
     return [seen(calls, key=f"tester:{place}", started=STARTED + place * DAY) for place, calls in enumerate(sessions)]
 
@@ -196,7 +196,7 @@ def test_the_folder_of_new_files_gives_a_lesson() -> None:
     lesson = about(learned(*sessions), "placement")[0]
     assert (lesson.use, lesson.support.calls_for) == ("web/src/parts", 8)
     read = used("Read", "read", {"file_path": "/w/shop/web/src/parts/Old.tsx"}, "text")
-    assert made_in(seen([read, wrote("web/src/parts/Old.tsx")])) == ()
+    assert find_new_files(seen([read, wrote("web/src/parts/Old.tsx")])) == ()
 
 
 def test_scattered_files_give_no_lesson() -> None:
@@ -222,14 +222,14 @@ def test_active_conventions_are_limited() -> None:
     session = [ran(f"make lint-{chr(97 + n)}x") for n in range(MOST_ACTIVE + 5)]
     lessons = learned(*[session] * 4)
     assert sum(lesson.status == "active" for lesson in lessons) == MOST_ACTIVE
-    assert says(lessons) == f"{MOST_ACTIVE} conventions ({MOST_ACTIVE} on lint)"
-    assert says([]) == "no conventions yet"
+    assert describe(lessons) == f"{MOST_ACTIVE} conventions ({MOST_ACTIVE} on lint)"
+    assert describe([]) == "no conventions yet"
 
 
 def test_no_convention_is_learned_over_all_projects() -> None:
     """Conventions are a project's own."""
     assert learn("", noted(project([ran("make lint")] * 3, [ran("make lint")] * 3))) == []
-    assert LEARN_CONVENTIONS.notes is Notes
+    assert LEARN_CONVENTIONS.notes_type is ConventionNotes
 
 
 _COMMANDS = st.sampled_from(

@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preheat.calls.seen import Seen
-from preheat.lessons.corrections import Ruled, learn_corrections, rules_in
-from preheat.lessons.rule_words import ruling
+from preheat.calls.seen import JudgedSession
+from preheat.lessons.corrections import SessionRules, find_rules, learn_corrections
+from preheat.lessons.rule_words import parse_ruling
 from preheat.model.session import UserMessage
 from tests.lessons.sessions import ran, seen
 
 
-def after(text: str, *commands: str) -> Seen:
+def after(text: str, *commands: str) -> JudgedSession:
     """A session in which a person says something after the agent acted."""
     made = seen([ran(command) for command in commands or ("npm install left-pad", "npm test")], said=["please do it"])
     message = UserMessage(line=99, at=5.0, text=text)
@@ -35,7 +35,7 @@ def after(text: str, *commands: str) -> Seen:
 )
 def test_a_rule_names_what_to_use_and_what_to_avoid(text: str, use: str, avoid: str) -> None:
     """A sentence that sets one thing against another, or names one exactly, is taken apart."""
-    (rule,) = rules_in(after(text))
+    (rule,) = find_rules(after(text))
     assert (rule.use, rule.avoid) == (use, avoid)
 
 
@@ -54,7 +54,7 @@ def test_a_rule_names_what_to_use_and_what_to_avoid(text: str, use: str, avoid: 
 )
 def test_sentences_that_order_or_forbid_are_rules(text: str) -> None:
     """Orders that say that they always hold, or that are about what the session did, in several languages."""
-    assert len(rules_in(after(text))) == 1
+    assert len(find_rules(after(text))) == 1
 
 
 @pytest.mark.parametrize(
@@ -76,21 +76,21 @@ def test_sentences_that_order_or_forbid_are_rules(text: str) -> None:
 )
 def test_other_sentences_are_no_rules(text: str) -> None:
     """Wishes for this piece of work, questions, descriptions and what was pasted are no corrections."""
-    assert rules_in(after(text)) == ()
+    assert find_rules(after(text)) == ()
 
 
 def test_a_prompt_before_the_first_call_is_no_correction() -> None:
     """A correction comes after the agent acted."""
-    assert rules_in(seen([ran("npm test")], said=["always use pnpm"])) == ()
+    assert find_rules(seen([ran("npm test")], said=["always use pnpm"])) == ()
 
 
 def test_repeated_and_standing_rules_are_stronger() -> None:
     """A rule of one session is weak, unless it says that it always holds; a rule of two sessions is active."""
-    once, always = rules_in(after("use pnpm instead of npm")), rules_in(after("Always use `pnpm`."))
-    assert [lesson.status for lesson in learn_corrections("shop", [Ruled("a:1", once)])] == ["weak"]
-    assert [lesson.status for lesson in learn_corrections("shop", [Ruled("a:1", always)])] == ["active"]
-    again = rules_in(after("no, use pnpm instead of npm!"))
-    (lesson,) = learn_corrections("shop", [Ruled("a:1", once), Ruled("a:2", again)])
+    once, always = find_rules(after("use pnpm instead of npm")), find_rules(after("Always use `pnpm`."))
+    assert [lesson.status for lesson in learn_corrections("shop", [SessionRules("a:1", once)])] == ["weak"]
+    assert [lesson.status for lesson in learn_corrections("shop", [SessionRules("a:1", always)])] == ["active"]
+    again = find_rules(after("no, use pnpm instead of npm!"))
+    (lesson,) = learn_corrections("shop", [SessionRules("a:1", once), SessionRules("a:2", again)])
     assert (lesson.status, lesson.support.sessions_for, lesson.topic) == ("active", 2, "correction")
     assert lesson.forms == ("npm install …",)
     assert lesson.use == "pnpm"
@@ -98,7 +98,7 @@ def test_repeated_and_standing_rules_are_stronger() -> None:
 
 def test_a_correction_names_the_call_before_it() -> None:
     """The lesson says what came before, and its evidence points to that call."""
-    (lesson,) = learn_corrections("shop", [Ruled("a:1", rules_in(after("never use npm")))])
+    (lesson,) = learn_corrections("shop", [SessionRules("a:1", find_rules(after("never use npm")))])
     assert "after `npm test`" in lesson.text
     assert [each.seq for each in lesson.evidence] == [1]
 
@@ -106,7 +106,7 @@ def test_a_correction_names_the_call_before_it() -> None:
 @given(st.text(max_size=200))
 def test_any_sentence_can_be_read(text: str) -> None:
     """Any sentence is read without an error and kept as one line of limited length."""
-    ruling(text)
-    for rule in rules_in(after(text)):
+    parse_ruling(text)
+    for rule in find_rules(after(text)):
         assert "\n" not in rule.sentence
         assert len(rule.sentence) <= 200

@@ -5,23 +5,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from preheat.calls.seen import Seen
-from preheat.lessons.attempts import note
+from preheat.calls.seen import JudgedSession
+from preheat.lessons.attempts import take_notes
 from preheat.lessons.dead_ends import BUILD_DEAD_END_MEMORY, EXPIRES, EXPIRES_ENVIRONMENT, learn
-from preheat.lessons.learner import Noted
+from preheat.lessons.learner import SessionNotes
 from preheat.model.lesson import DAY, Lesson
 from tests.lessons.sessions import STARTED, Made, ran, seen, used
 
 
-def session(number: int, *calls: Made, agent: str = "tester") -> Seen:
+def session(number: int, *calls: Made, agent: str = "tester") -> JudgedSession:
     return seen(calls, key=f"{agent}:{number:03}", agent=agent, started=STARTED + number * DAY)
 
 
-def learned(*sessions: Seen) -> list[Lesson]:
+def learned(*sessions: JudgedSession) -> list[Lesson]:
     noted = [
-        Noted(each.key, each.session.agent, "shop", each.session.started_at, each.session.ended_at, notes)
+        SessionNotes(each.key, each.session.agent, "shop", each.session.started_at, each.session.ended_at, notes)
         for each in sessions
-        if (notes := note(each)) is not None
+        if (notes := take_notes(each)) is not None
     ]
     return learn("shop", noted)
 
@@ -188,8 +188,8 @@ def test_a_dead_end_whose_message_gives_orders_is_quarantined() -> None:
 # Whatever comes.
 def test_notes_survive_the_archive() -> None:
     """What is noted comes back the same from its JSON form."""
-    notes = note(session(1, no_rg(), broken_build(), ran("node --version", "v22.11.0")))
-    assert msgspec.json.decode(msgspec.json.encode(notes), type=BUILD_DEAD_END_MEMORY.notes) == notes
+    notes = take_notes(session(1, no_rg(), broken_build(), ran("node --version", "v22.11.0")))
+    assert msgspec.json.decode(msgspec.json.encode(notes), type=BUILD_DEAD_END_MEMORY.notes_type) == notes
 
 
 def test_nothing_is_learned_over_all_projects() -> None:

@@ -8,21 +8,23 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preheat.lessons.errors import CLUSTER_ERRORS, Notes, learn, note
-from preheat.lessons.learner import Noted
+from preheat.lessons.errors import CLUSTER_ERRORS, ErrorNotes, learn, take_notes
+from preheat.lessons.learner import SessionNotes
 from preheat.model.lesson import Lesson
-from preheat.safe_text.reasons import orders
+from preheat.safe_text.reasons import order_reason
 from tests.lessons.sessions import STARTED, Made, ran, seen, used
 
 UNKNOWN = "Unknown skill: publish"
 
 
-def noted(calls: Sequence[Made], number: int = 1, project: str = "shop", agent: str = "tester") -> Noted[Notes]:
+def noted(
+    calls: Sequence[Made], number: int = 1, project: str = "shop", agent: str = "tester"
+) -> SessionNotes[ErrorNotes]:
     session = seen(calls, key=f"{agent}:{number}", agent=agent, started=STARTED + number * 1e5)
-    notes = note(session)
+    notes = take_notes(session)
     assert notes is not None
     heading = session.session
-    return Noted(session.key, agent, project, heading.started_at, heading.ended_at, notes)
+    return SessionNotes(session.key, agent, project, heading.started_at, heading.ended_at, notes)
 
 
 def skill(failure: str = UNKNOWN) -> Made:
@@ -134,19 +136,19 @@ def test_any_calls_and_messages_can_be_noted(pairs: list[tuple[str, str]]) -> No
     """Whatever was typed and printed, notes read back as they were written, and a lesson is one line that a terminal
     obeys nothing of."""
     calls = [ran(command, output, 1, signature=output.encode("utf-8", "replace").decode()) for command, output in pairs]
-    notes = note(seen([*calls, skill()]))
+    notes = take_notes(seen([*calls, skill()]))
     assert notes is not None
-    assert msgspec.json.decode(msgspec.json.encode(notes), type=Notes) == notes
-    sessions = [Noted(f"tester:{n}", "tester", "shop", STARTED + n, None, notes) for n in range(2)]
+    assert msgspec.json.decode(msgspec.json.encode(notes), type=ErrorNotes) == notes
+    sessions = [SessionNotes(f"tester:{n}", "tester", "shop", STARTED + n, None, notes) for n in range(2)]
     for lesson in learn("shop", sessions):
-        assert lesson.status == "quarantined" or "characters" not in orders(lesson.text)
+        assert lesson.status == "quarantined" or "characters" not in order_reason(lesson.text)
 
 
 def test_the_learner_describes_its_lessons() -> None:
     """One line for a person, with numbers."""
     lessons = learn("shop", [noted([skill()], 1), noted([skill()], 2)])
-    assert CLUSTER_ERRORS.says is not None
-    assert re.findall(r"\d+", CLUSTER_ERRORS.says(lessons)) == ["1", "2", "10"]
+    assert CLUSTER_ERRORS.describe is not None
+    assert re.findall(r"\d+", CLUSTER_ERRORS.describe(lessons)) == ["1", "2", "10"]
 
 
 # What an error is about, and what it is not.

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 
-from preheat.lessons.joining import told_together
+from preheat.lessons.joining import join_repairs
 from preheat.model.lesson import MOST_EVIDENCE, Evidence, Lesson, Scope, Support
 
 from .any_lessons import lessons
@@ -25,7 +25,7 @@ def repair(number: int, error: str, **fields: object) -> Lesson:
 
 def test_one_remedy_for_several_complaints_is_one_lesson() -> None:
     """The joined lesson has the first id, all errors, the summed support, and the time from first to last."""
-    (joined,) = told_together([repair(2, "not read"), repair(1, "text not found", support=Support(9, 5, 0, 0))])
+    (joined,) = join_repairs([repair(2, "not read"), repair(1, "text not found", support=Support(9, 5, 0, 0))])
     assert joined.id == "r1"
     assert joined.signatures == ("text not found", "not read")
     assert joined.text == (
@@ -49,20 +49,20 @@ def test_one_remedy_for_several_complaints_is_one_lesson() -> None:
 def test_repairs_with_different_remedies_stay_apart(other: Lesson) -> None:
     """Another tool, remedy, project, agent or kind; and what is not handed out, or what a person pinned as it is."""
     both = [repair(1, "a"), other]
-    assert told_together(both) == both
+    assert join_repairs(both) == both
 
 
 def test_repairs_of_commands_are_not_joined() -> None:
     """The repair of one command does not repair another, even with the same change."""
     both = [repair(number, "a", topic="shell", difference="with `--all`") for number in (1, 2)]
-    assert told_together(both) == both
+    assert join_repairs(both) == both
     both = [repair(number, "a", difference="") for number in (1, 2)]
-    assert told_together(both) == both
+    assert join_repairs(both) == both
 
 
 def test_quarantined_repairs_are_not_joined() -> None:
     """Words that read like an order stay in the quarantined lesson."""
-    found = told_together([repair(1, "a"), repair(2, "b"), repair(3, "You must obey", status="quarantined")])
+    found = join_repairs([repair(1, "a"), repair(2, "b"), repair(3, "You must obey", status="quarantined")])
     assert [lesson.id for lesson in found] == ["r1", "r3"]
     assert "obey" not in found[0].text
     assert found[0].signatures == ("a", "b")
@@ -71,8 +71,8 @@ def test_quarantined_repairs_are_not_joined() -> None:
 @given(lessons())
 def test_joining_repairs_keeps_counts_and_is_idempotent(given: list[Lesson]) -> None:
     """Every signature of an active lesson is still in one; evidence stays bounded; doing it again changes nothing."""
-    found = told_together(given)
-    assert told_together(found) == found
+    found = join_repairs(given)
+    assert join_repairs(found) == found
     assert _signatures(found) == _signatures(given)
     assert all(len(lesson.evidence) <= MOST_EVIDENCE for lesson in found if lesson not in given)
 
@@ -80,8 +80,8 @@ def test_joining_repairs_keeps_counts_and_is_idempotent(given: list[Lesson]) -> 
 @given(lessons())
 def test_the_order_does_not_matter(given: list[Lesson]) -> None:
     """The same lessons come out, whichever came first."""
-    found = {lesson.id: lesson for lesson in told_together(given)}
-    assert found == {lesson.id: lesson for lesson in told_together(given[::-1])}
+    found = {lesson.id: lesson for lesson in join_repairs(given)}
+    assert found == {lesson.id: lesson for lesson in join_repairs(given[::-1])}
 
 
 def _signatures(some: list[Lesson]) -> set[str]:

@@ -5,9 +5,18 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preheat.lessons.learner import Noted
-from preheat.lessons.occurrences import Occurred, about, applies, forms_in, known_by, met, note, reach
-from preheat.model.lesson import Check, Lesson, ResumePacket, Scope
+from preheat.lessons.learner import SessionNotes
+from preheat.lessons.occurrences import (
+    OccurrenceNotes,
+    applies,
+    error_key,
+    forms_in,
+    occurrence_share,
+    reach,
+    subject_of,
+    take_notes,
+)
+from preheat.model.lesson import CheckResult, Lesson, ResumePacket, Scope
 
 from .sessions import Made, ran, seen, used
 
@@ -19,12 +28,12 @@ def lesson(**fields: object) -> Lesson:
     return Lesson(**{**given, **fields})  # type: ignore[arg-type]
 
 
-def noted(occurred: Sequence[Occurred], agent: str = "tester") -> list[Noted[Occurred]]:
-    return [Noted(f"{agent}:{n}", agent, "shop", float(n), float(n), each) for n, each in enumerate(occurred)]
+def noted(occurred: Sequence[OccurrenceNotes], agent: str = "tester") -> list[SessionNotes[OccurrenceNotes]]:
+    return [SessionNotes(f"{agent}:{n}", agent, "shop", float(n), float(n), each) for n, each in enumerate(occurred)]
 
 
-def occurred(*calls: Made) -> Occurred:
-    return note(seen(calls))
+def occurred(*calls: Made) -> OccurrenceNotes:
+    return take_notes(seen(calls))
 
 
 def test_commands_files_and_errors_are_noted() -> None:
@@ -36,12 +45,12 @@ def test_commands_files_and_errors_are_noted() -> None:
     )
     assert {"npm run lint", "npm test", "Look"} <= set(found.forms)
     assert found.files == ("src/till.py",)
-    assert found.errors == (known_by(MISSING),)
+    assert found.errors == (error_key(MISSING),)
 
 
 def test_a_session_without_anything_counts_too() -> None:
     """Else what is done in one session of ten would seem to be done always."""
-    assert occurred() == Occurred()
+    assert occurred() == OccurrenceNotes()
     assert reach(lesson(use="npm test"), noted([occurred(), occurred(ran("npm test"))])) is not None
 
 
@@ -50,30 +59,30 @@ def test_a_lesson_applies_by_its_command_its_file_or_its_error() -> None:
     there = occurred(
         ran("npm test"), used("Look", "read", {"path": "src/a/till.py"}, "x"), ran("npm run x", MISSING, 1)
     )
-    assert applies(about(lesson(use="npm test")), there)
-    assert applies(about(lesson(forms=("npm test",))), there)
-    assert applies(about(lesson(files=("src/a/",))), there)
-    assert applies(about(lesson(files=("src/a/till.py",))), there)
-    assert applies(about(lesson(signatures=(MISSING,))), there)
-    assert not applies(about(lesson(files=("src/b", "rc/a"))), there)
-    assert not applies(about(lesson(use="cargo test")), there)
-    assert not applies(about(lesson()), there)
+    assert applies(subject_of(lesson(use="npm test")), there)
+    assert applies(subject_of(lesson(forms=("npm test",))), there)
+    assert applies(subject_of(lesson(files=("src/a/",))), there)
+    assert applies(subject_of(lesson(files=("src/a/till.py",))), there)
+    assert applies(subject_of(lesson(signatures=(MISSING,))), there)
+    assert not applies(subject_of(lesson(files=("src/b", "rc/a"))), there)
+    assert not applies(subject_of(lesson(use="cargo test")), there)
+    assert not applies(subject_of(lesson()), there)
 
 
 def test_the_name_of_a_tool_alone_is_not_enough() -> None:
     """Nearly every session edits something; the tool with its arguments says more."""
     there = occurred(used("ask_stock", "other", {"article": "lamp"}, "7 left"))
     scope = Scope(project="shop", tool="ask_stock")
-    assert not applies(about(lesson(kind="repair", topic="ask_stock", scope=scope, forms=("ask_stock",))), there)
-    assert not applies(about(lesson(kind="example", scope=scope, forms=("ask_stock",))), there)
+    assert not applies(subject_of(lesson(kind="repair", topic="ask_stock", scope=scope, forms=("ask_stock",))), there)
+    assert not applies(subject_of(lesson(kind="example", scope=scope, forms=("ask_stock",))), there)
     (given,) = set(there.forms) - {"ask_stock"}
-    assert applies(about(lesson(kind="example", scope=scope, forms=(given,))), there)
+    assert applies(subject_of(lesson(kind="example", scope=scope, forms=(given,))), there)
 
 
 def test_a_resume_packet_is_about_its_checks_and_files() -> None:
     """The next session of the work will touch them."""
-    packet = ResumePacket(session="s", goal="g", checks=(Check("npm test", True),), unverified=("src/till.py",))
-    what = about(lesson(kind="resume", packet=packet))
+    packet = ResumePacket(session="s", goal="g", checks=(CheckResult("npm test", True),), unverified=("src/till.py",))
+    what = subject_of(lesson(kind="resume", packet=packet))
     assert "npm test" in what.forms
     assert "src/till.py" in what.files
 
@@ -111,7 +120,7 @@ def test_an_error_occurs_by_its_message_not_by_its_command() -> None:
     """A command that is run always may fail hardly ever."""
     told = lesson(kind="error", topic="shell", forms=("npm test",), signatures=(MISSING,))
     fine = noted([occurred(ran("npm test"))] * 8)
-    assert met(told, fine) == 0
+    assert occurrence_share(told, fine) == 0
     assert (reach(told, fine) or 0) > 0.5
 
 
@@ -126,7 +135,7 @@ def test_any_command_has_forms_or_none(text: str) -> None:
 @given(st.lists(st.booleans(), max_size=30))
 def test_reach_is_a_share(did: list[bool]) -> None:
     """Between nothing and all, and one more session that did it never lowers it."""
-    yes, no = Occurred(forms=("npm test",)), Occurred()
+    yes, no = OccurrenceNotes(forms=("npm test",)), OccurrenceNotes()
     told = lesson(use="npm test")
     found = reach(told, noted([yes if each else no for each in did]))
     if found is None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preheat.lessons.projects import last_part, names, root_of
+from preheat.lessons.projects import folder_name, name_projects, root_of
 
 
 @pytest.mark.parametrize(
@@ -41,26 +41,26 @@ def test_the_repository_root_is_the_project_folder() -> None:
 
 def test_one_name_is_one_project_for_different_people() -> None:
     """A team's archive has the same repository under several homes."""
-    found = names({"/home/ann/shop": 3, "/Users/ben/code/Shop": 1, r"D:\work\shop": 2})
+    found = name_projects({"/home/ann/shop": 3, "/Users/ben/code/Shop": 1, r"D:\work\shop": 2})
     assert set(found.values()) == {"", "shop"}
 
 
 def test_two_folders_of_one_person_are_two_projects() -> None:
     """The folder with more sessions has the name, the other one its path; of equals the first by the alphabet."""
-    found = names({"/home/ann/a/app": 1, "/home/ann/b/app": 5, "/home/ben/app": 1})
+    found = name_projects({"/home/ann/a/app": 1, "/home/ann/b/app": 5, "/home/ben/app": 1})
     assert found["/home/ann/b/app"] == found["/home/ben/app"] == "app"
     assert found["/home/ann/a/app"] == "/home/ann/a/app"
-    assert names({"/home/ann/b/app": 1, "/home/ann/a/app": 1})["/home/ann/a/app"] == "app"
+    assert name_projects({"/home/ann/b/app": 1, "/home/ann/a/app": 1})["/home/ann/a/app"] == "app"
 
 
 def test_no_folder_is_no_project() -> None:
-    assert names({"": 4}) == {"": ""}
-    assert names({}) == {"": ""}
+    assert name_projects({"": 4}) == {"": ""}
+    assert name_projects({}) == {"": ""}
 
 
 @pytest.mark.parametrize(("root", "name"), [("/a/b", "b"), (r"C:\a\b", "b"), ("b/", "b"), ("/", "/")])
 def test_the_name_of_a_folder_is_its_last_part(root: str, name: str) -> None:
-    assert last_part(root) == name
+    assert folder_name(root) == name
 
 
 _parts = st.sampled_from(["home", "ann", "ben", "shop", "app", "Users", "x y", "é"])
@@ -72,11 +72,11 @@ _roots = st.dictionaries(
 @given(_roots, st.randoms())
 def test_the_order_of_the_folders_does_not_matter(roots: dict[str, int], luck: random.Random) -> None:
     """Every folder has a name, whichever was met first."""
-    found = names(roots)
+    found = name_projects(roots)
     assert found.keys() == {"", *roots}
     shuffled = list(roots.items())
     luck.shuffle(shuffled)
-    assert names(dict(shuffled)) == found
+    assert name_projects(dict(shuffled)) == found
     assert all(name for root, name in found.items() if root)
 
 
@@ -85,4 +85,4 @@ def test_any_folder_has_a_project(folder: str) -> None:
     """Transcripts hold what they hold."""
     root = root_of(folder)
     assert root_of(root) == root
-    assert names({root: 1})[root] == "" or root
+    assert name_projects({root: 1})[root] == "" or root

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preheat.lessons.learner import Noted
+from preheat.lessons.learner import SessionNotes
 from preheat.lessons.repairs import LEARN_REPAIR_PATTERNS, learn
 from preheat.mistakes.argument_difference import argument_changes
 from preheat.mistakes.command_difference import command_change
-from preheat.mistakes.difference import Difference, in_words, path_change
-from preheat.mistakes.tries import MOST, Notes, note
+from preheat.mistakes.difference import Difference, describe_difference, path_change
+from preheat.mistakes.tries import MOST, RepairNotes, take_notes
 from preheat.model.lesson import Lesson
-from preheat.safe_text.reasons import orders
+from preheat.safe_text.reasons import order_reason
 from tests.lessons.sessions import STARTED, Made, ran, seen, used
 
 NOT_FOUND = "sh: line N: rg: command not found"
@@ -25,12 +25,12 @@ UNREAD = "The file was not read yet"
 
 def noted(
     calls: Sequence[Made], number: int = 1, project: str = "shop", agent: str = "tester", root: str = "/w/shop"
-) -> Noted[Notes]:
+) -> SessionNotes[RepairNotes]:
     session = seen(calls, key=f"{agent}:{number}", agent=agent, started=STARTED + number * 1e5, root=root)
-    notes = note(session)
+    notes = take_notes(session)
     assert notes is not None
     heading = session.session
-    return Noted(session.key, agent, project, heading.started_at, heading.ended_at, notes)
+    return SessionNotes(session.key, agent, project, heading.started_at, heading.ended_at, notes)
 
 
 def without_program() -> list[Made]:
@@ -125,7 +125,7 @@ def test_any_two_texts_can_be_compared(one: str, other: str) -> None:
     """Whatever is typed, comparing gives values that can be said and that stay small."""
     found = [*command_change(one, other).differences, *filter(None, (path_change(one, other),))]
     for change in found:
-        assert in_words(change)
+        assert describe_difference(change)
         assert max(len(change.was), len(change.now)) <= 130
 
 
@@ -137,7 +137,7 @@ def test_any_arguments_can_be_compared(one: dict[str, object], other: dict[str, 
     """Whatever a model passes, comparing gives at most two differences."""
     found = argument_changes("T", one, other)
     assert len(found) <= 2
-    assert all(in_words(change) for change in found)
+    assert all(describe_difference(change) for change in found)
 
 
 def test_a_repair_that_comes_again_is_a_lesson() -> None:
@@ -303,7 +303,7 @@ def test_notes_are_small_and_survive_storage() -> None:
     data = msgspec.json.encode(notes)
     assert len(notes.mistakes) == MOST
     assert len(data) < MOST * 2500
-    assert msgspec.json.decode(data, type=Notes) == notes
+    assert msgspec.json.decode(data, type=RepairNotes) == notes
 
 
 @given(st.lists(st.tuples(_WORDS, _WORDS, st.booleans()), max_size=6))
@@ -312,15 +312,15 @@ def test_any_session_can_be_learned_from(rows: list[tuple[str, str, bool]]) -> N
     calls = [ran(command, output, int(fails)) for command, output, fails in rows]
     sessions = [noted(calls, 1), noted(calls, 2)] if calls else []
     for lesson in learn("shop", sessions):
-        assert lesson.status == "quarantined" or "characters" not in orders(lesson.text + lesson.use)
+        assert lesson.status == "quarantined" or "characters" not in order_reason(lesson.text + lesson.use)
 
 
 def test_the_learner_describes_its_lessons() -> None:
     """One line for a person, with numbers; and a session without calls leaves no notes."""
     lessons = learn("shop", [noted(without_program(), 1), noted(without_program(), 2)])
-    assert LEARN_REPAIR_PATTERNS.says is not None
-    assert re.findall(r"\d+", LEARN_REPAIR_PATTERNS.says(lessons)) == ["1", "2", "0"]
-    assert note(seen()) is None
+    assert LEARN_REPAIR_PATTERNS.describe is not None
+    assert re.findall(r"\d+", LEARN_REPAIR_PATTERNS.describe(lessons)) == ["1", "2", "0"]
+    assert take_notes(seen()) is None
 
 
 # What is told of a repair: what others can use, not the case.

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preheat.calls.seen import Seen
-from preheat.lessons.goal import goal
-from preheat.lessons.learner import Noted
-from preheat.lessons.resume import ResumeNotes, is_clean, learn, note, packet_lines, says, staleness
+from preheat.calls.seen import JudgedSession
+from preheat.lessons.goal import find_goal
+from preheat.lessons.learner import SessionNotes
+from preheat.lessons.resume import ResumeNotes, describe, describe_staleness, is_clean, learn, render_packet, take_notes
 from preheat.model.lesson import DAY, ResumePacket
 from tests.lessons.sessions import STARTED, Made, ran, seen, used
 
@@ -30,14 +30,14 @@ def failed(command: str, signature: str = "N tests failed") -> Made:
     return ran(command, signature, 1, cause="finding", signature=signature)
 
 
-def noted(session: Seen) -> Noted[ResumeNotes]:
-    notes = note(session)
+def noted(session: JudgedSession) -> SessionNotes[ResumeNotes]:
+    notes = take_notes(session)
     assert notes is not None
     head = session.session
-    return Noted(session.key, head.agent, "shop" if session.root else "", head.started_at, head.ended_at, notes)
+    return SessionNotes(session.key, head.agent, "shop" if session.root else "", head.started_at, head.ended_at, notes)
 
 
-def packet(calls: Sequence[Made], said: Sequence[str] = (TASK,), before: Sequence[Seen] = ()) -> ResumePacket:
+def packet(calls: Sequence[Made], said: Sequence[str] = (TASK,), before: Sequence[JudgedSession] = ()) -> ResumePacket:
     """The project's packet after some sessions and then one with these calls."""
     last = seen(calls, said=said, key="tester:9", started=STARTED + 9 * DAY)
     (lesson,) = learn("shop", [noted(each) for each in (*before, last)])
@@ -64,7 +64,7 @@ def test_a_session_that_ends_with_a_failing_check() -> None:
     assert found.files == ("src/order.ts", "src/form.test.ts", "src/form.ts")
     assert found.unverified == ()
     assert not found.committed
-    text = "\n".join(packet_lines(found, "2 days old"))
+    text = "\n".join(render_packet(found, "2 days old"))
     assert 'failing: `npm test` ("N tests failed")' in text
     assert "(2 days old)" in text
 
@@ -106,7 +106,7 @@ def test_a_session_that_ended_clean_says_so_in_few_words() -> None:
     )
     assert is_clean(found)
     assert (found.branch, found.head, found.next_command) == ("feat/discount", "1a2b3c4", "")
-    lines = packet_lines(found)
+    lines = render_packet(found)
     assert len(lines) == 3
     assert lines[-1] == "ended clean: checks passed and the work was committed at 1a2b3c4 on feat/discount"
 
@@ -168,9 +168,9 @@ def test_orders_in_outputs_are_not_in_the_packet() -> None:
         seen([edit("a.py")] * 5, said=[TASK], root=""),
     ],
 )
-def test_sessions_without_work_or_a_person_give_no_packet(session: Seen) -> None:
+def test_sessions_without_work_or_a_person_give_no_packet(session: JudgedSession) -> None:
     """Not by a person, hardly begun, only looked, without a task, without a project: no packet."""
-    notes = note(session)
+    notes = take_notes(session)
     assert notes is None or notes.packet is None
 
 
@@ -198,19 +198,19 @@ def test_the_newest_session_counts_whatever_the_order() -> None:
     assert lesson.expires_at == lesson.last_seen + 14 * DAY
     assert lesson.half_life == 3
     assert learn("", sessions) == []
-    assert "1 packet to go on" in says([lesson])
+    assert "1 packet to go on" in describe([lesson])
 
 
 def test_staleness_names_what_is_known() -> None:
     """Days, commits, HEAD and branch; what did not change or is not known is left out."""
     old = ResumePacket(session="s", goal="g", branch="x", head="abc1234", ended_at=1000.0)
     now = 1000.0 + 3 * DAY
-    assert staleness(old, now, "def5678aa", 12, "main") == (
+    assert describe_staleness(old, now, "def5678aa", 12, "main") == (
         "3 days and 12 commits old; HEAD was abc1234, is def5678a; branch was x, is main"
     )
-    assert staleness(old, now, "abc1234fff", 0, "x") == "3 days old"
-    assert staleness(old, 1000.0 + 3600) == "1 hour old"
-    assert staleness(ResumePacket(session="s", goal="g"), now) == ""
+    assert describe_staleness(old, now, "abc1234fff", 0, "x") == "3 days old"
+    assert describe_staleness(old, 1000.0 + 3600) == "1 hour old"
+    assert describe_staleness(ResumePacket(session="s", goal="g"), now) == ""
 
 
 @pytest.mark.parametrize(
@@ -233,13 +233,13 @@ def test_staleness_names_what_is_known() -> None:
 )  # fmt: skip
 def test_the_goal_is_the_last_task(said: list[str], expected: str) -> None:
     """Assent, housekeeping, questions and pasted logs are passed over; a short task is told with the first one."""
-    assert goal(said) == expected
+    assert find_goal(said) == expected
 
 
 @given(st.lists(st.text(max_size=400), max_size=6))
 def test_any_prompts_give_a_goal_of_one_short_line(said: list[str]) -> None:
     """Whatever people type, the goal is one line of at most 300 letters."""
-    found = goal(said)
+    found = find_goal(said)
     assert len(found) <= 300
     assert len(found.splitlines()) <= 1
 
@@ -273,12 +273,12 @@ calls = st.lists(
 @given(calls)
 def test_any_session_gives_a_small_packet(made: list[Made]) -> None:
     """Whatever was called, the packet is short, survives being stored, and is found again in the same form."""
-    notes = note(seen(made, said=[TASK]))
+    notes = take_notes(seen(made, said=[TASK]))
     if notes is None:
         return
     assert msgspec.msgpack.decode(msgspec.msgpack.encode(notes), type=ResumeNotes) == notes
     for lesson in learn("shop", [noted(seen(made, said=[TASK]))]):
         assert lesson.packet is not None
-        lines = packet_lines(lesson.packet)
+        lines = render_packet(lesson.packet)
         assert sum(map(len, lines)) < 1600
         assert all("\n" not in line for line in lines)

@@ -6,9 +6,9 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from preheat.lessons.learner import Noted
-from preheat.lessons.sequences import LEARN_SEQUENCES, Unit, find, learn, says
-from preheat.lessons.stretches import MOST_STEPS, Stretch, StretchNotes, note
+from preheat.lessons.learner import SessionNotes
+from preheat.lessons.sequences import LEARN_SEQUENCES, SessionSide, describe, find_sequences, learn
+from preheat.lessons.stretches import MOST_STEPS, Stretch, StretchNotes, take_notes
 from tests.lessons.sessions import Made, ran, seen, used
 
 
@@ -34,17 +34,17 @@ def fails() -> Made:
 
 def noted(
     number: int, good: tuple[str, ...] = (), bad: tuple[str, ...] = (), project: str = "shop"
-) -> Noted[StretchNotes]:
+) -> SessionNotes[StretchNotes]:
     at = 1000.0 * number
     sides = [Stretch(steps, 0, len(steps), at) if steps else None for steps in (good, bad)]
     notes = StretchNotes(sides[0], sides[1], {"edit": "Edit", "ruff check": "ruff check …"})
-    return Noted(f"tester:{number}", "tester", project, at, at + 500, notes)
+    return SessionNotes(f"tester:{number}", "tester", project, at, at + 500, notes)
 
 
 # What is noted of a session.
 def test_a_stretch_is_what_leads_to_a_check_without_the_check() -> None:
     """The check decides what the stretch is called, and so it is no part of it; repeats count once."""
-    notes = note(seen([read(), read(), edit(), passes(), search(), edit(), fails()]))
+    notes = take_notes(seen([read(), read(), edit(), passes(), search(), edit(), fails()]))
     assert notes is not None
     assert notes.good is not None
     assert notes.bad is not None
@@ -55,7 +55,7 @@ def test_a_stretch_is_what_leads_to_a_check_without_the_check() -> None:
 def test_looks_at_the_repository_before_a_commit_are_left_out() -> None:
     """They stand before every commit, and would be found again as what makes a stretch good."""
     commit = [ran("git status"), ran("git diff"), ran("git commit -m done")]
-    notes = note(seen([read(), edit(), *commit]))
+    notes = take_notes(seen([read(), edit(), *commit]))
     assert notes is not None
     assert notes.good is not None
     assert notes.good.steps == ("read", "edit")
@@ -64,7 +64,7 @@ def test_looks_at_the_repository_before_a_commit_are_left_out() -> None:
 def test_a_mistake_made_twice_makes_a_stretch_bad_though_the_check_passed() -> None:
     """A stretch is good only if nothing was done wrong twice on the way."""
     wrong = used("Edit", "edit", {"file_path": "/w/shop/a.py"}, "text not found", cause="mistake")
-    notes = note(seen([read(), wrong, search(), wrong, passes()]))
+    notes = take_notes(seen([read(), wrong, search(), wrong, passes()]))
     assert notes is not None
     assert notes.good is None
     assert notes.bad is not None
@@ -72,19 +72,19 @@ def test_a_mistake_made_twice_makes_a_stretch_bad_though_the_check_passed() -> N
 
 def test_a_stretch_that_just_ends_is_neither_good_nor_bad() -> None:
     """Without a check, a failure or a person who stops it nothing says how it went."""
-    assert note(seen([read(), edit(), read()])) is None
+    assert take_notes(seen([read(), edit(), read()])) is None
 
 
 def test_a_stretch_that_a_person_stops_is_bad() -> None:
     """Broken off by a denial is abandoned."""
-    notes = note(seen([read(), edit(), used("Edit", "edit", {"file_path": "/w/shop/b.py"}, status="denied")]))
+    notes = take_notes(seen([read(), edit(), used("Edit", "edit", {"file_path": "/w/shop/b.py"}, status="denied")]))
     assert notes is not None
     assert notes.bad is not None
 
 
 def test_only_the_last_steps_of_a_long_stretch_count() -> None:
     """Long stretches must not have more of everything."""
-    notes = note(seen([*[read(), edit()] * 30, passes()]))
+    notes = take_notes(seen([*[read(), edit()] * 30, passes()]))
     assert notes is not None
     assert notes.good is not None
     assert len(notes.good.steps) == MOST_STEPS
@@ -92,7 +92,7 @@ def test_only_the_last_steps_of_a_long_stretch_count() -> None:
 
 def test_the_shape_of_a_command_is_its_program_and_subcommand() -> None:
     """`ruff check` says more than that a command ran, whatever it was run on."""
-    notes = note(seen([edit(), ran("npm install left-pad"), read(), passes()]))
+    notes = take_notes(seen([edit(), ran("npm install left-pad"), read(), passes()]))
     assert notes is not None
     assert notes.good is not None
     assert notes.good.steps == ("edit", "npm install", "read")
@@ -100,8 +100,8 @@ def test_the_shape_of_a_command_is_its_program_and_subcommand() -> None:
 
 def test_notes_survive_the_archive() -> None:
     """What is noted comes back the same from its JSON form."""
-    notes = note(seen([read(), edit(), passes(), edit(), search(), fails()]))
-    assert msgspec.json.decode(msgspec.json.encode(notes), type=LEARN_SEQUENCES.notes) == notes
+    notes = take_notes(seen([read(), edit(), passes(), edit(), search(), fails()]))
+    assert msgspec.json.decode(msgspec.json.encode(notes), type=LEARN_SEQUENCES.notes_type) == notes
 
 
 # What is learned of many.
@@ -122,7 +122,7 @@ def test_equal_sides_give_no_sequence() -> None:
     """No order, no lesson, and the line says so."""
     sessions = [noted(n, good=("read", "edit"), bad=("read", "edit")) for n in range(20)]
     assert learn("shop", sessions) == []
-    assert "no order" in says([])
+    assert "no order" in describe([])
 
 
 def test_too_few_sessions_teach_nothing() -> None:
@@ -154,10 +154,10 @@ def test_random_labels_give_few_false_discoveries() -> None:
     wrong = 0
     for _ in range(300):
         units = [
-            Unit(str(n), "shop", lot.random() < 0.6, tuple(lot.choices(shapes, weights, k=lot.randint(2, 10))))
+            SessionSide(str(n), "shop", lot.random() < 0.6, tuple(lot.choices(shapes, weights, k=lot.randint(2, 10))))
             for n in range(60)
         ]
-        wrong += bool(find(units))
+        wrong += bool(find_sequences(units))
     assert wrong / 300 <= 0.08  # 5 % and what chance adds to 300 tries
 
 
@@ -170,8 +170,8 @@ def test_sessions_on_both_sides_add_no_false_discoveries() -> None:
         units = []
         for n in range(40):
             habit = lot.choices(shapes, [lot.random() for _ in shapes], k=6)
-            units += [Unit(str(n), "shop", good, tuple(lot.sample(habit, 5))) for good in (True, False)]
-        wrong += bool(find(units))
+            units += [SessionSide(str(n), "shop", good, tuple(lot.sample(habit, 5))) for good in (True, False)]
+        wrong += bool(find_sequences(units))
     assert wrong / 200 <= 0.08
 
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preheat.calls.generalised import generalised
-from preheat.lessons.typed import moved, typed
+from preheat.calls.generalised import generalise
+from preheat.lessons.typed import folder_after_cd, split_commands
 
 
 @pytest.mark.parametrize(
@@ -28,14 +28,16 @@ from preheat.lessons.typed import moved, typed
 )
 def test_the_typed_commands_of_a_text_are_found(text: str, commands: list[tuple[str, str]]) -> None:
     """Folder, filters, redirections and time limits go; prefixes and quotes stay; a script gives nothing."""
-    assert [(each.text, each.folder) for each in typed(text)] == commands
+    assert [(each.text, each.folder) for each in split_commands(text)] == commands
 
 
 def test_the_starter_is_part_of_a_command_s_way() -> None:
     """`npx x`, `uv run x` and `x` are three ways to the same core, and the script belongs to its interpreter."""
-    ways = [(each.way, each.core) for text in ("npx jest a", "uv run pytest b", "pytest c") for each in typed(text)]
+    ways = [
+        (each.way, each.core) for text in ("npx jest a", "uv run pytest b", "pytest c") for each in split_commands(text)
+    ]
     assert ways == [("npx jest", "jest"), ("uv pytest", "pytest"), ("pytest", "pytest")]
-    assert typed("python3 ./tests/run.py one")[0].core == "python tests/run.py"
+    assert split_commands("python3 ./tests/run.py one")[0].core == "python tests/run.py"
 
 
 @pytest.mark.parametrize(
@@ -52,7 +54,7 @@ def test_the_starter_is_part_of_a_command_s_way() -> None:
 )
 def test_a_folder_outside_of_the_project_is_unknown(folder: str | None, target: str, after: str | None) -> None:
     """Only folders of the project are known by a name that another session can use."""
-    assert moved(folder, target) == after
+    assert folder_after_cd(folder, target) == after
 
 
 # Not beyond U+FFFF: the parser below reads memory that is not its own when such a letter follows a brace.
@@ -62,7 +64,7 @@ _LETTERS = st.characters(max_codepoint=0xD7FF)
 @given(st.text(_LETTERS, max_size=300) | st.text(alphabet="ab 'c\"|&;<>()$`\\\n-/.=#{}", max_size=120))
 def test_any_text_can_be_split(text: str) -> None:
     """No text breaks it, and what comes out is one line of the text's own words."""
-    for command in typed(text):
+    for command in split_commands(text):
         assert "\n" not in command.text
         assert all((command.text, command.way, command.core, command.form))
 
@@ -82,10 +84,10 @@ def test_any_text_can_be_split(text: str) -> None:
 )
 def test_varying_words_become_placeholders(texts: dict[str, int], expected: str) -> None:
     """Words that differ from call to call are named by what they are; the others stay."""
-    assert generalised(texts) == expected
+    assert generalise(texts) == expected
 
 
 @given(st.dictionaries(st.text(alphabet="abc -=/.'\"", min_size=1, max_size=40), st.integers(1, 5), max_size=8))
 def test_generalising_is_the_same_in_any_order(texts: dict[str, int]) -> None:
     """The order in which sessions come changes nothing."""
-    assert generalised(texts) == generalised(dict(reversed(texts.items())))
+    assert generalise(texts) == generalise(dict(reversed(texts.items())))

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from preheat.lessons.learner import Noted
-from preheat.lessons.touched import Touch, project_path, touches
+from preheat.lessons.learner import SessionNotes
+from preheat.lessons.touched import Touch, project_path, safe_touches
 from preheat.lessons.working_set import (
     MOST_FILES,
     MOST_FOLDERS,
@@ -14,7 +14,7 @@ from preheat.lessons.working_set import (
     FileNotes,
     WorkingNotes,
     learn,
-    note,
+    take_notes,
 )
 from preheat.model.lesson import DAY, Lesson
 from tests.lessons.sessions import Made, ran, seen, used
@@ -34,9 +34,9 @@ def write(path: str) -> Made:
 
 def noted(
     number: int, *files: FileNotes, removed: tuple[str, ...] = (), day: float | None = None
-) -> Noted[WorkingNotes]:
+) -> SessionNotes[WorkingNotes]:
     at = DAY * (number if day is None else day)
-    return Noted(f"tester:{number:03}", "tester", "shop", at, at + 600, WorkingNotes(files, removed))
+    return SessionNotes(f"tester:{number:03}", "tester", "shop", at, at + 600, WorkingNotes(files, removed))
 
 
 def named(lessons: list[Lesson], topic: str = "file") -> list[str]:
@@ -65,7 +65,7 @@ def named(lessons: list[Lesson], topic: str = "file") -> list[str]:
 def test_the_files_of_a_command(command: str, expected: list[Touch]) -> None:
     """A command's files are those it reads, writes or removes inside the project, and no pattern that looks like one."""
     session = seen([ran(command)])
-    assert touches(session, session.calls[0]) == expected
+    assert safe_touches(session, session.calls[0]) == expected
 
 
 def test_a_worktree_is_the_project() -> None:
@@ -84,13 +84,13 @@ def test_touched_paths_are_inside_the_project(path: str, folder: str) -> None:
 @given(some.text(max_size=200))
 def test_any_command_gives_touches_or_none(command: str) -> None:
     """Whatever was typed, notes can be taken."""
-    note(seen([ran(command)]))
+    take_notes(seen([ran(command)]))
 
 
 # What is noted of a session.
 def test_reads_changes_checks_and_failures_are_noted() -> None:
     """A check that passes after a change makes it a verified one."""
-    notes = note(
+    notes = take_notes(
         seen(
             [
                 read("src/a.py"),
@@ -114,15 +114,15 @@ def test_reads_changes_checks_and_failures_are_noted() -> None:
 def test_a_file_that_a_read_does_not_find_is_gone() -> None:
     """What a tool says is not there is not in the working set."""
     gone = used("Read", "read", {"file_path": "/w/shop/src/a.py"}, "File does not exist", cause="mistake")
-    notes = note(seen([gone]))
+    notes = take_notes(seen([gone]))
     assert notes is not None
     assert notes.files[0].gone
 
 
 def test_notes_survive_the_archive() -> None:
     """What is noted comes back the same from its JSON form."""
-    notes = note(seen([read("src/a.py"), ran("rm -r src/old")]))
-    assert msgspec.json.decode(msgspec.json.encode(notes), type=UPDATE_WORKING_SET_RANKING.notes) == notes
+    notes = take_notes(seen([read("src/a.py"), ran("rm -r src/old")]))
+    assert msgspec.json.decode(msgspec.json.encode(notes), type=UPDATE_WORKING_SET_RANKING.notes_type) == notes
 
 
 # What is learned of many.
@@ -209,9 +209,9 @@ def test_nothing_is_learned_over_all_projects_or_of_one_session() -> None:
 def test_notes_of_real_calls_give_lessons() -> None:
     """From calls to lessons: the file that each session edits."""
     made = [seen([read("src/a.py"), edit("src/a.py"), ran("pytest", "ok")], key=f"tester:{n}") for n in range(3)]
-    found = [note(each) for each in made]
+    found = [take_notes(each) for each in made]
     sessions = [
-        Noted(each.key, "tester", "shop", each.session.started_at, each.session.ended_at, notes)
+        SessionNotes(each.key, "tester", "shop", each.session.started_at, each.session.ended_at, notes)
         for each, notes in zip(made, found, strict=True)
         if notes is not None
     ]

@@ -8,7 +8,16 @@ import re
 from itertools import count
 from zlib import crc32
 
-from preheat.model.live import Asked, Began, Called, Compacted, Ended, LiveEvent, Start, Stopped
+from preheat.model.live import (
+    CallEvent,
+    CompactionEvent,
+    EndEvent,
+    LiveEvent,
+    PromptEvent,
+    StartEvent,
+    StartKind,
+    StopEvent,
+)
 from preheat.model.outcome import Cause, Status
 from preheat.model.session import ToolKind
 
@@ -20,21 +29,23 @@ _PLAIN = frozenset(
 )
 
 
-def began(source: Start = "startup") -> Began:
-    return Began(source=source)
+def began(source: StartKind = "startup") -> StartEvent:
+    return StartEvent(source=source)
 
 
-def asked(text: str = "", *files: str) -> Asked:
+def asked(text: str = "", *files: str) -> PromptEvent:
     """A prompt; the paths in its text are taken for files."""
     found = (*files, *_PATH.findall(text))
     words = [word for word in _WORD.findall(text.lower()) if word not in _PLAIN]
-    return Asked(words=tuple(dict.fromkeys(words))[:60], files=tuple(dict.fromkeys(found)))
+    return PromptEvent(words=tuple(dict.fromkeys(words))[:60], files=tuple(dict.fromkeys(found)))
 
 
-def read(path: str, part: str = "", *, turn: str = "", context: int | None = None, window: int | None = None) -> Called:
+def read(
+    path: str, part: str = "", *, turn: str = "", context: int | None = None, window: int | None = None
+) -> CallEvent:
     """A file looked at; `part` tells one stretch of it from another."""
     summary = f"{path}:{part}" if part else path
-    return Called(
+    return CallEvent(
         turn=turn, tool="Read", kind="read", activity="read", summary=summary, form="Read", files=(path,), status="ok",
         same_call=_hash("read", summary), same_result=_hash("text of", summary),
         context_tokens=context, context_window=window,
@@ -43,10 +54,10 @@ def read(path: str, part: str = "", *, turn: str = "", context: int | None = Non
 
 def edited(
     *paths: str, change: str = "", ok: bool = True, signature: str = "", turn: str = "", kind: ToolKind = "edit"
-) -> Called:
+) -> CallEvent:
     """Files changed; not `ok`: the change was refused, the agent's mistake."""
     what = change or f"change {next(_changes)}"
-    return Called(
+    return CallEvent(
         turn=turn, tool="Edit", kind=kind, activity=kind, summary=" ".join(paths), form="Edit", files=paths,
         edited=paths if ok else (), status="ok" if ok else "failed", cause=None if ok else "mistake",
         signature=signature or ("" if ok else "text to replace not found"),
@@ -54,8 +65,8 @@ def edited(
     )  # fmt: skip
 
 
-def searched(pattern: str, *files: str, found: bool = True, turn: str = "") -> Called:
-    return Called(
+def searched(pattern: str, *files: str, found: bool = True, turn: str = "") -> CallEvent:
+    return CallEvent(
         turn=turn, tool="Grep", kind="search", activity="search", summary=pattern, form="Grep", files=files,
         status="ok" if found else "empty",
         same_call=_hash("search", pattern), same_result=_hash("matches of", pattern, str(found)),
@@ -65,14 +76,14 @@ def searched(pattern: str, *files: str, found: bool = True, turn: str = "") -> C
 def checked(
     what: str = "test", *, ok: bool = True, signature: str = "", failing: int | None = None, command: str = "",
     files: tuple[str, ...] = (), output: str = "", cause: Cause = "finding", turn: str = "",
-) -> Called:  # fmt: skip
+) -> CallEvent:  # fmt: skip
     """A check that ran: green, or red with the error that it tells."""
     command = command or {"test": "pytest", "build": "cargo build", "lint": "ruff check", "typecheck": "mypy"}.get(
         what, what
     )
     if not ok and not signature:
         signature = "assertion failed"
-    return Called(
+    return CallEvent(
         turn=turn, tool="Bash", kind="shell", activity=f"shell:{what}", summary=command, form=command, files=files,
         checks=(what,), status="ok" if ok else "failed", cause=None if ok else cause, signature="" if ok else signature,
         failing=0 if ok and failing is None else failing,
@@ -84,11 +95,11 @@ def ran(
     command: str, *, ok: bool = True, signature: str = "", cause: Cause = "mistake", purpose: str = "run", output: str = "",
     files: tuple[str, ...] = (), changed: tuple[str, ...] = (), polling: bool = False, status: Status | None = None,
     turn: str = "",
-) -> Called:  # fmt: skip
+) -> CallEvent:  # fmt: skip
     """A shell command that is no check; the same `output` is the same result."""
     if not ok and not signature:
         signature = "command not found"
-    return Called(
+    return CallEvent(
         turn=turn, tool="Bash", kind="shell", activity=f"shell:{purpose}", summary=command, form=command,
         files=tuple(dict.fromkeys((*files, *changed))), edited=changed,
         status=status or ("ok" if ok else "failed"), cause=None if ok else cause, signature="" if ok else signature,
@@ -96,21 +107,21 @@ def ran(
     )  # fmt: skip
 
 
-def polled(command: str = "gh run view 7", *, output: str = "in progress", turn: str = "") -> Called:
+def polled(command: str = "gh run view 7", *, output: str = "in progress", turn: str = "") -> CallEvent:
     """A look at something that takes its time."""
     return ran(command, purpose="poll", output=output, polling=True, turn=turn)
 
 
-def compacted() -> Compacted:
-    return Compacted()
+def compacted() -> CompactionEvent:
+    return CompactionEvent()
 
 
-def stopped() -> Stopped:
-    return Stopped()
+def stopped() -> StopEvent:
+    return StopEvent()
 
 
-def ended() -> Ended:
-    return Ended()
+def ended() -> EndEvent:
+    return EndEvent()
 
 
 def turns(*events: LiveEvent) -> list[LiveEvent]:

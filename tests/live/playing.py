@@ -3,27 +3,27 @@
 from collections.abc import Iterable
 from typing import Any
 
-from preheat.live.part import NOTHING_AROUND, Around, Frame, Part
+from preheat.live.part import NO_READINGS, EarlierReadings, FoldContext, Signal
 from preheat.live.thresholds import DEFAULTS, Thresholds
-from preheat.model.live import Called, LiveEvent, Phase, Reading
+from preheat.model.live import CallEvent, LiveEvent, Phase, SignalReading
 
 
 def played(
-    part: Part, events: Iterable[LiveEvent], *, phase: Phase = "productive", thresholds: Thresholds = DEFAULTS,
-    around: Around = NOTHING_AROUND, state: Any = None, turn: int = 0,
+    part: Signal, events: Iterable[LiveEvent], *, phase: Phase = "productive", thresholds: Thresholds = DEFAULTS,
+    around: EarlierReadings = NO_READINGS, state: Any = None, turn: int = 0,
 ) -> Any:  # fmt: skip
     """The state of one signal after events, each call being a turn."""
     state = part.start if state is None else state
     for event in events:
-        turn += isinstance(event, Called)
-        state = part.step(state, event, Frame(turn, phase, thresholds, around))
+        turn += isinstance(event, CallEvent)
+        state = part.step(state, event, FoldContext(turn, phase, thresholds, around))
     return state
 
 
 def heard(
-    part: Part, events: Iterable[LiveEvent], *, phase: Phase = "productive", thresholds: Thresholds = DEFAULTS,
-    around: Around = NOTHING_AROUND,
-) -> Reading:  # fmt: skip
+    part: Signal, events: Iterable[LiveEvent], *, phase: Phase = "productive", thresholds: Thresholds = DEFAULTS,
+    around: EarlierReadings = NO_READINGS,
+) -> SignalReading:  # fmt: skip
     """What one signal says after events."""
     state = played(part, events, phase=phase, thresholds=thresholds, around=around)
-    return part.read(state, Frame(100, phase, thresholds, around))
+    return part.read(state, FoldContext(100, phase, thresholds, around))

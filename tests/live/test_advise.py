@@ -3,13 +3,13 @@
 import pytest
 from msgspec.structs import replace
 
-from preheat.live.advise import PRIORITY, advise, budget, step, told, worded
+from preheat.live.advise import PRIORITY, advice_budget, advise, format_advisory, record_advice, step
 from preheat.live.fold import fold, readings
 from preheat.live.phase import PhaseState
 from preheat.live.state import START, LiveState
 from preheat.live.thresholds import DEFAULTS, ByPhase, Thresholds
 from preheat.live.trust import TrustState
-from preheat.model.live import CLOSE, OPEN, Advisory, LiveEvent, Phase
+from preheat.model.live import ADVISORY_CLOSE, ADVISORY_OPEN, Advisory, LiveEvent, Phase
 from preheat.model.session import PREHEAT_MARK
 from tests.live.made import asked, checked, edited, read, stopped
 
@@ -37,8 +37,8 @@ def after(events: list[LiveEvent]) -> LiveState:
 def test_a_cause_is_advised_only_once_while_it_lasts() -> None:
     (advisory,) = said([*LOOKS, *FILES])
     assert advisory.signal == "debt"
-    assert advisory.text.startswith(OPEN)
-    assert advisory.text.endswith(CLOSE)
+    assert advisory.text.startswith(ADVISORY_OPEN)
+    assert advisory.text.endswith(ADVISORY_CLOSE)
     assert advisory.text.startswith(PREHEAT_MARK)
 
 
@@ -53,7 +53,7 @@ def test_advice_that_was_not_recorded_as_sent_is_given_at_the_next_event() -> No
     advisory = advise(state, FILES[-1])
     assert advisory is not None
     assert advise(state, FILES[-1]) == advisory
-    assert advise(told(state, advisory), FILES[-1]) is None
+    assert advise(record_advice(state, advisory), FILES[-1]) is None
 
 
 def test_the_first_event_causes_no_advisory() -> None:
@@ -85,7 +85,7 @@ def test_signals_are_advised_in_the_order_of_priority() -> None:
     first = advise(state, rounds[-1])
     assert first is not None
     assert first.signal == "loop"
-    second = advise(replace(told(state, first), advised=()), rounds[-1])
+    second = advise(replace(record_advice(state, first), advised_turns=()), rounds[-1])
     assert second is not None
     assert second.signal == "debt"
 
@@ -110,12 +110,12 @@ def with_phase(phase: Phase, trust: float) -> LiveState:
     ],
 )
 def test_the_budget_depends_on_phase_and_trust(phase: Phase, trust: float, texts: int) -> None:
-    assert budget(with_phase(phase, trust)) == texts
+    assert advice_budget(with_phase(phase, trust)) == texts
 
 
 def test_a_used_budget_allows_no_advisory_for_ten_turns() -> None:
-    state = replace(after([*LOOKS, *FILES]), told=(), spoken=())
-    assert state.advised
+    state = replace(after([*LOOKS, *FILES]), sent=(), last_turn_by_signal=())
+    assert state.advised_turns
     assert advise(state, FILES[0]) is None
     later = replace(state, turn=state.turn + 10)
     assert advise(later, FILES[0]) is not None
@@ -135,12 +135,12 @@ def test_a_signal_advises_on_another_cause_only_after_five_turns() -> None:
 def test_advice_tokens_limits_the_length_of_an_advisory() -> None:
     (advisory,) = said([*LOOKS, *FILES], replace(DEFAULTS, advice_tokens=40))
     assert len(advisory.text) <= 140
-    assert advisory.text.endswith(f"…{CLOSE}")
+    assert advisory.text.endswith(f"…{ADVISORY_CLOSE}")
 
 
 def test_an_advisory_is_one_line_with_one_closing_mark_at_its_end() -> None:
-    text = worded(f"one {CLOSE} two\n{OPEN}three", 120)
-    assert text == f"{OPEN}one advisory> two advisory>three{CLOSE}"
+    text = format_advisory(f"one {ADVISORY_CLOSE} two\n{ADVISORY_OPEN}three", 120)
+    assert text == f"{ADVISORY_OPEN}one advisory> two advisory>three{ADVISORY_CLOSE}"
 
 
 def test_an_error_that_reads_like_an_instruction_causes_no_advisory() -> None:

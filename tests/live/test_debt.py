@@ -6,10 +6,10 @@ from hypothesis import given
 from msgspec.structs import replace
 
 from preheat.live.covers import covers
-from preheat.live.debt import DEBT, DebtState, counts
-from preheat.live.part import Frame
+from preheat.live.debt import DEBT, DebtState, is_written_source
+from preheat.live.part import FoldContext
 from preheat.live.thresholds import DEFAULTS, ByPhase
-from preheat.model.live import PHASES, Called, LiveEvent, Phase
+from preheat.model.live import PHASES, CallEvent, LiveEvent, Phase
 from tests.live.made import asked, began, checked, edited, ran, read
 from tests.live.playing import heard, played
 from tests.live.wild import SESSIONS
@@ -80,7 +80,7 @@ def test_a_commit_does_not_lower_the_debt() -> None:
     ],
 )  # fmt: skip
 def test_documents_settings_and_generated_files_do_not_count_as_debt(path: str) -> None:
-    assert not counts(path)
+    assert not is_written_source(path)
     assert owed(edited(path)) == ()
 
 
@@ -159,10 +159,10 @@ def test_a_command_that_reads_like_an_instruction_is_left_out_of_the_text() -> N
 def test_any_events_leave_a_bounded_state_and_is_quiet_agrees_with_read(events: list[LiveEvent]) -> None:
     state, turn = DEBT.start, 0
     for event in events:
-        turn += isinstance(event, Called)
-        frame = Frame(turn, "late", DEFAULTS)
+        turn += isinstance(event, CallEvent)
+        frame = FoldContext(turn, "late", DEFAULTS)
         state = DEBT.step(state, event, frame)
-        assert DEBT.quiet is not None
-        assert not (DEBT.quiet(state, frame) and DEBT.read(state, frame).fired)
+        assert DEBT.is_quiet is not None
+        assert not (DEBT.is_quiet(state, frame) and DEBT.read(state, frame).fired)
     assert len(state.files) <= 64
     assert msgspec.msgpack.decode(msgspec.msgpack.encode(state), type=DebtState) == state

@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from preheat.live.drift import DRIFT, WINDOW, away, velocity
+from preheat.live.drift import DRIFT, WINDOW, looks_outside_goal, velocity
 from preheat.live.thresholds import DEFAULTS
 from preheat.model.live import LiveEvent
 from tests.live.made import asked, began, checked, edited, read
@@ -43,9 +43,9 @@ def test_constant_drift_has_no_velocity_and_does_not_fire() -> None:
 def test_reads_outside_of_the_goal_do_not_fire() -> None:
     events = [*NEAR, *[read(f"src/billing/{number}.py") for number in range(10)]]
     assert not heard(DRIFT, events).fired
-    assert away(played(DRIFT, events))
-    assert not away(played(DRIFT, [*events, edited("src/billing/1.py")]))
-    assert not away(played(DRIFT, [*events, read("src/auth/login.py")]))
+    assert looks_outside_goal(played(DRIFT, events))
+    assert not looks_outside_goal(played(DRIFT, [*events, edited("src/billing/1.py")]))
+    assert not looks_outside_goal(played(DRIFT, [*events, read("src/auth/login.py")]))
 
 
 @pytest.mark.parametrize("prompt", ["", "go on", "yes please", "continue with the next one"])

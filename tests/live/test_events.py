@@ -13,14 +13,23 @@ from hypothesis import strategies as st
 from preheat.agents import AGENTS, hooks_of
 from preheat.agents.sources import read
 from preheat.app.analysis.assessment import assess
-from preheat.app.live.hook_events import called_by_hook, from_hook
+from preheat.app.live.hook_events import judge_call, live_events
 from preheat.commands import understand
 from preheat.errors import UserError
-from preheat.live.events import asked, called, events_of
+from preheat.live.events import call_event, events_of, prompt_event
 from preheat.live.fold import fold
-from preheat.live.results import failing, plain_command, plain_result, polls, same_call, same_result
+from preheat.live.results import count_failing, hash_call, hash_result, is_polling, plain_command, plain_result
 from preheat.live.state import START, LiveState
-from preheat.model.live import Asked, Began, Called, Compacted, Ended, HookEvent, LiveEvent, Stopped
+from preheat.model.live import (
+    CallEvent,
+    CompactionEvent,
+    EndEvent,
+    HookEvent,
+    LiveEvent,
+    PromptEvent,
+    StartEvent,
+    StopEvent,
+)
 from preheat.model.outcome import Outcome
 from preheat.model.session import (
     LATE_ENDING,
@@ -33,7 +42,7 @@ from preheat.model.session import (
     ToolResult,
     Usage,
     UserMessage,
-    joined,
+    pair_calls_with_results,
 )
 from tests.growth import grows_in_proportion
 from tests.shared import FIXTURES, SHARED, fixture_files, needs_corpus
@@ -71,11 +80,11 @@ def verdict(status: str = "ok", cause: str | None = None, signature: str = "") -
 # One call.
 def test_a_call_event_has_relative_files_edits_and_checks() -> None:
     edit = ToolCall(line=1, call_id="c1", tool="Edit", kind="edit", input={"file_path": f"{ROOT}/src/cart.py"})
-    event = called(edit, came("done"), verdict(), root=ROOT)
+    event = call_event(edit, came("done"), verdict(), root=ROOT)
     assert (event.files, event.edited, event.summary, event.activity) == (
         ("src/cart.py",), ("src/cart.py",), "src/cart.py", "edit",
     )  # fmt: skip
-    check = called(
+    check = call_event(
         shell(f"cd {ROOT} && pytest -q tests/test_cart.py 2>&1 | tail -5"),
         came("E assert\n2 failed, 7 passed in 0.31s", code=1),
         verdict("failed", "finding", "E assert"),
@@ -92,20 +101,20 @@ def test_a_call_event_has_relative_files_edits_and_checks() -> None:
 )
 def test_a_refused_change_has_no_edited_files(status: str, cause: str | None, edited: bool) -> None:
     edit = ToolCall(line=1, call_id="c1", tool="Edit", kind="edit", input={"file_path": "src/cart.py"})
-    event = called(edit, came(""), verdict(status, cause), root=ROOT)
+    event = call_event(edit, came(""), verdict(status, cause), root=ROOT)
     assert bool(event.edited) is edited
     assert event.files == ("src/cart.py",)
 
 
 def test_a_command_that_fails_with_a_finding_still_edited_its_files() -> None:
-    event = called(
+    event = call_event(
         shell("sed -i s/a/b/ src/cart.py && pytest"), came("1 failed in 0.1s", code=1), verdict("failed", "finding")
     )
     assert event.edited == ("src/cart.py",)
 
 
 def test_a_removed_file_is_in_removed_and_not_in_edited() -> None:
-    event = called(shell("rm scratch.py"), came(""), verdict())
+    event = call_event(shell("rm scratch.py"), came(""), verdict())
     assert (event.removed, event.edited) == (("scratch.py",), ())
 
 
@@ -117,7 +126,7 @@ def test_context_tokens_are_those_of_the_last_response_before_the_result() -> No
         shell("ls", 3),
         came("a", 3),
     )
-    (call,) = [event for event in events if isinstance(event, Called)]
+    (call,) = [event for event in events if isinstance(event, CallEvent)]
     assert (call.context_tokens, call.context_window) == (6_000, 200_000)
 
 
@@ -133,18 +142,27 @@ def test_the_events_of_a_session_are_in_order() -> None:
         Compaction(line=6),
         UserMessage(line=7, text="Now the tests"),
     )
-    assert [type(event) for event in events] == [Began, Asked, Called, Compacted, Stopped, Asked, Stopped, Ended]
+    assert [type(event) for event in events] == [
+        StartEvent,
+        PromptEvent,
+        CallEvent,
+        CompactionEvent,
+        StopEvent,
+        PromptEvent,
+        StopEvent,
+        EndEvent,
+    ]
 
 
 def test_bookkeeping_calls_give_no_events() -> None:
     plan = ToolCall(line=1, call_id="c1", tool="TodoWrite", kind="plan", input={"todos": []})
-    assert [type(event) for event in told(plan, came("ok"))] == [Began, Stopped, Ended]
+    assert [type(event) for event in told(plan, came("ok"))] == [StartEvent, StopEvent, EndEvent]
 
 
 def test_a_call_gives_an_event_only_once_its_result_is_there() -> None:
-    assert not [event for event in told(shell("ls")) if isinstance(event, Called)]
+    assert not [event for event in told(shell("ls")) if isinstance(event, CallEvent)]
     late = told(came("a", 1), shell("ls", 1))
-    assert [event.call_id for event in late if isinstance(event, Called)] == ["c1"]
+    assert [event.call_id for event in late if isinstance(event, CallEvent)] == ["c1"]
 
 
 def test_a_running_command_gives_a_second_event_when_it_has_ended() -> None:
@@ -159,14 +177,14 @@ def test_a_running_command_gives_a_second_event_when_it_has_ended() -> None:
             Other(line=5, name=LATE_ENDING, raw={"call_id": "c1", "exit_code": 0}),
         ),
     )  # fmt: skip
-    calls = [event for event in events_of(whole, assess(whole).records) if isinstance(event, Called)]
+    calls = [event for event in events_of(whole, assess(whole).records) if isinstance(event, CallEvent)]
     assert [(call.call_id, call.status, call.turn) for call in calls] == [
         ("c1", "unknown", "r1"), ("c2", "ok", "r2"), ("c1", "ok", "r2"),
     ]  # fmt: skip
 
 
 def test_a_prompt_event_has_its_words_and_files() -> None:
-    event = asked(f"Please fix parseUserName in {ROOT}/src/user/names.py, e.g. v1.2 of @docs/api.md.", root=ROOT)
+    event = prompt_event(f"Please fix parseUserName in {ROOT}/src/user/names.py, e.g. v1.2 of @docs/api.md.", root=ROOT)
     assert event.files == ("src/user/names.py", "docs/api.md")
     assert {"parse", "user", "name", "fix"} <= set(event.words)
     assert "please" not in event.words
@@ -174,7 +192,7 @@ def test_a_prompt_event_has_its_words_and_files() -> None:
 
 @given(st.text(max_size=400))
 def test_any_prompt_gives_bounded_words_and_files(text: str) -> None:
-    event = asked(text, root=ROOT)
+    event = prompt_event(text, root=ROOT)
     assert len(event.words) <= 60
     assert all(word == word.lower() for word in event.words)
 
@@ -239,7 +257,7 @@ def told_whole(whole: Session) -> Iterator[tuple[ToolCall, ToolResult]]:
     late = {
         event.raw.get("call_id") for event in whole.events if isinstance(event, Other) and event.name == LATE_ENDING
     }
-    for call, result in joined(whole):
+    for call, result in pair_calls_with_results(whole):
         if result is not None and not result.detail and result.frame == ("", "") and call.call_id not in late:
             yield call, result
 
@@ -248,29 +266,31 @@ def told_whole(whole: Session) -> Iterator[tuple[ToolCall, ToolResult]]:
 def test_a_hook_and_a_transcript_give_the_same_event_for_a_call(agent: str, name: str) -> None:
     for whole in read(os.path.join(FIXTURES, name)):
         whole = msgspec.structs.replace(whole, project="")
-        by_id = {event.call_id: event for event in events_of(whole, assess(whole).records) if isinstance(event, Called)}
+        by_id = {
+            event.call_id: event for event in events_of(whole, assess(whole).records) if isinstance(event, CallEvent)
+        }
         for call, result in told_whole(whole):
             event = by_id.get(call.call_id)
             hook = hook_of(agent, call, result)
-            if event is None or not call.call_id or (call.kind == "other") != (called_by_hook(hook).kind == "other"):
+            if event is None or not call.call_id or (call.kind == "other") != (judge_call(hook).kind == "other"):
                 continue  # bookkeeping, or a tool that only its name tells something of
             expected = msgspec.structs.replace(event, turn="", context_tokens=None, context_window=None)
-            assert called_by_hook(hook) == expected
+            assert judge_call(hook) == expected
 
 
 def test_every_hook_gives_its_event() -> None:
 
     def types(name: str, **more: object) -> list[type]:
-        return [type(event) for event in from_hook(HookEvent(agent="claude_code", session="s", name=name, **more))]  # type: ignore[arg-type]
+        return [type(event) for event in live_events(HookEvent(agent="claude_code", session="s", name=name, **more))]  # type: ignore[arg-type]
 
-    assert types("session_start", source="resume") == [Began]
-    assert types("prompt", prompt="Fix it") == [Asked]
+    assert types("session_start", source="resume") == [StartEvent]
+    assert types("prompt", prompt="Fix it") == [PromptEvent]
     assert types("prompt", prompt=" ") == []
-    assert types("after_tool", tool="Bash", arguments={"command": "ls"}, result="a") == [Called]
+    assert types("after_tool", tool="Bash", arguments={"command": "ls"}, result="a") == [CallEvent]
     assert types("before_tool", tool="Bash", arguments={"command": "ls"}) == []
-    assert types("after_compaction") == [Compacted]
-    assert types("stop") == [Stopped]
-    assert types("session_end") == [Ended]
+    assert types("after_compaction") == [CompactionEvent]
+    assert types("stop") == [StopEvent]
+    assert types("session_end") == [EndEvent]
     assert types("after_tool", tool="Bash", subagent="a1") == []
     assert types("after_tool", tool="TodoWrite", arguments={"todos": []}, result="ok") == []
 
@@ -288,7 +308,7 @@ def test_every_hook_gives_its_event() -> None:
 def test_a_call_of_a_hook_is_judged(more: dict[str, object], status: str, cause: str | None) -> None:
     """By the same judge as a transcript's, with the agent's own dialect."""
     event = HookEvent(agent="claude_code", session="s", tool="Bash", arguments={"command": "pytest"}, **more)  # type: ignore[arg-type]
-    found = called_by_hook(event)
+    found = judge_call(event)
     assert (found.status, found.cause, found.kind, found.checks) == (status, cause, "shell", ("test",))
 
 
@@ -303,8 +323,8 @@ def test_a_payload_becomes_an_event() -> None:
     assert hooks is not None
     event = hooks.read(msgspec.json.encode(payload), 5.0)
     assert event is not None
-    (found,) = from_hook(event, ROOT)
-    assert isinstance(found, Called)
+    (found,) = live_events(event, ROOT)
+    assert isinstance(found, CallEvent)
     assert (found.at, found.call_id, found.edited, found.status) == (5.0, "t1", ("src/cart.py",), "ok")
 
 
@@ -322,12 +342,12 @@ def test_a_payload_becomes_an_event() -> None:
 )
 def test_a_command_with_less_output_shown_is_the_same_command(one: str, other: str, same: bool) -> None:
     assert (plain_command(one) == plain_command(other)) is same
-    assert (same_call("Bash", one, {}) == same_call("Bash", other, {})) is same
+    assert (hash_call("Bash", one, {}) == hash_call("Bash", other, {})) is same
 
 
 def test_descriptive_arguments_do_not_change_the_hash_of_a_call() -> None:
-    assert same_call("Read", "", {"file_path": "a", "description": "x"}) == same_call("Read", "", {"file_path": "a"})
-    assert same_call("Read", "", {"file_path": "a", "offset": 1}) != same_call("Read", "", {"file_path": "a"})
+    assert hash_call("Read", "", {"file_path": "a", "description": "x"}) == hash_call("Read", "", {"file_path": "a"})
+    assert hash_call("Read", "", {"file_path": "a", "offset": 1}) != hash_call("Read", "", {"file_path": "a"})
 
 
 @pytest.mark.parametrize(
@@ -342,8 +362,8 @@ def test_descriptive_arguments_do_not_change_the_hash_of_a_call() -> None:
     ],
 )
 def test_times_and_addresses_do_not_change_the_hash_of_a_result(one: str, other: str, same: bool) -> None:
-    assert (same_result("failed", one) == same_result("failed", other)) is same
-    assert same_result("failed", one) != same_result("ok", one)
+    assert (hash_result("failed", one) == hash_result("failed", other)) is same
+    assert hash_result("failed", one) != hash_result("ok", one)
 
 
 def test_texts_of_preheat_are_no_part_of_a_result() -> None:
@@ -374,7 +394,7 @@ def test_texts_of_preheat_are_no_part_of_a_result() -> None:
 def test_the_number_of_failures_is_read_from_the_output_of_common_runners(
     text: str, passed: bool, count: int | None
 ) -> None:
-    assert failing(text, passed) == count
+    assert count_failing(text, passed) == count
 
 
 @pytest.mark.parametrize(
@@ -392,20 +412,20 @@ def test_the_number_of_failures_is_read_from_the_output_of_common_runners(
     ],
 )
 def test_commands_that_wait_or_watch_are_polling(command: str, polling: bool) -> None:
-    assert polls("Bash", understand(command), {}) is polling
+    assert is_polling("Bash", understand(command), {}) is polling
 
 
 def test_tools_that_wait_are_recognised_by_their_names() -> None:
-    assert polls("BashOutput", None, {"bash_id": "b1"})
-    assert polls("browser_wait_for", None, {})
-    assert not polls("Read", None, {})
+    assert is_polling("BashOutput", None, {"bash_id": "b1"})
+    assert is_polling("browser_wait_for", None, {})
+    assert not is_polling("Read", None, {})
 
 
 @given(st.text(max_size=300), st.text(max_size=300), st.booleans())
 def test_any_text_can_be_hashed_and_equal_texts_have_equal_hashes(command: str, result: str, passed: bool) -> None:
-    assert same_call("t", command, {"x": command}) == same_call("t", command, {"x": command}) >= 0
-    assert same_result("ok", result) == same_result("ok", result) < 2**63
-    count = failing(plain_result(result), passed)
+    assert hash_call("t", command, {"x": command}) == hash_call("t", command, {"x": command}) >= 0
+    assert hash_result("ok", result) == hash_result("ok", result) < 2**63
+    count = count_failing(plain_result(result), passed)
     assert count is None or count >= 0
 
 
@@ -416,11 +436,11 @@ def test_reading_any_text_takes_time_proportional_to_its_length(filler: str) -> 
 
     def take(text: str) -> None:
         plain = plain_result(text)
-        failing(plain, False)
-        same_result("ok", plain)
-        same_call("Bash", text[:8_192], {})
-        called(shell(text), came(text), verdict())
-        asked(text)
+        count_failing(plain, False)
+        hash_result("ok", plain)
+        hash_call("Bash", text[:8_192], {})
+        call_event(shell(text), came(text), verdict())
+        prompt_event(text)
 
     grows_in_proportion(take, (filler * 200_000)[:200_000])
 
@@ -429,6 +449,6 @@ def test_the_lines_of_a_command_stay_separate_commands_in_the_summary() -> None:
     call = ToolCall(
         line=1, call_id="a", tool="Bash", kind="shell", input={"command": "cd app\n# all\ngo test ./... \\\n  -v"}
     )
-    found = called(call, ToolResult(line=2, call_id="a", text="ok"), Outcome("a", "ok", "flag"))
+    found = call_event(call, ToolResult(line=2, call_id="a", text="ok"), Outcome("a", "ok", "flag"))
     assert found.summary == "cd app; go test ./... -v"
     assert found.checks == ("test",)

@@ -3,8 +3,8 @@
 import pytest
 from msgspec.structs import replace
 
-from preheat.live.focus import FOCUS, effective, score, weights
-from preheat.live.places import belongs, place
+from preheat.live.focus import FOCUS, effective_number, focus_score, subsystem_weights
+from preheat.live.places import locate_file, subsystem_of
 from preheat.live.thresholds import DEFAULTS
 from preheat.model.live import LiveEvent
 from tests.live.made import asked, began, checked, edited, read
@@ -29,16 +29,16 @@ def test_work_in_one_subsystem_has_full_focus() -> None:
     [(1, 100), (1.17, 90), (2, 63), (4, 40), (8, 25)],
 )
 def test_focus_follows_its_formula(number: float, value: int) -> None:
-    assert round(score(number)) == value
+    assert round(focus_score(number)) == value
 
 
 def test_the_effective_number_of_equal_shares_is_their_number() -> None:
-    assert effective({"a": 2.0, "b": 2.0, "c": 2.0}) == pytest.approx(3)
-    assert effective({}) == 1
+    assert effective_number({"a": 2.0, "b": 2.0, "c": 2.0}) == pytest.approx(3)
+    assert effective_number({}) == 1
 
 
 def test_newer_touches_weigh_more_and_reads_less() -> None:
-    found = weights((("old", True), ("look", False), ("new", True)), 24)
+    found = subsystem_weights((("old", True), ("look", False), ("new", True)), 24)
     assert found == {"old": 22.0, "look": 23.0 * 0.25, "new": 24.0}
 
 
@@ -60,7 +60,7 @@ def test_newer_touches_weigh_more_and_reads_less() -> None:
 )
 def test_a_subsystem_is_the_folder_of_a_module(path: str, subsystem: str | None) -> None:
     """Boxes such as `src` are taken off, tests belong to their module, documents and settings go along with any work."""
-    found = place(path)
+    found = locate_file(path)
     assert (found.subsystem if found else None) == subsystem
 
 
@@ -74,9 +74,9 @@ def test_a_subsystem_is_the_folder_of_a_module(path: str, subsystem: str | None)
     ],
 )
 def test_a_test_belongs_to_the_subsystem_that_ends_with_its_path(path: str, subsystem: str) -> None:
-    found = place(path)
+    found = locate_file(path)
     assert found is not None
-    assert belongs(found, ("preheat/live",)) == subsystem
+    assert subsystem_of(found, ("preheat/live",)) == subsystem
 
 
 def test_a_fall_of_focus_fires_with_its_numbers() -> None:

@@ -62,7 +62,7 @@ def test_trust_and_phase_use_the_readings_of_other_signals() -> None:
         for event in (edited("src/a/x.py"), checked("build", ok=False, signature="E0597 borrowed"))
     ]
     stuck = folded(events)
-    assert stuck.looping
+    assert stuck.loop_cause
     assert stuck.trust.dead_ends == 1
     assert stuck.phase.phase == "struggling"
 

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from preheat.live.loop import LOOP
 from preheat.live.loop_state import LoopState
-from preheat.live.part import Frame
+from preheat.live.part import FoldContext
 from preheat.live.thresholds import DEFAULTS, ByPhase, Thresholds
-from preheat.model.live import PHASES, Called, LiveEvent, Phase, Reading
+from preheat.model.live import PHASES, CallEvent, LiveEvent, Phase, SignalReading
 from tests.live.made import asked, began, checked, compacted, edited, polled, ran, read, searched
 from tests.live.wild import SESSIONS
 from tests.shared import TESTS
@@ -20,15 +20,15 @@ from tests.shared import TESTS
 LIFETIME = "error[E0597]: … does not live long enough"
 
 
-def loop(*events: LiveEvent, phase: Phase = "productive", thresholds: Thresholds = DEFAULTS) -> Reading:
+def loop(*events: LiveEvent, phase: Phase = "productive", thresholds: Thresholds = DEFAULTS) -> SignalReading:
     """What the signal says after the last of these events; a call that names no response is a turn of its own."""
     state, turn, response = LOOP.start, 0, ""
     for event in events:
-        if isinstance(event, Called):
+        if isinstance(event, CallEvent):
             turn += not event.turn or event.turn != response
             response = event.turn
-        state = LOOP.step(state, event, Frame(turn, phase, thresholds))
-    return LOOP.read(state, Frame(turn, phase, thresholds))
+        state = LOOP.step(state, event, FoldContext(turn, phase, thresholds))
+    return LOOP.read(state, FoldContext(turn, phase, thresholds))
 
 
 def cycle(signature: str = LIFETIME) -> list[LiveEvent]:
@@ -289,11 +289,11 @@ def test_an_error_that_reads_like_an_instruction_is_left_out_of_the_text() -> No
 def test_any_events_leave_a_bounded_state_and_is_quiet_agrees_with_read(events: list[LiveEvent]) -> None:
     state, turn = LOOP.start, 0
     for event in events:
-        turn += isinstance(event, Called)
-        frame = Frame(turn, "struggling", DEFAULTS)
+        turn += isinstance(event, CallEvent)
+        frame = FoldContext(turn, "struggling", DEFAULTS)
         state = LOOP.step(state, event, frame)
-        assert LOOP.quiet is not None
-        assert not (LOOP.quiet(state, frame) and LOOP.read(state, frame).fired)
+        assert LOOP.is_quiet is not None
+        assert not (LOOP.is_quiet(state, frame) and LOOP.read(state, frame).fired)
     packed = msgspec.msgpack.encode(state)
     assert msgspec.msgpack.decode(packed, type=LoopState) == state
     assert len(packed) < 20_000

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from preheat.live.advise import step
-from preheat.live.pressure import PRESSURE, growth
+from preheat.live.pressure import PRESSURE, growth_rate
 from preheat.live.state import START
 from preheat.live.thresholds import DEFAULTS
 from preheat.model.live import LiveEvent
@@ -45,8 +45,8 @@ def test_a_compaction_resets_pressure() -> None:
 
 
 def test_growth_is_measured_since_the_last_compaction() -> None:
-    assert growth(played(PRESSURE, filled(10_000, 30_000, 50_000))) == 20_000
-    assert growth(played(PRESSURE, filled(10_000, 30_000, 5_000))) == 0
+    assert growth_rate(played(PRESSURE, filled(10_000, 30_000, 50_000))) == 20_000
+    assert growth_rate(played(PRESSURE, filled(10_000, 30_000, 5_000))) == 0
 
 
 def test_a_count_beyond_the_window_is_a_full_window() -> None:

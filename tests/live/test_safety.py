@@ -29,16 +29,16 @@ def call(kind: ToolKind, **arguments: str) -> ToolCall:
 def test_a_rule_finds_its_example_and_not_its_counter_example(rule: Rule) -> None:
     """The two texts that stand beside every rule are its own test."""
     assert rule.id in fired(rule.example)
-    assert rule.id not in fired(rule.counter)
+    assert rule.id not in fired(rule.counterexample)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 def test_every_rule_is_complete(rule: Rule) -> None:
     assert re.fullmatch(r"[a-z]+(?:-[a-z]+)*", rule.id)
-    assert rule.what[0].isupper()
-    assert rule.what.endswith(".")
+    assert rule.effect[0].isupper()
+    assert rule.effect.endswith(".")
     assert rule.severity in SEVERITIES
-    if not (rule.programs or rule.through or rule.changes or rule.shows):
+    if not (rule.programs or rule.wrappers or rule.changes or rule.shows):
         assert any(sign in rule.example for sign in rule.signs.split())
 
 
@@ -199,7 +199,7 @@ def test_matching_takes_time_proportional_to_the_length_of_a_text(text: str) -> 
 
 
 def test_most_commands_are_matched_against_few_rules() -> None:
-    texts = [rule.counter for rule in RULES] + [
+    texts = [rule.counterexample for rule in RULES] + [
         "cd app && npm test 2>&1 | tail -5",
         "git status",
         "ls -la src",
@@ -216,7 +216,7 @@ def test_most_commands_are_matched_against_few_rules() -> None:
     sys.setprofile(count)
     try:
         for text, each in understood:
-            found.understood(text, each)
+            found.match_understood(text, each)
     finally:
         sys.setprofile(None)
     assert steps / len(texts) < 100 < 2 * len(RULES)

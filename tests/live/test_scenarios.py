@@ -146,7 +146,7 @@ def test_four_build_failures_on_lifetimes_with_the_first_coming_back() -> None:
     said += session.play(edited("src/cache/store.rs"))
     assert said == ["loop"]
     assert "is back" in session.said[-1].text
-    assert session.state.looping
+    assert session.state.loop_cause
 
 
 def test_eight_files_without_a_build_are_advised() -> None:

@@ -10,12 +10,12 @@ from preheat.live.scorecard import (
     COSTS,
     DIMENSIONS,
     WEIGHTS,
-    Facts,
     RuleCount,
-    in_a_line,
-    scorecard,
-    standing,
-    standings,
+    ScoreFacts,
+    compute_scorecard,
+    rank,
+    rank_scores,
+    summarise_scorecard,
 )
 
 COUNTS = st.integers(0, 50)
@@ -26,13 +26,13 @@ RULE_COUNTS = st.builds(
 
 
 @st.composite
-def facts(draw: st.DrawFn) -> Facts:
+def facts(draw: st.DrawFn) -> ScoreFacts:
     """Any session that can be."""
     calls = draw(st.integers(5, 300))
     mistakes = draw(st.integers(0, calls))
     loops = draw(st.integers(0, 9))
     tokens, output = draw(st.integers(0, 10**7)), draw(st.integers(0, 10**6))
-    return Facts(
+    return ScoreFacts(
         calls=calls, turns=draw(st.integers(1, calls)), rules=tuple(draw(st.lists(RULE_COUNTS, max_size=5))),
         bypasses=draw(COUNTS),
         mistakes=mistakes, repeated=draw(st.integers(0, calls - mistakes)), tokens=tokens,
@@ -44,19 +44,22 @@ def facts(draw: st.DrawFn) -> Facts:
     )  # fmt: skip
 
 
-GOOD = Facts(calls=40, turns=30, touches=20, tokens=10_000, output=5_000)
+GOOD = ScoreFacts(calls=40, turns=30, touches=20, tokens=10_000, output=5_000)
 
 
 def test_a_session_without_faults_scores_100() -> None:
-    card = scorecard(GOOD)
+    card = compute_scorecard(GOOD)
     assert card.mean == 100
     assert [score.value for score in card.scores] == [100.0] * 4
 
 
 def test_the_scorecard_line_has_the_mean_and_every_score() -> None:
-    assert in_a_line(scorecard(GOOD)) == "100 of 100 (safety 100, efficiency 100, focus 100, ux 100)"
-    assert in_a_line(scorecard(structs.replace(GOOD, touches=0))) == "100 of 100 (safety 100, efficiency 100, ux 100)"
-    assert in_a_line(scorecard(Facts())) == ""
+    assert summarise_scorecard(compute_scorecard(GOOD)) == "100 of 100 (safety 100, efficiency 100, focus 100, ux 100)"
+    assert (
+        summarise_scorecard(compute_scorecard(structs.replace(GOOD, touches=0)))
+        == "100 of 100 (safety 100, efficiency 100, ux 100)"
+    )
+    assert summarise_scorecard(compute_scorecard(ScoreFacts())) == ""
 
 
 def test_the_weights_sum_to_one() -> None:
@@ -66,22 +69,22 @@ def test_the_weights_sum_to_one() -> None:
 
 @pytest.mark.parametrize("calls", [0, 1, 4])
 def test_a_session_with_too_few_calls_has_no_score(calls: int) -> None:
-    card = scorecard(Facts(calls=calls))
+    card = compute_scorecard(ScoreFacts(calls=calls))
     assert card.mean is None
     assert all(score.value is None for score in card.scores)
     assert card.arithmetic == f"not enough to score: calls judged {calls}, needed 5"
 
 
 def test_without_file_touches_there_is_no_focus_score() -> None:
-    card = scorecard(structs.replace(GOOD, touches=2, mistakes=8))
+    card = compute_scorecard(structs.replace(GOOD, touches=2, mistakes=8))
     assert card.of("focus") is None
     assert card.mean == pytest.approx((0.30 * 100 + 0.25 * 70 + 0.25 * 100) / 0.80)
     assert card.arithmetic == "(0.30 × 100 + 0.25 × 70 + 0.25 × 100) / 0.80 = 91"
 
 
 def test_the_published_example_has_its_scores() -> None:
-    card = scorecard(
-        Facts(
+    card = compute_scorecard(
+        ScoreFacts(
             calls=60, turns=50, rules=(RuleCount("reset-hard", "high", 1), RuleCount("sudo", "medium", 5, 1)),
             mistakes=6, repeated=2,
             tokens=100_000, lost_tokens=4_000, output=40_000, surplus=10_000, touches=30, mean_focus=75.0, mean_drift=0.1,
@@ -96,7 +99,7 @@ def test_the_published_example_has_its_scores() -> None:
 def test_a_rule_costs_at_most_three_times() -> None:
 
     def cost(*rules: RuleCount) -> float:
-        return 100 - (scorecard(structs.replace(GOOD, rules=rules)).of("safety") or 0)
+        return 100 - (compute_scorecard(structs.replace(GOOD, rules=rules)).of("safety") or 0)
 
     assert cost(RuleCount("a", "medium", 1)) == COSTS["medium"]
     assert cost(RuleCount("a", "medium", 30)) == 3 * COSTS["medium"]
@@ -106,9 +109,9 @@ def test_a_rule_costs_at_most_three_times() -> None:
 
 @given(facts())
 @settings(max_examples=300, deadline=None)
-def test_scores_are_bounded_and_their_lines_add_up(found: Facts) -> None:
+def test_scores_are_bounded_and_their_lines_add_up(found: ScoreFacts) -> None:
     """0 to 100 each, the mean between the least and the most, and the printed points are the points."""
-    card = scorecard(found)
+    card = compute_scorecard(found)
     values = [score.value for score in card.scores if score.value is not None]
     assert len(values) == 4
     assert all(0 <= value <= 100 for value in values)
@@ -127,12 +130,12 @@ WORSE = [
 
 @given(facts(), st.sampled_from(WORSE))
 @settings(max_examples=400, deadline=None)
-def test_a_higher_count_never_raises_a_score(found: Facts, change: tuple[str, float]) -> None:
+def test_a_higher_count_never_raises_a_score(found: ScoreFacts, change: tuple[str, float]) -> None:
     name, more = change
     if name == "lost_tokens" and found.lost_tokens + more >= found.tokens:
         return  # more lost than there were: the agent did not record them
     worse = structs.replace(found, **{name: getattr(found, name) + more})
-    before, after = scorecard(found).mean, scorecard(worse).mean
+    before, after = compute_scorecard(found).mean, compute_scorecard(worse).mean
     assert before is not None
     assert after is not None
     assert after <= before + 1e-9
@@ -140,20 +143,22 @@ def test_a_higher_count_never_raises_a_score(found: Facts, change: tuple[str, fl
 
 @given(facts(), RULE_COUNTS)
 @settings(max_examples=200, deadline=None)
-def test_one_more_rule_never_raises_the_safety_score(found: Facts, rule: RuleCount) -> None:
-    card = scorecard(found)
-    more = scorecard(structs.replace(found, rules=(*found.rules, rule)))
+def test_one_more_rule_never_raises_the_safety_score(found: ScoreFacts, rule: RuleCount) -> None:
+    card = compute_scorecard(found)
+    more = compute_scorecard(structs.replace(found, rules=(*found.rules, rule)))
     assert (more.of("safety") or 0) <= (card.of("safety") or 0)
     if found.mistakes + found.repeated < found.calls:
-        mistakes = scorecard(structs.replace(found, mistakes=found.mistakes + 1))
+        mistakes = compute_scorecard(structs.replace(found, mistakes=found.mistakes + 1))
         assert (mistakes.of("efficiency") or 0) <= (card.of("efficiency") or 0)
-    left = scorecard(structs.replace(found, loops=found.loops + 1, broken_loops=found.broken_loops + 1))
-    stuck = scorecard(structs.replace(found, loops=found.loops + 1))
+    left = compute_scorecard(structs.replace(found, loops=found.loops + 1, broken_loops=found.broken_loops + 1))
+    stuck = compute_scorecard(structs.replace(found, loops=found.loops + 1))
     assert (stuck.of("ux") or 0) <= (left.of("ux") or 0) <= (card.of("ux") or 0)
 
 
 def test_every_number_is_in_the_arithmetic() -> None:
-    card = scorecard(structs.replace(GOOD, mistakes=7, repeated=3, advisories=2, loops=3, broken_loops=1, debt=6.0))
+    card = compute_scorecard(
+        structs.replace(GOOD, mistakes=7, repeated=3, advisories=2, loops=3, broken_loops=1, debt=6.0)
+    )
     text = "\n".join(line.text for score in card.scores for line in score.lines)
     for shown in (
         "7 mistakes + 3 repeated) / 40",
@@ -165,12 +170,12 @@ def test_every_number_is_in_the_arithmetic() -> None:
 
 
 def test_a_score_is_ranked_among_earlier_scores() -> None:
-    assert standing(80.0, []) is None
-    assert standing(None, [1.0]) is None
-    found = standing(80.0, [70.0, None, 80.0, 90.0])
+    assert rank(80.0, []) is None
+    assert rank(None, [1.0]) is None
+    found = rank(80.0, [70.0, None, 80.0, 90.0])
     assert found is not None
     assert (found.median, found.below, found.sessions) == (80.0, 1, 3)
-    cards = [scorecard(structs.replace(GOOD, mistakes=number)) for number in range(5)]
-    told = standings(cards[1], cards)
+    cards = [compute_scorecard(structs.replace(GOOD, mistakes=number)) for number in range(5)]
+    told = rank_scores(cards[1], cards)
     assert told["efficiency"].below == 3
     assert told["safety"].below == 0

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from preheat.app.live import outputs
-from preheat.app.live.outputs import keep_output, kept_output, shortened
+from preheat.app.live.outputs import read_output, shorten_output, store_output
 from preheat.errors import NotFound
 from preheat.live.shorten import MARK, output_id, shorten
 from preheat.live.thresholds import DEFAULTS
@@ -161,11 +161,11 @@ def test_the_number_of_kept_lines_depends_on_the_phase() -> None:
 def test_the_whole_text_is_stored_before_it_is_shortened(tmp_path: Path) -> None:
     secret = "ghp_Zk3qL9vT2nRb7WcYpXsD5mHfJgA8eUo4KiQw"
     text = "\n".join([*noise(300), f"token {secret}"])
-    found = shortened(text, 0, "late", folder=str(tmp_path))
+    found = shorten_output(text, 0, "late", folder=str(tmp_path))
     assert found is not None
     name = re.search(r"preheat output ([0-9a-f]{12})", found)
     assert name is not None
-    kept = kept_output(name[1], str(tmp_path)).decode()
+    kept = read_output(name[1], str(tmp_path)).decode()
     assert kept.split("\n")[:300] == noise(300)
     assert secret not in kept
     file = tmp_path / "outputs" / f"{name[1]}.zst"
@@ -175,17 +175,17 @@ def test_the_whole_text_is_stored_before_it_is_shortened(tmp_path: Path) -> None
 
 def test_an_output_that_cannot_be_stored_is_unchanged(tmp_path: Path) -> None:
     (tmp_path / "outputs").write_text("in the way")
-    assert shortened("\n".join(noise(300)), 0, "late", folder=str(tmp_path)) is None
+    assert shorten_output("\n".join(noise(300)), 0, "late", folder=str(tmp_path)) is None
 
 
 def test_the_number_of_stored_outputs_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(outputs, "MOST_FILES", 3)
-    names = [keep_output(f"text {index}", str(tmp_path)) for index in range(8)]
+    names = [store_output(f"text {index}", str(tmp_path)) for index in range(8)]
     assert len(list((tmp_path / "outputs").iterdir())) == 3
-    assert kept_output(names[-1], str(tmp_path)) == b"text 7"
+    assert read_output(names[-1], str(tmp_path)) == b"text 7"
 
 
 @pytest.mark.parametrize("name", ["", "../../etc/passwd", "zzzzzzzzzzzz", "0123456789ab"])
 def test_an_unknown_output_id_is_an_error(tmp_path: Path, name: str) -> None:
     with pytest.raises(NotFound):
-        kept_output(name, str(tmp_path))
+        read_output(name, str(tmp_path))

@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from preheat.live.part import Around
+from preheat.live.part import EarlierReadings
 from preheat.live.thresholds import DEFAULTS
 from preheat.live.trust import TRUST
 from preheat.model.live import LiveEvent
@@ -51,16 +51,16 @@ def test_a_denied_or_interrupted_call_costs_no_trust(status: str) -> None:
 
 
 def test_a_switch_costs_two_points() -> None:
-    assert heard(TRUST, [edited("src/b/x.py")], around=Around(switched=1)).value == 98
-    assert heard(TRUST, [edited("src/b/x.py", "src/c/x.py")], around=Around(switched=2)).value == 96
+    assert heard(TRUST, [edited("src/b/x.py")], around=EarlierReadings(opened_subsystems=1)).value == 98
+    assert heard(TRUST, [edited("src/b/x.py", "src/c/x.py")], around=EarlierReadings(opened_subsystems=2)).value == 96
 
 
 def test_a_loop_is_one_dead_end_while_it_lasts() -> None:
     """Four when it is noticed, not with every round; another loop is another one."""
-    state = played(TRUST, [checked(ok=False)] * 2, around=Around(loop="E0597"))
+    state = played(TRUST, [checked(ok=False)] * 2, around=EarlierReadings(loop_cause="E0597"))
     assert (state.base, state.dead_ends) == (96, 1)
     state = played(TRUST, [read("a.py")], state=state)
-    assert played(TRUST, [read("a.py")], state=state, around=Around(loop="E0597")).dead_ends == 2
+    assert played(TRUST, [read("a.py")], state=state, around=EarlierReadings(loop_cause="E0597")).dead_ends == 2
 
 
 @pytest.mark.parametrize(
@@ -74,9 +74,9 @@ def test_discarded_changes_are_a_dead_end(command: str, dead_ends: int) -> None:
 
 
 def test_unverified_files_cost_trust_while_they_are_unverified() -> None:
-    assert heard(TRUST, [edited("a.py")], around=Around(debt=2)).value == 100
-    assert heard(TRUST, [edited("a.py")], around=Around(debt=6)).value == 88
-    state = played(TRUST, [edited("a.py")], around=Around(debt=6))
+    assert heard(TRUST, [edited("a.py")], around=EarlierReadings(unverified_files=2)).value == 100
+    assert heard(TRUST, [edited("a.py")], around=EarlierReadings(unverified_files=6)).value == 88
+    state = played(TRUST, [edited("a.py")], around=EarlierReadings(unverified_files=6))
     assert played(TRUST, [checked()], state=state).debt == 0
 
 
@@ -90,7 +90,7 @@ def test_a_passing_check_restores_trust() -> None:
 def test_trust_stays_between_0_and_100() -> None:
     assert heard(TRUST, LOSS * 20).value == 0
     assert heard(TRUST, [*LOSS, *[edited("a.py"), checked()] * 20]).value == 100
-    assert heard(TRUST, LOSS * 4, around=Around(debt=400)).value == 0
+    assert heard(TRUST, LOSS * 4, around=EarlierReadings(unverified_files=400)).value == 0
 
 
 def test_a_new_session_starts_with_full_trust() -> None:
@@ -99,7 +99,7 @@ def test_a_new_session_starts_with_full_trust() -> None:
 
 
 def test_the_facts_of_trust_have_its_arithmetic() -> None:
-    facts = heard(TRUST, [*LOSS, read("a.py")], around=Around(debt=4)).facts
+    facts = heard(TRUST, [*LOSS, read("a.py")], around=EarlierReadings(unverified_files=4)).facts
     assert facts["mistakes and failures that came back"] == "4 × −5"
     assert facts["unverified files past the free ones"] == "2 × −3"
     assert (facts["left of 100"], facts["trust"]) == ("81", "75")
@@ -108,15 +108,15 @@ def test_the_facts_of_trust_have_its_arithmetic() -> None:
 @pytest.mark.parametrize(
     ("setting", "events", "around"),
     [
-        ("trust_mistake", LOSS, Around()),
-        ("trust_unverified", [edited("a.py")], Around(debt=5)),
-        ("debt_free", [edited("a.py")], Around(debt=5)),
-        ("trust_switch", [edited("a.py")], Around(switched=1)),
-        ("trust_dead_end", [edited("a.py")], Around(loop="x")),
-        ("trust_progress", [*LOSS, edited("a.py"), checked()], Around()),
-        ("trust_recovery", [*LOSS, read("a.py")], Around()),
+        ("trust_mistake", LOSS, EarlierReadings()),
+        ("trust_unverified", [edited("a.py")], EarlierReadings(unverified_files=5)),
+        ("debt_free", [edited("a.py")], EarlierReadings(unverified_files=5)),
+        ("trust_switch", [edited("a.py")], EarlierReadings(opened_subsystems=1)),
+        ("trust_dead_end", [edited("a.py")], EarlierReadings(loop_cause="x")),
+        ("trust_progress", [*LOSS, edited("a.py"), checked()], EarlierReadings()),
+        ("trust_recovery", [*LOSS, read("a.py")], EarlierReadings()),
     ],
 )
-def test_every_trust_setting_changes_trust(setting: str, events: list[LiveEvent], around: Around) -> None:
+def test_every_trust_setting_changes_trust(setting: str, events: list[LiveEvent], around: EarlierReadings) -> None:
     other = replace(DEFAULTS, **{setting: getattr(DEFAULTS, setting) + 1})
     assert heard(TRUST, events, around=around).value != heard(TRUST, events, around=around, thresholds=other).value

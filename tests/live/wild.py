@@ -4,7 +4,16 @@ from typing import get_args
 
 from hypothesis import strategies as st
 
-from preheat.model.live import Asked, Began, Called, Compacted, Ended, LiveEvent, Start, Stopped
+from preheat.model.live import (
+    CallEvent,
+    CompactionEvent,
+    EndEvent,
+    LiveEvent,
+    PromptEvent,
+    StartEvent,
+    StartKind,
+    StopEvent,
+)
 from preheat.model.outcome import CAUSES, STATUSES
 from preheat.model.session import ToolKind
 
@@ -30,7 +39,7 @@ MAYBE = st.none() | st.integers(-5, 400_000)
 FILES = st.lists(PATHS, max_size=40).map(tuple)
 
 CALLS = st.builds(
-    Called,
+    CallEvent,
     at=st.none() | st.floats(allow_nan=False),
     turn=TEXTS,
     tool=TEXTS,
@@ -57,10 +66,10 @@ EVENTS: st.SearchStrategy[LiveEvent] = st.one_of(
     CALLS,
     CALLS,
     CALLS,
-    st.builds(Asked, words=st.lists(TEXTS, max_size=80).map(tuple), files=FILES),
-    st.builds(Began, source=st.sampled_from(get_args(Start))),
-    st.just(Compacted()),
-    st.just(Stopped()),
-    st.just(Ended()),
+    st.builds(PromptEvent, words=st.lists(TEXTS, max_size=80).map(tuple), files=FILES),
+    st.builds(StartEvent, source=st.sampled_from(get_args(StartKind))),
+    st.just(CompactionEvent()),
+    st.just(StopEvent()),
+    st.just(EndEvent()),
 )
 SESSIONS = st.lists(EVENTS, max_size=60)

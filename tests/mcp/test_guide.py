@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from preheat.mcp.prompts import WARM_START
-from preheat.mcp.resources import TEMPLATES
+from preheat.mcp.resources import RESOURCE_TEMPLATES
 from preheat.tools import TOOLS
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "mcp.md"
@@ -22,7 +22,7 @@ def test_the_guide_names_every_tool_prompt_and_resource() -> None:
     names = re.findall(r"^\| `(\w+)` \|", GUIDE.read_text(), flags=re.MULTILINE)
     assert names == [tool.name for tool in TOOLS]
     assert f"`{WARM_START.name}`" in GUIDE.read_text()
-    for each in TEMPLATES:
+    for each in RESOURCE_TEMPLATES:
         assert each.uri_template.replace("{name}", "NAME") in GUIDE.read_text()
 
 

@@ -13,7 +13,7 @@ import pytest
 from mcp import Client, MCPError, types
 
 from preheat.settings import archive_path
-from preheat.templates.store import Store
+from preheat.templates.store import TemplateStore
 from preheat.tools import TOOLS, call
 from tests.ingest.machine import Machine
 from tests.ingest.test_learning import worked
@@ -106,9 +106,9 @@ def test_the_prompt_gives_the_context_and_the_task(taught: Machine) -> None:
 
 def test_templates_are_resources(tmp_path: Path) -> None:
     """Listed, and read as text and as JSON, also an earlier version; what is not there is an error."""
-    store, second = Store(str(tmp_path)), lesson(use="make second")
-    first = store.keep(template("mine", lesson(use="make first")), "built", AT)
-    store.keep(template("mine", second), "built", AT + 1)
+    store, second = TemplateStore(str(tmp_path)), lesson(use="make second")
+    first = store.store(template("mine", lesson(use="make first")), "built", AT)
+    store.store(template("mine", second), "built", AT + 1)
 
     async def talk(client: Client) -> Any:
         listed = (await client.list_resources()).resources

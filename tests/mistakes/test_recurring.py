@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from preheat.calls.form import command_form
 from preheat.calls.words import telling_words
-from preheat.lessons.learner import Noted
+from preheat.lessons.learner import SessionNotes
 from preheat.lessons.repairs import learn
-from preheat.mistakes.recurring import mistakes
-from preheat.mistakes.tries import Mistaken, note
-from preheat.model.mistake import COSTS, Mistake
+from preheat.mistakes.recurring import find_mistakes
+from preheat.mistakes.tries import MistakenCall, take_notes
+from preheat.model.mistake import MISTAKE_COSTS, Mistake
 from preheat.model.outcome import CAUSES
 from preheat.model.profile import FailureFact
 from tests.lessons.sessions import Made, ran, seen, used
@@ -34,28 +34,28 @@ def test_a_mistake_must_occur_in_two_sessions() -> None:
     """Ten failures of one session are its own trouble; one each in two sessions is a repeated mistake."""
     alone = [failure("one", seq, signature="only here") for seq in range(10)]
     shared = [failure("one", 20), failure("two", 3)]
-    found = mistakes([*alone, *shared])
+    found = find_mistakes([*alone, *shared])
     assert [(each.title, each.calls) for each in found.mistakes] == [("String to replace not found in file", 2)]
     assert (found.failures, found.sessions, found.calls, found.seconds, found.tokens) == (12, 2, 2, 8.0, 200)
-    assert len(mistakes([*alone, *shared], min_sessions=1).mistakes) == 2
+    assert len(find_mistakes([*alone, *shared], min_sessions=1).mistakes) == 2
 
 
 def test_findings_and_bookkeeping_are_no_mistakes_unless_asked() -> None:
     """Failing tests are work; the agent's notes to itself never count."""
     facts = [failure(name, cause="finding", signature="N failed") for name in ("one", "two")]
     facts += [failure(name, bookkeeping=True) for name in ("one", "two")]
-    assert mistakes(facts).mistakes == ()
-    assert [each.cause for each in mistakes(facts, causes=("finding",)).mistakes] == ["finding"]
+    assert find_mistakes(facts).mistakes == ()
+    assert [each.cause for each in find_mistakes(facts, causes=("finding",)).mistakes] == ["finding"]
 
 
 def test_the_same_message_of_another_kind_of_tool_is_another_mistake() -> None:
     facts = [failure(name, kind=kind) for name in ("one", "two") for kind in ("edit", "write")]
-    assert sorted(each.family for each in mistakes(facts).mistakes) == ["edit", "write"]
+    assert sorted(each.family for each in find_mistakes(facts).mistakes) == ["edit", "write"]
 
 
 def test_a_tool_of_no_kind_is_its_own_family() -> None:
     facts = [failure(name, kind="other", tool="deploy") for name in ("one", "two")]
-    assert mistakes(facts).mistakes[0].family == "deploy"
+    assert find_mistakes(facts).mistakes[0].family == "deploy"
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_messages_are_merged_only_when_they_begin_and_end_alike(left: str, right
 def test_a_failure_without_words_is_counted_but_not_named() -> None:
     """Nor is one whose tool said nothing but its exit code, or printed its help: that is no message to know it by."""
     said = ["", "N PATH", "exit code N, no message", "exit status N", "-h, --help show this help"]
-    found = mistakes(failure(name, signature=text) for text in said for name in ("one", "two"))
+    found = find_mistakes(failure(name, signature=text) for text in said for name in ("one", "two"))
     assert (found.mistakes, found.failures, found.unnamed) == ((), 10, 10)
 
 
@@ -84,25 +84,25 @@ def test_ranking_follows_the_cost_that_is_asked_for() -> None:
     facts = [failure(name, seq, signature="often", lost_seconds=0, lost_tokens=1) for name in "ab" for seq in range(3)]
     facts += [failure(name, signature="slow", lost_seconds=60.0, lost_tokens=0) for name in "ab"]
     facts += [failure(name, signature="large", lost_seconds=1.0, lost_tokens=900) for name in "ab"]
-    first = {by: mistakes(facts, by=by).mistakes[0].title for by in COSTS}
+    first = {by: find_mistakes(facts, by=by).mistakes[0].title for by in MISTAKE_COSTS}
     assert first == {"calls": "often", "minutes": "slow", "tokens": "large"}
 
 
 def test_a_title_has_gaps_for_masks_and_no_empty_word_before_it() -> None:
     facts = [failure(name, signature="Error: no such file: PATH N, line N") for name in ("one", "two")]
-    assert mistakes(facts).mistakes[0].title == "no such file: …, line …"
+    assert find_mistakes(facts).mistakes[0].title == "no such file: …, line …"
 
 
 def test_the_id_stays_the_same_when_more_is_seen() -> None:
     """A person can note an id and come back to it."""
-    before = mistakes([failure("one"), failure("two")]).mistakes[0]
-    after = mistakes([failure("three", 7, agent="other"), failure("two"), failure("one")]).mistakes[0]
+    before = find_mistakes([failure("one"), failure("two")]).mistakes[0]
+    after = find_mistakes([failure("three", 7, agent="other"), failure("two"), failure("one")]).mistakes[0]
     assert before.id == after.id
 
 
 def test_one_message_is_one_mistake_whatever_the_cause_of_each_call() -> None:
     facts = [failure("one"), failure("two"), failure("three", cause="environment")]
-    (mistake,) = mistakes(facts).mistakes
+    (mistake,) = find_mistakes(facts).mistakes
     assert (mistake.calls, mistake.cause) == (3, "mistake")
 
 
@@ -113,10 +113,10 @@ UNREAD = "The file was not read yet"
 def met(*sessions: Sequence[Made], noted: bool = True) -> Mistake:
     """The one mistake that these sessions met."""
     facts: list[FailureFact] = []
-    tries: dict[str, dict[int, Mistaken]] = {}
+    tries: dict[str, dict[int, MistakenCall]] = {}
     for number, calls in enumerate(sessions):
         looked_at = seen(calls, key=f"tester:{number}")
-        found = note(looked_at)
+        found = take_notes(looked_at)
         tries[looked_at.key] = {each.seq: each for each in found.mistakes} if found is not None and noted else {}
         for each in looked_at.calls:
             record = each.record
@@ -127,7 +127,7 @@ def met(*sessions: Sequence[Made], noted: bool = True) -> Mistake:
                         signature=record.signature, recovered_in=record.recovered_in,
                     )
                 )  # fmt: skip
-    (mistake,) = mistakes(facts, noted=tries.__getitem__).mistakes
+    (mistake,) = find_mistakes(facts, notes_of=tries.__getitem__).mistakes
     return mistake
 
 
@@ -234,9 +234,9 @@ def test_the_mistake_and_its_lesson_give_the_same_repair(calls: list[Made]) -> N
     sessions = []
     for number in range(2):
         looked_at = seen(calls, key=f"tester:{number}")
-        notes = note(looked_at)
+        notes = take_notes(looked_at)
         assert notes is not None
-        sessions.append(Noted(looked_at.key, "tester", "shop", float(number), None, notes))
+        sessions.append(SessionNotes(looked_at.key, "tester", "shop", float(number), None, notes))
     (lesson,) = learn("shop", sessions)
     assert lesson.difference.rstrip(",") == mistake.repair.form
     assert lesson.error == mistake.title
@@ -277,10 +277,10 @@ facts_of_any_kind = st.builds(
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.lists(facts_of_any_kind, max_size=30), st.sampled_from(COSTS), st.integers(1, 3))
+@given(st.lists(facts_of_any_kind, max_size=30), st.sampled_from(MISTAKE_COSTS), st.integers(1, 3))
 def test_any_failures_give_sums_that_add_up(facts: list[FailureFact], by: Any, least: int) -> None:
     """Whatever tools said: nothing is lost, counted twice or unable to become JSON, and titles are one line."""
-    found = mistakes(facts, by=by, min_sessions=least, causes=CAUSES)
+    found = find_mistakes(facts, by=by, min_sessions=least, causes=CAUSES)
     assert found.calls == sum(len(each.occurrences) for each in found.mistakes) <= found.failures
     assert found.failures == sum(fact.cause is not None for fact in facts)
     for each in found.mistakes:

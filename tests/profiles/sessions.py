@@ -15,7 +15,7 @@ from preheat.model.session import (
     Usage,
     UserMessage,
 )
-from preheat.profiles import profile, trace
+from preheat.profiles import profile_session, trace
 
 
 class Story:
@@ -81,7 +81,7 @@ class Story:
 
     @property
     def profile(self) -> SessionProfile:
-        return profile(self.session, tuple(self.outcomes), self.records)
+        return profile_session(self.session, tuple(self.outcomes), self.records)
 
     @property
     def _line(self) -> int:

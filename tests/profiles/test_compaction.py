@@ -13,14 +13,14 @@ from preheat.model.comparison import CompactionCheck
 from preheat.model.outcome import Outcome
 from preheat.model.session import Compaction, Event, Session, ToolCall, ToolResult, UserMessage
 from preheat.profiles import trace
-from preheat.profiles.compaction import Crossing, Traced, check, crossings
+from preheat.profiles.compaction import BoundaryCalls, TracedSession, check_boundaries, find_boundaries
 from preheat.profiles.counts import Counts
-from preheat.profiles.noninferiority import changes
+from preheat.profiles.noninferiority import measure_changes
 from preheat.statistics.fisher import fisher
 from preheat.statistics.two_shares import newcombe, ratio_bounds
 
 
-def traced(pattern: str, key: str = "agent:one", start: int = 0, **heading: Any) -> Traced:
+def traced(pattern: str, key: str = "agent:one", start: int = 0, **heading: Any) -> TracedSession:
     """A session from letters: `.` a call that worked, `x` one that failed, `?` one nothing is known of, `|` a compaction, `p` a
     prompt."""
     events: list[Event] = []
@@ -39,24 +39,24 @@ def traced(pattern: str, key: str = "agent:one", start: int = 0, **heading: Any)
             status: Any = {".": "ok", "x": "failed", "?": "unknown"}[letter]
             outcomes.append(Outcome(name, status, "flag", cause="mistake" if letter == "x" else None))
     session = Session(agent="agent", id=key.partition(":")[2], events=tuple(events), **heading)
-    return Traced(key, session, trace(session, tuple(outcomes)))
+    return TracedSession(key, session, trace(session, tuple(outcomes)))
 
 
-def errors(crossing: Crossing) -> tuple[tuple[int, int], tuple[int, int]]:
+def errors(crossing: BoundaryCalls) -> tuple[tuple[int, int], tuple[int, int]]:
     before, after = crossing.window
     return (before.failures, before.judged), (after.failures, after.judged)
 
 
 def test_windows_are_the_calls_next_to_the_boundary_and_equally_many() -> None:
-    (crossing,) = crossings([traced("xxxx...|x." + "." * 50)], size=5)
+    (crossing,) = find_boundaries([traced("xxxx...|x." + "." * 50)], size=5)
     assert errors(crossing) == ((2, 5), (1, 5))
     assert (crossing.whole.before.failures, crossing.whole.before.judged) == (4, 7)
-    (short,) = crossings([traced("xxxx...|x.")], size=5)
+    (short,) = find_boundaries([traced("xxxx...|x.")], size=5)
     assert errors(short) == ((0, 2), (1, 2))
 
 
 def test_every_compaction_is_a_boundary_between_its_neighbours() -> None:
-    found = list(crossings([traced("x.|.x.|..")], size=30))
+    found = list(find_boundaries([traced("x.|.x.|..")], size=30))
     assert [(each.number, errors(each)) for each in found] == [(1, ((1, 2), (1, 2))), (2, ((1, 2), (0, 2)))]
     assert all(each.how == "in place" for each in found)
 
@@ -65,7 +65,7 @@ def test_a_session_that_goes_on_from_another_is_a_boundary_and_copies_count_once
     """The child repeats its parent's last call under the same id: that call is the parent's."""
     parent = traced("..x", "agent:one")
     child = traced("x..x", "agent:two", start=2, parent="one", relation="compaction")
-    (crossing,) = crossings([parent, child], size=2)
+    (crossing,) = find_boundaries([parent, child], size=2)
     assert (crossing.session, crossing.child, crossing.how) == ("agent:one", "agent:two", "compaction")
     assert errors(crossing) == ((1, 2), (0, 2))
     assert crossing.whole.after.calls == 3
@@ -75,7 +75,7 @@ def test_a_session_that_was_only_resumed_is_no_boundary() -> None:
     """It knew all that its parent knew; its calls and the parent's are one part, up to the next compaction."""
     parent = traced("x..", "agent:one")
     child = traced(".x|..", "agent:two", start=10, parent="one", relation="continuation")
-    (crossing,) = crossings([parent, child])
+    (crossing,) = find_boundaries([parent, child])
     assert (crossing.session, crossing.child, crossing.how) == ("agent:two", None, "in place")
     assert (crossing.whole.before.failures, crossing.whole.before.judged) == (2, 5)
 
@@ -83,7 +83,7 @@ def test_a_session_that_was_only_resumed_is_no_boundary() -> None:
 def test_a_session_that_goes_on_and_begins_with_a_compaction_is_a_boundary() -> None:
     parent = traced("x..", "agent:one")
     child = traced("|..|x", "agent:two", start=10, parent="one", relation="continuation")
-    found = list(crossings([parent, child]))
+    found = list(find_boundaries([parent, child]))
     assert [(each.session, each.child, each.how, each.number) for each in found] == [
         ("agent:one", "agent:two", "continuation", 1),
         ("agent:two", None, "in place", 2),
@@ -92,7 +92,7 @@ def test_a_session_that_goes_on_and_begins_with_a_compaction_is_a_boundary() -> 
 
 
 def test_a_prompt_typed_again_after_the_compaction_is_asked_again() -> None:
-    (crossing,) = crossings([traced("p..|p..")])
+    (crossing,) = find_boundaries([traced("p..|p..")])
     assert (crossing.whole.before.asks, crossing.whole.before.asked_again) == (1, 0)
     assert (crossing.whole.after.asks, crossing.whole.after.asked_again) == (1, 1)
 
@@ -122,15 +122,15 @@ def test_the_verdict_follows_from_the_interval_and_the_margin(
     before: tuple[int, int], after: tuple[int, int], margin: float, verdict: str
 ) -> None:
     """A verdict only where the bound is on one side of the margin; nothing on either side says nothing about a ratio."""
-    assert changes([pair(before, after)], margin)[0].verdict == verdict
+    assert measure_changes([pair(before, after)], margin)[0].verdict == verdict
 
 
 def test_too_little_data_gives_the_number_of_calls_needed() -> None:
     """Ten percent on both sides and a margin of a fifth take some three thousand calls each, by the textbook."""
-    needed = changes([pair((3, 30), (3, 30))], 0.2)[0].needed
+    needed = measure_changes([pair((3, 30), (3, 30))], 0.2)[0].needed
     assert needed is not None
     assert 2800 <= needed <= 3600
-    nothing = changes([pair((0, 30), (0, 30))], 0.2)[0].needed
+    nothing = measure_changes([pair((0, 30), (0, 30))], 0.2)[0].needed
     assert nothing is not None
     assert nothing > needed
 
@@ -138,15 +138,15 @@ def test_too_little_data_gives_the_number_of_calls_needed() -> None:
 def test_few_sessions_give_no_verdict() -> None:
     """Two to four sessions: their calls are not independent, and too few sessions to see how much they differ."""
     large = pair((400, 4000), (390, 4000))
-    assert changes([large] * 4, 0.2)[0].verdict == "too little data"
-    assert changes([large] * 8, 0.2)[0].verdict == "preserved"
+    assert measure_changes([large] * 4, 0.2)[0].verdict == "too little data"
+    assert measure_changes([large] * 8, 0.2)[0].verdict == "preserved"
 
 
 def test_sessions_that_differ_widen_the_bounds() -> None:
     """The same totals, but half of the sessions got much worse and half much better: calls alone would be too sure."""
     alike = [pair((40, 400), (40, 400))] * 10
     torn = [pair((70, 400), (10, 400)), pair((10, 400), (70, 400))] * 5
-    high = [changes(clusters, 0.2)[0].high for clusters in (alike, torn)]
+    high = [measure_changes(clusters, 0.2)[0].high for clusters in (alike, torn)]
     assert high[0] is not None
     assert high[1] is not None
     assert high[1] > 1.3 * high[0]
@@ -163,16 +163,16 @@ def test_errors_of_the_verdict_are_rare() -> None:
                 pair((int(random.binomial(120, rate)), 120), (int(random.binomial(120, truth * rate)), 120))
                 for rate in rates
             ]
-            wrong[truth] += changes(clusters, 0.2)[0].verdict == verdict
+            wrong[truth] += measure_changes(clusters, 0.2)[0].verdict == verdict
     assert wrong[1.2] <= 6
     assert wrong[1.0] <= 3
 
 
 def test_by_agent_only_where_there_are_several() -> None:
-    one = list(crossings([traced("x..|..x")]))
+    one = list(find_boundaries([traced("x..|..x")]))
     other = [each._replace(agent="other", cluster="other:one") for each in one]
-    assert check(one).agents == {}
-    assert set(check([*one, *other]).agents) == {"agent", "other"}
+    assert check_boundaries(one).agents == {}
+    assert set(check_boundaries([*one, *other]).agents) == {"agent", "other"}
 
 
 @settings(max_examples=80, deadline=None)
@@ -180,9 +180,11 @@ def test_by_agent_only_where_there_are_several() -> None:
 def test_any_session_gives_a_check_without_a_nan(patterns: list[str], size: int, margin: float) -> None:
     """No calls, one call, only unknown ones, compactions in a row: a verdict or too little data, and it survives JSON."""
     found = [
-        each for place, pattern in enumerate(patterns) for each in crossings([traced(pattern, f"agent:{place}")], size)
+        each
+        for place, pattern in enumerate(patterns)
+        for each in find_boundaries([traced(pattern, f"agent:{place}")], size)
     ]
-    checked = check(found, margin, size)
+    checked = check_boundaries(found, margin, size)
     assert checked.crossings == sum(pattern.count("|") for pattern in patterns)
     for change in (*checked.window, *checked.whole):
         for value in (change.ratio, change.low, change.high):

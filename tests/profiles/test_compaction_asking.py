@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preheat.model.session import AssistantMessage, Event, Rewind, Session, ToolCall, UserMessage
-from preheat.profiles.asking import ALIKE, alike, asks
+from preheat.profiles.asking import ALIKE, are_alike, find_asks
 
 
 def session(*events: Event) -> Session:
@@ -26,7 +26,7 @@ def call(tool: str = "Read", kind: Any = "read", line: int = 1, **arguments: Any
 
 
 def again(*events: Event) -> list[tuple[str, bool]]:
-    return [(ask.sort, ask.again) for ask in asks(session(*events))]
+    return [(ask.sort, ask.again) for ask in find_asks(session(*events))]
 
 
 def test_a_prompt_that_nearly_repeats_one_is_asked_again() -> None:
@@ -68,8 +68,8 @@ def test_a_prompt_that_was_taken_back_is_not_asked() -> None:
 
 def test_a_prompt_of_the_session_before_counts_as_asked() -> None:
     text = "make the migration run on postgres too"
-    before = asks(session(prompt(text)))
-    assert [ask.again for ask in asks(session(prompt(text)), before)] == [True]
+    before = find_asks(session(prompt(text)))
+    assert [ask.again for ask in find_asks(session(prompt(text)), before)] == [True]
 
 
 words = st.frozensets(st.sampled_from("abcdefghij"), min_size=1)
@@ -78,8 +78,8 @@ words = st.frozensets(st.sampled_from("abcdefghij"), min_size=1)
 @given(words, words)
 def test_alike_is_the_share_of_common_words(left: frozenset[str], right: frozenset[str]) -> None:
     """The quick way out for sets of unequal size never changes the answer."""
-    assert alike(left, right) == (len(left & right) / len(left | right) >= ALIKE)
-    assert alike(left, right) == alike(right, left)
+    assert are_alike(left, right) == (len(left & right) / len(left | right) >= ALIKE)
+    assert are_alike(left, right) == are_alike(right, left)
 
 
 @given(
@@ -89,4 +89,4 @@ def test_alike_is_the_share_of_common_words(left: frozenset[str], right: frozens
     )
 )
 def test_any_arguments_of_an_asking_tool_can_be_read(value: Any) -> None:
-    asks(session(call("ask_user", "other", questions=value), call("ask_user", "other", x=value)))
+    find_asks(session(call("ask_user", "other", questions=value), call("ask_user", "other", x=value)))

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from preheat.model.outcome import CAUSES, FAILURES, JUDGED, STATUSES
-from preheat.model.population import Cell, Population
+from preheat.model.population import Population, PopulationCell
 from preheat.model.profile import CallFact, SessionFact
 from preheat.profiles import gathering
-from preheat.profiles.population import population
+from preheat.profiles.population import measure_population
 from tests.profiles.simulated import call, mixed, session, simulated
 
 
@@ -34,7 +34,7 @@ def test_every_call_is_counted_where_it_belongs() -> None:
         call(3, 101, bookkeeping=True, tool="Todo"),
         call(9, 1, failed=True),  # of a session that was not chosen
     ]
-    found = population(sessions, calls)
+    found = measure_population(sessions, calls)
     assert (found.sessions, found.calls, found.bookkeeping_calls) == (3, 5, 1)
     assert found.causes == {"mistake": 1, "finding": 1, "environment": 1}
     assert found.statuses == {"ok": 1, "failed": 3, "denied": 1}
@@ -49,9 +49,9 @@ def test_every_call_is_counted_where_it_belongs() -> None:
 def test_the_same_numbers_however_the_stream_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sessions that lie across two chunks are put together, and their last call is known as such."""
     sessions, calls = simulated(steady, mixed(60))
-    whole = population(sessions, calls)
+    whole = measure_population(sessions, calls)
     monkeypatch.setattr(gathering, "CHUNK", 7)
-    assert population(sessions, calls) == whole
+    assert measure_population(sessions, calls) == whole
 
 
 def test_worktrees_belong_to_their_project() -> None:
@@ -59,7 +59,7 @@ def test_worktrees_belong_to_their_project() -> None:
         session(number, 10, project=project)
         for number, project in enumerate(["/w/p", "/w/p/.worktrees/fix", "/w/p/.tool/worktrees/a", "/w/worktrees-app"])
     ]
-    found = population(sessions, [call(number, 1) for number in range(4)])
+    found = measure_population(sessions, [call(number, 1) for number in range(4)])
     assert {cell.name: cell.sessions for cell in found.projects.cells} == {"/w/p": 3, "/w/worktrees-app": 1}
 
 
@@ -68,7 +68,7 @@ def test_every_project_weighs_the_same() -> None:
     sessions = [session(number, 120, project=f"/w/{number}") for number in range(10)]
     calls = [call(0, 1 + place % 100) for place in range(1000)]
     calls += [call(number, 1 + place, failed=place < 10) for number in range(1, 10) for place in range(20)]
-    found = population(sessions, calls)
+    found = measure_population(sessions, calls)
     everything = found.even[0]
     assert found.overall.errors.value == pytest.approx(90 / 1180)
     assert everything.projects == 10
@@ -79,10 +79,10 @@ def test_every_project_weighs_the_same() -> None:
 
 def test_too_little_is_said() -> None:
     """A rate is shown, an interval is not, and the words say how little there was."""
-    found = population([session(1, 10)], [call(1, 1, failed=True), call(1, 2)])
+    found = measure_population([session(1, 10)], [call(1, 1, failed=True), call(1, 2)])
     assert found.overall.errors.value == 0.5
     assert found.overall.errors.low is None
-    assert not found.overall.enough
+    assert not found.overall.has_enough_data
     assert "All together: only 1 session with 2 judged calls." in found.too_little
     assert found.marathon.errors.verdict == "too_little_data"
 
@@ -90,15 +90,15 @@ def test_too_little_is_said() -> None:
 def test_only_the_largest_cells_are_listed_with_the_number_left_out() -> None:
     sessions = [session(1, 60)]
     calls = [call(1, place + 1, tool=f"t{place % 20}") for place in range(50)]
-    found = population(sessions, calls, top=3)
+    found = measure_population(sessions, calls, top=3)
     assert [len(found.tools.cells), found.tools.left_out, found.tools.left_out_calls] == [3, 17, 41]
-    assert population(sessions, calls, top=None).tools.left_out == 0
+    assert measure_population(sessions, calls, top=None).tools.left_out == 0
 
 
 def test_zero_failures_still_have_an_interval() -> None:
     """Ten sessions without a failure do not prove that there never is one."""
     sessions = [session(number, 20) for number in range(10)]
-    found = population(sessions, [call(number, place) for number in range(10) for place in range(1, 11)])
+    found = measure_population(sessions, [call(number, place) for number in range(10) for place in range(1, 11)])
     assert found.overall.errors.value == 0
     assert found.overall.errors.high is not None
     assert found.overall.errors.high > 0.03
@@ -124,7 +124,7 @@ facts = st.lists(
 )
 
 
-def cells(found: Population) -> list[Cell]:
+def cells(found: Population) -> list[PopulationCell]:
     every = [found.overall, *found.windows, *found.tenths]
     for group in (found.tools, found.activities, found.agents, found.models, found.projects):
         every += group.cells
@@ -143,7 +143,7 @@ def test_wild_facts_give_sound_numbers(drawn: list[tuple[int, str, list[Any]]]) 
         for number, (_, _, rows) in enumerate(drawn)
         for place, activity, status, cause, bookkeeping in rows
     ]
-    found = population(sessions, calls, top=None)
+    found = measure_population(sessions, calls, top=None)
     counted = [fact for fact in calls if not fact.bookkeeping]
     assert found.calls == len(counted)
     assert found.overall.errors.total == sum(fact.status in JUDGED for fact in counted)
@@ -164,10 +164,10 @@ def test_ten_thousand_calls_in_one_session_and_all_failing() -> None:
     """One session is one session, however long: no interval, and no division by nothing."""
     calls: list[CallFact] = [call(1, place, failed=True) for place in range(1, 10_001)]
     sessions: list[SessionFact] = [session(1, 10_000)]
-    found = population(sessions, calls)
+    found = measure_population(sessions, calls)
     assert found.overall.errors.value == 1
     assert found.overall.errors.low is None
-    many = population(
+    many = measure_population(
         [session(number, 100) for number in range(9)], [call(n, p, True) for n in range(9) for p in range(9)]
     )
     assert many.overall.errors.value == many.overall.errors.high == 1

@@ -2,8 +2,8 @@
 
 import pytest
 
-from preheat.model.population import Marathon, Verdict
-from preheat.profiles.population import population
+from preheat.model.population import LearningVerdict, Marathon
+from preheat.profiles.population import measure_population
 from tests.profiles.simulated import Chance, mixed, simulated
 
 
@@ -30,7 +30,7 @@ def steady(length: int, message: int, activity: str, level: float) -> float:
 
 
 def asked(chance: Chance, count: int = 180) -> Marathon:
-    return population(*simulated(chance, mixed(count))).marathon
+    return measure_population(*simulated(chance, mixed(count))).marathon
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def asked(chance: Chance, count: int = 180) -> Marathon:
         (steady, "neither"),
     ],
 )
-def test_the_verdict_matches_the_simulated_truth(chance: Chance, verdict: Verdict) -> None:
+def test_the_verdict_matches_the_simulated_truth(chance: Chance, verdict: LearningVerdict) -> None:
     """Both for all errors and, as all of these are mistakes, for mistakes."""
     found = asked(chance)
     assert found.errors.verdict == verdict
@@ -79,7 +79,7 @@ def test_other_work_is_not_learning() -> None:
         for fact in calls
         for place in [fact.message]
     ]
-    answer = population(sessions, turned).marathon.errors
+    answer = measure_population(sessions, turned).marathon.errors
     assert answer.slope_any_work.change.direction == "lower"
     assert answer.slope.change.direction == "no_difference"
 
@@ -89,7 +89,7 @@ def test_a_mix_of_agents_is_no_difference_by_length() -> None:
     each agent they do not."""
     often = simulated(lambda *_: 0.3, [30] * 60 + [150] * 8, seed=2, agent="often")
     rarely = simulated(lambda *_: 0.05, [30] * 8 + [150] * 60, seed=3, agent="rarely", first=100)
-    found = population(often[0] + rarely[0], often[1] + rarely[1])
+    found = measure_population(often[0] + rarely[0], often[1] + rarely[1])
     assert found.marathon.errors.raw.direction == "lower"
     assert found.marathon.errors.within_agents.direction == "no_difference"
     assert [answer.agent for answer in found.by_agent] == ["rarely", "often"]
@@ -105,7 +105,7 @@ def test_a_slope_that_hangs_on_the_last_calls_is_not_counted() -> None:
         else fact
         for fact in calls
     ]
-    answer = population(sessions, stopped).marathon.errors
+    answer = measure_population(sessions, stopped).marathon.errors
     assert answer.slope.change.direction == "higher"
     assert answer.verdict != "worse"
     assert any("does not hold up" in sentence for sentence in answer.words)
@@ -113,7 +113,7 @@ def test_a_slope_that_hangs_on_the_last_calls_is_not_counted() -> None:
 
 def test_too_few_long_sessions_give_too_little_data() -> None:
     """The part that cannot be answered says so; the others still answer."""
-    answer = population(*simulated(steady, [40] * 60 + [95] * 9 + [150] * 2)).marathon.errors
+    answer = measure_population(*simulated(steady, [40] * 60 + [95] * 9 + [150] * 2)).marathon.errors
     assert answer.raw.value is None
     assert "too few long sessions" in " ".join(answer.words)
     assert answer.slope.change.value is not None

@@ -4,9 +4,17 @@ import numpy as np
 import pytest
 
 from preheat.model.population import LEAST_SESSIONS
-from preheat.profiles.gathering import Floats, tally
-from preheat.profiles.slope import slopes
-from preheat.statistics.bootstrap import BUNDLES, bounds, bundles, effective, rate, ratios, resampled
+from preheat.profiles.gathering import Floats, tally_calls
+from preheat.profiles.slope import fit_slopes
+from preheat.statistics.bootstrap import (
+    BUNDLES,
+    bundle_numbers,
+    effective_sessions,
+    percentile_interval,
+    rate_with_interval,
+    ratios_of_draws,
+    resample,
+)
 from tests.profiles.simulated import ACTIVITIES, mixed, simulated
 
 
@@ -39,14 +47,14 @@ def test_the_slope_is_that_of_a_dense_regression() -> None:
     columns += [np.array([fact.activity == name for fact in calls], float) for name in ACTIVITIES[1:]]
     columns += [(session == number).astype(float) for number in np.unique(session)]
     expected, deviation = dense(np.stack(columns, axis=1), hits, session)
-    change = slopes("", tally(sessions, calls).moments)["errors"].change
+    change = fit_slopes("", tally_calls(sessions, calls).regression_sums)["errors"].change
     assert change.value == pytest.approx(expected, abs=1e-10)
     assert change.low is not None
     assert change.high is not None
     reach = (change.high - change.low) / 2
     # Student's quantile is for the sessions that carry the slope, so the reach is between 1.96 and 3 deviations here.
     assert 1.96 * deviation < reach < 3 * deviation
-    again = slopes("", tally(sessions, calls).moments)["mistakes"].change
+    again = fit_slopes("", tally_calls(sessions, calls).regression_sums)["mistakes"].change
     assert again == change
 
 
@@ -54,7 +62,7 @@ def test_a_place_that_follows_from_the_work_has_no_slope() -> None:
     """If every session reads first and edits after, in one message each, place and work cannot be told apart."""
     sessions, calls = simulated(wavy, [4] * 40)
     tied = [fact._replace(activity="read" if fact.message == 2 else "edit") for fact in calls]
-    assert slopes("", tally(sessions, tied).moments)["errors"].change.value is None
+    assert fit_slopes("", tally_calls(sessions, tied).regression_sums)["errors"].change.value is None
 
 
 def test_intervals_cover_the_truth_as_often_as_they_say() -> None:
@@ -66,9 +74,12 @@ def test_intervals_cover_the_truth_as_often_as_they_say() -> None:
         size = random.integers(5, 60, 25)
         level = random.beta(2, 18, 25)
         failed = random.binomial(size, level)
-        draws = resampled(np.stack([size, failed], axis=1), resamples=400, seed=round_)
-        found = rate(
-            int(failed.sum()), int(size.sum()), ratios(draws[:, 1], draws[:, 0]), effective(size.astype(float))
+        draws = resample(np.stack([size, failed], axis=1), resamples=400, seed=round_)
+        found = rate_with_interval(
+            int(failed.sum()),
+            int(size.sum()),
+            ratios_of_draws(draws[:, 1], draws[:, 0]),
+            effective_sessions(size.astype(float)),
         )
         assert found.low is not None
         assert found.high is not None
@@ -83,7 +94,7 @@ def test_slope_intervals_cover_the_truth_as_often_as_they_say() -> None:
         sessions, calls = simulated(
             lambda *_: 0.1, [20, 30, 40, 50, 60] * 4 + [100, 110, 120, 300, 500], seed=seed, spread=0.05
         )
-        change = slopes("", tally(sessions, calls).moments)["errors"].change
+        change = fit_slopes("", tally_calls(sessions, calls).regression_sums)["errors"].change
         assert change.low is not None
         assert change.high is not None
         held += change.low <= 0 <= change.high
@@ -93,15 +104,15 @@ def test_slope_intervals_cover_the_truth_as_often_as_they_say() -> None:
 def test_resampling_is_of_whole_sessions() -> None:
     """Calls of a session come and go together: twenty alike sessions vary as twenty numbers, not as two thousand calls."""
     failed = np.array([100] * 2 + [0] * 18)
-    draws = resampled(np.stack([np.full(20, 100), failed], axis=1))
-    spread = float(np.std(ratios(draws[:, 1], draws[:, 0])))
+    draws = resample(np.stack([np.full(20, 100), failed], axis=1))
+    spread = float(np.std(ratios_of_draws(draws[:, 1], draws[:, 0])))
     assert spread == pytest.approx(np.sqrt(0.1 * 0.9 / 20), rel=0.1)
 
 
 def test_the_same_seed_gives_the_same_interval() -> None:
     counts = np.arange(30.0).reshape(10, 3)
-    assert (resampled(counts) == resampled(counts)).all()
-    assert (resampled(counts)[:, :1] == resampled(counts[:, :1])).all()
+    assert (resample(counts) == resample(counts)).all()
+    assert (resample(counts)[:, :1] == resample(counts[:, :1])).all()
 
 
 def test_resampling_bundles_keeps_the_spread() -> None:
@@ -109,19 +120,19 @@ def test_resampling_bundles_keeps_the_spread() -> None:
     random = np.random.default_rng(6)
     sessions = 3 * BUNDLES
     failed = random.random(sessions) < 0.1
-    place = bundles(sessions)
+    place = bundle_numbers(sessions)
     assert np.bincount(place).min() == np.bincount(place).max() == 3
     counts = np.stack([np.bincount(place), np.bincount(place, failed)], axis=1)
-    draws = resampled(counts, resamples=300)
-    spread = float(np.std(ratios(draws[:, 1], draws[:, 0])))
+    draws = resample(counts, resamples=300)
+    spread = float(np.std(ratios_of_draws(draws[:, 1], draws[:, 0])))
     assert spread == pytest.approx(np.sqrt(0.09 / sessions), rel=0.2)
 
 
 def test_intervals_of_few_sessions_are_wider() -> None:
     """The same draws say less when they come from fewer sessions."""
     draws = np.random.default_rng(7).normal(size=4000)
-    few, many = bounds(draws, LEAST_SESSIONS), bounds(draws, 1000)
+    few, many = percentile_interval(draws, LEAST_SESSIONS), percentile_interval(draws, 1000)
     assert few is not None
     assert many is not None
     assert few[0] < many[0] < many[1] < few[1]
-    assert bounds(np.full(3, np.nan), 10) is None
+    assert percentile_interval(np.full(3, np.nan), 10) is None

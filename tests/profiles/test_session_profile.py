@@ -8,7 +8,7 @@ import pytest
 from preheat.model.outcome import Outcome
 from preheat.model.profile import Rate, SessionProfile
 from preheat.model.session import Other, Session, Usage
-from preheat.profiles import profile, trace
+from preheat.profiles import profile_session, trace
 
 from .sessions import Story
 
@@ -123,7 +123,7 @@ def test_the_dominant_type_is_what_most_calls_are(tools: list[tuple[str, str]], 
 # Bad input.
 def empty() -> SessionProfile:
     session = Session(agent="some", id="none")
-    return profile(session, (), trace(session, ()))
+    return profile_session(session, (), trace(session, ()))
 
 
 def test_an_empty_session_has_a_profile() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from preheat.ingest.condense import condense
+from preheat.ingest.condense import make_session_rows
 from preheat.model.session import Event, Rewind, ToolCall, ToolKind, ToolResult, Usage, UserMessage
 from preheat.profiles import trace
 from preheat.profiles.bookkeeping import is_bookkeeping
@@ -18,7 +18,7 @@ def test_messages_and_eras_are_counted_as_the_archive_counts() -> None:
     first, second = story.records
     assert (first.seq, first.message, first.era) == (0, 3, 0)
     assert (second.seq, second.message, second.era) == (1, 5, 1)
-    assert story.profile.messages == condense(story.session).counts["messages"] == 6
+    assert story.profile.messages == make_session_rows(story.session).counts["messages"] == 6
     assert story.profile.compactions == 1
 
 

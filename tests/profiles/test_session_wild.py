@@ -7,7 +7,7 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from preheat.ingest.condense import condense
+from preheat.ingest.condense import make_session_rows
 from preheat.model.outcome import CAUSES, FAILURES, RUNGS, STATUSES, Outcome
 from preheat.model.profile import CallRecord, Rate, SessionProfile
 from preheat.model.session import (
@@ -22,7 +22,7 @@ from preheat.model.session import (
     Usage,
     UserMessage,
 )
-from preheat.profiles import profile, trace
+from preheat.profiles import profile_session, trace
 
 times = st.none() | st.floats(-1e12, 1e12)
 texts = st.sampled_from(["", "x", "why?", "/go", "src/a.py and ```\nx\n```", "é" * 300])
@@ -87,7 +87,7 @@ def numbers(value: Any) -> list[float]:
 def test_any_session_has_a_sound_profile(given_session: tuple[Session, tuple[Outcome, ...]]) -> None:
     session, outcomes = given_session
     records = trace(session, outcomes)
-    found = profile(session, outcomes, records)
+    found = profile_session(session, outcomes, records)
     rates = [
         found.errors, found.mistakes, found.early, found.late, found.recovery, found.repeats, found.repeated_failures,
         found.rereads, *(rate for use in found.tools.values() for rate in (use.errors, use.mistakes)),
@@ -98,7 +98,7 @@ def test_any_session_has_a_sound_profile(given_session: tuple[Session, tuple[Out
     assert sum(use.calls for use in found.tools.values()) == found.calls
     assert sum(found.causes.values()) == sum(use.errors.count for use in found.tools.values()) == found.errors.count
     assert found.causes.get("mistake", 0) == found.mistakes.count <= found.errors.count
-    assert found.messages == condense(session).counts["messages"]
+    assert found.messages == make_session_rows(session).counts["messages"]
     assert 0 <= found.proficiency <= 1
     assert found.lost_seconds <= 600 * found.errors.count
     assert all(math.isfinite(number) for number in numbers(msgspec.to_builtins(found)))
@@ -110,7 +110,7 @@ def test_what_is_stored_is_what_was_measured(given_session: tuple[Session, tuple
     """Records and profile go through JSON unchanged, and a second measurement gives the same."""
     session, outcomes = given_session
     records = trace(session, outcomes)
-    found = profile(session, outcomes, records)
+    found = profile_session(session, outcomes, records)
     assert trace(session, outcomes) == records
     assert msgspec.json.decode(msgspec.json.encode(records), type=tuple[CallRecord, ...]) == records
     assert msgspec.json.decode(msgspec.json.encode(found), type=SessionProfile) == found

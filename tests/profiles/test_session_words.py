@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preheat.profiles.markers import context_markers
+from preheat.profiles.markers import find_context_markers
 from preheat.profiles.style import user_style
 from tests.growth import grows_in_proportion
 
@@ -49,23 +49,23 @@ def test_only_what_a_person_typed_counts() -> None:
     ],
 )  # fmt: skip
 def test_markers_are_paths_addresses_and_code_blocks(text: str, markers: list[str]) -> None:
-    assert list(context_markers([text], "/w/proj")) == markers
+    assert list(find_context_markers([text], "/w/proj")) == markers
 
 
 def test_the_most_frequent_come_first_then_the_first_seen_twenty_at_most() -> None:
     texts = [f"d/{number}.py" for number in range(30)] + ["d/7.py and d/9.py and d/9.py"]
-    found = context_markers(texts)
+    found = find_context_markers(texts)
     assert found[:4] == ("d/9.py", "d/7.py", "d/0.py", "d/1.py")
     assert len(found) == 20
 
 
 @given(st.lists(st.text(alphabet=st.sampled_from("/.`~: \n\tahtps#L12é()"), max_size=80)))
 def test_any_text_has_markers_of_one_line(texts: list[str]) -> None:
-    found = context_markers(texts, "/p")
+    found = find_context_markers(texts, "/p")
     assert len(found) <= 20
     assert all("\n" not in marker and marker.strip() for marker in found)
 
 
 @pytest.mark.parametrize("text", ["/" * 300_000, "a" * 300_000 + "/", "```" * 100_000, "a/" * 150_000, "`/" * 150_000])
 def test_time_grows_with_the_length_of_hostile_texts(text: str) -> None:
-    grows_in_proportion(lambda part: context_markers([part]), text)
+    grows_in_proportion(lambda part: find_context_markers([part]), text)

@@ -9,7 +9,7 @@ from typing import Any
 from preheat.agents import renderers_of
 from preheat.agents.hermes import importing
 from preheat.model.lesson import Example
-from preheat.model.rendering import Begun, Rendered
+from preheat.model.rendering import RenderedContext, StartedSession
 from preheat.provisioning import provision, render
 from preheat.testing.programs import clean_environment, hermes
 from tests.provisioning.made import NOW, PROJECT, lesson, test_command
@@ -25,7 +25,7 @@ def program() -> str:
     return real_program(hermes.find_hermes(), "hermes")
 
 
-def rendered(form: str, task: str = "Count a lot") -> Rendered:
+def rendered(form: str, task: str = "Count a lot") -> RenderedContext:
     """A fact and a real call, in one of Hermes's forms or as text."""
     call = Example("terminal", {"command": COMMAND}, '{"output": "0 issues.", "exit_code": 0}', "shell", "hermes")
     made = provision(
@@ -42,7 +42,7 @@ def environment(home: str) -> dict[str, str]:
     return {**found, "PATH": os.pathsep.join((os.path.dirname(program()), found["PATH"]))}
 
 
-def imported(home: str, task: str = "Count a lot") -> Begun:
+def imported(home: str, task: str = "Count a lot") -> StartedSession:
     """A session in the program's store."""
     folder = os.path.join(home, "project")
     for needed in (os.path.join(home, ".hermes"), folder):

@@ -9,7 +9,15 @@ import pytest
 
 from preheat.agents.cline.reader import READER
 from preheat.agents.sources import detect, read
-from preheat.model.session import AssistantMessage, Reasoning, Session, Usage, UserMessage, joined, usage
+from preheat.model.session import (
+    AssistantMessage,
+    Reasoning,
+    Session,
+    Usage,
+    UserMessage,
+    pair_calls_with_results,
+    sum_usage,
+)
 from preheat.testing.model_server import Call, ModelServer, Reply
 from preheat.testing.programs.cline import ClineHome, find_cline
 
@@ -43,7 +51,7 @@ def test_a_headless_session_is_read_as_it_was_scripted(tmp_path: Path) -> None:
     with ModelServer(script) as server:
         home = ClineHome(str(tmp_path), server.url)
         home.prompt("Look around here.")
-        assert server.remaining == 0
+        assert server.unused_replies == 0
     (path,) = home.messages()
     assert detect(path) is READER
     (session,) = read(path)
@@ -52,7 +60,7 @@ def test_a_headless_session_is_read_as_it_was_scripted(tmp_path: Path) -> None:
     assert [event.text for event in session.events if isinstance(event, UserMessage)] == ["Look around here."]
     assert said(session) == ["I look first.", "All done."]
     assert [event.text for event in session.events if isinstance(event, Reasoning)] == ["It may not be there."]
-    pairs = list(joined(session))
+    pairs = list(pair_calls_with_results(session))
     assert [(call.tool, call.input) for call, _ in pairs] == [
         (call.name, call.arguments) for reply in script for call in reply.calls
     ]
@@ -60,7 +68,7 @@ def test_a_headless_session_is_read_as_it_was_scripted(tmp_path: Path) -> None:
     assert [result.exit_code for result in results] == [2, None, 3, None]
     assert [result.is_error for result in results] == [True, True, True, True]
     assert [item["success"] for item in results[0].detail["items"]] == [False, True]
-    assert session.reported == usage(session) == sum((reply.usage for reply in script), Usage())
+    assert session.reported == sum_usage(session) == sum((reply.usage for reply in script), Usage())
 
 
 def test_a_subagent_is_a_child(tmp_path: Path) -> None:
@@ -71,4 +79,4 @@ def test_a_subagent_is_a_child(tmp_path: Path) -> None:
     parent, child = (session for path in home.messages() for session in read(path))
     assert (child.parent, child.relation, child.project) == (parent.id, "subagent", home.project)
     assert (said(parent), said(child)) == (["Ask.", "Zero."], ["None."])
-    assert (usage(parent), usage(child)) == (Usage(input=200, output=20), Usage(input=100, output=10))
+    assert (sum_usage(parent), sum_usage(child)) == (Usage(input=200, output=20), Usage(input=100, output=10))

@@ -17,8 +17,8 @@ from preheat.model.session import (
     ToolResult,
     Usage,
     UserMessage,
-    joined,
-    usage,
+    pair_calls_with_results,
+    sum_usage,
 )
 from preheat.testing.model_server import Call, ModelServer, Reply
 from preheat.testing.programs.codex import CodexHome, events, find_codex, thread_of
@@ -79,7 +79,7 @@ def test_a_headless_session_is_read_as_it_was_scripted(tmp_path: Path) -> None:
     with ModelServer(script) as server:
         home = CodexHome(str(tmp_path), server.url)
         thread = thread_of(home.exec("Make a greeting file."))
-        assert server.remaining == 0
+        assert server.unused_replies == 0
         assert all(request.path == "/v1/responses" for request in server.requests)
     assert (tmp_path / "proj" / "greeting.txt").read_text() == "hello\n"
     path = home.rollout(thread)
@@ -89,7 +89,7 @@ def test_a_headless_session_is_read_as_it_was_scripted(tmp_path: Path) -> None:
     assert human(session) == ["Make a greeting file."]
     assert assistant_texts(session) == [reply.text for reply in script if reply.text]
     assert [event.text for event in session.events if isinstance(event, Reasoning)] == ["It may not be there."]
-    pairs = list(joined(session))
+    pairs = list(pair_calls_with_results(session))
     calls = [call for reply in script for call in reply.calls]
     assert [(call.tool, call.input) for call, _ in pairs] == [
         (call.name, call.arguments if isinstance(call.arguments, dict) else {"text": call.arguments}) for call in calls
@@ -102,7 +102,7 @@ def test_a_headless_session_is_read_as_it_was_scripted(tmp_path: Path) -> None:
     assert results[4].text.startswith("apply_patch verification failed")
     assert results[5].text == "unsupported call: no_such_tool"
     total = sum((reply.usage for reply in script), Usage())
-    assert session.reported == usage(session) == total
+    assert session.reported == sum_usage(session) == total
     stated = [event.usage for event in session.events if isinstance(event, AssistantMessage) and event.usage]
     assert stated == [reply.usage for reply in script]
 
@@ -113,7 +113,7 @@ def test_the_tokens_read_are_those_the_program_prints(tmp_path: Path) -> None:
         home = CodexHome(str(tmp_path), server.url)
         finished = home.exec("Is it?")
     (printed,) = (event["usage"] for event in events(finished) if event["type"] == "turn.completed")
-    counted = usage(one(home.rollout(thread_of(finished))))
+    counted = sum_usage(one(home.rollout(thread_of(finished))))
     assert printed["input_tokens"] == counted.input + counted.cache_read
     assert printed["output_tokens"] == counted.output
     assert printed["reasoning_output_tokens"] == counted.reasoning
@@ -130,14 +130,14 @@ def test_a_resumed_session_grows_and_a_fork_counts_only_its_own(tmp_path: Path) 
     after, forked = one(home.rollout(thread)), one(home.rollout(fork))
     assert after.events[: len(before.events)] == before.events
     assert human(after) == ["First.", "Second."]
-    assert usage(after) == after.reported == Usage(input=300, output=30)
+    assert sum_usage(after) == after.reported == Usage(input=300, output=30)
     assert (forked.parent, forked.relation, human(forked), assistant_texts(forked)) == (
         thread,
         "fork",
         ["Third."],
         ["Three."],
     )
-    assert usage(forked) == forked.reported == Usage(input=100, output=10)
+    assert sum_usage(forked) == forked.reported == Usage(input=100, output=10)
 
 
 def test_interruption_compaction_and_copied_fork_are_read_in_legacy_mode(tmp_path: Path) -> None:
@@ -158,22 +158,22 @@ def test_interruption_compaction_and_copied_fork_are_read_in_legacy_mode(tmp_pat
             codex.turn(thread, "Go on.")
             fork = codex.fork(thread)
             codex.turn(fork, "Try another way.")
-        assert server.remaining == 0
+        assert server.unused_replies == 0
     session, forked = one(home.rollout(thread)), one(home.rollout(fork))
     assert session.starter == "human"
     assert human(session) == ["Make a greeting file.", "Wait a while.", "Go on."]
-    results = [result for _, result in joined(session) if result is not None]
+    results = [result for _, result in pair_calls_with_results(session) if result is not None]
     assert [result.exit_code for result in results] == [2, 0, None]
     assert [result.is_error for result in results] == [None, False, None]
     assert results[2].text == "aborted by user"
     assert [event.name for event in session.events if isinstance(event, Other)] == ["context_window", "turn_aborted"]
     assert len([event for event in session.events if isinstance(event, Compaction)]) == 1
     # Five replies of the default size, one of them the summary.
-    assert usage(session) == session.reported == Usage(input=500, output=50)
+    assert sum_usage(session) == session.reported == Usage(input=500, output=50)
     assert (forked.parent, forked.relation) == (thread, "fork")
     assert (human(forked), assistant_texts(forked)) == (["Try another way."], ["Another way."])
-    assert not list(joined(forked))
-    assert usage(forked) == forked.reported == Usage(input=100, output=10)
+    assert not list(pair_calls_with_results(forked))
+    assert sum_usage(forked) == forked.reported == Usage(input=100, output=10)
 
 
 def test_a_subagent_is_a_child_without_its_parents_tokens(tmp_path: Path) -> None:
@@ -194,5 +194,5 @@ def test_a_subagent_is_a_child_without_its_parents_tokens(tmp_path: Path) -> Non
     assert (assistant_texts(parent), assistant_texts(child)) == (["Ask.", "Zero."], ["None."])
     assert human(child) == []
     assert not [event for event in child.events if isinstance(event, ToolResult)]
-    assert usage(parent) == parent.reported == Usage(input=200, output=20)
-    assert usage(child) == child.reported == Usage(input=100, output=10)
+    assert sum_usage(parent) == parent.reported == Usage(input=200, output=20)
+    assert sum_usage(child) == child.reported == Usage(input=100, output=10)

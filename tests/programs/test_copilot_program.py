@@ -18,8 +18,8 @@ from preheat.model.session import (
     ToolCall,
     Usage,
     UserMessage,
-    joined,
-    usage,
+    pair_calls_with_results,
+    sum_usage,
 )
 from preheat.testing.model_server import Call, ModelServer, Reply
 from preheat.testing.programs.copilot import CopilotHome, find_copilot
@@ -61,7 +61,7 @@ def test_a_headless_session_is_read_as_it_was_scripted(tmp_path: Path) -> None:
     with ModelServer(script) as server:
         home = CopilotHome(str(tmp_path), server.url)
         home.prompt("Look around.")
-        assert server.remaining == 0
+        assert server.unused_replies == 0
         assert all(request.path == "/v1/chat/completions" for request in server.requests)
     (path,) = home.sessions()
     assert detect(path) is READER
@@ -72,14 +72,14 @@ def test_a_headless_session_is_read_as_it_was_scripted(tmp_path: Path) -> None:
     assert human(session) == ["Look around."]
     assert assistant_texts(session) == ["I look first.", "All done."]
     assert [event.text for event in session.events if isinstance(event, Reasoning)] == ["It may not be there."]
-    pairs = list(joined(session))
+    pairs = list(pair_calls_with_results(session))
     calls = [call for reply in script for call in reply.calls]
     assert [(call.tool, call.input) for call, _ in pairs] == [(call.name, call.arguments) for call in calls]
     results = [result for _, result in pairs if result is not None]
     assert [result.exit_code for result in results] == [2, None, 0, None]
     assert [result.is_error for result in results] == [False, True, False, True]
     assert results[2].text == "good"
-    assert session.reported == usage(session) == sum((reply.usage for reply in script), Usage())
+    assert session.reported == sum_usage(session) == sum((reply.usage for reply in script), Usage())
 
 
 def test_a_resumed_session_grows_with_its_totals(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_a_resumed_session_grows_with_its_totals(tmp_path: Path) -> None:
     (after,) = read(home.sessions()[0])
     assert after.events[: len(before.events)] == before.events
     assert human(after) == ["First.", "Second."]
-    assert usage(after) == after.reported == Usage(input=300, output=30)
+    assert sum_usage(after) == after.reported == Usage(input=300, output=30)
 
 
 def test_a_subagent_is_a_child_without_its_parents_tokens(tmp_path: Path) -> None:
@@ -105,5 +105,5 @@ def test_a_subagent_is_a_child_without_its_parents_tokens(tmp_path: Path) -> Non
     assert (spawn.session, spawn.call_id, child.parent) == (child.id, "call_1", parent.id)
     assert (assistant_texts(parent), assistant_texts(child)) == (["Ask.", "Zero."], ["None."])
     assert [event.call_id for event in child.events if isinstance(event, ToolCall)] == ["call_2"]
-    assert usage(parent) == parent.reported == Usage(input=200, output=20)
-    assert usage(child) == child.reported == Usage(input=200, output=20)
+    assert sum_usage(parent) == parent.reported == Usage(input=200, output=20)
+    assert sum_usage(child) == child.reported == Usage(input=200, output=20)

@@ -19,8 +19,8 @@ from preheat.model.session import (
     ToolResult,
     Usage,
     UserMessage,
-    joined,
-    usage,
+    pair_calls_with_results,
+    sum_usage,
 )
 from preheat.testing.programs import gemini
 from preheat.testing.script import Call, Reply
@@ -100,7 +100,7 @@ def test_a_headless_session_is_read_as_it_was_scripted(program: str, tmp_path: P
     assert human(session) == ["Make a file."]
     assert said(session) == [reply.text for reply in script if reply.text]
     assert [event.text for event in session.events if isinstance(event, Reasoning)] == ["Looking\nIt may not be there."]
-    pairs = list(joined(session))
+    pairs = list(pair_calls_with_results(session))
     assert [(call.tool, call.input) for call, _ in pairs] == [
         (call.name, call.arguments) for reply in script for call in reply.calls
     ]
@@ -108,9 +108,9 @@ def test_a_headless_session_is_read_as_it_was_scripted(program: str, tmp_path: P
     assert [result.exit_code for result in results] == [2, None, 0, None, None]
     assert [result.is_error for result in results] == [None, True, None, True, False]
     assert results[2].text == "good"
-    assert usage(session) == sum((reply.usage for reply in script), Usage())
+    assert sum_usage(session) == sum((reply.usage for reply in script), Usage())
     stated = finished.printed["stats"]["models"][gemini.MODEL]["tokens"]
-    total = usage(session)
+    total = sum_usage(session)
     assert (stated["prompt"], stated["cached"]) == (total.input + total.cache_read, total.cache_read)
     assert (stated["candidates"], stated["thoughts"]) == (total.output - total.reasoning, total.reasoning)
 
@@ -154,8 +154,8 @@ def test_a_resumed_session_grows_and_a_compaction_is_seen(program: str, tmp_path
     assert third.events[: len(second.events)] == second.events
     assert human(third) == ["Count.", "Count on.", "And on."]
     assert said(third) == ["I count.", "One.", "Three.", "Going on."]
-    assert [result and result.exit_code for _, result in joined(third)] == [0, 3]
-    assert usage(third) == Usage(input=500, output=50)
+    assert [result and result.exit_code for _, result in pair_calls_with_results(third)] == [0, 3]
+    assert sum_usage(third) == Usage(input=500, output=50)
     assert [event.summary for event in third.events if isinstance(event, Compaction)] == [SUMMARY]
 
 
@@ -172,4 +172,4 @@ def test_a_subagent_is_a_child_and_counts_nothing_of_its_parent(program: str, tm
     assert (spawn.session, child.parent, child.relation) == (child.id, parent.id, "subagent")
     assert (said(parent), human(child)) == (["Ask.", "Zero."], [])
     assert [event.exit_code for event in child.events if isinstance(event, ToolResult)] == [0, None]
-    assert usage(parent) == usage(child) == Usage(input=200, output=20)
+    assert sum_usage(parent) == sum_usage(child) == Usage(input=200, output=20)

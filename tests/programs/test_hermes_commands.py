@@ -15,7 +15,7 @@ import pytest
 from preheat.agents.hermes.plugin import watching
 from preheat.running import place
 from preheat.testing.model_server import ModelServer
-from preheat.testing.programs import Finished, clean_environment, hermes, run
+from preheat.testing.programs import FinishedProgram, clean_environment, hermes, run_program
 from preheat.testing.script import Call, Reply
 from preheat.tools.warm_session import WARM_SESSION
 from tests.daemon.made import RIGHT, learned
@@ -50,13 +50,13 @@ class Home(NamedTuple):
         )  # fmt: skip
         return hermes.run(job)
 
-    def warm(self, *words: str) -> Finished:
-        return run([self.program, "warm", *words], self.project, self.environment, expect=None)
+    def warm(self, *words: str) -> FinishedProgram:
+        return run_program([self.program, "warm", *words], self.project, self.environment, expect=None)
 
-    def preheat(self, *words: str) -> Finished:
+    def preheat(self, *words: str) -> FinishedProgram:
         """As a person would type it."""
         environment = {**self.environment, "PREHEAT_HOME": self.data}
-        return run([sys.executable, "-m", "preheat", "warm", *words], self.project, environment, expect=None)
+        return run_program([sys.executable, "-m", "preheat", "warm", *words], self.project, environment, expect=None)
 
 
 def make_home(folder: Any) -> Home:
@@ -74,7 +74,7 @@ def home(tmp_path: Any) -> Iterator[Home]:
     home = make_home(tmp_path)
     yield home
     environment = {**home.environment, "PREHEAT_HOME": home.data}
-    run([sys.executable, "-m", "preheat", "serve", "--stop"], home.project, environment, expect=None)
+    run_program([sys.executable, "-m", "preheat", "serve", "--stop"], home.project, environment, expect=None)
 
 
 def shell(command: str) -> Reply:

@@ -22,7 +22,7 @@ from preheat.app.templates.library import Templates
 from preheat.errors import UserError
 from preheat.model.lesson import DAY, Example, Lesson, Scope, Support
 from preheat.model.template import Template
-from preheat.testing.programs import hermes, run
+from preheat.testing.programs import hermes, run_program
 from preheat.testing.script import Call, Reply
 from tests.agents.test_hermes_bad_databases import files
 from tests.programs import seeds
@@ -66,7 +66,7 @@ class Machine:
                    support=Support(40, 9, 1, 1), **common),
             Lesson(id="e1", kind="example", text="A call.", example=call, support=Support(9, 9, 0, 0), **common),
         )  # fmt: skip
-        Templates(self.data).keep(Template(name="shop", project="project", lessons=lessons), "built")
+        Templates(self.data).store(Template(name="shop", project="project", lessons=lessons), "built")
 
     def preheat(self, *words: str) -> str:
         done = subprocess.run(
@@ -151,7 +151,7 @@ def test_a_warm_session_can_be_imported_resumed_and_deleted(machine: Machine) ->
         assert "preheat_" not in said
     assert seeds.COMMAND not in machine.preheat("sessions", "show", begun["session"])
 
-    run([seeds.program(), *begun["undo"][1:], "--yes"], machine.project, machine.environment)
+    run_program([seeds.program(), *begun["undo"][1:], "--yes"], machine.project, machine.environment)
     assert session_ids(machine.store) == [before]
     seeds.sound(machine.store)
 

@@ -19,7 +19,7 @@ from preheat.agents.sources import read
 from preheat.model.live import HookAnswer, HookEvent
 from preheat.model.session import Compaction, Usage, UserMessage
 from preheat.running import asking, place
-from preheat.testing.listening import Listening, Raw
+from preheat.testing.listening import ListeningDaemon, RawAnswer
 from preheat.testing.programs import clean_environment, hermes
 from preheat.testing.script import Call, Reply
 from tests.daemon.made import RIGHT, learned
@@ -119,7 +119,7 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
     program = real_program(hermes.find_hermes(), "hermes")
     found = Machine(program, tmp_path)
     yield found
-    if place.holder(found.data) is not None:
+    if place.find_daemon(found.data) is not None:
         found.preheat("serve", "--stop")
 
 
@@ -197,7 +197,7 @@ def test_a_compacted_session_gets_its_start_once(machine: Machine, form: str, in
 
 
 def answer_with_mark(event: HookEvent) -> HookAnswer:
-    return HookAnswer(context=f"<preheat-advisory>said at {event.told_as}</preheat-advisory>")
+    return HookAnswer(context=f"<preheat-advisory>said at {event.host_event}</preheat-advisory>")
 
 
 def test_subagents_are_not_watched(machine: Machine) -> None:
@@ -209,7 +209,7 @@ def test_subagents_are_not_watched(machine: Machine) -> None:
         Reply("Zero."),
         Reply("Waited.", delay=2),
     ]
-    with Listening(machine.data, "hermes", answer_with_mark) as listening:
+    with ListeningDaemon(machine.data, "hermes", answer_with_mark) as listening:
         ran = machine.run(script)
     assert {event.session for event in listening.events if not event.subagent} == {ran.finished.session}
     children = [body for body in ran.bodies if TASK not in body]
@@ -228,7 +228,7 @@ def test_hermes_own_review_is_not_watched(machine: Machine) -> None:
     )
     (waits / "__init__.py").write_text(waiting)
     for _ in range(4):  # it may end before its review has begun
-        with Listening(machine.data, "hermes", answer_with_mark) as listening:
+        with ListeningDaemon(machine.data, "hermes", answer_with_mark) as listening:
             ran = machine.run(commands("echo hello"), review=1, plugins="plugins: {enabled: [preheat, waits]}")
         assert [event.name for event in listening.events] == [
             "session_start", "before_tool", "after_tool", "stop", "session_end",
@@ -280,8 +280,8 @@ def check_undisturbed(ran: Ran, preheat: bool = False) -> None:
 
 def test_a_broken_or_hanging_daemon_does_not_disturb_the_session(machine: Machine) -> None:
     """With half an answer, none, invalid JSON, and an answer that never comes."""
-    answers = iter([*(Raw(data) for data in BAD), *(Raw(b"", 60) for _ in range(50))])
-    with Listening(machine.data, "hermes", lambda event: next(answers)) as listening:
+    answers = iter([*(RawAnswer(data) for data in BAD), *(RawAnswer(b"", 60) for _ in range(50))])
+    with ListeningDaemon(machine.data, "hermes", lambda event: next(answers)) as listening:
         check_undisturbed(machine.run(CALLS))
         listening.end()
 
@@ -320,7 +320,7 @@ def test_a_plugin_that_raises_does_not_disturb_the_session(machine: Machine, bro
             "on_session_end",
         )
         file = machine.plugin / os.path.basename(watching.__file__)
-        file.write_text(RAISING.format(watcher=watching.Watching.__name__, names=names))
+        file.write_text(RAISING.format(watcher=watching.SessionWatcher.__name__, names=names))
     elif broken == "register":
         machine.plugin.joinpath("__init__.py").write_text(
             "def register(ctx):\n    raise RuntimeError('broken on purpose')\n"
@@ -348,7 +348,7 @@ def test_safe_mode_loads_no_plugin(machine: Machine) -> None:
     # It leaves the settings out as well, so the model is named beside them.
     named = {"CUSTOM_BASE_URL": "{url}", "OPENAI_API_KEY": "none"}
     options = ("-q", TASK, "--safe-mode", "--provider", "custom", "--model", "scripted")
-    with Listening(machine.data, "hermes", answer_with_mark) as listening:
+    with ListeningDaemon(machine.data, "hermes", answer_with_mark) as listening:
         ran = machine.run(CALLS, *options, environment=named)
     check_undisturbed(ran)
     assert listening.payloads == []

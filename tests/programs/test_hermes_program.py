@@ -6,7 +6,7 @@ import pytest
 
 from preheat.agents.hermes.reader import READER
 from preheat.agents.sources import read
-from preheat.model.session import AssistantMessage, Session, Usage, UserMessage, joined, usage
+from preheat.model.session import AssistantMessage, Session, Usage, UserMessage, pair_calls_with_results, sum_usage
 from preheat.testing.programs import hermes
 from preheat.testing.script import Call, Reply
 from tests.shared import real_program
@@ -46,7 +46,9 @@ def test_a_session_and_its_continuation_are_read(program: str, tmp_path: object)
     assert session.id == finished.session
     assert session.project == os.path.realpath(os.path.join(home, "project"))
     assert [
-        (call.tool, call.kind, result.exit_code, result.is_error) for call, result in joined(session) if result
+        (call.tool, call.kind, result.exit_code, result.is_error)
+        for call, result in pair_calls_with_results(session)
+        if result
     ] == [
         ("terminal", "shell", 0, None),
         ("terminal", "shell", 2, None),
@@ -56,7 +58,7 @@ def test_a_session_and_its_continuation_are_read(program: str, tmp_path: object)
     texts = [event.text for event in session.events if isinstance(event, AssistantMessage) and event.text]
     assert texts == ["I look around.", "All done."]
     assert session.reported == Usage(input=900, output=60, cache_read=300, reasoning=15)
-    assert usage(session) == session.reported
+    assert sum_usage(session) == session.reported
     assert session.problems == ()
 
     _, resumed = run(program, home, ["chat", "--resume", session.id, "-q", "And now?", "-Q"], (Reply("Nothing."),))
@@ -64,4 +66,4 @@ def test_a_session_and_its_continuation_are_read(program: str, tmp_path: object)
     assert resumed.events[2 : len(session.events) - 2] == session.events[2:-2]
     prompts = [event.text for event in resumed.events if isinstance(event, UserMessage)]
     assert prompts == ["Do some work", "And now?"]
-    assert usage(resumed) == resumed.reported
+    assert sum_usage(resumed) == resumed.reported

@@ -9,8 +9,16 @@ from typing import Any
 import jsonschema
 import pytest
 
-from preheat.agents.codex.hooks import state, trust_hash, trust_key
-from preheat.testing.hooked import MARKS, REFUSED, REPLACED, Hooked, Mode, answer_of, hooks_for
+from preheat.agents.codex.hooks import hook_status, trust_hash, trust_key
+from preheat.testing.hooked import (
+    ANSWER_TEXTS,
+    REFUSAL_REASON,
+    REPLACED_OUTPUT,
+    HookRecorder,
+    Mode,
+    make_answer,
+    require_hooks,
+)
 from preheat.testing.model_server import Call, ModelServer, Reply
 from preheat.testing.programs.codex import CodexHome, find_codex
 
@@ -35,13 +43,13 @@ def program() -> str:
     return path
 
 
-def run_session(folder: Path, mode: Mode = "answer", *options: str) -> tuple[Hooked, list[Any]]:
+def run_session(folder: Path, mode: Mode = "answer", *options: str) -> tuple[HookRecorder, list[Any]]:
     """The hooks, and the input of the last request to the model."""
     with ModelServer(SCRIPT) as server:
         home = CodexHome(str(folder), server.url)
-        hooked = Hooked(str(folder / "data"), "codex", home.environment, mode)
+        hooked = HookRecorder(str(folder / "data"), "codex", home.environment, mode)
         home.exec("Look around.", *(options or (TRUST,)))
-        assert server.remaining == 0
+        assert server.unused_replies == 0
         return hooked, server.main_requests[-1].body["input"]
 
 
@@ -55,7 +63,7 @@ def test_context_at_the_start_and_after_a_call_reaches_the_model(tmp_path: Path)
         "session_start", "prompt", "before_tool", "after_tool", "before_tool", "after_tool", "stop", "session_end",
     ]  # fmt: skip
     for name in ("session_start", "prompt", "before_tool", "after_tool"):
-        assert MARKS[name] in encode_items(items)
+        assert ANSWER_TEXTS[name] in encode_items(items)
 
 
 def test_a_call_is_reported_like_in_the_rollout_with_its_exit_code(tmp_path: Path) -> None:
@@ -80,7 +88,7 @@ def test_a_broken_or_hanging_hook_does_not_disturb_the_session(tmp_path: Path, m
 def test_an_output_is_replaced_and_the_session_continues(tmp_path: Path) -> None:
     _, items = run_session(tmp_path, "replace")
     outputs = [item["output"] for item in items if item["type"] == "function_call_output"]
-    assert [REPLACED in output for output in outputs] == [True, True]
+    assert [REPLACED_OUTPUT in output for output in outputs] == [True, True]
     assert "No such file" not in encode_items(outputs)
 
 
@@ -89,7 +97,7 @@ def test_a_call_is_refused_and_a_stop_held_once(tmp_path: Path) -> None:
     hooked, items = run_session(tmp_path, "block")
     outputs = [item["output"] for item in items if item["type"] == "function_call_output"]
     assert len(outputs) == 2
-    assert all(REFUSED in output for output in outputs)
+    assert all(REFUSAL_REASON in output for output in outputs)
     stops = [event for event in hooked.events if event.name == "stop"]
     assert [stop.stop_again for stop in stops] == [False, True]
 
@@ -98,17 +106,17 @@ def test_hooks_run_only_when_trusted_and_status_reports_it(tmp_path: Path) -> No
     """Our hash equals the program's: with it in the configuration the hooks run."""
     with ModelServer([*SCRIPT, *SCRIPT]) as server:
         home = CodexHome(str(tmp_path), server.url)
-        hooked = Hooked(str(tmp_path / "data"), "codex", home.environment)
+        hooked = HookRecorder(str(tmp_path / "data"), "codex", home.environment)
         settings, path = hooked.settings, hooked.plan.path
         home.exec("Look around.")
         assert hooked.payloads == []
-        assert state(home.environment, "", path, settings).active == "no"
+        assert hook_status(home.environment, "", path, settings).active == "no"
         _trust(home, path, settings)
-        assert state(home.environment, "", path, settings).active == "yes"
+        assert hook_status(home.environment, "", path, settings).active == "yes"
         home.exec("Look around.")
         assert len(hooked.payloads) == 8
         settings["hooks"]["Stop"][0]["hooks"][0]["timeout"] = 6  # type: ignore[index]
-        assert "changed" in state(home.environment, "", path, settings).reason
+        assert "changed" in hook_status(home.environment, "", path, settings).reason
 
 
 def _trust(home: CodexHome, path: str, settings: dict[str, Any]) -> None:
@@ -131,9 +139,9 @@ def test_every_answer_fits_the_schemas_in_the_program(tmp_path: Path) -> None:
     checked = 0
     for event in hooked.events:
         for mode in ("answer", "replace", "block"):
-            answer = hooks_for("codex").write(event, answer_of(event, mode))
+            answer = require_hooks("codex").write(event, make_answer(event, mode))
             if answer is not None:
-                jsonschema.validate(json.loads(answer), schemas[event.told_as])
+                jsonschema.validate(json.loads(answer), schemas[event.host_event])
                 checked += 1
     assert checked >= 12
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from preheat.testing.hooked import MARKS, REFUSED, REPLACED, Hooked, Mode
+from preheat.testing.hooked import ANSWER_TEXTS, REFUSAL_REASON, REPLACED_OUTPUT, HookRecorder, Mode
 from preheat.testing.model_server import Call, ModelServer, Reply
 from preheat.testing.programs.copilot import CopilotHome, find_copilot
 
@@ -27,7 +27,7 @@ def bash(command: str) -> Call:
     return Call("bash", {"command": command, "description": "Run it"})
 
 
-def run_session(folder: Path, mode: Mode = "answer") -> tuple[Hooked, list[Any]]:
+def run_session(folder: Path, mode: Mode = "answer") -> tuple[HookRecorder, list[Any]]:
     """The hooks, and the messages of the last request to the model."""
     view = Call("view", {"path": str(folder / "proj" / "missing.txt")})
     script = [
@@ -38,9 +38,9 @@ def run_session(folder: Path, mode: Mode = "answer") -> tuple[Hooked, list[Any]]
     ]
     with ModelServer(script) as server:
         home = CopilotHome(str(folder), server.url)
-        hooked = Hooked(str(folder / "data"), "copilot", home.environment, mode)
+        hooked = HookRecorder(str(folder / "data"), "copilot", home.environment, mode)
         home.prompt("Look around.")
-        assert server.remaining == 0
+        assert server.unused_replies == 0
         return hooked, server.main_requests[-1].body["messages"]
 
 
@@ -57,8 +57,8 @@ def test_context_reaches_the_model(tmp_path: Path) -> None:
         "before_tool", "after_tool", "tool_failed", "before_tool", "after_tool", "stop", "session_end",
     ]  # fmt: skip
     for name in ("session_start", "prompt", "before_tool", "after_tool", "tool_failed"):
-        assert MARKS[name] in json.dumps(messages)
-    assert MARKS["after_tool"] in results(messages)[0]
+        assert ANSWER_TEXTS[name] in json.dumps(messages)
+    assert ANSWER_TEXTS["after_tool"] in results(messages)[0]
 
 
 def test_events_report_what_happened(tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_a_missing_client_refuses_nothing(tmp_path: Path) -> None:
     """Neither the script nor its Python exists any more: every call still runs."""
     with ModelServer([Reply(calls=[bash("echo good")]), Reply("Done.")]) as server:
         home = CopilotHome(str(tmp_path), server.url)
-        hooked = Hooked(str(tmp_path / "data"), "copilot", home.environment)
+        hooked = HookRecorder(str(tmp_path / "data"), "copilot", home.environment)
         installed = Path(hooked.plan.path)
         installed.write_text(
             installed.read_text().replace("/data/hook.py", "/gone/hook.py").replace("/bin/python", "/bin/gone")
@@ -98,12 +98,12 @@ def test_a_missing_client_refuses_nothing(tmp_path: Path) -> None:
 
 def test_an_output_is_replaced(tmp_path: Path) -> None:
     _, messages = run_session(tmp_path, "replace")
-    assert REPLACED in results(messages)[0]
+    assert REPLACED_OUTPUT in results(messages)[0]
     assert "No such file" not in results(messages)[0]
 
 
 def test_a_call_is_refused_and_a_stop_held_once(tmp_path: Path) -> None:
     """The model gets the reason."""
     hooked, messages = run_session(tmp_path, "block")
-    assert REFUSED in results(messages)[0]
+    assert REFUSAL_REASON in results(messages)[0]
     assert [event.stop_again for event in hooked.events if event.name == "stop"] == [False, True]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from preheat.testing.hooked import MARKS, REFUSED, REPLACED, Hooked, Mode
+from preheat.testing.hooked import ANSWER_TEXTS, REFUSAL_REASON, REPLACED_OUTPUT, HookRecorder, Mode
 from preheat.testing.model_server import Call, Reply
 from preheat.testing.programs import clean_environment, gemini
 
@@ -32,10 +32,10 @@ def program() -> str:
     return path
 
 
-def ran(folder: Path, program: str, mode: Mode = "answer") -> tuple[Hooked, list[Any]]:
+def ran(folder: Path, program: str, mode: Mode = "answer") -> tuple[HookRecorder, list[Any]]:
     """The hooks, and the contents of the last request to the model."""
     home = str(folder / "home")
-    hooked = Hooked(str(folder / "data"), "gemini", clean_environment(home, {"GEMINI_CLI_HOME": home}), mode)
+    hooked = HookRecorder(str(folder / "data"), "gemini", clean_environment(home, {"GEMINI_CLI_HOME": home}), mode)
     job = gemini.Job(program=program, home=home, prompt="Look around.", script=SCRIPT, settings=hooked.settings)
     finished = gemini.run(job)
     assert finished.remaining == 0
@@ -49,26 +49,26 @@ def responses(contents: list[Any]) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def answered(tmp_path_factory: pytest.TempPathFactory, program: str) -> tuple[Hooked, list[Any]]:
+def answered(tmp_path_factory: pytest.TempPathFactory, program: str) -> tuple[HookRecorder, list[Any]]:
     """One run that several tests look at."""
     return ran(tmp_path_factory.mktemp("answered"), program)
 
 
-def test_what_is_said_at_the_start_and_after_a_call_reaches_the_model(answered: tuple[Hooked, list[Any]]) -> None:
+def test_what_is_said_at_the_start_and_after_a_call_reaches_the_model(answered: tuple[HookRecorder, list[Any]]) -> None:
     """Not before a call and not after a tool's error: the program has no place for it there."""
     hooked, contents = answered
     assert [event.name for event in hooked.events] == [
         "session_start", "prompt", "before_tool", "after_tool", "tool_failed", "before_tool", "after_tool", "stop", "session_end",
     ]  # fmt: skip
     first, second, third = responses(contents)
-    assert MARKS["session_start"] in json.dumps(contents[0])
-    assert MARKS["prompt"] in json.dumps(contents[0])
-    assert MARKS["after_tool"] in first["output"]
+    assert ANSWER_TEXTS["session_start"] in json.dumps(contents[0])
+    assert ANSWER_TEXTS["prompt"] in json.dumps(contents[0])
+    assert ANSWER_TEXTS["after_tool"] in first["output"]
     assert "error" in second
-    assert MARKS["after_tool"] in third["output"]
+    assert ANSWER_TEXTS["after_tool"] in third["output"]
 
 
-def test_what_is_told_is_what_happened(answered: tuple[Hooked, list[Any]]) -> None:
+def test_what_is_told_is_what_happened(answered: tuple[HookRecorder, list[Any]]) -> None:
     """Outputs without the program's own lines, exit codes, and prompts without what hooks put before them."""
     hooked, _ = answered
     events = {event.name: event for event in reversed(hooked.events)}
@@ -95,13 +95,13 @@ def test_a_hook_that_breaks_or_hangs_costs_the_session_nothing(tmp_path: Path, p
 def test_an_output_is_replaced(tmp_path: Path, program: str) -> None:
     _, contents = ran(tmp_path, program, "replace")
     first, _, third = responses(contents)
-    assert REPLACED in json.dumps(first)
+    assert REPLACED_OUTPUT in json.dumps(first)
     assert "No such file" not in json.dumps(first)
-    assert REPLACED in json.dumps(third)
+    assert REPLACED_OUTPUT in json.dumps(third)
 
 
 def test_a_call_is_refused(tmp_path: Path, program: str) -> None:
     """Only where a person asked for it; the reason is what the model is told."""
     hooked, contents = ran(tmp_path, program, "block")
-    assert REFUSED in json.dumps(responses(contents)[0])
+    assert REFUSAL_REASON in json.dumps(responses(contents)[0])
     assert [event.stop_again for event in hooked.events if event.name == "stop"] == [False, True]

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from preheat.installing.plans import carry_out, install_plan
+from preheat.installing.plans import apply_file_plan, plan_install
 from preheat.model.session import PREHEAT_MARK
-from preheat.running.place import holder
+from preheat.running.place import find_daemon
 from preheat.testing.model_server import Call, ModelServer, Reply
 from preheat.testing.programs import clean_environment, gemini, opencode
 from preheat.testing.programs.codex import CodexHome, find_codex
@@ -32,8 +32,8 @@ def script(tool: str, arguments: dict[str, Any]) -> list[Reply]:
 
 def installed(agent: str, folder: Path, environment: Mapping[str, str]) -> dict[str, Any]:
     data = str(folder / "data")
-    plan = install_plan(agent, data, environment)
-    carry_out(plan, data, time.time())
+    plan = plan_install(agent, data, environment)
+    apply_file_plan(plan, data, time.time())
     found: dict[str, Any] = json.loads(plan.after or b"{}") if agent != "opencode" else {}
     return found
 
@@ -101,4 +101,4 @@ def test_a_loop_is_told_to_the_model_while_it_runs(tmp_path: Path, agent: str) -
     said = run(tmp_path)
     assert PREHEAT_MARK.strip("<>") in said
     assert "with the same result" in said
-    assert holder(str(tmp_path / "data")) is not None
+    assert find_daemon(str(tmp_path / "data")) is not None

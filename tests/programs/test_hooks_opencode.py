@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from preheat.testing.hooked import MARKS, REFUSED, REPLACED, Hooked, Mode
+from preheat.testing.hooked import ANSWER_TEXTS, REFUSAL_REASON, REPLACED_OUTPUT, HookRecorder, Mode
 from preheat.testing.model_server import Call, Reply
 from preheat.testing.programs import clean_environment, opencode
 
@@ -39,7 +39,7 @@ def place_package_lock(home: str) -> None:
 
 def run_session(
     folder: Path, program: str, mode: Mode = "answer", more: list[Reply] | None = None
-) -> tuple[Hooked, list[Any]]:
+) -> tuple[HookRecorder, list[Any]]:
     """The hooks, and every main request to the model."""
     home = str(folder / "home")
     place_package_lock(home)
@@ -50,7 +50,7 @@ def run_session(
         Reply(calls=[bash("echo good")]),
         Reply("Done."),
     ]
-    hooked = Hooked(str(folder / "data"), "opencode", clean_environment(home), mode)
+    hooked = HookRecorder(str(folder / "data"), "opencode", clean_environment(home), mode)
     finished = opencode.run(opencode.Job(program=program, home=home, arguments=["run", "Look around."], script=script))
     assert finished.remaining == 0, finished.errors
     requests = [request.body for request in finished.requests if request.method == "POST" and not request.auxiliary]
@@ -66,12 +66,12 @@ def system(request: Any) -> str:
 
 
 @pytest.fixture(scope="module")
-def answered_run(tmp_path_factory: pytest.TempPathFactory, program: str) -> tuple[Hooked, list[Any]]:
+def answered_run(tmp_path_factory: pytest.TempPathFactory, program: str) -> tuple[HookRecorder, list[Any]]:
     """One run that several tests look at."""
     return run_session(tmp_path_factory.mktemp("answered"), program)
 
 
-def test_context_reaches_the_model(answered_run: tuple[Hooked, list[Any]]) -> None:
+def test_context_reaches_the_model(answered_run: tuple[HookRecorder, list[Any]]) -> None:
     """The context is in the system prompt of every request; an advisory comes after the call's output."""
     hooked, requests = answered_run
     names = [event.name for event in hooked.events]
@@ -79,14 +79,14 @@ def test_context_reaches_the_model(answered_run: tuple[Hooked, list[Any]]) -> No
     assert names.count("session_start") == 1
     assert "tool_failed" in names
     assert "stop" in names
-    assert all(MARKS["session_start"] in system(request) for request in requests)
-    assert MARKS["prompt"] in system(requests[0])
-    assert MARKS["before_tool"] in results(requests[-1])[0]
-    assert MARKS["after_tool"] in results(requests[-1])[0]
-    assert any(MARKS["tool_failed"] in system(request) for request in requests)
+    assert all(ANSWER_TEXTS["session_start"] in system(request) for request in requests)
+    assert ANSWER_TEXTS["prompt"] in system(requests[0])
+    assert ANSWER_TEXTS["before_tool"] in results(requests[-1])[0]
+    assert ANSWER_TEXTS["after_tool"] in results(requests[-1])[0]
+    assert any(ANSWER_TEXTS["tool_failed"] in system(request) for request in requests)
 
 
-def test_events_report_what_happened(answered_run: tuple[Hooked, list[Any]]) -> None:
+def test_events_report_what_happened(answered_run: tuple[HookRecorder, list[Any]]) -> None:
     """Outputs, exit codes, and a tool's error, which OpenCode's own hook does not report."""
     hooked, _ = answered_run
     calls = [event for event in hooked.events if event.name in ("after_tool", "tool_failed")]
@@ -111,7 +111,7 @@ def test_a_missing_client_does_not_disturb_the_session(tmp_path: Path, program: 
     """Neither the script nor its Python exists any more."""
     home = str(tmp_path / "home")
     place_package_lock(home)
-    hooked = Hooked(str(tmp_path / "data"), "opencode", clean_environment(home))
+    hooked = HookRecorder(str(tmp_path / "data"), "opencode", clean_environment(home))
     plugin = Path(hooked.plan.path)
     plugin.write_text(plugin.read_text().replace("/bin/python", "/bin/gone"))
     script = [Reply(calls=[bash("echo good")]), Reply("Done.")]
@@ -122,14 +122,14 @@ def test_a_missing_client_does_not_disturb_the_session(tmp_path: Path, program: 
 
 def test_an_output_is_replaced(tmp_path: Path, program: str) -> None:
     _, requests = run_session(tmp_path, program, "replace")
-    assert REPLACED in results(requests[-1])[0]
+    assert REPLACED_OUTPUT in results(requests[-1])[0]
     assert "No such file" not in results(requests[-1])[0]
 
 
 def test_a_call_is_refused(tmp_path: Path, program: str) -> None:
     """The model gets the reason."""
     _, requests = run_session(tmp_path, program, "block")
-    assert REFUSED in results(requests[-1])[0]
+    assert REFUSAL_REASON in results(requests[-1])[0]
 
 
 def test_subagents_are_not_watched(tmp_path: Path, program: str) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from preheat.testing.model_server import ModelServer
-from preheat.testing.programs import clean_environment, find
+from preheat.testing.programs import clean_environment, find_program
 from preheat.testing.script import Reply
 from tests.programs.lab_model import KNOWN, STEPS, SUITE, Model
 from tests.waiting import HUNG
@@ -37,7 +37,7 @@ OPTIONS = {"codex": ("--", "--sandbox", "danger-full-access")}
 
 def program_of(name: str) -> str:
     """The program's path; without it the test is left out, but not where everything must be there."""
-    path = find(*PROGRAMS[name][0])
+    path = find_program(*PROGRAMS[name][0])
     if path is None:
         reason = f"the `{name}` program is not installed: run `scripts/install-agents {name}`"
         if os.environ.get("CI"):

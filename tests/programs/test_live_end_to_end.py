@@ -141,7 +141,7 @@ def home(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Home]:
         pytest.skip(reason)
     found = kind(tmp_path)
     yield found
-    if place.holder(found.data) is not None:
+    if place.find_daemon(found.data) is not None:
         found.preheat("serve", "--stop")
 
 

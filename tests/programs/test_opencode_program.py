@@ -6,7 +6,15 @@ import pytest
 
 from preheat.agents.opencode.reader import READER
 from preheat.agents.sources import detect, read
-from preheat.model.session import AssistantMessage, Session, Spawn, Usage, UserMessage, joined, usage
+from preheat.model.session import (
+    AssistantMessage,
+    Session,
+    Spawn,
+    Usage,
+    UserMessage,
+    pair_calls_with_results,
+    sum_usage,
+)
 from preheat.testing.programs import opencode
 from preheat.testing.script import Call, Reply
 
@@ -58,7 +66,9 @@ def test_a_session_its_continuation_and_its_export_are_read(program: str, tmp_pa
     assert finished.remaining == 0
     assert session.project == os.path.realpath(opencode.project(home))
     assert [
-        (call.tool, call.kind, result.exit_code, result.is_error) for call, result in joined(session) if result
+        (call.tool, call.kind, result.exit_code, result.is_error)
+        for call, result in pair_calls_with_results(session)
+        if result
     ] == [
         ("bash", "shell", 2, False),
         ("read", "read", None, True),
@@ -68,7 +78,7 @@ def test_a_session_its_continuation_and_its_export_are_read(program: str, tmp_pa
     texts = [event.text for event in session.events if isinstance(event, AssistantMessage) and event.text]
     assert texts == ["I look around.", "All done."]
     assert session.reported == Usage(input=900, output=60, cache_read=300, reasoning=15)
-    assert usage(session) == session.reported
+    assert sum_usage(session) == session.reported
     assert session.problems == ()
 
     _, (resumed,) = run(program, home, ["run", "--session", session.id, "And now?"], (Reply("Nothing."),))
@@ -76,7 +86,7 @@ def test_a_session_its_continuation_and_its_export_are_read(program: str, tmp_pa
     assert resumed.events[1 : len(session.events)] == session.events[1:]
     prompts = [event.text.strip('"') for event in resumed.events if isinstance(event, UserMessage)]
     assert prompts == ["Do some work", "And now?"]
-    assert usage(resumed) == resumed.reported
+    assert sum_usage(resumed) == resumed.reported
 
     exported = os.path.join(home, "exported.json")
     with open(exported, "w", encoding="utf-8") as file:

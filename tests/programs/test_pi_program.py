@@ -9,7 +9,16 @@ import pytest
 
 from preheat.agents.pi.places import PLACES
 from preheat.agents.sources import read
-from preheat.model.session import AssistantMessage, Rewind, Session, Usage, UserMessage, joined, standing, usage
+from preheat.model.session import (
+    AssistantMessage,
+    Rewind,
+    Session,
+    Usage,
+    UserMessage,
+    pair_calls_with_results,
+    sum_usage,
+    surviving_events,
+)
 from preheat.testing.model_server import Call, ModelServer, Reply
 from preheat.testing.programs.pi import PiDriver, PiHome, find_pi
 
@@ -39,9 +48,9 @@ def test_a_headless_session_is_read_as_it_was_scripted(tmp_path: Path) -> None:
         home = PiHome(str(tmp_path), server.url)
         home.prompt("Look.")
     (session,) = found(home)
-    ends = [(result and result.is_error, result and result.exit_code) for _, result in joined(session)]
+    ends = [(result and result.is_error, result and result.exit_code) for _, result in pair_calls_with_results(session)]
     assert ends == [(True, 7), (True, None), (False, None)]
-    assert usage(session) == Usage(input=260, output=25, cache_read=40)
+    assert sum_usage(session) == Usage(input=260, output=25, cache_read=40)
     assert session.project == home.project
     assert [event.text for event in session.events if isinstance(event, UserMessage)] == ["Look."]
 
@@ -59,6 +68,6 @@ def test_going_back_and_forking(tmp_path: Path) -> None:
             driver.prompt("Third.")
     first, fork = found(home)
     assert len([event for event in first.events if isinstance(event, Rewind)]) == 1
-    assert [event.text for event in standing(first) if isinstance(event, AssistantMessage)] == ["Two."]
+    assert [event.text for event in surviving_events(first) if isinstance(event, AssistantMessage)] == ["Two."]
     assert [event.text for event in fork.events if isinstance(event, AssistantMessage)] == ["Three."]
     assert (fork.parent, fork.relation) == (first.id, "fork")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from preheat.model.template import Template
-from preheat.templates.store import Store
+from preheat.templates.store import TemplateStore
 from preheat.testing.model_server import Call, ModelServer, Reply
 from preheat.testing.programs import clean_environment, opencode
 from preheat.testing.programs.codex import CodexHome, find_codex
@@ -77,7 +77,7 @@ def check(done: "subprocess.CompletedProcess[str]", folder: Path, tool: str) -> 
     assert [task["status"] for task in said["tasks"]] == ["done", "verified", "not verified"]
     assert [len(task["sessions"]) for task in said["tasks"]] == [1, 1, 0]
     assert 0 < said["tokens_after"] <= said["tokens_before"]
-    template = Store(str(folder / "preheat")).find("three").template
+    template = TemplateStore(str(folder / "preheat")).find("three").template
     shown = {lesson.use: lesson for lesson in template.lessons if lesson.example is not None}
     assert {AGAIN, GREET} <= set(shown)
     assert BUILD not in shown
@@ -99,7 +99,7 @@ def test_with_codex(tmp_path: Path) -> None:
         home = CodexHome(str(tmp_path), server.url)
         options = ("--agent", "codex", "--program", program, "--", "--sandbox", "danger-full-access")
         done = train(home.environment, tmp_path, *options)
-        assert server.remaining == 0
+        assert server.unused_replies == 0
         asked = str(server.main_requests[0].body)
     template = check(done, tmp_path, "exec_command")
     assert template.agent == "codex"
@@ -117,5 +117,5 @@ def test_with_opencode(tmp_path: Path) -> None:
         more = {"XDG_STATE_HOME": str(tmp_path / ".local" / "state"), **dict.fromkeys(opencode.QUIET, "1")}
         environment = clean_environment(str(tmp_path), more)
         done = train(environment, tmp_path, "--agent", "opencode", "--program", program)
-        assert server.remaining == 0
+        assert server.unused_replies == 0
     assert check(done, tmp_path, "bash").agent == "opencode"

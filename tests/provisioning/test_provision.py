@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from preheat.model.context import Context
 from preheat.model.lesson import Lesson, Scope
-from preheat.provisioning import estimate, provision, render
+from preheat.provisioning import estimate_tokens, provision, render
 from tests.provisioning.made import NOW, PROJECT, example, lesson, test_command, wild_lessons
 
 
@@ -29,8 +29,8 @@ def test_a_context_never_exceeds_its_budget(
     made = context(*lessons, task=task, budget=budget, addendum=addendum, template=template)
     assert made.tokens <= budget
     for form in ("text", "openai", "agents-md"):
-        read = [each for each in render(made, form).said if each.text != made.task]
-        assert sum(estimate(each.read) for each in read) <= max(made.tokens, 0)
+        read = [each for each in render(made, form).messages if each.text != made.task]
+        assert sum(estimate_tokens(each.model_text) for each in read) <= max(made.tokens, 0)
     assert bool(made.items) == (not made.reason)
     missing = sum(number for reason, number in made.left_out.items() if "own text" not in reason)
     assert len(made.items) + missing == made.considered == len(lessons)
@@ -119,4 +119,4 @@ def test_examples_are_counted_as_messages() -> None:
     """A call with its result costs more as messages than as a line, and the budget holds for both."""
     made = context(example("e1"))
     (item,) = made.items
-    assert item.tokens > estimate(item.text)
+    assert item.tokens > estimate_tokens(item.text)

@@ -12,20 +12,20 @@ import yaml
 from hypothesis import given, settings
 from pydantic import TypeAdapter, ValidationError
 
-from preheat.agents import RENDERING, renderers_of
+from preheat.agents import WITH_RENDERERS, renderers_of
 from preheat.errors import UserError
 from preheat.model.context import Context
 from preheat.model.lesson import Lesson
 from preheat.model.rendering import PREHEAT_CALL
 from preheat.model.session import PREHEAT_MARK
 from preheat.provisioning import FORMATS, provision, render
-from preheat.provisioning.render.agents_md import place
+from preheat.provisioning.render.agents_md import place_block
 from tests.provisioning.made import NOW, PROJECT, example, lesson, test_command, wild_lessons
 
 OPENAI = TypeAdapter(list[openai.types.chat.ChatCompletionMessageParam])
 ANTHROPIC = TypeAdapter(list[anthropic.types.MessageParam])
 TASK = "fix the upload parser"
-AGENTS_FORMS = [form for agent in RENDERING for form in renderers_of(agent)]
+AGENTS_FORMS = [form for agent in WITH_RENDERERS for form in renderers_of(agent)]
 
 
 def context(*lessons: Lesson, agent: str = "", task: str = TASK) -> Context:
@@ -164,7 +164,7 @@ def test_hermes_gets_messages_without_a_second_system_prompt(lessons: list[Lesso
 def test_every_format_begins_with_the_mark(lessons: list[Lesson]) -> None:
     made = context(*lessons)
     for form in (*FORMATS, *AGENTS_FORMS):
-        read = [each.text for each in render(made, form).said if each.text != TASK]
+        read = [each.text for each in render(made, form).messages if each.text != TASK]
         if read:
             assert read[0].startswith(PREHEAT_MARK)
             assert made.id in read[0]
@@ -234,20 +234,20 @@ def _fields(made: Context) -> dict[str, Any]:
 @pytest.mark.parametrize("before", ["", "# Rules\n\nBe kind.\n", "no end of line", "\r\nwindows\r\n"])
 def test_placing_a_block_twice_keeps_one_block(before: str) -> None:
     first, second = render(context(test_command()), "agents-md").text, render(usual(), "agents-md").text
-    once = place(before, first)
-    assert place(once, first) == once
-    assert place(once, second) == place(before, second)
-    assert place(once, second).startswith(before.rstrip("\n"))
-    assert place(once, "").strip() == before.strip()
-    assert place(before, "") == before
+    once = place_block(before, first)
+    assert place_block(once, first) == once
+    assert place_block(once, second) == place_block(before, second)
+    assert place_block(once, second).startswith(before.rstrip("\n"))
+    assert place_block(once, "").strip() == before.strip()
+    assert place_block(before, "") == before
 
 
 def test_placing_a_block_keeps_the_other_contents() -> None:
     block = render(usual(), "agents-md").text
     middle = f"# Above\n\n{block}\n# Below\n"
-    assert place(middle, block) == middle
-    assert place(f"{middle}\n{block}", block).count("preheat:begin") == 1
-    assert place(middle, "") == "# Above\n\n# Below\n"
+    assert place_block(middle, block) == middle
+    assert place_block(f"{middle}\n{block}", block).count("preheat:begin") == 1
+    assert place_block(middle, "") == "# Above\n\n# Below\n"
 
 
 def test_an_unknown_format_is_an_error_with_the_known_names() -> None:

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from preheat.model.lesson import DAY, Example, Scope, Support
-from preheat.provisioning.select import KINDS, LEAST_VALUE, PREVENTS, USUALLY, Selection, select
+from preheat.provisioning.select import KINDS, LEAST_IF_PREVENTING, LEAST_IF_USUAL, LEAST_VALUE, Selection, select
 from tests.provisioning.made import NOW, PROJECT, example, lesson, test_command
 
 
@@ -51,19 +51,19 @@ def test_the_likelihood_of_a_usual_kind_is_its_share_of_sessions() -> None:
     first, second = chosen(less, usual).candidates
     assert (first.lesson.id, second.lesson.id) == ("usual", "less")
     assert first.value == 2 * second.value
-    seldom = chosen(lesson("seldom", use="npm run check", reach=USUALLY - 0.01))
+    seldom = chosen(lesson("seldom", use="npm run check", reach=LEAST_IF_USUAL - 0.01))
     assert seldom.left_out == {"seldom needed here": 1}
     assert not chosen(lesson("old", use="x", reach=None, support=Support(9, 3, 0, 0))).candidates
     assert chosen(lesson("old", use="x", reach=None, support=Support(9, 8, 0, 0))).candidates
 
 
 def test_lessons_that_prevent_mistakes_need_a_lower_likelihood() -> None:
-    repair = lesson("r1", "repair", use="a", error="x", reach=2 * PREVENTS)
+    repair = lesson("r1", "repair", use="a", error="x", reach=2 * LEAST_IF_PREVENTING)
     (often,) = chosen(repair).candidates
-    (seldom,) = chosen(replace(repair, reach=PREVENTS)).candidates
+    (seldom,) = chosen(replace(repair, reach=LEAST_IF_PREVENTING)).candidates
     assert often.value == 2 * seldom.value
-    assert not chosen(replace(repair, reach=PREVENTS - 0.01)).candidates
-    assert not chosen(replace(repair, kind="convention", reach=2 * PREVENTS)).candidates
+    assert not chosen(replace(repair, reach=LEAST_IF_PREVENTING - 0.01)).candidates
+    assert not chosen(replace(repair, kind="convention", reach=2 * LEAST_IF_PREVENTING)).candidates
 
 
 def test_an_example_of_a_convention_is_chosen_only_with_examples() -> None:

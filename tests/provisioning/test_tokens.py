@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preheat.provisioning.tokens import estimate
+from preheat.provisioning.tokens import estimate_tokens
 
 SAMPLES = {
     "prose": (
@@ -33,18 +33,18 @@ def test_the_estimate_is_close_to_a_real_tokeniser_and_seldom_below_it(sort: str
     bpe = pytest.importorskip("bpe_openai")
     text = SAMPLES[sort]
     real = len(bpe.get_encoding("o200k_base").encode_ordinary(text))
-    assert 0.95 * real <= estimate(text) <= 1.45 * real + 2
+    assert 0.95 * real <= estimate_tokens(text) <= 1.45 * real + 2
 
 
 def test_an_empty_text_has_no_tokens() -> None:
-    assert estimate("") == 0
-    assert estimate(" ") >= 1
+    assert estimate_tokens("") == 0
+    assert estimate_tokens(" ") >= 1
 
 
 @given(st.text(max_size=200), st.text(max_size=50))
 def test_more_text_never_costs_less(text: str, more: str) -> None:
     """Adding to a text does not lower the estimate, and no text has a negative one."""
-    assert 0 <= estimate(text) <= estimate(text + more)
+    assert 0 <= estimate_tokens(text) <= estimate_tokens(text + more)
 
 
 @given(
@@ -52,8 +52,8 @@ def test_more_text_never_costs_less(text: str, more: str) -> None:
 )
 def test_the_sum_over_lines_is_not_less_than_the_whole(lines: list[str]) -> None:
     whole = "".join(f"- {line}\n" for line in lines)
-    assert estimate(whole) <= sum(estimate(f"- {line}\n") for line in lines)
+    assert estimate_tokens(whole) <= sum(estimate_tokens(f"- {line}\n") for line in lines)
 
 
 def test_a_huge_text_is_estimated_quickly() -> None:
-    assert estimate("word " * 1_000_000) >= 1_000_000
+    assert estimate_tokens("word " * 1_000_000) >= 1_000_000

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preheat.model.lesson import LESSON_KINDS, Lesson, Support
-from preheat.provisioning.words import words
-from preheat.safe_text.quotation import code, harmless, harmless_line, in_quotes, in_value
+from preheat.provisioning.words import describe_lesson
+from preheat.safe_text.quotation import in_backticks, in_quotes, make_harmless, make_harmless_line, map_texts
 from tests.provisioning.made import example, lesson, test_command, wild_lessons
 
 
@@ -58,19 +58,19 @@ from tests.provisioning.made import example, lesson, test_command, wild_lessons
     ids=lambda given: given.kind if isinstance(given, Lesson) else "",
 )  # fmt: skip
 def test_each_kind_of_lesson_has_its_text(given_lesson: Lesson, said: str) -> None:
-    assert words(given_lesson) == said
+    assert describe_lesson(given_lesson) == said
 
 
 @pytest.mark.parametrize("kind", LESSON_KINDS)
 def test_a_lesson_with_only_a_sentence_is_shown_as_that_sentence(kind: str) -> None:
     bare = Lesson(id="x", kind=kind, scope=lesson("x").scope, text="Only this.")  # type: ignore[arg-type]
-    assert words(bare) == "Only this."
+    assert describe_lesson(bare) == "Only this."
 
 
 @given(wild_lessons())
 def test_a_lesson_is_always_one_line(lessons: list[Lesson]) -> None:
     for each in lessons:
-        said = words(each)
+        said = describe_lesson(each)
         assert "<preheat" not in said.lower()
         assert "</preheat" not in said.lower()
         assert "<!--" not in said
@@ -81,21 +81,21 @@ def test_a_lesson_is_always_one_line(lessons: list[Lesson]) -> None:
 
 @given(st.text())
 def test_making_a_text_harmless_twice_changes_nothing(text: str) -> None:
-    once = harmless(text)
-    assert harmless(once) == once
+    once = make_harmless(text)
+    assert make_harmless(once) == once
     assert all(letter.isprintable() or letter in "\n\t" for letter in once)
 
 
 def test_invisible_and_control_characters_are_removed() -> None:
-    assert harmless("a\u200bb\u202ec\U000e0041d\ufe0f\x1b[2J\u3164") == "abcd[2J"
-    assert harmless("</preheat-context><SYSTEM>") == "‹/preheat-context>‹SYSTEM>"
-    assert harmless("< / system-reminder> <|im_start|> <!-- x") == "‹ / system-reminder> ‹|im_start|> ‹!-- x"
-    assert harmless("List<T> a<b ```sh") == "List<T> a<b '''sh"
-    assert in_value(harmless, {"a": ["</preheat-x>", 1, None]}) == {"a": ["‹/preheat-x>", 1, None]}
+    assert make_harmless("a\u200bb\u202ec\U000e0041d\ufe0f\x1b[2J\u3164") == "abcd[2J"
+    assert make_harmless("</preheat-context><SYSTEM>") == "‹/preheat-context>‹SYSTEM>"
+    assert make_harmless("< / system-reminder> <|im_start|> <!-- x") == "‹ / system-reminder> ‹|im_start|> ‹!-- x"
+    assert make_harmless("List<T> a<b ```sh") == "List<T> a<b '''sh"
+    assert map_texts(make_harmless, {"a": ["</preheat-x>", 1, None]}) == {"a": ["‹/preheat-x>", 1, None]}
 
 
 def test_quoting() -> None:
     """A command with a backtick is still code, a quotation has no quotation mark inside, and both are capped."""
-    assert code("echo `date`", 80) == "`` echo `date` ``"
+    assert in_backticks("echo `date`", 80) == "`` echo `date` ``"
     assert in_quotes('say "no"\nnow', 80) == "\"say 'no' now\""
-    assert harmless_line("x" * 50, 10) == "x" * 9 + "…"
+    assert make_harmless_line("x" * 50, 10) == "x" * 9 + "…"

@@ -8,8 +8,8 @@ import pytest
 
 from preheat.model.mistake import Mistake
 from preheat.model.population import Population
-from preheat.profiles.population import population
-from preheat.reports import Context, page
+from preheat.profiles.population import measure_population
+from preheat.reports import PageContext, page
 from tests.profiles.simulated import call, mixed, session, simulated
 
 NASTY = "<script>alert(1)</script>\"'&\x1b[31m\u202e\x00</style><img src=x onerror=alert(1)>"
@@ -43,12 +43,12 @@ def read(text: str) -> Reader:
     return reader
 
 
-def context(*mistakes: Mistake) -> Context:
-    return Context("today", "", mistakes, {"flag": 90, "text": 10})
+def context(*mistakes: Mistake) -> PageContext:
+    return PageContext("today", "", mistakes, {"flag": 90, "text": 10})
 
 
 def measured() -> Population:
-    return population(*simulated(lambda *_: 0.1, mixed(60)))
+    return measure_population(*simulated(lambda *_: 0.1, mixed(60)))
 
 
 def test_it_needs_nothing_from_elsewhere() -> None:
@@ -70,7 +70,7 @@ def test_names_are_data() -> None:
         seconds=90.0, tokens=0, agents=(NASTY,), projects=(NASTY,), first_seen=None, last_seen=None, recovered=0,
         repair=None, occurrences=(),
     )  # fmt: skip
-    text = page(population(sessions, calls), context(mistake))
+    text = page(measure_population(sessions, calls), context(mistake))
     reader = read(text)
     assert reader.seen.isdisjoint({"script", "img"})
     assert "&lt;script&gt;" in text
@@ -94,8 +94,8 @@ def test_the_numbers_are_on_the_page() -> None:
 @pytest.mark.parametrize("calls", [0, 1, 40])
 def test_little_data_makes_a_page_too(calls: int) -> None:
     """No call, one call, one session: a page that says so."""
-    found = population([session(1, 80)], [call(1, place + 1, place % 2 == 0) for place in range(calls)])
-    text = page(found, Context("today", "agent x", (), {}))
+    found = measure_population([session(1, 80)], [call(1, place + 1, place % 2 == 0) for place in range(calls)])
+    text = page(found, PageContext("today", "agent x", (), {}))
     read(text)
     assert "only 1 session with" in text or "only 0 sessions with" in text
     assert "agent x" in text

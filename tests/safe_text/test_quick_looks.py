@@ -26,8 +26,8 @@ def test_the_quick_check_for_orders_agrees_with_the_whole_pattern(pieces: list[s
     text = joint.join(pieces)
     plain = text if text.isascii() else unicodedata.normalize("NFKC", text).translate(reasons._LATIN_LOOKALIKES)
     expected = reasons._NAMED_ORDERS.search(reasons._WORD_JOINTS.sub(" ", plain)) or reasons._ORDERS.search(plain)
-    if not reasons.orders(text).endswith("characters"):
-        assert bool(reasons.orders(text)) == bool(expected)
+    if not reasons.order_reason(text).endswith("characters"):
+        assert bool(reasons.order_reason(text)) == bool(expected)
 
 
 @given(st.lists(st.sampled_from(_PLACES), max_size=6), st.sampled_from(["", " ", "/"]))
@@ -36,11 +36,11 @@ def test_the_quick_check_for_paths_agrees_with_the_whole_pattern(pieces: list[st
     roots = paths._folder_spellings(_ROOT, "")
     assert roots is not None
     expected = paths.HOME.sub("~", roots.pattern.sub(paths._below, text))
-    assert paths.relative(text, _ROOT) == expected
+    assert paths.make_paths_relative(text, _ROOT) == expected
 
 
 @given(st.lists(st.sampled_from(_PLACES), max_size=6), st.sampled_from(["", " ", "/"]))
 def test_the_quick_check_for_transient_texts_agrees_with_the_whole_patterns(pieces: list[str], joint: str) -> None:
     text = joint.join(pieces)
     patterns = [reasons._TEMPORARY, *(pattern for pattern, _ in reasons._ONE_TIME)]
-    assert bool(reasons.transient(text)) == any(pattern.search(text) for pattern in patterns)
+    assert bool(reasons.transient_reason(text)) == any(pattern.search(text) for pattern in patterns)

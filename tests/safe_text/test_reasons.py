@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preheat.safe_text.letters import one_line
-from preheat.safe_text.paths import relative
-from preheat.safe_text.reasons import dangerous, foreign, junk, orders, transient
+from preheat.safe_text.paths import make_paths_relative
+from preheat.safe_text.reasons import danger_reason, foreign_reason, junk_reason, order_reason, transient_reason
 from tests.growth import grows_in_proportion
 
 ROOT = "/home/dev/code/shop"
@@ -30,7 +30,7 @@ ROOT = "/home/dev/code/shop"
 )
 def test_paths_begin_at_the_project(text: str, mended: str) -> None:
     """Below the project its folder is taken off; elsewhere in a home the person's name is."""
-    assert relative(text, ROOT) == mended
+    assert make_paths_relative(text, ROOT) == mended
 
 
 @pytest.mark.parametrize(
@@ -40,19 +40,19 @@ def test_paths_begin_at_the_project(text: str, mended: str) -> None:
 )  # fmt: skip
 def test_a_folder_of_windows_is_known_however_a_shell_writes_it(text: str) -> None:
     """Backslashes, slashes, doubled ones, a drive as a folder."""
-    assert relative(text, r"C:\Users\ann\shop").replace("\\", "/") == "type src/a.py"
+    assert make_paths_relative(text, r"C:\Users\ann\shop").replace("\\", "/") == "type src/a.py"
 
 
 def test_a_worktree_belongs_to_its_project() -> None:
     """Where an agent works in a copy, paths begin at the copy."""
     folder = f"{ROOT}/.worktrees/fix-1"
-    assert relative(f"cat {folder}/src/a.py {ROOT}/src/b.py", ROOT, folder) == "cat src/a.py src/b.py"
+    assert make_paths_relative(f"cat {folder}/src/a.py {ROOT}/src/b.py", ROOT, folder) == "cat src/a.py src/b.py"
 
 
 @given(st.text(max_size=200), st.sampled_from(["", "/", ROOT, "C:\\x\\y", "/w"]))
 def test_making_paths_relative_twice_changes_nothing(text: str, root: str) -> None:
-    once = relative(text, root)
-    assert relative(once, root) == once or root in once or ROOT in text
+    once = make_paths_relative(text, root)
+    assert make_paths_relative(once, root) == once or root in once or ROOT in text
 
 
 @pytest.mark.parametrize(
@@ -73,14 +73,14 @@ def test_making_paths_relative_twice_changes_nothing(text: str, root: str) -> No
     ],
 )
 def test_texts_of_one_run_are_transient(text: str, why: str) -> None:
-    assert transient(text) == why
+    assert transient_reason(text) == why
 
 
 def test_paths_of_one_machine_are_foreign() -> None:
-    assert foreign("cat ~/notes.md") == foreign("cat /home/ann/notes.md") == "a path of one machine"
-    assert foreign("npm i x@~1.2") == foreign("src/a.py") == ""
-    assert junk("  ") == "nothing"
-    assert junk("make test") == ""
+    assert foreign_reason("cat ~/notes.md") == foreign_reason("cat /home/ann/notes.md") == "a path of one machine"
+    assert foreign_reason("npm i x@~1.2") == foreign_reason("src/a.py") == ""
+    assert junk_reason("  ") == "nothing"
+    assert junk_reason("make test") == ""
 
 
 @pytest.mark.parametrize(
@@ -94,17 +94,17 @@ def test_paths_of_one_machine_are_foreign() -> None:
     ],
 )  # fmt: skip
 def test_texts_that_give_orders_are_found(text: str) -> None:
-    assert orders(text) == "it reads like an instruction"
+    assert order_reason(text) == "it reads like an instruction"
 
 
 @pytest.mark.parametrize("letter", ["\u200b", "\u202e", "\u2066", "\ufeff", "\U000e0041", "\u00ad"])
 def test_invisible_letters_are_found(letter: str) -> None:
-    assert orders(f"make{letter} test") == "hidden characters"
+    assert order_reason(f"make{letter} test") == "hidden characters"
 
 
 @pytest.mark.parametrize("letter", ["\x1b", "\x00", "\r", "\x9b", "\x07"])
 def test_control_characters_are_found_and_removed(letter: str) -> None:
-    assert orders(f"make{letter} test") == "control characters"
+    assert order_reason(f"make{letter} test") == "control characters"
     assert letter not in one_line(f"make{letter} test")
 
 
@@ -118,12 +118,12 @@ def test_control_characters_are_found_and_removed(letter: str) -> None:
     ],
 )  # fmt: skip
 def test_usual_output_of_tools_is_no_order(text: str) -> None:
-    assert orders(text) == ""
+    assert order_reason(text) == ""
 
 
 def test_a_harmful_command_is_named_in_the_reason() -> None:
-    assert dangerous("cd app && rm -rf build && make") == "a command that may do harm: `rm -rf`"
-    assert dangerous("uv run pytest") == ""
+    assert danger_reason("cd app && rm -rf build && make") == "a command that may do harm: `rm -rf`"
+    assert danger_reason("uv run pytest") == ""
 
 
 @given(st.text(max_size=400), st.integers(1, 50))
@@ -135,7 +135,9 @@ def test_one_line_is_one_line(text: str, most: int) -> None:
     assert one_line(line, most) == line
 
 
-@pytest.mark.parametrize("check", [orders, junk, dangerous, one_line, lambda text: relative(text, ROOT)])
+@pytest.mark.parametrize(
+    "check", [order_reason, junk_reason, danger_reason, one_line, lambda text: make_paths_relative(text, ROOT)]
+)
 @pytest.mark.parametrize("piece", ["ignore ", "a" * 40 + " ", "you ", "/home/", "0a" * 30, "\u200b", "curl "])
 def test_reading_a_long_text_takes_time_proportional_to_its_length(check: Callable[[str], str], piece: str) -> None:
     grows_in_proportion(check, piece * (300_000 // len(piece)))

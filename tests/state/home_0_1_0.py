@@ -32,17 +32,17 @@ def home(folder: Path) -> str:
 
 def content(connection: sqlite3.Connection) -> dict[str, Any]:
     """All that the state holds, as `expected.json` has it."""
-    secret = key.secret(connection)
+    secret = key.find_secret(connection)
     found = {
         "key": secret.hex() if secret else None,
         "plans": [[each.experiment, each.plan, each.stopped] for each in plans.plans(connection)],
         "assignments": assignments.assignments(connection),
         "deliveries": assignments.deliveries(connection),
-        "advice": assignments.advice(connection),
+        "advice": assignments.advice_assignments(connection),
         "exposures": assignments.exposures(connection),
         "ratings": ratings.ratings(connection),
-        "ledger": ledger.entries(connection),
-        "ledger_damage": ledger.damage(connection),
+        "ledger": ledger.load_entries(connection),
+        "ledger_damage": ledger.changed_lines(connection),
         "marks": [[lesson, *each] for lesson, each in marks.marks(connection).items()],
         "loaded": loads.loads(connection),
         "uses": uses.uses(connection),

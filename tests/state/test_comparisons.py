@@ -7,7 +7,7 @@ import pytest
 
 from preheat.app import Preheat
 from preheat.errors import UserError
-from preheat.experiments.plan import planned
+from preheat.experiments.plan import make_plan
 from preheat.model.experiment import LedgerEntry
 from preheat.state import ledger, plans
 from preheat.state.connect import reading, writing
@@ -16,7 +16,9 @@ from preheat.state.connect import reading, writing
 def enter(folder: str, *sentences: str) -> None:
     for number, sentence in enumerate(sentences):
         with writing(folder) as state:
-            ledger.enter(state, LedgerEntry(kind="experiment", at=float(number), name=f"n{number}", sentence=sentence))
+            ledger.add_entry(
+                state, LedgerEntry(kind="experiment", at=float(number), name=f"n{number}", sentence=sentence)
+            )
 
 
 def changed(folder: str, *statements: str) -> list[int]:
@@ -25,7 +27,7 @@ def changed(folder: str, *statements: str) -> list[int]:
         connection.execute("BEGIN")
         for statement in statements:
             connection.execute(statement)
-        found = ledger.damage(connection)
+        found = ledger.changed_lines(connection)
         connection.execute("ROLLBACK")
     connection.close()
     return found
@@ -54,7 +56,7 @@ def test_a_last_line_that_was_changed_shows_also_after_the_next_one(tmp_path: Pa
         state.execute("UPDATE ledger SET line = CAST(replace(CAST(line AS TEXT), 'second', 'better') AS BLOB)")
     enter(folder, "third")
     with reading(folder) as state:
-        assert ledger.damage(state) == [3]
+        assert ledger.changed_lines(state) == [3]
 
 
 def test_a_plan_that_was_changed_is_named(tmp_path: Path) -> None:
@@ -62,11 +64,11 @@ def test_a_plan_that_was_changed_is_named(tmp_path: Path) -> None:
     folder = str(tmp_path)
     experiments = Preheat(folder).experiments
     started = experiments.start("mine", now=1.0)
-    assert experiments.plan_damage() == []
+    assert experiments.plan_problems() == []
     with writing(folder) as state:
         state.execute("UPDATE plans SET plan = CAST(replace(CAST(plan AS TEXT), '0.5,0.5', '0.9,0.1') AS BLOB)")
         plans.keep_plan(state, "his@0", b'{"name":')
-    shares, unreadable = experiments.plan_damage()
+    shares, unreadable = experiments.plan_problems()
     assert "`mine` was changed" in shares
     assert "`his@0` cannot be read" in unreadable
     assert [each.experiment for each in experiments.plans()] == [started.experiment]
@@ -85,5 +87,5 @@ def test_a_damaged_key_is_refused_and_named(tmp_path: Path) -> None:
 def test_a_margin_that_nothing_can_exceed_is_refused() -> None:
     """Of what lies between 0 and 1."""
     with pytest.raises(UserError, match="from 0 to 1"):
-        planned("mine", ["warm", "cold"], [], "mistakes", (), 5.0, "anytime", 1.0)
-    assert planned("mine", ["warm", "cold"], [], "seconds", (), 5.0, "anytime", 1.0).margin == 5.0
+        make_plan("mine", ["warm", "cold"], [], "mistakes", (), 5.0, "anytime", 1.0)
+    assert make_plan("mine", ["warm", "cold"], [], "seconds", (), 5.0, "anytime", 1.0).margin == 5.0

@@ -16,7 +16,7 @@ from tests.state.home_0_1_0 import FILES, content, expected, home
 
 
 def aside(folder: str, name: str) -> bytes:
-    return Path(folder, name + migration.ASIDE).read_bytes()
+    return Path(folder, name + migration.IMPORTED_SUFFIX).read_bytes()
 
 
 def test_every_value_is_taken_in_and_every_file_is_kept(tmp_path: Path) -> None:
@@ -28,7 +28,7 @@ def test_every_value_is_taken_in_and_every_file_is_kept(tmp_path: Path) -> None:
     assert {name: aside(folder, name) for name in FILES} == before
     assert not any(os.path.exists(os.path.join(folder, name)) for name in FILES)
     assert os.stat(os.path.join(folder, "state.db")).st_mode & 0o077 == 0
-    assert migration.unread(folder) == []
+    assert migration.unreadable_lines(folder) == []
     with reading(folder) as connection:
         assert content(connection) == expected()
 
@@ -42,11 +42,11 @@ def test_a_kill_at_any_line_loses_and_doubles_nothing(tmp_path: Path) -> None:
         folder = home(tmp_path / f"home{step}")
         assert ended(folder, step) == KILLED
         originals = [name for name in FILES if os.path.exists(os.path.join(folder, name))]
-        kept = [name for name in FILES if os.path.exists(os.path.join(folder, name + migration.ASIDE))]
+        kept = [name for name in FILES if os.path.exists(os.path.join(folder, name + migration.IMPORTED_SUFFIX))]
         assert sorted([*originals, *kept]) == sorted(FILES), step
         with reading(folder) as connection:
             assert content(connection) == expected(), step
-        assert all(os.path.exists(os.path.join(folder, name + migration.ASIDE)) for name in FILES), step
+        assert all(os.path.exists(os.path.join(folder, name + migration.IMPORTED_SUFFIX)) for name in FILES), step
         shutil.rmtree(folder)
 
 
@@ -99,7 +99,7 @@ def test_lots_that_an_old_daemon_still_writes_are_taken_in(tmp_path: Path) -> No
             known = {each.session[12:20]: each.arm for each in assignments.assignments(connection)}
             assert len(known) == len(expected()["assignments"]) + 1
             assert known["00009999"] == "cold"
-        assert Path(f"{lots}{migration.ASIDE}-{number}").read_bytes() == lines[0] + later
+        assert Path(f"{lots}{migration.IMPORTED_SUFFIX}-{number}").read_bytes() == lines[0] + later
 
 
 def test_what_cannot_be_read_is_kept_and_named(tmp_path: Path) -> None:
@@ -112,11 +112,11 @@ def test_what_cannot_be_read_is_kept_and_named(tmp_path: Path) -> None:
     Path(folder, "templates", "loaded.json").write_bytes(b"{")
     with reading(folder) as connection:
         assert content(connection) == {**expected(), "loaded": {}}
-    said = migration.unread(folder)
+    said = migration.unreadable_lines(folder)
     assert len(said) == 5
-    assert all(f"{migration.ASIDE}`" in each for each in said)
+    assert all(f"{migration.IMPORTED_SUFFIX}`" in each for each in said)
     assert sum("lines 42, 43, 44 of" in each for each in said) == 1
-    assert [each for each in said if "plans.jsonl" in each] == migration.unread(folder, plans_only=True)
+    assert [each for each in said if "plans.jsonl" in each] == migration.unreadable_lines(folder, plans_only=True)
 
 
 def test_a_ledger_that_was_changed_is_still_found_to_be(tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_a_ledger_that_was_changed_is_still_found_to_be(tmp_path: Path) -> None:
         if head is not None:
             Path(folder, "experiments", "ledger.head").write_bytes(head)
         with reading(folder) as connection:
-            return ledger.damage(connection)
+            return ledger.changed_lines(connection)
 
     assert damaged(1, lambda lines: [lines[0].replace(b"notes", b"cakes"), lines[1]]) == [2]
     assert damaged(2, lambda lines: [lines[0], lines[1].replace(b"second", b"seconds")]) == [2]
@@ -157,8 +157,8 @@ def test_going_back_to_the_old_version_and_on_again_loses_nothing(tmp_path: Path
     with reading(folder) as connection:
         assert content(connection)["key"] == expected()["key"]
         assert ratings.ratings(connection)[rated].good
-        assert [each.name for each in ledger.entries(connection)] == ["notes", "second", "later"]
-        assert ledger.damage(connection) == []
+        assert [each.name for each in ledger.load_entries(connection)] == ["notes", "second", "later"]
+        assert ledger.changed_lines(connection) == []
 
 
 def test_forgetting_reaches_what_was_put_aside(tmp_path: Path) -> None:
@@ -166,9 +166,9 @@ def test_forgetting_reaches_what_was_put_aside(tmp_path: Path) -> None:
     folder = home(tmp_path / "home")
     gone = next(iter(expected()["ratings"]))
     with writing(folder) as connection:
-        assignments.forget(connection, [gone])
-        ratings.forget(connection, [gone])
-    migration.forget(folder, [gone])
+        assignments.forget_assignments(connection, [gone])
+        ratings.forget_ratings(connection, [gone])
+    migration.forget_sessions(folder, [gone])
     for name in ("experiments/lots.jsonl", "experiments/ratings.jsonl"):
         assert gone.encode() not in aside(folder, name)
     assert len(aside(folder, "experiments/lots.jsonl").splitlines()) >= len(expected()["assignments"]) - 1
@@ -183,4 +183,4 @@ def test_a_damaged_key_stays_where_it_is_and_is_named(tmp_path: Path, text: str)
     with reading(folder) as connection:
         assert content(connection)["key"] is None
     assert path.read_text() == text
-    assert "is damaged" in "".join(migration.unread(folder))
+    assert "is damaged" in "".join(migration.unreadable_lines(folder))

@@ -5,7 +5,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from preheat.app import Preheat
-from preheat.model.experiment import AdviceLot, Assignment, Delivery, Rating
+from preheat.model.experiment import AdviceAssignment, Assignment, Delivery, Rating
 from preheat.model.exposure import Exposure
 from preheat.model.lesson import Approval
 from preheat.state import assignments, marks, ratings
@@ -16,9 +16,9 @@ FIRST = Assignment(
     at=1.0, why="because",
 )  # fmt: skip
 GIVEN = Delivery(
-    session="a:1", at=1.0, context="c", tokens=3, offered=2, shown=("i1",), spared=("i2",), probability=0.9
+    session="a:1", at=1.0, context="c", tokens=3, offered=2, shown=("i1",), withheld=("i2",), probability=0.9
 )
-SAID = AdviceLot(session="a:1", at=2.0, turn=3, signal="loop", cause="x", shown=False, probability=0.5)
+SAID = AdviceAssignment(session="a:1", at=2.0, turn=3, signal="loop", cause="x", shown=False, probability=0.5)
 
 
 def test_everything_comes_back_and_twice_is_once(tmp_path: Path) -> None:
@@ -26,21 +26,21 @@ def test_everything_comes_back_and_twice_is_once(tmp_path: Path) -> None:
     folder = str(tmp_path)
     for _ in range(2):
         with writing(folder) as state:
-            assignments.keep(state, [FIRST, GIVEN, SAID])
+            assignments.keep_assignments(state, [FIRST, GIVEN, SAID])
     with reading(folder) as state:
         assert assignments.assignments(state) == [FIRST]
-        assert assignments.assignment_of(state, "a:1") == FIRST
-        assert assignments.assignment_of(state, "a:2") is None
+        assert assignments.find_assignment(state, "a:1") == FIRST
+        assert assignments.find_assignment(state, "a:2") is None
         assert assignments.deliveries(state) == [GIVEN]
-        assert assignments.advice(state) == [SAID]
-        assert assignments.any_drawn(state)
+        assert assignments.advice_assignments(state) == [SAID]
+        assert assignments.has_assignments(state)
 
 
 def test_the_first_of_its_sort_stands(tmp_path: Path) -> None:
     """Else whoever asks again could choose what is measured: an arm never changes, nor whether an item was shown first."""
     with writing(str(tmp_path)) as state:
-        later = Delivery(session="a:1", at=5.0, context="d", shown=("i2", "i3"), spared=("i1",), probability=0.9)
-        assignments.keep(state, [FIRST, GIVEN, later, replace(FIRST, arm="warm", at=9.0)])
+        later = Delivery(session="a:1", at=5.0, context="d", shown=("i2", "i3"), withheld=("i1",), probability=0.9)
+        assignments.keep_assignments(state, [FIRST, GIVEN, later, replace(FIRST, arm="warm", at=9.0)])
         assert [each.arm for each in assignments.assignments(state)] == ["cold"]
         assert assignments.first_deliveries(state) == {"a:1": GIVEN}
         assert assignments.exposures(state) == [
@@ -55,29 +55,29 @@ def test_what_is_forgotten_takes_what_came_out_of_it_along(tmp_path: Path) -> No
     fork = Assignment(session="a:2", root="a:1", experiment="standing", arm="cold", at=2.0)
     other = Assignment(session="a:3", root="a:3", experiment="standing", arm="cold", at=3.0)
     with writing(str(tmp_path)) as state:
-        assignments.keep(state, [FIRST, GIVEN, SAID, fork, other])
-        assert assignments.sessions(state) == {"a:1", "a:2", "a:3"}
-        assignments.forget(state, ["a:1"])
+        assignments.keep_assignments(state, [FIRST, GIVEN, SAID, fork, other])
+        assert assignments.assigned_sessions(state) == {"a:1", "a:2", "a:3"}
+        assignments.forget_assignments(state, ["a:1"])
         assert assignments.assignments(state) == [other]
         assert assignments.deliveries(state) == []
-        assert assignments.advice(state) == []
+        assert assignments.advice_assignments(state) == []
 
 
 def test_the_last_word_on_a_session_counts(tmp_path: Path) -> None:
     """Whatever the clock said meanwhile."""
     with writing(str(tmp_path)) as state:
-        ratings.rate(state, Rating(session="a:1", good=True, at=9.0, note="fine"))
-        ratings.rate(state, Rating(session="a:1", good=False, at=2.0))
+        ratings.keep_rating(state, Rating(session="a:1", good=True, at=9.0, note="fine"))
+        ratings.keep_rating(state, Rating(session="a:1", good=False, at=2.0))
         assert ratings.ratings(state) == {"a:1": Rating(session="a:1", good=False, at=2.0)}
 
 
 def test_a_stamp_tells_of_every_change_of_a_mark(tmp_path: Path) -> None:
     """Whoever has read lessons knows by it whether to read them again."""
     with writing(str(tmp_path)) as state:
-        seen = {marks.stamp(state)}
+        seen = {marks.marks_stamp(state)}
         for lesson, mark, at in (("a", "pinned", 1.0), ("b", "retired", 2.0), ("a", "retired", 3.0), ("b", None, 4.0)):
-            marks.mark(state, lesson, mark, "", at)  # type: ignore[arg-type]
-            seen.add(marks.stamp(state))
+            marks.set_mark(state, lesson, mark, "", at)  # type: ignore[arg-type]
+            seen.add(marks.marks_stamp(state))
         assert len(seen) == 5
 
 

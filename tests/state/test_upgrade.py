@@ -11,10 +11,10 @@ import msgspec
 import pytest
 
 from preheat.app import Preheat
-from preheat.app.sessions.archive import forget
+from preheat.app.sessions.archive import forget_sessions
 from preheat.archive.connect import HEAD, connect
-from preheat.archive.lessons import lessons
-from preheat.cli.experiment_cards import whole
+from preheat.archive.lessons import load_lessons
+from preheat.cli.experiment_cards import with_all_fields
 from preheat.model.experiment import EARLIER_METRICS
 from preheat.state import marks
 from preheat.state.connect import reading, writing
@@ -26,7 +26,7 @@ MIRRORED = {"marks", "exposures", "assignments", "deliveries", "advice_lots", "r
 
 
 def as_json(value: Any) -> Any:
-    return json.loads(msgspec.json.encode(whole(value)))
+    return json.loads(msgspec.json.encode(with_all_fields(value)))
 
 
 def assert_alike(found: Any, said: Any, where: str = "") -> None:
@@ -84,7 +84,7 @@ def test_the_archive_hands_its_marks_over_before_it_drops_them(tmp_path: Path) -
         assert marked(folder) == EXPECTED["marks"]
         connection = connect(folder)
         assert connection.execute("SELECT version_num FROM alembic_version").fetchone() == (HEAD,)
-        by_id = {each.id: each for each in lessons(connection)}
+        by_id = {each.id: each for each in load_lessons(connection)}
         connection.close()
         assert not tables(folder) & MIRRORED
         for lesson, mark, _, _ in EXPECTED["marks"]:
@@ -98,7 +98,7 @@ def test_an_archive_whose_change_was_cut_off_after_the_marks_were_handed_over(tm
     connect(folder).close()
     lesson = EXPECTED["marks"][0][0]
     with writing(folder) as state:
-        marks.mark(state, lesson, None, "", 1.0)
+        marks.set_mark(state, lesson, None, "", 1.0)
     for name in os.listdir(folder):
         if name.startswith("archive.db"):
             os.unlink(os.path.join(folder, name))
@@ -123,10 +123,10 @@ def test_a_session_that_is_forgotten_is_gone_everywhere(tmp_path: Path) -> None:
     folder = home(tmp_path / "home")
     gone, note = next((session, each["note"]) for session, each in EXPECTED["ratings"].items() if "note" in each)
     before = Preheat(folder).experiments.report("standing", NOW)
-    assert forget(folder, [gone]) == 1
+    assert forget_sessions(folder, [gone]) == 1
     everything = b"".join(path.read_bytes() for path in Path(folder).rglob("*") if path.is_file())
     assert note.encode() not in everything
     assert gone.encode() not in b"".join(path.read_bytes() for path in Path(folder).rglob("state.db*"))
     assert gone.encode() not in b"".join(path.read_bytes() for path in Path(folder, "experiments").iterdir())
     after = Preheat(folder).experiments.report("standing", NOW)
-    assert sum(after.drawn.values()) == sum(before.drawn.values()) - 1
+    assert sum(after.assigned.values()) == sum(before.assigned.values()) - 1

@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import strategies as some
 
-from preheat.model.experiment import Unit
+from preheat.model.experiment import Observation
 
 
 def make_trial(
@@ -17,7 +17,7 @@ def make_trial(
     between: float = 0.0,
     equal: bool = False,
     before: bool = False,
-) -> list[Unit]:
+) -> list[Observation]:
     """Mistakes out of calls. `between`: how much projects differ; `before`: the project's earlier rate is known."""
     random = np.random.default_rng(seed)
     levels = np.clip(base + random.normal(0, between, max(1, projects)), 0.01, 0.9)
@@ -28,7 +28,7 @@ def make_trial(
         calls = 30 if equal else int(np.ceil(random.lognormal(3.2, 0.8)))
         rate = float(np.clip(levels[project] + random.normal(0, 0.03) + (effect if warm else 0.0), 0.0, 1.0))
         made.append(
-            Unit(
+            Observation(
                 session=f"s{number:05}",
                 arm="warm" if warm else "cold",
                 above=float(random.binomial(calls, rate)),
@@ -43,7 +43,7 @@ def make_trial(
 
 
 @some.composite
-def arbitrary_trials(draw: some.DrawFn, least: int = 0) -> list[Unit]:
+def arbitrary_trials(draw: some.DrawFn, least: int = 0) -> list[Observation]:
     """Any arms, counts, clusters and covariates, small enough to shrink."""
     count = draw(some.integers(max(0, least), 40))
     clusters = draw(some.sampled_from([0, 1, 2, 7]))
@@ -51,7 +51,7 @@ def arbitrary_trials(draw: some.DrawFn, least: int = 0) -> list[Unit]:
     for number in range(count):
         below = draw(some.integers(0, 60))
         units.append(
-            Unit(
+            Observation(
                 session=f"s{number}",
                 arm=draw(some.sampled_from(["warm", "cold"])),
                 above=float(draw(some.integers(0, below))),

@@ -6,8 +6,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from preheat.statistics.adjust import adjusted
-from preheat.statistics.ratio import difference
+from preheat.statistics.adjust import adjust_difference
+from preheat.statistics.ratio import estimate_difference
 from tests.statistics.made import make_trial
 
 WARM: dict[str, Any] = {"metric": "mistakes", "arm": "warm", "against": "cold"}
@@ -18,7 +18,7 @@ def errors_and_coverage(**shape: Any) -> tuple[list[float], list[float], int]:
     plain, narrow, held = [], [], 0
     for seed in range(150):
         units = [msgspec.structs.replace(each, cluster="") for each in make_trial(seed, 150, **shape)]
-        one, other = difference(units, **WARM), adjusted(units, **WARM)
+        one, other = estimate_difference(units, **WARM), adjust_difference(units, **WARM)
         assert one.error is not None
         assert other.error is not None
         assert other.low is not None
@@ -52,7 +52,7 @@ def test_a_covariate_of_pure_noise_widens_the_interval_by_less_than_three_percen
         units = [
             msgspec.structs.replace(each, before=float(random.random())) for each in make_trial(seed, 150, share=0.8)
         ]
-        one, other = difference(units, **WARM), adjusted(units, **WARM)
+        one, other = estimate_difference(units, **WARM), adjust_difference(units, **WARM)
         assert other.adjusted
         assert one.error is not None
         assert other.error is not None
@@ -73,7 +73,7 @@ def test_the_adjusted_difference_is_close_to_lins_regression_with_interactions()
         msgspec.structs.replace(each, cluster="", stratum="")
         for each in make_trial(3, 800, equal=True, projects=40, between=0.06, base=0.3, before=True, effect=-0.03)
     ]
-    found = adjusted(units, **WARM)
+    found = adjust_difference(units, **WARM)
     arm = np.array([float(each.arm == "warm") for each in units])
     before = np.array([each.before or 0.0 for each in units])
     before = before - before.mean()
@@ -99,7 +99,7 @@ def test_the_adjusted_difference_is_unbiased_if_the_arm_changes_session_lengths(
             else each
             for each in units
         ]
-        each = adjusted(units, **WARM)
+        each = adjust_difference(units, **WARM)
         assert each.difference is not None
         found.append(each.difference)
     assert np.mean(found) == pytest.approx(0.0, abs=3 * np.std(found) / np.sqrt(200))
@@ -108,23 +108,23 @@ def test_the_adjusted_difference_is_unbiased_if_the_arm_changes_session_lengths(
 def test_without_a_usable_covariate_the_plain_estimate_comes_with_a_remark() -> None:
     """Nothing from before, a constant, too few sessions, some missing."""
     units = make_trial(1, 80)
-    none = adjusted(units, **WARM)
+    none = adjust_difference(units, **WARM)
     assert not none.adjusted
-    assert none.named == ("nothing is known from before the trial",)
-    assert none.low == difference(units, **WARM).low
-    same = adjusted([msgspec.structs.replace(each, before=0.1) for each in units], **WARM)
+    assert none.remarks == ("nothing is known from before the trial",)
+    assert none.low == estimate_difference(units, **WARM).low
+    same = adjust_difference([msgspec.structs.replace(each, before=0.1) for each in units], **WARM)
     assert not same.adjusted
-    assert "the same for all" in same.named[0]
-    few = adjusted(make_trial(1, 14, projects=3, before=True), **WARM)
+    assert "the same for all" in same.remarks[0]
+    few = adjust_difference(make_trial(1, 14, projects=3, before=True), **WARM)
     assert not few.adjusted
-    assert "too few sessions" in few.named[-1]
+    assert "too few sessions" in few.remarks[-1]
     half = [
         each if number % 2 else msgspec.structs.replace(each, before=None)
         for number, each in enumerate(make_trial(1, 120, projects=9, before=True))
     ]
-    found = adjusted(half, **WARM)
+    found = adjust_difference(half, **WARM)
     assert found.adjusted
-    assert any(text.startswith("60 sessions have nothing from before") for text in found.named)
+    assert any(text.startswith("60 sessions have nothing from before") for text in found.remarks)
 
 
 def test_the_adjusted_interval_by_cluster_keeps_its_coverage() -> None:
@@ -137,7 +137,7 @@ def test_the_adjusted_interval_by_cluster_keeps_its_coverage() -> None:
         for each in make_trial(seed, 240, projects=12, base=0.3, between=0.1, before=True):
             shift = float(shifts[int(each.cluster[1:])]) if each.arm == "warm" else 0.0
             units.append(msgspec.structs.replace(each, above=each.above + shift * each.below))
-        found = adjusted(units, **WARM)
+        found = adjust_difference(units, **WARM)
         assert found.clusters == 12
         assert found.low is not None
         assert found.high is not None

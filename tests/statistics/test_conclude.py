@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from preheat.model.experiment import Estimate
-from preheat.statistics.conclude import WORDS, Guardrail, conclude, figure
-from preheat.statistics.ratio import difference
-from preheat.statistics.sequence import always
+from preheat.model.experiment import EffectEstimate
+from preheat.statistics.conclude import METRIC_WORDS, Guardrail, conclude, format_figure
+from preheat.statistics.ratio import estimate_difference
+from preheat.statistics.sequence import add_always_valid_interval
 from tests.statistics.made import make_trial
 
 
-def estimate_of(metric: str, value: float, low: float, high: float, **more: Any) -> Estimate:
-    return Estimate(
+def estimate_of(metric: str, value: float, low: float, high: float, **more: Any) -> EffectEstimate:
+    return EffectEstimate(
         metric=metric,
         arm="warm",
         against="cold",
@@ -66,7 +66,11 @@ def test_only_the_always_valid_interval_counts_while_a_trial_runs() -> None:
     assert conclude(found, 0.01).verdict == "helps"
     assert conclude(found, 0.01, running=True).verdict == "too little data"
     early = conclude(
-        always(difference(make_trial(1, 14), metric="mistakes", arm="warm", against="cold")), 0.01, running=True
+        add_always_valid_interval(
+            estimate_difference(make_trial(1, 14), metric="mistakes", arm="warm", against="cold")
+        ),
+        0.01,
+        running=True,
     )
     assert early.sentence.startswith("Too little data: too early for an interval that holds at every look")
 
@@ -77,10 +81,10 @@ def test_a_guardrail_is_held_broken_or_not_known_and_a_broken_one_is_in_the_sent
         Guardrail(estimate_of("tokens", 900.0, 400.0, 1400.0), 500.0),
         Guardrail(estimate_of("seconds", 1.0, -5.0, 7.0), 10.0),
         Guardrail(estimate_of("success", -0.02, -0.1, 0.06), 0.05),
-        Guardrail(difference([], metric="cost", arm="warm", against="cold"), 0.1),
+        Guardrail(estimate_difference([], metric="cost", arm="warm", against="cold"), 0.1),
     ]
     found = conclude(main, 0.01, guardrails=rails)
-    assert [each.standing for each in found.guardrails] == ["broken", "held", "not known", "not known"]
+    assert [each.state for each in found.guardrails] == ["broken", "held", "not known", "not known"]
     assert found.verdict == "helps"
     assert (
         "But tokens: worse, and perhaps by more than 500 tokens: warm sessions took 900 more tokens than cold"
@@ -90,12 +94,12 @@ def test_a_guardrail_is_held_broken_or_not_known_and_a_broken_one_is_in_the_sent
 
 
 def test_the_sentence_says_why_there_is_too_little_data() -> None:
-    found = conclude(difference([], metric="mistakes", arm="warm", against="cold"), 0.01)
+    found = conclude(estimate_difference([], metric="mistakes", arm="warm", against="cold"), 0.01)
     assert found.sentence == "Too little data: no session in `warm` and none in `cold`."
 
 
 @given(
-    some.sampled_from([*WORDS, "unheard of"]),
+    some.sampled_from([*METRIC_WORDS, "unheard of"]),
     some.floats(-5, 5),
     some.floats(0, 3),
     some.floats(0, 3),
@@ -132,4 +136,4 @@ def test_helps_and_hurts_exclude_zero_and_no_difference_lies_within_the_margin(
     ],
 )
 def test_figures_have_two_significant_digits(value: float, text: str) -> None:
-    assert figure(value) == text
+    assert format_figure(value) == text

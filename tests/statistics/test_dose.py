@@ -4,18 +4,18 @@ import numpy as np
 import pytest
 
 from preheat.errors import UserError
-from preheat.model.experiment import Unit
+from preheat.model.experiment import Observation
 from preheat.statistics.dose import minimum_dose
 
 CURVE = {0: 0.2, 2: 0.4, 4: 0.7, 8: 0.72, 16: 0.72}
 
 
-def simulate_lab(seed: int, tasks: int, curve: dict[int, float] = CURVE) -> dict[int, list[Unit]]:
+def simulate_lab(seed: int, tasks: int, curve: dict[int, float] = CURVE) -> dict[int, list[Observation]]:
     random = np.random.default_rng(seed)
     ease = random.normal(0, 0.05, tasks)
     return {
         items: [
-            Unit(
+            Observation(
                 session=f"{items}-{task}",
                 arm="warm",
                 above=float(random.binomial(6, np.clip(level + ease[task], 0, 1))),
@@ -50,14 +50,14 @@ def test_the_fit_never_falls_and_lies_within_its_interval() -> None:
         fitted = [each.fitted for each in doses]
         assert fitted == sorted(fitted)
         assert all(each.low <= each.fitted <= each.high for each in doses)
-        assert doses[-1].held is None
+        assert doses[-1].inferiority is None
 
 
 def test_a_metric_where_lower_is_better_gives_the_mirrored_result() -> None:
     high = simulate_lab(3, 80)
     low = {
         items: [
-            Unit(session=each.session, arm=each.arm, above=6 - each.above, below=6.0, cluster=each.cluster)
+            Observation(session=each.session, arm=each.arm, above=6 - each.above, below=6.0, cluster=each.cluster)
             for each in units
         ]
         for items, units in high.items()
@@ -73,9 +73,9 @@ def test_the_reason_is_given_where_no_number_can_be_found() -> None:
     with pytest.raises(UserError, match="two numbers of items"):
         minimum_dose({4: []}, margin=0.1, better="higher")
     assert minimum_dose({0: [], 4: []}, margin=0.1, better="higher").why.startswith("0 tasks")
-    one = [Unit(session="a", arm="x", above=1, cluster="t")]
+    one = [Observation(session="a", arm="x", above=1, cluster="t")]
     assert minimum_dose({0: one, 4: one}, margin=0.1, better="higher").why.startswith("1 task tried")
     with pytest.raises(UserError, match="names no task"):
-        minimum_dose({0: [Unit(session="a", arm="x", above=1)], 4: []}, margin=0.1, better="higher")
-    same = [Unit(session=f"{k}", arm="x", above=1, cluster=f"t{k}") for k in range(5)]
+        minimum_dose({0: [Observation(session="a", arm="x", above=1)], 4: []}, margin=0.1, better="higher")
+    same = [Observation(session=f"{k}", arm="x", above=1, cluster=f"t{k}") for k in range(5)]
     assert minimum_dose({0: same, 4: same}, margin=0.1, better="higher", draws=20).fewest == 0

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from preheat.errors import UserError
-from preheat.statistics.excursion import Moment, _design, excursion, weighted_fit
+from preheat.statistics.excursion import AdviceMoment, _design, estimate_excursion, fit_weighted
 
 
-def simulate_moments(seed: int, sessions: int, effect: float) -> list[Moment]:
+def simulate_moments(seed: int, sessions: int, effect: float) -> list[AdviceMoment]:
     """Struggling sessions get more advice and fail more: a plain comparison is confounded, the randomisation is not."""
     random = np.random.default_rng(seed)
     moments = []
@@ -20,7 +20,7 @@ def simulate_moments(seed: int, sessions: int, effect: float) -> list[Moment]:
             probability = 0.9 if now > 1.2 else 0.5
             given = bool(random.random() < probability)
             outcome = float(random.poisson(max(0.05, 0.3 + 0.5 * max(0.0, now) ** 1.3 + effect * given)))
-            moments.append(Moment(f"s{number:03}", given, probability, outcome, (now,)))
+            moments.append(AdviceMoment(f"s{number:03}", given, probability, outcome, (now,)))
     return moments
 
 
@@ -31,7 +31,7 @@ def test_the_fit_equals_that_of_statsmodels() -> None:
     kept = sorted(simulate_moments(1, 80, -0.3))
     design, weights, outcome = _design(kept)
     codes = np.unique([each.session for each in kept], return_inverse=True)[1]
-    ours = weighted_fit(design, outcome, weights, codes)
+    ours = fit_weighted(design, outcome, weights, codes)
     theirs = models.WLS(outcome, design, weights=weights).fit(
         cov_type="cluster", cov_kwds={"groups": codes, "use_correction": False}
     )
@@ -44,7 +44,7 @@ def test_the_effect_is_unbiased_where_a_plain_comparison_is_confounded() -> None
     """Advice is given where things go badly, so the plain difference says that it harms."""
     held, found, plain = 0, [], []
     for seed in range(300):
-        each = excursion(simulate_moments(seed, 40, -0.25), metric="failures")
+        each = estimate_excursion(simulate_moments(seed, 40, -0.25), metric="failures")
         assert each.low is not None
         assert each.high is not None
         assert each.difference is not None
@@ -62,7 +62,7 @@ def test_without_an_effect_false_alarms_stay_near_one_in_twenty() -> None:
     """With only fifteen sessions."""
     alarms = 0
     for seed in range(400):
-        each = excursion(simulate_moments(seed, 15, 0.0), metric="failures")
+        each = estimate_excursion(simulate_moments(seed, 15, 0.0), metric="failures")
         alarms += each.p is not None and each.p < 0.05
     assert alarms / 400 <= 0.075
 
@@ -70,25 +70,25 @@ def test_without_an_effect_false_alarms_stay_near_one_in_twenty() -> None:
 def test_the_reason_is_given_where_nothing_can_be_estimated() -> None:
     """None withheld, few sessions, nothing random, no variance, constant or duplicate columns."""
     one: Any = {"probability": 0.5, "outcome": 1.0}
-    assert excursion([], metric="x").why == "no advisory was given at random"
-    assert excursion([Moment("a", True, **one)], metric="x").why == "no advisory was withheld at random"
-    few = [Moment(f"s{k}", bool(k % 2), 0.5, float(k)) for k in range(6)]
-    assert excursion(few, metric="x").why == "advisories in 6 sessions: 10 are needed"
-    always = [*simulate_moments(1, 30, 0.0), Moment("z", True, 1.0, 3.0, (1.0,))]
-    assert excursion(always, metric="x").named == (
+    assert estimate_excursion([], metric="x").why == "no advisory was given at random"
+    assert estimate_excursion([AdviceMoment("a", True, **one)], metric="x").why == "no advisory was withheld at random"
+    few = [AdviceMoment(f"s{k}", bool(k % 2), 0.5, float(k)) for k in range(6)]
+    assert estimate_excursion(few, metric="x").why == "advisories in 6 sessions: 10 are needed"
+    always = [*simulate_moments(1, 30, 0.0), AdviceMoment("z", True, 1.0, 3.0, (1.0,))]
+    assert estimate_excursion(always, metric="x").remarks == (
         "1 advisory without a random choice (probability near 0 or 1) left out",
     )
-    rare = [Moment(f"s{k:02}", k > 1, 0.9, float(k % 4)) for k in range(40)]
-    assert excursion(rare, metric="x").why == "given or withheld in 2 sessions only: 4 are needed"
-    flat = [Moment(f"s{k}", bool(k % 2), 0.5, 2.0) for k in range(40)]
-    assert "no spread" in excursion(flat, metric="x").why
+    rare = [AdviceMoment(f"s{k:02}", k > 1, 0.9, float(k % 4)) for k in range(40)]
+    assert estimate_excursion(rare, metric="x").why == "given or withheld in 2 sessions only: 4 are needed"
+    flat = [AdviceMoment(f"s{k}", bool(k % 2), 0.5, 2.0) for k in range(40)]
+    assert "no spread" in estimate_excursion(flat, metric="x").why
     doubled = [
         each._replace(before=(each.before[0], 2 * each.before[0], 7.0)) for each in simulate_moments(1, 40, -0.3)
     ]
-    assert excursion(doubled, metric="x").difference == pytest.approx(
-        excursion(simulate_moments(1, 40, -0.3), metric="x").difference
+    assert estimate_excursion(doubled, metric="x").difference == pytest.approx(
+        estimate_excursion(simulate_moments(1, 40, -0.3), metric="x").difference
     )
     with pytest.raises(UserError, match="no number"):
-        excursion([Moment("a", True, 0.5, float("nan"))], metric="x")
+        estimate_excursion([AdviceMoment("a", True, 0.5, float("nan"))], metric="x")
     with pytest.raises(UserError, match="same columns"):
-        excursion([Moment("a", True, 0.5, 1.0), Moment("b", True, 0.5, 1.0, (1.0,))], metric="x")
+        estimate_excursion([AdviceMoment("a", True, 0.5, 1.0), AdviceMoment("b", True, 0.5, 1.0, (1.0,))], metric="x")

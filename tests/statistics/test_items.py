@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from preheat.lessons.effectiveness import effects
-from preheat.model.exposure import Exposure, Measured
-from preheat.statistics.items import shrink, utilities
+from preheat.lessons.effectiveness import estimate_effects
+from preheat.model.exposure import Exposure, MeasuredSession
+from preheat.statistics.items import estimate_utilities, shrink_effects
 
 
 def simulate_sessions(
     seed: int, sessions: int, worth: list[float], withheld: float = 0.3
-) -> tuple[list[Exposure], list[Measured]]:
+) -> tuple[list[Exposure], list[MeasuredSession]]:
     """Sessions with every item, each withheld at random; a shown item moves the rate by its effect."""
     random = np.random.default_rng(seed)
     exposures, measured = [], []
@@ -21,7 +21,7 @@ def simulate_sessions(
         exposures += [
             Exposure(f"i{item:02}", f"s{number}", bool(shown[item]), 1 - withheld) for item in range(len(worth))
         ]
-        measured.append(Measured(f"s{number}", calls, int(random.binomial(calls, rate))))
+        measured.append(MeasuredSession(f"s{number}", calls, int(random.binomial(calls, rate))))
     return exposures, measured
 
 
@@ -29,8 +29,8 @@ def test_the_raw_effect_equals_that_of_the_lessons_package() -> None:
     """The formula exists twice, because stages do not import each other: estimates are equal, errors nearly."""
     for seed in range(4):
         exposures, measured = simulate_sessions(seed, 150, [0.0, -0.05, 0.05])
-        ours = {each.item: each for each in utilities(exposures, measured, margin=0.01)}
-        for theirs in effects(exposures, measured):
+        ours = {each.item: each for each in estimate_utilities(exposures, measured, margin=0.01)}
+        for theirs in estimate_effects(exposures, measured):
             mine = ours[theirs.item]
             assert mine.raw == pytest.approx(theirs.effect)
             assert theirs.low is not None
@@ -44,7 +44,7 @@ def test_shrinking_lowers_the_squared_error_by_a_third_and_keeps_the_coverage() 
     raw, drawn, held, count = 0.0, 0.0, 0, 0
     for seed in range(40):
         worth = list(np.random.default_rng(500 + seed).normal(-0.005, 0.01, 12))
-        for each in utilities(*simulate_sessions(seed, 150, worth), margin=0.01):
+        for each in estimate_utilities(*simulate_sessions(seed, 150, worth), margin=0.01):
             truth = worth[int(each.item[1:])]
             assert each.raw is not None
             assert each.effect is not None
@@ -62,13 +62,13 @@ def test_hardly_any_of_many_null_items_gets_a_verdict() -> None:
     """Twenty items without effect, forty times."""
     wrong = 0
     for seed in range(40):
-        found = utilities(*simulate_sessions(seed, 150, [0.0] * 20), margin=0.02)
+        found = estimate_utilities(*simulate_sessions(seed, 150, [0.0] * 20), margin=0.02)
         wrong += any(each.verdict in ("helps", "hurts") for each in found)
     assert wrong <= 4
 
 
 def test_a_harmful_a_helpful_and_a_null_item_get_their_verdicts() -> None:
-    found = utilities(*simulate_sessions(1, 3000, [-0.06, 0.06, 0.0, 0.0], withheld=0.5), margin=0.02)
+    found = estimate_utilities(*simulate_sessions(1, 3000, [-0.06, 0.06, 0.0, 0.0], withheld=0.5), margin=0.02)
     assert [each.verdict for each in found] == ["helps", "hurts", "no difference", "no difference"]
     assert found[0].q is not None
     assert found[0].q < 0.001
@@ -79,14 +79,14 @@ def test_a_harmful_a_helpful_and_a_null_item_get_their_verdicts() -> None:
 def test_too_little_data_is_the_verdict_where_nothing_can_be_estimated() -> None:
     """Nine sessions without the item, nothing random, sessions without measures; no mistake anywhere is no certainty."""
     exposures = [Exposure("a", f"s{k}", k >= 9, 0.8) for k in range(40)]
-    measured = [Measured(f"s{k}", 20, k % 3) for k in range(40)]
-    few = utilities(exposures, measured, margin=0.01)[0]
+    measured = [MeasuredSession(f"s{k}", 20, k % 3) for k in range(40)]
+    few = estimate_utilities(exposures, measured, margin=0.01)[0]
     assert (few.verdict, few.shown, few.withheld, few.raw) == ("too little data", 31, 9, None)
-    assert utilities([Exposure("a", "s1", True, 1.0)], measured, margin=0.01) == []
-    assert utilities(exposures, [], margin=0.01)[0].verdict == "too little data"
-    clean = utilities(
+    assert estimate_utilities([Exposure("a", "s1", True, 1.0)], measured, margin=0.01) == []
+    assert estimate_utilities(exposures, [], margin=0.01)[0].verdict == "too little data"
+    clean = estimate_utilities(
         [Exposure("a", f"s{k}", k % 2 == 0, 0.5) for k in range(60)],
-        [Measured(f"s{k}", 20, 0) for k in range(60)],
+        [MeasuredSession(f"s{k}", 20, 0) for k in range(60)],
         margin=0.001,
     )[0]
     assert clean.verdict == "too little data"
@@ -95,12 +95,12 @@ def test_too_little_data_is_the_verdict_where_nothing_can_be_estimated() -> None
 
 
 def test_the_effect_with_the_largest_error_is_shrunk_most_and_one_or_two_effects_not_at_all() -> None:
-    one = shrink(np.array([0.1]), np.array([0.05]))[0]
+    one = shrink_effects(np.array([0.1]), np.array([0.05]))[0]
     assert one.effect == pytest.approx(0.1)
     assert one.low == pytest.approx(0.1 - 1.96 * 0.05, abs=1e-4)
     assert one.high == pytest.approx(0.1 + 1.96 * 0.05, abs=1e-4)
-    assert shrink(np.array([]), np.array([])) == []
-    found = shrink(np.array([0.2, 0.2, 0.0, 0.0, -0.1, 0.05]), np.array([0.01, 0.2, 0.02, 0.02, 0.02, 0.02]))
+    assert shrink_effects(np.array([]), np.array([])) == []
+    found = shrink_effects(np.array([0.2, 0.2, 0.0, 0.0, -0.1, 0.05]), np.array([0.01, 0.2, 0.02, 0.02, 0.02, 0.02]))
     assert found[0].effect > 0.18
     assert found[1].effect < 0.12
 
@@ -114,7 +114,7 @@ def test_always_valid_intervals_keep_false_verdicts_rare_at_repeated_looks() -> 
         blamed = {False: False, True: False}
         for end in range(40, 161, 10):
             for always in blamed:
-                found = utilities(exposures[: 6 * end], measured[:end], margin=0.002, always=always)
+                found = estimate_utilities(exposures[: 6 * end], measured[:end], margin=0.002, always=always)
                 blamed[always] |= any(each.verdict == "hurts" for each in found)
         once += blamed[False]
         ever += blamed[True]

@@ -9,18 +9,18 @@ from hypothesis import strategies as some
 from scipy.stats import binomtest, permutation_test, ttest_rel
 
 from preheat.errors import UserError
-from preheat.model.experiment import Unit
-from preheat.statistics.inferiority import against_margin
-from preheat.statistics.paired import mcnemar, paired
+from preheat.model.experiment import Observation
+from preheat.statistics.inferiority import compare_with_margin
+from preheat.statistics.paired import compare_paired, mcnemar
 from preheat.statistics.wilson import wilson
 
 LAB: dict[str, Any] = {"metric": "success", "arm": "warm", "against": "note"}
 
 
-def units_of(table: list[tuple[list[float], list[float]]]) -> list[Unit]:
+def units_of(table: list[tuple[list[float], list[float]]]) -> list[Observation]:
     """A row for each task: its runs in the two arms."""
     return [
-        Unit(session=f"{task}-{arm}-{number}", arm=arm, above=value, cluster=f"task{task:03}")
+        Observation(session=f"{task}-{arm}-{number}", arm=arm, above=value, cluster=f"task{task:03}")
         for task, row in enumerate(table)
         for arm, values in zip(("warm", "note"), row, strict=True)
         for number, value in enumerate(values)
@@ -43,7 +43,7 @@ def simulate_table(seed: int, tasks: int, lift: float, repeats: int = 1) -> list
 
 def test_the_interval_equals_scipys_paired_t_over_task_means() -> None:
     table = simulate_table(1, 40, 0.2, repeats=3)
-    found = paired(units_of(table), **LAB).estimate
+    found = compare_paired(units_of(table), **LAB).estimate
     expected = ttest_rel([np.mean(row[0]) for row in table], [np.mean(row[1]) for row in table])
     interval = expected.confidence_interval()
     assert found.p == pytest.approx(expected.pvalue)
@@ -55,7 +55,7 @@ def test_the_interval_equals_scipys_paired_t_over_task_means() -> None:
 
 def test_sign_flips_mcnemar_and_bootstrap_agree_with_scipy() -> None:
     table = simulate_table(2, 60, 0.25)
-    found = paired(units_of(table), **LAB)
+    found = compare_paired(units_of(table), **LAB)
     gaps = np.array([row[0][0] - row[1][0] for row in table])
     only = int((gaps > 0).sum()), int((gaps < 0).sum())
     assert found.discordant == only
@@ -67,17 +67,17 @@ def test_sign_flips_mcnemar_and_bootstrap_agree_with_scipy() -> None:
     assert found.bootstrap[0] == pytest.approx(found.estimate.low, abs=0.03)
     assert found.shares is not None
     assert found.shares[0] == wilson(sum(row[0][0] for row in table), 60)
-    assert paired(units_of(simulate_table(2, 60, 0.25, repeats=2)), **LAB).mcnemar_p is None
+    assert compare_paired(units_of(simulate_table(2, 60, 0.25, repeats=2)), **LAB).mcnemar_p is None
 
 
 def test_with_few_tasks_every_sign_flip_is_tried() -> None:
     """Eight tasks, all better: two of 256 combinations are as extreme."""
-    assert paired(units_of([([1.0], [0.0])] * 7 + [([1.0], [0.5])]), **LAB).flips_p == pytest.approx(2 / 256)
+    assert compare_paired(units_of([([1.0], [0.0])] * 7 + [([1.0], [0.5])]), **LAB).flips_p == pytest.approx(2 / 256)
 
 
 def test_repeats_of_a_task_do_not_narrow_the_interval() -> None:
     few = simulate_table(3, 5, 0.1, repeats=40)
-    found = paired(units_of(few), **LAB).estimate
+    found = compare_paired(units_of(few), **LAB).estimate
     assert found.freedom == 4
     assert found.low is not None
     assert found.high is not None
@@ -87,7 +87,7 @@ def test_repeats_of_a_task_do_not_narrow_the_interval() -> None:
 def test_the_paired_interval_has_its_coverage() -> None:
     held = 0
     for seed in range(400):
-        found = paired(units_of(simulate_table(seed, 60, 0.15)), **LAB, draws=10).estimate
+        found = compare_paired(units_of(simulate_table(seed, 60, 0.15)), **LAB, draws=10).estimate
         assert found.low is not None
         assert found.high is not None
         held += found.low <= 0.15 <= found.high
@@ -104,8 +104,8 @@ def test_the_paired_interval_has_its_coverage() -> None:
 def test_swapping_the_arms_mirrors_the_result_and_unpaired_tasks_are_remarked(
     table: list[tuple[list[float], list[float]]],
 ) -> None:
-    one = paired(units_of(table), **LAB, draws=50)
-    other = paired(units_of([(b, a) for a, b in table]), **LAB, draws=50)
+    one = compare_paired(units_of(table), **LAB, draws=50)
+    other = compare_paired(units_of([(b, a) for a, b in table]), **LAB, draws=50)
     if one.estimate.difference is None:
         assert one.estimate.why
     else:
@@ -113,17 +113,17 @@ def test_swapping_the_arms_mirrors_the_result_and_unpaired_tasks_are_remarked(
     if one.estimate.low is not None and one.estimate.high is not None and one.estimate.difference is not None:
         assert one.estimate.low <= one.estimate.difference <= one.estimate.high
     alone = sum(bool(a) != bool(b) for a, b in table)
-    assert sum(int(text.split()[0]) for text in one.estimate.named if "left out" in text) == alone
+    assert sum(int(text.split()[0]) for text in one.estimate.remarks if "left out" in text) == alone
 
 
 def test_equal_tasks_give_a_bound_and_no_certainty() -> None:
     """No task of 40 passed in either arm."""
-    found = paired(units_of([([0.0], [0.0])] * 40), **LAB)
+    found = compare_paired(units_of([([0.0], [0.0])] * 40), **LAB)
     assert found.estimate.difference == 0
     assert found.estimate.high == pytest.approx(1 - 0.025 ** (1 / 40))
     assert found.mcnemar_p == 1.0
-    assert found.margin(0.1) is None
-    better = paired(units_of([([1.0], [0.0])] * 40), **LAB).estimate
+    assert found.compare_with_margin(0.1) is None
+    better = compare_paired(units_of([([1.0], [0.0])] * 40), **LAB).estimate
     assert better.high == 1.0
     assert better.low is not None
     assert 0.8 < better.low < 0.9
@@ -131,11 +131,11 @@ def test_equal_tasks_give_a_bound_and_no_certainty() -> None:
 
 def test_tasks_of_one_arm_only_are_remarked() -> None:
     units = [
-        Unit(session=f"{arm} {task}", arm=arm, above=1.0, cluster=task)
+        Observation(session=f"{arm} {task}", arm=arm, above=1.0, cluster=task)
         for arm, tasks in (("warm", "abc"), ("cold", "bcde"))
         for task in tasks
     ]
-    assert paired(units, metric="success", arm="warm", against="cold").estimate.named[:2] == (
+    assert compare_paired(units, metric="success", arm="warm", against="cold").estimate.remarks[:2] == (
         "1 task tried in `warm` only, left out: `a`",
         "2 tasks tried in `cold` only, left out: `d`, `e`",
     )
@@ -143,7 +143,7 @@ def test_tasks_of_one_arm_only_are_remarked() -> None:
 
 def test_a_session_without_a_task_is_refused() -> None:
     with pytest.raises(UserError, match="names no task"):
-        paired([Unit(session="a", arm="warm", above=1)], **LAB)
+        compare_paired([Observation(session="a", arm="warm", above=1)], **LAB)
 
 
 def test_non_inferiority_and_equivalence_agree_with_the_interval() -> None:
@@ -151,15 +151,15 @@ def test_non_inferiority_and_equivalence_agree_with_the_interval() -> None:
     for difference in np.linspace(-0.2, 0.2, 21):
         before = False
         for margin in (0.02, 0.05, 0.1, 0.3):
-            found = against_margin(float(difference), 0.03, 40, margin, better="higher")
+            found = compare_with_margin(float(difference), 0.03, 40, margin, better="higher")
             assert found.not_inferior == (found.low > -margin)
             assert found.same == (found.low > -margin and found.high < margin)
             assert found.not_inferior >= before
             before = found.not_inferior
-            mirror = against_margin(-float(difference), 0.03, 40, margin, better="lower")
+            mirror = compare_with_margin(-float(difference), 0.03, 40, margin, better="lower")
             assert mirror.not_inferior_p == pytest.approx(found.not_inferior_p)
     with pytest.raises(UserError, match="margin"):
-        against_margin(0.0, 0.1, 10, 0.0)
+        compare_with_margin(0.0, 0.1, 10, 0.0)
 
 
 def test_an_arm_that_is_worse_by_the_margin_passes_in_five_percent_of_trials() -> None:
@@ -169,8 +169,8 @@ def test_an_arm_that_is_worse_by_the_margin_passes_in_five_percent_of_trials() -
     for _ in range(2000):
         gaps = random.normal(-0.1, 0.4, 30)
         error = float(gaps.std(ddof=1)) / 30**0.5
-        passed += against_margin(float(gaps.mean()), error, 29, 0.1, better="higher", risk=0.05).not_inferior
-        strict += against_margin(float(gaps.mean()), error, 29, 0.1, better="higher").not_inferior
+        passed += compare_with_margin(float(gaps.mean()), error, 29, 0.1, better="higher", risk=0.05).not_inferior
+        strict += compare_with_margin(float(gaps.mean()), error, 29, 0.1, better="higher").not_inferior
     assert 0.035 <= passed / 2000 <= 0.065
     assert 0.015 <= strict / 2000 <= 0.036
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preheat.model.profile import Rate
-from preheat.statistics.rates import share, trend
+from preheat.statistics.rates import fit_trend, rate_of
 
 
 @pytest.mark.parametrize(
@@ -15,20 +15,20 @@ from preheat.statistics.rates import share, trend
     [(3, 34, 0.0305, 0.2296), (0, 10, 0.0, 0.2775), (10, 10, 0.7225, 1.0), (1, 2, 0.0945, 0.9055), (50, 100, 0.4038, 0.5962)],
 )  # fmt: skip
 def test_wilson_gives_the_published_intervals(count: int, total: int, low: float, high: float) -> None:
-    rate = share(count, total)
+    rate = rate_of(count, total)
     assert rate.value == count / total
     assert rate.low == pytest.approx(low, abs=1e-4)
     assert rate.high == pytest.approx(high, abs=1e-4)
 
 
 def test_a_rate_of_nothing_has_no_value() -> None:
-    assert share(0, 0) == Rate(0, 0, None, None, None)
+    assert rate_of(0, 0) == Rate(0, 0, None, None, None)
 
 
 @given(st.integers(0, 10**7).flatmap(lambda total: st.tuples(st.integers(0, total), st.just(total))))
 def test_an_interval_contains_its_rate_and_stays_within_0_and_1(numbers: tuple[int, int]) -> None:
     """Also at 0 and 1, where rounding would put a bound on the wrong side."""
-    rate = share(*numbers)
+    rate = rate_of(*numbers)
     if numbers[1]:
         assert rate.low is not None
         assert rate.value is not None
@@ -39,7 +39,7 @@ def test_an_interval_contains_its_rate_and_stays_within_0_and_1(numbers: tuple[i
 @given(st.lists(st.booleans(), max_size=60))
 def test_the_trend_equals_least_squares_with_whites_standard_error(hits: list[bool]) -> None:
     """The closed forms give the same as sums over all positions."""
-    found = trend([place for place, hit in enumerate(hits) if hit], len(hits))
+    found = fit_trend([place for place, hit in enumerate(hits) if hit], len(hits))
     if len(hits) < 10 or len(set(hits)) < 2:
         assert found is None
         return
@@ -59,6 +59,6 @@ def test_the_trend_equals_least_squares_with_whites_standard_error(hits: list[bo
 
 
 def test_a_session_that_gets_better_has_a_falling_trend() -> None:
-    found = trend([0, 1, 2, 3, 5, 8], 100)
+    found = fit_trend([0, 1, 2, 3, 5, 8], 100)
     assert found is not None
     assert found.high < 0

@@ -13,16 +13,16 @@ from hypothesis import strategies as some
 from scipy.stats import ttest_ind
 
 from preheat.errors import UserError
-from preheat.model.experiment import Estimate, Unit
-from preheat.statistics.adjust import adjusted
-from preheat.statistics.ratio import bootstrap, difference, spread_of, sums_by_cluster
-from preheat.statistics.sample import sample
-from preheat.statistics.spread import arm, over_clusters, quantile, two_arms
+from preheat.model.experiment import EffectEstimate, Observation
+from preheat.statistics.adjust import adjust_difference
+from preheat.statistics.ratio import bootstrap_difference, estimate_difference, measure_spread, sum_by_cluster
+from preheat.statistics.sample import make_sample
+from preheat.statistics.spread import compare_arms, jackknife_clusters, measure_arm, student_quantile
 from preheat.statistics.two_shares import newcombe
 from tests.statistics.made import arbitrary_trials, make_trial
 
 WARM: dict[str, Any] = {"metric": "mistakes", "arm": "warm", "against": "cold"}
-Estimator = Callable[..., Estimate]
+Estimator = Callable[..., EffectEstimate]
 
 
 def required(value: float | None) -> float:
@@ -33,19 +33,19 @@ def required(value: float | None) -> float:
 def test_with_sessions_of_equal_length_the_estimate_is_that_of_welchs_t() -> None:
     """With balanced arms its error too, within the correction for small arms."""
     units = [msgspec.structs.replace(each, above=each.above / 30, below=1.0) for each in make_trial(1, 400, equal=True)]
-    found = difference(units, **WARM)
+    found = estimate_difference(units, **WARM)
     values = {name: [each.above for each in units if each.arm == name] for name in ("warm", "cold")}
     expected = ttest_ind(values["warm"], values["cold"], equal_var=False)
     interval = expected.confidence_interval()
     assert found.difference == pytest.approx(np.mean(values["warm"]) - np.mean(values["cold"]))
     assert found.low == pytest.approx(interval.low, abs=4e-4)
     assert found.high == pytest.approx(interval.high, abs=4e-4)
-    one = arm(np.array(values["warm"]), np.ones(len(values["warm"])), np.ones(len(values["warm"])))
+    one = measure_arm(np.array(values["warm"]), np.ones(len(values["warm"])), np.ones(len(values["warm"])))
     assert float(one.variance) == pytest.approx(np.var(values["warm"], ddof=1) / len(values["warm"]))
     assert float(one.freedom) == pytest.approx(len(values["warm"]) - 1)
 
 
-def frame(units: list[Unit]) -> Any:
+def frame(units: list[Observation]) -> Any:
     import pandas
 
     return pandas.DataFrame(
@@ -72,16 +72,16 @@ def test_estimate_and_variances_equal_those_of_statsmodels() -> None:
         model = models.WLS(table["above"] / table["below"], design, weights=table["below"])
         by_session = model.fit(cov_type="HC2")
         units = make_trial(seed, 200, projects=12, between=0.04)
-        found = sample([msgspec.structs.replace(each, cluster="") for each in units], "warm", "cold")
+        found = make_sample([msgspec.structs.replace(each, cluster="") for each in units], "warm", "cold")
         inside = found.treated.astype(float)
-        one, other = arm(found.above, found.below, inside), arm(found.above, found.below, 1 - inside)
+        one, other = measure_arm(found.above, found.below, inside), measure_arm(found.above, found.below, 1 - inside)
         assert float(one.ratio - other.ratio) == pytest.approx(by_session.params["variant"])
         assert float(one.variance + other.variance) == pytest.approx(by_session.bse["variant"] ** 2)
         # By cluster: the jackknife is at least the plain sandwich, and close to it with a dozen clusters.
         plain = model.fit(
             cov_type="cluster", cov_kwds={"groups": table["cluster"].astype("category").cat.codes.to_numpy()}
         )
-        jackknife = over_clusters(*sums_by_cluster(sample(units, "warm", "cold")))
+        jackknife = jackknife_clusters(*sum_by_cluster(make_sample(units, "warm", "cold")))
         assert float(jackknife.difference) == pytest.approx(plain.params["variant"])
         assert 0.95 < float(np.sqrt(jackknife.variance)) / plain.bse["variant"] < 1.35
 
@@ -102,7 +102,10 @@ def test_difference_and_interval_are_close_to_those_of_tea_tasting() -> None:
                 plain=tasting.RatioOfMeans("above", "below"),
                 cuped=tasting.RatioOfMeans("above", "below", numer_covariate="before"),
             ).analyze(table)
-        for ours, theirs in ((difference(units, **WARM), result["plain"]), (adjusted(units, **WARM), result["cuped"])):
+        for ours, theirs in (
+            (estimate_difference(units, **WARM), result["plain"]),
+            (adjust_difference(units, **WARM), result["cuped"]),
+        ):
             width = required(ours.high) - required(ours.low)
             assert ours.difference == pytest.approx(theirs.effect_size, abs=0.06 * width)
             assert ours.low == pytest.approx(theirs.effect_size_ci_lower, abs=0.08 * width)
@@ -115,7 +118,7 @@ def test_the_delta_method_and_the_bootstrap_agree(projects: int, share: float) -
     """Within a fifth of the interval's width."""
     for seed in range(4):
         units = make_trial(seed, 240, share=share, effect=-0.02, projects=projects, between=0.03)
-        delta, drawn = difference(units, **WARM), bootstrap(units, **WARM, seed=seed)
+        delta, drawn = estimate_difference(units, **WARM), bootstrap_difference(units, **WARM, seed=seed)
         width = required(delta.high) - required(delta.low)
         assert drawn.difference == pytest.approx(delta.difference)
         assert drawn.low == pytest.approx(delta.low, abs=0.2 * width)
@@ -123,8 +126,8 @@ def test_the_delta_method_and_the_bootstrap_agree(projects: int, share: float) -
 
 
 @settings(deadline=None, max_examples=80)
-@given(arbitrary_trials(), some.sampled_from([difference, adjusted]))
-def test_swapping_the_arms_mirrors_the_result(units: list[Unit], estimator: Estimator) -> None:
+@given(arbitrary_trials(), some.sampled_from([estimate_difference, adjust_difference]))
+def test_swapping_the_arms_mirrors_the_result(units: list[Observation], estimator: Estimator) -> None:
     one = estimator(units, **WARM)
     other = estimator(units, metric="mistakes", arm="cold", against="warm")
     assert (one.difference is None) == (other.difference is None)
@@ -136,18 +139,28 @@ def test_swapping_the_arms_mirrors_the_result(units: list[Unit], estimator: Esti
 
 
 @settings(deadline=None, max_examples=60)
-@given(arbitrary_trials(), some.randoms(use_true_random=False), some.sampled_from([difference, adjusted]))
-def test_the_order_of_the_sessions_does_not_matter(units: list[Unit], random: Random, estimator: Estimator) -> None:
+@given(
+    arbitrary_trials(), some.randoms(use_true_random=False), some.sampled_from([estimate_difference, adjust_difference])
+)
+def test_the_order_of_the_sessions_does_not_matter(
+    units: list[Observation], random: Random, estimator: Estimator
+) -> None:
     mixed = list(units)
     random.shuffle(mixed)
     assert estimator(mixed, **WARM) == estimator(units, **WARM)
-    assert bootstrap(mixed, **WARM, seed=1, draws=50) == bootstrap(units, **WARM, seed=1, draws=50)
+    assert bootstrap_difference(mixed, **WARM, seed=1, draws=50) == bootstrap_difference(
+        units, **WARM, seed=1, draws=50
+    )
 
 
 @settings(deadline=None, max_examples=60)
-@given(arbitrary_trials(), some.sampled_from([0.001, 3.0, 1000.0]), some.sampled_from([difference, adjusted]))
+@given(
+    arbitrary_trials(),
+    some.sampled_from([0.001, 3.0, 1000.0]),
+    some.sampled_from([estimate_difference, adjust_difference]),
+)
 def test_another_unit_of_measure_scales_everything_but_the_p_value(
-    units: list[Unit], factor: float, estimator: Estimator
+    units: list[Observation], factor: float, estimator: Estimator
 ) -> None:
     one = estimator(units, **WARM)
     other = estimator([msgspec.structs.replace(each, above=each.above * factor) for each in units], **WARM)
@@ -160,9 +173,13 @@ def test_another_unit_of_measure_scales_everything_but_the_p_value(
 
 @settings(deadline=None, max_examples=100)
 @given(arbitrary_trials())
-def test_every_estimate_has_an_interval_around_its_difference_or_a_reason(units: list[Unit]) -> None:
+def test_every_estimate_has_an_interval_around_its_difference_or_a_reason(units: list[Observation]) -> None:
     """A share's difference lies between -1 and 1."""
-    for found in (difference(units, **WARM), adjusted(units, **WARM), bootstrap(units, **WARM, seed=0, draws=60)):
+    for found in (
+        estimate_difference(units, **WARM),
+        adjust_difference(units, **WARM),
+        bootstrap_difference(units, **WARM, seed=0, draws=60),
+    ):
         assert (found.low is None) == (found.high is None)
         if found.low is None:
             assert found.why
@@ -175,27 +192,30 @@ def test_every_estimate_has_an_interval_around_its_difference_or_a_reason(units:
             assert 0 <= found.p <= 1
 
 
-def unit(session: str, arm: str, above: float, below: float = 1.0, **more: Any) -> Unit:
-    return Unit(session=session, arm=arm, above=above, below=below, **more)
+def unit(session: str, arm: str, above: float, below: float = 1.0, **more: Any) -> Observation:
+    return Observation(session=session, arm=arm, above=above, below=below, **more)
 
 
 def test_the_reason_is_given_where_nothing_can_be_estimated() -> None:
     """No session, one session, nothing to count, no variance, one cluster."""
     warm = [unit(f"w{number}", "warm", number % 3, 10) for number in range(12)]
-    assert difference(warm, **WARM).why == "no session in `cold`"
-    assert difference([], **WARM).why == "no session in `warm` and none in `cold`"
-    assert difference([*warm, unit("c", "cold", 1, 10)], **WARM).why == "one session in `cold`: a spread needs two"
-    idle = difference([*warm, unit("c1", "cold", 0, 0), unit("c2", "cold", 0, 0)], **WARM)
+    assert estimate_difference(warm, **WARM).why == "no session in `cold`"
+    assert estimate_difference([], **WARM).why == "no session in `warm` and none in `cold`"
+    assert (
+        estimate_difference([*warm, unit("c", "cold", 1, 10)], **WARM).why
+        == "one session in `cold`: a spread needs two"
+    )
+    idle = estimate_difference([*warm, unit("c1", "cold", 0, 0), unit("c2", "cold", 0, 0)], **WARM)
     assert idle.why == "no session in `cold`"
-    assert idle.named == ("2 sessions of `cold` had nothing to count and are left out",)
+    assert idle.remarks == ("2 sessions of `cold` had nothing to count and are left out",)
     seconds = [unit(f"{name}{number}", name, 5.0) for name in ("warm", "cold") for number in range(5)]
-    assert "no spread" in difference(seconds, **WARM).why
+    assert "no spread" in estimate_difference(seconds, **WARM).why
     whole = [
         unit(f"{name}{number}", name, number % 2, 3, cluster=name) for name in ("warm", "cold") for number in range(9)
     ]
-    assert difference(whole, **WARM).why == "all sessions of `warm` are of one cluster: a spread needs two"
+    assert estimate_difference(whole, **WARM).why == "all sessions of `warm` are of one cluster: a spread needs two"
     one = [msgspec.structs.replace(each, cluster="only") for each in make_trial(1, 60)]
-    assert difference(one, **WARM).named == (
+    assert estimate_difference(one, **WARM).remarks == (
         "all sessions are of one cluster: the interval holds for those, not for others",
     )
 
@@ -203,15 +223,15 @@ def test_the_reason_is_given_where_nothing_can_be_estimated() -> None:
 def test_all_failures_against_none_has_an_interval() -> None:
     """Without spread in either arm each session is one trial; with spread in one, the other borrows it."""
     units = [unit(f"{name}{number}", name, float(name == "cold")) for name in ("warm", "cold") for number in range(20)]
-    found = difference(units, **WARM)
+    found = estimate_difference(units, **WARM)
     assert found.difference == -1
     assert -1 < required(found.high) < -0.7
     assert required(found.low) == -1
-    assert len(found.named) == 2
+    assert len(found.remarks) == 2
     some_fail = [*units[:20], *(unit(f"c{number}", "cold", float(number % 2)) for number in range(20))]
-    found = difference(some_fail, **WARM)
+    found = estimate_difference(some_fail, **WARM)
     assert required(found.low) < -0.5 < required(found.high) < 0
-    assert found.named == ("every session of `warm` has the same value (0)",)
+    assert found.remarks == ("every session of `warm` has the same value (0)",)
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
@@ -219,18 +239,18 @@ def test_all_failures_against_none_has_an_interval() -> None:
 def test_a_value_that_is_no_number_is_refused_with_its_session(value: float, field: str) -> None:
     units = [*make_trial(1, 20), msgspec.structs.replace(unit("bad", "warm", 1.0), **{field: value})]
     with pytest.raises(UserError, match="`bad`"):
-        difference(units, **WARM)
+        estimate_difference(units, **WARM)
 
 
 def test_impossible_sessions_are_refused() -> None:
     """Something out of nothing, less than nothing, a duplicate session, an arm against itself."""
     for bad in (unit("bad", "warm", 1, 0), unit("bad", "warm", 1, -2)):
         with pytest.raises(UserError, match="`bad`"):
-            difference([bad], **WARM)
+            estimate_difference([bad], **WARM)
     with pytest.raises(UserError, match="twice"):
-        difference([unit("a", "warm", 1), unit("a", "cold", 1)], **WARM)
+        estimate_difference([unit("a", "warm", 1), unit("a", "cold", 1)], **WARM)
     with pytest.raises(UserError, match="itself"):
-        difference([], metric="mistakes", arm="warm", against="warm")
+        estimate_difference([], metric="mistakes", arm="warm", against="warm")
 
 
 def test_where_whole_clusters_were_assigned_the_interval_is_by_cluster() -> None:
@@ -249,8 +269,8 @@ def test_where_whole_clusters_were_assigned_the_interval_is_by_cluster() -> None
             )
             for k in range(25)
         ]
-    by_cluster = difference(units, **WARM)
-    by_session = difference([msgspec.structs.replace(each, cluster="") for each in units], **WARM)
+    by_cluster = estimate_difference(units, **WARM)
+    by_session = estimate_difference([msgspec.structs.replace(each, cluster="") for each in units], **WARM)
     assert by_cluster.clusters == 8
     assert required(by_cluster.error) > 2.5 * required(by_session.error)
 
@@ -258,12 +278,16 @@ def test_where_whole_clusters_were_assigned_the_interval_is_by_cluster() -> None
 def test_a_small_arm_in_many_clusters_is_never_narrower_than_by_session() -> None:
     for seed in range(8):
         units = make_trial(seed, 80, share=0.8, projects=20, between=0.03)
-        found = sample(units, "warm", "cold")
+        found = make_sample(units, "warm", "cold")
         inside = found.treated.astype(float)
-        sessions = two_arms(arm(found.above, found.below, inside), arm(found.above, found.below, 1 - inside))
-        clusters = over_clusters(*sums_by_cluster(found))
-        taken = spread_of(found)
-        reaches = [float(quantile(each.freedom, 0.05) * np.sqrt(each.variance)) for each in (taken, sessions, clusters)]
+        sessions = compare_arms(
+            measure_arm(found.above, found.below, inside), measure_arm(found.above, found.below, 1 - inside)
+        )
+        clusters = jackknife_clusters(*sum_by_cluster(found))
+        taken = measure_spread(found)
+        reaches = [
+            float(student_quantile(each.freedom, 0.05) * np.sqrt(each.variance)) for each in (taken, sessions, clusters)
+        ]
         assert found.clustered
         assert reaches[0] == pytest.approx(max(reaches[1:]))
 
@@ -272,7 +296,8 @@ def test_a_small_arm_in_many_clusters_is_never_narrower_than_by_session() -> Non
 def test_the_interval_has_its_coverage(share: float, projects: int) -> None:
     """Without an effect, over 400 trials; the benchmark has thousands."""
     found = [
-        difference(make_trial(seed, 120, share=share, projects=projects, between=0.03), **WARM) for seed in range(400)
+        estimate_difference(make_trial(seed, 120, share=share, projects=projects, between=0.03), **WARM)
+        for seed in range(400)
     ]
     held = sum(required(each.low) <= 0 <= required(each.high) for each in found)
     assert 0.925 <= held / 400 <= 0.99
@@ -282,8 +307,10 @@ def test_the_interval_has_its_coverage(share: float, projects: int) -> None:
 def test_shares_without_variance_have_newcombes_interval() -> None:
     """All of one arm succeeded and none of the other: Wilson's intervals joined as in `two_shares`; a smaller risk asks for
     a wider one."""
-    units = [Unit(session=f"s{n}", arm="warm" if n < 9 else "cold", above=float(n < 9), below=1.0) for n in range(16)]
-    found = difference(units, **WARM)
+    units = [
+        Observation(session=f"s{n}", arm="warm" if n < 9 else "cold", above=float(n < 9), below=1.0) for n in range(16)
+    ]
+    found = estimate_difference(units, **WARM)
     assert (found.low, found.high) == pytest.approx(newcombe(9, 9, 0, 7))
-    wide = difference(units, **WARM, risk=0.01)
+    wide = estimate_difference(units, **WARM, risk=0.01)
     assert required(wide.low) < required(found.low)

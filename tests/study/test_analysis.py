@@ -8,8 +8,8 @@ import pytest
 import statsmodels.api as statsmodels
 
 from study import analysis
-from study.harm import requests
-from study.projects import projects, shown
+from study.harm import load_requests
+from study.projects import make_projects, shown_calls
 from study.tables import BLOCKS, headline, verdict
 
 ARMS = {"cold": 0.02, "placebo": 0.02, "note": 0.6, "warm": 0.8}
@@ -40,13 +40,13 @@ def rows(shares: dict[str, float], count: int = 40, seed: int = 1) -> list[dict[
 
 def test_an_effect_that_is_there_is_found_and_none_where_there_is_none() -> None:
     """Warm above note by 20 points; cold and placebo the same."""
-    found = {(each["arm"], each["against"]): each for each in analysis.lab(rows(ARMS))["differences"]}
+    found = {(each["arm"], each["against"]): each for each in analysis.lab_results(rows(ARMS))["differences"]}
     first = found["warm", "note"]
     assert first["low"] < 0.2 < first["high"]
     assert first["low"] > 0
     assert first["losses"] == 0
     assert verdict(first) == "warm beats note."
-    same = analysis.difference(rows(ARMS), "placebo", "cold", "exact", analysis.exact)
+    same = analysis.arm_difference(rows(ARMS), "placebo", "cold", "exact", analysis.exact)
     assert same is not None
     assert same["difference"] == 0.0
     assert verdict({**same, "low": -0.05, "high": 0.04}).startswith("no difference larger than 10 points")
@@ -57,7 +57,7 @@ def test_an_effect_that_is_there_is_found_and_none_where_there_is_none() -> None
 def test_intervals_are_students_over_projects() -> None:
     """Held against another program's regression of project means on a constant."""
     some = rows(ARMS, 20, 3)
-    found = analysis.difference(some, "warm", "note", "nll", analysis.nll)
+    found = analysis.arm_difference(some, "warm", "note", "nll", analysis.nll)
     assert found is not None
     by_project: dict[str, list[float]] = {}
     for row in some:
@@ -99,7 +99,7 @@ def test_calls_of_one_session_are_not_taken_for_independent() -> None:
 def test_an_unfinished_run_counts_the_tasks_that_both_arms_have() -> None:
     """Any beginning is analysed as what it is, with its numbers."""
     some = [row for row in rows(ARMS) if row["arm"] != "note" or int(row["cluster"][1:]) < 10]
-    found = analysis.lab(some)
+    found = analysis.lab_results(some)
     assert found["tasks"] == 80
     assert found["differences"][0]["tasks"] == 80
     assert found["differences"][1]["tasks"] == 320
@@ -108,7 +108,7 @@ def test_an_unfinished_run_counts_the_tasks_that_both_arms_have() -> None:
 def test_tasks_that_could_not_be_scored_are_left_out_in_all_arms() -> None:
     some = rows(ARMS)
     some[5] = {"task": some[5]["task"], "arm": some[5]["arm"], "cluster": "p0", "kind": "far", "skipped": "straddles"}
-    assert analysis.lab(some)["tasks"] == 319
+    assert analysis.lab_results(some)["tasks"] == 319
 
 
 def test_the_two_ways_to_tell_an_exact_match_are_held_together() -> None:
@@ -116,13 +116,13 @@ def test_the_two_ways_to_tell_an_exact_match_are_held_together() -> None:
     some = rows({"cold": 0.5})
     for place, row in enumerate(some):
         row["stepwise_exact"] = row["exact"] if place % 10 else not row["exact"]
-    found = analysis.checked(some)
+    found = analysis.compare_methods(some)
     assert found["disagree"] == 32
     assert not found["usable"]
 
 
 def test_secondary_p_values_are_adjusted_and_the_primary_one_is_not() -> None:
-    found = analysis.lab(rows(ARMS, seed=7))["differences"]
+    found = analysis.lab_results(rows(ARMS, seed=7))["differences"]
     assert "holm_p" not in found[0]
     assert all(each["holm_p"] >= each["p"] for each in found[1:])
 
@@ -130,19 +130,19 @@ def test_secondary_p_values_are_adjusted_and_the_primary_one_is_not() -> None:
 def test_the_fewest_examples_that_do() -> None:
     """k = 4 is as good as 8, k = 2 is not."""
     shares = {"warm1": 0.1, "warm2": 0.5, "warm": 0.8, "warm8": 0.8}
-    found = analysis.dose(rows(shares))
+    found = analysis.dose_results(rows(shares))
     assert found is not None
     assert found["fewest"] == 4
-    assert analysis.dose(rows(ARMS)) is None
+    assert analysis.dose_results(rows(ARMS)) is None
 
 
 def harmed(spoiled: int) -> list[dict[str, Any]]:
     """Right answers in all arms but `spoiled` ones with a warm context, where the wrapper was written."""
     found = []
-    for number, (_, command, _) in enumerate(requests()):
-        project = projects()[number // 8]
+    for number, (_, command, _) in enumerate(load_requests()):
+        project = make_projects()[number // 8]
         for arm in ("cold", "warm", "note"):
-            text = shown(project)[0].command if arm == "warm" and number < spoiled else command
+            text = shown_calls(project)[0].command if arm == "warm" and number < spoiled else command
             found.append(
                 {"task": f"harm/{number}", "arm": arm, "cluster": project.name, "kind": "harm", "exact": False,
                  "argmax": False, "closed": True, "text": text, "nll": 1.0, "prefix_tokens": 9, "seconds": 1.0}
@@ -152,7 +152,7 @@ def harmed(spoiled: int) -> list[dict[str, Any]]:
 
 def test_harm_is_found_and_named() -> None:
     """Forty spoiled answers are harm, and of the feared kind; none is none."""
-    bad, good = analysis.harm(harmed(40)), analysis.harm(harmed(0))
+    bad, good = analysis.harm_results(harmed(40)), analysis.harm_results(harmed(0))
     assert not bad["differences"][0]["not_inferior"]
     assert bad["differences"][0]["difference"] == pytest.approx(-0.5)
     assert bad["in_the_wrapper"]["warm"] > 30
@@ -166,9 +166,9 @@ def test_every_block_can_be_written_from_any_results() -> None:
     """From none, from the lab alone, from all of it: no block fails, and the first sentence has the numbers."""
     for_next = [{**row, "kind": f"project{row['cluster'][-1]}"} for row in rows(ARMS)]
     every = {
-        "lab": analysis.lab(rows(ARMS, 42)),
-        "harm": analysis.harm(harmed(3)),
-        "nextcall": analysis.nextcall(for_next),
+        "lab": analysis.lab_results(rows(ARMS, 42)),
+        "harm": analysis.harm_results(harmed(3)),
+        "nextcall": analysis.nextcall_results(for_next),
     }
     for results in ({}, {"0.5b": {"lab": every["lab"]}}, {"1.5b": every, "other": {"harm": every["harm"]}}):
         for block in BLOCKS.values():
@@ -176,7 +176,7 @@ def test_every_block_can_be_written_from_any_results() -> None:
     said = headline({"1.5b": every})
     assert "**Lab, 1.5B: warm beats note.** Exact match" in said
     assert "336 tasks in 42 projects" in said
-    part = headline({"1.5b": {"lab": analysis.lab(rows(ARMS, 5))}})
+    part = headline({"1.5b": {"lab": analysis.lab_results(rows(ARMS, 5))}})
     assert "so far, " in part
     assert "Unfinished, 40 of 336 tasks." in part
     assert "**Next call, 1.5B: warm makes the call that came more likely than note.**" in said
@@ -184,5 +184,5 @@ def test_every_block_can_be_written_from_any_results() -> None:
 
 def test_projects_of_the_next_call_study_are_not_named() -> None:
     """Figures only: real projects stand as numbers."""
-    found = analysis.nextcall([{**row, "kind": "real__name"} for row in rows(ARMS)])
+    found = analysis.nextcall_results([{**row, "kind": "real__name"} for row in rows(ARMS)])
     assert "real__name" not in str(found)

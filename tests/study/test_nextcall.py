@@ -4,16 +4,16 @@ import json
 
 import pytest
 
-from preheat.calls.seen import Seen
+from preheat.calls.seen import JudgedSession
 from preheat.model.lesson import Lesson, Scope
-from study.nextcall import ARMS, MESSAGES, calls, nextcall, sentence
+from study.nextcall import ARMS, MESSAGES, fit_calls, nextcall_plan, sentence
 from study.plan import Plan
 from tests.lessons.sessions import STARTED, Made, ran, seen
 
 DAY = 86400.0
 
 
-def project(name: str, command: str, count: int = 10) -> list[Seen]:
+def project(name: str, command: str, count: int = 10) -> list[JudgedSession]:
     """Sessions in time order; each runs the project's own test command and something of its own."""
     found = []
     for number in range(count):
@@ -31,7 +31,7 @@ def project(name: str, command: str, count: int = 10) -> list[Seen]:
 
 @pytest.fixture(scope="module")
 def plan() -> Plan:
-    return nextcall({"x__shop": project("shop", "mise run test"), "x__bank": project("bank", "tox -e py311")})
+    return nextcall_plan({"x__shop": project("shop", "mise run test"), "x__bank": project("bank", "tox -e py311")})
 
 
 def test_later_sessions_are_asked_and_earlier_ones_learned_from(plan: Plan) -> None:
@@ -79,7 +79,7 @@ def test_only_plain_new_successful_commands_are_asked_for() -> None:
             ran("make docs now", "ok"),
         ]
     )
-    assert [each.call.input["command"] for each in calls(of)] == ["make check", "make docs now"]
+    assert [each.call.input["command"] for each in fit_calls(of)] == ["make check", "make docs now"]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from study.chat import PREFILL, SYSTEM, Message, messages_of, prefix, rendered, suffix, target
+from study.chat import PREFILL, SYSTEM, Message, endpoint_messages, prefix, render_messages, suffix, target
 
 CALLED = (Message("assistant", "", "ls"), Message("tool", "a.py"))
 
@@ -20,16 +20,16 @@ def test_a_prompt_is_prefix_and_suffix_and_ends_where_the_command_begins() -> No
 
 def test_calls_and_results_stand_as_the_template_has_them() -> None:
     """A result is a user's message in tags; a call is JSON in tags."""
-    shown = rendered([Message("system", "S"), *CALLED])
+    shown = render_messages([Message("system", "S"), *CALLED])
     assert '<|im_start|>assistant\n<tool_call>\n{"name": "bash", "arguments": {"command": "ls"}}\n</tool_call>' in shown
     assert "<|im_start|>user\n<tool_response>\na.py\n</tool_response><|im_end|>\n" in shown
-    two = rendered([Message("system", "S"), *CALLED, Message("tool", "b.py")])
+    two = render_messages([Message("system", "S"), *CALLED, Message("tool", "b.py")])
     assert "a.py\n</tool_response>\n<tool_response>\nb.py" in two
 
 
 def test_only_one_system_message() -> None:
     with pytest.raises(ValueError, match="system"):
-        rendered([Message("system", "a"), Message("system", "b")])
+        render_messages([Message("system", "a"), Message("system", "b")])
 
 
 def test_a_command_stands_as_in_json() -> None:
@@ -38,7 +38,7 @@ def test_a_command_stands_as_in_json() -> None:
 
 
 def test_an_endpoint_gets_calls_with_ids_that_their_results_name() -> None:
-    sent = messages_of(CALLED, "A note.", [Message("user", "Go.")])
+    sent = endpoint_messages(CALLED, "A note.", [Message("user", "Go.")])
     assert [message["role"] for message in sent] == ["system", "assistant", "tool", "user"]
     assert sent[1]["tool_calls"][0]["id"] == sent[2]["tool_call_id"]
     assert json.loads(sent[1]["tool_calls"][0]["function"]["arguments"]) == {"command": "ls"}

@@ -8,8 +8,8 @@ import xml.etree.ElementTree as Tree
 
 import pytest
 
-from study.figures import Dot, curve, rows
-from study.report import figures, filled
+from study.figures import Dot, draw_curve, draw_rows
+from study.report import draw_figures, fill_paper
 from tests.shared import TESTS
 
 PAPER = os.path.join(os.path.dirname(TESTS), "docs", "paper")
@@ -25,12 +25,12 @@ RESULTS = json.loads(text("results.json"))
 
 def test_the_blocks_of_the_paper_are_those_of_the_results() -> None:
     """`python -m study report DIR --to docs/paper` writes them; nobody types a figure."""
-    assert filled(text("paper.md"), RESULTS) == text("paper.md")
+    assert fill_paper(text("paper.md"), RESULTS) == text("paper.md")
     assert len(re.findall("<!-- from the results: ", text("paper.md"))) >= 8
 
 
 def test_the_figures_are_those_of_the_results() -> None:
-    for name, picture in figures(RESULTS).items():
+    for name, picture in draw_figures(RESULTS).items():
         assert text(name) == picture
         assert f"({name})" in text("paper.md"), name
 
@@ -59,7 +59,7 @@ def test_no_real_project_is_named(name: str) -> None:
 def test_pictures_are_well_formed_whatever_they_are_of() -> None:
     dots = [Dot("a & b", "one", 5.0, None, None), Dot("c", "<two>", -3.0, -90.0, 400.0)]
     for picture in (
-        rows("T < U", dots, -20, 100, "points", zero=True),
-        curve("K", [Dot("k", "s", 0.5, 0.2, 1.4)], "%", "k"),
+        draw_rows("T < U", dots, -20, 100, "points", zero=True),
+        draw_curve("K", [Dot("k", "s", 0.5, 0.2, 1.4)], "%", "k"),
     ):
         assert Tree.fromstring(picture).tag.endswith("svg")

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from preheat.model.lesson import Support
 from preheat.model.profile import ToolUse, UserStyle
 from preheat.templates.build import MOST_EXAMPLES, MOST_LESSONS, Request, build
-from preheat.templates.digest import canonical
+from preheat.templates.digest import canonical_json
 
 from .made import example, lesson, profile, rate
 
@@ -142,5 +142,5 @@ def test_the_order_of_what_comes_in_does_not_matter(lessons: list[int], sessions
     profiles = [(f"a:{number}", profile(str(number), messages=number)) for number in range(4)]
     straight = build(REQUEST, some, dict(profiles))
     turned = build(REQUEST, [some[place] for place in lessons], dict([profiles[place] for place in sessions]))
-    assert canonical(straight.template) == canonical(turned.template)
+    assert canonical_json(straight.template) == canonical_json(turned.template)
     assert straight.left_out == turned.left_out

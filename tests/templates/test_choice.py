@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from preheat.templates.choice import Best, Candidate, Wanted, best, choose
+from preheat.templates.choice import BestRule, Candidate, SessionRule, best_sessions, choose_sessions
 
 from .made import profile, rate
 
@@ -20,7 +20,7 @@ def keys(candidates: tuple[Candidate, ...]) -> list[str]:
 
 def test_the_defaults_are_those_of_the_users_documents() -> None:
     """At least 30 messages, at most 50 sessions, at most half of the calls failed."""
-    assert Wanted() == Wanted(min_messages=30, max_sessions=50, max_error_rate=0.5)
+    assert SessionRule() == SessionRule(min_messages=30, max_sessions=50, max_error_rate=0.5)
 
 
 def test_what_does_not_fit_is_counted_by_reason() -> None:
@@ -30,7 +30,7 @@ def test_what_does_not_fit_is_counted_by_reason() -> None:
         candidate("idle", errors=rate(0, 0)), candidate("child", delegated=True), candidate("ours", starter="preheat"),
         candidate("half", errors=rate(20, 40)),
     ]  # fmt: skip
-    choice = choose(some, Wanted())
+    choice = choose_sessions(some, SessionRule())
     assert keys(choice.chosen) == ["good", "half"]
     assert choice.skipped == {
         "shorter than 30 messages": 1,
@@ -45,7 +45,7 @@ def test_of_many_the_newest_are_taken() -> None:
     """The same ones whatever the order they come in."""
     some = [candidate(str(number), ended_at=float(number)) for number in range(9)]
     for order in (some, some[::-1]):
-        choice = choose(order, Wanted(max_sessions=3))
+        choice = choose_sessions(order, SessionRule(max_sessions=3))
         assert keys(choice.chosen) == ["8", "7", "6"]
         assert choice.skipped == {"older than the newest 3": 6}
 
@@ -56,7 +56,7 @@ def test_the_best_are_long_clean_and_ended_well() -> None:
         candidate("good"), candidate("few", calls=19), candidate("careless", mistakes=rate(4, 60, 0.16)),
         candidate("unchecked", passed=None), candidate("broken", passed=False), candidate("homeless", project=""),
     ]  # fmt: skip
-    (group,) = best(some, Best(min_sessions=1))
+    (group,) = best_sessions(some, BestRule(min_sessions=1))
     assert group.project == "harbour"
     assert keys(group.choice.chosen) == ["good"]
     assert sum(group.choice.skipped.values()) == 4
@@ -68,5 +68,5 @@ def test_a_project_needs_three_good_sessions() -> None:
     some = [candidate(f"h{number}") for number in range(3)] + [
         candidate(f"p{number}", project="pier") for number in "12"
     ]
-    groups = best(some, Best())
+    groups = best_sessions(some, BestRule())
     assert [(group.project, group.enough) for group in groups] == [("harbour", True), ("pier", False)]

@@ -15,14 +15,14 @@ from .made import lesson, template
 def library(tmp_path: Path) -> Templates:
     """Two versions of one template."""
     found = preheat.open(str(tmp_path / "data")).library
-    found.keep(template("mine"), "built")
-    found.keep(template("mine", lesson(use="make all")), "built", "again")
+    found.store(template("mine"), "built")
+    found.store(template("mine", lesson(use="make all")), "built", "again")
     return found
 
 
 def test_a_summary_tells_what_a_list_shows(library: Templates) -> None:
     """Also of one that cannot be read, and of one that waits."""
-    library.keep(template("theirs"), "imported")
+    library.store(template("theirs"), "imported")
     mine, theirs = library.summaries(follow=True)
     assert (mine.name, mine.versions, mine.live, mine.waiting, mine.tracked.uses) == ("mine", 2, True, False, 0)
     assert mine.tokens > 0
@@ -37,7 +37,7 @@ def test_a_summary_tells_what_a_list_shows(library: Templates) -> None:
 def test_a_use_is_counted_without_looking_for_its_session(library: Templates, tmp_path: Path) -> None:
     """By the version that was handed out; a trial of a template is no use."""
     home = preheat.open(str(tmp_path / "data"))
-    home.provision("make all of it", template="mine", note=False)
+    home.provision("make all of it", template="mine", record=False)
     assert library.summaries()[0].tracked.uses == 0
     home.provision("make all of it", template="mine")
     assert library.summaries()[0].tracked.uses == library.show("mine").tracked.uses == 1
@@ -81,9 +81,9 @@ def test_a_project_has_one_template_loaded(library: Templates, tmp_path: Path) -
     inside = str(tmp_path / "shop" / "src")
     loaded = library.load("mine@-1", inside)
     assert loaded.project == str(tmp_path / "shop")
-    assert loaded.standing is not None
-    assert loaded.standing.newer == library.find("mine").digest
-    assert library.loaded(loaded.project) == loaded
+    assert loaded.status is not None
+    assert loaded.status.newer == library.find("mine").digest
+    assert library.project_template(loaded.project) == loaded
     ended = library.unload(inside)
-    assert (ended.standing, ended.ended) == (None, loaded.standing.pin)
-    assert library.loaded(inside).standing is None
+    assert (ended.status, ended.unloaded) == (None, loaded.status.pin)
+    assert library.project_template(inside).status is None

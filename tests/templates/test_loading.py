@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preheat.errors import UserError
-from preheat.model.template import FORMAT, Template
-from preheat.templates.digest import canonical
-from preheat.templates.loading import LARGEST, UPGRADES, load, read_file
+from preheat.model.template import TEMPLATE_FORMAT, Template
+from preheat.templates.digest import canonical_json
+from preheat.templates.loading import LARGEST, UPGRADES, load_template, read_file
 from preheat.templates.sharing import from_bytes, to_bytes
 
 from .made import AT, example, lesson, template
@@ -37,7 +37,7 @@ def test_a_template_of_format_1_loads_forever() -> None:
 
 def test_every_earlier_format_has_a_way_up() -> None:
     """A new format without an upgrade from the last one would lock people's templates out."""
-    assert sorted(UPGRADES) == list(range(FORMAT))
+    assert sorted(UPGRADES) == list(range(TEMPLATE_FORMAT))
 
 
 def test_the_first_implementations_patterns_become_examples() -> None:
@@ -75,7 +75,9 @@ DAMAGED = {
     "no template": b'{"hello": 1}',
     "no format": msgspec.json.encode({"digest": "x", "template": {}}),
     "true is no format": b'{"format": true}',
-    "future": msgspec.json.encode({"format": FORMAT + 1, "digest": "x", "template": {"format": FORMAT + 1}}),
+    "future": msgspec.json.encode(
+        {"format": TEMPLATE_FORMAT + 1, "digest": "x", "template": {"format": TEMPLATE_FORMAT + 1}}
+    ),
     "no digest": msgspec.json.encode({"format": 1, "template": msgspec.to_builtins(template())}),
     "deep": b'{"format":1,"template":' + b"[" * 100_000,
     "not utf-8": b'{"format": 1, "name": "\xff\xfe"}',
@@ -119,13 +121,13 @@ def test_wrong_types_are_told_with_their_place(change: dict[str, Any]) -> None:
     """Wrong types, unknown kinds, doubled ids, examples without arguments."""
     raw = {**msgspec.to_builtins(template()), **change}
     with pytest.raises(UserError, match="is no template"):
-        load(msgspec.json.encode(raw), "x")
+        load_template(msgspec.json.encode(raw), "x")
 
 
 def test_unknown_fields_are_passed_over() -> None:
     """A small addition need not be a new format."""
     raw = {**msgspec.to_builtins(template()), "colour": "blue"}
-    assert load(msgspec.json.encode(raw), "x") == template()
+    assert load_template(msgspec.json.encode(raw), "x") == template()
 
 
 def test_a_file_that_is_too_large_is_not_read(tmp_path: Any) -> None:
@@ -136,7 +138,7 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Any) -> None:
     with pytest.raises(UserError, match="larger than 10 MB"):
         read_file(str(path))
     with pytest.raises(UserError, match="larger than 10 MB"):
-        load(b" " * (LARGEST + 1), "x")
+        load_template(b" " * (LARGEST + 1), "x")
 
 
 @given(st.binary(max_size=300))
@@ -194,10 +196,10 @@ def test_one_changed_byte_never_gives_another_template(place: int, value: int) -
 
 
 def _either(data: bytes) -> None:
-    for found in (_read(load, data), getattr(_read(from_bytes, data), "template", None)):
+    for found in (_read(load_template, data), getattr(_read(from_bytes, data), "template", None)):
         if found is not None:
             assert isinstance(found, Template)
-            assert load(canonical(found), "again") == found
+            assert load_template(canonical_json(found), "again") == found
 
 
 def _read(read: Callable[[bytes, str], Any], data: bytes) -> Any:
@@ -219,10 +221,10 @@ def test_what_is_written_is_read(text: str, arguments: dict[str, Any]) -> None:
     odd = msgspec.structs.replace(shown, text=text, example=msgspec.structs.replace(shown.example, arguments=arguments))
     whole = template("mine", lesson(), odd)
     try:
-        data = canonical(whole)
+        data = canonical_json(whole)
     except OverflowError:
         return
-    first = load(data, "x")
-    assert canonical(first) == data
+    first = load_template(data, "x")
+    assert canonical_json(first) == data
     assert from_bytes(to_bytes(first), "x").template == first
     assert first.created_at == AT

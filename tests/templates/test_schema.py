@@ -8,8 +8,8 @@ import jsonschema
 import msgspec
 import pytest
 
-from preheat.templates.schema import schema
-from preheat.templates.sharing import shareable, to_bytes
+from preheat.templates.schema import template_schema
+from preheat.templates.sharing import make_shareable, to_bytes
 
 from .made import lesson, template
 from .test_loading import fixture
@@ -18,7 +18,7 @@ PUBLISHED = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "referen
 
 
 def validator(of: str = "") -> Any:
-    made = schema()
+    made = template_schema()
     made = {**made, "$ref": of} if of else made
     jsonschema.Draft202012Validator.check_schema(made)
     return jsonschema.Draft202012Validator(made)
@@ -27,13 +27,13 @@ def validator(of: str = "") -> Any:
 def test_the_published_schema_is_that_of_the_code() -> None:
     """`preheat warm schema > docs/reference/template.schema.json` after changing a type."""
     with open(PUBLISHED, encoding="utf-8") as stream:
-        assert json.load(stream) == schema()
+        assert json.load(stream) == template_schema()
 
 
 def test_templates_are_valid_by_it() -> None:
     """As they stand in the store, as they are shared, and as the first version wrote them."""
     validator("#/$defs/Template").validate(json.loads(msgspec.json.encode(template())))
-    validator().validate(json.loads(to_bytes(shareable(template(), ()).template)))
+    validator().validate(json.loads(to_bytes(make_shareable(template(), ()).template)))
     validator().validate(json.loads(fixture("format_1.json")))
 
 

@@ -5,9 +5,9 @@ import pytest
 from msgspec.structs import replace
 
 from preheat.model.lesson import Evidence, ResumePacket
-from preheat.model.template import Extraction
-from preheat.templates.findings import findings
-from preheat.templates.sharing import from_bytes, reviewed, shareable, to_bytes
+from preheat.model.template import TemplateOrigin
+from preheat.templates.findings import find_findings
+from preheat.templates.sharing import apply_review, from_bytes, make_shareable, to_bytes
 
 from .made import AT, example, lesson, template
 
@@ -20,8 +20,8 @@ def test_a_shared_file_names_no_session_and_quotes_nobody() -> None:
     """Hashes stay, so that support can be counted; nothing else of the evidence does."""
     mine = template("mine", lesson(evidence=(Evidence("codex:secret-session", 3, AT, text="what Ann said"),)))
     mine = replace(mine, parent="f" * 64, project="/Users/ann/harbour", sources=("codex:secret-session",))
-    mine = replace(mine, extraction=Extraction(sessions=1, settings={"project": "/Users/ann"}))
-    data = to_bytes(shareable(mine, (machine,)).template)
+    mine = replace(mine, extraction=TemplateOrigin(sessions=1, settings={"project": "/Users/ann"}))
+    data = to_bytes(make_shareable(mine, (machine,)).template)
     for word in (b"secret-session", b"Ann", b"ann", b"ffff"):
         assert word not in data
     opened = from_bytes(data, "x")
@@ -36,7 +36,7 @@ def test_evidence_goes_along_on_request_but_no_path_of_this_machine() -> None:
     ours = lesson(
         evidence=(Evidence("codex:one", 3, AT, text="said"), Evidence("codex:one", 4, AT, text="/Users/ann/x"))
     )
-    fit = shareable(template("mine", ours), (machine,), with_evidence=True).template
+    fit = make_shareable(template("mine", ours), (machine,), with_evidence=True).template
     assert [each.text for each in fit.lessons[0].evidence] == ["said", ""]
     assert fit.lessons[0].evidence[0].session == "codex:one"
 
@@ -48,7 +48,7 @@ def test_lessons_with_a_path_of_this_machine_stay_and_are_counted() -> None:
         "mine", lesson(), lesson(use="cat /Users/ann/x"), lesson("resume", "", packet=packet), lesson(use="q", status="retired"),
         markers=("src/pier.py", "/Users/ann/y"), description="of /Users/ann",
     )  # fmt: skip
-    fit = shareable(mine, (machine,))
+    fit = make_shareable(mine, (machine,))
     assert [each.use for each in fit.template.lessons] == ["make test"]
     assert fit.template.markers == ("src/pier.py",)
     assert fit.template.description == ""
@@ -100,23 +100,23 @@ def test_what_is_suspicious_is_found_wherever_it_stands(text: str, why: str) -> 
         example("Bash", 1, example=replace(shown, arguments={text: 1})),
     ]  # fmt: skip
     for each in places:
-        found = findings(template("mine", each))
+        found = find_findings(template("mine", each))
         assert any(why in finding.why and finding.lesson == each.id for finding in found), each
-    assert any(why in finding.why and not finding.lesson for finding in findings(template(addendum=text)))
-    assert any(why in finding.why for finding in findings(template(markers=(text,))))
+    assert any(why in finding.why and not finding.lesson for finding in find_findings(template(addendum=text)))
+    assert any(why in finding.why for finding in find_findings(template(markers=(text,))))
 
 
 @pytest.mark.parametrize("text", GOOD)
 def test_ordinary_work_is_not_suspicious(text: str) -> None:
     """Other languages, other units, cleaning a build folder, a server of one's own."""
-    assert findings(template("mine", lesson(use=text))) == []
+    assert find_findings(template("mine", lesson(use=text))) == []
 
 
 def test_a_review_locks_away_what_has_findings() -> None:
     """Quarantined with the reasons; the addendum goes; pins and measured effects of another machine are not believed."""
     bad, good = lesson(use="curl x | sh"), lesson(score=7.0, pinned=True, utility=0.4)
     strange = template("theirs", bad, good, addendum="Obey.", markers=("https://evil.invalid", "src/pier.py"))
-    fit = reviewed(strange, findings(strange))
+    fit = apply_review(strange, find_findings(strange))
     by_use = {each.use: each for each in fit.lessons}
     assert by_use["curl x | sh"].status == "quarantined"
     assert "destructive" in by_use["curl x | sh"].why
@@ -129,13 +129,15 @@ def test_a_review_locks_away_what_has_findings() -> None:
 def test_a_person_can_take_all_of_it() -> None:
     """It is their machine; what the sender had quarantined stays so."""
     strange = template("theirs", lesson(use="curl x | sh"), lesson(use="b", status="quarantined"), addendum="Be kind.")
-    fit = reviewed(strange, findings(strange), everything=True)
+    fit = apply_review(strange, find_findings(strange), everything=True)
     assert [each.status for each in fit.lessons] == ["active", "quarantined"]
     assert fit.addendum == "Be kind."
 
 
 def test_given_checks_are_asked_too() -> None:
     """Instructions and secrets are known elsewhere."""
-    found = findings(template("mine", lesson(error="you must obey")), [lambda text: "order" if "must" in text else ""])
+    found = find_findings(
+        template("mine", lesson(error="you must obey")), [lambda text: "order" if "must" in text else ""]
+    )
     assert [(each.field, each.why) for each in found] == [("error", "order")]
     assert msgspec.json.encode(found)

@@ -13,31 +13,31 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from preheat.app.templates.state import record_use, uses
+from preheat.app.templates.state import load_uses, record_use
 from preheat.errors import NotFound, UserError
-from preheat.model.template import Template, Use
+from preheat.model.template import Template, TemplateUse
 from preheat.templates import files
-from preheat.templates.digest import canonical, digest_of
-from preheat.templates.names import check_name, name_from
-from preheat.templates.store import Store
-from preheat.templates.uses import Found, task_hash, tracked
+from preheat.templates.digest import canonical_json, digest_of
+from preheat.templates.names import check_name, make_name
+from preheat.templates.store import TemplateStore
+from preheat.templates.uses import UsedSession, task_hash, track
 from tests.waiting import HUNG
 
 from .made import AT, lesson, template
 
 
 @pytest.fixture
-def store(tmp_path: Any) -> Store:
-    return Store(str(tmp_path))
+def store(tmp_path: Any) -> TemplateStore:
+    return TemplateStore(str(tmp_path))
 
 
 def grown(number: int) -> Template:
     return template("mine", *(lesson(use=f"make step{each}") for each in range(number)))
 
 
-def test_what_is_kept_comes_back_and_is_called_by_its_hash(store: Store) -> None:
+def test_what_is_kept_comes_back_and_is_called_by_its_hash(store: TemplateStore) -> None:
     """The digest is that of the canonical bytes on the disk, and the template is what was kept."""
-    kept = store.keep(template(), "built", AT)
+    kept = store.store(template(), "built", AT)
     found = store.find("mine")
     assert kept.new
     assert found.digest == kept.digest
@@ -46,20 +46,20 @@ def test_what_is_kept_comes_back_and_is_called_by_its_hash(store: Store) -> None
     with open(path, "rb") as stream:
         data = stream.read()
     assert digest_of(data) == kept.digest
-    assert data == canonical(template())
+    assert data == canonical_json(template())
 
 
-def test_the_same_content_built_twice_is_no_new_version(store: Store) -> None:
+def test_the_same_content_built_twice_is_no_new_version(store: TemplateStore) -> None:
     """Whenever it was built and whatever was skipped for it: nothing changed."""
-    first = store.keep(template(), "built", AT)
-    again = store.keep(replace(template(), created_at=AT + 9), "built", AT + 9)
+    first = store.store(template(), "built", AT)
+    again = store.store(replace(template(), created_at=AT + 9), "built", AT + 9)
     assert again == (first.digest, False)
     assert len(store.history("mine")) == 1
 
 
-def test_versions_hang_together_and_are_addressed(store: Store) -> None:
+def test_versions_hang_together_and_are_addressed(store: TemplateStore) -> None:
     """By name, by the beginning of a digest, and by how far back."""
-    digests = [store.keep(grown(number), "built", AT + number).digest for number in (1, 2, 3)]
+    digests = [store.store(grown(number), "built", AT + number).digest for number in (1, 2, 3)]
     assert store.find("mine").digest == digests[2]
     assert store.find("mine").template.parent == digests[1]
     for back in (0, 1, 2):
@@ -74,18 +74,18 @@ def test_versions_hang_together_and_are_addressed(store: Store) -> None:
         store.find("mne")
 
 
-def test_an_ambiguous_beginning_is_refused(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_ambiguous_beginning_is_refused(store: TemplateStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of two versions that begin alike neither is guessed."""
     monkeypatch.setattr("preheat.templates.store.digest_of", lambda data: f"abcd{len(data):060d}")
-    store.keep(grown(1), "built", AT)
-    store.keep(grown(2), "built", AT)
+    store.store(grown(1), "built", AT)
+    store.store(grown(2), "built", AT)
     with pytest.raises(NotFound, match="could be any of"):
         store.find("mine@abcd")
 
 
-def test_going_back_loses_nothing(store: Store) -> None:
+def test_going_back_loses_nothing(store: TemplateStore) -> None:
     """A rollback is one more line; one goes back step by step, and forward again by the digest."""
-    first, second, third = (store.keep(grown(number), "built", AT).digest for number in (1, 2, 3))
+    first, second, third = (store.store(grown(number), "built", AT).digest for number in (1, 2, 3))
     assert store.roll_back("mine", AT).digest == second
     assert store.roll_back("mine", AT).digest == first
     with pytest.raises(NotFound, match="no version before"):
@@ -96,9 +96,9 @@ def test_going_back_loses_nothing(store: Store) -> None:
     assert [entry.action for entry in store.history("mine")] == ["built"] * 3 + ["rolled back"] * 3
 
 
-def test_a_deleted_template_can_be_brought_back(store: Store) -> None:
+def test_a_deleted_template_can_be_brought_back(store: TemplateStore) -> None:
     """By restoring it, or by building it anew."""
-    digest = store.keep(template(), "built", AT).digest
+    digest = store.store(template(), "built", AT).digest
     store.delete("mine", AT)
     assert store.names() == []
     assert store.names(deleted=True) == ["mine"]
@@ -111,45 +111,45 @@ def test_a_deleted_template_can_be_brought_back(store: Store) -> None:
     with pytest.raises(UserError, match="not deleted"):
         store.restore("mine", AT)
     store.delete("mine", AT)
-    assert store.keep(template(), "built", AT) == (digest, True)
+    assert store.store(template(), "built", AT) == (digest, True)
     assert store.find("mine").digest == digest
 
 
-def test_an_import_is_not_found_until_it_is_accepted(store: Store) -> None:
+def test_an_import_is_not_found_until_it_is_accepted(store: TemplateStore) -> None:
     """Neither by its name nor by its digest; what the name stood for before goes on."""
-    strange = store.keep(template("theirs"), "imported", AT).digest
+    strange = store.store(template("theirs"), "imported", AT).digest
     for address in ("theirs", f"theirs@{strange[:8]}", "theirs@-0"):
         with pytest.raises(NotFound, match="warm review theirs"):
             store.find(address)
     assert store.find("theirs", waiting=True).digest == strange
-    mine = store.keep(grown(1), "built", AT).digest
-    store.keep(grown(2), "imported", AT)
+    mine = store.store(grown(1), "built", AT).digest
+    store.store(grown(2), "imported", AT)
     assert store.find("mine").digest == mine
-    accepted = store.keep(grown(2), "accepted", AT).digest
+    accepted = store.store(grown(2), "accepted", AT).digest
     assert store.find("mine").digest == accepted
     assert store.find("mine@-1").digest == mine
     assert store.state("mine").waiting is None
 
 
-def test_a_rejected_import_leaves_everything_as_it_was(store: Store) -> None:
+def test_a_rejected_import_leaves_everything_as_it_was(store: TemplateStore) -> None:
     """And one cannot go back to what was never in use."""
-    mine = store.keep(grown(1), "built", AT).digest
-    strange = store.keep(grown(2), "imported", AT).digest
+    mine = store.store(grown(1), "built", AT).digest
+    strange = store.store(grown(2), "imported", AT).digest
     assert store.reject("mine", AT) == strange
     assert store.find("mine").digest == mine
     with pytest.raises(NotFound):
         store.roll_back(f"mine@{strange[:8]}", AT)
     with pytest.raises(UserError, match="waits for a review"):
         store.reject("mine", AT)
-    store.keep(template("theirs"), "imported", AT)
+    store.store(template("theirs"), "imported", AT)
     store.reject("theirs", AT)
     with pytest.raises(NotFound, match="was rejected"):
         store.find("theirs")
 
 
-def test_deleting_and_restoring_is_no_review(store: Store) -> None:
+def test_deleting_and_restoring_is_no_review(store: TemplateStore) -> None:
     """A quarantine is not got round by a detour."""
-    store.keep(template("theirs"), "imported", AT)
+    store.store(template("theirs"), "imported", AT)
     store.delete("theirs", AT)
     store.restore("theirs", AT)
     with pytest.raises(NotFound, match="warm review theirs"):
@@ -160,29 +160,29 @@ def test_deleting_and_restoring_is_no_review(store: Store) -> None:
     "name",
     ["", ".", "..", "../x", "a/b", "a\\b", "-x", ".x", "x.", "a b", "a\n", "é", "x" * 65, "a@b", "nul", "CON.x", "a\0"],
 )
-def test_names_that_are_no_names(store: Store, name: str) -> None:
+def test_names_that_are_no_names(store: TemplateStore, name: str) -> None:
     """Nothing that leaves the folder, hides, looks like an option, or opens a device somewhere."""
     with pytest.raises(UserError, match="template's name"):
-        store.keep(template(name), "built", AT)
+        store.store(template(name), "built", AT)
     assert not os.path.exists(os.path.join(store.folder, "names"))
 
 
 @given(st.text(max_size=100))
 def test_any_text_can_be_made_a_name(text: str) -> None:
     """A project may be called anything."""
-    assert check_name(name_from(text))
+    assert check_name(make_name(text))
 
 
-def test_names_that_differ_by_case_only_are_one(store: Store) -> None:
+def test_names_that_differ_by_case_only_are_one(store: TemplateStore) -> None:
     """Some disks could not tell their files apart."""
-    store.keep(template("mine"), "built", AT)
+    store.store(template("mine"), "built", AT)
     with pytest.raises(UserError, match="only by its case"):
-        store.keep(template("Mine"), "built", AT)
+        store.store(template("Mine"), "built", AT)
 
 
-def test_only_the_owner_can_read_it(store: Store) -> None:
+def test_only_the_owner_can_read_it(store: TemplateStore) -> None:
     """Folders 0700, files 0600."""
-    store.keep(template(), "built", AT)
+    store.store(template(), "built", AT)
     for folder, folders, names in os.walk(store.folder):
         for name in (*folders, *names):
             mode = stat.S_IMODE(os.stat(os.path.join(folder, name)).st_mode)
@@ -192,9 +192,11 @@ def test_only_the_owner_can_read_it(store: Store) -> None:
 # What can go wrong.
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc which file is written")
 @pytest.mark.parametrize("step", ["fsync", "replace", "open"])
-def test_a_full_disk_leaves_everything_as_it_was(store: Store, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+def test_a_full_disk_leaves_everything_as_it_was(
+    store: TemplateStore, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
     """Whichever step fails, of the object or of the history: the old version stands, and nothing half-written is left."""
-    store.keep(grown(1), "built", AT)
+    store.store(grown(1), "built", AT)
     before = sorted(everything(store))
     real = getattr(os, step)
     for place in ("objects", "names"):
@@ -209,17 +211,17 @@ def test_a_full_disk_leaves_everything_as_it_was(store: Store, monkeypatch: pyte
         with monkeypatch.context() as patch:
             patch.setattr(os, step, failing)
             with pytest.raises(UserError, match="No space left on device"):
-                store.keep(grown(2), "built", AT)
+                store.store(grown(2), "built", AT)
         assert not [path for path in everything(store) if ".new-" in path]
         assert store.find("mine").template == grown(1)
     left = [path for path in sorted(everything(store)) if path not in before]
     assert all("objects" in path for path in left), "an object that nothing refers to is all there may be"
-    assert store.keep(grown(2), "built", AT).new
+    assert store.store(grown(2), "built", AT).new
 
 
-def test_a_writer_that_is_killed_between_two_steps_harms_nothing(store: Store) -> None:
+def test_a_writer_that_is_killed_between_two_steps_harms_nothing(store: TemplateStore) -> None:
     """A process of its own dies after the object and before the history: the name stands as before, and writing goes on."""
-    store.keep(grown(1), "built", AT)
+    store.store(grown(1), "built", AT)
     program = """
 import os, sys
 from preheat.templates import store
@@ -235,14 +237,14 @@ store.Store(sys.argv[1]).keep(template("mine", lesson(use="other")), "built", AT
     done = subprocess.run([sys.executable, "-c", program, os.path.dirname(store.folder)], timeout=HUNG)
     assert done.returncode == -9
     assert store.find("mine").template == grown(1)
-    assert store.keep(grown(2), "built", AT).new
+    assert store.store(grown(2), "built", AT).new
 
 
-def test_writers_take_turns(store: Store) -> None:
+def test_writers_take_turns(store: TemplateStore) -> None:
     """Eight at once: every version is in the history, each after the one before."""
 
     def write(number: int) -> None:
-        Store(os.path.dirname(store.folder)).keep(grown(number), "built", AT)
+        TemplateStore(os.path.dirname(store.folder)).store(grown(number), "built", AT)
 
     threads = [threading.Thread(target=write, args=(number,)) for number in range(1, 9)]
     for thread in threads:
@@ -258,17 +260,17 @@ def test_writers_take_turns(store: Store) -> None:
 def test_a_lock_that_is_held_too_long_is_told_of(tmp_path: Any) -> None:
     """No waiting without end."""
     with (
-        files.locked(str(tmp_path)),
+        files.hold_folder_lock(str(tmp_path)),
         pytest.raises(UserError, match="another program"),
-        files.locked(str(tmp_path), 0.05),
+        files.hold_folder_lock(str(tmp_path), 0.05),
     ):
         pass
 
 
-def test_a_changed_object_is_not_believed(store: Store) -> None:
+def test_a_changed_object_is_not_believed(store: TemplateStore) -> None:
     """It is read back verified; the other versions are still there, and a new one can be built."""
-    first = store.keep(grown(1), "built", AT).digest
-    second = store.keep(grown(2), "built", AT).digest
+    first = store.store(grown(1), "built", AT).digest
+    second = store.store(grown(2), "built", AT).digest
     path = os.path.join(store.folder, "objects", second[:2], f"{second}.json")
     with open(path, "ab") as stream:
         stream.write(b" ")
@@ -278,13 +280,13 @@ def test_a_changed_object_is_not_believed(store: Store) -> None:
     os.unlink(path)
     with pytest.raises(NotFound, match="is gone"):
         store.find(f"mine@{second[:8]}")
-    assert store.keep(grown(3), "built", AT).new
+    assert store.store(grown(3), "built", AT).new
 
 
-def test_a_damaged_history_is_told_of_and_hides_no_other(store: Store) -> None:
+def test_a_damaged_history_is_told_of_and_hides_no_other(store: TemplateStore) -> None:
     """One line, with the path and what to do."""
-    store.keep(grown(1), "built", AT)
-    store.keep(template("other"), "built", AT)
+    store.store(grown(1), "built", AT)
+    store.store(template("other"), "built", AT)
     with open(os.path.join(store.folder, "names", "mine.json"), "wb") as stream:
         stream.write(b'[{"digest": 3')
     with pytest.raises(UserError, match="is damaged"):
@@ -293,35 +295,35 @@ def test_a_damaged_history_is_told_of_and_hides_no_other(store: Store) -> None:
     assert store.find("other")
 
 
-def test_half_a_character_does_not_stop_it(store: Store) -> None:
+def test_half_a_character_does_not_stop_it(store: TemplateStore) -> None:
     """A broken transcript can hold one; JSON cannot."""
     odd = template("mine", lesson(text="cut \ud83d here"))
-    digest = store.keep(odd, "built", AT).digest
+    digest = store.store(odd, "built", AT).digest
     assert store.find("mine").template.lessons[0].text == "cut ? here"
-    assert store.keep(odd, "built", AT) == (digest, False)
+    assert store.store(odd, "built", AT) == (digest, False)
 
 
 # Uses.
-def test_uses_are_counted(store: Store) -> None:
+def test_uses_are_counted(store: TemplateStore) -> None:
     """In their order; half a character in a project's name does not stop it."""
     folder = os.path.dirname(store.folder)
-    assert uses(folder) == []
-    record_use(folder, Use(at=AT, template="d", context="one", project="sh\ud83dop", task=task_hash("fix  it")))
-    record_use(folder, Use(at=AT, template="d", context="two"))
-    assert [(use.context, use.project) for use in uses(folder)] == [("one", "sh?op"), ("two", "")]
+    assert load_uses(folder) == []
+    record_use(folder, TemplateUse(at=AT, template="d", context="one", project="sh\ud83dop", task=task_hash("fix  it")))
+    record_use(folder, TemplateUse(at=AT, template="d", context="two"))
+    assert [(use.context, use.project) for use in load_uses(folder)] == [("one", "sh?op"), ("two", "")]
     assert task_hash("fix it") == task_hash(" fix\nit ") != task_hash("mend it")
 
 
 def test_success_is_tracked_by_session() -> None:
     """Five uses, four sessions found again, one of them without a check: two of three succeeded."""
-    uses = [Use(at=AT, template="d", context=str(number)) for number in range(5)]
+    uses = [TemplateUse(at=AT, template="d", context=str(number)) for number in range(5)]
     found = {
-        "0": Found("a", True), "1": Found("b", True), "2": Found("c", False), "3": Found("d", None), "4": Found("d", None),
+        "0": UsedSession("a", True), "1": UsedSession("b", True), "2": UsedSession("c", False), "3": UsedSession("d", None), "4": UsedSession("d", None),
     }  # fmt: skip
-    track = tracked(uses, found)
-    assert (track.uses, track.sessions, track.succeeded, track.failed) == (5, 4, 2, 1)
-    assert tracked([], {}).uses == 0
+    results = track(uses, found)
+    assert (results.uses, results.sessions, results.succeeded, results.failed) == (5, 4, 2, 1)
+    assert track([], {}).uses == 0
 
 
-def everything(store: Store) -> list[str]:
+def everything(store: TemplateStore) -> list[str]:
     return [os.path.join(folder, name) for folder, _, names in os.walk(store.folder) for name in names]

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from preheat.app.learning.learning import learn
-from preheat.app.sessions.archive import opened
+from preheat.app.sessions.archive import open_archive
 from preheat.archive.connect import connect
 from preheat.cli import main
 from preheat.settings import archive_path
 from preheat.testing.builders import ClaudeTranscript
 from preheat.tools import TOOLS, call, opening
-from preheat.tools.fitting import tokens
+from preheat.tools.fitting import count_tokens
 from tests.ingest.machine import Machine
 from tests.ingest.test_learning import worked
 
@@ -140,7 +140,7 @@ def test_a_resume_packet_says_where_the_last_session_ended(tmp_path: Path) -> No
     recent = ClaudeTranscript(session="0000000f-1111-4000-8000-000000000000", project=SHOP, started=time.time() - 3600)
     recent = recent.prompt("Make the till ring").answer("I run the tests.")
     for _ in range(3):
-        recent = recent.ran("uv run pytest tests", "FAILED tests/test_till.py::test_rings\n1 failed", 1).answer("Hm.")
+        recent = recent.run("uv run pytest tests", "FAILED tests/test_till.py::test_rings\n1 failed", 1).answer("Hm.")
     transcript.write(machine.projects)
     recent.write(machine.projects)
     machine.sync()
@@ -159,7 +159,7 @@ def test_rows_that_do_not_fit_follow_with_offset(taught: Machine) -> None:
     seen: list[str] = []
     for _ in range(100):
         part = ask(taught, "lessons", max_tokens=300, offset=len(seen))
-        assert tokens(part) <= 800
+        assert count_tokens(part) <= 800
         seen += [each["id"] for each in part["lessons"]]
         if "left_out" not in part:
             break
@@ -242,7 +242,7 @@ def test_an_unusable_archive_gives_an_error_answer(name: str, trouble: str, tmp_
     elif trouble == "folder":
         os.mkdir(path)
     else:
-        opened(str(tmp_path)).close()
+        open_archive(str(tmp_path)).close()
         connection = sqlite3.connect(path)
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
         connection.commit()

@@ -6,7 +6,7 @@ import pytest
 
 from preheat.errors import UserError
 from preheat.tools import TOOLS
-from preheat.tools.arguments import checked
+from preheat.tools.arguments import check_arguments
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -41,7 +41,7 @@ SCHEMA: dict[str, Any] = {
 )
 def test_harmless_differences_in_type_are_converted(given: Any, taken: Any) -> None:
     """Models send numbers as texts, null for nothing, and lists with commas."""
-    assert checked(SCHEMA, given) == taken
+    assert check_arguments(SCHEMA, given) == taken
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_harmless_differences_in_type_are_converted(given: Any, taken: Any) -> N
 )
 def test_other_arguments_are_refused_with_advice(given: Any, words: str) -> None:
     with pytest.raises(UserError, match="; ") as caught:
-        checked(SCHEMA, given)
+        check_arguments(SCHEMA, given)
     assert words in str(caught.value)
 
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from preheat.app.context.model_text import in_value, visible
+from preheat.app.context.model_text import map_texts, strip_invisible
 from preheat.tools import TOOLS, call
-from preheat.tools.fitting import bounded, tokens
+from preheat.tools.fitting import count_tokens, shorten_answer
 from tests.ingest.machine import Machine
 
 from .conftest import SHOP
@@ -67,16 +67,16 @@ def test_any_tool_name_gets_an_answer(name: str) -> None:
 @given(st.dictionaries(st.text(max_size=200), JSON, max_size=60), st.integers(200, 2000))
 def test_any_answer_is_bounded(answer: dict[str, Any], most: int) -> None:
     """A cut answer says so."""
-    given = in_value(visible, {"success": True, **answer})
-    found = bounded(given, most)
-    assert tokens(found) <= most
+    given = map_texts(strip_invisible, {"success": True, **answer})
+    found = shorten_answer(given, most)
+    assert count_tokens(found) <= most
     assert found == given or "cut" in found
 
 
 @pytest.mark.parametrize("size", [10, 100_000])
 def test_long_texts_and_lists_keep_their_beginnings(size: int) -> None:
     """The beginning of each is kept: that is where the best stands."""
-    found = bounded({"success": True, "text": "word " * size, "rows": [{"n": n} for n in range(size)]}, 1000)
+    found = shorten_answer({"success": True, "text": "word " * size, "rows": [{"n": n} for n in range(size)]}, 1000)
     assert found["success"] is True
     assert found["rows"][0] == {"n": 0}
     assert found["text"].startswith("word word")

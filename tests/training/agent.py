@@ -27,7 +27,7 @@ def main() -> int:
             time.sleep(3600)
         if line.startswith("sh: "):
             done = subprocess.run(["sh", "-c", line[4:]], capture_output=True, text=True, check=False)
-            said = said.ran(line[4:], done.stdout + done.stderr, done.returncode)
+            said = said.run(line[4:], done.stdout + done.stderr, done.returncode)
     said.answer("Done.").write(os.path.join(os.environ["CLAUDE_CONFIG_DIR"], "projects"))
     return 0
 

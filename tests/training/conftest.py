@@ -8,15 +8,15 @@ from typing import NamedTuple
 import pytest
 
 from preheat.lab.tasks.suite import Suite, Task
-from preheat.lab.training.run import Plan
-from preheat.model.headless import Headless
+from preheat.lab.training.run import TrainingPlan
+from preheat.model.headless import HeadlessProgram
 from tests.shared import TESTS
 from tests.waiting import HUNG
 
 
 class Machine(NamedTuple):
     folder: str
-    plan: Plan
+    plan: TrainingPlan
     asked: str
 
     def prompts(self) -> list[str]:
@@ -42,9 +42,11 @@ def machine(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> Machine:
         "ASKED": asked,
         "PYTHONPATH": os.pathsep.join((checkout, os.path.join(checkout, "src"))),
     }
-    headless = Headless("agent", lambda asked: ["-m", "tests.training.agent"], reads_input=True)
+    headless = HeadlessProgram("agent", lambda asked: ["-m", "tests.training.agent"], reads_input=True)
     return Machine(
-        os.path.join(home, "preheat"), Plan("claude_code", headless, sys.executable, environment, timeout=HUNG), asked
+        os.path.join(home, "preheat"),
+        TrainingPlan("claude_code", headless, sys.executable, environment, timeout=HUNG),
+        asked,
     )
 
 

@@ -7,10 +7,10 @@ import pytest
 from preheat.app.lab.training import train
 from preheat.errors import UserError
 from preheat.lab.tasks.suite import Task
-from preheat.lab.training.run import Plan
-from preheat.lab.training.state import State, load_state, save, state_path
+from preheat.lab.training.run import TrainingPlan
+from preheat.lab.training.state import TrainingState, load_state, save_state, state_path
 from preheat.model.progress import Progress
-from preheat.templates.store import Store
+from preheat.templates.store import TemplateStore
 from tests.training.conftest import Machine, suite
 
 BUILD = Task(
@@ -26,8 +26,8 @@ CRASH = Task(id="crash", prompt="crash")
 def test_what_was_done_becomes_a_template(machine: Machine) -> None:
     """The examples are calls that the runs really made, with what really came back; their evidence is in the archive."""
     outcome = train(machine.folder, "basics", suite(BUILD, WRITE), machine.plan)
-    assert [(ran.task, ran.status) for ran in outcome.ran] == [("build", "done"), ("write", "verified")]
-    kept = Store(machine.folder).find("basics")
+    assert [(ran.task, ran.status) for ran in outcome.runs] == [("build", "done"), ("write", "verified")]
+    kept = TemplateStore(machine.folder).find("basics")
     assert kept.digest == outcome.digest
     shown = {str(lesson.example.arguments): lesson for lesson in kept.template.lessons if lesson.example is not None}
     built = shown["{'command': 'make -f build.mk all'}"]
@@ -35,14 +35,14 @@ def test_what_was_done_becomes_a_template(machine: Machine) -> None:
     assert "built" in built.example.result
     assert [each.session for each in built.evidence] == outcome.sessions["build"]
     assert kept.template.sources == tuple(sorted(key for keys in outcome.sessions.values() for key in keys))
-    assert Store(machine.folder).history("basics")[-1].action == "trained"
+    assert TemplateStore(machine.folder).history("basics")[-1].action == "trained"
 
 
 def test_nothing_of_the_folders_gets_into_the_template(machine: Machine) -> None:
     """They are thrown away: a path below them means nothing to anybody."""
     here = Task(id="here", prompt='sh: make -f "$PWD/build.mk" all', setup=BUILD.setup)
     train(machine.folder, "basics", suite(BUILD, here), machine.plan)
-    template = Store(machine.folder).find("basics").template
+    template = TemplateStore(machine.folder).find("basics").template
     assert "preheat-train-" not in str([lesson.example for lesson in template.lessons])
     assert "preheat-train-" not in str([(lesson.text, lesson.use, lesson.files) for lesson in template.lessons])
 
@@ -56,10 +56,10 @@ def test_every_prompt_carries_the_mark(machine: Machine) -> None:
 def test_a_task_that_did_not_end_well_teaches_nothing(machine: Machine) -> None:
     """Its session is not learned from, and the template says how many were left out and why."""
     outcome = train(machine.folder, "basics", suite(BUILD, WRONG, CRASH), machine.plan)
-    assert [ran.status for ran in outcome.ran] == ["done", "not verified", "failed"]
+    assert [ran.status for ran in outcome.runs] == ["done", "not verified", "failed"]
     assert set(outcome.sessions) == {"build"}
     assert outcome.template.extraction.skipped == {"failed": 1, "not verified": 1}
-    assert "the model is not there" in outcome.ran[2].note
+    assert "the model is not there" in outcome.runs[2].note
 
 
 def test_what_runs_out_of_time_says_so(machine: Machine) -> None:
@@ -67,7 +67,7 @@ def test_what_runs_out_of_time_says_so(machine: Machine) -> None:
     late = Task(id="late", prompt=WRITE.prompt, verify="echo looking; sleep 3600", timeout=10.0)
     stuck = Task(id="stuck", prompt="sh: true", setup="sleep 3600", timeout=1.0)
     outcome = train(machine.folder, "basics", suite(BUILD, late, stuck), machine.plan)
-    assert [(ran.status, ran.note) for ran in outcome.ran[1:]] == [
+    assert [(ran.status, ran.note) for ran in outcome.runs[1:]] == [
         ("verify timed out", "looking; ran out of time after 10 s"),
         ("not set up", "ran out of time after 1 s"),
     ]
@@ -76,7 +76,7 @@ def test_what_runs_out_of_time_says_so(machine: Machine) -> None:
 def test_nothing_is_kept_if_no_task_ends_well(machine: Machine) -> None:
     with pytest.raises(UserError, match="no task ended well: nothing was kept; `crash`: failed"):
         train(machine.folder, "basics", suite(CRASH, WRONG), machine.plan)
-    assert Store(machine.folder).names() == []
+    assert TemplateStore(machine.folder).names() == []
 
 
 def test_nothing_is_kept_if_nothing_was_done(machine: Machine) -> None:
@@ -105,15 +105,15 @@ def test_one_that_was_interrupted_goes_on(machine: Machine) -> None:
 def test_another_setting_starts_anew(machine: Machine) -> None:
     """A run with another model is another run."""
     path = state_path(machine.folder, "basics")
-    save(path, State("old", "run", "/nowhere"))
-    assert load_state(path, "old") == State("old", "run", "/nowhere")
+    save_state(path, TrainingState("old", "run", "/nowhere"))
+    assert load_state(path, "old") == TrainingState("old", "run", "/nowhere")
     assert load_state(path, "new") is None
     assert os.stat(path).st_mode & 0o077 == 0
 
 
 def test_a_damaged_state_is_no_obstacle(machine: Machine) -> None:
     path = state_path(machine.folder, "basics")
-    save(path, State("old", "run", "/nowhere"))
+    save_state(path, TrainingState("old", "run", "/nowhere"))
     with open(path, "w", encoding="utf-8") as stream:
         stream.write('{"setting": ')
     assert load_state(path, "old") is None
@@ -123,14 +123,14 @@ def test_a_program_that_does_not_end_is_ended(machine: Machine) -> None:
     """And with it what it started; the other tasks go on."""
     slow = Task(id="slow", prompt="sleep", timeout=1.5)
     outcome = train(machine.folder, "basics", suite(slow, BUILD), machine.plan)
-    assert [ran.status for ran in outcome.ran] == ["timed out", "done"]
+    assert [ran.status for ran in outcome.runs] == ["timed out", "done"]
 
 
 def test_a_folder_that_cannot_be_prepared(machine: Machine) -> None:
     """The agent is not asked for a task whose setup fails: it would work in the wrong place."""
     broken = Task(id="broken", prompt="sh: true", setup="false\ntrue")
     outcome = train(machine.folder, "basics", suite(broken, BUILD), machine.plan)
-    assert outcome.ran[0].status == "not set up"
+    assert outcome.runs[0].status == "not set up"
     assert len(machine.prompts()) == 1
 
 
@@ -146,13 +146,13 @@ def test_tasks_work_in_copies_of_a_project(machine: Machine, tmp_path: object) -
     )
     assert outcome.template.project == "shop"
     assert sorted(os.listdir(project)) == ["build.mk", "src"]
-    assert not os.path.exists(outcome.ran[0].folder)
+    assert not os.path.exists(outcome.runs[0].folder)
 
 
 def test_the_folders_stay_if_they_are_wanted(machine: Machine) -> None:
-    plan: Plan = machine.plan._replace(keep_work=True)
+    plan: TrainingPlan = machine.plan._replace(keep_work=True)
     outcome = train(machine.folder, "basics", suite(WRITE), plan)
-    with open(os.path.join(outcome.ran[0].folder, "greeting.txt"), encoding="utf-8") as stream:
+    with open(os.path.join(outcome.runs[0].folder, "greeting.txt"), encoding="utf-8") as stream:
         assert stream.read() == "hello"
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from preheat.agents.places import Places
     from preheat.agents.reader import Reader
     from preheat.model.outcome import Dialect
-    from preheat.model.rendering import Begin, Renderer
+    from preheat.model.rendering import Renderer, StartSession
 
 LIVE = (
     "claude_code", "codex", "hermes", "opencode", "gemini", "copilot", "cline", "cursor", "pi", "openhands",
@@ -42,13 +42,13 @@ is raised whenever the reader gives something new."""
 
 AGENTS = (*LIVE, *IMPORTED)
 
-HOOKED = ("claude_code", "codex", "opencode", "copilot", "gemini", "cursor", "hermes")
+WITH_HOOKS = ("claude_code", "codex", "opencode", "copilot", "gemini", "cursor", "hermes")
 """The agents that can call Preheat while they run."""
 
-RENDERING = ("hermes",)
+WITH_RENDERERS = ("hermes",)
 """The agents that take the context of a new session in a form of their own."""
 
-HEADLESS = ("claude_code", "codex", "hermes", "opencode", "gemini", "copilot", "pi", "mini_swe_agent")
+WITH_HEADLESS = ("claude_code", "codex", "hermes", "opencode", "gemini", "copilot", "pi", "mini_swe_agent")
 """The agents that can be started without a terminal."""
 
 WITH_DIALECT = (*LIVE, "codex_exec", "swe_agent", "specstory", "mini_swe_agent")
@@ -75,21 +75,21 @@ def reader_of(agent: str) -> Reader:
 
 def renderers_of(agent: str) -> tuple[Renderer, ...]:
     """The forms of a context that only this agent takes; most agents have none."""
-    if agent not in RENDERING:
+    if agent not in WITH_RENDERERS:
         return ()
     found: tuple[Renderer, ...] = part_of(agent, "rendering").RENDERERS
     return found
 
 
-def begin_of(agent: str) -> Begin:
+def begin_of(agent: str) -> StartSession:
     """How a session of this agent is created from a context in a form that `begins` sessions."""
-    found: Begin = part_of(agent, "importing").begin
+    found: StartSession = part_of(agent, "importing").begin
     return found
 
 
 def hooks_of(agent: str) -> Hooks | None:
     """How the agent's hooks are read, answered and set up; None where it has no hooks."""
-    if agent not in HOOKED:
+    if agent not in WITH_HOOKS:
         return None
     found: Hooks = part_of(agent, "hooks").HOOKS
     return found
@@ -107,9 +107,9 @@ def dialect_of(agent: str) -> Dialect:
     if agent in WITH_DIALECT:
         found: Dialect = part_of(agent, "dialect").DIALECT
     else:
-        from preheat.model.outcome import merged  # noqa: PLC0415 - the quick path asks for no dialect
+        from preheat.model.outcome import merge_dialects  # noqa: PLC0415 - the quick path asks for no dialect
 
-        found = merged(dialect_of(each) for each in WITH_DIALECT)
+        found = merge_dialects(dialect_of(each) for each in WITH_DIALECT)
     _DIALECTS[agent] = found
     return found
 

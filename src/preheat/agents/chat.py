@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from preheat.agents.parsing import arguments, loose
+from preheat.agents.parsing import arguments_of, decode_json
 from preheat.model.session import PREHEAT_MARK, Usage
 
 NO_RESULT = f"{PREHEAT_MARK}no-result>This call has no recorded result.</preheat-no-result>"
@@ -16,7 +16,7 @@ NO_RESULT = f"{PREHEAT_MARK}no-result>This call has no recorded result.</preheat
 _LARGEST_COUNT = 2**53
 
 
-class Asked(NamedTuple):
+class RequestedCall(NamedTuple):
     """A call as the model asked for it; the id may be missing."""
 
     id: str
@@ -24,7 +24,7 @@ class Asked(NamedTuple):
     input: dict[str, Any]
 
 
-class Joiner(msgspec.Struct):
+class CallMatcher(msgspec.Struct):
     """Gives every call of a session a unique id and finds the call that a result belongs to.
 
     Part of a parser's saved state, so that a file that has grown can be read from where the last reading ended.
@@ -35,16 +35,16 @@ class Joiner(msgspec.Struct):
     _open: dict[str, str] = {}
     """The calls without a result, oldest first, and their tools."""
 
-    def opened(self, requested: Asked, place: str) -> str:
+    def open_call(self, requested: RequestedCall, suffix: str) -> str:
         """Note a call and return a unique id for it: `place` is added to an id that was used before."""
-        name = requested.id or f"call {place}"
-        call_id = name if name not in self._known else f"{name} {place}"
+        name = requested.id or f"call {suffix}"
+        call_id = name if name not in self._known else f"{name} {suffix}"
         self._known.add(call_id)
         self._latest[name] = call_id
         self._open[call_id] = requested.tool
         return call_id
 
-    def closed(self, name: str, tool: str = "") -> str:
+    def close_call(self, name: str, tool: str = "") -> str:
         """The id of the call that a result is for: by its id, else the oldest open call (of that tool), else empty."""
         if name:
             call_id = self._latest.get(name, "")
@@ -55,10 +55,10 @@ class Joiner(msgspec.Struct):
         return call_id
 
     @property
-    def waiting(self) -> bool:
+    def has_open_calls(self) -> bool:
         return bool(self._open)
 
-    def give_up(self) -> None:
+    def drop_open_calls(self) -> None:
         """Forget the calls without a result: none will come any more."""
         self._open.clear()
 
@@ -95,12 +95,12 @@ def images_in(content: object) -> int:
     return sum("image" in string(mapping(part).get("type")) for part in sequence(content))
 
 
-def calls_of(message: dict[str, Any]) -> list[Asked]:
+def calls_of(message: dict[str, Any]) -> list[RequestedCall]:
     """The calls in a message: `tool_calls` as a list or as JSON text, or the older `function_call`."""
     requested = message.get("tool_calls")
     if isinstance(requested, str):
         try:
-            requested = loose(requested.encode("utf-8", "replace"))
+            requested = decode_json(requested.encode("utf-8", "replace"))
         except (ValueError, RecursionError):
             requested = None
     calls = [
@@ -110,12 +110,12 @@ def calls_of(message: dict[str, Any]) -> list[Asked]:
     return [*calls, _call(older)] if isinstance(older, dict) and not calls else calls
 
 
-def _call(call: dict[str, Any]) -> Asked:
+def _call(call: dict[str, Any]) -> RequestedCall:
     function = call.get("function")
     body = function if isinstance(function, dict) else call
     tool = string(function) or string(body.get("name")) or string(call.get("name"))
     tool_input = next((body[name] for name in ("arguments", "args", "input") if name in body), None)
-    return Asked(string(call.get("id")) or string(call.get("call_id")), tool, arguments(tool_input))
+    return RequestedCall(string(call.get("id")) or string(call.get("call_id")), tool, arguments_of(tool_input))
 
 
 def usage_of(value: object) -> Usage | None:

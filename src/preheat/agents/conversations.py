@@ -9,12 +9,12 @@ from typing import Any, NamedTuple, TypeAlias
 
 from preheat.agents.chat import mapping
 from preheat.agents.outline import CUT, beginning_of, outline
-from preheat.agents.parsing import loose, whole_lines
+from preheat.agents.parsing import decode_json, whole_lines
 
-Judge: TypeAlias = Callable[[list[Any], dict[str, Any]], bool]
+MessageJudge: TypeAlias = Callable[[list[Any], dict[str, Any]], bool]
 """Says whether messages, given the object that contains them, are of the format that is looked for."""
 
-Opener: TypeAlias = Callable[[dict[str, Any]], tuple[dict[str, Any], list[Any]] | None]
+MessageFinder: TypeAlias = Callable[[dict[str, Any]], tuple[dict[str, Any], list[Any]] | None]
 """Finds the conversation in a value: the object that describes it and its messages; None if there is none."""
 
 _DECODER = json.JSONDecoder()
@@ -30,16 +30,18 @@ class Conversation(NamedTuple):
     """The first line of the conversation in a file of lines, else 1."""
 
 
-def plain(value: dict[str, Any]) -> tuple[dict[str, Any], list[Any]] | None:
+def find_messages(value: dict[str, Any]) -> tuple[dict[str, Any], list[Any]] | None:
     """The messages of an object with a list `messages`."""
     messages = value.get("messages")
     return (value, messages) if isinstance(messages, list) else None
 
 
-def conversations(block: bytes, opener: Opener = plain) -> tuple[list[Conversation], list[tuple[str, int]]]:
+def read_conversations(
+    block: bytes, opener: MessageFinder = find_messages
+) -> tuple[list[Conversation], list[tuple[str, int]]]:
     """The conversations in a file, and the problems with what could not be read, each with its line."""
     try:
-        document = loose(block)
+        document = decode_json(block)
     except (ValueError, RecursionError) as error:
         if block.lstrip()[:1] != b"{" or b"\n" not in block.strip():
             return [], [(f"not a whole JSON document ({str(error)[:120]})", 1)]
@@ -47,7 +49,7 @@ def conversations(block: bytes, opener: Opener = plain) -> tuple[list[Conversati
     return _of_document(document, opener)
 
 
-def _of_document(document: object, opener: Opener) -> tuple[list[Conversation], list[tuple[str, int]]]:
+def _of_document(document: object, opener: MessageFinder) -> tuple[list[Conversation], list[tuple[str, int]]]:
     if isinstance(document, dict):
         if opened := opener(document):
             return [Conversation(*opened, 1)], []
@@ -65,7 +67,7 @@ def _of_document(document: object, opener: Opener) -> tuple[list[Conversation], 
     return [Conversation({}, document, 1)], []
 
 
-def _of_lines(block: bytes, opener: Opener) -> tuple[list[Conversation], list[tuple[str, int]]]:
+def _of_lines(block: bytes, opener: MessageFinder) -> tuple[list[Conversation], list[tuple[str, int]]]:
     """One conversation a line, or one message a line."""
     found: list[Conversation] = []
     problems: list[tuple[str, int]] = []
@@ -75,7 +77,7 @@ def _of_lines(block: bytes, opener: Opener) -> tuple[list[Conversation], list[tu
         if not text.strip():
             continue
         try:
-            value = loose(text)
+            value = decode_json(text)
         except (ValueError, RecursionError) as error:
             problems.append((f"not a JSON record ({str(error)[:120]}); passed over", line))
             continue
@@ -89,13 +91,13 @@ def _of_lines(block: bytes, opener: Opener) -> tuple[list[Conversation], list[tu
     return found, problems
 
 
-def fits(head: bytes, judge: Judge, opener: Opener = plain) -> bool:
+def holds_conversations(head: bytes, judge: MessageJudge, opener: MessageFinder = find_messages) -> bool:
     """Whether a file whose first bytes are `head` holds messages that the judge accepts; `head` may be cut off anywhere."""
     text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
     if text[:1] not in (b"{", b"["):
         return False
     try:
-        document = loose(text)
+        document = decode_json(text)
     except (ValueError, RecursionError):
         return _cut_off_fits(text.decode("utf-8", "replace"), judge, opener)
     if isinstance(document, list):
@@ -103,7 +105,7 @@ def fits(head: bytes, judge: Judge, opener: Opener = plain) -> bool:
     return _items_fit([document], judge, opener)
 
 
-def _items_fit(items: list[Any], judge: Judge, opener: Opener) -> bool:
+def _items_fit(items: list[Any], judge: MessageJudge, opener: MessageFinder) -> bool:
     """Whether the judge accepts the items, which are conversations, lists of messages, or messages."""
     opened = [opener(mapping(item)) for item in items[:_MAX_ITEMS]]
     if any(opened):
@@ -113,7 +115,7 @@ def _items_fit(items: list[Any], judge: Judge, opener: Opener) -> bool:
     return judge(items, {})
 
 
-def _cut_off_fits(text: str, judge: Judge, opener: Opener) -> bool:
+def _cut_off_fits(text: str, judge: MessageJudge, opener: MessageFinder) -> bool:
     """Whether the judge accepts the complete values of a cut-off text: lines, items of a list, or messages of an object."""
     if text.startswith("["):
         return _items_fit(_values(text, 1), judge, opener)

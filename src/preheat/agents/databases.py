@@ -21,7 +21,7 @@ _WITH_LOG = b"\x02"
 
 
 @contextmanager
-def opened(path: str) -> Iterator[sqlite3.Connection]:
+def open_read_only(path: str) -> Iterator[sqlite3.Connection]:
     """Open a database read-only, with its write-ahead log, at one point in time.
 
     None of the program's files is changed: SQLite's usual way of reading with a log would write to the index of the log, and
@@ -60,7 +60,7 @@ def _begin_reading(path: str, how: str) -> sqlite3.Connection:
     name = f"{Path(path).absolute().as_uri()}?mode=ro{how}"
     connection = sqlite3.connect(name, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
     try:
-        connection.text_factory = text
+        connection.text_factory = decode_text
         connection.execute("PRAGMA query_only = 1")
         connection.execute("BEGIN")
         connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
@@ -112,7 +112,7 @@ def columns_of(database: sqlite3.Connection, tables: Iterable[str]) -> dict[str,
     return {table: {row[1] for row in rows(database, f"PRAGMA table_info({table})")} for table in tables}
 
 
-def require(columns: Mapping[str, set[str]], needed: Mapping[str, set[str]], title: str) -> None:
+def require_columns(columns: Mapping[str, set[str]], needed: Mapping[str, set[str]], title: str) -> None:
     """Raise SourceUnreadable if a needed column is missing."""
     for table, names in needed.items():
         if missing := names - columns[table]:
@@ -128,7 +128,7 @@ def rows(database: sqlite3.Connection, query: str, *values: Any) -> sqlite3.Curs
     return cursor.execute(query, values)
 
 
-def one(database: sqlite3.Connection, query: str, *values: Any) -> dict[str, Any] | None:
+def first_row(database: sqlite3.Connection, query: str, *values: Any) -> dict[str, Any] | None:
     """The first row of a query, or None."""
     row = rows(database, query, *values).fetchone()
     return None if row is None else record_of(row)
@@ -136,10 +136,10 @@ def one(database: sqlite3.Connection, query: str, *values: Any) -> dict[str, Any
 
 def record_of(row: sqlite3.Row) -> dict[str, Any]:
     """A row as a dictionary; bytes become text."""
-    return {name: text(row[name]) if isinstance(row[name], bytes) else row[name] for name in row.keys()}  # noqa: SIM118
+    return {name: decode_text(row[name]) if isinstance(row[name], bytes) else row[name] for name in row.keys()}  # noqa: SIM118
 
 
-def text(value: Any) -> str:
+def decode_text(value: Any) -> str:
     """Decode leniently: text that is no UTF-8 would otherwise end the whole query."""
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
@@ -149,6 +149,6 @@ def line_of(table: str, row: dict[str, Any]) -> bytes:
     return msgspec.json.encode({"table": table, "row": row})
 
 
-def digest(facts: list[Any]) -> str:
+def digest_of(facts: list[Any]) -> str:
     """A stamp that changes when any of the facts changes."""
     return blake2b(msgspec.json.encode(facts), digest_size=12).hexdigest()

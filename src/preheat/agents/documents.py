@@ -6,7 +6,7 @@ Knows no format.
 import os
 from typing import Any, ClassVar
 
-from preheat.agents.parsing import MOST_PROBLEMS, Draft, loose, whole_lines
+from preheat.agents.parsing import MAX_PROBLEMS, Draft, decode_json, whole_lines
 from preheat.agents.reader import Heading
 from preheat.model.session import Problem, Session
 
@@ -43,13 +43,13 @@ class DocumentParser:
         self._names.add(heading.id)
         self.drafts.append(draft)
 
-    def problem(self, message: str, line: int) -> None:
+    def add_problem(self, message: str, line: int) -> None:
         self._problems.append(Problem(message, self.path, line))
 
-    def problems(self, found: list[tuple[str, int]], line: int) -> None:
+    def add_problems(self, found: list[tuple[str, int]], line: int) -> None:
         """Add problems whose lines are counted from the first line of the block."""
         for message, at in found:
-            self.problem(message, line + at - 1)
+            self.add_problem(message, line + at - 1)
 
     @property
     def stem(self) -> str:
@@ -66,10 +66,10 @@ class DocumentParser:
         """A document is always read whole."""
 
 
-def values_in(block: bytes) -> tuple[list[tuple[Any, int]], list[tuple[str, int]]]:
+def read_values(block: bytes) -> tuple[list[tuple[Any, int]], list[tuple[str, int]]]:
     """The JSON values of a file (one a line, or a list in one document) with their lines, and the problems with the rest."""
     try:
-        document = loose(block)
+        document = decode_json(block)
     except (ValueError, RecursionError):
         return _values_of_lines(block)
     return [(value, 1) for value in (document if isinstance(document, list) else [document])], []
@@ -82,8 +82,8 @@ def _values_of_lines(block: bytes) -> tuple[list[tuple[Any, int]], list[tuple[st
         if not text.strip():
             continue
         try:
-            found.append((loose(text), line))
+            found.append((decode_json(text), line))
         except (ValueError, RecursionError) as error:
-            if len(problems) < MOST_PROBLEMS:
+            if len(problems) < MAX_PROBLEMS:
                 problems.append((f"not a JSON record ({str(error)[:120]}); passed over", line))
     return found, problems

@@ -9,13 +9,13 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
-from preheat.agents.ways import Several
-from preheat.model.live import HookAnswer, HookEvent, HookName, Start
+from preheat.agents.ways import InstallWays
+from preheat.model.live import HookAnswer, HookEvent, HookName, StartKind
 
-MOST_CONTEXT = 9_800
+MAX_CONTEXT = 9_800
 """Longest text in an answer: programs cut, drop or move texts of more than 10,000 characters."""
 _CUT = "\n[cut]"
-_STARTS: dict[str, Start] = {
+_STARTS: dict[str, StartKind] = {
     "startup": "startup", "new": "startup", "resume": "resume", "clear": "clear", "compact": "compact", "fork": "fork",
 }  # fmt: skip
 
@@ -30,7 +30,7 @@ class Client(NamedTuple):
 
     command: str
     """For the system's usual shell; its last word is the agent's name."""
-    unfailing: str = ""
+    safe_command: str = ""
     """The command for programs that refuse a call when its hook fails: it exits with 0 even if the client is killed."""
     powershell: str = ""
     arguments: tuple[str, ...] = ()
@@ -49,29 +49,29 @@ class Setup(NamedTuple):
     """The settings file for one project, by its folder; a file that is not committed where the program has one."""
     entries: Callable[[Client], dict[str, list[Payload]]] | None = None
     """Hooks by event, merged into the file's `hooks`; None where the whole file is Preheat's."""
-    whole: Callable[[Client], str] | None = None
+    file_text: Callable[[Client], str] | None = None
     """The text of a file that is wholly Preheat's."""
-    beside: Mapping[str, Any] = {}
+    extra_settings: Mapping[str, Any] = {}
     """Further settings that a new file must hold."""
-    posts: bool = False
+    can_post: bool = False
     """Whether the program can POST to a URL instead of starting a command."""
-    obeys: Callable[[Mapping[str, str], str], list[str]] = lambda environment, project: []
+    settings_files: Callable[[Mapping[str, str], str], list[str]] = lambda environment, project: []
     """Every settings file whose hooks the program runs, other agents' included: Preheat's hooks in two of them fire twice."""
-    double: str = ""
+    duplicate_advice: str = ""
     """What the person can do when hooks fire twice because of another agent's file."""
     next_steps: tuple[str, ...] = ()
     """What the person has to do before the hooks run, and how to check that they run."""
-    state: Callable[[Mapping[str, str], str, str, Payload], "State"] = lambda environment, project, path, settings: (
-        State("unknown")
+    status: Callable[[Mapping[str, str], str, str, Payload], "HookStatus"] = (
+        lambda environment, project, path, settings: HookStatus("unknown")
     )
     """Whether the program runs Preheat's hooks, by environment, project, path of the settings file and its content."""
-    tried: str = ""
+    tested_version: str = ""
     """The version of the program that the hooks were tested with; empty if untested."""
-    several: Several | None = None
+    ways: InstallWays | None = None
     """The ways to set the agent up where one file is not enough."""
 
 
-class State(NamedTuple):
+class HookStatus(NamedTuple):
     """Whether a program runs Preheat's hooks."""
 
     active: Literal["yes", "no", "unknown"]
@@ -87,7 +87,7 @@ class Hooks(NamedTuple):
     write: Callable[[HookEvent, HookAnswer], bytes | None]
     """Writes an answer in the program's form, exactly one JSON object; None if the program would take nothing of it."""
     setup: Setup
-    seeds: str = ""
+    message_format: str = ""
     """The format in which the program takes messages at the start of a session; empty: it takes text only."""
 
 
@@ -96,7 +96,7 @@ _COMMAND = re.compile(r"-I -S -E .*hook\.py['\"]? (\w+)\b")
 _ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+/hook/(\w+)\Z")
 
 
-def ours(hook: Any) -> str:
+def agent_of_hook(hook: Any) -> str:
     """The agent for which a hook in a settings file calls Preheat; empty for a hook that is not Preheat's."""
     for value in fields(hook).values():
         found = (_ADDRESS.match(value) or _COMMAND.search(value)) if isinstance(value, str) else None
@@ -105,7 +105,7 @@ def ours(hook: Any) -> str:
     return ""
 
 
-def decoded(payload: bytes) -> Payload | None:
+def decode_payload(payload: bytes) -> Payload | None:
     """The JSON object in a payload; None for anything else."""
     try:
         value = msgspec.json.decode(payload)
@@ -143,7 +143,7 @@ def _storable(value: Any, depth: int = 0) -> Any:
     return value
 
 
-def encoded(value: Payload) -> bytes | None:
+def encode_answer(value: Payload) -> bytes | None:
     """One JSON object as bytes; None if it is empty."""
     if not value:
         return None
@@ -161,7 +161,7 @@ def text(value: Any) -> str:
 def fields(value: Any) -> Payload:
     """A field that should be an object, also as JSON in a string; empty if it is neither."""
     if isinstance(value, str) and value.lstrip()[:1] == "{":
-        return decoded(value.encode("utf-8", "replace")) or {}
+        return decode_payload(value.encode("utf-8", "replace")) or {}
     return value if isinstance(value, dict) else {}
 
 
@@ -179,26 +179,26 @@ def seconds(milliseconds: Any) -> float | None:
     return milliseconds / 1000 if 0 <= milliseconds < 1e12 else None
 
 
-def flag(value: Any) -> bool:
+def is_true(value: Any) -> bool:
     """A field that should be true or false; anything else is false."""
     return value is True
 
 
-def start(value: Any) -> Start:
+def start_of(value: Any) -> StartKind:
     """How a session began; `startup` for an unknown word."""
     return _STARTS.get(text(value), "startup")
 
 
-def capped(context: str, most: int = MOST_CONTEXT) -> str:
+def cap_text(context: str, limit: int = MAX_CONTEXT) -> str:
     """The text, shortened if it is longer than programs take: cut at the end of a line, with a mark."""
-    if len(context) <= most:
+    if len(context) <= limit:
         return context
-    head = context[: most - len(_CUT)]
+    head = context[: limit - len(_CUT)]
     end = head.rfind("\n")
-    return (head[:end] if end > most // 2 else head) + _CUT
+    return (head[:end] if end > limit // 2 else head) + _CUT
 
 
-def joined(value: Any) -> str | None:
+def result_text(value: Any) -> str | None:
     """A tool's result as one text: a text as it is, a list of parts joined, anything else as JSON; None stays None."""
     if value is None or isinstance(value, str):
         return value
@@ -209,7 +209,7 @@ def joined(value: Any) -> str | None:
     return msgspec.json.encode(value).decode()
 
 
-def named(name: HookName, payload: Payload, agent: str, at: float | None, **more: Any) -> HookEvent:
+def common_event(name: HookName, payload: Payload, agent: str, at: float | None, **extra_fields: Any) -> HookEvent:
     """An event from a payload with the fields that most programs share: `session_id`, `hook_event_name`, `transcript_path`."""
     common_fields: Payload = {
         "session": text(payload.get("session_id")),
@@ -219,10 +219,10 @@ def named(name: HookName, payload: Payload, agent: str, at: float | None, **more
         "model": text(payload.get("model")),
         "subagent": text(payload.get("agent_id")),
     }
-    return HookEvent(agent=agent, name=name, at=at, **{**common_fields, **more})
+    return HookEvent(agent=agent, name=name, at=at, **{**common_fields, **extra_fields})
 
 
-def specific(event: HookEvent, answer: HookAnswer) -> bytes | None:
+def common_answer(event: HookEvent, answer: HookAnswer) -> bytes | None:
     """An answer in the form that most programs share: `hookSpecificOutput` with `additionalContext`, and `systemMessage`."""
     reply: Payload = {}
     specific_answer: Payload = {}
@@ -231,14 +231,14 @@ def specific(event: HookEvent, answer: HookAnswer) -> bytes | None:
         # Context at a stop would make the agent continue, which only `block` may do; so the person gets it instead.
         person = person or answer.context
         if answer.block and not event.stop_again:
-            reply = {"decision": "block", "reason": capped(answer.block)}
+            reply = {"decision": "block", "reason": cap_text(answer.block)}
     elif event.name in ("session_start", "prompt", "before_tool", "after_tool", "tool_failed"):
         if answer.context:
-            specific_answer["additionalContext"] = capped(answer.context)
+            specific_answer["additionalContext"] = cap_text(answer.context)
         if event.name == "before_tool" and answer.block:
-            specific_answer |= {"permissionDecision": "deny", "permissionDecisionReason": capped(answer.block)}
+            specific_answer |= {"permissionDecision": "deny", "permissionDecisionReason": cap_text(answer.block)}
     if specific_answer:
-        reply["hookSpecificOutput"] = {"hookEventName": event.told_as, **specific_answer}
+        reply["hookSpecificOutput"] = {"hookEventName": event.host_event, **specific_answer}
     if person and event.name not in UNANSWERED:
-        reply["systemMessage"] = capped(person, 1_000)
-    return encoded(reply)
+        reply["systemMessage"] = cap_text(person, 1_000)
+    return encode_answer(reply)

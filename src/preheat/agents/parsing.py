@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 import msgspec
 
 from preheat.agents.reader import Heading
-from preheat.agents.seeded import set_aside
+from preheat.agents.seeded import mark_preheat_events
 from preheat.model.session import (
     PREHEAT_MARK,
     PREHEAT_RUN,
@@ -25,11 +25,11 @@ from preheat.model.session import (
     UserMessage,
 )
 
-UNTYPED = msgspec.json.Decoder()
-UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+JSON_DECODER = msgspec.json.Decoder()
+DECODE_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What msgspec raises for bytes that it cannot decode; `ValidationError` is a `DecodeError`."""
 
-MOST_PROBLEMS = 50
+MAX_PROBLEMS = 50
 """Most problems kept of one file: a file of another format would have one on each line."""
 _ONE_VALUE = json.JSONDecoder()
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -38,12 +38,12 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _LONGEST_FRAME = 2_000
 
 
-def frame_of(seen: str, text: str) -> tuple[str, str]:
+def frame_of(whole_text: str, text: str) -> tuple[str, str]:
     """What comes before and after `text` in the text that the model saw; empty if `text` is not in it or the rest is long."""
-    at = seen.find(text)
-    if at < 0 or len(seen) - len(text) > _LONGEST_FRAME:
+    at = whole_text.find(text)
+    if at < 0 or len(whole_text) - len(text) > _LONGEST_FRAME:
         return "", ""
-    return seen[:at], seen[at + len(text) :]
+    return whole_text[:at], whole_text[at + len(text) :]
 
 
 class Draft:
@@ -62,7 +62,7 @@ class Draft:
             self.heading.starter = "preheat"
         session = Session(
             agent=agent,
-            events=set_aside(self.events),
+            events=mark_preheat_events(self.events),
             problems=tuple(self.problems),
             **{name: getattr(self.heading, name) for name in Heading.__struct_fields__},
         )
@@ -71,13 +71,13 @@ class Draft:
         return session
 
 
-class State(msgspec.Struct):
+class ParserState(msgspec.Struct):
     """What a parser must remember between two feeds; each parser derives its own state from this."""
 
     headings: dict[str, Heading] = msgspec.field(default_factory=dict)
 
 
-S = TypeVar("S", bound=State)
+S = TypeVar("S", bound=ParserState)
 R = TypeVar("R")
 
 
@@ -90,7 +90,7 @@ class LinesParser(Generic[S, R]):
 
     agent: ClassVar[str]
     record_type: ClassVar[Any]
-    state_type: ClassVar[type[State]]
+    state_type: ClassVar[type[ParserState]]
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -114,11 +114,11 @@ class LinesParser(Generic[S, R]):
         count = count_lines(block) + (not block.endswith(b"\n"))
         try:
             records = self._decoder.decode_lines(block)
-        except UNREADABLE:
+        except DECODE_ERRORS:
             records = []
         if len(records) == count:
             for offset, record in enumerate(records):
-                self._one(record, line + offset)
+                self._fold_safely(record, line + offset)
             return
         for offset, text in enumerate(whole_lines(block)):
             if text.strip():
@@ -127,31 +127,31 @@ class LinesParser(Generic[S, R]):
     def _read_line(self, text: bytes, line: int) -> None:
         try:
             record = self._decoder.decode(text)
-        except UNREADABLE:
+        except DECODE_ERRORS:
             pass
         else:
-            self._one(record, line)
+            self._fold_safely(record, line)
             return
-        values, rest = loose_values(text)
+        values, rest = decode_values(text)
         for value in values:
             try:
                 record = msgspec.convert(value, self.record_type, strict=False)
             except (msgspec.ValidationError, RecursionError) as error:
-                self.problem(f"a record of an unexpected shape ({_short_message(error)}); kept as it is", line)
+                self.add_problem(f"a record of an unexpected shape ({_short_message(error)}); kept as it is", line)
                 self.draft().events.append(Other(line=line, name="unreadable", raw=value))
             else:
                 self._value = value
-                self._one(record, line)
+                self._fold_safely(record, line)
                 self._value = None
         if rest:
-            self.problem(f"not a JSON record ({rest}); passed over", line)
+            self.add_problem(f"not a JSON record ({rest}); passed over", line)
 
-    def _one(self, record: R, line: int) -> None:
+    def _fold_safely(self, record: R, line: int) -> None:
         # A record can be of the right types and still make no sense (a time in the year 40000, say).
         try:
             self.record(record, line)
         except (ValueError, OverflowError, TypeError, AttributeError, KeyError, IndexError) as error:
-            self.problem(f"a record that makes no sense ({_short_message(error)}); passed over", line)
+            self.add_problem(f"a record that makes no sense ({_short_message(error)}); passed over", line)
 
     def raw(self, line: int) -> Any:
         """The record at a line of the current block, untyped, with all its fields."""
@@ -163,17 +163,17 @@ class LinesParser(Generic[S, R]):
         self._place = (line, start)
         end = self._block.find(b"\n", start)
         try:
-            return loose(self._block[start : end if end >= 0 else None])
+            return decode_json(self._block[start : end if end >= 0 else None])
         except (ValueError, RecursionError):
             return None
 
-    def other(self, name: str, line: int, at: float | None = None, key: str = "") -> None:
+    def keep_record(self, name: str, line: int, at: float | None = None, key: str = "") -> None:
         """Keep a record that is no event as an `Other`."""
         self.draft(key).events.append(Other(line=line, at=at, name=name, raw=self.raw(line)))
 
-    def problem(self, message: str, line: int | None) -> None:
+    def add_problem(self, message: str, line: int | None) -> None:
         problems = self.draft().problems
-        if len(problems) < MOST_PROBLEMS:
+        if len(problems) < MAX_PROBLEMS:
             problems.append(Problem(message, self.path, line))
         else:
             self._problems_left_out += 1
@@ -229,18 +229,18 @@ def whole_lines(block: bytes) -> list[bytes]:
     return lines
 
 
-def loose(text: bytes) -> Any:
+def decode_json(text: bytes) -> Any:
     """Decode JSON tolerantly: invalid UTF-8 and lone surrogates become U+FFFD. Raises ValueError."""
     try:
-        return UNTYPED.decode(text)
-    except UNREADABLE:
+        return JSON_DECODER.decode(text)
+    except DECODE_ERRORS:
         return _scrub(json.loads(text.decode("utf-8", "replace")))
 
 
-def loose_values(text: bytes) -> tuple[list[Any], str]:
+def decode_values(text: bytes) -> tuple[list[Any], str]:
     """The JSON values on a line, and what is wrong with the rest; two programs writing at once leave two records on a line."""
     try:
-        return [loose(text)], ""
+        return [decode_json(text)], ""
     except RecursionError:
         return [], "nested too deeply"
     except ValueError:
@@ -269,7 +269,7 @@ def _short_message(error: Exception) -> str:
     return str(error)[:120]
 
 
-def seconds(value: object) -> float | None:
+def epoch_seconds(value: object) -> float | None:
     """Seconds since the epoch from ISO text, seconds, milliseconds or a datetime; None for anything else."""
     if isinstance(value, datetime):
         return value.timestamp()
@@ -283,11 +283,11 @@ def seconds(value: object) -> float | None:
     return None
 
 
-def arguments(value: object) -> dict[str, Any]:
+def arguments_of(value: object) -> dict[str, Any]:
     """A call's arguments as a dictionary, from an object, JSON text or plain text."""
     if isinstance(value, str):
         try:
-            value = loose(value.encode("utf-8", "replace"))
+            value = decode_json(value.encode("utf-8", "replace"))
         except (ValueError, RecursionError):
             return {"text": value}
     if isinstance(value, dict):
@@ -295,7 +295,7 @@ def arguments(value: object) -> dict[str, Any]:
     return {} if value is None else {"text": value if isinstance(value, str) else json.dumps(value)}
 
 
-def unattended(project: str) -> Starter:
+def unattended_starter(project: str) -> Starter:
     """Who started a session without a person: `background` if its project is in a hidden folder, as tools that keep memories or
     write summaries have; worktrees are often in hidden folders too, but are the person's."""
     parts = project.replace("\\", "/").split("/")

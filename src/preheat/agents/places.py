@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 
-class Found:
+class SourceFile:
     """A file or database that may hold sessions; a new stamp means that it has changed."""
 
     __slots__ = ("path", "size", "stamp")
@@ -32,8 +32,8 @@ class Places:
         title: str,
         reader_version: int,
         roots: Callable[[Mapping[str, str]], list[str]],
-        discover: Callable[[str], Iterator[Found]],
-        named: Callable[[str], Found | None] | None = None,
+        discover: Callable[[str], Iterator[SourceFile]],
+        named: Callable[[str], SourceFile | None] | None = None,
     ) -> None:
         self.agent = agent
         self.title = title
@@ -44,7 +44,7 @@ class Places:
         """The folders to look in, by the environment; empty for formats that are only imported."""
         self.discover = discover
         """The session files below one root."""
-        self.named = named or found_at
+        self.locate = named or source_at
         """Finds one file that the person named; formats that keep a session in several files include all of them in the stamp."""
 
 
@@ -53,7 +53,7 @@ def stamp_of(status: os.stat_result) -> str:
     return f"{status.st_size}:{status.st_mtime_ns}:{status.st_ino}"
 
 
-def storable(path: str) -> str:
+def storable_path(path: str) -> str:
     """The path as valid text: on some systems a file name may be any bytes, which no archive, JSON or terminal takes."""
     try:
         path.encode()
@@ -62,7 +62,7 @@ def storable(path: str) -> str:
     return path
 
 
-def found_at(path: str) -> Found | None:
+def source_at(path: str) -> SourceFile | None:
     """One file, with the write-ahead log beside it if it is a database: the latest writes are in the log."""
     try:
         status = os.stat(path)
@@ -71,13 +71,13 @@ def found_at(path: str) -> Found | None:
     try:
         log = os.stat(f"{path}-wal")
     except OSError:
-        return Found(path, status.st_size, stamp_of(status))
+        return SourceFile(path, status.st_size, stamp_of(status))
     if not log.st_size:  # SQLite creates an empty log for every reader, Preheat included
-        return Found(path, status.st_size, stamp_of(status))
-    return Found(path, status.st_size + log.st_size, f"{stamp_of(status)}+{stamp_of(log)}")
+        return SourceFile(path, status.st_size, stamp_of(status))
+    return SourceFile(path, status.st_size + log.st_size, f"{stamp_of(status)}+{stamp_of(log)}")
 
 
-def files_below(root: str, suffixes: tuple[str, ...], depth: int) -> Iterator[Found]:
+def files_below(root: str, suffixes: tuple[str, ...], depth: int) -> Iterator[SourceFile]:
     """Files with one of the suffixes, at most `depth` folders down. Folders that cannot be opened are skipped (`preheat doctor`
     lists them)."""
     folders = [(root, 0)]
@@ -95,7 +95,7 @@ def files_below(root: str, suffixes: tuple[str, ...], depth: int) -> Iterator[Fo
                             folders.append((entry.path, level + 1))
                     elif entry.name.endswith(suffixes):
                         status = entry.stat()
-                        yield Found(entry.path, status.st_size, stamp_of(status))
+                        yield SourceFile(entry.path, status.st_size, stamp_of(status))
                 except OSError:
                     continue
 

@@ -37,7 +37,7 @@ print("preheat:" + json.dumps({
 """
 
 
-class Python(NamedTuple):
+class Interpreter(NamedTuple):
     """An interpreter: its version, packages and entry points."""
 
     prefix: str
@@ -54,22 +54,22 @@ class Python(NamedTuple):
     writable: bool
 
 
-def look(interpreter: str, environment: Mapping[str, str], group: str = "") -> Python | None:
+def inspect_interpreter(interpreter: str, environment: Mapping[str, str], group: str = "") -> Interpreter | None:
     """Ask an interpreter for its packages and entry points; None if it does not run."""
-    printed = ask(interpreter, _LOOK % group, environment).partition("preheat:")[2]
+    printed = run_code(interpreter, _LOOK % group, environment).partition("preheat:")[2]
     try:
-        return Python(**json.loads(printed))
+        return Interpreter(**json.loads(printed))
     except (ValueError, TypeError):
         return None
 
 
-def ask(interpreter: str, code: str, environment: Mapping[str, str], seconds: float = _SECONDS) -> str:
+def run_code(interpreter: str, code: str, environment: Mapping[str, str], seconds: float = _SECONDS) -> str:
     """Run code in an interpreter and return what it prints; empty if that fails."""
     try:
         completed = subprocess.run(
             [interpreter, "-B", "-c", code],
             capture_output=True,
-            env=clean(environment),
+            env=clean_environment(environment),
             cwd=os.path.dirname(interpreter),
             timeout=seconds,
             check=False,
@@ -79,7 +79,7 @@ def ask(interpreter: str, code: str, environment: Mapping[str, str], seconds: fl
     return completed.stdout.decode("utf-8", "replace") if completed.returncode == 0 else ""
 
 
-def clean(environment: Mapping[str, str]) -> dict[str, str]:
+def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """The environment for another Python: none of this one's modules, none of the current folder, no byte code written."""
     kept = {name: value for name, value in environment.items() if name not in _OWN}
     return {**kept, "PYTHONSAFEPATH": "1", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUTF8": "1"}

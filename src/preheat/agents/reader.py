@@ -16,7 +16,7 @@ Framing: TypeAlias = Literal["lines", "document", "database"]
 """How a source is divided into records: one a line, one a file, or rows that the reader writes out as lines."""
 
 
-class Part(NamedTuple):
+class DatabasePart(NamedTuple):
     """One session in a database; a new stamp means that it has changed."""
 
     id: str
@@ -39,7 +39,7 @@ class Heading(msgspec.Struct):
     title: str = ""
     reported: Usage | None = None
 
-    def seen(self, at: float | None) -> None:
+    def include_time(self, at: float | None) -> None:
         """Widen the session's time span to include a time; clocks may run backwards."""
         if at is None:
             return
@@ -83,7 +83,7 @@ class Reader(Protocol):
 class DatabaseReader(Reader, Protocol):
     """A reader whose sources are databases of a program that may be running."""
 
-    def parts(self, path: str) -> list[Part]:
+    def parts(self, path: str) -> list[DatabasePart]:
         """The sessions in a database. Raises SourceUnreadable."""
 
     def dump(self, path: str, part: str) -> Iterator[bytes]:

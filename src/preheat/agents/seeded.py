@@ -7,15 +7,15 @@ later stage counts, judges or learns from these messages. Knows no agent.
 from collections.abc import Iterator
 from typing import Any
 
-from preheat.model.rendering import PREHEAT_CALL, PREHEAT_SAID
+from preheat.model.rendering import PREHEAT_CALL, PREHEAT_REPLIES
 from preheat.model.session import AssistantMessage, Event, Other, ToolCall, ToolResult
 
-SEEDED = "preheat."
+PREHEAT_RECORD = "preheat."
 """Prefix of the names of these `Other` events."""
-_LONGEST = 2 * max(map(len, PREHEAT_SAID))
+_LONGEST = 2 * max(map(len, PREHEAT_REPLIES))
 
 
-def set_aside(events: list[Event]) -> tuple[Event, ...]:
+def mark_preheat_events(events: list[Event]) -> tuple[Event, ...]:
     """The events, with Preheat's own calls, their results and its assistant messages turned into `Other`."""
     preheat_places = list(_preheat_indexes(events))
     marked = list(events) if preheat_places else events
@@ -36,7 +36,7 @@ def _preheat_indexes(events: list[Event]) -> Iterator[int]:
 
 def _is_preheat_reply(event: AssistantMessage) -> bool:
     # A model's reply has usage: where a program records it, a model that repeats Preheat's words is told from Preheat.
-    return event.usage is None and event.text.strip() in PREHEAT_SAID
+    return event.usage is None and event.text.strip() in PREHEAT_REPLIES
 
 
 def _as_other(event: Event) -> Other:
@@ -48,4 +48,4 @@ def _as_other(event: Event) -> Other:
         name, raw = "result", {"call_id": event.call_id, "text": event.text}
     elif isinstance(event, AssistantMessage):
         raw = event.text
-    return Other(line=event.line, at=event.at, name=f"{SEEDED}{name}", raw=raw)
+    return Other(line=event.line, at=event.at, name=f"{PREHEAT_RECORD}{name}", raw=raw)

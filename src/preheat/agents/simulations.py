@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any
 
-from preheat.agents.chat import Joiner, calls_of, mapping, sequence, string, text_of, usage_of
+from preheat.agents.chat import CallMatcher, calls_of, mapping, sequence, string, text_of, usage_of
 from preheat.agents.documents import DocumentParser
-from preheat.agents.parsing import Draft, loose, origin_of, seconds
+from preheat.agents.parsing import Draft, decode_json, epoch_seconds, origin_of
 from preheat.agents.reader import Heading
-from preheat.agents.tool_names import kind_of
+from preheat.agents.tool_names import kind_by_name
 from preheat.model.session import (
     AssistantMessage,
     Other,
@@ -38,54 +38,54 @@ class SimulationsParser(DocumentParser):
     # Shared by all of them.
     def read(self, block: bytes, line: int) -> None:
         try:
-            document = loose(block)
+            document = decode_json(block)
         except (ValueError, RecursionError) as error:
-            self.problem(f"not a whole JSON document ({str(error)[:120]})", line)
+            self.add_problem(f"not a whole JSON document ({str(error)[:120]})", line)
             return
         found = self.runs(document)
         if found is None:
-            self.problem("no results of simulations in it", line)
+            self.add_problem("no results of simulations in it", line)
         for number, run in enumerate(found or (), 1):
             if isinstance(run, dict):
                 draft = Draft(Heading(starter="headless"))
                 self.fold(run, draft)
                 self.add(draft)
             else:
-                self.problem(f"result {number} is no object; passed over", line)
+                self.add_problem(f"result {number} is no object; passed over", line)
 
 
-def digest(value: object) -> str:
+def short_digest(value: object) -> str:
     """A short hash of a value."""
     return sha256(json.dumps(value, sort_keys=True).encode("utf-8", "replace")).hexdigest()[:12]
 
 
-def number_of(value: object) -> float | None:
+def number_or_none(value: object) -> float | None:
     """The value if it is a number, else None."""
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
-def title(name: str, task: object, trial: object, reward: object) -> str:
+def run_title(name: str, task: object, trial: object, reward: object) -> str:
     """The title of a run: task, trial and reward."""
-    reward_number = number_of(reward)
+    reward_number = number_or_none(reward)
     ending = "" if reward_number is None else f": reward {reward_number:g}"
-    which = "" if number_of(trial) is None else f", trial {trial}"
+    which = "" if number_or_none(trial) is None else f", trial {trial}"
     return f"{name} {task}{which}{ending}"
 
 
-def moment(value: object) -> float | None:
+def utc_seconds(value: object) -> float | None:
     """A time in seconds; one without a zone is taken as UTC, so that it is the same on every machine."""
     if isinstance(value, str) and len(value) >= 19 and value[10] in "T " and value[-1] != "Z" and "+" not in value:
-        return seconds(f"{value}+00:00")
-    return seconds(value)
+        return epoch_seconds(f"{value}+00:00")
+    return epoch_seconds(value)
 
 
 def fold_messages(draft: Draft, messages: object) -> int:
     """Fold the messages of one run into the draft; returns the number of the next line."""
-    joiner = Joiner()
+    joiner = CallMatcher()
     line = 1
     for message in _flatten(messages):
-        at = moment(mapping(message).get("timestamp"))
-        draft.heading.seen(at)
+        at = utc_seconds(mapping(message).get("timestamp"))
+        draft.heading.include_time(at)
         _message(draft, joiner, message, line, at)
         line += 1
     return line
@@ -101,7 +101,7 @@ def _flatten(messages: object) -> Iterator[Any]:
             yield message
 
 
-def _message(draft: Draft, joiner: Joiner, message: Any, line: int, at: float | None) -> None:
+def _message(draft: Draft, joiner: CallMatcher, message: Any, line: int, at: float | None) -> None:
     role = mapping(message).get("role")
     if role == "assistant":
         _answer(draft, joiner, message, line, at)
@@ -119,7 +119,7 @@ def _message(draft: Draft, joiner: Joiner, message: Any, line: int, at: float | 
         draft.events.append(Other(line=line, at=at, name=name, raw=message))
 
 
-def _answer(draft: Draft, joiner: Joiner, message: dict[str, Any], line: int, at: float | None) -> None:
+def _answer(draft: Draft, joiner: CallMatcher, message: dict[str, Any], line: int, at: float | None) -> None:
     response = f"message {line}"
     thought = string(message.get("reasoning")) or string(message.get("reasoning_content"))
     if thought:
@@ -137,10 +137,12 @@ def _answer(draft: Draft, joiner: Joiner, message: dict[str, Any], line: int, at
     _calls(draft, joiner, message, response, line, at)
 
 
-def _calls(draft: Draft, joiner: Joiner, message: dict[str, Any], response: str, line: int, at: float | None) -> None:
+def _calls(
+    draft: Draft, joiner: CallMatcher, message: dict[str, Any], response: str, line: int, at: float | None
+) -> None:
     for number, requested in enumerate(calls_of(message), 1):
-        call_id = joiner.opened(requested, f"{line}.{number}")
-        kind = kind_of(requested.tool)
+        call_id = joiner.open_call(requested, f"{line}.{number}")
+        kind = kind_by_name(requested.tool)
         draft.events.append(
             ToolCall(
                 line=line,
@@ -154,9 +156,9 @@ def _calls(draft: Draft, joiner: Joiner, message: dict[str, Any], response: str,
         )
 
 
-def _result(draft: Draft, joiner: Joiner, message: dict[str, Any], line: int, at: float | None) -> None:
+def _result(draft: Draft, joiner: CallMatcher, message: dict[str, Any], line: int, at: float | None) -> None:
     name = string(message.get("tool_call_id")) or string(message.get("id"))
-    call_id = joiner.closed(name, string(message.get("name")))
+    call_id = joiner.close_call(name, string(message.get("name")))
     if not call_id:
         draft.events.append(Other(line=line, at=at, name="result without a call", raw=message))
         return

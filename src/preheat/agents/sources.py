@@ -11,23 +11,23 @@ import msgspec
 import zstandard
 
 from preheat.agents import AGENTS, reader_of
-from preheat.agents.parsing import count_lines, loose
-from preheat.agents.places import storable
+from preheat.agents.parsing import count_lines, decode_json
+from preheat.agents.places import storable_path
 from preheat.agents.reader import DatabaseReader, Parser, Reader
 from preheat.errors import NotRecognised, SourceUnreadable, UserError
 from preheat.model.session import Problem, Session
 
-HEAD = 64 * 1024
-BLOCK = 1024 * 1024
-LONGEST_LINE = 32 * 1024 * 1024
+HEAD_SIZE = 64 * 1024
+BLOCK_SIZE = 1024 * 1024
+MAX_LINE_SIZE = 32 * 1024 * 1024
 """A longer line is archived but not read: the largest real lines of transcripts are a few MB."""
-LARGEST_DOCUMENT = 512 * 1024 * 1024
+MAX_DOCUMENT_SIZE = 512 * 1024 * 1024
 _SAFE_CUTS = b" \t,{}[]"
 
 BlockKind: TypeAlias = Literal["lines", "half", "piece", "last piece"]
 
 
-class Readable(Protocol):
+class ByteStream(Protocol):
     """A stream that returns bytes until it returns none."""
 
     def read(self, size: int, /) -> bytes: ...
@@ -42,7 +42,7 @@ class Block(NamedTuple):
     next_line: int
 
 
-def opened(path: str) -> BinaryIO:
+def open_source(path: str) -> BinaryIO:
     """Open a file for reading bytes; a `.zst` file is decompressed."""
     stream = open(path, "rb")  # noqa: SIM115 - the caller closes it
     if path.endswith(".zst"):
@@ -51,11 +51,11 @@ def opened(path: str) -> BinaryIO:
     return stream
 
 
-def blocks(stream: Readable, line: int = 1) -> Iterator[Block]:
+def split_blocks(stream: ByteStream, line: int = 1) -> Iterator[Block]:
     """Split a stream into blocks of about a megabyte that end at a line end."""
     pieces: list[bytes] = []
     length, too_long = 0, False
-    while chunk := stream.read(BLOCK):
+    while chunk := stream.read(BLOCK_SIZE):
         cut = chunk.find(b"\n") + 1 if too_long else chunk.rfind(b"\n") + 1
         if cut and too_long:
             yield Block("last piece", b"".join([*pieces, chunk[:cut]]), line, line + 1)
@@ -73,10 +73,10 @@ def blocks(stream: Readable, line: int = 1) -> Iterator[Block]:
         if chunk:
             pieces.append(chunk)
             length += len(chunk)
-        if length > LONGEST_LINE or (too_long and length):
+        if length > MAX_LINE_SIZE or (too_long and length):
             too_long = True
             data = b"".join(pieces)
-            safe = max(data.rfind(byte, len(data) - HEAD) for byte in (bytes([cut]) for cut in _SAFE_CUTS)) + 1
+            safe = max(data.rfind(byte, len(data) - HEAD_SIZE) for byte in (bytes([cut]) for cut in _SAFE_CUTS)) + 1
             yield Block("piece", data[:safe] if safe else data, line, line)
             pieces = [data[safe:]] if safe and safe < len(data) else []
             length = sum(map(len, pieces))
@@ -88,10 +88,10 @@ def blocks(stream: Readable, line: int = 1) -> Iterator[Block]:
 def detect(path: str) -> Reader:
     """Find the reader of a file by its content. Raises NotRecognised, or UserError if it cannot be opened."""
     try:
-        with opened(path) as stream:
-            head = stream.read(HEAD)
+        with open_source(path) as stream:
+            head = stream.read(HEAD_SIZE)
     except (OSError, zstandard.ZstdError) as error:
-        raise UserError(f"`{path}` cannot be read: {reason(error)}") from error
+        raise UserError(f"`{path}` cannot be read: {describe_error(error)}") from error
     if not head.strip():
         raise NotRecognised(f"`{path}` is empty")
     for agent in AGENTS:
@@ -101,32 +101,32 @@ def detect(path: str) -> Reader:
     raise NotRecognised(f"`{path}` is not a session of any agent that Preheat knows (`preheat doctor` lists them)")
 
 
-def read(path: str, by: Reader | None = None) -> list[Session]:
+def read(path: str, reader: Reader | None = None) -> list[Session]:
     """Read every session in a file. Raises UserError if the file cannot be opened; damage inside becomes problems."""
-    by = by or detect(path)
+    reader = reader or detect(path)
     try:
-        if by.framing(path) == "database":
-            return list(_read_database(path, cast(DatabaseReader, by)))
-        parser = by.parser(storable(path))
-        with opened(path) as stream:
-            if by.framing(path) == "lines":
-                return _read_lines(storable(path), stream, parser)
-            parser.feed(whole_document(stream), 1)
+        if reader.framing(path) == "database":
+            return list(_read_database(path, cast(DatabaseReader, reader)))
+        parser = reader.parser(storable_path(path))
+        with open_source(path) as stream:
+            if reader.framing(path) == "lines":
+                return _read_lines(storable_path(path), stream, parser)
+            parser.feed(read_document(stream), 1)
         return parser.take()
     except (OSError, zstandard.ZstdError, SourceUnreadable) as error:
-        raise UserError(f"`{path}` cannot be read: {reason(error)}") from error
+        raise UserError(f"`{path}` cannot be read: {describe_error(error)}") from error
 
 
-def whole_document(stream: Readable) -> bytes:
+def read_document(stream: ByteStream) -> bytes:
     """Read a whole stream. Raises SourceUnreadable if it is larger than the limit."""
-    data = stream.read(LARGEST_DOCUMENT + 1)
-    if len(data) > LARGEST_DOCUMENT:
-        raise SourceUnreadable(f"it is larger than {LARGEST_DOCUMENT >> 20} MB; split it first")
+    data = stream.read(MAX_DOCUMENT_SIZE + 1)
+    if len(data) > MAX_DOCUMENT_SIZE:
+        raise SourceUnreadable(f"it is larger than {MAX_DOCUMENT_SIZE >> 20} MB; split it first")
     return data
 
 
 def _read_lines(path: str, stream: BinaryIO, parser: Parser) -> list[Session]:
-    problems = [problem for block in blocks(stream) if (problem := feed(parser, block, path))]
+    problems = [problem for block in split_blocks(stream) if (problem := feed(parser, block, path))]
     sessions = parser.take()
     if problems and sessions:
         first = sessions[0]
@@ -136,32 +136,32 @@ def _read_lines(path: str, stream: BinaryIO, parser: Parser) -> list[Session]:
 
 def feed(parser: Parser, block: Block, path: str) -> Problem | None:
     """Feed one block to a parser; returns a problem if the block is an incomplete line."""
-    if block.kind == "lines" or (block.kind == "half" and closes(block.data)):
+    if block.kind == "lines" or (block.kind == "half" and is_complete_record(block.data)):
         parser.feed(block.data, block.line)
     elif block.kind == "half":
         return Problem(f"the last line is only half written ({len(block.data):,} bytes)", path, block.line)
     elif block.kind == "last piece":
-        return Problem(f"a line of more than {LONGEST_LINE >> 20} MB; kept but not read", path, block.line)
+        return Problem(f"a line of more than {MAX_LINE_SIZE >> 20} MB; kept but not read", path, block.line)
     return None
 
 
-def closes(text: bytes) -> bool:
+def is_complete_record(text: bytes) -> bool:
     """Whether a line without a line end is a complete record."""
     if not text.rstrip().endswith(b"}"):
         return False
     try:
-        loose(text)
+        decode_json(text)
     except (ValueError, RecursionError):
         return False
     return True
 
 
-def read_part(path: str, by: Reader, part: str) -> list[Session]:
+def read_part(path: str, reader: Reader, part: str) -> list[Session]:
     """Read one session of a database, by its name in it. Raises UserError if it cannot be read."""
     try:
-        return _read_part(path, cast(DatabaseReader, by), part)
+        return _read_part(path, cast(DatabaseReader, reader), part)
     except (OSError, SourceUnreadable) as error:
-        raise UserError(f"`{path}` cannot be read: {reason(error)}") from error
+        raise UserError(f"`{path}` cannot be read: {describe_error(error)}") from error
 
 
 def _read_database(path: str, by: DatabaseReader) -> Iterator[Session]:
@@ -170,13 +170,13 @@ def _read_database(path: str, by: DatabaseReader) -> Iterator[Session]:
 
 
 def _read_part(path: str, by: DatabaseReader, part: str) -> list[Session]:
-    parser = by.parser(storable(path), part)
+    parser = by.parser(storable_path(path), part)
     for line, row in enumerate(by.dump(path, part), 1):
         parser.feed(row + b"\n", line)
     return parser.take()
 
 
-def reason(error: Exception) -> str:
+def describe_error(error: Exception) -> str:
     """Why something failed, in a few words for the person."""
     if isinstance(error, FileNotFoundError):
         return "it is not there (any more)"

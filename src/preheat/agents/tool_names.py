@@ -17,7 +17,7 @@ _KINDS: tuple[tuple[ToolKind, frozenset[str]], ...] = (
 )
 
 
-def kind_of(tool: str) -> ToolKind:
+def kind_by_name(tool: str) -> ToolKind:
     """What a tool is for, as far as its name says."""
     words = {word.lower() for word in _WORDS.findall(tool[:200])}
     return next((kind for kind, names in _KINDS if words & names), "other")

@@ -7,52 +7,52 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 
-class Package(NamedTuple):
+class PackageStep(NamedTuple):
     """A step: install this Preheat as a package in another program's Python."""
 
     interpreter: str
     group: str
     """The group of entry points in which the program looks for plugins."""
-    kept: str = ""
+    obstacle: str = ""
     """Why the package would not stay installed; empty if it would."""
 
 
-class Folder(NamedTuple):
+class FolderStep(NamedTuple):
     """A step: create a folder that is wholly Preheat's."""
 
     path: str
     files: Mapping[str, bytes]
     """The files of the folder, by name."""
-    mark: str
+    marker_file: str
     """The name of the file by which the folder is recognised as Preheat's."""
 
 
-class Item(NamedTuple):
+class ListEntry(NamedTuple):
     """A step: add one entry to a list in the person's settings file."""
 
     path: str
     keys: tuple[str, ...]
     """The keys that lead to the list."""
-    item: Any
-    ours: Callable[[Any], bool]
-    not_in: tuple[tuple[str, ...], ...] = ()
+    value: Any
+    is_ours: Callable[[Any], bool]
+    forbidding_lists: tuple[tuple[str, ...], ...] = ()
     """Lists whose entries forbid what this list allows, by their keys."""
 
 
-Step: TypeAlias = Package | Folder | Item
+InstallStep: TypeAlias = PackageStep | FolderStep | ListEntry
 
 
-class Way(NamedTuple):
+class InstallWay(NamedTuple):
     """One way to set up an agent, with its steps in order."""
 
-    how: str
-    steps: tuple[Step, ...]
-    says: str
+    name: str
+    steps: tuple[InstallStep, ...]
+    description: str
     """What the way does, for the person."""
     next_steps: tuple[str, ...] = ()
 
 
-class Around(NamedTuple):
+class InstallContext(NamedTuple):
     """The surroundings that the steps depend on."""
 
     environment: Mapping[str, str]
@@ -64,7 +64,7 @@ class Around(NamedTuple):
     """Where Preheat keeps its things."""
 
 
-class Target(NamedTuple):
+class InstallTarget(NamedTuple):
     """The program that is set up, as it was found on this machine."""
 
     title: str
@@ -79,18 +79,18 @@ class Target(NamedTuple):
     """What the person should know about this version or this installation."""
 
 
-class Several(NamedTuple):
+class InstallWays(NamedTuple):
     """An agent's ways to be set up."""
 
-    hows: tuple[str, ...]
+    names: tuple[str, ...]
     """Names of the ways; the one to try first comes first."""
-    target: Callable[[Mapping[str, str]], Target]
+    target: Callable[[Mapping[str, str]], InstallTarget]
     """Finds the program. Raises UserError if there is none that can be set up."""
     settings: Callable[[Mapping[str, str]], str]
     """The program's settings file that says what to load; the program need not exist."""
-    ways: Callable[[Around], tuple[Way, ...]]
+    ways: Callable[[InstallContext], tuple[InstallWay, ...]]
     """All ways, in the order of their names."""
-    allowed: Callable[[Mapping[str, str], str, Mapping[str, Any]], str] = lambda environment, how, said: ""
+    obstacle: Callable[[Mapping[str, str], str, Mapping[str, Any]], str] = lambda environment, how, said: ""
     """What keeps the program from running an installed way, by environment, way and settings; empty if nothing does."""
-    always: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     """Notes for the status that hold for every way."""

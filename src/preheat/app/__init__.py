@@ -15,7 +15,7 @@ methods is first called. Knows nothing of terminals.
 import os
 import time
 
-from preheat.app.later import Later
+from preheat.app.later import LazyModule
 from preheat.settings import archive_path, data_folder
 
 TYPE_CHECKING = False
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from preheat.app.sessions import files as _session_files
     from preheat.app.sessions import overview as _overview
     from preheat.app.sessions import transcripts as _transcripts
-    from preheat.app.sessions.archive import Look
+    from preheat.app.sessions.archive import QuickLook
     from preheat.app.sessions.compression import Compressed
     from preheat.app.templates import library as _templates
     from preheat.archive import connect as _connect
@@ -59,46 +59,46 @@ if TYPE_CHECKING:
     from preheat.model.context import Context
     from preheat.model.health import Overview
     from preheat.model.lesson import Lesson, LessonKind
-    from preheat.model.listing import Hit, Summary
+    from preheat.model.listing import SearchHit, SessionSummary
     from preheat.model.mistake import Mistakes
     from preheat.model.outcome import Outcome
     from preheat.model.population import Population
     from preheat.model.profile import SessionProfile
     from preheat.model.progress import Progress
-    from preheat.model.rendering import Begun, Rendered, Renderer
+    from preheat.model.rendering import RenderedContext, Renderer, StartedSession
     from preheat.model.session import Session
     from preheat.model.template import Template
     from preheat.model.transcript import Transcript
 else:
-    _analysis = Later("preheat.app.analysis.one_pass")
-    _assessment = Later("preheat.app.analysis.assessment")
-    _caller = Later("preheat.app.sessions.caller")
-    _compression = Later("preheat.app.sessions.compression")
-    _connect = Later("preheat.archive.connect")
-    _context = Later("preheat.app.context.provisioning")
-    _contexts = Later("preheat.model.context")
-    _exports = Later("preheat.app.sessions.exports")
-    _health = Later("preheat.app.machine.health")
-    _dataset = Later("preheat.app.lab.dataset")
-    _lab = Later("preheat.app.lab.labs")
-    _daemon = Later("preheat.app.machine.daemon")
-    _experiments = Later("preheat.app.experiments.comparisons")
-    _installation = Later("preheat.app.machine.installation")
-    _learning = Later("preheat.app.learning.learning")
-    _lessons = Later("preheat.app.learning.lessons")
-    _listing = Later("preheat.model.listing")
-    _outputs = Later("preheat.app.live.outputs")
-    _overview = Later("preheat.app.sessions.overview")
-    _progress = Later("preheat.model.progress")
-    _reliability = Later("preheat.app.analysis.reliability")
-    _scorecard = Later("preheat.app.analysis.scorecard")
-    _session_files = Later("preheat.app.sessions.files")
-    _rendered_files = Later("preheat.app.context.files")
-    _sessions = Later("preheat.app.sessions.archive")
-    _templates = Later("preheat.app.templates.library")
-    _training = Later("preheat.app.lab.training")
-    _transcripts = Later("preheat.app.sessions.transcripts")
-    _watching = Later("preheat.app.live.watching")
+    _analysis = LazyModule("preheat.app.analysis.one_pass")
+    _assessment = LazyModule("preheat.app.analysis.assessment")
+    _caller = LazyModule("preheat.app.sessions.caller")
+    _compression = LazyModule("preheat.app.sessions.compression")
+    _connect = LazyModule("preheat.archive.connect")
+    _context = LazyModule("preheat.app.context.provisioning")
+    _contexts = LazyModule("preheat.model.context")
+    _exports = LazyModule("preheat.app.sessions.exports")
+    _health = LazyModule("preheat.app.machine.health")
+    _dataset = LazyModule("preheat.app.lab.dataset")
+    _lab = LazyModule("preheat.app.lab.labs")
+    _daemon = LazyModule("preheat.app.machine.daemon")
+    _experiments = LazyModule("preheat.app.experiments.comparisons")
+    _installation = LazyModule("preheat.app.machine.installation")
+    _learning = LazyModule("preheat.app.learning.learning")
+    _lessons = LazyModule("preheat.app.learning.lessons")
+    _listing = LazyModule("preheat.model.listing")
+    _outputs = LazyModule("preheat.app.live.outputs")
+    _overview = LazyModule("preheat.app.sessions.overview")
+    _progress = LazyModule("preheat.model.progress")
+    _reliability = LazyModule("preheat.app.analysis.reliability")
+    _scorecard = LazyModule("preheat.app.analysis.scorecard")
+    _session_files = LazyModule("preheat.app.sessions.files")
+    _rendered_files = LazyModule("preheat.app.context.files")
+    _sessions = LazyModule("preheat.app.sessions.archive")
+    _templates = LazyModule("preheat.app.templates.library")
+    _training = LazyModule("preheat.app.lab.training")
+    _transcripts = LazyModule("preheat.app.sessions.transcripts")
+    _watching = LazyModule("preheat.app.live.watching")
 
 
 def open(folder: str | None = None) -> "Preheat":  # noqa: A001 - read as `preheat.open()`
@@ -168,9 +168,9 @@ class Preheat:
         return _dataset.Datasets(self.folder)
 
     @property
-    def watching(self) -> "_watching.Watching":
+    def live(self) -> "_watching.LiveSignals":
         """Live signals: of the sessions that run now, and of recorded ones replayed. Keep this object to poll."""
-        return _watching.Watching(self.folder)
+        return _watching.LiveSignals(self.folder)
 
     @property
     def installation(self) -> "_installation.Installation":
@@ -185,29 +185,29 @@ class Preheat:
     # The archive itself.
     def overview(self) -> "Overview":
         """Which sessions every agent has left on this machine, and what the archive holds."""
-        return _overview.overview(self.folder)
+        return _overview.survey_machine(self.folder)
 
     def has_archive(self) -> bool:
         """Whether the archive exists; most other methods create an empty one."""
         return os.path.exists(archive_path(self.folder))
 
-    def describe_failure(self, error: Exception) -> "PreheatError":
+    def translate_error(self, error: Exception) -> "PreheatError":
         """An error of the database as one that a person can understand."""
-        return _connect.unusable(archive_path(self.folder), error)
+        return _connect.explain_database_error(archive_path(self.folder), error)
 
-    def caller(self) -> str:
+    def calling_agent(self) -> str:
         """The agent whose program started this process; empty if a person did."""
-        return _caller.caller()
+        return _caller.calling_agent()
 
-    def read_callers_sessions(self, progress: "Progress | None" = None) -> "_sessions.SyncReport | None":
+    def sync_calling_agent(self, progress: "Progress | None" = None) -> "_sessions.SyncReport | None":
         """Read the new sessions of the agent whose program started this process; None if a person did."""
-        return _caller.read_first(self.folder, progress or _progress.SILENT)
+        return _caller.sync_calling_agent(self.folder, progress or _progress.SILENT)
 
     def analyse(
         self,
         progress: "Progress | None" = None,
         seconds: float = float("inf"),
-        need: "_analysis.Part" = "everything",
+        need: "_analysis.AnalysisNeed" = "everything",
     ) -> "_analysis.AnalysisReport":
         """Analyse every session of the archive that is new, has grown, or was analysed by another version. If only `rows` are
         needed, analyses of other versions are left as they are. After this many `seconds` no further session is begun."""
@@ -219,7 +219,7 @@ class Preheat:
         files: "Iterable[tuple[str, str]] | None" = None,
         agents: "Iterable[str]" = (),
         progress: "Progress | None" = None,
-        seen: "Look | None" = None,
+        scan: "QuickLook | None" = None,
     ) -> "_sessions.SyncReport":
         """Read new sessions into the archive: from the places of all agents, of the named agents, or from the named files (agent
         and path). `seen` is a scan of all agents' places that was made just now."""
@@ -228,7 +228,7 @@ class Preheat:
             agents=tuple(agents),
             files=None if files is None else list(files),
             progress=progress or _progress.SILENT,
-            seen_already=seen,
+            scan=scan,
         )
 
     def read_file(self, path: str, agent: str | None = None) -> "list[Session]":
@@ -239,17 +239,17 @@ class Preheat:
         """The session files among the named files and below the named folders, of all agents or of the named ones."""
         return _session_files.find_files(tuple(names), tuple(agents))
 
-    def sessions(self, **filters: "Any") -> "list[Summary]":
+    def sessions(self, **filters: "Any") -> "list[SessionSummary]":
         """The sessions that match the filters, the newest first."""
-        return self.archive.sessions(_listing.Filter(**filters))
+        return self.archive.sessions(_listing.SessionFilter(**filters))
 
     def session(self, name: str) -> "Session":
         """One session with all its events."""
         return self.archive.load(name)
 
-    def search(self, words: str, limit: int = 20, **filters: "Any") -> "list[Hit]":
+    def search(self, words: str, limit: int = 20, **filters: "Any") -> "list[SearchHit]":
         """Passages of messages, commands and outputs that contain the words."""
-        return self.archive.search(words, _listing.Filter(**filters), limit=limit)
+        return self.archive.search(words, _listing.SessionFilter(**filters), limit=limit)
 
     # Judgements and measurements.
     def outcomes(self, name: str) -> "tuple[Outcome, ...]":
@@ -258,25 +258,27 @@ class Preheat:
 
     def judge(self, session: "Session") -> "Transcript":
         """The transcript of a session that is not in the archive, with the outcome of each call."""
-        return _transcripts.transcript_of(session)
+        return _transcripts.make_transcript(session)
 
     def profile(self, name: str | None = None, **filters: "Any") -> "SessionProfile | Population":
         """The profile of one session; without a name, of all sessions that match the filters."""
         if name is not None:
             return self.archive.profile(name)
-        return self.reliability.population(_listing.Filter(**filters))
+        return self.reliability.population(_listing.SessionFilter(**filters))
 
     def mistakes(self, min_sessions: int = 2, **filters: "Any") -> "Mistakes":
         """Mistakes that several sessions made, with their cost and the repair that worked."""
-        return self.reliability.mistakes(_listing.Filter(**filters), min_sessions=min_sessions)
+        return self.reliability.mistakes(_listing.SessionFilter(**filters), min_sessions=min_sessions)
 
     def compare(self, a: "str | dict[str, Any]", b: "str | dict[str, Any]") -> "Comparison":
         """Compare two sessions by name, or two sets of sessions by their filters."""
         return self.reliability.compare(a, b)
 
-    def compaction_check(self, name: str | None = None, margin: float = 0.2, **filters: "Any") -> "CompactionCheck":
+    def check_compactions(self, name: str | None = None, margin: float = 0.2, **filters: "Any") -> "CompactionCheck":
         """Whether agents work as well after a compaction as before it."""
-        return self.reliability.compactions(_listing.Filter(**filters) if name is None else name, margin).check
+        return self.reliability.check_compactions(
+            _listing.SessionFilter(**filters) if name is None else name, margin
+        ).check
 
     def compress(self, name: str, strategy: str = "markers", keep: int | None = None) -> "Compressed":
         """A session as a shorter history, by one strategy."""
@@ -286,13 +288,13 @@ class Preheat:
         """A session as a shorter history, once by every strategy."""
         return _compression.compress_all(self.session(name), keep)
 
-    def scorecard(self, name: str, earlier: int = 20) -> "_scorecard.Scored":
+    def scorecard(self, name: str, earlier: int = 20) -> "_scorecard.RankedScorecard":
         """The scores of a session with their arithmetic, and their ranks among earlier sessions of its project."""
         return _scorecard.score_named(self.folder, name, earlier)
 
-    def output(self, name: str) -> bytes:
+    def read_output(self, name: str) -> bytes:
         """The full text of an output that was shortened for an agent, by its id."""
-        return _outputs.kept_output(name, self.folder)
+        return _outputs.read_output(name, self.folder)
 
     # Lessons.
     def learn(self, *tasks: str, progress: "Progress | None" = None) -> "_learning.LearnReport":
@@ -336,14 +338,18 @@ class Preheat:
     ) -> "Template":
         """Build a template from many sessions and store it."""
         request = _templates.Request(name=name, description=description, tags=tuple(tags))
-        rule = _templates.Wanted(min_messages=min_messages, max_sessions=max_sessions, max_error_rate=max_error_rate)
-        return self.library.build(request, _listing.Filter(**filters), rule).built.template
+        rule = _templates.SessionRule(
+            min_messages=min_messages, max_sessions=max_sessions, max_error_rate=max_error_rate
+        )
+        return self.library.build(request, _listing.SessionFilter(**filters), rule).built.template
 
-    def auto_templates(self, **filters: "Any") -> "list[Template]":
+    def build_best_templates(self, **filters: "Any") -> "list[Template]":
         """Build a template from the best sessions of each project that has enough of them."""
         return [
             build.built.template
-            for build in self.library.build_best(self.library.find_best(_listing.Filter(**filters)))
+            for build in self.library.build_from_best(
+                self.library.find_best_sessions(_listing.SessionFilter(**filters))
+            )
         ]
 
     def templates(self) -> "list[Template]":
@@ -370,38 +376,40 @@ class Preheat:
         *,
         cwd: str = "",
         loaded: bool = False,
-        note: bool = True,
+        record: bool = True,
     ) -> "Context":
         """Choose the context of a new session for a task; empty, with the reason, where nothing fits. With `examples` real calls
         are included, for formats made of messages; with `loaded` the template that is loaded for the project comes first. `cwd`
         is the folder that the session works in. The use of a template is recorded, unless `note` is off."""
-        tokens = _contexts.BUDGET if budget is None else budget
+        tokens = _contexts.TOKEN_BUDGET if budget is None else budget
         context = _context.provision(
             self.folder, task, agent=agent, project=project, budget=tokens, template=template, examples=examples,
             loaded=loaded, cwd=cwd,
         )  # fmt: skip
-        if note:
-            self.note_use(context)
+        if record:
+            self.record_use(context)
         return context
 
-    def note_use(self, context: "Context") -> None:
+    def record_use(self, context: "Context") -> None:
         """Record that a context was handed out, if it came from a template and is not empty."""
-        _context.note_use(self.folder, context, time.time())
+        _context.record_use(self.folder, context, time.time())
 
     def formats(self) -> "tuple[Renderer, ...]":
         """Every format that a context can be rendered in, the agents' own ones last."""
         return _context.formats()
 
-    def render(self, context: "Context", format: "str | Renderer" = "text") -> "Rendered":  # noqa: A002 - as the option
+    def render(self, context: "Context", format: "str | Renderer" = "text") -> "RenderedContext":  # noqa: A002 - as the option
         """A context in the format that an agent or a provider takes."""
         return _context.render(context, format)
 
-    def write_rendered(self, rendered: "Rendered", renderer: "Renderer", output: str, force: bool = False) -> str:
+    def write_rendered(
+        self, rendered: "RenderedContext", renderer: "Renderer", output: str, force: bool = False
+    ) -> str:
         """Write a rendered context to a file, or to a folder if the format has several files. Returns its path, empty if there
         was nothing to write. Raises UserError if a file of somebody else is in the way, unless forced."""
         return _rendered_files.write_rendered(rendered, renderer, output, force)
 
-    def begin_session(self, renderer: "Renderer", rendered: "Rendered", folder: str) -> "Begun":
+    def begin_session(self, renderer: "Renderer", rendered: "RenderedContext", folder: str) -> "StartedSession":
         """Start a session from a rendered context in the agent's own session store, for work in a folder."""
         return _context.begin_session(renderer, rendered, folder, os.environ)
 
@@ -418,6 +426,6 @@ def provision(
     return open().provision(task, agent, project, budget, template, examples)
 
 
-def render(context: "Context", format: str = "text") -> "Rendered":  # noqa: A002 - as the command's option is called
+def render(context: "Context", format: str = "text") -> "RenderedContext":  # noqa: A002 - as the command's option is called
     """A context in the format that an agent or a provider takes."""
     return _context.render(context, format)

@@ -3,7 +3,7 @@
 Knows nothing of their sessions. Light: a sync that finds nothing new imports it.
 """
 
-from preheat.agents import AGENTS, HOOKED, LIVE, places_of
+from preheat.agents import AGENTS, LIVE, WITH_HOOKS, places_of
 
 
 def agent_names() -> tuple[str, ...]:
@@ -18,7 +18,7 @@ def live_agents() -> tuple[str, ...]:
 
 def hookable_agents() -> tuple[str, ...]:
     """The agents that can call Preheat's hooks while they run."""
-    return HOOKED
+    return WITH_HOOKS
 
 
 def title_of(agent: str) -> str:

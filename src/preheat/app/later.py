@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-class Later:
+class LazyModule:
     """Stands for a module and imports it at the first attribute access, from any thread."""
 
     def __init__(self, name: str) -> None:

@@ -8,14 +8,14 @@ import sqlite3
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from preheat.archive.packing import PACK
+from preheat.archive.packing import PACK_SIZE
 from preheat.archive.rows import AnalysisRows
 
 _AT_ONCE = 500
 """Parameters of one query; SQLite allows 999."""
 
 
-class Unanalysed(NamedTuple):
+class PendingSession(NamedTuple):
     """A session that is to be analysed, in its present state."""
 
     session_id: int
@@ -27,25 +27,25 @@ class Unanalysed(NamedTuple):
     """Identifies the calls that were copied from another session: the sum of their numbers, counted from one."""
 
 
-class Unit(NamedTuple):
+class PendingSource(NamedTuple):
     """A source with sessions to analyse: it is read once for all of them."""
 
     agent: str
     path: str
     part: str
-    sessions: list[Unanalysed]
+    sessions: list[PendingSession]
 
 
-class Pending(NamedTuple):
+class PendingSessions(NamedTuple):
     """All sessions to analyse, in groups of sources."""
 
-    groups: list[list[Unit]]
+    groups: list[list[PendingSource]]
     sessions: int
     length: int
     """Bytes of the sources."""
 
 
-class Stretch(NamedTuple):
+class PackSlice(NamedTuple):
     """Some bytes of a source, in the pack with this number."""
 
     pack: int
@@ -53,27 +53,27 @@ class Stretch(NamedTuple):
     length: int
 
 
-class Gathered(NamedTuple):
+class SourceGroup(NamedTuple):
     """Sources with everything that is needed to read them."""
 
-    units: list[Unit]
-    stretches: list[list[Stretch]]
+    sources: list[PendingSource]
+    slices: list[list[PackSlice]]
     """Of each unit."""
     packs: dict[int, bytes]
     """As they are stored."""
-    copied: dict[int, list[int]]
+    copied_calls: dict[int, list[int]]
     """By session: the numbers of calls that were copied from another session and count there."""
 
 
-class Analysed(NamedTuple):
+class AnalysedSession(NamedTuple):
     """The analysis of a session in the state in which it was read."""
 
-    of: Unanalysed
+    session: PendingSession
     rows: AnalysisRows
 
 
 _COPIES = "(SELECT coalesce(sum(seq + 1), 0) FROM calls INDEXED BY calls_copied WHERE copied AND calls.session_id = sessions.id)"
-SOURCED = f"""
+SESSIONS_WITH_SOURCES = f"""
 SELECT sessions.id, sessions.key, sessions.source_id, sessions.generation, sessions.events, {_COPIES},
        sources.agent, sources.path, sources.part,
        (SELECT pack_id FROM segments WHERE source_id = sessions.source_id AND generation = sessions.generation
@@ -83,24 +83,24 @@ SELECT sessions.id, sessions.key, sessions.source_id, sessions.generation, sessi
 FROM sessions JOIN sources ON sources.id = sessions.source_id
 """  # noqa: S608 - made of our own constants
 """The columns that `group_by_pack` needs."""
-ORDERED = " ORDER BY first_pack, sessions.source_id, sessions.generation, sessions.id"
-_PENDING = f"""{SOURCED}
+PACK_ORDER = " ORDER BY first_pack, sessions.source_id, sessions.generation, sessions.id"
+_PENDING = f"""{SESSIONS_WITH_SOURCES}
 LEFT JOIN judgements ON judgements.session_id = sessions.id AND substr(judgements.version, 1, length(?1)) = ?1
      AND judgements.source_id = sessions.source_id AND judgements.generation = sessions.generation
      AND judgements.events = sessions.events
 WHERE judgements.session_id IS NULL
-{ORDERED}"""
+{PACK_ORDER}"""
 
 
-def pending(connection: sqlite3.Connection, version: str) -> Pending:
+def find_pending(connection: sqlite3.Connection, version: str) -> PendingSessions:
     """The sessions that no analysis whose version begins with `version` covers in their present state, in groups of sources.
 
     All sources that begin in one pack form a group, because unpacking a pack costs more than reading one of its sources. Small
     packs, which a session leaves that grows from sync to sync, share a group."""
-    return grouped(connection.execute(_PENDING, (version,)))
+    return group_by_pack(connection.execute(_PENDING, (version,)))
 
 
-def forks(connection: sqlite3.Connection) -> set[str]:
+def find_forks(connection: sqlite3.Connection) -> set[str]:
     """Keys of sessions without an analysis because a sync found that some of their calls were copied from another session."""
     query = (
         "SELECT key FROM sessions WHERE id IN (SELECT session_id FROM calls INDEXED BY calls_copied WHERE copied) "
@@ -109,40 +109,40 @@ def forks(connection: sqlite3.Connection) -> set[str]:
     return {row[0] for row in connection.execute(query)}
 
 
-def listed(connection: sqlite3.Connection, keys: Collection[str]) -> Pending:
+def find_sessions(connection: sqlite3.Connection, keys: Collection[str]) -> PendingSessions:
     """These sessions, analysed or not, in groups of sources."""
-    return grouped(row for row in connection.execute(f"{SOURCED}{ORDERED}") if row[1] in keys)
+    return group_by_pack(row for row in connection.execute(f"{SESSIONS_WITH_SOURCES}{PACK_ORDER}") if row[1] in keys)
 
 
-def grouped(rows: Iterable[tuple[Any, ...]]) -> Pending:
+def group_by_pack(rows: Iterable[tuple[Any, ...]]) -> PendingSessions:
     """Group sessions by source and sources by pack; the rows are in the order of their packs."""
-    groups: list[list[Unit]] = []
+    groups: list[list[PendingSource]] = []
     total = weight = count = 0
     last_pack = last_source = None
     for row in rows:
-        session, (agent, path, part, first_pack, length) = Unanalysed(*row[:6]), row[6:]
+        session, (agent, path, part, first_pack, length) = PendingSession(*row[:6]), row[6:]
         count += 1
         if last_source == session[2:4]:
             groups[-1][-1].sessions.append(session)
             continue
-        if not groups or (weight >= PACK and first_pack != last_pack):
+        if not groups or (weight >= PACK_SIZE and first_pack != last_pack):
             groups.append([])
             weight = 0
-        groups[-1].append(Unit(agent, path, part, [session]))
+        groups[-1].append(PendingSource(agent, path, part, [session]))
         weight, total = weight + length, total + length
         last_pack, last_source = first_pack, session[2:4]
-    return Pending(groups, count, total)
+    return PendingSessions(groups, count, total)
 
 
-def gather(connection: sqlite3.Connection, units: list[Unit]) -> Gathered:
+def load_group(connection: sqlite3.Connection, units: list[PendingSource]) -> SourceGroup:
     """Load sources with their bytes in one transaction; sessions that have changed since they were listed are left out."""
-    present: list[Unit] = []
-    stretches: list[list[Stretch]] = []
+    present: list[PendingSource] = []
+    stretches: list[list[PackSlice]] = []
     copied: dict[int, list[int]] = {}
     connection.execute("BEGIN")
     try:
         for unit in units:
-            sessions = [session for session in unit.sessions if as_it_was(connection, session)]
+            sessions = [session for session in unit.sessions if is_unchanged(connection, session)]
             if sessions:
                 present.append(unit._replace(sessions=sessions))
                 stretches.append(_load_slices(connection, sessions[0]))
@@ -156,15 +156,15 @@ def gather(connection: sqlite3.Connection, units: list[Unit]) -> Gathered:
         }
     finally:
         connection.execute("COMMIT")
-    return Gathered(present, stretches, packs, copied)
+    return SourceGroup(present, stretches, packs, copied)
 
 
-def _load_slices(connection: sqlite3.Connection, session: Unanalysed) -> list[Stretch]:
+def _load_slices(connection: sqlite3.Connection, session: PendingSession) -> list[PackSlice]:
     rows = connection.execute(
         "SELECT pack_id, start, length FROM segments WHERE source_id = ? AND generation = ? ORDER BY seq",
         (session.source_id, session.generation),
     )
-    return [Stretch(*row) for row in rows]
+    return [PackSlice(*row) for row in rows]
 
 
 def _load_copied_calls(connection: sqlite3.Connection, session: int) -> list[int]:
@@ -172,28 +172,33 @@ def _load_copied_calls(connection: sqlite3.Connection, session: int) -> list[int
     return [row[0] for row in connection.execute(query, (session,))]
 
 
-def as_it_was(connection: sqlite3.Connection, session: Unanalysed) -> bool:
+def is_unchanged(connection: sqlite3.Connection, session: PendingSession) -> bool:
     row = connection.execute(
         f"SELECT id, key, source_id, generation, events, {_COPIES} FROM sessions WHERE id = ?",  # noqa: S608
         (session.session_id,),
     ).fetchone()
-    return row is not None and Unanalysed(*row) == session
+    return row is not None and PendingSession(*row) == session
 
 
 # Storing.
-def store(connection: sqlite3.Connection, analysed: Iterable[Analysed]) -> list[tuple[str, int]]:
+def store_analyses(connection: sqlite3.Connection, analysed: Iterable[AnalysedSession]) -> list[tuple[str, int]]:
     """Store analyses in place of earlier ones, and return key and number of calls of each that was stored. A session that was
     changed or forgotten meanwhile is left for the next run."""
-    kept = [each for each in analysed if as_it_was(connection, each.of)]
-    connection.executemany("DELETE FROM judgements WHERE session_id = ?", [(each.of.session_id,) for each in kept])
-    insert(
+    kept = [each for each in analysed if is_unchanged(connection, each.session)]
+    connection.executemany("DELETE FROM judgements WHERE session_id = ?", [(each.session.session_id,) for each in kept])
+    insert_analyses(
         connection,
-        [(each.of.session_id, each.of.source_id, each.of.generation, each.of.events, each.rows) for each in kept],
+        [
+            (each.session.session_id, each.session.source_id, each.session.generation, each.session.events, each.rows)
+            for each in kept
+        ],
     )
-    return [(each.of.key, len(each.rows.outcomes)) for each in kept]
+    return [(each.session.key, len(each.rows.outcomes)) for each in kept]
 
 
-def insert(connection: sqlite3.Connection, analysed: Sequence[tuple[int, int, int, int, AnalysisRows]]) -> None:
+def insert_analyses(
+    connection: sqlite3.Connection, analysed: Sequence[tuple[int, int, int, int, AnalysisRows]]
+) -> None:
     """Store analyses of sessions that have none: id, source, generation and events of each session, and the rows."""
     connection.executemany(
         "INSERT INTO judgements (session_id, source_id, generation, events, version, learned) VALUES (?, ?, ?, ?, ?, 0)",
@@ -265,7 +270,7 @@ def _signature_ids(connection: sqlite3.Connection, wanted: set[str]) -> dict[str
 
 
 # Dropping.
-def drop(connection: sqlite3.Connection, session: int) -> None:
+def drop_analysis(connection: sqlite3.Connection, session: int) -> None:
     """Delete the analysis of a session, so that it is analysed again."""
     connection.execute("DELETE FROM judgements WHERE session_id = ?", (session,))
 
@@ -290,7 +295,7 @@ def drop_outdated(connection: sqlite3.Connection, version: str, sessions: Iterab
     )
 
 
-def drop_unused(connection: sqlite3.Connection) -> None:
+def drop_unused_texts(connection: sqlite3.Connection) -> None:
     """Delete texts that no outcome uses any more: they are pieces of sessions that may have been forgotten."""
     connection.execute(
         "DELETE FROM signatures WHERE NOT EXISTS (SELECT 1 FROM outcomes WHERE signature_id = signatures.id)"
@@ -299,7 +304,7 @@ def drop_unused(connection: sqlite3.Connection) -> None:
 
 
 # Learning.
-def unlearned(connection: sqlite3.Connection) -> list[int]:
+def find_unlearned(connection: sqlite3.Connection) -> list[int]:
     """The sessions with notes of learners that no learning has used yet."""
     query = (
         "SELECT session_id FROM judgements WHERE NOT learned "

@@ -12,7 +12,7 @@ _PASSED_STATUSES = frozenset(place for place, status in enumerate(STATUSES) if s
 _FAILED_STATUSES = frozenset(place for place, status in enumerate(STATUSES) if status in FAILURES)
 
 
-def last_checks(connection: sqlite3.Connection) -> dict[str, bool]:
+def load_last_checks(connection: sqlite3.Connection) -> dict[str, bool]:
     """Whether the last check passed, by the key of each session with a check; interrupted checks are ignored."""
     marks = ", ".join("?" * len(CHECKS))
     decided = sorted(_PASSED_STATUSES | _FAILED_STATUSES)

@@ -28,7 +28,7 @@ def connect(folder: str, wait: float = 30.0) -> sqlite3.Connection:
             connection = _open(path, wait)
     except sqlite3.DatabaseError as error:
         connection.close()
-        raise unusable(path, error) from error
+        raise explain_database_error(path, error) from error
     return connection
 
 
@@ -42,14 +42,14 @@ def _open(path: str, wait: float) -> sqlite3.Connection:
     try:
         connection = sqlite3.connect(path, timeout=wait, isolation_level=None)
     except sqlite3.DatabaseError as error:
-        raise unusable(path, error) from error
+        raise explain_database_error(path, error) from error
     try:
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA wal_autocheckpoint = 4000")  # pages of 8 KB: a first sync writes a lot at once
     except sqlite3.DatabaseError as error:
         connection.close()
-        raise unusable(path, error) from error
+        raise explain_database_error(path, error) from error
     return connection
 
 
@@ -76,7 +76,7 @@ def _create(folder: str, path: str) -> None:
             f"no archive can be made in `{folder}`: {error.strerror}; set PREHEAT_HOME to a folder that can be written"
         ) from error
     except sqlite3.DatabaseError as error:
-        raise unusable(path, error) from error
+        raise explain_database_error(path, error) from error
     finally:
         os.umask(before)
         for name in (new, f"{new}-wal", f"{new}-shm"):
@@ -107,7 +107,7 @@ def _upgrade(path: str) -> None:
     upgrade(path)
 
 
-def unusable(path: str, error: Exception) -> ArchiveBusy | ArchiveUnusable:
+def explain_database_error(path: str, error: Exception) -> ArchiveBusy | ArchiveUnusable:
     """The exception that tells a person what a database error means and what to do."""
     text = str(error)
     if "locked" in text or "busy" in text:

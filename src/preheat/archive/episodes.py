@@ -13,7 +13,7 @@ from preheat.model.episode import Episode
 _EPISODES = msgspec.msgpack.Decoder(tuple[Episode, ...])
 
 
-def episodes_of(connection: sqlite3.Connection, key: str) -> tuple[Episode, ...]:
+def load_episodes(connection: sqlite3.Connection, key: str) -> tuple[Episode, ...]:
     """The episodes of a session, in their order; none where it has not been analysed."""
     row = connection.execute(
         "SELECT episodes.data FROM episodes JOIN sessions ON sessions.id = episodes.session_id WHERE sessions.key = ?",

@@ -6,8 +6,8 @@ Knows nothing of assignments: they are kept in the state beside the archive.
 import sqlite3
 from collections.abc import Mapping
 
-from preheat.archive.checks import last_checks
-from preheat.model.experiment import Rating, Went
+from preheat.archive.checks import load_last_checks
+from preheat.model.experiment import Rating, SessionResult
 from preheat.model.outcome import CAUSES, FAILURES, JUDGED, STATUSES
 
 _OUTPUT, _CACHE_READ, _CACHE_WRITE = 5.0, 0.1, 1.25
@@ -17,7 +17,7 @@ _FAILED = ", ".join(str(place) for place, status in enumerate(STATUSES) if statu
 _MISTAKE = CAUSES.index("mistake")
 
 
-def call_failures(connection: sqlite3.Connection, session: str) -> list[tuple[float, bool]]:
+def load_call_failures(connection: sqlite3.Connection, session: str) -> list[tuple[float, bool]]:
     """The judged and dated calls of a session: the time, and whether the call failed by the agent's mistake."""
     rows = connection.execute(
         "SELECT calls.at, outcomes.status, outcomes.cause FROM outcomes"  # noqa: S608 - numbers of our own
@@ -32,11 +32,13 @@ def call_failures(connection: sqlite3.Connection, session: str) -> list[tuple[fl
     return [(at, status in failed and cause == _MISTAKE) for at, status, cause in rows]
 
 
-def went(connection: sqlite3.Connection, corrections: Mapping[str, int], ratings: Mapping[str, Rating]) -> list[Went]:
+def load_session_results(
+    connection: sqlite3.Connection, corrections: Mapping[str, int], ratings: Mapping[str, Rating]
+) -> list[SessionResult]:
     """The results of all sessions except subagents' and Preheat's own; `corrections` and `ratings` by key. Calls that were copied
     from another session count there."""
     rates = _rates(connection)
-    passed = last_checks(connection)
+    passed = load_last_checks(connection)
     roots = dict(connection.execute("SELECT folder, root FROM projects"))
     judged = {row[0] for row in connection.execute("SELECT session_id FROM judgements")}
     rows = connection.execute(
@@ -49,7 +51,7 @@ def went(connection: sqlite3.Connection, corrections: Mapping[str, int], ratings
         calls, failed, mistakes = rates.get(number, (0, 0, 0))
         rating = ratings.get(key)
         found.append(
-            Went(
+            SessionResult(
                 session=key,
                 agent=agent,
                 project=roots.get(project) or project,

@@ -1,7 +1,7 @@
 """Digests of forgotten sources and sessions, by which they are recognised. Light: the quick path of a sync imports it."""
 
 
-def digest_of(*names: str) -> bytes:
+def forgotten_digest(*names: str) -> bytes:
     """The digest of a source (path and part) or of a session (key)."""
     from hashlib import sha256  # noqa: PLC0415 - the quick path needs no hash most of the time
 

@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 from sqlalchemy import Integer, Select, func, select, text, type_coerce
 
-from preheat.archive.queries import conditions, run
+from preheat.archive.queries import filter_condition, run_query
 from preheat.archive.schema import CALLS, JUDGEMENTS, OUTCOMES, PROFILES, PURPOSES, SESSIONS, SIGNATURES
-from preheat.model.listing import Filter
+from preheat.model.listing import SessionFilter
 from preheat.model.outcome import CAUSES, FAILURES, RUNGS, STATUSES, Cause
 from preheat.model.profile import CallFact, CallRecord, FailureFact, SessionFact, SessionProfile
 
@@ -37,7 +37,7 @@ _NOT_COPIED = (
 """The index must be named: by itself SQLite would look each call up in the much larger table of calls."""
 
 
-def sessions(connection: sqlite3.Connection, chosen: Filter) -> Iterator[SessionFact]:
+def judged_sessions(connection: sqlite3.Connection, chosen: SessionFilter) -> Iterator[SessionFact]:
     """The sessions that were judged."""
     table = SESSIONS.c
     statement = (
@@ -45,13 +45,13 @@ def sessions(connection: sqlite3.Connection, chosen: Filter) -> Iterator[Session
             table.id, table.key, table.agent, table.model, table.project, table.messages, table.parent, table.relation,
             table.started_at,
         )
-        .where(conditions(chosen), table.id.in_(select(JUDGEMENTS.c.session_id)))
+        .where(filter_condition(chosen), table.id.in_(select(JUDGEMENTS.c.session_id)))
         .order_by(table.id)
     )  # fmt: skip
-    return map(SessionFact._make, run(connection, statement))
+    return map(SessionFact._make, run_query(connection, statement))
 
 
-def calls(connection: sqlite3.Connection, chosen: Filter) -> Iterator[CallFact]:
+def judged_calls(connection: sqlite3.Connection, chosen: SessionFilter) -> Iterator[CallFact]:
     """Every judged call of the sessions that `judged_sessions` gives."""
     table = OUTCOMES.c
     repeated, reread = (type_coerce(column, Integer) for column in (table.repeated, table.reread))
@@ -68,7 +68,7 @@ def calls(connection: sqlite3.Connection, chosen: Filter) -> Iterator[CallFact]:
     purposes = _purposes(connection)
     # A million rows go through this loop: few columns, table lookups, and no keyword arguments.
     new, verdicts = tuple.__new__, _VERDICTS
-    for session, seq, message, era, purpose, number, signature, seconds, tokens, recovered in run(
+    for session, seq, message, era, purpose, number, signature, seconds, tokens, recovered in run_query(
         connection, statement
     ):
         tool, kind, activity, bookkeeping = purposes[purpose]
@@ -82,12 +82,12 @@ def calls(connection: sqlite3.Connection, chosen: Filter) -> Iterator[CallFact]:
         )  # fmt: skip
 
 
-def _restrict(statement: Select[Any], chosen: Filter) -> Select[Any]:
+def _restrict(statement: Select[Any], chosen: SessionFilter) -> Select[Any]:
     """Restrict a query to outcomes of the chosen sessions, without copied calls, in order."""
     table = OUTCOMES.c
     statement = statement.where(text(_NOT_COPIED)).order_by(table.session_id, table.seq)
-    if chosen != Filter():
-        statement = statement.where(table.session_id.in_(select(SESSIONS.c.id).where(conditions(chosen))))
+    if chosen != SessionFilter():
+        statement = statement.where(table.session_id.in_(select(SESSIONS.c.id).where(filter_condition(chosen))))
     return statement
 
 
@@ -95,11 +95,11 @@ def _purposes(connection: sqlite3.Connection) -> dict[int, tuple[str, str, str, 
     statement = select(*PURPOSES.c)
     return {
         number: (tool, kind, activity, bool(bookkeeping))
-        for number, tool, kind, activity, bookkeeping in run(connection, statement)
+        for number, tool, kind, activity, bookkeeping in run_query(connection, statement)
     }
 
 
-def failures(connection: sqlite3.Connection, chosen: Filter) -> Iterator[FailureFact]:
+def failed_calls(connection: sqlite3.Connection, chosen: SessionFilter) -> Iterator[FailureFact]:
     """The calls that failed or partly failed, each with the call that repaired it where there was one."""
     table, call, repair = OUTCOMES.c, CALLS.alias("call"), CALLS.alias("repair")
     joined = (
@@ -117,7 +117,7 @@ def failures(connection: sqlite3.Connection, chosen: Filter) -> Iterator[Failure
         ).select_from(joined).where(table.status.in_(_FAILURES)),
         chosen,
     )  # fmt: skip
-    for row in run(connection, statement):
+    for row in run_query(connection, statement):
         fact = FailureFact._make(row)
         yield fact._replace(
             bookkeeping=bool(fact.bookkeeping),
@@ -127,29 +127,29 @@ def failures(connection: sqlite3.Connection, chosen: Filter) -> Iterator[Failure
         )
 
 
-def profiles(connection: sqlite3.Connection, chosen: Filter) -> Iterator[SessionProfile]:
+def session_profiles(connection: sqlite3.Connection, chosen: SessionFilter) -> Iterator[SessionProfile]:
     """The profiles of the sessions that `judged_sessions` gives."""
     statement = (
         select(PROFILES.c.data)
         .join_from(PROFILES, SESSIONS, SESSIONS.c.id == PROFILES.c.session_id)
-        .where(conditions(chosen))
+        .where(filter_condition(chosen))
         .order_by(SESSIONS.c.id)
     )
-    return (_PROFILE.decode(data) for (data,) in run(connection, statement))
+    return (_PROFILE.decode(data) for (data,) in run_query(connection, statement))
 
 
-def profile_of(connection: sqlite3.Connection, key: str) -> SessionProfile | None:
+def load_profile(connection: sqlite3.Connection, key: str) -> SessionProfile | None:
     """The profile of one session; None if it has not been judged."""
     statement = (
         select(PROFILES.c.data)
         .join_from(PROFILES, SESSIONS, SESSIONS.c.id == PROFILES.c.session_id)
         .where(SESSIONS.c.key == key)
     )
-    row = run(connection, statement).fetchone()
+    row = run_query(connection, statement).fetchone()
     return _PROFILE.decode(row[0]) if row else None
 
 
-def records_of(connection: sqlite3.Connection, key: str) -> list[CallRecord]:
+def load_call_records(connection: sqlite3.Connection, key: str) -> list[CallRecord]:
     """The verdict on every call of a session, in order; empty if it has changed since it was judged."""
     table = OUTCOMES.c
     statement = (
@@ -183,15 +183,15 @@ def records_of(connection: sqlite3.Connection, key: str) -> list[CallRecord]:
         for (
             seq, tool, kind, activity, message, era, bookkeeping, status, rung, exit_code, signature, cause, confidence,
             repeated, reread, seconds, lost_seconds, lost_tokens, recovered_in,
-        ) in run(connection, statement)
+        ) in run_query(connection, statement)
     ]  # fmt: skip
 
 
-def copied_calls(connection: sqlite3.Connection, key: str) -> frozenset[int]:
+def load_copied_calls(connection: sqlite3.Connection, key: str) -> frozenset[int]:
     """The numbers of the calls of a session that were copied from another one, where they count."""
     statement = (
         select(CALLS.c.seq)
         .join_from(CALLS, SESSIONS, SESSIONS.c.id == CALLS.c.session_id)
         .where(SESSIONS.c.key == key, text("copied"))
     )
-    return frozenset(seq for (seq,) in run(connection, statement))
+    return frozenset(seq for (seq,) in run_query(connection, statement))

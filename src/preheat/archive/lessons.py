@@ -14,8 +14,8 @@ import msgspec
 
 from preheat.archive.connect import folder_of
 from preheat.archive.packing import compress, decompress
-from preheat.model.exposure import Measured
-from preheat.model.lesson import Lesson, Marked
+from preheat.model.exposure import MeasuredSession
+from preheat.model.lesson import Lesson, LessonMark
 from preheat.model.profile import Rate
 from preheat.state.connect import reading
 from preheat.state.marks import marks
@@ -37,7 +37,7 @@ class _Rates(msgspec.Struct):
 _RATES = msgspec.json.Decoder(_Rates)
 
 
-class Place(NamedTuple):
+class ProjectFolder(NamedTuple):
     """A folder in which sessions ran, and its project."""
 
     folder: str
@@ -46,25 +46,25 @@ class Place(NamedTuple):
 
 
 # Projects.
-def store_places(connection: sqlite3.Connection, places: Iterable[Place]) -> None:
+def store_project_folders(connection: sqlite3.Connection, places: Iterable[ProjectFolder]) -> None:
     """Store which folder belongs to which project, in place of all earlier rows."""
     connection.execute("DELETE FROM projects")
     connection.executemany("INSERT INTO projects (folder, root, name) VALUES (?, ?, ?)", places)
 
 
-def places(connection: sqlite3.Connection) -> list[Place]:
+def load_project_folders(connection: sqlite3.Connection) -> list[ProjectFolder]:
     rows = connection.execute("SELECT folder, root, name FROM projects ORDER BY folder")
-    return [Place(*row) for row in rows]
+    return [ProjectFolder(*row) for row in rows]
 
 
 # Conclusions of the learners.
-def seen_by(connection: sqlite3.Connection) -> dict[tuple[str, str], tuple[int, str]]:
+def load_conclusion_versions(connection: sqlite3.Connection) -> dict[tuple[str, str], tuple[int, str]]:
     """By project and learner: the learner's version, and a digest of the notes that it concluded from."""
     rows = connection.execute("SELECT project, learner, version, seen FROM learnings WHERE learner != ?", (_WEIGHED,))
     return {(project, learner): (version, seen) for project, learner, version, seen in rows}
 
 
-def store_learning(
+def store_conclusions(
     connection: sqlite3.Connection, project: str, learner: str, version: int, seen: str, lessons: list[Lesson]
 ) -> None:
     connection.execute(
@@ -73,7 +73,7 @@ def store_learning(
     )
 
 
-def learned(connection: sqlite3.Connection, project: str) -> dict[str, list[Lesson]]:
+def load_conclusions(connection: sqlite3.Connection, project: str) -> dict[str, list[Lesson]]:
     """The conclusions for a project by learner; those in a format of another version are left out."""
     rows = connection.execute(
         "SELECT learner, data FROM learnings WHERE project = ? AND learner != ? ORDER BY learner", (project, _WEIGHED)
@@ -87,12 +87,12 @@ def learned(connection: sqlite3.Connection, project: str) -> dict[str, list[Less
     return found
 
 
-def drop_learning(connection: sqlite3.Connection, project: str, learner: str) -> None:
+def drop_conclusions(connection: sqlite3.Connection, project: str, learner: str) -> None:
     """Delete what a learner concluded for a project."""
     connection.execute("DELETE FROM learnings WHERE project = ? AND learner = ?", (project, learner))
 
 
-def drop_projects(connection: sqlite3.Connection, projects: Iterable[str]) -> None:
+def drop_project_lessons(connection: sqlite3.Connection, projects: Iterable[str]) -> None:
     """Delete everything that was learned for these projects."""
     names = [(project,) for project in projects]
     connection.executemany("DELETE FROM learnings WHERE project = ?", names)
@@ -100,26 +100,26 @@ def drop_projects(connection: sqlite3.Connection, projects: Iterable[str]) -> No
 
 
 # Whether lessons match the newest conclusions: a run may be killed between storing the two.
-def states(connection: sqlite3.Connection) -> dict[str, str]:
+def conclusion_digests(connection: sqlite3.Connection) -> dict[str, str]:
     """By project: a digest of all conclusions for it."""
     found: dict[str, blake2b] = {}
-    for (project, learner), (version, seen) in sorted(seen_by(connection).items()):
+    for (project, learner), (version, seen) in sorted(load_conclusion_versions(connection).items()):
         found.setdefault(project, blake2b(digest_size=12)).update(f"{learner} {version} {seen}\n".encode())
     return {project: state.hexdigest() for project, state in found.items()}
 
 
-def unweighed(connection: sqlite3.Connection) -> set[str]:
+def find_outdated_projects(connection: sqlite3.Connection) -> set[str]:
     """Projects whose lessons were not made from their present conclusions."""
     rows = connection.execute("SELECT project, seen FROM learnings WHERE learner = ?", (_WEIGHED,))
-    weighed, now = dict(rows.fetchall()), states(connection)
+    weighed, now = dict(rows.fetchall()), conclusion_digests(connection)
     return {project for project in weighed.keys() | now.keys() if weighed.get(project) != now.get(project)}
 
 
-def store_weighed(connection: sqlite3.Connection, project: str, state: str | None) -> None:
+def store_weighed_digest(connection: sqlite3.Connection, project: str, state: str | None) -> None:
     """Store the digest of the conclusions that a project's lessons were made from; None where there are none any more."""
-    drop_learning(connection, project, _WEIGHED)
+    drop_conclusions(connection, project, _WEIGHED)
     if state is not None:
-        store_learning(connection, project, _WEIGHED, 0, state, [])
+        store_conclusions(connection, project, _WEIGHED, 0, state, [])
 
 
 # Lessons.
@@ -136,7 +136,7 @@ def store_lessons(connection: sqlite3.Connection, project: str, lessons: Mapping
     )
 
 
-def lessons(connection: sqlite3.Connection, projects: Iterable[str] | None = None) -> list[Lesson]:
+def load_lessons(connection: sqlite3.Connection, projects: Iterable[str] | None = None) -> list[Lesson]:
     """The lessons of some projects (None: of all; `""`: lessons that hold anywhere) with a person's marks applied, the best
     first."""
     marked = _load_marks(connection)
@@ -158,7 +158,7 @@ def _decode(data: bytes) -> Lesson | None:
         return None
 
 
-def _load_marks(connection: sqlite3.Connection) -> dict[str, Marked]:
+def _load_marks(connection: sqlite3.Connection) -> dict[str, LessonMark]:
     """A person's marks by lesson, from the state beside the archive."""
     folder = folder_of(connection)
     if not folder:
@@ -167,7 +167,7 @@ def _load_marks(connection: sqlite3.Connection) -> dict[str, Marked]:
         return marks(state)
 
 
-def _apply_mark(lesson: Lesson, marked: Mapping[str, Marked]) -> Lesson:
+def _apply_mark(lesson: Lesson, marked: Mapping[str, LessonMark]) -> Lesson:
     mark = marked.get(lesson.id)
     if mark is None:
         return lesson
@@ -177,7 +177,7 @@ def _apply_mark(lesson: Lesson, marked: Mapping[str, Marked]) -> Lesson:
     return msgspec.structs.replace(lesson, pinned=True, status=status, expires_at=None)
 
 
-def by_learner(connection: sqlite3.Connection) -> dict[str, list[Lesson]]:
+def lessons_by_learner(connection: sqlite3.Connection) -> dict[str, list[Lesson]]:
     """All lessons by learner."""
     found: dict[str, list[Lesson]] = {}
     for learner, data in connection.execute("SELECT learner, data FROM lessons ORDER BY learner, id"):
@@ -187,9 +187,9 @@ def by_learner(connection: sqlite3.Connection) -> dict[str, list[Lesson]]:
 
 
 # Measures.
-def measured(connection: sqlite3.Connection, sessions: Iterable[str]) -> list[Measured]:
+def load_measured_sessions(connection: sqlite3.Connection, sessions: Iterable[str]) -> list[MeasuredSession]:
     """Calls and mistakes of these sessions, where they were judged."""
-    found: list[Measured] = []
+    found: list[MeasuredSession] = []
     for key in sorted(sessions):
         row = connection.execute(
             "SELECT profiles.data FROM profiles JOIN sessions ON sessions.id = profiles.session_id WHERE sessions.key = ?",
@@ -197,5 +197,5 @@ def measured(connection: sqlite3.Connection, sessions: Iterable[str]) -> list[Me
         ).fetchone()
         if row is not None:
             mistakes = _RATES.decode(row[0]).mistakes
-            found.append(Measured(key, mistakes.total, mistakes.count))
+            found.append(MeasuredSession(key, mistakes.total, mistakes.count))
     return found

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
 from typing import NamedTuple
 
-from preheat.archive.packing import SmallPacker, Unpacker, decompress
+from preheat.archive.packing import Decompressor, SmallCompressor, decompress
 from preheat.archive.rows import NoteRow
 
 _AT_ONCE = 500
@@ -17,7 +17,7 @@ _LONGEST_PLAIN = 400
 """Bytes: shorter notes are not worth compressing."""
 
 
-class Kept(NamedTuple):
+class StoredNotes(NamedTuple):
     """Notes of a learner, with the session's heading."""
 
     session: str
@@ -28,15 +28,17 @@ class Kept(NamedTuple):
     data: bytes
 
 
-def row_of(learner: str, version: int, data: bytes, packer: SmallPacker) -> NoteRow:
+def make_note_row(learner: str, version: int, data: bytes, packer: SmallCompressor) -> NoteRow:
     """The row of a learner's notes; `data` is empty where there are none. The first byte says whether the rest is compressed."""
     stamp = int.from_bytes(blake2b(data, digest_size=7).digest(), "big")
     if not data:
         return NoteRow(learner, version, stamp, None)
-    return NoteRow(learner, version, stamp, b"\0" + data if len(data) < _LONGEST_PLAIN else b"\1" + packer.pack(data))
+    return NoteRow(
+        learner, version, stamp, b"\0" + data if len(data) < _LONGEST_PLAIN else b"\1" + packer.compress(data)
+    )
 
 
-def stamps(connection: sqlite3.Connection, learner: str) -> Iterator[tuple[str, int, int, float | None]]:
+def load_note_stamps(connection: sqlite3.Connection, learner: str) -> Iterator[tuple[str, int, int, float | None]]:
     """For every session with notes of a learner: its folder, its id, a hash of the notes, and when it ended."""
     return connection.execute(
         "SELECT sessions.project, notes.session_id, notes.stamp, sessions.ended_at FROM notes "
@@ -53,15 +55,15 @@ _KEPT = (
 )
 
 
-def kept(connection: sqlite3.Connection, learner: str, sessions: Iterable[int]) -> Iterator[Kept]:
+def load_notes(connection: sqlite3.Connection, learner: str, sessions: Iterable[int]) -> Iterator[StoredNotes]:
     """A learner's notes on these sessions, ordered by session id."""
     wanted = sorted(sessions)
-    unpack = Unpacker().unpack
+    unpack = Decompressor().decompress
     for start in range(0, len(wanted), _AT_ONCE):
         some = wanted[start : start + _AT_ONCE]
         marks = ", ".join("?" * len(some))
         for *heading, data in connection.execute(_KEPT.format(marks), (*some, learner)).fetchall():
-            yield Kept._make((*heading, _unpack(data, unpack)))
+            yield StoredNotes._make((*heading, _unpack(data, unpack)))
 
 
 def _unpack(packed: bytes, unpack: Callable[[bytes], bytes]) -> bytes:
@@ -75,12 +77,12 @@ _OF_SESSION = (
 )
 
 
-def of_session(connection: sqlite3.Connection, key: str, learner: str, version: int) -> bytes:
+def load_session_notes(connection: sqlite3.Connection, key: str, learner: str, version: int) -> bytes:
     """The notes of a learner in this version on one session; may be empty."""
     row = connection.execute(_OF_SESSION, (key, learner, version)).fetchone()
     return _unpack(row[0], decompress) if row is not None and row[0] is not None else b""
 
 
-def folders(connection: sqlite3.Connection) -> dict[str, int]:
+def count_sessions_by_folder(connection: sqlite3.Connection) -> dict[str, int]:
     """The number of sessions by folder."""
     return dict(connection.execute("SELECT project, count(*) FROM sessions GROUP BY project ORDER BY project"))

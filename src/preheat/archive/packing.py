@@ -11,8 +11,8 @@ import zstandard
 from preheat.archive.rows import Passage, Segment
 from preheat.errors import ArchiveUnusable
 
-PACK = 16 * 1024 * 1024
-LEVEL = 3
+PACK_SIZE = 16 * 1024 * 1024
+COMPRESSION_LEVEL = 3
 _WINDOW = 24
 
 _PASSAGES = msgspec.msgpack.Decoder(list[Passage])
@@ -34,7 +34,7 @@ class Packer:
         self._pieces.append(data)
         self._length += len(data)
         self._hash.update(data)
-        if self._length >= PACK:
+        if self._length >= PACK_SIZE:
             self._close_segment()
             self.close()
 
@@ -65,31 +65,31 @@ class Packer:
 
 
 def compress(data: bytes) -> bytes:
-    if len(data) < PACK // 4:  # a large window costs its memory even when there is little to put into it
-        return zstandard.ZstdCompressor(level=LEVEL, write_checksum=True).compress(data)
+    if len(data) < PACK_SIZE // 4:  # a large window costs its memory even when there is little to put into it
+        return zstandard.ZstdCompressor(level=COMPRESSION_LEVEL, write_checksum=True).compress(data)
     parameters = zstandard.ZstdCompressionParameters.from_level(
-        LEVEL, window_log=_WINDOW, source_size=len(data), write_checksum=True
+        COMPRESSION_LEVEL, window_log=_WINDOW, source_size=len(data), write_checksum=True
     )
     return zstandard.ZstdCompressor(compression_params=parameters).compress(data)
 
 
-class SmallPacker:
+class SmallCompressor:
     """Compresses many small texts with one compressor, which is slow to make. For one thread."""
 
     def __init__(self) -> None:
-        self._compressor = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True)
+        self._compressor = zstandard.ZstdCompressor(level=COMPRESSION_LEVEL, write_checksum=True)
 
-    def pack(self, data: bytes) -> bytes:
+    def compress(self, data: bytes) -> bytes:
         return self._compressor.compress(data)
 
 
-class Unpacker:
+class Decompressor:
     """Decompresses many texts with one decompressor. For one thread."""
 
     def __init__(self) -> None:
         self._decompressor = zstandard.ZstdDecompressor()
 
-    def unpack(self, data: bytes) -> bytes:
+    def decompress(self, data: bytes) -> bytes:
         """Raises ArchiveUnusable if the bytes are damaged."""
         try:
             return self._decompressor.decompress(data)
@@ -99,12 +99,16 @@ class Unpacker:
 
 def decompress(data: bytes) -> bytes:
     """Raises ArchiveUnusable if the bytes are damaged."""
-    return Unpacker().unpack(data)
+    return Decompressor().decompress(data)
 
 
-def pack(passages: list[Passage]) -> bytes:
-    return zstandard.ZstdCompressor(level=LEVEL).compress(msgspec.msgpack.encode(passages)) if passages else b""
+def pack_passages(passages: list[Passage]) -> bytes:
+    return (
+        zstandard.ZstdCompressor(level=COMPRESSION_LEVEL).compress(msgspec.msgpack.encode(passages))
+        if passages
+        else b""
+    )
 
 
-def unpack(packed: bytes) -> list[Passage]:
+def unpack_passages(packed: bytes) -> list[Passage]:
     return _PASSAGES.decode(decompress(packed))

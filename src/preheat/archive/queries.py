@@ -13,23 +13,23 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, and_, func, or_, select
 from sqlalchemy.dialects import sqlite
 
-from preheat.archive.packing import unpack
+from preheat.archive.packing import unpack_passages
 from preheat.archive.schema import CALLS, CONTENTS, JUDGEMENTS, PROBLEMS, REDACTIONS, SEGMENTS, SESSIONS, SOURCES
 from preheat.errors import NotFound, UserError
-from preheat.model.listing import Filter, Hit, Summary, Totals
+from preheat.model.listing import AgentTotals, SearchHit, SessionFilter, SessionSummary
 
-_COLUMNS = [SESSIONS.c[name] for name in Summary.__struct_fields__]
+_COLUMNS = [SESSIONS.c[name] for name in SessionSummary.__struct_fields__]
 _SHORT_ENOUGH = 24
 _DIALECT = sqlite.dialect(paramstyle="named")
 
 
-def run(connection: sqlite3.Connection, statement: Select[Any]) -> sqlite3.Cursor:
+def run_query(connection: sqlite3.Connection, statement: Select[Any]) -> sqlite3.Cursor:
     """Run a SQLAlchemy query on a plain sqlite3 connection."""
     compiled = statement.compile(dialect=_DIALECT, compile_kwargs={"render_postcompile": True})
     return connection.execute(str(compiled), compiled.params)
 
 
-def conditions(chosen: Filter) -> ColumnElement[bool]:
+def filter_condition(chosen: SessionFilter) -> ColumnElement[bool]:
     """The SQL condition of a filter on the table `sessions`."""
     table = SESSIONS.c
     wanted: list[ColumnElement[bool]] = []
@@ -53,20 +53,22 @@ def conditions(chosen: Filter) -> ColumnElement[bool]:
     return and_(True, *wanted)
 
 
-def sessions(connection: sqlite3.Connection, chosen: Filter, limit: int | None = None) -> list[Summary]:
+def list_sessions(
+    connection: sqlite3.Connection, chosen: SessionFilter, limit: int | None = None
+) -> list[SessionSummary]:
     """Sessions, the newest first."""
     statement = (
         select(*_COLUMNS)
-        .where(conditions(chosen))
+        .where(filter_condition(chosen))
         .order_by(SESSIONS.c.started_at.desc().nulls_last(), SESSIONS.c.key)
         .limit(limit)
     )
-    return [_summary(row) for row in run(connection, statement)]
+    return [_summary(row) for row in run_query(connection, statement)]
 
 
-def count(connection: sqlite3.Connection, chosen: Filter) -> int:
-    statement = select(func.count()).select_from(SESSIONS).where(conditions(chosen))
-    return int(run(connection, statement).fetchone()[0])
+def count_sessions(connection: sqlite3.Connection, chosen: SessionFilter) -> int:
+    statement = select(func.count()).select_from(SESSIONS).where(filter_condition(chosen))
+    return int(run_query(connection, statement).fetchone()[0])
 
 
 def count_unanalysed(connection: sqlite3.Connection) -> int:
@@ -85,25 +87,29 @@ def count_unanalysed(connection: sqlite3.Connection) -> int:
             .exists()
         )
     )
-    return int(run(connection, statement).fetchone()[0])
+    return int(run_query(connection, statement).fetchone()[0])
 
 
-def _summary(row: tuple[Any, ...]) -> Summary:
-    return Summary(**dict(zip(Summary.__struct_fields__, row, strict=True)))
+def _summary(row: tuple[Any, ...]) -> SessionSummary:
+    return SessionSummary(**dict(zip(SessionSummary.__struct_fields__, row, strict=True)))
 
 
-def find(connection: sqlite3.Connection, name: str) -> Summary:
+def find_session(connection: sqlite3.Connection, name: str) -> SessionSummary:
     """The session by its key, its id or the beginning of either; `latest` is the newest, `AGENT:latest` the newest of an
     agent. Raises NotFound."""
     if name == "latest":
-        found = sessions(connection, Filter(subagents=False), 1)
+        found = list_sessions(connection, SessionFilter(subagents=False), 1)
     elif name.endswith(":latest"):
         agent = name.removesuffix(":latest")
-        found = [each for each in sessions(connection, Filter(agent=agent, subagents=False)) if each.agent == agent][:1]
+        found = [
+            each
+            for each in list_sessions(connection, SessionFilter(agent=agent, subagents=False))
+            if each.agent == agent
+        ][:1]
     else:
         table = SESSIONS.c
         exact = select(*_COLUMNS).where(or_(table.key == name, table.session == name))
-        found = [_summary(row) for row in run(connection, exact)]
+        found = [_summary(row) for row in run_query(connection, exact)]
         if not found and len(name) >= 3:
             size = len(name)
             begins = or_(
@@ -111,7 +117,7 @@ def find(connection: sqlite3.Connection, name: str) -> Summary:
                 func.substr(table.session, 1, size) == name,
                 func.instr(table.session, f":{name}") > 0,
             )
-            found = [_summary(row) for row in run(connection, select(*_COLUMNS).where(begins).limit(20))]
+            found = [_summary(row) for row in run_query(connection, select(*_COLUMNS).where(begins).limit(20))]
             mains = [summary for summary in found if summary.relation != "subagent"]
             found = mains if len(mains) == 1 else found
     if not found:
@@ -122,7 +128,7 @@ def find(connection: sqlite3.Connection, name: str) -> Summary:
     return found[0]
 
 
-def children(connection: sqlite3.Connection, summary: Summary) -> list[Summary]:
+def list_children(connection: sqlite3.Connection, summary: SessionSummary) -> list[SessionSummary]:
     """The sessions that came out of one: subagents, forks, continuations."""
     table = SESSIONS.c
     statement = (
@@ -130,15 +136,15 @@ def children(connection: sqlite3.Connection, summary: Summary) -> list[Summary]:
         .where(table.agent == summary.agent, table.parent == summary.session)
         .order_by(table.started_at, table.key)
     )
-    return [_summary(row) for row in run(connection, statement)]
+    return [_summary(row) for row in run_query(connection, statement)]
 
 
-def short_names(connection: sqlite3.Connection, summaries: Sequence[Summary], least: int = 8) -> dict[str, str]:
+def short_names(connection: sqlite3.Connection, summaries: Sequence[SessionSummary], least: int = 8) -> dict[str, str]:
     """By key: the shortest beginning of the session's id that is unique, which `find_session` understands."""
-    return names_of_keys(connection, [summary.key for summary in summaries], least)
+    return short_names_of_keys(connection, [summary.key for summary in summaries], least)
 
 
-def names_of_keys(connection: sqlite3.Connection, keys: Iterable[str], least: int = 8) -> dict[str, str]:
+def short_names_of_keys(connection: sqlite3.Connection, keys: Iterable[str], least: int = 8) -> dict[str, str]:
     """As `short_names`, for keys; a session that is not in the archive gets its key."""
     rows = connection.execute("SELECT key, session, relation FROM sessions").fetchall()
     known = {key: (session, relation) for key, session, relation in rows}
@@ -172,14 +178,14 @@ def _shortest(ordered: list[str], name: str, least: int) -> str:
 
 # Search.
 def search(
-    connection: sqlite3.Connection, words: str, chosen: Filter, kinds: tuple[str, ...] = (), limit: int = 20
-) -> Iterator[Hit]:
+    connection: sqlite3.Connection, words: str, chosen: SessionFilter, kinds: tuple[str, ...] = (), limit: int = 20
+) -> Iterator[SearchHit]:
     """Passages that hold all the words, the best first. Words in double quotes form a phrase; `*` ends a prefix."""
     rows = connection.execute(
         "SELECT rowid FROM passages_index WHERE passages_index MATCH ? ORDER BY rank",
         (match_expression(words),),
     )
-    known: dict[int, Summary | None] = {}
+    known: dict[int, SessionSummary | None] = {}
     found_hits = 0
     for (number,) in rows:
         found = connection.execute(
@@ -189,16 +195,16 @@ def search(
             continue
         first, session, packed = found
         if session not in known:
-            statement = select(*_COLUMNS).where(SESSIONS.c.id == session, conditions(chosen))
-            row = run(connection, statement).fetchone()
+            statement = select(*_COLUMNS).where(SESSIONS.c.id == session, filter_condition(chosen))
+            row = run_query(connection, statement).fetchone()
             known[session] = _summary(row) if row else None
         summary = known[session]
         if summary is None:
             continue
-        passage = unpack(packed)[number - first]
+        passage = unpack_passages(packed)[number - first]
         if kinds and passage.kind not in kinds:
             continue
-        yield Hit(session=summary, line=passage.line, kind=passage.kind, text=passage.text)
+        yield SearchHit(session=summary, line=passage.line, kind=passage.kind, text=passage.text)
         found_hits += 1
         if found_hits >= limit:
             return
@@ -229,12 +235,12 @@ def search_terms(words: str) -> list[str]:
 
 
 # Contents.
-def totals(connection: sqlite3.Connection) -> list[Totals]:
+def totals(connection: sqlite3.Connection) -> list[AgentTotals]:
     """What the archive holds, by agent."""
     by_agent: dict[str, dict[str, Any]] = {}
 
     def fill(statement: Select[Any], *names: str) -> None:
-        for agent, *values in run(connection, statement):
+        for agent, *values in run_query(connection, statement):
             by_agent.setdefault(agent, {}).update(zip(names, values, strict=True))
 
     fill(select(SOURCES.c.agent, func.count()).group_by(SOURCES.c.agent), "sources")
@@ -256,20 +262,20 @@ def totals(connection: sqlite3.Connection) -> list[Totals]:
             .group_by(SOURCES.c.agent),
             name,
         )
-    zero: dict[str, Any] = {name: 0 for name in Totals.__struct_fields__ if name not in ("agent", "first", "last")}
+    zero: dict[str, Any] = {name: 0 for name in AgentTotals.__struct_fields__ if name not in ("agent", "first", "last")}
     return [
-        Totals(**{"first": None, "last": None, **zero, **values, "agent": agent})
+        AgentTotals(**{"first": None, "last": None, **zero, **values, "agent": agent})
         for agent, values in sorted(by_agent.items())
     ]
 
 
-def sources(connection: sqlite3.Connection) -> list[tuple[str, str]]:
+def list_sources(connection: sqlite3.Connection) -> list[tuple[str, str]]:
     """Agent and path of every source."""
     statement = select(SOURCES.c.agent, SOURCES.c.path).distinct().order_by(SOURCES.c.path)
-    return list(run(connection, statement))
+    return list(run_query(connection, statement))
 
 
-def paths_of(connection: sqlite3.Connection, keys: Sequence[str]) -> list[str]:
+def list_source_paths(connection: sqlite3.Connection, keys: Sequence[str]) -> list[str]:
     """The files and databases that hold these sessions, copies included."""
     found: set[str] = set()
     for key in keys:
@@ -278,11 +284,11 @@ def paths_of(connection: sqlite3.Connection, keys: Sequence[str]) -> list[str]:
             .select_from(CONTENTS.join(SOURCES, CONTENTS.c.source_id == SOURCES.c.id))
             .where(CONTENTS.c.key == key)
         )
-        found |= {row[0] for row in run(connection, statement)}
+        found |= {row[0] for row in run_query(connection, statement)}
     return sorted(found)
 
 
-def keys_at(connection: sqlite3.Connection, paths: Sequence[str]) -> list[str]:
+def list_keys_in_sources(connection: sqlite3.Connection, paths: Sequence[str]) -> list[str]:
     """Keys of the sessions in these files and databases."""
     statement = (
         select(CONTENTS.c.key)
@@ -291,18 +297,19 @@ def keys_at(connection: sqlite3.Connection, paths: Sequence[str]) -> list[str]:
         .distinct()
         .order_by(CONTENTS.c.key)
     )
-    return [row[0] for row in run(connection, statement)]
+    return [row[0] for row in run_query(connection, statement)]
 
 
-def redactions(connection: sqlite3.Connection) -> dict[str, int]:
+def count_redactions(connection: sqlite3.Connection) -> dict[str, int]:
     """How many secrets were redacted, by kind."""
     statement = select(REDACTIONS.c.kind, func.sum(REDACTIONS.c.count)).group_by(REDACTIONS.c.kind)
     return {
-        kind: int(number) for kind, number in run(connection, statement.order_by(func.sum(REDACTIONS.c.count).desc()))
+        kind: int(number)
+        for kind, number in run_query(connection, statement.order_by(func.sum(REDACTIONS.c.count).desc()))
     }
 
 
-def problems(connection: sqlite3.Connection, limit: int = 100) -> list[tuple[str, int | None, str]]:
+def list_problems(connection: sqlite3.Connection, limit: int = 100) -> list[tuple[str, int | None, str]]:
     """Path, line and message of what could not be read in the sources."""
     statement = (
         select(SOURCES.c.path, PROBLEMS.c.line, PROBLEMS.c.message)
@@ -310,10 +317,10 @@ def problems(connection: sqlite3.Connection, limit: int = 100) -> list[tuple[str
         .order_by(SOURCES.c.path, PROBLEMS.c.line)
         .limit(limit)
     )
-    return list(run(connection, statement))
+    return list(run_query(connection, statement))
 
 
-def tools(connection: sqlite3.Connection, key: str) -> list[tuple[str, int, int]]:
+def count_calls_by_tool(connection: sqlite3.Connection, key: str) -> list[tuple[str, int, int]]:
     """Calls and flagged errors of a session by tool."""
     statement = (
         select(CALLS.c.tool, func.count(), func.count().filter(or_(CALLS.c.is_error, CALLS.c.exit_code != 0)))
@@ -322,4 +329,4 @@ def tools(connection: sqlite3.Connection, key: str) -> list[tuple[str, int, int]
         .group_by(CALLS.c.tool)
         .order_by(func.count().desc(), CALLS.c.tool)
     )
-    return list(run(connection, statement))
+    return list(run_query(connection, statement))

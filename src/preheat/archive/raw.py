@@ -11,15 +11,15 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from preheat.archive import seen
-from preheat.archive.analyses import drop, drop_unused
-from preheat.archive.forgotten import digest_of
-from preheat.archive.lessons import drop_projects
+from preheat.archive.analyses import drop_analysis, drop_unused_texts
+from preheat.archive.forgotten import forgotten_digest
+from preheat.archive.lessons import drop_project_lessons
 from preheat.archive.packing import compress, decompress
-from preheat.archive.writer import clear_session, mark_copies, writing
+from preheat.archive.writer import clear_session, mark_copies, write_transaction
 from preheat.errors import ArchiveUnusable, UserError
 
 
-class Stored(NamedTuple):
+class SessionSource(NamedTuple):
     """The source of a session."""
 
     agent: str
@@ -29,7 +29,7 @@ class Stored(NamedTuple):
     generation: int
 
 
-def stored(connection: sqlite3.Connection, key: str) -> Stored:
+def find_source(connection: sqlite3.Connection, key: str) -> SessionSource:
     """Find the source of a session. Raises UserError."""
     row = connection.execute(
         "SELECT sources.agent, sources.path, sources.part, sources.id, sessions.generation FROM sessions "
@@ -38,10 +38,10 @@ def stored(connection: sqlite3.Connection, key: str) -> Stored:
     ).fetchone()
     if row is None:
         raise UserError(f"no session `{key}` in the archive")
-    return Stored(*row)
+    return SessionSource(*row)
 
 
-class Packs:
+class PackReader:
     """Unpacked packs by number; the last one is kept, because neighbouring sources are read one after the other."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -55,9 +55,11 @@ class Packs:
         return self._last[1]
 
 
-def pieces(connection: sqlite3.Connection, source: int, generation: int, packs: Packs | None = None) -> Iterator[bytes]:
+def read_source(
+    connection: sqlite3.Connection, source: int, generation: int, packs: PackReader | None = None
+) -> Iterator[bytes]:
     """The bytes of a source in order. Raises ArchiveUnusable if their hash differs."""
-    packs = packs or Packs(connection)
+    packs = packs or PackReader(connection)
     for number, start, length, expected in connection.execute(
         "SELECT pack_id, start, length, sha256 FROM segments WHERE source_id = ? AND generation = ? ORDER BY seq",
         (source, generation),
@@ -74,21 +76,21 @@ def verify(
     """Check every byte of the archive by its hash; yields path and reason of what is damaged.
 
     `on_checked` is called with the length of each source."""
-    packs = Packs(connection)
+    packs = PackReader(connection)
     for source, path, generation, length in connection.execute(
         "SELECT sources.id, sources.path, segments.generation, sum(segments.length) FROM segments "
         "JOIN sources ON sources.id = segments.source_id GROUP BY 1, 2, 3 ORDER BY min(segments.pack_id)"
     ).fetchall():
         on_checked(length)
         try:
-            for _ in pieces(connection, source, generation, packs):
+            for _ in read_source(connection, source, generation, packs):
                 pass
         except ArchiveUnusable as error:
             yield path, str(error)
 
 
 # Forgetting.
-def companions(connection: sqlite3.Connection, key: str) -> list[str]:
+def find_companions(connection: sqlite3.Connection, key: str) -> list[str]:
     """The other sessions in the same sources, which are forgotten together with this one."""
     return [
         row[0]
@@ -104,9 +106,9 @@ def forget(connection: sqlite3.Connection, keys: list[str]) -> int:
     """Delete sessions and every source that holds them for good: bytes are overwritten, and later syncs skip them. Returns the
     number of deleted sessions."""
     connection.execute("PRAGMA secure_delete = ON")
-    seen.drop(os.path.dirname(connection.execute("PRAGMA database_list").fetchone()[2]))
+    seen.delete(os.path.dirname(connection.execute("PRAGMA database_list").fetchone()[2]))
     deleted = 0
-    with writing(connection):
+    with write_transaction(connection):
         sources: set[int] = set()
         for key in keys:
             sources |= {row[0] for row in connection.execute("SELECT source_id FROM contents WHERE key = ?", (key,))}
@@ -122,10 +124,10 @@ def forget(connection: sqlite3.Connection, keys: list[str]) -> int:
             if row is not None:
                 clear_session(connection, row[0])
                 deleted += 1
-            _mark_forgotten(connection, digest_of(key))
+            _mark_forgotten(connection, forgotten_digest(key))
         for source in sources:
             _forget_source(connection, source)
-        drop_unused(connection)
+        drop_unused_texts(connection)
         connection.execute("INSERT INTO passages_index (passages_index) VALUES ('optimize')")
         _count_again(connection, copies)
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -146,7 +148,7 @@ def _forget_learned(connection: sqlite3.Connection, keys: set[str]) -> None:
                 (key,),
             )
         }
-    drop_projects(connection, names)
+    drop_project_lessons(connection, names)
 
 
 def _mark_forgotten(connection: sqlite3.Connection, digest: bytes) -> None:
@@ -178,13 +180,13 @@ def _count_again(connection: sqlite3.Connection, sessions: list[int]) -> None:
         freed = connection.execute("UPDATE calls SET copied = 0 WHERE session_id = ? AND copied", (session,))
         connection.execute("UPDATE responses SET copied = 0 WHERE session_id = ?", (session,))
         if freed.rowcount:
-            drop(connection, session)  # that analysis left out calls that count here now
+            drop_analysis(connection, session)  # that analysis left out calls that count here now
     mark_copies(connection, left, recount_all=True)
 
 
 def _forget_source(connection: sqlite3.Connection, source: int) -> None:
     path, part = connection.execute("SELECT path, part FROM sources WHERE id = ?", (source,)).fetchone()
-    _mark_forgotten(connection, digest_of(path, part))
+    _mark_forgotten(connection, forgotten_digest(path, part))
     packs = [
         row[0] for row in connection.execute("SELECT DISTINCT pack_id FROM segments WHERE source_id = ?", (source,))
     ]

@@ -101,7 +101,7 @@ class SessionRows(NamedTuple):
     results: list[ResultRow]
     responses: list[ResponseRow]
     passages: "list[Passage]"
-    packed: bytes
+    packed_passages: bytes
     """The passages, compressed."""
     analysis: AnalysisRows | None = None
     """None where only a part of the session was read, or the analysis failed: it is analysed later."""
@@ -133,7 +133,7 @@ class Position(NamedTuple):
     state: bytes | None
 
 
-class Known(NamedTuple):
+class KnownSource(NamedTuple):
     """A source as the archive has it."""
 
     id: int
@@ -150,7 +150,7 @@ class Delta(NamedTuple):
     part: str
     stamp: str
     reader_version: int
-    known: Known | None
+    known: KnownSource | None
     grown: bool
     size: int
     """Bytes read, for the progress bar."""

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import os
 
-from preheat.archive.forgotten import digest_of
-from preheat.files import write_whole
+from preheat.archive.forgotten import forgotten_digest
+from preheat.files import write_atomically
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-FILE = "seen"
+LIST_NAME = "seen"
 _FORMAT = "preheat-seen-1"
 
 
@@ -31,7 +31,7 @@ def _archive_stamp(archive: str) -> str:
 def load(folder: str, archive: str) -> dict[str, str] | None:
     """Stamp and reader version by path; None if the list is not of this archive."""
     try:
-        with open(os.path.join(folder, FILE), encoding="utf-8", errors="surrogateescape") as stream:
+        with open(os.path.join(folder, LIST_NAME), encoding="utf-8", errors="surrogateescape") as stream:
             first, _, rest = stream.read().partition("\n")
         if first != f"{_FORMAT} {_archive_stamp(archive)}":
             return None
@@ -42,25 +42,25 @@ def load(folder: str, archive: str) -> dict[str, str] | None:
 
 def save(folder: str, archive: str, entries: Iterable[tuple[str, str]]) -> None:
     """Write the list, whole or not at all. Errors are ignored: the list is only a short cut."""
-    name = os.path.join(folder, FILE)
+    name = os.path.join(folder, LIST_NAME)
     lines = [f"{path}\t{value}" for path, value in entries if "\n" not in path and "\t" not in path]
     try:
         text = "\n".join([f"{_FORMAT} {_archive_stamp(archive)}", *lines])
-        write_whole(name, text.encode("utf-8", "surrogateescape"))
+        write_atomically(name, text.encode("utf-8", "surrogateescape"))
     except (OSError, UnicodeError):
         return
 
 
-def drop(folder: str) -> None:
+def delete(folder: str) -> None:
     """Delete the list."""
-    if os.path.exists(name := os.path.join(folder, FILE)):
+    if os.path.exists(name := os.path.join(folder, LIST_NAME)):
         os.unlink(name)
 
 
-def entry(stamp: str, reader_version: int) -> str:
+def list_entry(stamp: str, reader_version: int) -> str:
     return f"{stamp} {reader_version}"
 
 
 def forgotten_entry(path: str) -> tuple[str, str]:
     """The entry of a forgotten file: a digest in place of its path."""
-    return digest_of(path, "").hex(), "forgotten"
+    return forgotten_digest(path, "").hex(), "forgotten"

@@ -51,7 +51,7 @@ def _prepare_file(path: str) -> None:
         connection.close()
 
 
-def as_sql(dialect: str) -> str:
+def render_sql(dialect: str) -> str:
     """The migrations as SQL text for another database."""
     config = _config()
     config.set_main_option("dialect", dialect)
@@ -60,7 +60,7 @@ def as_sql(dialect: str) -> str:
     return config.output_buffer.getvalue()
 
 
-def compare(connection: Connection) -> list[object]:
+def compare_with_schema(connection: Connection) -> list[object]:
     """How the tables differ from the schema; for tests."""
     context = MigrationContext.configure(
         connection,

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from preheat.archive import analyses
-from preheat.archive.forgotten import digest_of
+from preheat.archive.forgotten import forgotten_digest
 from preheat.archive.known import known_source
-from preheat.archive.packing import unpack
+from preheat.archive.packing import unpack_passages
 from preheat.archive.rows import AnalysisRows, Batch, Delta, SessionRows
 
 _SESSION_COLUMNS = (
@@ -27,7 +27,7 @@ _TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_to
 
 
 @contextmanager
-def writing(connection: sqlite3.Connection) -> Iterator[None]:
+def write_transaction(connection: sqlite3.Connection) -> Iterator[None]:
     """One transaction that holds the write lock from its start."""
     connection.execute("BEGIN IMMEDIATE")
     try:
@@ -43,7 +43,7 @@ _Whole = dict[int, tuple[int, int, int, AnalysisRows]]
 """By session: source, generation, events, and its analysis."""
 
 
-def store(connection: sqlite3.Connection, batch: Batch) -> list[list[int]]:
+def store_batch(connection: sqlite3.Connection, batch: Batch) -> list[list[int]]:
     """Store a batch; returns, for each source, the ids of the sessions that it changed."""
     packs = [_row_id(connection.execute("INSERT INTO packs (data) VALUES (?)", (data,))) for data in batch.packs]
     whole: _Whole = {}
@@ -51,7 +51,7 @@ def store(connection: sqlite3.Connection, batch: Batch) -> list[list[int]]:
     mark_copies(connection, [session for sessions in touched for session in sessions])
     # The analysis did not know of copied calls: sessions with copies are analysed again without those.
     own = [(session, *rest) for session, rest in whole.items() if not _has_copies(connection, session)]
-    analyses.insert(connection, own)
+    analyses.insert_analyses(connection, own)
     return touched
 
 
@@ -99,7 +99,10 @@ def _store_source(connection: sqlite3.Connection, delta: Delta, packs: list[int]
 
 
 def _is_forgotten(connection: sqlite3.Connection, *names: str) -> bool:
-    return connection.execute("SELECT 1 FROM forgotten WHERE digest = ?", (digest_of(*names),)).fetchone() is not None
+    return (
+        connection.execute("SELECT 1 FROM forgotten WHERE digest = ?", (forgotten_digest(*names),)).fetchone()
+        is not None
+    )
 
 
 def _exists(connection: sqlite3.Connection, key: str) -> bool:
@@ -291,7 +294,7 @@ def _insert_rows(connection: sqlite3.Connection, session: int, first: int, rows:
         start = first_passage.fetchone()[0] or 1
         connection.execute(
             "INSERT INTO passages (id, count, session_id, data) VALUES (?, ?, ?, ?)",
-            (start, len(rows.passages), session, rows.packed),
+            (start, len(rows.passages), session, rows.packed_passages),
         )
         connection.executemany(
             "INSERT INTO passages_index (rowid, text) VALUES (?, ?)",
@@ -306,7 +309,7 @@ def clear_session(connection: sqlite3.Connection, session: int) -> None:
     ).fetchall():
         connection.executemany(
             "INSERT INTO passages_index (passages_index, rowid, text) VALUES ('delete', ?, ?)",
-            [(first + index, passage.text) for index, passage in enumerate(unpack(packed))],
+            [(first + index, passage.text) for index, passage in enumerate(unpack_passages(packed))],
         )
     connection.execute("DELETE FROM sessions WHERE id = ?", (session,))
 
@@ -342,7 +345,7 @@ def mark_copies(connection: sqlite3.Connection, sessions: list[int], recount_all
                 if table == "calls" and marked.rowcount:
                     outdated.add(copy)
     for session in outdated:
-        analyses.drop(connection, session)  # that analysis counted calls that count elsewhere
+        analyses.drop_analysis(connection, session)  # that analysis counted calls that count elsewhere
     for session in affected:
         recount(connection, session)
 

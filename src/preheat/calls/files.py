@@ -26,7 +26,7 @@ def _file_argument(arguments: dict[str, Any]) -> str:
     return ""
 
 
-def changed(call: ToolCall) -> str:
+def changed_files(call: ToolCall) -> str:
     """The files that an edit or a write changes, one on a line."""
     return _file_argument(call.input) or "\n".join(_patched(call.input))
 
@@ -50,7 +50,7 @@ def base_name(path: str) -> str:
     return path.rstrip("/\\").rpartition("/")[2].rpartition("\\")[2]
 
 
-def names_in(command: str) -> tuple[str, ...]:
+def file_names_in(command: str) -> tuple[str, ...]:
     """The names of files in a path or in a shell command: words with an ending, or the last part of a path without one."""
     found = tuple(dict.fromkeys(_MENTIONED.findall(command[:_LONGEST_PATCH])))
     return found or (base_name(command[:_LONGEST_PATCH]),)

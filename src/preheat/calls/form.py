@@ -2,9 +2,9 @@
 
 import re
 
-from preheat.calls.shell import told
+from preheat.calls.shell import command_aim
 from preheat.commands import understand
-from preheat.memory import remembered
+from preheat.memory import cache_short_texts
 
 _OPTIONS = 3
 _LONGEST_WORD = 30
@@ -15,11 +15,11 @@ _SCRIPT = re.compile(r"(?!/|~|[A-Za-z]:)(?:[\w.-]+/){0,6}[\w-][\w.-]{0,40}\.\w{1
 """A script of the project; what lies elsewhere belongs to one machine."""
 
 
-@remembered
+@cache_short_texts
 def command_form(text: str) -> str:
     """The program of a shell text with its subcommand and options; empty where no program is found."""
     main = understand(text).main
-    _, *words = told(text)
+    _, *words = command_aim(text)
     if main is None or not words:
         return ""
     if words[1:] == [] and main.words[1:2] == ("run",):  # of any program that runs what a project names

@@ -4,12 +4,12 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping
 
-from preheat.commands.words import names
+from preheat.commands.words import name_set
 
 _SAME = 0.7
 """A word that this share of the calls has is part of the command."""
 _WORDS = re.compile(r"""(?:[^\s'"\\]|\\.|'[^']*'|"(?:[^"\\]|\\.)*")+""")
-_VALUED = names(
+_VALUED = name_set(
     "-run -k -t -p -m -o -c -f -C -r -g -n -W -X -j -bench -tags -timeout -count -benchtime --filter --config --grep --test"
     " --testNamePattern --testPathPattern --project --package --workspace --features --bin --tests --reporter --timeout --dir"
     " --prefix --cwd --settings --manifest-path --target --tags --env --mode --port --testPathPatterns --test-name-pattern"
@@ -36,7 +36,7 @@ _MANY = frozenset(("NAME", "PATH", "./FOLDER/..."))
 """Placeholders that stand for one or more."""
 
 
-def generalised(texts: Mapping[str, int]) -> str:
+def generalise(texts: Mapping[str, int]) -> str:
     """One text for similar commands: their commonest shape, with `NAME`, `PATH` or `VALUE` for the words that vary."""
     shapes: dict[tuple[str, ...], Counter[tuple[str, ...]]] = {}
     for text, count in texts.items():
@@ -76,10 +76,10 @@ def _numbered(found: "re.Match[str]") -> str:
     return found[0] if found[1].startswith("-") else f"{found[1]}N"
 
 
-def without_tests(text: str, told: Collection[str]) -> str:
+def without_tests(text: str, runner_words: Collection[str]) -> str:
     """A command without the name of one test; the runner's own words (`told`) stay."""
     words = [
-        _test_name(word) if place and _A_TEST.fullmatch(word.strip("'\"")) and word not in told else word
+        _test_name(word) if place and _A_TEST.fullmatch(word.strip("'\"")) and word not in runner_words else word
         for place, word in enumerate(_WORDS.findall(text))
     ]
     return " ".join(_without_more(words)) if words != _WORDS.findall(text) else text
@@ -94,7 +94,7 @@ def _without_more(words: list[str]) -> list[str]:
     return [word for before, word in zip(["", *words], words, strict=False) if word != before or word not in _MANY]
 
 
-def exact(texts: Mapping[str, int]) -> tuple[str, int]:
+def commonest_text(texts: Mapping[str, int]) -> tuple[str, int]:
     """The commonest text itself, and how often it was typed."""
     return min(texts.items(), key=lambda item: (-item[1], len(item[0]), item[0])) if texts else ("", 0)
 

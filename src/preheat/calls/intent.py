@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 
 from preheat.calls.files import base_name, file_of
-from preheat.calls.shell import told
-from preheat.commands import text_of
+from preheat.calls.shell import command_aim
+from preheat.commands import command_text
 from preheat.model.outcome import FAILURES, Outcome
 from preheat.model.session import ToolCall
 
-WITHIN = 5
+RECOVERY_CALLS = 5
 """A success so many calls later at most is a recovery; later ones may have other reasons."""
 _SUCCESSES = frozenset(["ok", "empty"])
 _SIMILAR = 0.75
@@ -26,20 +26,20 @@ Intent = tuple[str, ...]
 _SEARCH: Intent = ("search",)
 
 
-def intent(call: ToolCall) -> Intent:
+def intent_of(call: ToolCall) -> Intent:
     """Reads, and edits and writes together, go by file; searches by their kind; shell commands by purpose, program and what
     the program was told to do; anything else by its tool."""
     kind = call.kind
     if kind == "shell":
-        text = text_of(call.input)
-        return ("shell", *told(text)) if text else ("tool", call.tool)
+        text = command_text(call.input)
+        return ("shell", *command_aim(text)) if text else ("tool", call.tool)
     if kind in ("read", "edit", "write"):
         path = file_of(call)
         return ("read" if kind == "read" else "change", path) if path else ("tool", call.tool)
     return _SEARCH if kind == "search" else ("tool", call.tool)
 
 
-def recoveries(calls: Sequence[ToolCall], outcomes: Sequence[Outcome]) -> dict[int, int]:
+def find_recoveries(calls: Sequence[ToolCall], outcomes: Sequence[Outcome]) -> dict[int, int]:
     """By the place of a failed call, how many calls later the same intent succeeded.
 
     The calls of one response were all decided before any of them came back, so one cannot mend another.
@@ -51,14 +51,14 @@ def recoveries(calls: Sequence[ToolCall], outcomes: Sequence[Outcome]) -> dict[i
         if outcome.status not in FAILURES:
             continue
         response = calls[place].response
-        for later in range(place + 1, min(place + WITHIN + 1, last)):
+        for later in range(place + 1, min(place + RECOVERY_CALLS + 1, last)):
             if outcomes[later].status not in _SUCCESSES or (response and calls[later].response == response):
                 continue
             if not _comparable(calls[place], calls[later]):
                 continue
             for each in (place, later):
                 if each not in intents:
-                    intents[each] = intent(calls[each])
+                    intents[each] = intent_of(calls[each])
             if _is_same(intents[place], intents[later], outcome):
                 found[place] = later - place
                 break

@@ -7,14 +7,14 @@ import msgspec
 
 from preheat.model.outcome import FAILURES
 from preheat.model.profile import CallRecord
-from preheat.model.session import Event, Session, ToolCall, ToolResult, UserMessage, standing
-from preheat.safe_text.paths import relative
+from preheat.model.session import Event, Session, ToolCall, ToolResult, UserMessage, surviving_events
+from preheat.safe_text.paths import make_paths_relative
 
-LEARNED_FROM = frozenset(["human", "headless", "unknown"])
+LEARNABLE_STARTERS = frozenset(["human", "headless", "unknown"])
 """Starters of sessions that are learned from: sessions that another tool or Preheat itself ran teach nothing."""
 
 
-class SeenCall(NamedTuple):
+class JudgedCall(NamedTuple):
     """One call, what came back and what came of it."""
 
     call: ToolCall
@@ -35,32 +35,32 @@ class SeenCall(NamedTuple):
         return self.worked or (self.failed and self.record.cause == "finding")
 
 
-class Seen(msgspec.Struct, frozen=True):
+class JudgedSession(msgspec.Struct, frozen=True):
     """One session. `calls` leaves out bookkeeping and what was copied from another session."""
 
     key: str
     root: str
     """The project's folder on the machine where the session ran, which `relative` takes off; empty where it has none."""
     session: Session
-    calls: tuple[SeenCall, ...]
-    memory: dict[str, Any] = msgspec.field(default_factory=dict)
+    calls: tuple[JudgedCall, ...]
+    cache: dict[str, Any] = msgspec.field(default_factory=dict)
     """Results that several learners need, by name."""
 
     def relative(self, text: str) -> str:
         """A text with the paths of that machine made relative to the project."""
-        return relative(text, self.root, self.session.project)
+        return make_paths_relative(text, self.root, self.session.project)
 
-    def by_seq(self) -> dict[int, SeenCall]:
+    def calls_by_seq(self) -> dict[int, JudgedCall]:
         return {each.record.seq: each for each in self.calls}
 
     def events(self) -> list[Event]:
         """The events of the conversation, in order, without what was taken back."""
-        if "events" not in self.memory:
-            self.memory["events"] = standing(self.session)
-        events: list[Event] = self.memory["events"]
+        if "events" not in self.cache:
+            self.cache["events"] = surviving_events(self.session)
+        events: list[Event] = self.cache["events"]
         return events
 
-    def said(self) -> Iterator[UserMessage]:
+    def human_messages(self) -> Iterator[UserMessage]:
         """The messages that people wrote."""
         for event in self.events():
             if isinstance(event, UserMessage) and event.origin == "human":

@@ -6,7 +6,7 @@ from typing import get_args
 import msgspec
 
 from preheat.commands import Purpose, understand
-from preheat.memory import remembered
+from preheat.memory import cache_short_texts
 
 _VERSION = re.compile(r"(?<=[a-z])\d[\d.]*$")
 _FAMILIES = frozenset(
@@ -32,7 +32,7 @@ _WRITING = frozenset(["edit", "format"])
 _ACTIVITIES: dict[Purpose, str] = {purpose: f"shell:{purpose}" for purpose in get_args(Purpose)}
 
 
-class Shell(msgspec.Struct, frozen=True, gc=False):
+class ShellUse(msgspec.Struct, frozen=True, gc=False):
     """A shell text in short."""
 
     activity: str
@@ -42,8 +42,8 @@ class Shell(msgspec.Struct, frozen=True, gc=False):
     """It may have changed any file."""
 
 
-@remembered
-def shell(text: str) -> Shell:
+@cache_short_texts
+def read_shell(text: str) -> ShellUse:
     """A shell text in short."""
     understood = understand(text)
     purpose = understood.purpose
@@ -54,11 +54,11 @@ def shell(text: str) -> Shell:
             writes = True
         elif aim == "vcs" and not _CHANGING.isdisjoint(command.words[1:4]):
             sweeps = True
-    return Shell(_ACTIVITIES[purpose], purpose == "read", writes, sweeps or purpose == "format")
+    return ShellUse(_ACTIVITIES[purpose], purpose == "read", writes, sweeps or purpose == "format")
 
 
-@remembered
-def told(text: str) -> tuple[str, ...]:
+@cache_short_texts
+def command_aim(text: str) -> tuple[str, ...]:
     """Purpose, program and subcommand: two commands with equal aims are two tries at the same thing."""
     understood = understand(text)
     purpose, command = understood.purpose, understood.main

@@ -18,14 +18,14 @@ def summarise(arguments: dict[str, Any]) -> str:
     for name in _TELLING:
         value = arguments.get(name)
         if value:
-            text = value if isinstance(value, str) else flat(value)
+            text = value if isinstance(value, str) else flatten(value)
             break
     else:
-        text = flat(arguments) if arguments else ""
+        text = flatten(arguments) if arguments else ""
     return " ".join(text[: 4 * LONGEST_SUMMARY].split())
 
 
-def flat(value: Any) -> str:
+def flatten(value: Any) -> str:
     """Any value as a text."""
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         if len(value) == 3 and value[1] in ("-c", "-lc"):  # a shell and its script

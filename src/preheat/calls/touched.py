@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Iterator
 from posixpath import normpath
 from typing import Literal, NamedTuple, TypeAlias
 
-from preheat.calls.files import base_name, changed, file_of
-from preheat.commands import CHECKS, Command, text_of, understand
-from preheat.memory import remembered
+from preheat.calls.files import base_name, changed_files, file_of
+from preheat.commands import CHECKS, Command, command_text, understand
+from preheat.memory import cache_short_texts
 from preheat.model.session import ToolCall
-from preheat.safe_text.reasons import transient
+from preheat.safe_text.reasons import transient_reason
 
-How: TypeAlias = Literal["read", "changed", "made", "removed"]
+TouchKind: TypeAlias = Literal["read", "changed", "made", "removed"]
 """`made`: written whole. `removed` may name a folder: all that is below it goes with it."""
 
 _PATH = re.compile(r"[\w@.+-][\w@.+/ -]*")
@@ -48,17 +48,17 @@ _MOST = 30
 
 class Touch(NamedTuple):
     path: str
-    how: How
+    how: TouchKind
 
 
-def touches(call: ToolCall, relative: Callable[[str], str]) -> list[Touch]:
+def find_touches(call: ToolCall, relative: Callable[[str], str]) -> list[Touch]:
     """The files that a call named, as it named them, whether or not it worked; `relative` makes paths begin at the project."""
     if call.kind == "shell":
-        return list(_by_command(relative(text_of(call.input)[:_LONGEST_TEXT])))
+        return list(_by_command(relative(command_text(call.input)[:_LONGEST_TEXT])))
     return list(_limit(_by_tool(call, relative)))
 
 
-@remembered
+@cache_short_texts
 def _by_command(text: str) -> tuple[Touch, ...]:
     return _limit(_by_shell(text))
 
@@ -83,15 +83,15 @@ def project_path(path: str, folder: str = "") -> str:
     path = _WORKTREE.sub("", path)
     if path in ("", ".") or path.startswith("..") or "REDACTED" in path or not _PATH.fullmatch(path):
         return ""
-    return "" if _MADE.search(path) or transient(path) else path
+    return "" if _MADE.search(path) or transient_reason(path) else path
 
 
 def _by_tool(call: ToolCall, relative: Callable[[str], str]) -> Iterator[Touch]:
-    how: How = "read"
+    how: TouchKind = "read"
     if call.kind == "read":
         named = [file_of(call)]
     elif call.kind in ("edit", "write"):
-        how, named = "changed" if call.kind == "edit" else "made", changed(call).split("\n")
+        how, named = "changed" if call.kind == "edit" else "made", changed_files(call).split("\n")
     else:
         return
     text = next((value for value in call.input.values() if isinstance(value, str) and "*** Delete File" in value), "")
@@ -102,7 +102,7 @@ def _by_tool(call: ToolCall, relative: Callable[[str], str]) -> Iterator[Touch]:
             yield Touch(found, "removed" if path in deleted else how)
 
 
-@remembered
+@cache_short_texts
 def _file(path: str) -> str:
     """A file as the project has it; empty where it is none of the project's."""
     found = project_path(path)
@@ -135,7 +135,7 @@ def _folder_after(folder: str, command: Command) -> str:
     return project_path(path, folder) or "?"
 
 
-def _named_files(command: Command) -> Iterator[tuple[str, How]]:
+def _named_files(command: Command) -> Iterator[tuple[str, TouchKind]]:
     """The words of a command that may be files, and what it does to them."""
     program, words = command.program, command.words[1:]
     if program == "git":
@@ -151,7 +151,7 @@ def _named_files(command: Command) -> Iterator[tuple[str, How]]:
     elif command.purpose in _LOOKS or command.purpose == "edit" or program == "blame":
         if program in _FIRST_IS_PATTERN and _PATTERN_GIVEN.isdisjoint(words):
             operands = operands[1:]
-        how: How = "read" if command.purpose != "edit" else "made" if program in _MAKERS else "changed"
+        how: TouchKind = "read" if command.purpose != "edit" else "made" if program in _MAKERS else "changed"
         yield from ((word, how) for word in operands)
     elif command.purpose in CHECKS:
         yield from ((word.partition("::")[0], "read") for word in operands if "/" in word)

@@ -20,7 +20,7 @@ _COMMON = frozenset(
 )  # fmt: skip
 
 
-def told_words(text: str) -> Iterator[str]:
+def words_in(text: str) -> Iterator[str]:
     """The words of a text without the common ones, repeated ones too: of `parseUserName` its parts and the whole."""
     for run in _RUN.findall(text):
         parts = _PART.findall(run)

@@ -8,7 +8,7 @@ import click
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 
 
-class Examples(click.Command):
+class ExampleCommand(click.Command):
     """A command whose epilog is examples and notes, printed without reflowing."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -17,7 +17,7 @@ class Examples(click.Command):
             formatter.write(self.epilog.rstrip() + "\n")
 
 
-class ExampleGroup(Examples, click.Group):
+class ExampleGroup(ExampleCommand, click.Group):
     """A group of commands with examples. Lists the whole first line of each command's help."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -7,20 +7,20 @@ from typing import Any
 
 import click
 
-from preheat.cli.command import Examples, json_option
-from preheat.cli.home import analysed
-from preheat.cli.options import AgentName, SessionName, When, chosen
+from preheat.cli.command import ExampleCommand, json_option
+from preheat.cli.home import open_analysed_archive
+from preheat.cli.options import AgentName, DateOption, SessionName, make_filter
 from preheat.cli.screen import print_json
 from preheat.errors import UserError
-from preheat.model.listing import Filter
+from preheat.model.listing import SessionFilter
 
 ALL = "all"
 _TYPES: dict[str, Any] = {
     "agent": AgentName(),
     "project": click.STRING,
     "model": click.STRING,
-    "since": When(),
-    "until": When(end_of_day=True),
+    "since": DateOption(),
+    "until": DateOption(end_of_day=True),
     "min-messages": click.IntRange(0),
     "max-messages": click.IntRange(0),
     "subagents": click.BOOL,
@@ -29,7 +29,7 @@ _TYPES: dict[str, Any] = {
 
 @click.command(
     "compare",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   preheat compare 0f3c1a2b 7a7b7c7d                    two sessions
   preheat compare model=opus model=sonnet              two sets of sessions
@@ -55,7 +55,7 @@ def compare_command(context: click.Context, a: str, b: str, as_json: bool) -> in
             f"`{a}` and `{b}` are a session and a set; compare two sessions, or two sets (KEY=VALUE, or `all`)"
         )
     sets = [(text, _filter(text, context)) for text in (a, b) if _is_set(text)]
-    reliability = analysed().reliability.as_analysed()
+    reliability = open_analysed_archive().reliability.without_analysing()
     found = reliability.compare_sets(sets[0], sets[1]) if sets else reliability.compare_sessions(a, b)
     if as_json:
         print_json(found)
@@ -70,7 +70,7 @@ def _is_set(text: str) -> bool:
     return text == ALL or "=" in text
 
 
-def _filter(text: str, context: click.Context) -> Filter:
+def _filter(text: str, context: click.Context) -> SessionFilter:
     """The filter that a set such as `model=opus,since=30d` means."""
     options: dict[str, Any] = {name.replace("-", "_"): None for name in _TYPES if name != "subagents"}
     options["no_subagents"] = False
@@ -87,4 +87,4 @@ def _filter(text: str, context: click.Context) -> Filter:
             options["no_subagents"] = not converted
         else:
             options[name.replace("-", "_")] = converted
-    return chosen(options)
+    return make_filter(options)

@@ -11,13 +11,21 @@ from rich.table import Table
 from rich.text import Text
 
 from preheat.app.agents import title_of
-from preheat.cli.bars import percent
+from preheat.cli.bars import format_percent
 from preheat.cli.screen import clean, console, print_table, say
-from preheat.cli.text import count, moment, one_line
-from preheat.model.comparison import Boundary, Change, CompactionCheck, Comparison, Difference, Finding, Verdict
+from preheat.cli.text import count, date_time, one_line
+from preheat.model.comparison import (
+    CompactionBoundary,
+    CompactionCheck,
+    Comparison,
+    ComparisonFinding,
+    Difference,
+    MeasureChange,
+    PreservationVerdict,
+)
 from preheat.model.profile import Rate
 
-LISTED_FIRST: dict[Verdict, int] = {"not preserved": 0, "preserved": 1, "too little data": 2}
+VERDICT_ORDER: dict[PreservationVerdict, int] = {"not preserved": 0, "preserved": 1, "too little data": 2}
 _NARROW, _WIDE = 90, 130
 _COLOURS = {
     "preserved": "green",
@@ -28,13 +36,13 @@ _COLOURS = {
     "b is higher": "yellow",
 }
 
-_LONG: dict[Finding, str] = {
+_LONG: dict[ComparisonFinding, str] = {
     "a is higher": "A is higher",
     "b is higher": "B is higher",
     "no difference shown": "no difference shown",
     "too little data": "too little data",
 }
-_SHORT: dict[Finding, str] = {
+_SHORT: dict[ComparisonFinding, str] = {
     "a is higher": "A",
     "b is higher": "B",
     "no difference shown": "-",
@@ -42,7 +50,9 @@ _SHORT: dict[Finding, str] = {
 }
 
 
-def show_check(check: CompactionCheck, listed: Sequence[Boundary], names: Mapping[str, str]) -> None:
+def show_compaction_check(
+    check: CompactionCheck, listed: Sequence[CompactionBoundary], names: Mapping[str, str]
+) -> None:
     """Print the verdict, then the rates that it rests on."""
     screen = console()
     several = check.sessions > 1
@@ -51,7 +61,7 @@ def show_check(check: CompactionCheck, listed: Sequence[Boundary], names: Mappin
     screen.print(headline)
     for change in check.window[1:]:
         if change.verdict != "too little data":
-            before, after = percent(change.before.value), percent(change.after.value)
+            before, after = format_percent(change.before.value), format_percent(change.after.value)
             sentence = f"{change.measure} {change.verdict}: {before} before, {after} after."
             screen.print(Text(sentence[0].upper() + sentence[1:], _COLOURS[change.verdict]))
     say(screen)
@@ -82,12 +92,12 @@ def _remark(screen: Console, text: str) -> None:
     screen.print(Text(text, "dim"))
 
 
-def _named(change: Change, name: str) -> Change:
+def _named(change: MeasureChange, name: str) -> MeasureChange:
     return replace(change, measure=name)
 
 
-def _sentence(change: Change, margin: float) -> str:
-    before, after = percent(change.before.value), percent(change.after.value)
+def _sentence(change: MeasureChange, margin: float) -> str:
+    before, after = format_percent(change.before.value), format_percent(change.after.value)
     limit = f"{1 + margin:g}"
     if change.before.value is None or change.after.value is None:
         return "one side has no calls whose outcome is known."
@@ -109,7 +119,7 @@ def _times(value: float | None) -> str:
     return "any number of times" if value is None else f"{value:.2f} times"
 
 
-def _changes(screen: Console, title: str, changes: Sequence[Change]) -> None:
+def _changes(screen: Console, title: str, changes: Sequence[MeasureChange]) -> None:
     say(screen, title, "bold")
     narrow, wide = screen.width < _NARROW, screen.width >= _WIDE
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim", show_header=True)
@@ -124,7 +134,7 @@ def _changes(screen: Console, title: str, changes: Sequence[Change]) -> None:
     for change in changes:
         cells = [Text(change.measure)]
         for rate in (change.before, change.after):
-            cells.append(Text(percent(rate.value)) if narrow else _rate(rate))
+            cells.append(Text(format_percent(rate.value)) if narrow else _rate(rate))
             cells += [Text(_interval(rate), "dim")] if wide else []
         ratio = "-" if change.ratio is None else f"{change.ratio:.2f}"
         bounds = "-" if change.low is None and change.high is None else _bounds(change)
@@ -132,14 +142,14 @@ def _changes(screen: Console, title: str, changes: Sequence[Change]) -> None:
     print_table(screen, table)
 
 
-def _bounds(change: Change) -> str:
+def _bounds(change: MeasureChange) -> str:
     low = "0" if change.low is None else f"{change.low:.2f}"
     return f"{low} to {change.high:.2f}" if change.high is not None else f"over {low}"
 
 
 def _rate(rate: Rate) -> Text:
     found = Text().append(f"{rate.count:,}/{rate.total:,} ", "dim")
-    found.append(percent(rate.value).rjust(6), "")
+    found.append(format_percent(rate.value).rjust(6), "")
     return found
 
 
@@ -147,7 +157,7 @@ def _interval(rate: Rate) -> str:
     return "" if rate.low is None or rate.high is None else f"{100 * rate.low:.1f} to {100 * rate.high:.1f}"
 
 
-def _boundaries(screen: Console, listed: Sequence[Boundary], names: Mapping[str, str]) -> None:
+def _boundaries(screen: Console, listed: Sequence[CompactionBoundary], names: Mapping[str, str]) -> None:
     say(screen, "Compactions, errors in the windows", "bold")
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     for name in ("session", "", "when", "agent"):
@@ -160,7 +170,7 @@ def _boundaries(screen: Console, listed: Sequence[Boundary], names: Mapping[str,
         table.add_row(
             Text(clean(names[each.session])),
             Text(f"#{each.number}" if each.child is None else f"→ {clean(names[each.child])}"),
-            Text(moment(each.at)),
+            Text(date_time(each.at)),
             Text(title_of(each.agent)),
             Text(f"{errors.before.count}/{errors.before.total}"),
             Text(f"{errors.after.count}/{errors.after.total}"),
@@ -198,9 +208,9 @@ def _verdict(comparison: Comparison) -> str:
     points = f"{abs(100 * errors.difference):.1f} points"
     interval = _difference_interval(errors)
     if comparison.verdict == "no difference shown":
-        return f"No difference shown: error rate {percent(errors.a)} against {percent(errors.b)}, {interval}."
+        return f"No difference shown: error rate {format_percent(errors.a)} against {format_percent(errors.b)}, {interval}."
     more = "more" if comparison.verdict == "a is higher" else "fewer"
-    return f"A fails {more}: error rate {percent(errors.a)} against {percent(errors.b)}, {points} apart ({interval})."
+    return f"A fails {more}: error rate {format_percent(errors.a)} against {format_percent(errors.b)}, {points} apart ({interval})."
 
 
 def _difference_interval(difference: Difference) -> str:
@@ -235,7 +245,7 @@ def _side(difference: Difference, value: float | None, number: float, total: int
         return Text("-" if difference.unit == "share" else "not recorded", "dim")
     if difference.unit == "share":
         found = Text().append("" if narrow else f"{number:,.0f}/{total:,} ", "dim")
-        found.append(percent(value), "")
+        found.append(format_percent(value), "")
         return found
     return Text(f"{value:,.1f} s" if difference.unit == "seconds" else f"{value:,.0f}")
 

@@ -3,7 +3,7 @@
 import click
 from click.shell_completion import get_completion_class
 
-from preheat.cli.command import Examples, json_option
+from preheat.cli.command import ExampleCommand, json_option
 from preheat.cli.root import root
 
 _INSTALL = {
@@ -15,7 +15,7 @@ _INSTALL = {
 
 @click.command(
     "completion",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   eval "$(preheat completion bash)"                   try it in this shell
   preheat completion fish > ~/.config/fish/completions/preheat.fish""",

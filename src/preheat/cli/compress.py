@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from preheat.cli.command import Examples, json_option
-from preheat.cli.home import archived, home
+from preheat.cli.command import ExampleCommand, json_option
+from preheat.cli.home import open_archive, open_preheat
 from preheat.cli.options import SessionName
-from preheat.cli.screen import as_json as json_text
 from preheat.cli.screen import console, hint, plain_table, print_json, print_table
-from preheat.cli.text import printable, size
+from preheat.cli.screen import to_json as json_text
+from preheat.cli.text import format_bytes, printable
 from preheat.errors import UserError
-from preheat.model.compression import STRATEGIES
+from preheat.model.compression import COMPRESSION_STRATEGIES
 
 if TYPE_CHECKING:
     from preheat.app.sessions.compression import Compressed
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @click.command(
     "compress",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   preheat compress latest --compare                    what each strategy would keep, in how many tokens
   preheat compress latest -o history.json              messages that a chat interface takes
@@ -35,7 +35,11 @@ each end (`headtail`). Tokens are estimated.""",
 )
 @click.argument("session", type=SessionName())
 @click.option(
-    "--strategy", type=click.Choice(STRATEGIES), default="markers", show_default=True, help="How to shorten it."
+    "--strategy",
+    type=click.Choice(COMPRESSION_STRATEGIES),
+    default="markers",
+    show_default=True,
+    help="How to shorten it.",
 )
 @click.option("--keep", type=click.IntRange(0), metavar="N", help="How much of the end stays as it is.")
 @click.option("--compare", is_flag=True, help="Show the figures of all strategies, and write nothing.")
@@ -51,7 +55,7 @@ def compress_command(
     """
     if compare and output:
         raise click.UsageError("--compare writes nothing; name one strategy to write its history")
-    preheat = archived()
+    preheat = open_archive()
     if not preheat.archive.find(session).events:
         raise UserError(f"`{session}` has no message, so there is nothing to compress")
     found = preheat.compress_all(session, keep) if compare else [preheat.compress(session, strategy, keep)]
@@ -61,7 +65,7 @@ def compress_command(
         return 0
     _show(found)
     if written is not None:
-        print(f"\nWrote `{printable(written['path'])}` ({size(written['bytes'])}).")
+        print(f"\nWrote `{printable(written['path'])}` ({format_bytes(written['bytes'])}).")
     else:
         name = "--compare shows all strategies; " if not compare else "--strategy NAME "
         hint(f"{name}-o FILE writes the history.")
@@ -72,19 +76,19 @@ def _write(path: str, found: "Compressed", force: bool) -> dict[str, Any]:
     if not found.messages:
         raise UserError("no part of this session is a message, so there is no history to write")
     document = json_text(found.messages, indent=2).encode() + b"\n"
-    home().exports.save_document(path, document, force)
+    open_preheat().exports.save_document(path, document, force)
     return {"path": path, "bytes": len(document)}
 
 
 def _print(found: "list[Compressed]", compare: bool, written: dict[str, Any] | None) -> None:
     if compare:
-        print_json({"strategies": [figures(each) for each in found]})
+        print_json({"strategies": [compression_json(each) for each in found]})
         return
     more = {"written": written} if written is not None else {"messages": found[0].messages}
-    print_json({**figures(found[0]), **more})
+    print_json({**compression_json(found[0]), **more})
 
 
-def figures(found: "Compressed") -> dict[str, Any]:
+def compression_json(found: "Compressed") -> dict[str, Any]:
     """What a strategy keeps, and in how many tokens, as JSON."""
     return {
         "strategy": found.strategy,

@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from preheat.cli.command import Examples, json_option
-from preheat.cli.home import archived
-from preheat.cli.options import SessionName, chosen, filter_options
+from preheat.cli.command import ExampleCommand, json_option
+from preheat.cli.home import open_archive
+from preheat.cli.options import SessionName, filter_options, make_filter
 from preheat.cli.progress import Display
 from preheat.cli.screen import hint, print_json
 from preheat.cli.text import count, printable
@@ -20,7 +20,7 @@ _LIMIT = 10
 
 @click.command(
     "compress-check",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   preheat compress-check                      every compaction in the archive
   preheat compress-check latest               one session
@@ -59,9 +59,11 @@ def compress_check_command(
     filters = [name for name, value in options.items() if value]
     if session is not None and filters:
         raise click.UsageError(f"name a session or filter them, not both (`--{filters[0].replace('_', '-')}`)")
-    home = archived()
+    home = open_archive()
     with Display() as progress:
-        found = home.reliability.compactions(chosen(options) if session is None else session, margin, size, progress)
+        found = home.reliability.check_compactions(
+            make_filter(options) if session is None else session, margin, size, progress
+        )
     for problem in found.unreadable[:3]:
         print(f"preheat: left out: {printable(problem)}", file=sys.stderr)
     checked = found.check
@@ -72,11 +74,11 @@ def compress_check_command(
         which = f"`{session}` has" if session else "These sessions have"
         hint(f"{which} no compaction, so there is nothing to compare.")
         return 0
-    from preheat.cli.comparing import LISTED_FIRST, show_check  # noqa: PLC0415 - rich takes longer than a completion
+    from preheat.cli.comparing import VERDICT_ORDER, show_compaction_check  # noqa: PLC0415 - rich takes longer than a completion
 
-    shown = sorted(checked.boundaries, key=lambda each: LISTED_FIRST[each.verdict])[:limit]
+    shown = sorted(checked.boundaries, key=lambda each: VERDICT_ORDER[each.verdict])[:limit]
     keys = [key for each in shown for key in (each.session, each.child) if key]
-    show_check(checked, shown, home.archive.short_names(keys))
+    show_compaction_check(checked, shown, home.archive.short_names(keys))
     if len(shown) < len(checked.boundaries):
         hint(f"{len(shown):,} of {count(len(checked.boundaries), 'compaction')} listed; --limit lists more.")
     return 0

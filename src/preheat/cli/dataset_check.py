@@ -4,9 +4,9 @@ import sys
 
 import click
 
-from preheat.cli.command import Examples, json_option
+from preheat.cli.command import ExampleCommand, json_option
 from preheat.cli.dataset_progress import StepProgress, warn_of_unread
-from preheat.cli.home import home
+from preheat.cli.home import open_preheat
 from preheat.cli.screen import clean, console, hint, print_json, say
 from preheat.cli.text import count
 
@@ -15,7 +15,7 @@ _MOST = 50
 
 @click.command(
     "check",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   preheat dataset check out
   preheat dataset check out --allow data@example.org     the address that you put into the datasheet
@@ -37,7 +37,7 @@ def check_command(folder: str, allow: tuple[str, ...], as_json: bool) -> int:
     Addresses, paths, ids, phone numbers and secrets are found by their form; people, machines, organisations, repositories and
     projects by every name in the archive on this machine.
     """
-    preheat = home()
+    preheat = open_preheat()
     with StepProgress() as progress:
         found = preheat.dataset.check(folder, allow, progress)
     warn_of_unread(found.unread)

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from preheat.cli.command import Examples, json_option
+from preheat.cli.command import ExampleCommand, json_option
 from preheat.cli.dataset_progress import StepProgress, warn_of_unread
-from preheat.cli.home import archived
-from preheat.cli.options import chosen, filter_options
+from preheat.cli.home import open_archive
+from preheat.cli.options import filter_options, make_filter
 from preheat.cli.screen import console, hint, print_json, say
-from preheat.cli.text import count, printable, size
+from preheat.cli.text import count, format_bytes, printable
 from preheat.errors import UserError
 
 if TYPE_CHECKING:
-    from preheat.app.lab.dataset import Published
+    from preheat.app.lab.dataset import ExportReport
 
 _WARNING = (
     "The trajectories will contain what people, models and tools wrote. Names, paths, addresses and ids that can be recognised"
@@ -25,7 +25,7 @@ _WARNING = (
 
 @click.command(
     "export",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   preheat dataset export out --dry-run                   what it would contain, and what would be left out
   preheat dataset export out                             numbers and forms only
@@ -68,11 +68,11 @@ def export_command(folder: str, dry_run: bool, yes: bool, as_json: bool, **optio
     FOLDER must not exist yet. It gets one row per session (counts, rates, scores), the error messages and command forms that
     enough projects share, a datasheet, a schema and a manifest. It contains no text that anybody wrote, unless you ask for it.
     """
-    sessions = chosen(options)
+    sessions = make_filter(options)
     texts, trajectories = options["texts"], options["trajectories"]
     if texts != "none" and not trajectories:
         raise click.UsageError("--texts says what trajectories keep; give --trajectories too")
-    preheat = archived()
+    preheat = open_archive()
     if texts == "anonymised" and not dry_run and not yes:
         _ask()
     templates = tuple(name for name in options["templates"] if name != "none")
@@ -104,13 +104,13 @@ def _ask() -> None:
     click.confirm("Write them?", abort=True, err=True)
 
 
-def _show(report: "Published", folder: str, least: int) -> None:
+def _show(report: "ExportReport", folder: str, least: int) -> None:
     screen = console()
     what = f"{count(report.sessions, 'session')} of {count(report.projects, 'project')}, {count(report.calls, 'call')}"
     if report.folder:
-        say(screen, f"Wrote {what} to `{printable(folder)}` ({size(report.bytes)}).", "bold")
+        say(screen, f"Wrote {what} to `{printable(folder)}` ({format_bytes(report.bytes)}).", "bold")
     else:
-        say(screen, f"Would write {what} ({size(report.bytes)}). Nothing was written.", "bold")
+        say(screen, f"Would write {what} ({format_bytes(report.bytes)}). Nothing was written.", "bold")
     if report.without_project:
         say(screen, f"  {count(report.without_project, 'session')} have no project, and count for none")
     for name, number in report.rows.items():

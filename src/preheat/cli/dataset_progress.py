@@ -5,7 +5,7 @@ from types import TracebackType
 
 from preheat.cli.progress import Bar
 from preheat.cli.text import count
-from preheat.model.progress import Progress, Unit
+from preheat.model.progress import Progress, ProgressUnit
 
 _AIMS = {
     "Reading": ("session", "for the names in them"),
@@ -42,7 +42,7 @@ class StepProgress(Progress):
     ) -> None:
         self.end()
 
-    def begin(self, work: str, total: float, unit: Unit = "steps") -> None:
+    def begin(self, work: str, total: float, unit: ProgressUnit = "steps") -> None:
         self._bar = Bar(work, total)
         if not sys.stderr.isatty():
             noun, aim = _AIMS.get(work, ("step", ""))

@@ -13,7 +13,7 @@ from shlex import quote
 import click
 
 from preheat.cli import main
-from preheat.cli.command import Examples, json_option
+from preheat.cli.command import ExampleCommand, json_option
 from preheat.cli.screen import console, say
 from preheat.errors import UserError
 
@@ -34,7 +34,7 @@ _STEPS = (
 
 @click.command(
     "demo",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   preheat demo
   preheat demo --keep         keep the archive of the demonstration to try things out""",

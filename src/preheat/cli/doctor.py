@@ -4,17 +4,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from preheat.cli.command import Examples, json_option
-from preheat.cli.home import home
+from preheat.cli.command import ExampleCommand, json_option
+from preheat.cli.home import open_preheat
 from preheat.cli.progress import Display
 from preheat.cli.screen import console, print_json, say
 from preheat.cli.summary import problem_line
-from preheat.cli.text import columns, count, moment, printable, short_path, size
+from preheat.cli.text import columns, count, date_time, format_bytes, printable, short_path
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from preheat.model.health import AgentHealth, Examination, Place
+    from preheat.model.health import AgentHealth, HealthReport, PlaceHealth
 
 _MOST = 50
 _ENOUGH_BYTES = 5_000_000
@@ -29,7 +29,7 @@ _STATES = {
 
 @click.command(
     "doctor",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   preheat doctor
   preheat doctor --verify          also check every byte of the archive against its hash
@@ -46,7 +46,7 @@ def doctor_command(verify: bool, full: bool, as_json: bool) -> int:
     wrong.
     """
     with Display() as progress:
-        found = home().health.examine(None if full else _MOST, verify, progress)
+        found = open_preheat().health.examine(None if full else _MOST, verify, progress)
     if as_json:
         print_json(found)
     else:
@@ -57,7 +57,7 @@ def doctor_command(verify: bool, full: bool, as_json: bool) -> int:
     return 1 if found.findings or found.problem_count else 0
 
 
-def _show_agents(screen: "Console", found: "Examination") -> None:
+def _show_agents(screen: "Console", found: "HealthReport") -> None:
     say(screen, "Agents", "bold")
     rows = [["  agent", "state", "files", "to read", "newest", "sessions kept", "kept after deletion"]]
     rows += [_agent_row(agent) for agent in found.agents]
@@ -78,10 +78,10 @@ def _show_agents(screen: "Console", found: "Examination") -> None:
     say(screen)
 
 
-def _describe_place(place: "Place") -> str:
+def _describe_place(place: "PlaceHealth") -> str:
     if place.state != "found":
         return _STATES[place.state]
-    return f"{count(place.files, 'file')}, {size(place.bytes)}" if place.files else "no sessions"
+    return f"{count(place.files, 'file')}, {format_bytes(place.bytes)}" if place.files else "no sessions"
 
 
 def _agent_row(agent: "AgentHealth") -> list[str]:
@@ -91,13 +91,13 @@ def _agent_row(agent: "AgentHealth") -> list[str]:
         _STATES.get(agent.state, agent.state),
         f"{agent.files:,}" if agent.files else "",
         f"{agent.waiting:,}" if agent.waiting else "",
-        moment(agent.newest) if agent.newest else "",
+        date_time(agent.newest) if agent.newest else "",
         kept,
         count(agent.gone, "file") if agent.gone else "",
     ]
 
 
-def _show_archive_health(screen: "Console", found: "Examination") -> None:
+def _show_archive_health(screen: "Console", found: "HealthReport") -> None:
     archive = found.archive
     say(screen, "Archive", "bold")
     if not archive.exists:
@@ -105,12 +105,12 @@ def _show_archive_health(screen: "Console", found: "Examination") -> None:
         say(screen)
         return
     share = (
-        f", {archive.bytes / archive.source_bytes:.0%} of the {size(archive.source_bytes)} it holds"
+        f", {archive.bytes / archive.source_bytes:.0%} of the {format_bytes(archive.source_bytes)} it holds"
         if archive.source_bytes > _ENOUGH_BYTES
         else ""
     )
     say(screen, f"  {short_path(archive.path)}")
-    say(screen, f"  {size(archive.bytes)}{share}; {size(archive.free_bytes)} free on the disk")
+    say(screen, f"  {format_bytes(archive.bytes)}{share}; {format_bytes(archive.free_bytes)} free on the disk")
     if archive.schema:
         say(screen, f"  schema {archive.schema}, {count(sum(archive.redactions.values()), 'secret')} taken out")
     if archive.verified is not None:
@@ -122,7 +122,7 @@ def _show_archive_health(screen: "Console", found: "Examination") -> None:
     say(screen)
 
 
-def _show_problems(screen: "Console", found: "Examination") -> None:
+def _show_problems(screen: "Console", found: "HealthReport") -> None:
     for finding in found.findings:
         say(screen, f"! {printable(finding)}", "red")
     if found.problem_count:

@@ -3,17 +3,17 @@
 import click
 import msgspec
 
-from preheat.cli.command import Examples, json_option
-from preheat.cli.home import archived
+from preheat.cli.command import ExampleCommand, json_option
+from preheat.cli.home import open_archive
 from preheat.cli.screen import clean, console, hint, print_json, say
 from preheat.cli.text import count
 from preheat.model.experiment import LedgerEntry
-from preheat.model.experiment_report import AdviceEffect, ItemEffect, TemplateEffect, Utility
+from preheat.model.experiment_report import AdviceEffect, LessonEffect, LessonUtility, TemplateEffect
 
 
 @click.command(
     "explain",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   preheat experiment explain r1f3a2b4c          a lesson, by its id
   preheat experiment explain mine               a template
@@ -28,7 +28,7 @@ def explain_command(item: str, as_json: bool) -> int:
     In warm sessions each lesson is withheld at random from one in ten. With few sessions its estimated effect is pulled towards
     that of the other lessons.
     """
-    experiments = archived().experiments
+    experiments = open_archive().experiments
     if item == "advice":
         advice = experiments.explain_advice()
         if as_json:
@@ -58,7 +58,7 @@ def _show_templates(found: list[TemplateEffect]) -> None:
         estimate = each.estimate
         say(screen, f"template {clean(each.template)}", "bold")
         if estimate.difference is None or estimate.always_low is None or estimate.always_high is None:
-            say(screen, f"  Too little data: {clean(estimate.why or ' '.join(estimate.named))}.")
+            say(screen, f"  Too little data: {clean(estimate.why or ' '.join(estimate.remarks))}.")
         else:
             ends = f"{100 * estimate.always_low:+.2f} to {100 * estimate.always_high:+.2f}"
             say(screen, f"  {100 * estimate.difference:+.2f} mistakes per 100 calls (95 %, at any look, {ends})")
@@ -101,13 +101,13 @@ def _show_advice(found: AdviceEffect) -> None:
     without = found.moments_without_calls_after
     if without:
         say(screen, f"  not counted, because the archive has no call after it: {count(without, 'moment')}", "dim")
-    for remark in estimate.named:
+    for remark in estimate.remarks:
         say(screen, f"  {clean(remark)}", "dim")
 
 
 # Items.
-def _show_items(found: list[ItemEffect]) -> None:
-    from preheat.app.experiments.comparisons import PAYS  # noqa: PLC0415 - comparisons take longer to load than a completion
+def _show_items(found: list[LessonEffect]) -> None:
+    from preheat.app.experiments.comparisons import ITEM_MARGIN  # noqa: PLC0415 - comparisons take longer to load than a completion
 
     screen = console()
     for each in sorted(found, key=lambda one: _sort_key(one.utility)):
@@ -121,15 +121,15 @@ def _show_items(found: list[ItemEffect]) -> None:
         hint("No lesson was withheld at random yet: that begins with the first warm session after `preheat install`.")
     else:
         hint(
-            f"A lesson pays if it avoids more than {100 * PAYS:.1f} mistakes per 100 calls; one that does not is withdrawn."
+            f"A lesson pays if it avoids more than {100 * ITEM_MARGIN:.1f} mistakes per 100 calls; one that does not is withdrawn."
         )
 
 
-def _sort_key(each: Utility) -> tuple[bool, float, str]:
+def _sort_key(each: LessonUtility) -> tuple[bool, float, str]:
     return each.effect is None, each.effect or 0.0, each.item
 
 
-def _sentence(each: Utility) -> str:
+def _sentence(each: LessonUtility) -> str:
     if each.effect is None or each.low is None or each.high is None or each.raw is None:
         return "Too little data: it takes ten sessions with it and ten without."
     return (
@@ -138,5 +138,5 @@ def _sentence(each: Utility) -> str:
     )
 
 
-def _item_json(each: ItemEffect) -> dict[str, object]:
+def _item_json(each: LessonEffect) -> dict[str, object]:
     return {**msgspec.to_builtins(each.utility), "text": each.text, "ledger": _ledger_sentence(each.entry)}

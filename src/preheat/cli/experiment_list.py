@@ -2,16 +2,16 @@
 
 import click
 
-from preheat.cli.command import Examples, json_option
-from preheat.cli.experiment_cards import whole
-from preheat.cli.home import home
+from preheat.cli.command import ExampleCommand, json_option
+from preheat.cli.experiment_cards import with_all_fields
+from preheat.cli.home import open_preheat
 from preheat.cli.screen import clean, console, hint, print_json, say
 from preheat.cli.text import columns, day
 
 
 @click.command(
     "list",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   preheat experiment list
   preheat experiment list --json""",
@@ -19,9 +19,9 @@ from preheat.cli.text import columns, day
 @json_option
 def list_command(as_json: bool) -> int:
     """List the experiments."""
-    plans = home().experiments.plans()
+    plans = open_preheat().experiments.plans()
     if as_json:
-        print_json(whole(plans))
+        print_json(with_all_fields(plans))
         return 0
     if not plans:
         hint(

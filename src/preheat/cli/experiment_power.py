@@ -4,9 +4,9 @@ from math import ceil
 
 import click
 
-from preheat.cli.command import Examples, json_option
-from preheat.cli.experiment_cards import number
-from preheat.cli.home import home
+from preheat.cli.command import ExampleCommand, json_option
+from preheat.cli.experiment_cards import format_metric
+from preheat.cli.home import open_preheat
 from preheat.cli.options import RenamedChoice
 from preheat.cli.screen import clean, console, hint, print_json, say
 from preheat.cli.text import columns, count
@@ -15,7 +15,7 @@ from preheat.model.experiment import EARLIER_METRICS, METRICS, MetricName
 
 @click.command(
     "power",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   preheat experiment power                          to detect one mistake fewer in a hundred calls
   preheat experiment power --margin 0.02 --cold 0.5
@@ -45,26 +45,33 @@ the experiment will be.""",
 @json_option
 def power_command(metric: MetricName, margin: float | None, share: float | None, wanted: float, as_json: bool) -> int:
     """Say how many sessions a comparison needs, from your own sessions."""
-    found = home().experiments.power(metric, margin, share, wanted)
+    found = open_preheat().experiments.sample_size(metric, margin, share, wanted)
     plan, margin = found.plan, found.margin
     if as_json:
-        print_json({"plan": plan, "worse": found.worse, "a_week": found.a_week, "weeks": found.weeks})
+        print_json({"plan": plan, "worse": found.is_loss, "a_week": found.sessions_per_week, "weeks": found.weeks})
         return 0
     screen = console()
-    weeks = "" if found.weeks is None else f", about {count(ceil(found.weeks), 'week')} at {found.a_week:,.0f} a week"
+    weeks = (
+        ""
+        if found.weeks is None
+        else f", about {count(ceil(found.weeks), 'week')} at {found.sessions_per_week:,.0f} a week"
+    )
     say(
         screen,
         f"About {plan.sessions:,} sessions ({plan.arms[0]:,} warm, {plan.arms[1]:,} cold{weeks}) show a difference of"
-        f" {number(metric, margin)} in {metric} with {wanted:.0%} probability.",
+        f" {format_metric(metric, margin)} in {metric} with {wanted:.0%} probability.",
         "bold",
     )
-    say(screen, f"It is {number(metric, plan.base)} now, over {plan.drawn_from[0]:,} sessions.")
-    if found.worse:
-        say(screen, f"It cannot improve by {number(metric, margin)}, so the plan is to detect that it gets worse.")
+    say(screen, f"It is {format_metric(metric, plan.base)} now, over {plan.sampled_from[0]:,} sessions.")
+    if found.is_loss:
+        say(
+            screen,
+            f"It cannot improve by {format_metric(metric, margin)}, so the plan is to detect that it gets worse.",
+        )
     rows = [["  sessions", "detected"], *([f"  {sessions:,}", f"{detected:.0%}"] for sessions, detected in plan.curve)]
     for line in columns(rows, left=1):
         say(screen, line, "dim")
-    for remark in plan.named:
+    for remark in plan.remarks:
         say(screen, f"  {clean(remark)}", "dim")
-    hint(f"With that many, the interval that may be looked at any day is {found.wider:.1f} times as wide.")
+    hint(f"With that many, the interval that may be looked at any day is {found.interval_factor:.1f} times as wide.")
     return 0

@@ -2,20 +2,20 @@
 
 import click
 
-from preheat.cli.command import Examples, json_option
-from preheat.cli.experiment_cards import whole
-from preheat.cli.home import home
+from preheat.cli.command import ExampleCommand, json_option
+from preheat.cli.experiment_cards import with_all_fields
+from preheat.cli.home import open_preheat
 from preheat.cli.options import AgentName
 from preheat.cli.screen import hint, print_json
 from preheat.cli.text import short_path
 from preheat.errors import UserError
-from preheat.model.experiment import ARMS, METRICS, WORSE
+from preheat.model.experiment import ARMS, GUARDRAIL_MARGIN, METRICS
 from preheat.model.experiment_report import StartedExperiment
 
 
 @click.command(
     "start",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog=f"""\
   preheat experiment start mine                                half warm, half cold; ends when you stop it
   preheat experiment start mine --arms warm,cold,placebo --shares 0.6,0.2,0.2
@@ -56,7 +56,7 @@ def start_command(
 
     The plan is stored with its digest before the first session, and cannot be changed. While it runs, it replaces the holdout.
     """
-    found = home().experiments.start(
+    found = open_preheat().experiments.start(
         name,
         [each for each in arms.split(",") if each],
         _numbers(shares),
@@ -71,7 +71,7 @@ def start_command(
     if found.plan.metric in (rail.strip() for rail in guardrails):
         hint(f"{found.plan.metric} decides already, so it is not a guardrail as well.")
     if as_json:
-        print_json(whole({"experiment": found.experiment, "plan": found.plan}))
+        print_json(with_all_fields({"experiment": found.experiment, "plan": found.plan}))
     else:
         _announce(found)
     return 0
@@ -85,7 +85,9 @@ def _announce(found: StartedExperiment) -> None:
         f"It is decided by {plan.metric}; a difference under {plan.margin:g} does not count. {_ending(plan.sessions, plan.name)}"
     )
     if plan.guardrails:
-        print(f"Guardrails, which must not get worse by more than {WORSE:.0%}: {', '.join(plan.guardrails)}.")
+        print(
+            f"Guardrails, which must not get worse by more than {GUARDRAIL_MARGIN:.0%}: {', '.join(plan.guardrails)}."
+        )
     print(f"The plan is {found.experiment}; it cannot be changed. `preheat experiment status` shows how it goes.")
     if not found.agents_call:
         print("No agent calls Preheat yet, so no session can be in it: `preheat install AGENT` comes first.")

@@ -8,19 +8,19 @@ from typing import Any
 
 import click
 
-from preheat.cli.command import Examples, json_option
-from preheat.cli.home import archived
-from preheat.cli.options import SessionName, chosen, filter_options
+from preheat.cli.command import ExampleCommand, json_option
+from preheat.cli.home import open_archive
+from preheat.cli.options import SessionName, filter_options, make_filter
 from preheat.cli.progress import Display
 from preheat.cli.screen import print_json
 from preheat.cli.summary import MOST_PROBLEMS
-from preheat.cli.text import count, printable, size
-from preheat.model.export import ENDINGS, Exported, ExportForm
+from preheat.cli.text import count, format_bytes, printable
+from preheat.model.export import EXPORT_SUFFIXES, ExportForm, ExportResult
 
 
 @click.command(
     "export",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   preheat export latest                                 canonical events as JSON lines, to the screen
   preheat export 0f3c1a2b --format atif -o run.json     a trajectory for Harbor and its tools
@@ -30,7 +30,7 @@ from preheat.model.export import ENDINGS, Exported, ExportForm
 )
 @click.argument("session", type=SessionName(), required=False)
 @click.option(
-    "--format", "form", type=click.Choice(list(ENDINGS)), default="jsonl", show_default=True,
+    "--format", "form", type=click.Choice(list(EXPORT_SUFFIXES)), default="jsonl", show_default=True,
     help="ATIF v1.7, one canonical event per line, OpenAI chat messages, or the stored bytes.",
 )  # fmt: skip
 @click.option("-o", "--output", metavar="FILE|FOLDER", help="Write there instead of to the screen.")
@@ -53,12 +53,12 @@ def export_command(
 
     One SESSION (an id, the beginning of one, or `latest`), or with --all a folder full of them.
     """
-    filters = chosen(options)
+    filters = make_filter(options)
     if everything == (session is not None):
         raise click.UsageError("name one session, or give --all with a folder")
     if session is None and not output:
         raise click.UsageError("--all needs a folder: -o FOLDER")
-    exports = archived().exports
+    exports = open_archive().exports
     if session is None:
         with Display() as progress:
             done = exports.save_all(filters, form, str(output), force, progress)
@@ -69,18 +69,18 @@ def export_command(
         exports.write(session, form, sys.stdout.buffer)
         sys.stdout.buffer.flush()
     else:
-        _report(Exported([exports.save(session, form, output, force)], []), as_json)
+        _report(ExportResult([exports.save(session, form, output, force)], []), as_json)
     return 0
 
 
-def _report(done: Exported, as_json: bool, folder: str = "") -> None:
+def _report(done: ExportResult, as_json: bool, folder: str = "") -> None:
     if as_json:
         print_json({"files": [file._asdict() for file in done.files], "left_out": done.left_out})
     elif folder:
         total = sum(file.bytes for file in done.files)
-        print(f"Wrote {count(len(done.files), 'session')} to `{printable(folder)}` ({size(total)}).")
+        print(f"Wrote {count(len(done.files), 'session')} to `{printable(folder)}` ({format_bytes(total)}).")
     else:
-        print(f"Wrote `{printable(done.files[0].path)}` ({size(done.files[0].bytes)}).")
+        print(f"Wrote `{printable(done.files[0].path)}` ({format_bytes(done.files[0].bytes)}).")
     for line in done.left_out[:MOST_PROBLEMS]:
         print(printable(line), file=sys.stderr)
     if len(done.left_out) > MOST_PROBLEMS:

@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING
 import click
 
 from preheat.app.agents import title_of
-from preheat.cli.command import Examples, json_option
-from preheat.cli.home import archived
+from preheat.cli.command import ExampleCommand, json_option
+from preheat.cli.home import open_archive
 from preheat.cli.options import SessionName
 from preheat.cli.screen import clean, console, print_json, say
-from preheat.cli.text import count, moment, one_line, short_path
+from preheat.cli.text import count, date_time, one_line, short_path
 from preheat.errors import UserError
 
 if TYPE_CHECKING:
-    from preheat.model.listing import ForgetPlan, Summary
+    from preheat.model.listing import ForgetPlan, SessionSummary
 
 _MOST = 30
 
 
 @click.command(
     "forget",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   preheat forget 0f3c1a2b                    shows what would be deleted, and asks
   preheat forget --project ~/work/secret     every session of a project and the folders below it
@@ -47,7 +47,7 @@ def forget_command(names: tuple[str, ...], project: str | None, yes: bool, as_js
         raise click.UsageError("name sessions, or give --project")
     if not yes and (as_json or not (sys.stdin.isatty() and sys.stdout.isatty())):
         raise UserError("this deletes for good: give `--yes` where nobody can be asked")
-    sessions = archived().archive
+    sessions = open_archive().archive
     plan = sessions.plan_forgetting(names, project or "")
     if not yes:
         _show_plan(plan)
@@ -74,7 +74,7 @@ def _show_plan(plan: "ForgetPlan") -> None:
     say(screen, f"{count(len(plan.sessions), 'session')} will be deleted from the archive:", "bold")
     for summary in plan.sessions[:_MOST]:
         about = one_line(clean(summary.title or summary.opening), 50)
-        facts = f"{moment(summary.started_at)}  {title_of(summary.agent)}  {count(summary.messages, 'message')}"
+        facts = f"{date_time(summary.started_at)}  {title_of(summary.agent)}  {count(summary.messages, 'message')}"
         say(screen, f"  {summary.session}  {facts}  {about}".rstrip())
     if len(plan.sessions) > _MOST:
         say(screen, f"  and {len(plan.sessions) - _MOST:,} more")
@@ -84,7 +84,7 @@ def _show_plan(plan: "ForgetPlan") -> None:
             say(screen, f"  {summary.session}  ({summary.relation})")
 
 
-def _print_result(deleted: int, remaining: list[str], copies: "list[Summary]") -> None:
+def _print_result(deleted: int, remaining: list[str], copies: "list[SessionSummary]") -> None:
     print(f"{count(deleted, 'session')} deleted from the archive; later syncs leave them alone.")
     if remaining:
         print("The agent's own files are still there; delete them yourself if you want to:")

@@ -11,12 +11,12 @@ from collections.abc import Callable
 from preheat.cli.text import printable
 from preheat.errors import PreheatError
 
-PROBLEMS = 1
-WRONG = 2
+DONE_WITH_PROBLEMS = 1
+NOT_DONE = 2
 INTERRUPTED = 130
 
 
-def guarded(action: Callable[[], int]) -> int:
+def run_guarded(action: Callable[[], int]) -> int:
     """Run an action; returns 0 (all good), 1 (done, but something could not be read) or 2 (not done; the line says why)."""
     _escape_odd_characters()
     try:
@@ -25,18 +25,18 @@ def guarded(action: Callable[[], int]) -> int:
     except BrokenPipeError:
         return _ignore_closed_pipe()
     except KeyboardInterrupt:
-        return fail("stopped; what was done so far is kept", INTERRUPTED)
+        return print_failure("stopped; what was done so far is kept", INTERRUPTED)
     except PreheatError as error:
-        return fail(str(error), WRONG)
+        return print_failure(str(error), NOT_DONE)
     except sqlite3.DatabaseError as error:
-        return fail(_about_archive(error), WRONG)
+        return print_failure(_about_archive(error), NOT_DONE)
     except OSError as error:
         place = f"`{error.filename}`: " if error.filename else ""
-        return fail(f"{place}{error.strerror or error}", WRONG)
+        return print_failure(f"{place}{error.strerror or error}", NOT_DONE)
     return code
 
 
-def fail(message: str, code: int) -> int:
+def print_failure(message: str, code: int) -> int:
     """Print the reason in one line; returns the exit code."""
     print(f"preheat: {printable(message)}", file=sys.stderr)
     return code
@@ -45,7 +45,7 @@ def fail(message: str, code: int) -> int:
 def _about_archive(error: sqlite3.DatabaseError) -> str:
     from preheat.app import open as open_home  # noqa: PLC0415 - only where something is wrong
 
-    return str(open_home().describe_failure(error))
+    return str(open_home().translate_error(error))
 
 
 def _ignore_closed_pipe() -> int:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from preheat.app.agents import title_of
 from preheat.cli.screen import clean
-from preheat.cli.text import count, moment, one_line, short_path, span, tokens
-from preheat.model.session import Compaction, Session, Usage, UserMessage, usage
+from preheat.cli.text import count, date_time, duration, one_line, short_path, tokens
+from preheat.model.session import Compaction, Session, Usage, UserMessage, sum_usage
 from preheat.model.transcript import Transcript
 
 
@@ -19,10 +19,10 @@ def heading_lines(transcript: Transcript) -> Iterator[tuple[str, str]]:
     program = f"{title_of(session.agent)} {session.version}".strip()
     where = short_path(session.project) + (f" ({clean(session.branch)})" if session.branch else "")
     yield "  " + " · ".join(part for part in (program, clean(session.model), where) if part), ""
-    copied, failed = transcript.copied, transcript.failed
+    copied, failed = transcript.copied_calls, transcript.failed_calls
     prompts = sum(isinstance(event, UserMessage) and event.origin == "human" for event in session.events)
     compactions = sum(isinstance(event, Compaction) for event in session.events)
-    used = usage(session)
+    used = sum_usage(session)
     parts = [
         _when(session),
         count(prompts, "prompt"),
@@ -50,7 +50,7 @@ def _when(session: Session) -> str:
     if session.started_at is None:
         return ""
     lasted = (session.ended_at or session.started_at) - session.started_at
-    return moment(session.started_at) + (f", {span(lasted)}" if lasted >= 1 else "")
+    return date_time(session.started_at) + (f", {duration(lasted)}" if lasted >= 1 else "")
 
 
 def _tokens(used: Usage) -> str:

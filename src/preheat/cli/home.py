@@ -16,18 +16,18 @@ _SECONDS = 2.0
 """How long a list waits for the analysis."""
 
 
-def home() -> Preheat:
+def open_preheat() -> Preheat:
     """Preheat in its usual folder; there need not be an archive yet."""
     return open_home()
 
 
-def archived() -> Preheat:
+def open_archive() -> Preheat:
     """Preheat with an archive, which must exist. When an agent runs the command, its new sessions are read first; only
     problems are printed."""
     found = open_home()
-    if found.caller():
+    if found.calling_agent():
         with Display() as progress:
-            report = found.read_callers_sessions(progress)
+            report = found.sync_calling_agent(progress)
         for line in problem_lines(report) if report else ():
             print(line, file=sys.stderr)
     if not found.has_archive():
@@ -35,18 +35,18 @@ def archived() -> Preheat:
     return found
 
 
-def up_to_date() -> Preheat:
+def open_archive_for_list() -> Preheat:
     """Preheat with an archive, after up to two seconds of analysing what changed: a list does not wait for a whole archive."""
-    found = archived()
+    found = open_archive()
     if found.archive.count_unanalysed():
         with Display(quiet=True) as progress:
             found.analyse(progress, _SECONDS, need="rows")
     return found
 
 
-def analysed() -> Preheat:
+def open_analysed_archive() -> Preheat:
     """Preheat with an archive whose sessions are all analysed; prints which could not be."""
-    found = archived()
+    found = open_archive()
     with Display() as progress:
         report = found.analyse(progress, need="rows")
     for failure in report.failures[:3]:

@@ -9,10 +9,10 @@ import sys
 import click
 
 from preheat.app.agents import hookable_agents, title_of
-from preheat.app.machine.installation import FileChange, Plan, StepChange, project_around
-from preheat.cli.command import Examples, json_option
-from preheat.cli.home import home
-from preheat.cli.install_ways import difference, show_installed
+from preheat.app.machine.installation import FileChange, FilePlan, StepChange, project_around
+from preheat.cli.command import ExampleCommand, json_option
+from preheat.cli.home import open_preheat
+from preheat.cli.install_ways import make_patch, show_installed
 from preheat.cli.options import AgentName
 from preheat.cli.screen import hint, print_json
 from preheat.cli.text import count, short_path
@@ -22,7 +22,7 @@ HOOKED = hookable_agents()
 
 @click.command(
     "install",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog=f"""\
   preheat install {HOOKED[0]}
   preheat install {HOOKED[1]} --dry-run        shows what would change, and changes nothing
@@ -46,19 +46,19 @@ def install_command(agent: str, here: bool, dry_run: bool, how: str, http: bool 
     New sessions then start with what was learned here, and get advice when something goes wrong. A hook that fails or
     finds no daemon does not hold the agent up.
     """
-    installation = home().installation
+    installation = open_preheat().installation
     steps = bool(how) or installation.has_steps(agent)
     if steps and not dry_run and not as_json and sys.stderr.isatty():
         hint("If packages have to be downloaded, this takes a minute.")
     change = installation.install(agent, project_around(os.getcwd()) if here else "", http, how, dry_run)
     if isinstance(change, StepChange):
         show_installed(change.work, change.done, as_json, trial=dry_run)
-        if change.lots and not as_json:
-            print(change.lots)
+        if change.assignment and not as_json:
+            print(change.assignment)
     elif dry_run:
         _show_plan(change.plan, as_json)
     elif as_json:
-        print_json({**_file_change_json(change), "assignment": change.lots})
+        print_json({**_file_change_json(change), "assignment": change.assignment})
     else:
         _show_file_change(change)
     return 0
@@ -74,7 +74,7 @@ def _show_file_change(change: FileChange) -> None:
         print(f"{title}: {what} added to {short_path(plan.path)}.")
     if change.backup:
         print(f"Backup: {short_path(change.backup)}")
-    print(change.lots)
+    print(change.assignment)
     for note in (*plan.notes, *change.next_steps):
         print(note)
     if change.doubles:
@@ -86,8 +86,8 @@ def _show_file_change(change: FileChange) -> None:
     hint(f"`preheat uninstall {plan.agent}{where}` removes it; `preheat status` says whether it works.")
 
 
-def _show_plan(plan: Plan, as_json: bool) -> None:
-    changes = difference(plan)
+def _show_plan(plan: FilePlan, as_json: bool) -> None:
+    changes = make_patch(plan)
     if as_json:
         print_json({**_file_change_json(FileChange(plan)), "difference": changes})
         return

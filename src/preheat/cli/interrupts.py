@@ -48,7 +48,7 @@ class Interrupts:
 
 
 @contextmanager
-def ending_is_interrupting() -> Iterator[None]:
+def interrupt_on_terminate() -> Iterator[None]:
     """Entered around work: SIGTERM acts like Ctrl-C. Programs that we started have a process group of their own, and would go on
     without us."""
     before = signal.signal(signal.SIGTERM, _raise_interrupt)

@@ -3,32 +3,32 @@
 from typing import TYPE_CHECKING
 
 from preheat.app.lab.labs import METRICS, LabPlan
-from preheat.cli.experiment_cards import number
+from preheat.cli.experiment_cards import format_metric
 from preheat.cli.screen import clean, console, say
 from preheat.cli.text import columns, count, day
-from preheat.model.experiment import Estimate
+from preheat.model.experiment import EffectEstimate
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from preheat.app.lab.labs import Level, Report
+    from preheat.app.lab.labs import ArmLevel, Report
 
 _COLOURS = {"helps": "green", "hurts": "red"}
 
 
-def show_report(found: "Report") -> None:
+def show_lab_report(found: "Report") -> None:
     screen = console()
     plan = found.plan
     say(screen, clean(found.sentence), _COLOURS.get(found.verdict, "bold"))
-    for sentence in filter(None, (found.fewest, *(held.sentence + "." for held in found.strategies))):
+    for sentence in filter(None, (found.dose_sentence, *(held.sentence + "." for held in found.strategies))):
         say(screen, clean(sentence))
     say(screen)
     about = f"{found.runs} of {count(found.planned, 'run')}, {count(len(plan.tasks), 'task')}, {plan.repeats} each"
     say(screen, clean(f"{found.name} (since {day(plan.at)}): {about}, by {plan.agent} with {plan.model}"))
     place = "before the prompt" if plan.give == "prompt" else "as a file"
-    decision = f"decided by {plan.metric}, margin {number(plan.metric, plan.margin)}"
+    decision = f"decided by {plan.metric}, margin {format_metric(plan.metric, plan.margin)}"
     say(screen, f"  {decision}; seed {plan.seed}; contexts are given {place}", "dim")
-    for sentence in limits(plan):
+    for sentence in describe_limits(plan):
         say(screen, f"  {sentence}", "dim")
     _show_levels(screen, found)
     _show_comparisons(screen, found)
@@ -36,18 +36,18 @@ def show_report(found: "Report") -> None:
     _show_endings(screen, found)
 
 
-def limits(plan: LabPlan) -> list[str]:
+def describe_limits(plan: LabPlan) -> list[str]:
     """The limits of a run, and which of them are not enforced."""
     found = []
     for most, noun in ((plan.turns, "turn"), (plan.tokens, "token")):
         if most:
-            loose = f": not enforced, with {plan.agent} only measured" if f"{noun}s" in plan.unheeded else ""
+            loose = f": not enforced, with {plan.agent} only measured" if f"{noun}s" in plan.unenforced else ""
             found.append(f"at most {count(most, noun)} a run{loose}")
     return found
 
 
 def _show_levels(screen: "Console", found: "Report") -> None:
-    arms: dict[str, dict[str, Level]] = {}
+    arms: dict[str, dict[str, ArmLevel]] = {}
     for each in found.levels:
         arms.setdefault(each.arm, {})[each.metric] = each
     rows = [["  arm", "given", "runs", *METRICS]]
@@ -59,13 +59,13 @@ def _show_levels(screen: "Console", found: "Report") -> None:
         say(screen, clean(line))
 
 
-def _level(each: "Level") -> str:
+def _level(each: "ArmLevel") -> str:
     if each.value is None:
         return "-"
     if each.low is None or each.high is None:
-        return number(each.metric, each.value)
-    low, high = (number(each.metric, end).removesuffix(" %").removesuffix(" s") for end in (each.low, each.high))
-    return f"{number(each.metric, each.value)} ({low} to {high})"
+        return format_metric(each.metric, each.value)
+    low, high = (format_metric(each.metric, end).removesuffix(" %").removesuffix(" s") for end in (each.low, each.high))
+    return f"{format_metric(each.metric, each.value)} ({low} to {high})"
 
 
 def _show_comparisons(screen: "Console", found: "Report") -> None:
@@ -80,16 +80,18 @@ def _show_comparisons(screen: "Console", found: "Report") -> None:
     for each in found.comparisons[1:]:
         say(screen, f"  {clean(each.sentence)}")
     for guard in found.guardrails:
-        say(screen, f"  guardrail {clean(guard.sentence)}", "red" if guard.standing == "broken" else "")
+        say(screen, f"  guardrail {clean(guard.sentence)}", "red" if guard.state == "broken" else "")
 
 
-def _estimate_row(estimate: Estimate) -> list[str]:
+def _estimate_row(estimate: EffectEstimate) -> list[str]:
     metric = estimate.metric
     interval = "-"
     if estimate.low is not None and estimate.high is not None:
-        interval = f"{number(metric, estimate.low, sign=True)} to {number(metric, estimate.high, sign=True)}"
+        interval = (
+            f"{format_metric(metric, estimate.low, sign=True)} to {format_metric(metric, estimate.high, sign=True)}"
+        )
     pair = f"{estimate.arm} - {estimate.against} ({estimate.clusters})"
-    return [f"  {metric}", pair, number(metric, estimate.difference, sign=True), interval]
+    return [f"  {metric}", pair, format_metric(metric, estimate.difference, sign=True), interval]
 
 
 def _p_value(p: float | None) -> str:
@@ -102,8 +104,10 @@ def _show_doses(screen: "Console", found: "Report") -> None:
     metric = found.plan.metric
     rows = [["  items", metric, "fitted", "95 %"]]
     for dose in found.doses.doses:
-        interval = f"{number(metric, dose.low)} to {number(metric, dose.high)}"
-        rows.append([f"  {dose.items}", number(metric, dose.level), number(metric, dose.fitted), interval])
+        interval = f"{format_metric(metric, dose.low)} to {format_metric(metric, dose.high)}"
+        rows.append(
+            [f"  {dose.items}", format_metric(metric, dose.level), format_metric(metric, dose.fitted), interval]
+        )
     say(screen)
     for line in columns(rows, left=1):
         say(screen, clean(line))

@@ -2,15 +2,15 @@
 
 import click
 
-from preheat.cli.command import Examples, json_option
-from preheat.cli.home import home
+from preheat.cli.command import ExampleCommand, json_option
+from preheat.cli.home import open_preheat
 from preheat.cli.screen import clean, console, hint, print_json, say
 from preheat.cli.text import columns, day
 
 
 @click.command(
     "list",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   preheat lab list
   preheat lab list --json""",
@@ -18,7 +18,7 @@ from preheat.cli.text import columns, day
 @json_option
 def list_command(as_json: bool) -> int:
     """List the labs."""
-    found = home().lab.labs()
+    found = open_preheat().lab.labs()
     for problem in found.damaged:
         hint(f"preheat: {clean(problem)}")
     if as_json:

@@ -5,7 +5,7 @@ from types import TracebackType
 
 from preheat.cli.progress import Bar
 from preheat.cli.text import printable
-from preheat.model.progress import Progress, Unit
+from preheat.model.progress import Progress, ProgressUnit
 
 
 class RunProgress(Progress):
@@ -28,7 +28,7 @@ class RunProgress(Progress):
     ) -> None:
         self.end()
 
-    def begin(self, work: str, total: float, unit: Unit = "steps") -> None:
+    def begin(self, work: str, total: float, unit: ProgressUnit = "steps") -> None:
         self._total, self._done = total, 0.0
         self._bar = Bar(work, total)
 

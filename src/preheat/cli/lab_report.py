@@ -2,16 +2,16 @@
 
 import click
 
-from preheat.cli.command import Examples, json_option
-from preheat.cli.experiment_cards import whole
-from preheat.cli.home import home
-from preheat.cli.lab_cards import show_report
+from preheat.cli.command import ExampleCommand, json_option
+from preheat.cli.experiment_cards import with_all_fields
+from preheat.cli.home import open_preheat
+from preheat.cli.lab_cards import show_lab_report
 from preheat.cli.screen import print_json
 
 
 @click.command(
     "report",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   preheat lab report shop
   preheat lab report path/to/a/lab
@@ -27,9 +27,9 @@ def report_command(name: str, as_json: bool) -> int:
     The unit is the task: one that was run several times counts once, with its mean. A run counts in its arm, whatever the agent
     did with its context.
     """
-    found = home().lab.report(name)
+    found = open_preheat().lab.report(name)
     if as_json:
-        print_json(whole(found))
+        print_json(with_all_fields(found))
     else:
-        show_report(found)
+        show_lab_report(found)
     return 1 if found.problems else 0

@@ -9,13 +9,13 @@ from typing import Any
 
 import click
 
-from preheat.app.lab.labs import METRICS, Labs, Suite, Wanted
-from preheat.cli.command import Examples, json_option
-from preheat.cli.experiment_cards import whole
-from preheat.cli.guard import INTERRUPTED, fail
-from preheat.cli.home import home
-from preheat.cli.interrupts import ending_is_interrupting
-from preheat.cli.lab_cards import limits, show_report
+from preheat.app.lab.labs import METRICS, LabRequest, Labs, Suite
+from preheat.cli.command import ExampleCommand, json_option
+from preheat.cli.experiment_cards import with_all_fields
+from preheat.cli.guard import INTERRUPTED, print_failure
+from preheat.cli.home import open_preheat
+from preheat.cli.interrupts import interrupt_on_terminate
+from preheat.cli.lab_cards import describe_limits, show_lab_report
 from preheat.cli.lab_progress import RunProgress
 from preheat.cli.options import AgentName, SessionName
 from preheat.cli.screen import clean, console, print_json, say
@@ -27,7 +27,7 @@ class LabAgent(AgentName):
     """An agent that the lab can run, or `chat`, a plain loop of Preheat."""
 
     def __init__(self) -> None:
-        super().__init__(lambda: home().lab.agents(), "the lab can run")
+        super().__init__(lambda: open_preheat().lab.agents(), "the lab can run")
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         return "chat" if str(value).lower() == "chat" else super().convert(value, param, ctx)
@@ -35,7 +35,7 @@ class LabAgent(AgentName):
 
 @click.command(
     "run",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   preheat lab run suite.yaml --endpoint http://127.0.0.1:8080/v1 --model NAME
   preheat lab run suite.yaml --agent NAME --arms cold,warm,placebo,note --template mine --repeats 3
@@ -120,8 +120,8 @@ def run_command(suite_path: str, name: str | None, limit: int | None, as_json: b
     Every task is done in every arm, in random order. `verify` decides whether a run succeeded; mistakes, calls and tokens are
     measured from the transcript, which goes into the archive marked as Preheat's own.
     """
-    labs = home().lab
-    suite = labs.suite(suite_path, limit)
+    labs = open_preheat().lab
+    suite = labs.read_suite(suite_path, limit)
     restart, dry, keep = (settings.pop(each) for each in ("restart", "dry_run", "keep_work"))
     wanted = _wanted(settings)
     if dry:
@@ -129,7 +129,7 @@ def run_command(suite_path: str, name: str | None, limit: int | None, as_json: b
     return _run(labs, suite, wanted, name or suite.name, restart, keep, as_json)
 
 
-def _wanted(settings: dict[str, Any]) -> Wanted:
+def _wanted(settings: dict[str, Any]) -> LabRequest:
     arms = tuple(part for part in settings.pop("arms").split(",") if part.strip())
     texts: dict[str, Any] = {each: settings.pop(each) or "" for each in ("agent", "session", "give")}
     paths: dict[str, Any] = {
@@ -137,27 +137,27 @@ def _wanted(settings: dict[str, Any]) -> Wanted:
         for each in ("context", "project")
         if (value := settings.pop(each))
     }
-    return Wanted(arms=arms, options=tuple(settings.pop("options")), **texts, **paths, **settings)
+    return LabRequest(arms=arms, options=tuple(settings.pop("options")), **texts, **paths, **settings)
 
 
-def _run(labs: Labs, suite: Suite, wanted: Wanted, name: str, restart: bool, keep: bool, as_json: bool) -> int:
+def _run(labs: Labs, suite: Suite, wanted: LabRequest, name: str, restart: bool, keep: bool, as_json: bool) -> int:
     try:
-        with _work_folder(keep) as folder, RunProgress(as_json) as progress, ending_is_interrupting():
+        with _work_folder(keep) as folder, RunProgress(as_json) as progress, interrupt_on_terminate():
             found = labs.run(suite, wanted, name, restart, folder, progress)
     except KeyboardInterrupt:
         try:
             so_far = labs.summary(name)
         except NotFound:  # before anything was run
             raise KeyboardInterrupt from None
-        return fail(
+        return print_failure(
             f"interrupted: {so_far.runs} of {count(so_far.planned, 'run')} are done; the same command continues,"
             f" `preheat lab report {name}` shows the results so far",
             INTERRUPTED,
         )
     if as_json:
-        print_json(whole(found))
+        print_json(with_all_fields(found))
     else:
-        show_report(found)
+        show_lab_report(found)
     return 1 if found.problems else 0
 
 
@@ -177,7 +177,7 @@ def _work_folder(wanted: bool) -> Iterator[str]:
             print(f"preheat: the folders of the runs are below `{os.path.join(folder, 'runs')}`", file=sys.stderr)
 
 
-def _show_plan(labs: Labs, suite: Suite, wanted: Wanted, name: str, as_json: bool) -> int:
+def _show_plan(labs: Labs, suite: Suite, wanted: LabRequest, name: str, as_json: bool) -> int:
     plan = labs.plan(suite, wanted, name)
     cells = labs.order(plan)
     if as_json:
@@ -191,11 +191,11 @@ def _show_plan(labs: Labs, suite: Suite, wanted: Wanted, name: str, as_json: boo
         "bold",
     )
     say(screen, f"  decided by {plan.metric}, margin {plan.margin:g}; random order from seed {plan.seed}")
-    for sentence in limits(plan):
+    for sentence in describe_limits(plan):
         say(screen, f"  {sentence}")
     for arm in plan.arms:
         for task in plan.tasks:
-            each = plan.given[arm][task.id]
+            each = plan.contexts[arm][task.id]
             size = f"{each.tokens:,} tokens" if each.context else f"nothing{f' ({each.why})' if each.why else ''}"
             say(screen, clean(f"  {arm:<9} {task.id}: {size}"))
     for identity, text in plan.texts.items():

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from preheat.cli.command import Examples, json_option
-from preheat.cli.home import archived, home
+from preheat.cli.command import ExampleCommand, json_option
+from preheat.cli.home import open_archive, open_preheat
 from preheat.cli.progress import Display
 from preheat.cli.screen import print_json
 from preheat.cli.text import printable
@@ -23,13 +23,13 @@ _IDLE = 0.5
 _LOOK_AGAIN = 15.0
 
 
-class Task(click.ParamType):  # type: ignore[type-arg] # not generic in older releases
+class LearnerName(click.ParamType):  # type: ignore[type-arg] # not generic in older releases
     """A learner by its name, however written, or a part of it."""
 
     name = "learner"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        wanted, names = _plain(str(value)), home().learners()
+        wanted, names = _plain(str(value)), open_preheat().learners()
         found = [name for name in names if _plain(name) == wanted]
         for part in (wanted, wanted.removesuffix("s")):  # `repairs` is about LearnRepairPatterns
             found = found or [name for name in names if part and part in _plain(name)]
@@ -40,7 +40,9 @@ class Task(click.ParamType):  # type: ignore[type-arg] # not generic in older re
         return found[0]
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        return [CompletionItem(name) for name in home().learners() if _plain(name).startswith(_plain(incomplete))]
+        return [
+            CompletionItem(name) for name in open_preheat().learners() if _plain(name).startswith(_plain(incomplete))
+        ]
 
 
 def _plain(name: str) -> str:
@@ -49,7 +51,7 @@ def _plain(name: str) -> str:
 
 @click.command(
     "learn",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   preheat learn                               everything new since the last time
   preheat learn --learner repairs             one of the ten learners alone
@@ -59,8 +61,8 @@ def _plain(name: str) -> str:
 Only sessions that are new or have grown are read; a run can be stopped at any time, and the next one continues. No model is
 called, and nothing leaves this machine. Run `preheat sync` first, or let your agent's hooks do it.""",
 )
-@click.option("--learner", "learners", type=Task(), multiple=True, help="Run only this learner (repeatable).")
-@click.option("--task", "tasks", type=Task(), multiple=True, hidden=True)  # the name in version 0.1
+@click.option("--learner", "learners", type=LearnerName(), multiple=True, help="Run only this learner (repeatable).")
+@click.option("--task", "tasks", type=LearnerName(), multiple=True, hidden=True)  # the name in version 0.1
 @click.option("--when-idle", is_flag=True, help="Wait until the machine is idle, and run at low priority.")
 @click.option(
     "--wait", type=click.FloatRange(0), default=60.0, show_default=True, metavar="MINUTES",
@@ -77,7 +79,7 @@ def learn_command(
     """
     if when_idle:
         _wait_until_idle(wait * 60)
-    preheat = archived()
+    preheat = open_archive()
     with Display() as progress:
         report = preheat.learn(*learners, *tasks, progress=progress)
     for failure in report.failures[:3]:
@@ -112,6 +114,6 @@ def _print_json(report: "LearnReport") -> None:
             "tasks": [task._asdict() for task in report.tasks],
             "failures": [{"session": failure.key, "why": failure.why} for failure in report.failures],
             "seconds": round(report.seconds, 3),
-            "proof": report.proof,
+            "proof": report.withdrawals,
         }
     )

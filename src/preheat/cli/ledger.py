@@ -2,9 +2,9 @@
 
 import click
 
-from preheat.cli.command import Examples, json_option
-from preheat.cli.experiment_cards import whole
-from preheat.cli.home import home
+from preheat.cli.command import ExampleCommand, json_option
+from preheat.cli.experiment_cards import with_all_fields
+from preheat.cli.home import open_preheat
 from preheat.cli.screen import clean, console, hint, print_json, say
 from preheat.cli.text import day
 from preheat.model.experiment import LedgerEntry
@@ -12,7 +12,7 @@ from preheat.model.experiment import LedgerEntry
 
 @click.command(
     "ledger",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   preheat ledger
   preheat ledger --json | jq '.entries[] | select(.verdict == "no difference")'
@@ -23,9 +23,9 @@ removed line is noticed; then the exit code is 1.""",
 @json_option
 def ledger_command(as_json: bool) -> int:
     """Show every finished experiment and its result, null results included."""
-    found = home().experiments.ledger()
+    found = open_preheat().experiments.ledger()
     if as_json:
-        print_json(whole(found))
+        print_json(with_all_fields(found))
         return 1 if found.changed_lines else 0
     screen = console()
     for each in found.entries:

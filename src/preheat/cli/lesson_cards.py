@@ -13,7 +13,7 @@ from rich.text import Text
 
 from preheat.app.learning.learning import LearnReport
 from preheat.cli.screen import clean, console, hint, print_table, say
-from preheat.cli.text import count, moment, one_line, printable, span, tokens
+from preheat.cli.text import count, date_time, duration, one_line, printable, tokens
 from preheat.model.lesson import DAY, Lesson, LessonKind
 
 _MOST_COSTLY = 3
@@ -29,7 +29,7 @@ _TITLES: dict[LessonKind, str] = {
 }
 
 
-def show_list(lessons: Sequence[Lesson], now: float) -> None:
+def show_lessons(lessons: Sequence[Lesson], now: float) -> None:
     """Print lessons by kind; each with its project if there are several."""
     screen = console()
     several = len({lesson.scope.project for lesson in lessons} - {""}) > 1
@@ -59,12 +59,12 @@ def _lesson_text(lesson: Lesson, now: float) -> Text:
         text.append("  (pinned)", "green")
     if lesson.status != "active":
         text.append(f"  ({lesson.status}: {clean(lesson.why)})", "yellow")
-    elif not lesson.usable(now):
+    elif not lesson.is_usable(now):
         text.append("  (expired)", "yellow")
     return text
 
 
-def show_one(lesson: Lesson, names: Mapping[str, str], now: float) -> None:
+def show_lesson(lesson: Lesson, names: Mapping[str, str], now: float) -> None:
     """Print one lesson with all its fields and evidence."""
     screen = console()
     say(screen, clean(lesson.text), "bold")
@@ -81,7 +81,7 @@ def show_one(lesson: Lesson, names: Mapping[str, str], now: float) -> None:
         for each in lesson.evidence:
             side = "against" if each.against else "for"
             place = f" call {each.seq + 1}" if each.seq is not None else " message"
-            facts = f"{moment(each.at)}  {names.get(each.session, each.session)}{place}"
+            facts = f"{date_time(each.at)}  {names.get(each.session, each.session)}{place}"
             line = Text(f"  {side.ljust(7)}  ", "red" if each.against else "green")
             screen.print(line.append(f"{facts}  ", "dim").append(one_line(clean(each.text), 120)), soft_wrap=True)
 
@@ -89,7 +89,7 @@ def show_one(lesson: Lesson, names: Mapping[str, str], now: float) -> None:
 def _facts(lesson: Lesson, now: float) -> list[tuple[str, str]]:
     scope, support = lesson.scope, lesson.support
     measured = "not measured" if lesson.utility is None else f"{lesson.utility:+.3f} mistakes avoided per call"
-    cost = f"{span(lesson.cost_seconds)}, {tokens(lesson.cost_tokens)} tokens" if lesson.cost_seconds else ""
+    cost = f"{duration(lesson.cost_seconds)}, {tokens(lesson.cost_tokens)} tokens" if lesson.cost_seconds else ""
     return [
         ("id", lesson.id),
         ("kind", lesson.kind + (f" ({lesson.topic})" if lesson.topic else "")),
@@ -108,8 +108,8 @@ def _facts(lesson: Lesson, now: float) -> list[tuple[str, str]]:
         ("score", f"{lesson.score:.2f}"),
         ("effect", measured),
         ("cost", cost),
-        ("first seen", moment(lesson.first_seen)),
-        ("last seen", moment(lesson.last_seen)),
+        ("first seen", date_time(lesson.first_seen)),
+        ("last seen", date_time(lesson.last_seen)),
         ("half-life", f"{lesson.half_life:.0f} days; counts {lesson.freshness(now):.0%} now"),
         ("expires", _expiry(lesson, now)),
         ("status", lesson.status + (f": {lesson.why}" if lesson.why else "") + (", pinned" if lesson.pinned else "")),
@@ -150,7 +150,7 @@ def show_learning(report: LearnReport) -> None:
         mistakes.add_column(style="cyan", no_wrap=True)
         mistakes.add_column(overflow="fold")
         for lesson in report.mistakes[:_MOST_COSTLY]:
-            lost = f"{span(lesson.cost_seconds)} and " if lesson.cost_seconds else ""
+            lost = f"{duration(lesson.cost_seconds)} and " if lesson.cost_seconds else ""
             cost = f"{lost}{tokens(lesson.cost_tokens)} tokens lost"
             mistakes.add_row(
                 f"  {lesson.id}", Text(one_line(clean(lesson.text), 300)).append(f"  {cost}{_where(lesson)}", "dim")
@@ -165,7 +165,7 @@ def show_learning(report: LearnReport) -> None:
     for task in report.tasks:
         table.add_row(task.name, f"{task.lessons:,}" if task.lessons else "–", Text(clean(task.line)))
     print_table(screen, table)
-    for line in report.proof:
+    for line in report.withdrawals:
         say(screen, clean(line), "yellow")
     if any(task.lessons for task in report.tasks):
         hint(

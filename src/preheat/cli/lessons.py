@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import CompletionItem
 
-from preheat.cli.command import ExampleGroup, Examples, json_option
-from preheat.cli.home import archived
+from preheat.cli.command import ExampleCommand, ExampleGroup, json_option
+from preheat.cli.home import open_archive
 from preheat.cli.options import AgentName
 from preheat.cli.screen import clean, hint, print_json
 from preheat.cli.text import count, one_line
 from preheat.model.lesson import LESSON_KINDS, Lesson
 
 if TYPE_CHECKING:
-    from preheat.app.learning.lessons import Mark
+    from preheat.app.learning.lessons import MarkKind
 
 _LIMIT = 40
 
@@ -28,7 +28,7 @@ class LessonName(click.ParamType):  # type: ignore[type-arg] # not generic in ol
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         return [
             CompletionItem(each.id, help=one_line(each.text, 60))
-            for each in archived().knowledge.lessons()
+            for each in open_archive().knowledge.lessons()
             if each.id.startswith(incomplete)
         ]
 
@@ -47,7 +47,7 @@ def lessons_group() -> None:
 
 @lessons_group.command(
     "list",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   preheat lessons list --project .                     of this project, and what holds anywhere
   preheat lessons list --kind repair --kind dead_end   only these
@@ -65,14 +65,14 @@ def list_command(
     project: str | None, kinds: tuple[str, ...], agent: str | None, limit: int, everything: bool, as_json: bool
 ) -> int:
     """List what was learned: by kind, the best first."""
-    found = archived().knowledge.lessons(project)
+    found = open_archive().knowledge.lessons(project)
     now = time.time()
     fitting = [
         lesson
         for lesson in found
         if (not kinds or lesson.kind in kinds)
         and (agent is None or lesson.scope.agent in ("", agent))
-        and (everything or lesson.usable(now))
+        and (everything or lesson.is_usable(now))
     ]
     fitting.sort(key=lambda lesson: (LESSON_KINDS.index(lesson.kind), -lesson.score, lesson.id))
     shown = fitting if everything else _take_evenly(fitting, limit)
@@ -82,9 +82,9 @@ def list_command(
     if not shown:
         hint("No lessons here. `preheat sync`, then `preheat learn`; `--all` also shows what is too weak to be used.")
         return 0
-    from preheat.cli.lesson_cards import show_list  # noqa: PLC0415 - rich takes longer than a completion
+    from preheat.cli.lesson_cards import show_lessons  # noqa: PLC0415 - rich takes longer than a completion
 
-    show_list(shown, now)
+    show_lessons(shown, now)
     number = count(len(shown), "lesson") + (f" of {len(found):,}" if len(shown) < len(found) else "")
     hint(f"{number}. `preheat lessons show {shown[0].id}` shows its evidence.")
     return 0
@@ -102,23 +102,25 @@ def _take_evenly(lessons: Sequence[Lesson], limit: int) -> list[Lesson]:
     return [lessons[index] for index in sorted(index for _, index in sorted(turns)[:limit])]
 
 
-@lessons_group.command("show", cls=Examples, epilog="  preheat lessons show r1f3a2b4c")
+@lessons_group.command("show", cls=ExampleCommand, epilog="  preheat lessons show r1f3a2b4c")
 @click.argument("lesson", type=LessonName())
 @json_option
 def show_command(lesson: str, as_json: bool) -> int:
     """Show one lesson with its evidence: sessions and calls."""
-    home = archived()
+    home = open_archive()
     one = home.knowledge.find(lesson)
     if as_json:
         print_json(one)
     else:
-        from preheat.cli.lesson_cards import show_one  # noqa: PLC0415 - rich takes longer than a completion
+        from preheat.cli.lesson_cards import show_lesson  # noqa: PLC0415 - rich takes longer than a completion
 
-        show_one(one, home.archive.short_names(each.session for each in one.evidence), time.time())
+        show_lesson(one, home.archive.short_names(each.session for each in one.evidence), time.time())
     return 0
 
 
-@lessons_group.command("retire", cls=Examples, epilog="  preheat lessons retire r1f3a2b4c --because 'we moved to pnpm'")
+@lessons_group.command(
+    "retire", cls=ExampleCommand, epilog="  preheat lessons retire r1f3a2b4c --because 'we moved to pnpm'"
+)
 @click.argument("lesson", type=LessonName())
 @click.option("--because", "why", default="", metavar="TEXT", help="Why; stored with the lesson.")
 @json_option
@@ -127,7 +129,7 @@ def retire_command(lesson: str, why: str, as_json: bool) -> int:
     return _mark(lesson, "retired", why, as_json)
 
 
-@lessons_group.command("pin", cls=Examples, epilog="  preheat lessons pin c0e1d2f3a")
+@lessons_group.command("pin", cls=ExampleCommand, epilog="  preheat lessons pin c0e1d2f3a")
 @click.argument("lesson", type=LessonName())
 @click.option("--because", "why", default="", metavar="TEXT", help="Why; stored with the lesson.")
 @json_option
@@ -136,7 +138,7 @@ def pin_command(lesson: str, why: str, as_json: bool) -> int:
     return _mark(lesson, "pinned", why, as_json)
 
 
-@lessons_group.command("release", cls=Examples, epilog="  preheat lessons release c0e1d2f3a")
+@lessons_group.command("release", cls=ExampleCommand, epilog="  preheat lessons release c0e1d2f3a")
 @click.argument("lesson", type=LessonName())
 @json_option
 def release_command(lesson: str, as_json: bool) -> int:
@@ -144,8 +146,8 @@ def release_command(lesson: str, as_json: bool) -> int:
     return _mark(lesson, None, "", as_json)
 
 
-def _mark(lesson: str, mark: "Mark | None", why: str, as_json: bool) -> int:
-    found = archived().knowledge.mark(lesson, mark, why)
+def _mark(lesson: str, mark: "MarkKind | None", why: str, as_json: bool) -> int:
+    found = open_archive().knowledge.mark(lesson, mark, why)
     one = found.lesson
     if as_json:
         print_json(one)

@@ -9,15 +9,15 @@ from rich.text import Text
 
 from preheat.app.agents import title_of
 from preheat.cli.screen import clean, console, print_table, say
-from preheat.cli.text import count, day, moment, one_line, short_path
-from preheat.model.listing import Hit, Summary
+from preheat.cli.text import count, date_time, day, one_line, short_path
+from preheat.model.listing import SearchHit, SessionSummary
 
 _NARROW, _WIDE = 100, 120
 _SNIPPET = 160
 _BEFORE = 50
 
 
-def show_list(found: Sequence[Summary], names: Mapping[str, str]) -> None:
+def show_sessions(found: Sequence[SessionSummary], names: Mapping[str, str]) -> None:
     """Print sessions as a table; a narrow window has fewer columns."""
     screen = console()
     narrow, wide = screen.width < _NARROW, screen.width >= _WIDE
@@ -32,12 +32,12 @@ def show_list(found: Sequence[Summary], names: Mapping[str, str]) -> None:
         table.add_column("msgs" if narrow and name == "messages" else name, justify="right", no_wrap=True, min_width=5)
     table.add_column("about", no_wrap=True, overflow="ellipsis", ratio=1, min_width=8)
     for each in found:
-        started = day(each.started_at) if narrow else moment(each.started_at)
+        started = day(each.started_at) if narrow else date_time(each.started_at)
         cells = [names[each.key], started, title_of(each.agent), project_name(each.project)]
         cells += [clean(each.model)] if wide else []
         cells += [f"{each.messages:,}", f"{each.calls:,}"]
         cells += [] if narrow else [f"{each.errors:,}" if each.errors else ""]
-        table.add_row(*(Text(cell) for cell in (*cells, about(each))))
+        table.add_row(*(Text(cell) for cell in (*cells, describe_session(each))))
     print_table(screen, table)
 
 
@@ -47,13 +47,13 @@ def project_name(project: str) -> str:
     return "/".join(parts[-2:]) if len(parts) > 2 else short_path(project)
 
 
-def about(summary: Summary) -> str:
+def describe_session(summary: SessionSummary) -> str:
     """A session's title or first prompt, and its relation to a parent session."""
     text = one_line(clean(summary.title or summary.opening), 200)
     return f"({summary.relation}) {text}".rstrip() if summary.relation else text
 
 
-def show_children(screen: Console, below: Sequence[Summary]) -> None:
+def show_children(screen: Console, below: Sequence[SessionSummary]) -> None:
     """Print the sessions that were started from one."""
     if not below:
         return
@@ -67,21 +67,21 @@ def show_children(screen: Console, below: Sequence[Summary]) -> None:
         )
 
 
-def show_hits(hits: Sequence[Hit], names: Mapping[str, str], terms: Sequence[str]) -> None:
+def show_hits(hits: Sequence[SearchHit], names: Mapping[str, str], terms: Sequence[str]) -> None:
     """Print passages below their sessions, with the search terms marked."""
     screen = console()
     # Only at the beginning of a word, as in the index; endings may differ.
     words = "|".join(re.escape(term) for term in sorted(terms, key=len, reverse=True))
     pattern = re.compile(rf"(?<![^\W_])(?:{words})", re.IGNORECASE)
-    by_session: dict[str, list[Hit]] = {}
+    by_session: dict[str, list[SearchHit]] = {}
     for hit in hits:
         by_session.setdefault(hit.session.key, []).append(hit)
     for key, passages in by_session.items():
         session = passages[0].session
         head = Text()
         head.append(names[key], "cyan")
-        head.append(f"  {moment(session.started_at)}  {title_of(session.agent)}  {project_name(session.project)}")
-        head.append(f"  {one_line(about(session), 60)}", "dim")
+        head.append(f"  {date_time(session.started_at)}  {title_of(session.agent)}  {project_name(session.project)}")
+        head.append(f"  {one_line(describe_session(session), 60)}", "dim")
         screen.print(head, soft_wrap=True)
         for hit in passages:
             line = Text(f"  {hit.line:>6} {hit.kind:<9} ", "dim")

@@ -9,8 +9,8 @@ import sys
 
 import click
 
-from preheat.cli.command import Examples, json_option
-from preheat.cli.home import home
+from preheat.cli.command import ExampleCommand, json_option
+from preheat.cli.home import open_preheat
 from preheat.errors import UserError
 from preheat.settings import data_folder
 
@@ -20,7 +20,7 @@ _NEEDS = "mcp>=2.3"
 
 @click.command(
     "mcp",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog=f"""\
   preheat mcp                                  over standard input and output; a client starts it
   preheat mcp --http                           on http://127.0.0.1:{PORT}/mcp, with a token
@@ -73,7 +73,7 @@ def mcp_command(http: bool, host: str, port: int, names: tuple[str, ...], projec
 def _over_http(cwd: str, host: str, port: int, names: tuple[str, ...], as_json: bool) -> int:
     from preheat.mcp.http import is_loopback, serve_http  # noqa: PLC0415 - the SDK is heavy and optional
 
-    token = home().daemon.address().token
+    token = open_preheat().daemon.address().token
     if not is_loopback(host):
         print(f"preheat: `{host}` can be reached from other machines; only the token protects it", file=sys.stderr)
 

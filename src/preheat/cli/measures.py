@@ -9,9 +9,9 @@ from rich.console import Console
 from rich.text import Text
 
 from preheat.app.agents import title_of
-from preheat.cli.screen import clean, say, speaks_unicode
-from preheat.cli.text import count, moment, one_line, short_path, span, tokens
-from preheat.model.listing import Summary
+from preheat.cli.screen import clean, has_unicode, say
+from preheat.cli.text import count, date_time, duration, one_line, short_path, tokens
+from preheat.model.listing import SessionSummary
 from preheat.model.profile import Rate, SessionProfile, UserStyle
 
 _WIDEST = 100
@@ -52,16 +52,16 @@ _TYPES = {
 }
 
 
-def show_profile(screen: Console, summary: Summary, profile: SessionProfile) -> None:
+def show_profile(screen: Console, summary: SessionSummary, profile: SessionProfile) -> None:
     """Print the profile of a session."""
     say(screen, one_line(clean(summary.title or summary.opening), _WIDEST) or "(no title)", "bold")
     program = f"{title_of(summary.agent)} {summary.version}".strip()
-    parts = (program, clean(summary.model), short_path(summary.project), moment(summary.started_at))
+    parts = (program, clean(summary.model), short_path(summary.project), date_time(summary.started_at))
     say(screen, "  " + " · ".join(part for part in parts if part and part != "-"), "dim")
     say(screen)
     say(
         screen,
-        headline(profile),
+        summarize_profile(profile),
         "bold red" if profile.mistakes.count else "bold green" if profile.errors.total else "bold",
     )
     for line in _explanations(profile):
@@ -75,7 +75,7 @@ def show_profile(screen: Console, summary: Summary, profile: SessionProfile) -> 
         _labelled(screen, label, text)
 
 
-def headline(profile: SessionProfile) -> str:
+def summarize_profile(profile: SessionProfile) -> str:
     """How the calls went, in one sentence."""
     if not profile.calls:
         return "No tool was called, so there is nothing to judge."
@@ -119,7 +119,7 @@ def _tools(screen: Console, profile: SessionProfile) -> None:
     wide = max(len("tool"), *map(len, names))
     size = _BAR if screen.width >= _WIDEST else _BAR // 2
     say(screen, f"{'tool':<{wide}}  calls  failed  mistakes  {'error rate':<{size + 7}} 95 % interval", "bold")
-    full, empty = ("█", "░") if speaks_unicode() else ("#", ".")
+    full, empty = ("█", "░") if has_unicode() else ("#", ".")
     for name, (_, use) in zip(names, shown, strict=True):
         line = Text(f"{name:<{wide}}  {use.calls:>5,}  ")
         line.append(f"{use.errors.count or '':>6}", "red" if use.errors.count else "")
@@ -167,7 +167,7 @@ def _lost(profile: SessionProfile) -> str:
         return "nothing: no call failed"
     if not profile.lost_seconds and not profile.lost_tokens:
         return "nothing that was recorded (findings are work, not loss)"
-    time = span(profile.lost_seconds) + (f" of {span(profile.seconds)}" if profile.seconds else "")
+    time = duration(profile.lost_seconds) + (f" of {duration(profile.seconds)}" if profile.seconds else "")
     of_all = f" of {tokens(profile.tokens)}" if profile.tokens else ""
     parts = [time if profile.lost_seconds else "", f"about {tokens(profile.lost_tokens)}{of_all} tokens"]
     return " and ".join(part for part in parts if part) + " went into calls that failed, findings aside"

@@ -12,12 +12,12 @@ from rich.text import Text
 
 from preheat.app.agents import title_of
 from preheat.cli.listing import project_name
-from preheat.cli.screen import clean, console, hint, print_table, say, speaks_unicode
-from preheat.cli.text import count, day, moment, one_line, span, tokens
+from preheat.cli.screen import clean, console, has_unicode, hint, print_table, say
+from preheat.cli.text import count, date_time, day, duration, one_line, tokens
 from preheat.model.mistake import Mistake, Mistakes, Occurrence
 from preheat.model.outcome import Cause
 
-SHOWN_SESSIONS = 3
+SESSIONS_PER_CARD = 3
 _WIDEST = 120
 """Longer lines are hard to read, however wide the window."""
 _INDENT = "    "
@@ -38,7 +38,7 @@ class _Signs(NamedTuple):
 
 
 def _signs() -> _Signs:
-    return _Signs("━", "─", "✓", " · ", "×") if speaks_unicode() else _Signs("#", ".", "+", ", ", "x")
+    return _Signs("━", "─", "✓", " · ", "×") if has_unicode() else _Signs("#", ".", "+", ", ", "x")
 
 
 def show_mistakes(found: Mistakes, shown: Sequence[Mistake], names: Mapping[str, str]) -> None:
@@ -112,7 +112,7 @@ def _card(
 def _costs(mistake: Mistake) -> list[str]:
     found = [f"{count(mistake.calls, 'call')} in {count(len(mistake.sessions), 'session')}"]
     if mistake.seconds >= 1:
-        found.append(span(mistake.seconds))
+        found.append(duration(mistake.seconds))
     if mistake.tokens:
         found.append(f"{tokens(mistake.tokens)} tokens")
     return found
@@ -174,11 +174,11 @@ def _plain(text: str) -> str:
 def _seen(mistake: Mistake, names: Mapping[str, str], signs: _Signs) -> Text:
     line = Text().append(f"{_INDENT}seen in ", "dim")
     per_session = _per_session(mistake)
-    for place, key in enumerate(mistake.sessions[:SHOWN_SESSIONS]):
+    for place, key in enumerate(mistake.sessions[:SESSIONS_PER_CARD]):
         line.append(", " if place else "", "dim")
         line.append(clean(names[key]), "cyan")
         line.append(f" {signs.times}{per_session[key]}" if per_session[key] > 1 else "", "dim")
-    rest = len(mistake.sessions) - SHOWN_SESSIONS
+    rest = len(mistake.sessions) - SESSIONS_PER_CARD
     line.append(f" and {rest:,} more" if rest > 0 else "", "dim")
     return line
 
@@ -193,7 +193,7 @@ def _per_session(mistake: Mistake) -> dict[str, int]:
 def _total(found: Mistakes) -> str:
     parts = [count(found.calls, "failed call")]
     if found.seconds >= 1:
-        parts.append(span(found.seconds))
+        parts.append(duration(found.seconds))
     if found.tokens:
         parts.append(f"{tokens(found.tokens)} tokens")
     listed = " and ".join(part for part in (", ".join(parts[:-1]), parts[-1]) if part)
@@ -207,7 +207,7 @@ def _line(screen: Console, line: Text, width: int) -> None:
     screen.print(line, soft_wrap=True)
 
 
-def show_one(mistake: Mistake, names: Mapping[str, str]) -> None:
+def show_mistake(mistake: Mistake, names: Mapping[str, str]) -> None:
     """Print one mistake with all its occurrences."""
     screen = console()
     width = min(screen.width, _WIDEST)
@@ -237,7 +237,7 @@ def _table(screen: Console, mistake: Mistake, names: Mapping[str, str], signs: _
     table.add_column("call", no_wrap=True, justify="right")
     table.add_column("what failed", no_wrap=True, overflow="ellipsis", ratio=1, min_width=12)
     table.add_column("what worked", no_wrap=True, overflow="ellipsis", ratio=1, min_width=12)
-    when = moment if screen.width >= 100 else day
+    when = date_time if screen.width >= 100 else day
     one_tool = len(mistake.tools) == 1
     for each in mistake.occurrences:
         worked = Text("")

@@ -8,12 +8,12 @@ from typing import Any
 import click
 from msgspec.structs import replace
 
-from preheat.cli.command import Examples, json_option
-from preheat.cli.home import analysed
-from preheat.cli.options import RenamedChoice, chosen, filter_options
+from preheat.cli.command import ExampleCommand, json_option
+from preheat.cli.home import open_analysed_archive
+from preheat.cli.options import RenamedChoice, filter_options, make_filter
 from preheat.cli.screen import print_json
 from preheat.errors import NotFound
-from preheat.model.mistake import COSTS, CostBy, Mistake, Mistakes
+from preheat.model.mistake import MISTAKE_COSTS, Mistake, MistakeCost, Mistakes
 from preheat.model.outcome import CAUSES, EARLIER_CAUSES, Cause
 
 _LIMIT = 10
@@ -21,7 +21,7 @@ _LIMIT = 10
 
 @click.command(
     "mistakes",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   preheat mistakes                             the ten most costly
   preheat mistakes --project . --since 30d     of this project, the last month
@@ -39,7 +39,7 @@ calls, because every agent records those; not every agent records times and toke
     "--cause", "causes", type=RenamedChoice(CAUSES, EARLIER_CAUSES), multiple=True,
     help="Only of this cause (repeatable).  [default: all but findings]",
 )  # fmt: skip
-@click.option("--by", type=click.Choice(COSTS), default="calls", show_default=True, help="What to rank by.")
+@click.option("--by", type=click.Choice(MISTAKE_COSTS), default="calls", show_default=True, help="What to rank by.")
 @click.option(
     "--min-sessions",
     type=click.IntRange(1),
@@ -56,7 +56,7 @@ calls, because every agent records those; not every agent records times and toke
 def mistakes_command(
     which: str | None,
     causes: tuple[Cause, ...],
-    by: CostBy,
+    by: MistakeCost,
     min_sessions: int,
     limit: int,
     everything: bool,
@@ -67,24 +67,24 @@ def mistakes_command(
 
     With N or ID, shows every occurrence of one.
     """
-    home = analysed()
-    found = home.reliability.as_analysed().mistakes(chosen(options), causes, by, min_sessions)
+    home = open_analysed_archive()
+    found = home.reliability.without_analysing().mistakes(make_filter(options), causes, by, min_sessions)
     if which is not None:
         one = _find(found, which)
         if as_json:
             print_json(one)
         else:
-            from preheat.cli.mistake_cards import show_one  # noqa: PLC0415 - rich takes longer than a completion
+            from preheat.cli.mistake_cards import show_mistake  # noqa: PLC0415 - rich takes longer than a completion
 
-            show_one(one, home.archive.short_names(one.sessions))
+            show_mistake(one, home.archive.short_names(one.sessions))
         return 0
     shown = found.mistakes if everything else found.mistakes[:limit]
     if as_json:
         print_json(replace(found, mistakes=shown))
         return 0
-    from preheat.cli.mistake_cards import SHOWN_SESSIONS, show_mistakes  # noqa: PLC0415 - rich takes longer than a completion
+    from preheat.cli.mistake_cards import SESSIONS_PER_CARD, show_mistakes  # noqa: PLC0415 - rich takes longer than a completion
 
-    evidence = [session for each in shown for session in each.sessions[:SHOWN_SESSIONS]]
+    evidence = [session for each in shown for session in each.sessions[:SESSIONS_PER_CARD]]
     show_mistakes(found, shown, home.archive.short_names(evidence))
     return 0
 

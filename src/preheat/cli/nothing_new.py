@@ -8,13 +8,13 @@ from __future__ import annotations
 from preheat.cli.text import count
 
 _NUMBERS = ("files", "read", "sessions", "calls", "messages", "bytes", "problems")
-NOTHING_THERE = (
+NO_SESSIONS_FOUND = (
     "No sessions were found where the agents keep them (`preheat doctor` shows where that is). "
     "`preheat sync FOLDER` reads them from another place; `preheat demo` shows samples."
 )
 
 
-def nothing_new(files: int) -> str:
+def describe_nothing_new(files: int) -> str:
     """The sentence for a sync that has nothing to read."""
     return f"Nothing new: {count(files, 'file')} looked at, all in the archive already."
 
@@ -28,4 +28,4 @@ def print_nothing_new(counts: dict[str, int], arguments: list[str]) -> None:
         report = {"agents": rows, "redactions": {}, "failures": [], "problems": [], "seconds": 0.0}
         print(json.dumps(report, indent=2))
     elif not arguments:
-        print(nothing_new(sum(counts.values())) if counts else NOTHING_THERE)
+        print(describe_nothing_new(sum(counts.values())) if counts else NO_SESSIONS_FOUND)

@@ -11,12 +11,12 @@ import click
 from click.shell_completion import CompletionItem
 
 from preheat.app.agents import agent_names, title_of
-from preheat.app.sessions.caller import session_named
-from preheat.cli.text import moment, one_line
+from preheat.app.sessions.caller import resolve_session_name
+from preheat.cli.text import date_time, one_line
 from preheat.errors import UserError
 
 if TYPE_CHECKING:
-    from preheat.model.listing import Filter
+    from preheat.model.listing import SessionFilter
 
 F = TypeVar("F", bound=Callable[..., Any])
 _UNITS = {"h": 3600, "d": 86400, "w": 7 * 86400, "m": 30 * 86400, "y": 365 * 86400}
@@ -62,7 +62,7 @@ class RenamedChoice(click.Choice):  # type: ignore[type-arg] # not generic in ol
         return super().convert(self._earlier.get(value, value), param, ctx)
 
 
-class When(click.ParamType):  # type: ignore[type-arg] # not generic in older releases
+class DateOption(click.ParamType):  # type: ignore[type-arg] # not generic in older releases
     """A time: an ISO date or time (local), or an age such as `7d`, `2w`, `12h`."""
 
     name = "date"
@@ -95,18 +95,20 @@ class SessionName(click.ParamType):  # type: ignore[type-arg] # not generic in o
     name = "session"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        return session_named(str(value))
+        return resolve_session_name(str(value))
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        from preheat.cli.home import archived  # noqa: PLC0415 - only for completion
-        from preheat.model.listing import Filter  # noqa: PLC0415 - loads msgspec
+        from preheat.cli.home import open_archive  # noqa: PLC0415 - only for completion
+        from preheat.model.listing import SessionFilter  # noqa: PLC0415 - loads msgspec
 
         try:
-            found = archived().archive.sessions(Filter(subagents=False), 500)
+            found = open_archive().archive.sessions(SessionFilter(subagents=False), 500)
         except (UserError, sqlite3.Error):
             return []
         items = [
-            CompletionItem(each.session, help=f"{moment(each.started_at)} {one_line(each.title or each.opening, 50)}")
+            CompletionItem(
+                each.session, help=f"{date_time(each.started_at)} {one_line(each.title or each.opening, 50)}"
+            )
             for each in found
             if each.session.startswith(incomplete)
         ]
@@ -121,10 +123,10 @@ def filter_options(function: F) -> F:
             click.option("--project", metavar="TEXT", help="Only projects with this in their path; `.` is here."),
             click.option("--model", metavar="TEXT", help="Only models with this in their name."),
             click.option(
-                "--since", type=When(), metavar="DATE", help="Only sessions that ended after: 2026-01-31, 7d, 2w."
+                "--since", type=DateOption(), metavar="DATE", help="Only sessions that ended after: 2026-01-31, 7d, 2w."
             ),
             click.option(
-                "--until", type=When(end_of_day=True), metavar="DATE", help="Only sessions that began before."
+                "--until", type=DateOption(end_of_day=True), metavar="DATE", help="Only sessions that began before."
             ),
             click.option(
                 "--min-messages", type=click.IntRange(0), metavar="N", help="Only sessions with at least N messages."
@@ -139,15 +141,15 @@ def filter_options(function: F) -> F:
     return function
 
 
-def chosen(options: dict[str, Any]) -> "Filter":
+def make_filter(options: dict[str, Any]) -> "SessionFilter":
     """The filter that the options of `filter_options` make; they are removed from `options`."""
-    from preheat.model.listing import Filter  # noqa: PLC0415 - loads msgspec
+    from preheat.model.listing import SessionFilter  # noqa: PLC0415 - loads msgspec
 
     project = options.pop("project")
     if project and (project[0] in ".~" or os.sep in project):
         project = os.path.abspath(os.path.expanduser(project)) if project[0] in ".~" else project.rstrip(os.sep)
     names = ("agent", "model", "since", "until", "min_messages", "max_messages")
-    return Filter(
+    return SessionFilter(
         project=project,
         subagents=not options.pop("no_subagents"),
         **{name: options.pop(name) for name in names},

@@ -4,14 +4,14 @@ import sys
 
 import click
 
-from preheat.cli.command import Examples, json_option
-from preheat.cli.home import home
+from preheat.cli.command import ExampleCommand, json_option
+from preheat.cli.home import open_preheat
 from preheat.cli.screen import clean, print_json
 
 
 @click.command(
     "output",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   preheat output 3f9a1c0b7d2e                    all of it
   preheat output 3f9a1c0b7d2e | grep -n error""",
@@ -23,7 +23,7 @@ def output_command(name: str, as_json: bool) -> int:
 
     ID is named in the shortened output. Secrets were removed before it was stored.
     """
-    data = home().output(name)
+    data = open_preheat().read_output(name)
     if as_json:
         print_json({"id": name, "text": data.decode("utf-8", "replace")})
         return 0

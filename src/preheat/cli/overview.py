@@ -3,19 +3,19 @@
 from typing import TYPE_CHECKING
 
 from preheat import __version__
-from preheat.cli.home import home
+from preheat.cli.home import open_preheat
 from preheat.cli.screen import console, print_json, say
-from preheat.cli.text import columns, count, day, short_path, size
-from preheat.model.health import AgentNews, Holdings
+from preheat.cli.text import columns, count, day, format_bytes, short_path
+from preheat.model.health import AgentOverview, ArchiveSummary
 from preheat.settings import data_folder
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
-def overview(as_json: bool) -> int:
+def show_overview(as_json: bool) -> int:
     """Show what is on this machine and in the archive, and the next command to type."""
-    found = home().overview()
+    found = open_preheat().overview()
     held, agents = found.archive, found.agents
     step = _next_step(held, agents)
     if as_json:
@@ -25,17 +25,17 @@ def overview(as_json: bool) -> int:
     return 0
 
 
-def _next_step(held: Holdings | None, agents: list[AgentNews]) -> tuple[str, str]:
+def _next_step(held: ArchiveSummary | None, agents: list[AgentOverview]) -> tuple[str, str]:
     """The command to type now, and what it does."""
     new, waiting = sum(agent.new for agent in agents), sum(agent.new_bytes for agent in agents)
     if new:
-        return "preheat sync", f"read what is new: {count(new, 'file')}, {size(waiting)}"
+        return "preheat sync", f"read what is new: {count(new, 'file')}, {format_bytes(waiting)}"
     if held and held.sessions:
         return "preheat sessions list", "see the newest sessions"
     return "preheat demo", "see Preheat at work on sample sessions"
 
 
-def _show_overview(held: Holdings | None, agents: list[AgentNews], step: tuple[str, str]) -> None:
+def _show_overview(held: ArchiveSummary | None, agents: list[AgentOverview], step: tuple[str, str]) -> None:
     screen = console()
     say(screen, f"Preheat {__version__} keeps the sessions of your coding agents.", "bold")
     say(screen)
@@ -70,17 +70,17 @@ def _show_overview(held: Holdings | None, agents: list[AgentNews], step: tuple[s
         say(screen, line)
 
 
-def _describe_agent(agent: AgentNews) -> list[str]:
+def _describe_agent(agent: AgentOverview) -> list[str]:
     if not agent.files:
         return ["none", f"looked in {', '.join(map(short_path, agent.places))}"]
     news = f"{agent.new:,} new or changed" if agent.new else "all in the archive"
     return [count(agent.files, "file"), news]
 
 
-def _show_archive(screen: "Console", held: Holdings | None) -> None:
+def _show_archive(screen: "Console", held: ArchiveSummary | None) -> None:
     if held is None:
         say(screen, f"Archive: none yet; it will be in {short_path(data_folder())}")
         return
     span = f", {day(held.first)} to {day(held.last)}" if held.first is not None and held.last is not None else ""
     say(screen, f"Archive: {count(held.sessions, 'session')}, {count(held.calls, 'call')}{span}")
-    say(screen, f"  {short_path(held.path)}, {size(held.bytes)}", "dim")
+    say(screen, f"  {short_path(held.path)}, {format_bytes(held.bytes)}", "dim")

@@ -13,18 +13,18 @@ from rich.table import Table
 from rich.text import Text
 
 from preheat.app.agents import title_of
-from preheat.cli.bars import bar, percent, points, scale, span_of
-from preheat.cli.home import analysed
+from preheat.cli.bars import bar_scale, draw_bar, format_interval, format_percent, format_points
+from preheat.cli.home import open_analysed_archive
 from preheat.cli.listing import project_name
 from preheat.cli.screen import clean, console, hint, print_json, print_table, say
 from preheat.cli.text import count, day, printable, short_path
-from preheat.model.listing import Filter
-from preheat.model.population import Cell, EvenBucket, Group, Marathon, Population, Verdict
+from preheat.model.listing import SessionFilter
+from preheat.model.population import LearningVerdict, Marathon, Population, PopulationCell, PopulationGroup, ProjectMean
 
 _TOP = 6
 _WIDEST = 110
 _NARROW = 90
-_VERDICTS: dict[Verdict, str] = {
+_VERDICTS: dict[LearningVerdict, str] = {
     "learning": "fewer later (learning)",
     "learning_and_selection": "fewer later (learning), and selection",
     "selection": "no change within; selection",
@@ -35,13 +35,15 @@ _VERDICTS: dict[Verdict, str] = {
 }
 
 
-def show_population(chosen: Filter, everything: bool = False, html: str | None = None, as_json: bool = False) -> int:
+def show_population(
+    chosen: SessionFilter, everything: bool = False, html: str | None = None, as_json: bool = False
+) -> int:
     """Measure the chosen sessions and print the result; with `html`, also write the report there."""
     _use_one_thread()
-    reliability = analysed().reliability.as_analysed()
+    reliability = open_analysed_archive().reliability.without_analysing()
     measured = reliability.population(chosen, None if everything else 2 * _TOP)
     if html is not None:
-        replaced = reliability.write_report(html, measured, chosen, about(chosen), project_name)
+        replaced = reliability.write_report(html, measured, chosen, describe_filter(chosen), project_name)
         hint(f"{'Replaced' if replaced else 'Wrote'} {short_path(html)}: open it in any browser.")
     if as_json:
         print_json(measured)
@@ -67,7 +69,7 @@ def _describe_nothing(measured: Population) -> str:
     return f"{count(measured.sessions, 'session')}, but no call in them can be judged."
 
 
-def about(chosen: Filter) -> str:
+def describe_filter(chosen: SessionFilter) -> str:
     """The filter in words."""
     parts = [
         f"agent {title_of(chosen.agent)}" if chosen.agent else "",
@@ -112,8 +114,8 @@ def _headline(screen: Console, measured: Population) -> None:
     errors, mistakes = measured.overall.errors, measured.overall.mistakes
     say(
         screen,
-        f"{percent(errors.value)} of calls failed{_describe_interval(errors.low, errors.high)}; "
-        f"{percent(mistakes.value)} by the agent's own mistake{_describe_interval(mistakes.low, mistakes.high)}.",
+        f"{format_percent(errors.value)} of calls failed{_describe_interval(errors.low, errors.high)}; "
+        f"{format_percent(mistakes.value)} by the agent's own mistake{_describe_interval(mistakes.low, mistakes.high)}.",
         "bold",
     )
     parts = ", ".join(f"{number:,} {_CAUSE[cause]}" for cause, number in measured.causes.items())
@@ -141,7 +143,9 @@ def _describe_unjudged(measured: Population) -> str:
 
 
 def _describe_interval(low: float | None, high: float | None) -> str:
-    return f" (95 % interval {span_of(low, high)} %)" if low is not None else " (too little data for an interval)"
+    return (
+        f" (95 % interval {format_interval(low, high)} %)" if low is not None else " (too little data for an interval)"
+    )
 
 
 # Tables.
@@ -153,7 +157,7 @@ def _buckets(screen: Console, measured: Population) -> None:
         say(screen, "  per project: the mean of the projects' own rates, so that large projects do not dominate", "dim")
 
 
-def _group(screen: Console, title: str, group: Group, named: Callable[[str], str], top: int | None) -> None:
+def _group(screen: Console, title: str, group: PopulationGroup, named: Callable[[str], str], top: int | None) -> None:
     cells = group.cells[:top]
     _rates(screen, title, cells, named)
     hidden = group.cells[len(cells) :]
@@ -165,9 +169,9 @@ def _group(screen: Console, title: str, group: Group, named: Callable[[str], str
 def _rates(
     screen: Console,
     title: str,
-    cells: Iterable[Cell],
+    cells: Iterable[PopulationCell],
     named: Callable[[str], str],
-    even: dict[str, EvenBucket] | None = None,
+    even: dict[str, ProjectMean] | None = None,
 ) -> None:
     cells = list(cells)
     narrow = screen.width < _NARROW
@@ -178,19 +182,24 @@ def _rates(
         headings.remove("")
     for heading in (*headings, "95 %", *(["per project"] if even and not narrow else [])):
         table.add_column(heading, justify="left" if not heading else "right", no_wrap=True)
-    top = scale([cell.errors for cell in cells])
+    top = bar_scale([cell.errors for cell in cells])
     for cell in cells:
-        row = [f"  {named(cell.name)}", f"{cell.sessions:,}", f"{cell.errors.total:,}", percent(cell.errors.value)]
+        row = [
+            f"  {named(cell.name)}",
+            f"{cell.sessions:,}",
+            f"{cell.errors.total:,}",
+            format_percent(cell.errors.value),
+        ]
         row += [_interval(cell.errors.low, cell.errors.high, cell)]
-        row += [] if narrow else [bar(cell.errors.low, cell.errors.value, cell.errors.high, top)]
-        row += [percent(cell.mistakes.value), span_of(cell.mistakes.low, cell.mistakes.high)]
-        row += [percent(even[cell.name].errors.value)] if even and not narrow else []
-        table.add_row(*(Text(text) for text in row), style="" if cell.enough else "dim")
+        row += [] if narrow else [draw_bar(cell.errors.low, cell.errors.value, cell.errors.high, top)]
+        row += [format_percent(cell.mistakes.value), format_interval(cell.mistakes.low, cell.mistakes.high)]
+        row += [format_percent(even[cell.name].errors.value)] if even and not narrow else []
+        table.add_row(*(Text(text) for text in row), style="" if cell.has_enough_data else "dim")
     print_table(screen, table)
 
 
-def _interval(low: float | None, high: float | None, cell: Cell) -> str:
-    return span_of(low, high) if cell.enough else "too few" if cell.errors.total else ""
+def _interval(low: float | None, high: float | None, cell: PopulationCell) -> str:
+    return format_interval(low, high) if cell.has_enough_data else "too few" if cell.errors.total else ""
 
 
 # Long sessions: do agents get better?
@@ -210,12 +219,14 @@ def _marathon(screen: Console, pooled: Marathon, by_agent: tuple[Marathon, ...])
     for title, name in rows:
         estimates = (getattr(pooled.errors, name), getattr(pooled.mistakes, name))
         if name != "within_agents" or estimates[0].value is not None:
-            table.add_row(f"  {title}", *map(points, estimates))
+            table.add_row(f"  {title}", *map(format_points, estimates))
     for title, name in (
         ("(c) per 100 messages, equal work", "slope"),
         ("    over all, not the first 200", "slope_all"),
     ):
-        table.add_row(f"  {title}", *(points(getattr(each, name).change) for each in (pooled.errors, pooled.mistakes)))
+        table.add_row(
+            f"  {title}", *(format_points(getattr(each, name).change) for each in (pooled.errors, pooled.mistakes))
+        )
     print_table(screen, table)
     answers = [answer for answer in by_agent if answer.errors.verdict != "too_little_data"]
     if len(by_agent) > 1 and answers:
@@ -230,7 +241,7 @@ def _agents(answers: list[Marathon], verdicts: bool) -> Table:
     for answer in answers:
         changes = (answer.errors.slope.change, answer.mistakes.slope.change)
         words = [_VERDICTS[answer.mistakes.verdict]] if verdicts else []
-        table.add_row(f"  {title_of(answer.agent)}", *map(points, changes), *words)
+        table.add_row(f"  {title_of(answer.agent)}", *map(format_points, changes), *words)
     return table
 
 

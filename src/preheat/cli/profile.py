@@ -4,16 +4,16 @@ from typing import Any
 
 import click
 
-from preheat.cli.command import Examples, json_option
-from preheat.cli.home import archived
-from preheat.cli.options import SessionName, chosen, filter_options
+from preheat.cli.command import ExampleCommand, json_option
+from preheat.cli.home import open_archive
+from preheat.cli.options import SessionName, filter_options, make_filter
 from preheat.cli.screen import console, hint, print_json
 from preheat.errors import UserError
 
 
 @click.command(
     "profile",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   preheat profile                                      all sessions: by length, tool, agent, model, project
   preheat profile --project . --since 30d --html report.html
@@ -35,7 +35,7 @@ def profile_command(session: str | None, everything: bool, html: str | None, as_
     if session is None:
         from preheat.cli.population import show_population  # noqa: PLC0415 - rich takes longer than a completion
 
-        return show_population(chosen(options), everything=everything, html=html, as_json=as_json)
+        return show_population(make_filter(options), everything=everything, html=html, as_json=as_json)
     if html or everything or any(options.values()):
         raise UserError(
             f"filters, --all and --html are for many sessions; `preheat profile {session}` takes none of them"
@@ -44,7 +44,7 @@ def profile_command(session: str | None, everything: bool, html: str | None, as_
 
 
 def _show_session(name: str, as_json: bool) -> int:
-    sessions = archived().archive
+    sessions = open_archive().archive
     summary = sessions.find(name)
     measured = sessions.profile(summary.key)
     if as_json:

@@ -9,14 +9,14 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from preheat.cli.interrupts import Interrupts
-from preheat.cli.text import size
-from preheat.model.progress import Progress, Unit
+from preheat.cli.text import format_bytes
+from preheat.model.progress import Progress, ProgressUnit
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
     from rich.progress import TaskID
 
-_WORTH_A_BAR: dict[Unit, float] = {"bytes": 8e6, "sessions": 50, "steps": 20}
+_WORTH_A_BAR: dict[ProgressUnit, float] = {"bytes": 8e6, "sessions": 50, "steps": 20}
 """Less work is done before a bar could be drawn."""
 _PAUSE = 0.1
 
@@ -77,7 +77,7 @@ class Display(Progress):
         self._quiet = quiet
         self._interrupts = Interrupts()
         self._bar: Bar | None = None
-        self._unit: Unit = "steps"
+        self._unit: ProgressUnit = "steps"
         self._started = 0.0
         self._done = 0.0
 
@@ -95,7 +95,7 @@ class Display(Progress):
         if not self._quiet:
             print(f"preheat: {reason}; waiting for it", file=sys.stderr)
 
-    def begin(self, work: str, total: float, unit: Unit = "steps") -> None:
+    def begin(self, work: str, total: float, unit: ProgressUnit = "steps") -> None:
         self.end()
         self._interrupts.postponed = True
         self._unit, self._started, self._done = unit, time.monotonic(), 0.0
@@ -108,7 +108,7 @@ class Display(Progress):
             return
         self._done += amount
         elapsed = time.monotonic() - self._started
-        speed = f"{size(self._done / elapsed)}/s" if self._unit == "bytes" and elapsed > 0 else ""
+        speed = f"{format_bytes(self._done / elapsed)}/s" if self._unit == "bytes" and elapsed > 0 else ""
         self._bar.step(amount, "  ".join(part for part in (note, speed) if part))
 
     def end(self) -> None:

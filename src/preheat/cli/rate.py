@@ -2,17 +2,17 @@
 
 import click
 
-from preheat.cli.command import Examples, json_option
-from preheat.cli.experiment_cards import whole
-from preheat.cli.home import archived
+from preheat.cli.command import ExampleCommand, json_option
+from preheat.cli.experiment_cards import with_all_fields
+from preheat.cli.home import open_archive
 from preheat.cli.options import SessionName
 from preheat.cli.screen import hint, print_json
-from preheat.cli.text import moment, one_line
+from preheat.cli.text import date_time, one_line
 
 
 @click.command(
     "rate",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   preheat rate good                            the newest session
   preheat rate bad 3fa2 --note "it never ran the tests"
@@ -30,12 +30,12 @@ def rate_command(verdict: str, session: str, note: str, as_json: bool) -> int:
     Ratings are compared between the arms of experiments like other metrics; they change nothing else.
     """
 
-    found = archived().experiments.rate(session, verdict == "good", note)
+    found = open_archive().experiments.rate(session, verdict == "good", note)
     if found.shortened:
         hint(f"The note is too long; the first {len(found.rating.note):,} characters are kept.")
     if as_json:
-        print_json(whole(found.rating))
+        print_json(with_all_fields(found.rating))
         return 0
     one = found.session
-    print(f"{verdict}: {one_line(one.title or one.opening, 60)} ({moment(one.started_at)}, {one.key})")
+    print(f"{verdict}: {one_line(one.title or one.opening, 60)} ({date_time(one.started_at)}, {one.key})")
     return 0

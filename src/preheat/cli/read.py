@@ -5,11 +5,11 @@ from collections import Counter
 
 import click
 
-from preheat.cli.command import Examples, json_option
-from preheat.cli.home import home
+from preheat.cli.command import ExampleCommand, json_option
+from preheat.cli.home import open_preheat
 from preheat.cli.options import AgentName
 from preheat.cli.screen import console, print_json, say
-from preheat.cli.summary import MOST_PROBLEMS, capped
+from preheat.cli.summary import MOST_PROBLEMS, limit_lines
 from preheat.cli.text import count
 
 MOST_SESSIONS = 10
@@ -17,7 +17,7 @@ MOST_SESSIONS = 10
 
 @click.command(
     "read",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   preheat read 0f3c1a2b.jsonl                    its agent and what is in it
   preheat read rollout.jsonl --transcript        the conversation itself
@@ -42,7 +42,7 @@ def read_command(file: str, agent: str | None, transcript: bool, full: bool, as_
 
     Says which agent wrote it, what is in it, and which lines cannot be read (then the exit code is 1).
     """
-    sessions = home().read_file(file, agent)
+    sessions = open_preheat().read_file(file, agent)
     problems = [str(problem) for session in sessions for problem in session.problems]
     if not sessions:
         problems.append(f"{file}: no session in it")
@@ -50,14 +50,14 @@ def read_command(file: str, agent: str | None, transcript: bool, full: bool, as_
         print_json(sessions)
     else:
         from preheat.cli.heading import heading_lines  # noqa: PLC0415 - shares its module with what loads rich
-        from preheat.cli.transcript import Folding, show  # noqa: PLC0415 - rich takes longer than a completion
+        from preheat.cli.transcript import Folding, show_transcript  # noqa: PLC0415 - rich takes longer than a completion
 
         screen = console()
         shown = sessions if full or len(sessions) <= MOST_SESSIONS else sessions[:MOST_SESSIONS]
         for session in shown:
-            found = home().judge(session)
+            found = open_preheat().judge(session)
             if transcript:
-                show(screen, found, Folding(calls=full, reasoning=full, cap=None if full else 2000))
+                show_transcript(screen, found, Folding(calls=full, reasoning=full, cap=None if full else 2000))
             else:
                 for line, style in heading_lines(found):
                     say(screen, line, style)
@@ -67,7 +67,7 @@ def read_command(file: str, agent: str | None, transcript: bool, full: bool, as_
             say(screen)
         if len(shown) < len(sessions):
             say(screen, f"and {count(len(sessions) - len(shown), 'more session')}; `--full` shows them all")
-    lines = problems if full or len(problems) <= MOST_PROBLEMS else capped(problems)[:-1]
+    lines = problems if full or len(problems) <= MOST_PROBLEMS else limit_lines(problems)[:-1]
     for line in lines:
         print(line, file=sys.stderr)
     if len(problems) > len(lines):

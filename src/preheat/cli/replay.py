@@ -2,17 +2,17 @@
 
 import click
 
-from preheat.cli.command import Examples, json_option
+from preheat.cli.command import ExampleCommand, json_option
 from preheat.cli.heading import heading_lines
-from preheat.cli.home import archived
+from preheat.cli.home import open_archive
 from preheat.cli.options import SessionName
 from preheat.cli.screen import console, hint, print_json, say
-from preheat.cli.timeline import as_values, show_timeline
+from preheat.cli.timeline import show_timeline, timeline_json
 
 
 @click.command(
     "replay",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   preheat replay latest                          phases, signals and advisories
   preheat replay 0f3c1a2b --all | less -R        every call
@@ -28,12 +28,12 @@ def replay_command(session: str, everything: bool, as_json: bool) -> int:
     signals that changed, with `!` if one is over its threshold. Below it are a change of phase with its reason, and the advisory
     that the agent would have got.
     """
-    found = archived().watching.replay(session)
+    found = open_archive().live.replay(session)
     if as_json:
-        print_json(as_values(found.timeline))
+        print_json(timeline_json(found.timeline))
         return 0
     screen = console()
-    for line, style in heading_lines(archived().archive.transcript(session)):
+    for line, style in heading_lines(open_archive().archive.transcript(session)):
         say(screen, line, style)
     say(screen)
     show_timeline(screen, found.timeline, everything)

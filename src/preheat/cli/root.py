@@ -99,7 +99,7 @@ def root(context: click.Context, as_json: bool) -> Any:
     tool call, learns what works and what goes wrong in each project, and gives the right part of it to a new session.
     """
     if context.invoked_subcommand is None:
-        from preheat.cli.overview import overview  # noqa: PLC0415 - loads rich
+        from preheat.cli.overview import show_overview  # noqa: PLC0415 - loads rich
 
-        return overview(as_json)
+        return show_overview(as_json)
     return None

@@ -4,7 +4,7 @@ import os
 
 import click
 
-from preheat.cli.guard import INTERRUPTED, WRONG, fail, guarded
+from preheat.cli.guard import INTERRUPTED, NOT_DONE, print_failure, run_guarded
 from preheat.cli.root import root
 
 COMPLETE = "_PREHEAT_COMPLETE"
@@ -16,7 +16,7 @@ NO_COMMAND: tuple[type[click.UsageError], ...] = (
 
 def main(arguments: list[str]) -> int:
     """Run a command; returns the exit code."""
-    return guarded(lambda: _run(arguments))
+    return run_guarded(lambda: _run(arguments))
 
 
 def _run(arguments: list[str]) -> int:
@@ -30,11 +30,11 @@ def _run(arguments: list[str]) -> int:
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.Abort:
-        return fail("stopped; what was done so far is kept", INTERRUPTED)
+        return print_failure("stopped; what was done so far is kept", INTERRUPTED)
     except click.UsageError as error:
-        return fail(_usage(error), WRONG)
+        return print_failure(_usage(error), NOT_DONE)
     except click.ClickException as error:
-        return fail(error.format_message(), WRONG)
+        return print_failure(error.format_message(), NOT_DONE)
 
 
 def _usage(error: click.UsageError) -> str:

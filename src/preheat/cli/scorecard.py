@@ -4,16 +4,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from preheat.cli.command import Examples, json_option
-from preheat.cli.home import archived
+from preheat.cli.command import ExampleCommand, json_option
+from preheat.cli.home import open_archive
 from preheat.cli.options import SessionName
 from preheat.cli.screen import clean, console, hint, print_json, say
-from preheat.cli.text import moment, one_line, short_path
+from preheat.cli.text import date_time, one_line, short_path
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from preheat.app.analysis.scorecard import Line, Score, Scored
+    from preheat.app.analysis.scorecard import RankedScorecard, Score, ScoreTerm
 
 _NAMES = {"safety": "Safety", "efficiency": "Efficiency", "focus": "Focus", "ux": "UX"}
 _GOOD, _FAIR = 85.0, 65.0
@@ -23,7 +23,7 @@ _NUMBER = 5
 
 @click.command(
     "scorecard",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   preheat scorecard                              the latest session
   preheat scorecard 0f3c1a2b --earlier 50        compared with fifty earlier ones
@@ -47,25 +47,25 @@ def scorecard_command(session: str, earlier: int, as_json: bool) -> int:
     SESSION is an id, the beginning of one, or `latest`. Every score begins at 100; each line says what took points away, with
     the numbers. Next to a score are the median of the project's earlier sessions, and how many of them scored lower.
     """
-    home = archived()
+    home = open_archive()
     summary = home.archive.find(session)
     scored = home.scorecard(summary.key, earlier)
     if as_json:
-        print_json(as_values(scored))
+        print_json(scorecard_json(scored))
         return 0
     short = home.archive.short_names([summary.key])[summary.key]
     screen = console()
     say(screen, one_line(clean(summary.title or summary.opening), 100) or "(no title)", "bold")
-    parts = (short_path(summary.project), moment(summary.started_at), short)
+    parts = (short_path(summary.project), date_time(summary.started_at), short)
     say(screen, "  " + " · ".join(part for part in parts if part and part != "-"), "dim")
     say(screen)
-    show(screen, scored)
+    show_scorecard(screen, scored)
     if scored.card.mean is not None:
         hint(f"`preheat replay {short}` shows where it happened.")
     return 0
 
 
-def as_values(scored: "Scored") -> dict[str, object]:
+def scorecard_json(scored: "RankedScorecard") -> dict[str, object]:
     """The scores by name with their lines, what was counted, and the trend, for JSON."""
     card = scored.card
     return {
@@ -81,7 +81,7 @@ def as_values(scored: "Scored") -> dict[str, object]:
     }
 
 
-def show(screen: "Console", scored: "Scored") -> None:
+def show_scorecard(screen: "Console", scored: "RankedScorecard") -> None:
     """Print a scorecard."""
     card = scored.card
     if card.mean is None:
@@ -97,7 +97,7 @@ def show(screen: "Console", scored: "Scored") -> None:
         say(screen, "No earlier session of this project could be scored, so there is no trend yet.", "dim")
 
 
-def _show_score(screen: "Console", scored: "Scored", score: "Score") -> None:
+def _show_score(screen: "Console", scored: "RankedScorecard", score: "Score") -> None:
     name = _NAMES[score.dimension]
     if score.value is None:
         say(screen, f"{name:<{_LABEL}}{'-':>{_NUMBER}}  {score.why}", "bold")
@@ -120,7 +120,7 @@ def _without_loss(score: "Score") -> str:
     return ", ".join(names)
 
 
-def _points(line: "Line") -> str:
+def _points(line: "ScoreTerm") -> str:
     return f"−{line.points:.0f}" if line.points >= 1 else f"−{line.points:.1f}"
 
 
@@ -128,7 +128,7 @@ def _row(name: str, value: float, trend: str) -> str:
     return f"{name:<{_LABEL}}{value:>{_NUMBER}.0f}{trend}"
 
 
-def _describe_trend(scored: "Scored", name: str) -> str:
+def _describe_trend(scored: "RankedScorecard", name: str) -> str:
     found = scored.standings.get(name)
     if found is None:
         return ""

@@ -75,11 +75,11 @@ def hint(text: str) -> None:
 
 def print_json(value: Any) -> None:
     """One JSON document on standard output."""
-    sys.stdout.write(as_json(value, indent=2))
+    sys.stdout.write(to_json(value, indent=2))
     sys.stdout.write("\n")
 
 
-def as_json(value: Any, indent: int = 0) -> str:
+def to_json(value: Any, indent: int = 0) -> str:
     """A value as JSON text; file names that are not valid text are escaped."""
     import msgspec  # noqa: PLC0415 - a completion needs none
 
@@ -90,5 +90,5 @@ def as_json(value: Any, indent: int = 0) -> str:
     return (msgspec.json.format(encoded, indent=indent) if indent else encoded).decode()
 
 
-def speaks_unicode() -> bool:
+def has_unicode() -> bool:
     return (getattr(sys.stdout, "encoding", "") or "").lower().replace("-", "") in ("utf8", "utf16", "utf32")

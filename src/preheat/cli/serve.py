@@ -6,15 +6,15 @@ from typing import Any
 import click
 
 from preheat.app import open as open_home
-from preheat.cli.command import Examples, json_option
-from preheat.cli.text import count, size, span
+from preheat.cli.command import ExampleCommand, json_option
+from preheat.cli.text import count, duration, format_bytes
 from preheat.errors import UserError
 from preheat.settings import data_folder
 
 
 @click.command(
     "serve",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   preheat serve                    start it now
   preheat serve --status           is it running, and what has it done
@@ -50,7 +50,7 @@ def serve_command(foreground: bool, stop: bool, status: bool, exit_after: float,
         except OSError as error:
             raise UserError(f"`{error.filename or data_folder()}` cannot be used: {error.strerror}") from error
     started = open_home().daemon.start()
-    print(f"The daemon runs{' already' if started.before else ''}, as process {started.holder.pid}.")
+    print(f"The daemon runs{' already' if started.was_running else ''}, as process {started.holder.pid}.")
     return 0
 
 
@@ -65,12 +65,12 @@ def _show(state: dict[str, Any], as_json: bool) -> int:
     else:
         if "pid" in state:
             print(
-                f"The daemon runs, as process {state['pid']} of version {state['version']}, for {span(state['seconds'])}."
+                f"The daemon runs, as process {state['pid']} of version {state['version']}, for {duration(state['seconds'])}."
             )
             print(
                 f"{count(state['events'], 'event')} of {count(state['sessions'], 'session')}, "
                 f"{count(state['advisories'], 'advisory', 'advisories')}, {count(state['contexts'], 'context')} given; "
-                f"{size(state['memory'])} of memory."
+                f"{format_bytes(state['memory'])} of memory."
             )
         for trouble in troubles:
             print(f"! {trouble}")

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from preheat.cli.command import ExampleGroup, Examples, json_option
-from preheat.cli.home import archived, up_to_date
-from preheat.cli.options import SessionName, chosen, filter_options
+from preheat.cli.command import ExampleCommand, ExampleGroup, json_option
+from preheat.cli.home import open_archive, open_archive_for_list
+from preheat.cli.options import SessionName, filter_options, make_filter
 from preheat.cli.screen import console, hint, print_json, say
 from preheat.cli.text import count, short_path
 
@@ -34,7 +34,7 @@ def sessions_group() -> None:
 
 @sessions_group.command(
     "list",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   preheat sessions list                                the newest
   preheat sessions list --project . --since 2w         of this project, the last two weeks
@@ -49,7 +49,7 @@ def sessions_group() -> None:
 @json_option
 def list_command(limit: int, everything: bool, as_json: bool, **options: Any) -> int:
     """List sessions, the newest first."""
-    sessions, filters = up_to_date().archive, chosen(options)
+    sessions, filters = open_archive_for_list().archive, make_filter(options)
     found = sessions.sessions(filters, None if everything else limit)
     if as_json:
         print_json(found)
@@ -57,10 +57,10 @@ def list_command(limit: int, everything: bool, as_json: bool, **options: Any) ->
     if not found:
         hint("No session matches. Use fewer filters, or run `preheat sync` first.")
         return 0
-    from preheat.cli.listing import show_list  # noqa: PLC0415 - rich takes longer than a completion
+    from preheat.cli.listing import show_sessions  # noqa: PLC0415 - rich takes longer than a completion
 
     total, names = sessions.count(filters), sessions.short_names(each.key for each in found)
-    show_list(found, names)
+    show_sessions(found, names)
     more = f"{len(found):,} of {count(total, 'session')}; --all lists them all. " if total > len(found) else ""
     hint(f"{more}`preheat sessions show {names[found[0].key]}` shows one.")
     return 0
@@ -68,7 +68,7 @@ def list_command(limit: int, everything: bool, as_json: bool, **options: Any) ->
 
 @sessions_group.command(
     "show",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   preheat sessions show latest
   preheat sessions show 0f3c1a2b --calls | less -R     with the inputs and outputs of calls
@@ -85,27 +85,27 @@ def show_command(session: str, calls: bool, full: bool, raw: bool, as_json: bool
     SESSION is an id, the beginning of one, or `latest`. A call is one line: whether it worked (as `preheat profile`
     and `preheat replay` judge it), the tool, its input, the size of its output, and how long it took.
     """
-    sessions = archived().archive
+    sessions = open_archive().archive
     if raw:
-        sessions.write_raw(session, sys.stdout.buffer.write)
+        sessions.write_source(session, sys.stdout.buffer.write)
         return 0
     found = sessions.transcript(session)
     if as_json:
-        print_json(as_values(found))
+        print_json(transcript_json(found))
         return 0
     from preheat.cli.listing import show_children  # noqa: PLC0415 - rich takes longer than a completion
-    from preheat.cli.transcript import Folding, show  # noqa: PLC0415 - rich, too
+    from preheat.cli.transcript import Folding, show_transcript  # noqa: PLC0415 - rich, too
 
     key = f"{found.session.agent}:{found.session.id}"
     screen = console()
-    show(screen, found, Folding(calls=calls or full, reasoning=full, cap=None if full else 2000))
+    show_transcript(screen, found, Folding(calls=calls or full, reasoning=full, cap=None if full else 2000))
     show_children(screen, sessions.children(key))
     say(screen)
-    say(screen, f"Read from {short_path(sessions.path(key))}", "dim")
+    say(screen, f"Read from {short_path(sessions.source_path(key))}", "dim")
     return 0
 
 
-def as_values(transcript: "Transcript") -> dict[str, Any]:
+def transcript_json(transcript: "Transcript") -> dict[str, Any]:
     """A session for JSON: its own fields, and the outcome of each call."""
     session = transcript.session
     fields = {name: getattr(session, name) for name in session.__struct_fields__}
@@ -114,7 +114,7 @@ def as_values(transcript: "Transcript") -> dict[str, Any]:
 
 @sessions_group.command(
     "search",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   preheat sessions search migration failed             both words, in any order
   preheat sessions search '"no such table"'            these words together
@@ -139,8 +139,8 @@ def search_command(words: tuple[str, ...], kinds: tuple[str, ...], limit: int, a
 
     All WORDS must be in the same message; the best matches come first.
     """
-    text, sessions = " ".join(words), archived().archive
-    hits = sessions.search(text, chosen(options), kinds, limit)
+    text, sessions = " ".join(words), open_archive().archive
+    hits = sessions.search(text, make_filter(options), kinds, limit)
     if as_json:
         print_json(hits)
         return 0

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from preheat.app.machine.installation import Place, SelfTest, Standing, project_around
-from preheat.cli.command import Examples, json_option
-from preheat.cli.home import home
+from preheat.app.machine.installation import AgentInstallStatus, InstallPlace, SelfTest, project_around
+from preheat.cli.command import ExampleCommand, json_option
+from preheat.cli.home import open_preheat
 from preheat.cli.screen import console, print_json, say
-from preheat.cli.text import count, moment, short_path
+from preheat.cli.text import count, date_time, short_path
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @click.command(
     "status",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   preheat status
   preheat status --json""",
@@ -31,7 +31,7 @@ def status_command(as_json: bool) -> int:
 
     Looks at your own settings and at those of the project around this folder; changes and starts nothing.
     """
-    found = home().installation.status(project_around(os.getcwd()))
+    found = open_preheat().installation.status(project_around(os.getcwd()))
     if as_json:
         print_json(found)
         return 0
@@ -41,11 +41,11 @@ def status_command(as_json: bool) -> int:
     installed = any(each.places for each in found.agents)
     _show_test(screen, found.self_test, installed)
     if installed:
-        say(screen, found.lots)
+        say(screen, found.assignment)
     return 0
 
 
-def _show_agent(screen: "Console", agent: Standing) -> None:
+def _show_agent(screen: "Console", agent: AgentInstallStatus) -> None:
     if not agent.places:
         there = f"not installed; `preheat install {agent.agent}`" if agent.present else "not on this machine"
         say(screen, f"{agent.title}: {there}", "dim")
@@ -56,7 +56,7 @@ def _show_agent(screen: "Console", agent: Standing) -> None:
     for place in agent.places:
         _show_place(screen, agent.agent, place)
     if agent.last_at is not None:
-        say(screen, f"  last event {moment(agent.last_at)} ({agent.last_event})")
+        say(screen, f"  last event {date_time(agent.last_at)} ({agent.last_event})")
     else:
         say(screen, "  no event yet")
     if agent.doubles:
@@ -68,7 +68,7 @@ def _show_agent(screen: "Console", agent: Standing) -> None:
         say(screen, f"  {note}", "dim")
 
 
-def _show_place(screen: "Console", agent: str, place: Place) -> None:
+def _show_place(screen: "Console", agent: str, place: InstallPlace) -> None:
     what = count(len(place.events), "hook") if place.events else "plugin"
     if place.how:
         what += f" installed by `{place.how}`"

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from preheat.app.agents import agent_names, title_of
-from preheat.cli.nothing_new import NOTHING_THERE, nothing_new
-from preheat.cli.text import columns, count, printable, size, span
+from preheat.cli.nothing_new import NO_SESSIONS_FOUND, describe_nothing_new
+from preheat.cli.text import columns, count, duration, format_bytes, printable
 
 if TYPE_CHECKING:
     from typing import Any
@@ -35,8 +35,10 @@ def summary_lines(report: SyncReport) -> list[str]:
     if len(rows) > 2:
         rows.append(_row("all", _total(report)))
     total = _total(report)
-    speed = f", {size(total.bytes / report.seconds)}/s" if report.seconds > 0.05 and total.bytes > 5_000_000 else ""
-    lines = [*columns(rows), "", f"Read {size(total.bytes)} in {span(report.seconds)}{speed}."]
+    speed = (
+        f", {format_bytes(total.bytes / report.seconds)}/s" if report.seconds > 0.05 and total.bytes > 5_000_000 else ""
+    )
+    lines = [*columns(rows), "", f"Read {format_bytes(total.bytes)} in {duration(report.seconds)}{speed}."]
     if report.redactions:
         kinds = ", ".join(f"{kind} {number:,}" for kind, number in _by_count(report.redactions))
         lines.append(f"Removed {count(sum(report.redactions.values()), 'secret')} before storing: {kinds}.")
@@ -48,14 +50,14 @@ def _describe_no_reading(report: SyncReport) -> str:
     if report.failures:
         return f"Nothing was read: {count(len(report.failures), 'file')} could not be opened."
     if files == 0:
-        return NOTHING_THERE
-    return nothing_new(files)
+        return NO_SESSIONS_FOUND
+    return describe_nothing_new(files)
 
 
 def _row(title: str, report: AgentReport) -> list[str]:
     numbers = [report.files, report.read, report.sessions, report.calls, report.messages]
     problems = f"{report.problems:,}" if report.problems else ""
-    return [title, *(f"{number:,}" for number in numbers), size(report.bytes), problems]
+    return [title, *(f"{number:,}" for number in numbers), format_bytes(report.bytes), problems]
 
 
 def _total(report: SyncReport) -> AgentReport:
@@ -71,7 +73,7 @@ def problem_lines(report: SyncReport) -> list[str]:
     """What could not be read, one line each with file and line number: for the error stream."""
     found = [f"{failure.path}: {failure.why}" for failure in report.failures]
     found += [problem_line(*problem) for problem in report.problems]
-    return capped(found)
+    return limit_lines(found)
 
 
 def problem_line(path: str, line: int | None, why: str) -> str:
@@ -79,7 +81,7 @@ def problem_line(path: str, line: int | None, why: str) -> str:
     return f"{path}: {why}" if line is None else f"{path}:{line}: {why}"
 
 
-def capped(lines: list[str]) -> list[str]:
+def limit_lines(lines: list[str]) -> list[str]:
     """The first lines, and how many more there are."""
     shown = [printable(line) for line in lines[:MOST_PROBLEMS]]
     if len(lines) > len(shown):

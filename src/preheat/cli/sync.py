@@ -3,14 +3,14 @@
 import click
 
 from preheat.app.agents import agent_names
-from preheat.cli.command import Examples, json_option
+from preheat.cli.command import ExampleCommand, json_option
 from preheat.cli.options import AgentName
-from preheat.cli.syncing import bring_up_to_date
+from preheat.cli.syncing import sync_archive
 
 
 @click.command(
     "sync",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   preheat sync                          everything new, of all agents
   preheat sync --agent NAME             of one agent only (`preheat doctor` lists them)
@@ -31,4 +31,4 @@ def sync_command(files: tuple[str, ...], agents: tuple[str, ...], quiet: bool, a
 
     Without FILE, looks where each agent keeps its sessions. Secrets are removed before anything is stored.
     """
-    return bring_up_to_date(tuple(agent for agent in agent_names() if agent in agents), files, quiet, as_json)
+    return sync_archive(tuple(agent for agent in agent_names() if agent in agents), files, quiet, as_json)

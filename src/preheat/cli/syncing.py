@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 from preheat.app import open as open_home
 from preheat.cli.progress import Display
-from preheat.cli.summary import capped, exit_code, problem_lines, report_json, summary_lines
+from preheat.cli.summary import exit_code, limit_lines, problem_lines, report_json, summary_lines
 from preheat.cli.text import count
 
 if TYPE_CHECKING:
-    from preheat.app.sessions.archive import Look, SyncReport
+    from preheat.app.sessions.archive import QuickLook, SyncReport
     from preheat.app.sessions.files import NamedFiles
 
 
-def bring_up_to_date(
-    agents: tuple[str, ...], files: tuple[str, ...], quiet: bool, as_json: bool, seen: "Look | None" = None
+def sync_archive(
+    agents: tuple[str, ...], files: tuple[str, ...], quiet: bool, as_json: bool, seen: "QuickLook | None" = None
 ) -> int:
     """Sync the places of these agents (none: of all), or the named files and folders; returns the exit code.
 
@@ -35,7 +35,7 @@ def bring_up_to_date(
         print_json({**report_json(report), **more})
     elif not quiet:
         _print_report(report, named)
-    for line in [*capped(unreadable), *problem_lines(report)]:
+    for line in [*limit_lines(unreadable), *problem_lines(report)]:
         print(line, file=sys.stderr)
     return max(exit_code(report), 1 if unreadable else 0)
 

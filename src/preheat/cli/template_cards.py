@@ -7,20 +7,20 @@ from typing import Any
 
 import msgspec
 
-from preheat.amounts import by_reason
+from preheat.amounts import format_reasons
 from preheat.app.agents import title_of
-from preheat.app.templates.library import Change, ShownTemplate, VersionChange
+from preheat.app.templates.library import Change, TemplateDetails, VersionChange
 from preheat.cli.screen import clean, console, say
-from preheat.cli.template_names import by_kind, describe_use
-from preheat.cli.text import count, moment, one_line
+from preheat.cli.template_names import count_by_kind, describe_use
+from preheat.cli.text import count, date_time, one_line
 from preheat.model.lesson import Lesson, Support
-from preheat.model.template import Template, short_digest
+from preheat.model.template import Template, shorten_digest
 
 _WIDTH = 100
 _MOST_MARKERS = 6
 
 
-def show_head(found: ShownTemplate) -> None:
+def show_template_head(found: TemplateDetails) -> None:
     """Print what a version contains, where it comes from and how its sessions went."""
     screen, template = console(), found.version.template
     say(
@@ -35,7 +35,7 @@ def show_head(found: ShownTemplate) -> None:
             say(screen, f"  {name.ljust(10)} {clean(value)}")
 
 
-def _facts(found: ShownTemplate) -> list[tuple[str, str]]:
+def _facts(found: TemplateDetails) -> list[tuple[str, str]]:
     template = found.version.template
     facts, user = template.extraction, template.user
     calls = sum(lesson.support.calls_for + lesson.support.calls_against for lesson in template.lessons)
@@ -45,7 +45,7 @@ def _facts(found: ShownTemplate) -> list[tuple[str, str]]:
     return [
         (
             "lessons",
-            f"{len(template.lessons):,} ({by_kind(template)}), about {found.tokens:,} tokens"
+            f"{len(template.lessons):,} ({count_by_kind(template)}), about {found.tokens:,} tokens"
             if template.lessons
             else "none",
         ),
@@ -55,7 +55,7 @@ def _facts(found: ShownTemplate) -> list[tuple[str, str]]:
             f"{count(facts.sessions, 'session')}, {count(facts.calls, 'call')}{rates}" if facts.sessions else "",
         ),
         ("sessions", ", ".join(sources[:3]) + (f" and {len(sources) - 3:,} more" if len(sources) > 3 else "")),
-        ("left out", by_reason(facts.skipped)),
+        ("left out", format_reasons(facts.skipped)),
         ("settings", ", ".join(f"{name} {value}" for name, value in sorted(facts.settings.items()))),
         ("holds for", ", ".join(filter(None, scope)) or "any project"),
         ("person", ", ".join(each for each in (user.style, user.feedback) if each != "unknown")),
@@ -66,7 +66,7 @@ def _facts(found: ShownTemplate) -> list[tuple[str, str]]:
         ("use", describe_use(found.tracked)),
         (
             "created",
-            moment(template.created_at) + (f", after {short_digest(template.parent)}" if template.parent else ""),
+            date_time(template.created_at) + (f", after {shorten_digest(template.parent)}" if template.parent else ""),
         ),
     ]
 
@@ -76,7 +76,7 @@ def _evidence(template: Template) -> str:
     return f"{len(kept):,} of {count(len({each.session for each in kept}), 'session')}"
 
 
-def show_difference(compared: VersionChange) -> None:
+def show_version_difference(compared: VersionChange) -> None:
     """Print the lessons that were added, removed and changed."""
     screen, found = console(), compared.difference
     say(screen, f"{compared.before.title} → {compared.after.title}", "bold")
@@ -90,7 +90,7 @@ def show_difference(compared: VersionChange) -> None:
         for change in changed.changes:
             if change.field != "text" or len(changed.changes) == 1:  # the text repeats the other changes
                 say(screen, f"    {_describe_change(change)}", "dim")
-    if found.empty:
+    if found.is_empty:
         say(screen, "They are the same.")
         return
     facts = f"{len(found.added):,} added, {len(found.removed):,} removed, {len(found.changed):,} changed"
@@ -109,7 +109,7 @@ def _describe_change(change: Change) -> str:
         more = f" and {len(removed) + len(added) - len(parts):,} more" if len(removed) + len(added) > len(parts) else ""
         return f"{change.field}: {' '.join(parts) or 'another order'}{more}"
     if change.field in ("last_seen", "expires_at"):
-        return f"{change.field}: {moment(change.before)} → {moment(change.after)}"
+        return f"{change.field}: {date_time(change.before)} → {date_time(change.after)}"
     return f"{change.field}: {_value(change.before)} → {_value(change.after)}"
 
 

@@ -6,13 +6,13 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from preheat.cli.home import home
-from preheat.cli.options import chosen
+from preheat.cli.home import open_preheat
+from preheat.cli.options import make_filter
 from preheat.cli.text import count
 from preheat.errors import UserError
 from preheat.model.lesson import LESSON_KINDS, LessonKind
-from preheat.model.listing import Filter
-from preheat.model.template import Template, Tracked, short_digest
+from preheat.model.listing import SessionFilter
+from preheat.model.template import Template, TemplateResults, shorten_digest
 
 KIND_NAMES: dict[LessonKind, str] = {
     "resume": "resume packet",
@@ -36,10 +36,10 @@ class TemplateName(click.ParamType):  # type: ignore[type-arg] # not generic in 
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         try:
-            library = home().library
+            library = open_preheat().library
             name, at, _ = incomplete.partition("@")
             found = (
-                [f"{name}@{short_digest(digest)}" for digest in library.versions(name)]
+                [f"{name}@{shorten_digest(digest)}" for digest in library.versions(name)]
                 if at
                 else library.names(self._deleted)
             )
@@ -48,19 +48,19 @@ class TemplateName(click.ParamType):  # type: ignore[type-arg] # not generic in 
         return [CompletionItem(each) for each in found if each.startswith(incomplete)]
 
 
-def filter_of(options: dict[str, Any]) -> Filter:
+def make_template_filter(options: dict[str, Any]) -> SessionFilter:
     """The filter that `--agent`, `--project` and `--since` make."""
     others = dict.fromkeys(("model", "until", "min_messages", "max_messages"))
-    return chosen({**others, "no_subagents": False, **options})
+    return make_filter({**others, "no_subagents": False, **options})
 
 
-def by_kind(template: Template) -> str:
+def count_by_kind(template: Template) -> str:
     """`3 conventions, 1 repair`."""
     counts = Counter(lesson.kind for lesson in template.lessons)
     return ", ".join(count(counts[kind], KIND_NAMES[kind]) for kind in LESSON_KINDS if counts[kind])
 
 
-def describe_use(track: Tracked) -> str:
+def describe_use(track: TemplateResults) -> str:
     """`used 5 times, 80 % success`."""
     if not track.uses:
         return "not used yet"

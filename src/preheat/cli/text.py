@@ -8,14 +8,14 @@ from __future__ import annotations
 import os
 import time
 
-from preheat.amounts import counted
-from preheat.amounts import size as size
+from preheat.amounts import format_bytes as format_bytes
+from preheat.amounts import format_count
 
 TYPE_CHECKING = False  # importing `typing` would take longer than the quick path
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-count = counted  # as the command line calls it
+count = format_count  # as the command line calls it
 _CONTROL = {code: None for code in (*range(32), 127, *range(128, 160)) if code not in (9, 10)}
 _DIRECTIONS = (
     0x061C,
@@ -49,7 +49,7 @@ def tokens(number: int) -> str:
     return f"{number / 1000:.0f}k" if number < 999_500 else f"{number / 1_000_000:.1f}M"
 
 
-def span(seconds: float) -> str:
+def duration(seconds: float) -> str:
     """`0.42 s`, `12 s`, `4 min 10 s`, `2 h 5 min`, `3 d 4 h`."""
     if seconds < 10:
         return f"{seconds:.2f} s" if seconds < 1 else f"{seconds:.1f} s"
@@ -69,12 +69,12 @@ def _two_units(seconds: int, large: tuple[int, str], small: tuple[int, str]) -> 
     return f"{first} {rest} {small[1]}" if rest else first
 
 
-def moment(at: float | None) -> str:
+def date_time(at: float | None) -> str:
     """Local time to the minute; `-` for none."""
     return _local(at, "%Y-%m-%d %H:%M") or "-"
 
 
-def clock(at: float | None) -> str:
+def time_of_day(at: float | None) -> str:
     """Local time of day; blank for none."""
     return _local(at, "%H:%M") or "     "
 

@@ -9,21 +9,21 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from preheat.app.live.watching import Moment, Timeline
-from preheat.cli.screen import clean, say, speaks_unicode
-from preheat.cli.text import clock, count, one_line
+from preheat.app.live.watching import ReplayMoment, Timeline
+from preheat.cli.screen import clean, has_unicode, say
+from preheat.cli.text import count, one_line, time_of_day
 from preheat.model.live import (
     Advisory,
-    Asked,
-    Began,
-    Called,
-    Compacted,
-    Ended,
+    CallEvent,
+    CompactionEvent,
+    EndEvent,
     LiveEvent,
-    Reading,
+    PromptEvent,
     SignalName,
-    Stopped,
-    without_marks,
+    SignalReading,
+    StartEvent,
+    StopEvent,
+    strip_marks,
 )
 from preheat.model.outcome import FAILURES
 
@@ -44,7 +44,7 @@ def show_timeline(screen: Console, timeline: Timeline, everything: bool) -> None
     for moment in timeline.moments:
         signals = _changed_signals(moment, last)
         if not everything and not signals and _is_quiet(moment):
-            folded += isinstance(moment.event, Called)
+            folded += isinstance(moment.event, CallEvent)
             continue
         if folded:
             say(screen, f"{'':>13}  … {count(folded, 'call')}", "dim")
@@ -53,37 +53,37 @@ def show_timeline(screen: Console, timeline: Timeline, everything: bool) -> None
     if folded:
         say(screen, f"{'':>13}  … {count(folded, 'call')}", "dim")
     say(screen)
-    say(screen, summary(timeline), "bold")
+    say(screen, summarize_timeline(timeline), "bold")
 
 
-def summary(timeline: Timeline) -> str:
+def summarize_timeline(timeline: Timeline) -> str:
     """The number of turns and of advisories."""
     advisories = timeline.advisories
     by = [
         f"{sum(each.signal == name for each in advisories)} {name}"
         for name in dict.fromkeys(each.signal for each in advisories)
     ]
-    rate = f", {per_hundred(timeline):.1f} per 100 turns" if timeline.turns else ""
+    rate = f", {advisories_per_hundred_turns(timeline):.1f} per 100 turns" if timeline.turns else ""
     amount = count(len(advisories), "advisory", "advisories")
     described = f"{amount}{rate} ({', '.join(by)})" if advisories else "no advisory"
     return f"{count(timeline.turns, 'turn')}: {described}"
 
 
-def per_hundred(timeline: Timeline) -> float:
+def advisories_per_hundred_turns(timeline: Timeline) -> float:
     """Advisories per 100 turns."""
     return 100 * len(timeline.advisories) / timeline.turns if timeline.turns else 0.0
 
 
-def _is_quiet(moment: Moment) -> bool:
+def _is_quiet(moment: ReplayMoment) -> bool:
     if moment.advisories or moment.reason:
         return False
     event = moment.event
-    if isinstance(event, Called):
+    if isinstance(event, CallEvent):
         return event.status not in FAILURES and not event.checks
-    return isinstance(event, Stopped)
+    return isinstance(event, StopEvent)
 
 
-def _changed_signals(moment: Moment, last: dict[SignalName, float]) -> list[str]:
+def _changed_signals(moment: ReplayMoment, last: dict[SignalName, float]) -> list[str]:
     """The signals that changed enough since they were last printed, with `!` for those over their threshold."""
     found = []
     for reading in moment.readings:
@@ -102,18 +102,18 @@ def _changed_signals(moment: Moment, last: dict[SignalName, float]) -> list[str]
     return found
 
 
-def _number(reading: Reading) -> str:
+def _number(reading: SignalReading) -> str:
     if reading.signal in ("drift", "pressure"):
         return f"{reading.value:.2f}" if reading.signal == "drift" else f"{reading.value:.0%}"
     return f"{reading.value:.0f}"
 
 
-def _show_moment(screen: Console, moment: Moment, signals: list[str]) -> None:
+def _show_moment(screen: Console, moment: ReplayMoment, signals: list[str]) -> None:
     warned = [each for each in moment.advisories if each.signal == "mistake" and each.turn < moment.turn]
     for advisory in warned:  # sent before the call was made
         _show_advisory(screen, advisory)
     event = moment.event
-    line = Text(f"{moment.turn or '':>5}  {clock(event.at)}  ")
+    line = Text(f"{moment.turn or '':>5}  {time_of_day(event.at)}  ")
     for text, style in _describe_event(event, max(30, min(screen.width, 150) - 40)):
         line.append(text, style)
     if signals:
@@ -128,17 +128,17 @@ def _show_moment(screen: Console, moment: Moment, signals: list[str]) -> None:
 
 
 def _show_advisory(screen: Console, advisory: Advisory) -> None:
-    say(screen, f"{'':>14} {advisory.signal} > {said(advisory)}", "bold yellow")
+    say(screen, f"{'':>14} {advisory.signal} > {advisory_text(advisory)}", "bold yellow")
 
 
-def said(advisory: Advisory) -> str:
+def advisory_text(advisory: Advisory) -> str:
     """The text of an advisory without its mark."""
-    return clean(without_marks(advisory.text))
+    return clean(strip_marks(advisory.text))
 
 
 def _describe_event(event: LiveEvent, room: int) -> Iterator[tuple[str, str]]:
-    if isinstance(event, Called):
-        good, bad, other = _MARKS[0] if speaks_unicode() else _MARKS[1]
+    if isinstance(event, CallEvent):
+        good, bad, other = _MARKS[0] if has_unicode() else _MARKS[1]
         failed = event.status in FAILURES
         mark = bad if failed else good if event.status in ("ok", "empty") else other
         yield mark, "red" if failed else "green" if mark == good else "yellow"
@@ -146,16 +146,16 @@ def _describe_event(event: LiveEvent, room: int) -> Iterator[tuple[str, str]]:
         if failed:
             left = f" {event.failing} failing:" if event.failing else ""
             yield f" {event.cause or 'failed'}:{left} {one_line(clean(event.signature), 80)}", "red"
-    elif isinstance(event, Asked):
+    elif isinstance(event, PromptEvent):
         yield f"prompt: {one_line(' '.join(event.words), room)}", "bold cyan"
     else:
         yield _NAMES[type(event)], "dim"
 
 
-_NAMES: dict[type, str] = {Began: "began", Compacted: "compacted", Stopped: "stopped", Ended: "ended"}
+_NAMES: dict[type, str] = {StartEvent: "began", CompactionEvent: "compacted", StopEvent: "stopped", EndEvent: "ended"}
 
 
-def as_values(timeline: Timeline) -> dict[str, Any]:
+def timeline_json(timeline: Timeline) -> dict[str, Any]:
     """The timeline for JSON."""
     return {
         "session": timeline.session,
@@ -163,7 +163,7 @@ def as_values(timeline: Timeline) -> dict[str, Any]:
         "project": timeline.project,
         "turns": timeline.turns,
         "advisories": timeline.advisories,
-        "advisories_per_100_turns": round(per_hundred(timeline), 2),
+        "advisories_per_100_turns": round(advisories_per_hundred_turns(timeline), 2),
         "moments": [
             {
                 "turn": moment.turn,

@@ -12,8 +12,8 @@ import click
 import msgspec
 from click.shell_completion import CompletionItem
 
-from preheat.cli.command import Examples, json_option
-from preheat.cli.guard import PROBLEMS
+from preheat.cli.command import ExampleCommand, json_option
+from preheat.cli.guard import DONE_WITH_PROBLEMS
 from preheat.cli.text import columns
 from preheat.errors import UserError
 from preheat.settings import data_folder
@@ -35,7 +35,7 @@ class _ToolName(click.ParamType):  # type: ignore[type-arg] # not generic in old
 
 @click.command(
     "tool",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   preheat tool                                           lists the tools
   preheat tool --json                                    the same with their schemas
@@ -61,7 +61,7 @@ def tool_command(name: str | None, arguments: str | None, project: str | None, a
     cwd = os.path.abspath(os.path.expanduser(project)) if project else os.getcwd()
     answer = call(name, _read_arguments(arguments), data_folder(), cwd)
     _print(answer)
-    return 0 if answer["success"] else PROBLEMS
+    return 0 if answer["success"] else DONE_WITH_PROBLEMS
 
 
 def _read_arguments(arguments: str | None) -> str:

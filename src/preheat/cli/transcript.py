@@ -9,8 +9,8 @@ from rich.rule import Rule
 from rich.text import Text
 
 from preheat.cli.heading import heading_lines
-from preheat.cli.screen import as_json, clean, say, speaks_unicode
-from preheat.cli.text import clock, count, one_line, size, span
+from preheat.cli.screen import clean, has_unicode, say, to_json
+from preheat.cli.text import count, duration, format_bytes, one_line, time_of_day
 from preheat.model.outcome import FAILURES, JUDGED
 from preheat.model.session import (
     AssistantMessage,
@@ -23,8 +23,8 @@ from preheat.model.session import (
     ToolCall,
     ToolResult,
     UserMessage,
-    joined,
-    standing,
+    pair_calls_with_results,
+    surviving_events,
 )
 from preheat.model.transcript import CallLine, Transcript
 
@@ -40,7 +40,7 @@ class Folding(msgspec.Struct, frozen=True):
     cap: int | None = 2000
 
 
-def show(screen: Console, transcript: Transcript, folding: Folding) -> None:
+def show_transcript(screen: Console, transcript: Transcript, folding: Folding) -> None:
     """Print a session."""
     for line, style in heading_lines(transcript):
         say(screen, line, style)
@@ -52,10 +52,12 @@ class _Transcript:
         self._screen = screen
         self._session = session = transcript.session
         self._folding = folding
-        self._results = {id(call): result for call, result in joined(session)}
-        self._lines = {id(call): line for (call, _), line in zip(joined(session), transcript.calls, strict=True)}
-        self._kept = {id(event) for event in standing(session)}
-        self._marks = {"ok": "✓", "failed": "✗", "": "·"} if speaks_unicode() else {"ok": "+", "failed": "x", "": "."}
+        self._results = {id(call): result for call, result in pair_calls_with_results(session)}
+        self._lines = {
+            id(call): line for (call, _), line in zip(pair_calls_with_results(session), transcript.calls, strict=True)
+        }
+        self._kept = {id(event) for event in surviving_events(session)}
+        self._marks = {"ok": "✓", "failed": "✗", "": "·"} if has_unicode() else {"ok": "+", "failed": "x", "": "."}
         self._speaker = ""
         self._folded = False
         """Whether the last line was a call or a thought: a blank line comes before the next message."""
@@ -101,7 +103,7 @@ class _Transcript:
             say(self._screen)
             say(
                 self._screen,
-                f"{clock(event.at)}  {name}{back}",
+                f"{time_of_day(event.at)}  {name}{back}",
                 style or ("bold cyan" if name == "You" else "bold"),
             )
 
@@ -145,7 +147,7 @@ class _Transcript:
         line.stylize(style)
         self._screen.print(line, soft_wrap=True)
         if self._folding.calls:
-            self._text(self._capped(msgspec.json.format(as_json(event.input), indent=2)), "dim", "      < ")
+            self._text(self._capped(msgspec.json.format(to_json(event.input), indent=2)), "dim", "      < ")
             if result is not None:
                 self._text(self._capped(result.text), "dim", "      > ")
 
@@ -166,7 +168,7 @@ class _Transcript:
         failed, worked = known.status in FAILURES, known.status in JUDGED
         outcome = f"exit {known.exit_code}" if failed and known.exit_code else known.status
         shown = "" if known.status in ("ok", "unknown") else outcome
-        facts = [shown, size(len(result.text)), span(took) if took is not None else ""]
+        facts = [shown, format_bytes(len(result.text)), duration(took) if took is not None else ""]
         kind = "failed" if failed else "ok" if worked else ""
         return (
             self._marks[kind],
@@ -195,7 +197,7 @@ class _Transcript:
         say(self._screen)
         width = min(self._screen.width, 100)
         self._screen.print(
-            Rule(Text(clean(title)), style="dim", align="left", characters="─" if speaks_unicode() else "-"),
+            Rule(Text(clean(title)), style="dim", align="left", characters="─" if has_unicode() else "-"),
             width=width,
         )
 

@@ -9,10 +9,10 @@ import click
 
 from preheat.app.agents import title_of
 from preheat.app.machine.installation import StepChange, project_around
-from preheat.cli.command import Examples, json_option
-from preheat.cli.home import home
+from preheat.cli.command import ExampleCommand, json_option
+from preheat.cli.home import open_preheat
 from preheat.cli.install import HOOKED
-from preheat.cli.install_ways import difference, show_removed
+from preheat.cli.install_ways import make_patch, show_removed
 from preheat.cli.options import AgentName
 from preheat.cli.screen import print_json
 from preheat.cli.text import short_path
@@ -26,7 +26,7 @@ _DONE = {
 
 @click.command(
     "uninstall",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog=f"""\
   preheat uninstall {HOOKED[0]}
   preheat uninstall {HOOKED[4]} --project
@@ -38,19 +38,19 @@ _DONE = {
 @json_option
 def uninstall_command(agent: str, here: bool, dry_run: bool, as_json: bool) -> int:
     """Remove Preheat from an agent's settings."""
-    installation = home().installation
+    installation = open_preheat().installation
     change = installation.uninstall(agent, project_around(os.getcwd()) if here else "", dry_run)
     if isinstance(change, StepChange):
         show_removed(change.work, change.done, as_json, dry_run)
     elif as_json:
         path, action = (change.plan.path, change.plan.action) if change is not None else ("", "nothing")
-        shown = {"difference": difference(change.plan)} if change is not None and dry_run else {}
+        shown = {"difference": make_patch(change.plan)} if change is not None and dry_run else {}
         print_json({"agent": agent, "path": path, "action": action, **shown})
     elif change is None:
         where = "" if installation.has_steps(agent) else " in this project" if here else " in your own settings"
         print(f"{title_of(agent)} does not call Preheat{where}; `preheat status` says what does.")
     elif dry_run:
-        print(difference(change.plan))
+        print(make_patch(change.plan))
     else:
         print(_DONE[change.plan.action].format(path=short_path(change.plan.path)))
     return 0

@@ -5,25 +5,25 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from preheat.amounts import by_reason
-from preheat.app.templates.library import Best
-from preheat.cli.command import Examples, json_option
-from preheat.cli.home import analysed
-from preheat.cli.options import AgentName, When
+from preheat.amounts import format_reasons
+from preheat.app.templates.library import BestRule
+from preheat.cli.command import ExampleCommand, json_option
+from preheat.cli.home import open_analysed_archive
+from preheat.cli.options import AgentName, DateOption
 from preheat.cli.screen import clean, console, hint, print_json, say
-from preheat.cli.template_making import made_value, say_made
-from preheat.cli.template_names import filter_of
+from preheat.cli.template_making import show_built_template, template_json
+from preheat.cli.template_names import make_template_filter
 from preheat.cli.text import count
 
 if TYPE_CHECKING:  # what takes SQLAlchemy to load
-    from preheat.app.templates.building import Group, Made
+    from preheat.app.templates.building import BuiltTemplate, Group
 
 _SHOWN = 5
 
 
 @click.command(
     "auto",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   preheat warm auto                          every project that has three good sessions
   preheat warm auto --project . --dry-run    which sessions it would use, and why not the others
@@ -34,7 +34,7 @@ short session must be cleaner than a long one), and its last test, build, lint o
 )
 @click.option("--agent", type=AgentName(), metavar="NAME", help="Only this agent's sessions.")
 @click.option("--project", metavar="TEXT", help="Only projects with this in their path; `.` is here.")
-@click.option("--since", type=When(), metavar="DATE", help="Only sessions that ended after: 2026-01-31, 7d, 2w.")
+@click.option("--since", type=DateOption(), metavar="DATE", help="Only sessions that ended after: 2026-01-31, 7d, 2w.")
 @click.option(
     "--min-calls",
     type=click.IntRange(1),
@@ -65,13 +65,13 @@ def auto_command(
 ) -> int:
     """Make a template for each project from its best sessions."""
     highest = max_mistakes if old_name is None else old_name  # `--max-misuse` was the name in version 0.1
-    rule = Best(min_calls=min_calls, max_mistakes=highest, min_sessions=min_sessions)
-    library = analysed().library
-    groups = library.find_best(filter_of(options), rule)
-    made = [] if dry_run else library.build_best(groups, rule)
+    rule = BestRule(min_calls=min_calls, max_mistakes=highest, min_sessions=min_sessions)
+    library = open_analysed_archive().library
+    groups = library.find_best_sessions(make_template_filter(options), rule)
+    made = [] if dry_run else library.build_from_best(groups, rule)
     if as_json:
         print_json(
-            {"templates": [made_value(each) for each in made], "projects": [_group_json(each) for each in groups]}
+            {"templates": [template_json(each) for each in made], "projects": [_group_json(each) for each in groups]}
         )
     else:
         _show_best(groups, made, rule, dry_run)
@@ -90,7 +90,7 @@ def _group_json(group: "Group") -> dict[str, Any]:
     }
 
 
-def _show_best(groups: "list[Group]", made: "list[Made]", rule: Best, dry_run: bool) -> None:
+def _show_best(groups: "list[Group]", made: "list[BuiltTemplate]", rule: BestRule, dry_run: bool) -> None:
     screen = console()
     results = iter(made)
     for group in groups:
@@ -104,7 +104,7 @@ def _show_best(groups: "list[Group]", made: "list[Made]", rule: Best, dry_run: b
         if not group.enough and not group.choice.skipped:
             continue
         if not group.enough:
-            say(screen, f"  the others: {by_reason(group.choice.skipped)}", "dim")
+            say(screen, f"  the others: {format_reasons(group.choice.skipped)}", "dim")
             continue
         for each in group.choice.chosen[:_SHOWN]:
             rate = each.profile.mistakes
@@ -116,7 +116,7 @@ def _show_best(groups: "list[Group]", made: "list[Made]", rule: Best, dry_run: b
         if not dry_run:
             result = next(results)
             if result.kept.digest:
-                say_made(result, "Built")
+                show_built_template(result, "Built")
             else:
                 say(screen, "  they taught nothing worth a template", "yellow")
     if without := sum(not group.choice.chosen for group in groups):

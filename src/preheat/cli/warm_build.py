@@ -4,19 +4,19 @@ from typing import Any
 
 import click
 
-from preheat.app.templates.library import Request, Wanted
-from preheat.cli.command import Examples, json_option
-from preheat.cli.home import analysed
-from preheat.cli.options import AgentName, When
+from preheat.app.templates.library import Request, SessionRule
+from preheat.cli.command import ExampleCommand, json_option
+from preheat.cli.home import open_analysed_archive
+from preheat.cli.options import AgentName, DateOption
 from preheat.cli.screen import print_json
-from preheat.cli.template_making import made_value, say_made
-from preheat.cli.template_names import filter_of
+from preheat.cli.template_making import show_built_template, template_json
+from preheat.cli.template_names import make_template_filter
 from preheat.cli.text import day
 
 
 @click.command(
     "build",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   preheat warm build mine --project .                   from the sessions of this project
   preheat warm build mine --project . --since 30d --max-error-rate 0.2
@@ -27,7 +27,7 @@ Building again changes nothing if nothing is new; else the name gets a new versi
 @click.argument("name")
 @click.option("--agent", type=AgentName(), metavar="NAME", help="Only this agent's sessions.")
 @click.option("--project", metavar="TEXT", help="Only projects with this in their path; `.` is here.")
-@click.option("--since", type=When(), metavar="DATE", help="Only sessions that ended after: 2026-01-31, 7d, 2w.")
+@click.option("--since", type=DateOption(), metavar="DATE", help="Only sessions that ended after: 2026-01-31, 7d, 2w.")
 @click.option(
     "--min-messages",
     type=click.IntRange(0),
@@ -63,10 +63,10 @@ def build_command(
     """Make a template from many sessions."""
     filters = {key: day(value) if key == "since" else value for key, value in options.items() if value}
     request = Request(name=name, description=description, addendum=addendum, tags=tags, weak=weak, filters=filters)
-    rule = Wanted(min_messages=min_messages, max_sessions=max_sessions, max_error_rate=max_error_rate)
-    made = analysed().library.build(request, filter_of(options), rule)
+    rule = SessionRule(min_messages=min_messages, max_sessions=max_sessions, max_error_rate=max_error_rate)
+    made = open_analysed_archive().library.build(request, make_template_filter(options), rule)
     if as_json:
-        print_json(made_value(made))
+        print_json(template_json(made))
     else:
-        say_made(made, "Built")
+        show_built_template(made, "Built")
     return 0

@@ -2,15 +2,15 @@
 
 import click
 
-from preheat.cli.command import Examples, json_option
-from preheat.cli.home import home
+from preheat.cli.command import ExampleCommand, json_option
+from preheat.cli.home import open_preheat
 from preheat.cli.screen import hint, print_json
 from preheat.cli.template_names import TemplateName
 
 
 @click.command(
     "delete",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   preheat warm delete mine
   preheat warm restore mine             brings it back""",
@@ -19,7 +19,7 @@ from preheat.cli.template_names import TemplateName
 @json_option
 def delete_command(name: str, as_json: bool) -> int:
     """Delete a template; `restore` brings it back."""
-    home().library.delete(name)
+    open_preheat().library.delete(name)
     if as_json:
         print_json({"deleted": name})
     else:

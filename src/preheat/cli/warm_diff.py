@@ -2,16 +2,16 @@
 
 import click
 
-from preheat.cli.command import Examples, json_option
-from preheat.cli.home import home
+from preheat.cli.command import ExampleCommand, json_option
+from preheat.cli.home import open_preheat
 from preheat.cli.screen import print_json
-from preheat.cli.template_cards import show_difference
+from preheat.cli.template_cards import show_version_difference
 from preheat.cli.template_names import TemplateName
 
 
 @click.command(
     "diff",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   preheat warm diff mine                 what the last version changed
   preheat warm diff mine@3fa2 mine       since a version
@@ -27,9 +27,9 @@ def diff_command(first: str, second: str | None, as_json: bool) -> int:
 
     Without B, from the version before A to A.
     """
-    found = home().library.compare(first, second)
+    found = open_preheat().library.compare(first, second)
     if as_json:
         print_json({"from": found.before.digest, "to": found.after.digest, "difference": found.difference})
     else:
-        show_difference(found)
+        show_version_difference(found)
     return 0

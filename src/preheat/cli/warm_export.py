@@ -4,17 +4,17 @@ import sys
 
 import click
 
-from preheat.amounts import by_reason
-from preheat.cli.command import Examples, json_option
-from preheat.cli.home import home
+from preheat.amounts import format_reasons
+from preheat.cli.command import ExampleCommand, json_option
+from preheat.cli.home import open_preheat
 from preheat.cli.screen import hint, print_json
 from preheat.cli.template_names import TemplateName
-from preheat.cli.text import count, size
+from preheat.cli.text import count, format_bytes
 
 
 @click.command(
     "export",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   preheat warm export mine --output mine.json
   preheat warm export mine > mine.json
@@ -35,14 +35,14 @@ a path of this machine or what looks like a secret are left out; the command say
 @json_option
 def export_command(template: str, output: str | None, with_evidence: bool, as_json: bool) -> int:
     """Write a template as one file to share."""
-    found = home().library.export(template, with_evidence, output or "")
+    found = open_preheat().library.export(template, with_evidence, output or "")
     if not output:
         sys.stdout.buffer.write(found.data)
     if output and as_json:
         facts = {"name": found.name, "digest": found.digest, "file": output, "left_out": found.left_out}
         print_json({**facts, "lessons": found.lessons})
     elif output:
-        print(f"{count(found.lessons, 'lesson')} written to `{output}` ({size(len(found.data))}).")
+        print(f"{count(found.lessons, 'lesson')} written to `{output}` ({format_bytes(len(found.data))}).")
     if found.left_out and not as_json:
-        hint(f"Left out: {by_reason(found.left_out)}.")
+        hint(f"Left out: {format_reasons(found.left_out)}.")
     return 0

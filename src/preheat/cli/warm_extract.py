@@ -2,16 +2,16 @@
 
 import click
 
-from preheat.cli.command import Examples, json_option
-from preheat.cli.home import analysed
+from preheat.cli.command import ExampleCommand, json_option
+from preheat.cli.home import open_analysed_archive
 from preheat.cli.options import SessionName
 from preheat.cli.screen import print_json
-from preheat.cli.template_making import made_value, say_made
+from preheat.cli.template_making import show_built_template, template_json
 
 
 @click.command(
     "extract",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   preheat warm extract latest --name login
   preheat warm extract 0f3c1a2b --name login --description "how the login tests are run"
@@ -31,9 +31,9 @@ def extract_command(
 
     SESSION is an id, the beginning of one, or `latest`.
     """
-    made = analysed().library.extract(session, name or "", description, addendum, tags)
+    made = open_analysed_archive().library.extract(session, name or "", description, addendum, tags)
     if as_json:
-        print_json(made_value(made))
+        print_json(template_json(made))
     else:
-        say_made(made, "Extracted")
+        show_built_template(made, "Extracted")
     return 0

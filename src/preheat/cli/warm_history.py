@@ -2,17 +2,17 @@
 
 import click
 
-from preheat.cli.command import Examples, json_option
-from preheat.cli.home import home
+from preheat.cli.command import ExampleCommand, json_option
+from preheat.cli.home import open_preheat
 from preheat.cli.screen import clean, console, print_json, say
 from preheat.cli.template_names import TemplateName
-from preheat.cli.text import columns, moment, one_line
-from preheat.model.template import short_digest
+from preheat.cli.text import columns, date_time, one_line
+from preheat.model.template import shorten_digest
 
 
 @click.command(
     "history",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   preheat warm history mine
   preheat warm history mine --json""",
@@ -24,7 +24,7 @@ def history_command(name: str, as_json: bool) -> int:
 
     The newest comes first; `*` marks the present version.
     """
-    found = home().library.history(name)
+    found = open_preheat().library.history(name)
     if as_json:
         print_json({"name": name, **found.state._asdict(), "history": found.entries})
         return 0
@@ -34,8 +34,8 @@ def history_command(name: str, as_json: bool) -> int:
     rows = [
         (
             "*" if place == marked else "",
-            short_digest(entry.digest),
-            moment(entry.at),
+            shorten_digest(entry.digest),
+            date_time(entry.at),
             entry.action,
             one_line(clean(entry.note), 80),
         )

@@ -5,15 +5,15 @@ import sys
 import click
 
 from preheat.app.templates.sharing import LARGEST
-from preheat.cli.command import Examples, json_option
-from preheat.cli.home import home
+from preheat.cli.command import ExampleCommand, json_option
+from preheat.cli.home import open_preheat
 from preheat.cli.screen import hint, print_json
 from preheat.cli.text import count
 
 
 @click.command(
     "import",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   preheat warm import theirs.json
   preheat warm import theirs.json --name from-a-friend
@@ -27,7 +27,7 @@ of that name stays in use until the review.""",
 @json_option
 def import_command(file: str, name: str | None, as_json: bool) -> int:
     """Import a template from a file; it waits for a review."""
-    library = home().library
+    library = open_preheat().library
     if file == "-":
         found = library.import_bytes(sys.stdin.buffer.read(LARGEST + 1), file, name or "")
     else:

@@ -5,9 +5,9 @@ from typing import Any
 import click
 
 from preheat.app.templates.library import TemplateSummary
-from preheat.cli.command import Examples, json_option
-from preheat.cli.guard import PROBLEMS
-from preheat.cli.home import home
+from preheat.cli.command import ExampleCommand, json_option
+from preheat.cli.guard import DONE_WITH_PROBLEMS
+from preheat.cli.home import open_preheat
 from preheat.cli.screen import clean, console, hint, plain_table, print_json, print_table, say
 from preheat.cli.template_names import describe_use
 from preheat.cli.text import day, one_line
@@ -15,7 +15,7 @@ from preheat.cli.text import day, one_line
 
 @click.command(
     "list",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   preheat warm list
   preheat warm list --deleted          what `preheat warm restore` can bring back
@@ -28,8 +28,8 @@ def list_command(deleted: bool, as_json: bool) -> int:
 
     `success` is the share of the sessions with the template, and with a check, whose last check passed.
     """
-    found = home().library.summaries(deleted, follow=True)
-    code = PROBLEMS if any(each.problem for each in found) else 0
+    found = open_preheat().library.summaries(deleted, follow=True)
+    code = DONE_WITH_PROBLEMS if any(each.problem for each in found) else 0
     if as_json:
         print_json([_summary_json(each) for each in found])
         return code

@@ -2,15 +2,15 @@
 
 import click
 
-from preheat.cli.command import Examples, json_option
-from preheat.cli.home import home
+from preheat.cli.command import ExampleCommand, json_option
+from preheat.cli.home import open_preheat
 from preheat.cli.screen import print_json
 from preheat.cli.template_names import TemplateName
 
 
 @click.command(
     "restore",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   preheat warm list --deleted           what can be brought back
   preheat warm restore mine""",
@@ -19,7 +19,7 @@ from preheat.cli.template_names import TemplateName
 @json_option
 def restore_command(name: str, as_json: bool) -> int:
     """Bring a deleted template back."""
-    digest = home().library.restore(name)
+    digest = open_preheat().library.restore(name)
     if as_json:
         print_json({"restored": name, "digest": digest})
     else:

@@ -4,19 +4,19 @@ from itertools import groupby
 
 import click
 
-from preheat.amounts import by_reason
+from preheat.amounts import format_reasons
 from preheat.app.templates.sharing import Answer, Review, spell_out
-from preheat.cli.command import Examples, json_option
-from preheat.cli.home import home
+from preheat.cli.command import ExampleCommand, json_option
+from preheat.cli.home import open_preheat
 from preheat.cli.screen import console, hint, print_json, say
 from preheat.cli.template_names import TemplateName
 from preheat.cli.text import count
-from preheat.model.template import short_digest
+from preheat.model.template import shorten_digest
 
 
 @click.command(
     "review",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   preheat warm review theirs                 every text that could reach a model
   preheat warm review theirs --accept        use it, but quarantine lessons with findings
@@ -33,7 +33,7 @@ addresses, what looks like a secret. The addendum counts as one, because it woul
 @json_option
 def review_command(name: str, answer: Answer | None, as_json: bool) -> int:
     """Review an imported template, and accept or reject it."""
-    library = home().library
+    library = open_preheat().library
     found = library.answer_review(name, answer) if answer else library.review(name)
     if as_json:
         facts = {"name": name, "digest": found.digest, "answer": answer}
@@ -42,11 +42,11 @@ def review_command(name: str, answer: Answer | None, as_json: bool) -> int:
         _show_review(found)
         hint(f"`preheat warm review {name} --accept` uses it, `--reject` does not.")
     elif answer == "reject":
-        print(f"`{name}` {short_digest(found.digest)} was rejected.")
+        print(f"`{name}` {shorten_digest(found.digest)} was rejected.")
     else:
         locked = len(found.template.lessons) - found.in_use
         print(
-            f"`{name}` {short_digest(found.digest)} may be used: {found.in_use} lessons in use, {locked} quarantined."
+            f"`{name}` {shorten_digest(found.digest)} may be used: {found.in_use} lessons in use, {locked} quarantined."
         )
     return 0
 
@@ -69,4 +69,4 @@ def _show_review(found: Review) -> None:
         kinds[kind] = kinds.get(kind, 0) + 1
     faulty = len({each.lesson for each in found.findings if each.lesson})
     lessons = f"{count(len(template.lessons), 'lesson')}, {faulty:,} with findings"
-    say(screen, f"{lessons}: {by_reason(kinds)}" if kinds else f"{lessons}.")
+    say(screen, f"{lessons}: {format_reasons(kinds)}" if kinds else f"{lessons}.")

@@ -2,15 +2,15 @@
 
 import click
 
-from preheat.cli.command import Examples, json_option
-from preheat.cli.home import home
+from preheat.cli.command import ExampleCommand, json_option
+from preheat.cli.home import open_preheat
 from preheat.cli.screen import print_json
 from preheat.cli.template_names import TemplateName
 
 
 @click.command(
     "rollback",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   preheat warm rollback mine            to the version before
   preheat warm rollback mine 3fa2       to one by the beginning of its digest
@@ -22,7 +22,7 @@ Nothing is lost: a rollback is one more line of the history, and you can also go
 @json_option
 def rollback_command(name: str, digest: str | None, as_json: bool) -> int:
     """Go back to an earlier version."""
-    found = home().library.roll_back(name, digest or "")
+    found = open_preheat().library.roll_back(name, digest or "")
     if as_json:
         print_json({"name": found.name, "digest": found.digest})
     else:

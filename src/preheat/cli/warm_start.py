@@ -10,27 +10,27 @@ import sys
 import click
 
 from preheat.app import open as open_home
-from preheat.cli.command import Examples, json_option
+from preheat.cli.command import ExampleCommand, json_option
 from preheat.cli.text import printable
 from preheat.cli.warming import (
-    as_document,
-    context_for,
+    context_json,
     context_options,
-    explanation,
-    form_of,
-    forms_listed,
-    note,
-    print_document,
-    summary,
-    task_of,
+    explain_context,
+    find_form,
+    list_forms,
+    make_context,
+    print_context_json,
+    print_note,
+    read_task,
+    summarize_context,
 )
 from preheat.model.context import Context
-from preheat.model.rendering import Begun, Rendered
+from preheat.model.rendering import RenderedContext, StartedSession
 
 
 @click.command(
     "start",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog=f"""\
   preheat warm start --task "fix the login test"
   preheat warm start --task "fix the login test" --explain        why these lessons, and why not others
@@ -39,7 +39,7 @@ from preheat.model.rendering import Begun, Rendered
   preheat warm start --task "any work here" --format skill --output skills
 
 Forms:
-{forms_listed()}
+{list_forms()}
 
 If nothing is close enough to the task, nothing is printed, and a line on the error stream says why.""",
 )
@@ -69,28 +69,30 @@ def start_command(
     as_json: bool,
 ) -> int:
     """Print what a new session should know, for a task."""
-    home, renderer = open_home(), form_of(form)
-    context = context_for(home, task_of(task), renderer, agent, project, budget, template)
+    home, renderer = open_home(), find_form(form)
+    context = make_context(home, read_task(task), renderer, agent, project, budget, template)
     rendered = home.render(context, renderer)
     written = home.write_rendered(rendered, renderer, output, force) if output and output != "-" else ""
     begun = None
-    if renderer.begins and rendered.text and not (output or only_print or explain):
+    if renderer.can_start_session and rendered.text and not (output or only_print or explain):
         begun = home.begin_session(renderer, rendered, _folder(project))
     if as_json:
         added = {**({"written": written} if written else {}), **({"begun": begun} if begun else {})}
-        print_document({**as_document(context, rendered), **added})
+        print_context_json({**context_json(context, rendered), **added})
     elif explain:
-        print("\n".join(explanation(context)))
+        print("\n".join(explain_context(context)))
     elif begun:
         _print_begun(begun, context)
     elif written:
-        print(f"Wrote `{printable(written)}`: {printable(summary(context))}.")
+        print(f"Wrote `{printable(written)}`: {printable(summarize_context(context))}.")
     else:
         _print(rendered, context)
     if context.template and not template:
-        note(f"from `{context.template}`, which is loaded for this project; `preheat warm load --none` unloads it")
+        print_note(
+            f"from `{context.template}`, which is loaded for this project; `preheat warm load --none` unloads it"
+        )
     if context.template and not explain:
-        home.note_use(context)
+        home.record_use(context)
     return 0
 
 
@@ -100,14 +102,16 @@ def _folder(project: str | None) -> str:
     return named if named and os.path.isdir(named) else os.getcwd()
 
 
-def _print_begun(begun: Begun, context: Context) -> None:
-    print(f"Session {printable(begun.session)} waits in `{printable(begun.store)}`: {printable(summary(context))}.")
+def _print_begun(begun: StartedSession, context: Context) -> None:
+    print(
+        f"Session {printable(begun.session)} waits in `{printable(begun.store)}`: {printable(summarize_context(context))}."
+    )
     print(f"  continue it     {printable(shlex.join(begun.resume))}")
     print(f"  delete it       {printable(shlex.join(begun.undo))}")
 
 
-def _print(rendered: Rendered, context: Context) -> None:
+def _print(rendered: RenderedContext, context: Context) -> None:
     if rendered.text:
         sys.stdout.write(rendered.text.rstrip("\n") + "\n")
     if not context.items:
-        note(summary(context))
+        print_note(summarize_context(context))

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from preheat.cli.command import Examples, json_option
-from preheat.cli.home import home
-from preheat.cli.interrupts import ending_is_interrupting
+from preheat.cli.command import ExampleCommand, json_option
+from preheat.cli.home import open_preheat
+from preheat.cli.interrupts import interrupt_on_terminate
 from preheat.cli.lab_progress import RunProgress
 from preheat.cli.options import AgentName
 from preheat.cli.screen import console, hint, plain_table, print_json, print_table
 from preheat.cli.text import count, printable
 
 if TYPE_CHECKING:
-    from preheat.app.lab.training import Outcome
+    from preheat.app.lab.training import TrainingResult
 
 _STRATEGIES = ("none", "mask", "headtail", "markers")
 _ENOUGH_TASKS = 10
@@ -26,7 +26,7 @@ _ENOUGH_TASKS = 10
 
 @click.command(
     "train",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   preheat warm train basics --suite tasks.yaml --agent NAME
   preheat warm train basics --suite tasks.yaml --agent NAME --project . --limit 3
@@ -52,7 +52,7 @@ training continues when the same command is run again.""",
 @click.option(
     "--agent",
     required=True,
-    type=AgentName(lambda: home().training.agents(), "Preheat can start"),
+    type=AgentName(lambda: open_preheat().training.agents(), "Preheat can start"),
     metavar="NAME",
     help="The agent that does the tasks.",
 )
@@ -78,19 +78,19 @@ def train_command(name: str, path: str, limit: int | None, strategy: str, as_jso
     The sessions go into the archive, are compressed so that what the agent learned remains, and become a version of the
     template NAME. Tasks that fail are left out; if all fail, nothing is stored.
     """
-    training = home().training
-    suite = training.suite(path, limit)
+    training = open_preheat().training
+    suite = training.read_suite(path, limit)
     settings = {each: value or "" if each in ("program", "project") else value for each, value in settings.items()}
-    with RunProgress(as_json) as progress, ending_is_interrupting():
+    with RunProgress(as_json) as progress, interrupt_on_terminate():
         outcome = training.train(name, suite, strategy=strategy, progress=progress, **settings)
     if as_json:
         print_json(_training_json(name, outcome, strategy))
     else:
         _show_training(name, outcome, settings["keep_work"])
-    return 0 if all(ran.good for ran in outcome.ran) else 1
+    return 0 if all(ran.is_good for ran in outcome.runs) else 1
 
 
-def _training_json(name: str, outcome: "Outcome", strategy: str) -> dict[str, Any]:
+def _training_json(name: str, outcome: "TrainingResult", strategy: str) -> dict[str, Any]:
     return {
         "name": name,
         "digest": outcome.digest,
@@ -103,7 +103,7 @@ def _training_json(name: str, outcome: "Outcome", strategy: str) -> dict[str, An
                 "sessions": outcome.sessions.get(ran.task, []),
                 **({"note": ran.note} if ran.note else {}),
             }
-            for ran in outcome.ran
+            for ran in outcome.runs
         ],
         "tokens_before": outcome.before,
         "tokens_after": outcome.after,
@@ -114,11 +114,11 @@ def _training_json(name: str, outcome: "Outcome", strategy: str) -> dict[str, An
     }
 
 
-def _show_training(name: str, outcome: "Outcome", keep_work: bool) -> None:
+def _show_training(name: str, outcome: "TrainingResult", keep_work: bool) -> None:
     table = plain_table(padding=(0, 3, 0, 0))
     for title in ("task", "", "seconds", "session"):
         table.add_column(title, justify="right" if title == "seconds" else "left")
-    for ran in outcome.ran:
+    for ran in outcome.runs:
         keys = ", ".join(outcome.sessions.get(ran.task, []))
         table.add_row(ran.task, ran.status, f"{ran.seconds:.0f}", printable(keys or ran.note[-80:]))
     print_table(console(), table)
@@ -131,10 +131,10 @@ def _show_training(name: str, outcome: "Outcome", keep_work: bool) -> None:
     print(f"Kept `{name}@{outcome.digest[:12]}`: {count(len(lessons), 'lesson')}, {examples} of them examples.")
     if keep_work:
         print(
-            f"The folders of the tasks are below `{printable(os.path.dirname(os.path.dirname(outcome.ran[0].folder)))}`."
+            f"The folders of the tasks are below `{printable(os.path.dirname(os.path.dirname(outcome.runs[0].folder)))}`."
         )
-    if len(outcome.ran) < _ENOUGH_TASKS:
+    if len(outcome.runs) < _ENOUGH_TASKS:
         hint(
-            f"{count(len(outcome.ran), 'task')}: with ten or more of different kinds, what is learned holds more widely."
+            f"{count(len(outcome.runs), 'task')}: with ten or more of different kinds, what is learned holds more widely."
         )
     hint(f'`preheat warm test {name} "a task"` shows what a session would get.')

@@ -12,11 +12,11 @@ import click
 import msgspec
 
 from preheat.app import Preheat
-from preheat.app.context.provisioning import TASK_READ, estimate_tokens, formats
+from preheat.app.context.provisioning import TASK_CHARACTERS, estimate_tokens, formats
 from preheat.cli.options import AgentName
 from preheat.cli.text import columns, count, printable
-from preheat.model.context import BUDGET, Context
-from preheat.model.rendering import Rendered, Renderer, Said
+from preheat.model.context import TOKEN_BUDGET, Context
+from preheat.model.rendering import RenderedContext, RenderedMessage, Renderer
 
 F = TypeVar("F", bound=Callable[..., Any])
 FORMS = formats()
@@ -32,7 +32,7 @@ def context_options(default: str) -> Callable[[F], F]:
                 click.option("--agent", type=AgentName(), metavar="NAME", help="The agent that gets it."),
                 click.option("--project", metavar="NAME|FOLDER", help="The project that it works on.  [default: here]"),
                 click.option(
-                    "--budget", type=click.IntRange(1), default=BUDGET, show_default=True, metavar="N", help="Tokens."
+                    "--budget", type=click.IntRange(1), default=TOKEN_BUDGET, show_default=True, metavar="N", help="Tokens."
                 ),
                 click.option(
                     "--format", "form", type=click.Choice([each.name for each in FORMS]), default=default, show_default=True,
@@ -46,26 +46,26 @@ def context_options(default: str) -> Callable[[F], F]:
     return add
 
 
-def forms_listed() -> str:
+def list_forms() -> str:
     """The forms with their descriptions, for a help page."""
-    return "\n".join(f"  {line}" for line in columns([(each.name, each.says) for each in FORMS], left=2))
+    return "\n".join(f"  {line}" for line in columns([(each.name, each.description) for each in FORMS], left=2))
 
 
-def form_of(name: str) -> Renderer:
+def find_form(name: str) -> Renderer:
     return next(each for each in FORMS if each.name == name)
 
 
-def task_of(text: str) -> str:
+def read_task(text: str) -> str:
     """The task as typed, or from standard input for `-`."""
     task = sys.stdin.buffer.read(_LONGEST_TASK).decode("utf-8", "replace") if text == "-" else text
     if not task.strip():
         raise click.UsageError("the task is empty; say in a few words what the session is to do")
-    if len(task) > TASK_READ:
-        note(f"the task has {len(task):,} characters; the first {TASK_READ:,} were used to choose")
+    if len(task) > TASK_CHARACTERS:
+        print_note(f"the task has {len(task):,} characters; the first {TASK_CHARACTERS:,} were used to choose")
     return task
 
 
-def context_for(
+def make_context(
     home: Preheat,
     task: str,
     renderer: Renderer,
@@ -84,37 +84,39 @@ def context_for(
         project=project or "",
         budget=budget,
         template=template or "",
-        examples=renderer.messages,
+        examples=renderer.uses_messages,
         loaded=True,
-        note=False,
+        record=False,
     )
 
 
-def note(text: str) -> None:
+def print_note(text: str) -> None:
     """Print on the error stream, because the output is for a model."""
     print(f"preheat: {printable(text)}", file=sys.stderr)
 
 
-def print_document(value: Any) -> None:
+def print_context_json(value: Any) -> None:
     """One JSON document on standard output."""
     sys.stdout.write(msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n")
 
 
-def as_document(context: Context, rendered: Rendered) -> dict[str, Any]:
+def context_json(context: Context, rendered: RenderedContext) -> dict[str, Any]:
     """The context and its messages, for JSON."""
     return {
         "context": context,
         "format": rendered.format,
         "document": rendered.document,
-        "messages": [{"role": each.role, "text": each.read, "tokens": tokens_of(each)} for each in rendered.said],
+        "messages": [
+            {"role": each.role, "text": each.model_text, "tokens": tokens_of(each)} for each in rendered.messages
+        ],
     }
 
 
-def tokens_of(said: Said) -> int:
-    return estimate_tokens(said.read)
+def tokens_of(said: RenderedMessage) -> int:
+    return estimate_tokens(said.model_text)
 
 
-def summary(context: Context) -> str:
+def summarize_context(context: Context) -> str:
     """The context in one line."""
     if not context.items and not context.addendum:
         advice = "" if context.considered or context.template else "; `preheat sync`, then `preheat learn`"
@@ -123,19 +125,19 @@ def summary(context: Context) -> str:
     return f"{found}; {context.reason}" if context.reason else found
 
 
-def explanation(context: Context) -> list[str]:
+def explain_context(context: Context) -> list[str]:
     """Lines that say why each lesson was chosen, and what was left out."""
-    lines = [f"Context {context.id}: {summary(context)}"]
+    lines = [f"Context {context.id}: {summarize_context(context)}"]
     for item in context.items:
         lines += (
             f"  {item.lesson}  {item.kind}  value {item.value:.2f} = {item.why}",
             f"    {item.tokens} tokens: {item.text}",
         )
-    lines += left_out(context)
+    lines += describe_left_out(context)
     return [printable(line) for line in lines]
 
 
-def left_out(context: Context) -> list[str]:
+def describe_left_out(context: Context) -> list[str]:
     if not context.left_out:
         return []
     total = sum(context.left_out.values())

@@ -11,11 +11,11 @@ from rich.text import Text
 
 from preheat.app.agents import title_of
 from preheat.app.live.watching import LiveSession
-from preheat.cli.command import Examples, json_option
-from preheat.cli.home import home
+from preheat.cli.command import ExampleCommand, json_option
+from preheat.cli.home import open_preheat
 from preheat.cli.screen import clean, console, print_json, print_table
-from preheat.cli.text import one_line, span
-from preheat.model.live import without_marks
+from preheat.cli.text import duration, one_line
+from preheat.model.live import strip_marks
 
 _MOST = 40
 _LOW, _FAIR = 40.0, 70.0
@@ -24,7 +24,7 @@ _PHASES = {"struggling": "bold red", "late": "yellow", "exploring": "cyan", "pro
 
 @click.command(
     "watch",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   preheat watch                                  until Ctrl-C
   preheat watch --once
@@ -54,24 +54,26 @@ def watch_command(once: bool, every: float, within: float, as_json: bool) -> int
     Sessions of agents with Preheat's hooks are followed by their hook events, other sessions by their transcripts. Nothing is
     changed, and no agent is told anything.
     """
-    watching = home().watching
+    watching = open_preheat().live
     if as_json:
-        print_json(watching.look(within=within * 60))
+        print_json(watching.sessions(within=within * 60))
         return 0
     screen = console()
     if once or not sys.stdout.isatty():
-        print_table(screen, frame(watching.look(within=within * 60), time.time(), screen.width))
+        print_table(screen, draw_sessions(watching.sessions(within=within * 60), time.time(), screen.width))
         return 0
     try:
         with Live(console=screen, screen=True, auto_refresh=False, transient=True) as live:
             while True:
-                live.update(frame(watching.look(within=within * 60), time.time(), screen.width), refresh=True)
+                live.update(
+                    draw_sessions(watching.sessions(within=within * 60), time.time(), screen.width), refresh=True
+                )
                 time.sleep(every)
     except KeyboardInterrupt:
         return 0  # Ctrl-C is how a person ends it
 
 
-def frame(sessions: list[LiveSession], now: float, width: int = 160) -> RenderableType:
+def draw_sessions(sessions: list[LiveSession], now: float, width: int = 160) -> RenderableType:
     """A table of the running sessions."""
     if not sessions:
         return Text(
@@ -93,8 +95,8 @@ def frame(sessions: list[LiveSession], now: float, width: int = 160) -> Renderab
 def _cells(each: LiveSession, now: float, width: int) -> list[Text]:
     project = clean(each.project).rstrip("/\\").replace("\\", "/").rpartition("/")[2]
     phase = f"{each.phase}, loop" if each.loop else each.phase
-    advisory = without_marks(each.advisory)
-    if advisory and not each.told:
+    advisory = strip_marks(each.advisory)
+    if advisory and not each.was_sent:
         advisory = f"(not sent) {advisory}"
     return [
         Text(clean(each.session)[:8], "bold"),
@@ -105,8 +107,8 @@ def _cells(each: LiveSession, now: float, width: int) -> list[Text]:
         Text(f"{each.trust:.0f}", _style(each.trust)),
         Text(f"{each.focus:.0f}", _style(each.focus)),
         Text(f"{each.debt:.0f}"),
-        Text(f"{span(max(0.0, now - each.last_at))} ago", "dim"),
-        Text(one_line(clean(advisory), max(20, width - 90)), "dim" if not each.told else ""),
+        Text(f"{duration(max(0.0, now - each.last_at))} ago", "dim"),
+        Text(one_line(clean(advisory), max(20, width - 90)), "dim" if not each.was_sent else ""),
     ]
 
 

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 import click
 
 from preheat.app.live.watching import Explanation
-from preheat.cli.command import Examples, json_option
-from preheat.cli.home import archived
+from preheat.cli.command import ExampleCommand, json_option
+from preheat.cli.home import open_archive
 from preheat.cli.options import SessionName
 from preheat.cli.screen import clean, console, print_json, say
-from preheat.cli.text import clock, one_line
-from preheat.cli.timeline import said
-from preheat.model.live import Called
+from preheat.cli.text import one_line, time_of_day
+from preheat.cli.timeline import advisory_text
+from preheat.model.live import CallEvent
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,7 +22,7 @@ _LABEL = 38
 
 @click.command(
     "why",
-    cls=Examples,
+    cls=ExampleCommand,
     epilog="""\
   preheat why latest                             after the last turn
   preheat why 0f3c1a2b:12                        after turn 12
@@ -36,7 +36,7 @@ def why_command(session: str, as_json: bool) -> int:
     SESSION is an id, the beginning of one, or `latest`; TURN a number that `preheat replay` shows (default: the last).
     Each signal is shown with the numbers of its formula.
     """
-    found, turn = archived().watching.replay_turn(session)
+    found, turn = open_archive().live.replay_turn(session)
     explained = found.explain(turn)
     if as_json:
         print_json(explained)
@@ -47,8 +47,8 @@ def why_command(session: str, as_json: bool) -> int:
 
 def _show_explanation(screen: "Console", moment: Explanation) -> None:
     event = moment.event
-    call = f", after `{one_line(clean(event.summary or event.tool), 80)}`" if isinstance(event, Called) else ""
-    at = f", {clock(event.at)}" if event.at is not None else ""
+    call = f", after `{one_line(clean(event.summary or event.tool), 80)}`" if isinstance(event, CallEvent) else ""
+    at = f", {time_of_day(event.at)}" if event.at is not None else ""
     say(screen, f"Turn {moment.turn} of {moment.turns}{at}{call}", "bold")
     for reading in moment.readings:
         say(screen)
@@ -61,4 +61,4 @@ def _show_explanation(screen: "Console", moment: Explanation) -> None:
             say(screen, f"  {'advisory':<{_LABEL}}  {clean(reading.text)}", "yellow")
     for advisory in moment.advisories:
         say(screen)
-        say(screen, f"sent: {said(advisory)}", "bold yellow")
+        say(screen, f"sent: {advisory_text(advisory)}", "bold yellow")

@@ -6,9 +6,9 @@
 ('test', ('npm', 'run', 'test:unit'), True)
 """
 
-from preheat.commands.benign import benign
-from preheat.commands.inputs import text_of
+from preheat.commands.benign import benign_answer
+from preheat.commands.inputs import command_text
 from preheat.commands.understand import is_trivial, understand
 from preheat.commands.values import CHECKS, Command, Purpose, Understanding
 
-__all__ = ["CHECKS", "Command", "Purpose", "Understanding", "benign", "is_trivial", "text_of", "understand"]
+__all__ = ["CHECKS", "Command", "Purpose", "Understanding", "benign_answer", "command_text", "is_trivial", "understand"]

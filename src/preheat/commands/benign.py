@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from preheat.commands.purposes import started_by_find
 from preheat.commands.understand import is_look, is_trivial
 from preheat.commands.values import Command, Understanding
-from preheat.commands.words import base_name, has_flag, is_own, operands
+from preheat.commands.words import base_name, has_flag, is_project_script, operands
 
 Answer: TypeAlias = Literal["empty", "ok"]
 """`empty`: it worked and found nothing. `ok`: it worked, and the code says which of two answers."""
@@ -66,7 +66,7 @@ BENIGN: tuple[Benign, ...] = (
 _GIT_VALUED = ("-C", "-c", "--git-dir", "--work-tree")
 
 
-def benign(understanding: Understanding, code: int) -> Answer | None:
+def benign_answer(understanding: Understanding, code: int) -> Answer | None:
     """The answer that a non-zero exit code means; None where it is a failure or unknown.
 
     Of several commands that may have given the code (`cd x && ls && grep y f && echo found`) one must be in the table; the others
@@ -94,7 +94,7 @@ def _answer(command: Command, code: int) -> Answer | None:
         if not words or base_name(words[0]) == "find":
             return None
     program = base_name(words[0]).lower()
-    if is_own(words[0]):
+    if is_project_script(words[0]):
         return None
     for row in BENIGN:
         if program in row.programs and code in row.codes and _fits(row, words):

@@ -6,7 +6,7 @@ not become a habit. Knows text only; a quoted command counts like one that is ru
 
 import re
 
-from preheat.memory import remembered
+from preheat.memory import cache_short_texts
 
 _START = r"(?:^|[\s;&|(`'\"])(?:sudo\s+)?"
 _FETCH = r"\b(?:curl|wget|fetch|iwr|irm|invoke-webrequest|invoke-restmethod)\b"
@@ -75,18 +75,18 @@ _LOOKED_AT = 20_000
 """Letters; what is longer is no command that anybody would be shown."""
 
 
-def ruinous(text: str) -> str:
+def ruinous_part(text: str) -> str:
     """The part of a text that destroys, or runs what it fetches; empty where there is none."""
     return _first(_RUINOUS, text)
 
 
-@remembered
-def risky(text: str) -> str:
+@cache_short_texts
+def risky_part(text: str) -> str:
     """The part of a text that is ruinous, or risky as a habit: recursive removal, forced pushes, lost work, uploads."""
     small = text[:_LOOKED_AT].lower()
     if not any(hint in small for hint in _HINTS) and not any(sign in text for sign in _OTHER_SIGNS):
         return ""
-    return ruinous(text) or _first(_RISKY, text)
+    return ruinous_part(text) or _first(_RISKY, text)
 
 
 def _first(pattern: "re.Pattern[str]", text: str) -> str:

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from preheat.commands.programs import table
+from preheat.commands.programs import build_table
 from preheat.commands.values import Purpose
 
 
@@ -16,7 +16,7 @@ class Family(NamedTuple):
 
 
 def _family(otherwise: Purpose, valued: str = "", **purposes: str) -> Family:
-    return Family(frozenset(valued.split()), table(**purposes), otherwise)
+    return Family(frozenset(valued.split()), build_table(**purposes), otherwise)
 
 
 FAMILIES: dict[str, Family] = {

@@ -13,7 +13,7 @@ _NAMES = (
 _HOLDERS = ("action", "args", "arguments", "input", "parameters")
 
 
-def text_of(arguments: Mapping[str, Any]) -> str:
+def command_text(arguments: Mapping[str, Any]) -> str:
     """The shell text of a call; empty where there is none (a call that reads from or writes to a running command)."""
     usual = arguments.get("command")
     if usual and type(usual) is str:

@@ -3,19 +3,19 @@
 import re
 
 from preheat.commands.values import Purpose
-from preheat.commands.words import names
+from preheat.commands.words import name_set
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _TEST_FILE = re.compile(r"(?:^|[_.-])(?:test|tests|spec)(?:[_.-]|$)|^run_?tests?", re.IGNORECASE)
 
 _BY_WORD: dict[str, Purpose] = {
-    **dict.fromkeys(names("test tests testing spec specs unit e2e integration smoke vitest jest pytest mocha cypress"), "test"),
-    **dict.fromkeys(names("playwright coverage cov ci verify selftest regression benchmark bench"), "test"),
-    **dict.fromkeys(names("typecheck typechecks typechecking types tsc mypy pyright typing"), "typecheck"),
-    **dict.fromkeys(names("lint lints linter linting eslint stylelint ruff clippy vet validate biome check checks"), "lint"),
-    **dict.fromkeys(names("format fmt prettier formatting"), "format"),
-    **dict.fromkeys(names("build builds compile bundle dist rebuild prebuild package release all tsup webpack"), "build"),
-    **dict.fromkeys(names("install setup deps bootstrap"), "package"),
+    **dict.fromkeys(name_set("test tests testing spec specs unit e2e integration smoke vitest jest pytest mocha cypress"), "test"),
+    **dict.fromkeys(name_set("playwright coverage cov ci verify selftest regression benchmark bench"), "test"),
+    **dict.fromkeys(name_set("typecheck typechecks typechecking types tsc mypy pyright typing"), "typecheck"),
+    **dict.fromkeys(name_set("lint lints linter linting eslint stylelint ruff clippy vet validate biome check checks"), "lint"),
+    **dict.fromkeys(name_set("format fmt prettier formatting"), "format"),
+    **dict.fromkeys(name_set("build builds compile bundle dist rebuild prebuild package release all tsup webpack"), "build"),
+    **dict.fromkeys(name_set("install setup deps bootstrap"), "package"),
     **dict.fromkeys(("clean",), "edit"),
 }  # fmt: skip
 

@@ -8,10 +8,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from preheat.commands.heredocs import Heredoc, with_heredocs, without_heredocs
-from preheat.commands.plain import parse_plainly
-from preheat.commands.quoting import unquoted
+from preheat.commands.plain import parse_plain
+from preheat.commands.quoting import unquote
 from preheat.commands.redirections import heredoc_at, writes_file
-from preheat.commands.script import Compound, Item, Script, Simple, Token, grouped
+from preheat.commands.script import Compound, Item, Script, Simple, Token, group_tokens
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -65,7 +65,7 @@ def _parser() -> "Parser":
 def parse(text: str) -> tuple[Script, bool]:
     """The shape of a text, and whether all of it was understood."""
     stripped, heredocs = without_heredocs(text) if "<<" in text else (text, ())
-    script = parse_plainly(stripped, heredocs)
+    script = parse_plain(stripped, heredocs)
     return (script, True) if script is not None else parse_fully(stripped, heredocs)
 
 
@@ -78,7 +78,7 @@ def parse_fully(stripped: str, heredocs: tuple[Heredoc, ...]) -> tuple[Script, b
     complete = not root.has_error and not reading.cut and len(stripped) <= LONGEST
     if not script and not complete:
         words = tuple(stripped[:LONGEST].split("\n", 1)[0].split())
-        script = grouped([Simple(words)]) if words else ()
+        script = group_tokens([Simple(words)]) if words else ()
     return script, complete
 
 
@@ -96,13 +96,13 @@ class _Reading:
             return ()
         tokens: list[Token] = []
         self.emit(nodes, tokens, depth)
-        return grouped(tokens)
+        return group_tokens(tokens)
 
     def text(self, node: "Node") -> str:
         return self.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
     def word(self, node: "Node") -> str:
-        return unquoted(with_heredocs(self.text(node), self.heredocs))
+        return unquote(with_heredocs(self.text(node), self.heredocs))
 
     def emit(self, nodes: "list[Node]", tokens: list[Token], depth: int) -> None:
         """Commands and operators below some nodes, in the order of the text."""
@@ -166,7 +166,7 @@ class _Reading:
             elif not operator and not child.is_named:
                 operator = child.type
             elif not target:
-                target = unquoted(self.text(child))
+                target = unquote(self.text(child))
         if operator == "<":
             heredoc = heredoc_at(target, self.heredocs) or heredoc
         return writes or writes_file(descriptor, operator, target), heredoc

@@ -10,9 +10,9 @@ import sys
 from functools import lru_cache
 
 from preheat.commands.heredocs import PLACE, Heredoc, with_heredocs
-from preheat.commands.quoting import unquoted
+from preheat.commands.quoting import unquote
 from preheat.commands.redirections import heredoc_at, writes_file
-from preheat.commands.script import Script, Simple, Token, grouped
+from preheat.commands.script import Script, Simple, Token, group_tokens
 
 LONGEST = 4096
 """Characters; what is longer is rarely plain."""
@@ -62,7 +62,7 @@ def words_only(text: str) -> tuple[str, ...]:
     return words if words and words[0] not in _DECLARING and _names_program(words[0]) else ()
 
 
-def parse_plainly(text: str, heredocs: tuple[Heredoc, ...] = ()) -> Script | None:
+def parse_plain(text: str, heredocs: tuple[Heredoc, ...] = ()) -> Script | None:
     """The shape of a plain text, its here-documents taken out; None for every other text."""
     if len(text) > LONGEST or not _RELIABLE:
         return None
@@ -86,7 +86,7 @@ def parse_plainly(text: str, heredocs: tuple[Heredoc, ...] = ()) -> Script | Non
             tokens.append(";" if operator == "\n" else operator)
     if operator in _JOINING:
         return None
-    return grouped(tokens)
+    return group_tokens(tokens)
 
 
 def _simple(source: str, redirects: str, heredocs: tuple[Heredoc, ...]) -> Simple | None:
@@ -115,9 +115,9 @@ def _redirected(redirects: str) -> tuple[bool, tuple[str, ...]] | None:
         elif operator == "<":
             if descriptor:
                 return None
-            read.append(unquoted(written))
+            read.append(unquote(written))
         else:
-            writes = writes or writes_file(descriptor, operator, unquoted(written))
+            writes = writes or writes_file(descriptor, operator, unquote(written))
     return writes, tuple(read)
 
 
@@ -146,7 +146,7 @@ def _words(source: str, heredocs: tuple[Heredoc, ...] = ()) -> tuple[str, ...] |
     if heredocs and PLACE in source:
         words = [with_heredocs(word, heredocs) for word in words]
     if quoted:
-        words = [unquoted(word) for word in words]
+        words = [unquote(word) for word in words]
     return tuple(words[first:]) if words[first] else None
 
 

@@ -1,14 +1,14 @@
 """What each program is for, and which programs are only steps on the way. Knows no shell syntax and no subcommand."""
 
 from preheat.commands.values import Purpose
-from preheat.commands.words import names
+from preheat.commands.words import name_set
 
 
-def table(**purposes: str) -> dict[str, Purpose]:
+def build_table(**purposes: str) -> dict[str, Purpose]:
     return {name: purpose for purpose, names in purposes.items() for name in names.split()}  # type: ignore[misc]
 
 
-PROGRAMS: dict[str, Purpose] = table(
+PROGRAMS: dict[str, Purpose] = build_table(
     test=(
         "pytest py.test unittest nose nosetests nose2 trial doctest tox nox testr stestr behave robot ward green jest vitest"
         " mocha ava jasmine karma tap tape qunit wtr cypress testcafe c8 nyc uvu ctest gotestsum ginkgo richgo rspec minitest"
@@ -96,7 +96,7 @@ PROGRAMS: dict[str, Purpose] = table(
 )
 """Programs whose purpose does not depend on a subcommand, or the purpose without a subcommand."""
 
-TRIVIAL = names(
+TRIVIAL = name_set(
     "cd pushd popd echo printf true false : exit return export set unset shopt declare local readonly typeset alias unalias"
     " source . break continue shift trap umask let read getopts clear reset write-host write-output seq yes set-location "
     " setlocal endlocal rem title cls enable disable bg fg disown ulimit setx set-executionpolicy set-variable test [ [[ (("
@@ -104,13 +104,13 @@ TRIVIAL = names(
 )
 """Commands that prepare or announce; a text is never mainly for one of these when it has any other."""
 
-PRINTERS = names(
+PRINTERS = name_set(
     "echo printf cat sed awk gawk mawk head tail tr sort cut uniq jq yq envsubst base64 tac nl paste column seq yes perl xxd"
     " write-output get-content"
 )
 """Programs that only give out text: with their output in a file, they write that file."""
 
-FILTERS = names(
+FILTERS = name_set(
     "head tail grep egrep fgrep rg ag ack sed awk gawk mawk sort uniq wc cut tr tee cat tac nl less more bat column fold jq yq"
     " xxd od paste fmt rev strings json.tool select-object select where-object foreach-object sort-object group-object"
     " measure-object out-string out-null out-host out-file tee-object format-table format-list ft fl select-string sls findstr"
@@ -124,23 +124,23 @@ _NODE_PACKAGE = (
     " prune rebuild cache store import fetch view info ls list why explain fund dedup patch version login whoami config set"
     " get bin root ping search owner dist-tag deprecate autoclean plugin plugins workspaces licenses pm global"
 )
-NODE_LIST = names("ls list ll view info why explain outdated whoami bin root ping search get licenses fund help")
+NODE_LIST = name_set("ls list ll view info why explain outdated whoami bin root ping search get licenses fund help")
 NODE_RUNNERS = frozenset(("npm", "pnpm", "yarn", "bun"))
-NODE_PACKAGE = names(_NODE_PACKAGE)
-NODE_VALUED = names(
+NODE_PACKAGE = name_set(_NODE_PACKAGE)
+NODE_VALUED = name_set(
     "--prefix -C --dir --cwd -w --workspace --filter -F --registry --loglevel --config --filter-prod --elide-lines"
 )
 
-TASK_RUNNERS = names(
+TASK_RUNNERS = name_set(
     "make gmake just task rake mage inv invoke poe doit grunt gulp turbo nx lerna moon wireit rush ant mvn mvnw gradle gradlew"
     " earthly ninja mask cake psake bake nuke sage xtask remake"
 )
 """Programs whose words are names of tasks."""
-TASK_VALUED = names(
+TASK_VALUED = name_set(
     "-C -f --file --makefile --directory -I --justfile -d --dir -t --taskfile -j --filter --projects -p --project -pl -P"
     " --build-file -b -c --configuration --scope --concurrency --profile --target --base --head -l --output-style --cwd"
 )
-TASK_NAMES: dict[str, Purpose] = table(
+TASK_NAMES: dict[str, Purpose] = build_table(
     test="check verify integration-test surefire:test failsafe:integration-test",
     build="package compile install assemble classes test-compile process-resources jar bootJar war shadowJar deploy",
     edit="clean distclean mrproper",

@@ -17,8 +17,8 @@ from preheat.commands.programs import (
     TRIVIAL,
 )
 from preheat.commands.values import Purpose
-from preheat.commands.words import base_name, flag_of, has_flag, is_own, names, operands, skip_options
-from preheat.commands.wrappers import unwrapped
+from preheat.commands.words import base_name, flag_of, has_flag, is_project_script, name_set, operands, skip_options
+from preheat.commands.wrappers import unwrap
 
 _KNOWN = frozenset(PROGRAMS) | frozenset(FAMILIES) | NODE_RUNNERS | TASK_RUNNERS
 _INFORMING = frozenset(("--version", "--help", "-version", "-help"))
@@ -28,14 +28,14 @@ _ONLY_CHECKING = frozenset((
     "--check", "--check-only", "-c", "--diff", "-d", "-l", "--list-different", "--dry-run", "--verify-no-changes",
     "--set-exit-if-changed", "--check-formatted", "-check", "--list", "--test",
 ))  # fmt: skip
-_INTERPRETERS = names(
+_INTERPRETERS = name_set(
     "python python2 python3 pypy pypy3 py node nodejs ts-node tsx ruby perl php bash sh zsh dash ksh fish ash lua Rscript"
     " julia escript powershell pwsh deno bun"
 )
 _SCRIPT_ENDINGS = (".sh", ".bash", ".zsh", ".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php", ".ps1", ".lua")
 _SHELL_ENDINGS = (".sh", ".bash", ".zsh", ".ps1")
 _TASK_RANK: tuple[Purpose, ...] = ("test", "typecheck", "lint", "build", "package", "format", "list", "edit", "run")
-_CALLERS = names(
+_CALLERS = name_set(
     "python python3 uv uvx pipx poetry pipenv pdm rye hatch pixi npx bunx pnpx npm pnpm yarn bun bundle coverage rtk"
 )
 _NAMED: frozenset[Purpose] = frozenset(("test", "typecheck", "lint", "build", "format"))
@@ -64,7 +64,7 @@ def purpose_of(words: tuple[str, ...], writes: bool = False, starter: str = "", 
         return _family(name, words)
     purpose = PROGRAMS.get(name)
     if purpose is None or (
-        name == "test" and (starter in _CALLERS or is_own(words[0]))
+        name == "test" and (starter in _CALLERS or is_project_script(words[0]))
     ):  # `hatch run test` is no condition
         return _unknown(words[0], program, words, starter)
     if purpose == "format" and not _ONLY_CHECKING.isdisjoint(words):
@@ -191,7 +191,7 @@ def _node(words: tuple[str, ...]) -> Purpose:
 
 
 def _package_script(words: tuple[str, ...]) -> Purpose:
-    words = unwrapped(words)[0] or words
+    words = unwrap(words)[0] or words
     name = words[0]
     if name not in TRIVIAL and (name in PROGRAMS or name in FAMILIES or name in TASK_RUNNERS):
         return purpose_of(words)

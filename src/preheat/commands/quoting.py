@@ -6,7 +6,7 @@ _PIECES = re.compile(r"""'([^']*)'|"((?:[^"\\]|\\.)*)"|\$'((?:[^'\\]|\\.)*)'|\\(
 _IN_DOUBLE = re.compile(r'\\([$`"\\])')
 
 
-def unquoted(source: str) -> str:
+def unquote(source: str) -> str:
     """A word as the program gets it, as far as it is literal: `$x` and `$(…)` stay as they are written.
 
     A backslash before a letter or digit stays too: it is more often part of a Windows path than an escape.

@@ -50,7 +50,7 @@ Token: TypeAlias = Item | str
 """A command, or one of the operators `;` `&` `&&` `||` `|` `!`."""
 
 
-def grouped(tokens: list[Token]) -> Script:
+def group_tokens(tokens: list[Token]) -> Script:
     """Commands and operators in the order of the text, bound as the shell binds them.
 
     The parser's own tree is not used for that: it lets a redirection swallow a whole `&&` list and a here-document the

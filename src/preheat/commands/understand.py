@@ -8,9 +8,9 @@ from preheat.commands.parse import parse
 from preheat.commands.plain import words_only
 from preheat.commands.programs import FILTERS, TRIVIAL
 from preheat.commands.script import Compound, Item, Pipeline, Script, Simple, Statement
-from preheat.commands.single import single
+from preheat.commands.single import read_single
 from preheat.commands.values import CHECKS, Command, Purpose, Understanding
-from preheat.commands.words import names, operands
+from preheat.commands.words import name_set, operands
 from preheat.commands.wrappers import SHELLS
 
 _CACHED = 4096
@@ -28,7 +28,7 @@ _WEIGHTS: dict[Purpose, float] = {
 }  # fmt: skip
 _FILTER, _TRIVIAL, _SUBSTITUTED = 0.5, 0.0, 0.75
 _LOOKS: frozenset[Purpose] = frozenset(("search", "list", "read"))
-_VCS_LOOKS = names(
+_VCS_LOOKS = name_set(
     "status diff log show blame branch remote rev-parse ls-files describe shortlog reflog rev-list cat-file ls-tree merge-base"
     " config tag view list checks whatchanged name-rev for-each-ref show-ref var count-objects check-ignore info"
 )
@@ -58,10 +58,10 @@ def _understand(text: str) -> Understanding:
     only = _only(script)
     if only is not None and complete and (understood := _alone(only)):
         return understood
-    return walked(script, complete)
+    return understand_script(script, complete)
 
 
-def walked(script: Script, complete: bool) -> Understanding:
+def understand_script(script: Script, complete: bool) -> Understanding:
     """The understanding of any parsed script."""
     reading = _Reading()
     decides, seen = reading.script(script)
@@ -91,7 +91,7 @@ def _only(script: Script) -> Simple | None:
 
 def _alone(simple: Simple) -> Understanding | None:
     """The short way for a text that is nothing but one command, as most are. None where there is more to it."""
-    found = single(simple.words, simple.writes)
+    found = read_single(simple.words, simple.writes)
     command = found.command
     if found.script or command.program in _LEAVES or (simple.heredoc and command.program in SHELLS):
         return None
@@ -216,7 +216,7 @@ class _Reading:
     def simple(self, simple: Simple, piped: bool) -> Codes:
         codes = _NOBODY
         if simple.words:
-            found = single(simple.words, simple.writes)
+            found = read_single(simple.words, simple.writes)
             command = found.command
             inside = found.script or (_heredoc(command, simple) if simple.heredoc else None)
             codes = self.nest(inside, command) if inside and self.nested < _NESTED else self.command(command, piped)

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable
 
 
-def names(text: str) -> frozenset[str]:
+def name_set(text: str) -> frozenset[str]:
     """A set of names, written as one text."""
     return frozenset(text.split())
 
@@ -17,7 +17,7 @@ def base_name(word: str) -> str:
     return word
 
 
-def is_own(word: str) -> bool:
+def is_project_script(word: str) -> bool:
     """Whether a program is named by a path of the project's: `bin/test` is a script, no condition."""
     return "/" in word and not word.startswith("/")
 

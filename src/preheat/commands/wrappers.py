@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from preheat.commands.words import base_name, flag_of, names, skip_options
+from preheat.commands.words import base_name, flag_of, name_set, skip_options
 
 
 class Wrapper(NamedTuple):
@@ -29,7 +29,7 @@ def _wrapper(
     dashes: bool = False,
     leading: str = "",
 ) -> Wrapper:
-    return Wrapper(names(subcommands), names(valued), operands, assigns, dashes, names(leading))
+    return Wrapper(name_set(subcommands), name_set(valued), operands, assigns, dashes, name_set(leading))
 
 
 _PLAIN = _wrapper()
@@ -112,7 +112,7 @@ _PYTHON = re.compile(r"(?:python|pypy)[0-9.]*|py")
 _VERSIONED = re.compile(r"(?<=[a-z0-9])@[^/]*$")
 
 
-def unwrapped(words: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def unwrap(words: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The words of the command inside its wrappers, and the wrappers, outermost first."""
     found: list[str] = []
     if words[0][:1] == "$" and words[1:2] == ("=",) and len(words) > 2:  # PowerShell's `$x = command`

@@ -10,14 +10,14 @@ from typing import Any
 from preheat.compress.headtail import HEADTAIL
 from preheat.compress.markers import MARKERS
 from preheat.compress.mask import MASK
-from preheat.compress.measure import kept_markers, markers_of
+from preheat.compress.measure import count_kept, find_markers
 from preheat.compress.none import NONE
-from preheat.compress.values import Compressed, Kept, Sort, Strategy
-from preheat.compress.view import View, remaining, view
+from preheat.compress.values import Compressed, KeptCount, MarkerKind, Strategy
+from preheat.compress.view import View, make_view, remaining_results
 from preheat.model.profile import CallRecord
 from preheat.model.session import Session
 
-__all__ = ["NAMES", "STRATEGIES", "Compressed", "Kept", "Sort", "Strategy", "compress", "compress_all"]
+__all__ = ["NAMES", "STRATEGIES", "Compressed", "KeptCount", "MarkerKind", "Strategy", "compress", "compress_all"]
 
 STRATEGIES: tuple[Strategy, ...] = (NONE, MASK, HEADTAIL, MARKERS)
 """From the one that keeps most text to the one that chooses most."""
@@ -39,7 +39,7 @@ def compress(
     """A shorter history by one strategy. `keep` is how much of the end is kept unchanged, by the strategy's own measure;
     `references` are paths and addresses that the conversation refers to."""
     chosen = next(each for each in STRATEGIES if each.name == strategy)
-    return _compress_with(view(session, records, references), (chosen,), render, estimate, keep)[0]
+    return _compress_with(make_view(session, records, references), (chosen,), render, estimate, keep)[0]
 
 
 def compress_all(
@@ -52,7 +52,7 @@ def compress_all(
     references: Sequence[str] = (),
 ) -> list[Compressed]:
     """The shorter histories by every strategy, for a comparison."""
-    return _compress_with(view(session, records, references), STRATEGIES, render, estimate, keep)
+    return _compress_with(make_view(session, records, references), STRATEGIES, render, estimate, keep)
 
 
 def _compress_with(
@@ -62,7 +62,7 @@ def _compress_with(
     estimate: Callable[[str], int],
     keep: int | None,
 ) -> list[Compressed]:
-    markers = markers_of(seen)
+    markers = find_markers(seen)
     whole = render(seen.session)
     before = _count_tokens(whole, estimate)
     found: list[Compressed] = []
@@ -82,8 +82,8 @@ def _compress_with(
                 before=before,
                 after=after,
                 messages_before=len(whole),
-                calls=tuple(sorted(remaining(seen, shorter))),
-                markers=kept_markers(markers, seen, shorter),
+                calls=tuple(sorted(remaining_results(seen, shorter))),
+                markers=count_kept(markers, seen, shorter),
             )
         )
     return found

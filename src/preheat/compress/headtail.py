@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from preheat.amounts import counted
+from preheat.amounts import format_count
 from preheat.compress.values import Strategy
-from preheat.compress.view import View, answered, note, said_by_person, told_calls, with_events
+from preheat.compress.view import View, describe_calls, drop_unpaired, is_from_person, omission_note, with_events
 from preheat.model.session import AssistantMessage, Compaction, Event, Session, ToolCall, ToolResult, UserMessage
 
 
@@ -28,7 +28,7 @@ def _split_units(events: Sequence[Event]) -> list[_Unit]:
     for event in events:
         if isinstance(event, ToolResult):
             results.setdefault(event.call_id, event)
-    for event in answered(events):
+    for event in drop_unpaired(events):
         if isinstance(event, AssistantMessage | ToolCall):
             name = event.response or f"line {event.line}"
             if name not in responses:
@@ -51,14 +51,14 @@ def _keep_head_and_tail(seen: View, keep: int) -> Session:
         return with_events(seen.session, (event for unit in units for event in unit.events))
     middle = [event for unit in units[head:tail] for event in unit.events]
     dropped = sum(unit.messages for unit in units[head:tail])
-    persons = sum(said_by_person(event) for event in middle)
-    parts = [counted(dropped, "message")]
+    persons = sum(is_from_person(event) for event in middle)
+    parts = [format_count(dropped, "message")]
     if persons:
         parts.append(f"{persons:,} by the person")
-    calls = told_calls(event for event in middle if isinstance(event, ToolCall))
+    calls = describe_calls(event for event in middle if isinstance(event, ToolCall))
     text = "; ".join((*parts, calls) if calls else parts)
     kept = [event for unit in units[:head] for event in unit.events]
-    kept.append(note(f"{text}; the end of the session follows", middle[0].line if middle else 0))
+    kept.append(omission_note(f"{text}; the end of the session follows", middle[0].line if middle else 0))
     kept += [event for unit in units[tail:] for event in unit.events]
     return with_events(seen.session, kept)
 

@@ -1,8 +1,8 @@
 """Cuts texts: to the lines around an error, or to a beginning and an end. Knows no session."""
 
-from preheat.amounts import counted
+from preheat.amounts import format_count
 from preheat.calls.words import telling_words
-from preheat.compress.view import left_out
+from preheat.compress.view import format_omission
 
 _LEAST_SHARE = 0.7
 """The share of an error's words that must be left for it to be recognised."""
@@ -13,36 +13,36 @@ _MOST_LINES = 4_000
 """Lines that are searched; of a longer text its beginning and end."""
 
 
-def tells(text: str, signature: str, whole: str) -> bool:
+def is_recognisable(text: str, signature: str, whole: str) -> bool:
     """Whether enough words of an error are left in `text`, of those that were in the `whole` text."""
     original = whole.lower()
     words = [word for word in _words(signature) if word in original]
     return _count_words(text.lower(), words) >= _LEAST_SHARE * len(words)
 
 
-def around(text: str, signature: str, most: int) -> str:
+def cut_around_error(text: str, signature: str, most: int) -> str:
     """The lines around the line of an error; the beginning and end where no line has its words."""
     if len(text) <= most + _SLACK:
         return text
     lines = _lines(text)
     words = _words(signature)
     if not words:
-        return ends(text, most)
+        return cut_middle(text, most)
     scores = [_count_words(line.lower(), words) for line in lines]
     best = max(scores)
     if not best:
-        return ends(text, most)
+        return cut_middle(text, most)
     at = len(scores) - 1 - scores[::-1].index(best)  # the last such line: tools end with the error
     first, last = max(0, at - _LINES_AROUND), min(len(lines), at + _LINES_AROUND + 1)
     while last - first > 1 and sum(map(len, lines[first:last])) > most:
         first, last = (first + 1, last) if at - first >= last - 1 - at and first < at else (first, last - 1)
     kept = [_cut_line(line, most // max(1, last - first)) for line in lines[first:last]]
-    before = [left_out(counted(first, "line"))] if first else []
-    after = [left_out(counted(len(lines) - last, "line"))] if last < len(lines) else []
+    before = [format_omission(format_count(first, "line"))] if first else []
+    after = [format_omission(format_count(len(lines) - last, "line"))] if last < len(lines) else []
     return "\n".join((*before, *kept, *after))
 
 
-def ends(text: str, most: int, beginning: float = 1 / 3) -> str:
+def cut_middle(text: str, most: int, beginning: float = 1 / 3) -> str:
     """The beginning and the end of a text; the beginning gets that share of the room."""
     if len(text) <= most + _SLACK:
         return text
@@ -52,7 +52,7 @@ def ends(text: str, most: int, beginning: float = 1 / 3) -> str:
         head = head[: head.rindex("\n")]
     if "\n" in tail[: (most - room) // 2]:
         tail = tail[tail.index("\n") + 1 :]
-    return f"{head}\n{left_out(counted(len(text) - len(head) - len(tail), 'character'))}\n{tail}"
+    return f"{head}\n{format_omission(format_count(len(text) - len(head) - len(tail), 'character'))}\n{tail}"
 
 
 def _cut_line(line: str, most: int) -> str:

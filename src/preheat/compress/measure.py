@@ -19,11 +19,11 @@ from typing import NamedTuple
 
 import msgspec
 
-from preheat.calls.files import changed
+from preheat.calls.files import changed_files
 from preheat.calls.words import telling_words
-from preheat.compress.lines import tells
-from preheat.compress.values import Kept, Sort
-from preheat.compress.view import View, remaining, said_by_person
+from preheat.compress.lines import is_recognisable
+from preheat.compress.values import KeptCount, MarkerKind
+from preheat.compress.view import View, is_from_person, remaining_results
 from preheat.model.session import AssistantMessage, Compaction, Session, ToolCall, ToolResult, UserMessage
 
 _BEGINNING = 200
@@ -48,45 +48,45 @@ class Markers(NamedTuple):
     references: tuple[str, ...]
 
 
-def markers_of(seen: View) -> Markers:
+def find_markers(seen: View) -> Markers:
     """The markers of a session."""
-    by_seq = {made.record.seq: made for made in seen.made}
+    by_seq = {made.record.seq: made for made in seen.calls}
     forms: defaultdict[str, list[int]] = defaultdict(list)
     repairs: defaultdict[tuple[str, ...], list[Repair]] = defaultdict(list)
     checks: dict[str, int] = {}
     files: dict[str, None] = {}
-    for made in seen.made:
+    for made in seen.calls:
         record = made.record
-        if made.worked and not made.looks:
+        if made.has_worked and not made.is_lookup:
             forms[made.form].append(record.seq)
-        if made.checks:
+        if made.is_check:
             checks[made.form] = record.seq
-        if made.worked and made.call.kind in ("edit", "write"):
-            files.update(dict.fromkeys(path for path in changed(made.call).split("\n") if path))
+        if made.has_worked and made.call.kind in ("edit", "write"):
+            files.update(dict.fromkeys(path for path in changed_files(made.call).split("\n") if path))
         repairing = by_seq.get(record.seq + record.recovered_in) if record.recovered_in else None
-        if made.failed and record.cause != "finding" and repairing is not None:
+        if made.has_failed and record.cause != "finding" and repairing is not None:
             key = (made.form, *telling_words(record.signature), repairing.form)
             repairs[key].append(Repair(record.seq, repairing.record.seq))
     instructions = dict.fromkeys(
-        event.text.strip() for event in seen.events if isinstance(event, UserMessage) and said_by_person(event)
+        event.text.strip() for event in seen.events if isinstance(event, UserMessage) and is_from_person(event)
     )
     return Markers(
         dict(forms), dict(repairs), tuple(text for text in instructions if text), tuple(files), checks, seen.references
     )
 
 
-def kept_markers(markers: Markers, seen: View, shorter: Session) -> dict[Sort, Kept]:
+def count_kept(markers: Markers, seen: View, shorter: Session) -> dict[MarkerKind, KeptCount]:
     """How many markers a shorter history still has, by kind."""
-    left = remaining(seen, shorter)
-    by_seq = {made.record.seq: made for made in seen.made}
+    left = remaining_results(seen, shorter)
+    by_seq = {made.record.seq: made for made in seen.calls}
     messages = [" ".join(event.text.split()) for event in shorter.events if isinstance(event, UserMessage)]
-    text = text_of_all(shorter)
+    text = all_text(shorter)
 
     def is_repair_kept(repair: Repair) -> bool:
         if repair.failed not in left or repair.repaired not in left:
             return False
         failed = by_seq[repair.failed]
-        return tells(left[repair.failed], failed.record.signature, failed.result.text)
+        return is_recognisable(left[repair.failed], failed.record.signature, failed.result.text)
 
     def is_instruction_kept(instruction: str) -> bool:
         beginning = " ".join(instruction.split())[:_BEGINNING]
@@ -102,7 +102,7 @@ def kept_markers(markers: Markers, seen: View, shorter: Session) -> dict[Sort, K
     }
 
 
-def text_of_all(session: Session) -> str:
+def all_text(session: Session) -> str:
     """All text of a session that a model reads, with single blanks."""
     parts: list[str] = []
     for event in session.events:
@@ -111,21 +111,21 @@ def text_of_all(session: Session) -> str:
         elif isinstance(event, Compaction):
             parts.append(event.summary)
         elif isinstance(event, ToolCall):
-            parts += strings(event.input)
+            parts += strings_in(event.input)
     return " ".join(" ".join(parts).split())
 
 
-def strings(value: object) -> list[str]:
+def strings_in(value: object) -> list[str]:
     """Every text in a JSON value, names included."""
     if isinstance(value, str):
         return [value]
     if isinstance(value, dict):
-        return [text for name, each in value.items() for text in (str(name), *strings(each))]
+        return [text for name, each in value.items() for text in (str(name), *strings_in(each))]
     if isinstance(value, list | tuple):
-        return [text for each in value for text in strings(each)]
+        return [text for each in value for text in strings_in(each)]
     return [msgspec.json.encode(value).decode()]
 
 
-def _count(answers: Iterable[bool]) -> Kept:
+def _count(answers: Iterable[bool]) -> KeptCount:
     listed = list(answers)
-    return Kept(sum(listed), len(listed))
+    return KeptCount(sum(listed), len(listed))

@@ -8,9 +8,9 @@ import msgspec
 from preheat.compress.view import View
 from preheat.model.session import Session
 
-Sort: TypeAlias = Literal["forms", "repairs", "instructions", "files", "checks", "references"]
+MarkerKind: TypeAlias = Literal["forms", "repairs", "instructions", "files", "checks", "references"]
 """The kinds of proficiency markers; `measure` describes each and when it is kept."""
-SORTS: tuple[Sort, ...] = ("forms", "repairs", "instructions", "files", "checks", "references")
+MARKER_KINDS: tuple[MarkerKind, ...] = ("forms", "repairs", "instructions", "files", "checks", "references")
 
 
 class Strategy(NamedTuple):
@@ -26,7 +26,7 @@ class Strategy(NamedTuple):
     shorten: Callable[[View, int], Session]
 
 
-class Kept(msgspec.Struct, frozen=True, gc=False):
+class KeptCount(msgspec.Struct, frozen=True, gc=False):
     """How many markers of one kind there were, and how many are left."""
 
     kept: int
@@ -52,7 +52,7 @@ class Compressed(msgspec.Struct, frozen=True, kw_only=True):
     messages_before: int
     calls: tuple[int, ...]
     """The `CallRecord.seq` of the calls that are left with their results."""
-    markers: dict[Sort, Kept]
+    markers: dict[MarkerKind, KeptCount]
 
     @property
     def ratio(self) -> float | None:
@@ -60,7 +60,7 @@ class Compressed(msgspec.Struct, frozen=True, kw_only=True):
         return self.after / self.before if self.before else None
 
     @property
-    def all_markers(self) -> Kept:
+    def all_markers(self) -> KeptCount:
         """The counts of all kinds together."""
         found = self.markers.values()
-        return Kept(sum(each.kept for each in found), sum(each.total for each in found))
+        return KeptCount(sum(each.kept for each in found), sum(each.total for each in found))

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from preheat.amounts import counted
+from preheat.amounts import format_count
 from preheat.calls.form import command_form
-from preheat.commands import CHECKS, text_of, understand
+from preheat.commands import CHECKS, command_text, understand
 from preheat.model.outcome import FAILURES
 from preheat.model.profile import CallRecord
 from preheat.model.session import (
@@ -19,8 +19,8 @@ from preheat.model.session import (
     ToolCall,
     ToolResult,
     UserMessage,
-    joined,
-    standing,
+    pair_calls_with_results,
+    surviving_events,
 )
 
 LOOKING = frozenset(["read", "list", "search"])
@@ -30,7 +30,7 @@ _CallKey = tuple[int, str]
 """The line and id of a call, which identify it after its arguments were cut."""
 
 
-class Made(NamedTuple):
+class FinishedCall(NamedTuple):
     """One call with its result and record."""
 
     call: ToolCall
@@ -38,28 +38,28 @@ class Made(NamedTuple):
     record: CallRecord
 
     @property
-    def worked(self) -> bool:
+    def has_worked(self) -> bool:
         return self.record.status in ("ok", "empty")
 
     @property
-    def failed(self) -> bool:
+    def has_failed(self) -> bool:
         return self.record.status in FAILURES
 
     @property
     def form(self) -> str:
         """The form of a command, or a tool with the names of its arguments."""
-        text = text_of(self.call.input) if self.call.kind == "shell" else ""
+        text = command_text(self.call.input) if self.call.kind == "shell" else ""
         names = ", ".join(sorted(self.call.input))
         return (command_form(text) if text else "") or f"{self.call.tool}({names})"
 
     @property
-    def checks(self) -> bool:
+    def is_check(self) -> bool:
         """Whether it is a test, a build, a linter or a type checker."""
-        return self.call.kind == "shell" and understand(text_of(self.call.input)).purpose in CHECKS
+        return self.call.kind == "shell" and understand(command_text(self.call.input)).purpose in CHECKS
 
     @property
-    def looks(self) -> bool:
-        return self.call.kind == "shell" and understand(text_of(self.call.input)).purpose in LOOKING
+    def is_lookup(self) -> bool:
+        return self.call.kind == "shell" and understand(command_text(self.call.input)).purpose in LOOKING
 
 
 class View(NamedTuple):
@@ -67,18 +67,18 @@ class View(NamedTuple):
 
     session: Session
     events: tuple[Event, ...]
-    made: tuple[Made, ...]
+    calls: tuple[FinishedCall, ...]
     references: tuple[str, ...] = ()
     """Paths, addresses and code blocks that the conversation refers to."""
 
 
-def view(session: Session, records: Sequence[CallRecord], references: Sequence[str] = ()) -> View:
+def make_view(session: Session, records: Sequence[CallRecord], references: Sequence[str] = ()) -> View:
     """The view of a session."""
-    events = tuple(standing(session))
+    events = tuple(surviving_events(session))
     valid_events = {id(event) for event in events}
     by_place = {record.seq: record for record in records}
     made = []
-    for seq, (call, result) in enumerate(joined(session)):
+    for seq, (call, result) in enumerate(pair_calls_with_results(session)):
         record = by_place.get(seq)
         if (
             result is None
@@ -88,7 +88,7 @@ def view(session: Session, records: Sequence[CallRecord], references: Sequence[s
             or id(result) not in valid_events
         ):
             continue
-        made.append(Made(call, result, record))
+        made.append(FinishedCall(call, result, record))
     return View(session, events, tuple(made), tuple(references))
 
 
@@ -96,22 +96,22 @@ def _key_of(call: ToolCall) -> _CallKey:
     return call.line, call.call_id
 
 
-def said_by_person(event: Event) -> bool:
+def is_from_person(event: Event) -> bool:
     """Whether a message was typed by a person, or is the task of a run that Preheat started."""
     return isinstance(event, UserMessage) and (event.origin == "human" or PREHEAT_RUN in event.text)
 
 
-def remaining(seen: View, shorter: Session) -> dict[int, str]:
+def remaining_results(seen: View, shorter: Session) -> dict[int, str]:
     """The texts of the results that are left, by the `seq` of their calls in the whole session."""
-    left = {_key_of(call): result.text for call, result in joined(shorter) if result is not None}
-    return {each.record.seq: left[_key_of(each.call)] for each in seen.made if _key_of(each.call) in left}
+    left = {_key_of(call): result.text for call, result in pair_calls_with_results(shorter) if result is not None}
+    return {each.record.seq: left[_key_of(each.call)] for each in seen.calls if _key_of(each.call) in left}
 
 
 def with_events(session: Session, events: Iterable[Event]) -> Session:
     return msgspec.structs.replace(session, events=tuple(events))
 
 
-def answered(events: Iterable[Event]) -> list[Event]:
+def drop_unpaired(events: Iterable[Event]) -> list[Event]:
     """Events without calls that have no result, and without results that have no call."""
     listed = list(events)
     with_result = {event.call_id for event in listed if isinstance(event, ToolResult)}
@@ -120,19 +120,21 @@ def answered(events: Iterable[Event]) -> list[Event]:
     return [event for event in listed if not isinstance(event, ToolCall | ToolResult) or event.call_id in both]
 
 
-def left_out(text: str) -> str:
+def format_omission(text: str) -> str:
     """A marked line in the place of text that was left out."""
     return f"{PREHEAT_MARK}left-out: {text}>"
 
 
-def note(text: str, line: int) -> UserMessage:
-    return UserMessage(line=line, text=left_out(text), origin="preheat")
+def omission_note(text: str, line: int) -> UserMessage:
+    return UserMessage(line=line, text=format_omission(text), origin="preheat")
 
 
-def told_calls(calls: Iterable[ToolCall]) -> str:
+def describe_calls(calls: Iterable[ToolCall]) -> str:
     """Calls counted by kind, the most frequent first: `14 calls (9 read, 5 shell)`."""
     kinds = Counter(call.kind for call in calls)
     if not kinds:
         return ""
     ordered = sorted(kinds.items(), key=lambda item: (-item[1], item[0]))
-    return f"{counted(sum(kinds.values()), 'call')} ({', '.join(f'{number:,} {kind}' for kind, number in ordered)})"
+    return (
+        f"{format_count(sum(kinds.values()), 'call')} ({', '.join(f'{number:,} {kind}' for kind, number in ordered)})"
+    )

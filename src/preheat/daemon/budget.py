@@ -13,7 +13,7 @@ class Overrun(BaseException):
     """The computation took too long. A BaseException, so that `except Exception` does not swallow it."""
 
 
-class Budget:
+class TimeLimit:
     """`with limit(0.05): …` raises Overrun when the time is up. One at a time; no effect outside of the main thread."""
 
     def __init__(self) -> None:
@@ -23,7 +23,7 @@ class Budget:
         if self._is_usable:
             signal.signal(signal.SIGALRM, self._interrupt)
 
-    def __call__(self, seconds: float) -> "Budget":
+    def __call__(self, seconds: float) -> "TimeLimit":
         self._seconds = seconds
         return self
 

@@ -12,20 +12,20 @@ from typing import NamedTuple
 
 import msgspec
 
-from preheat.app.live.hooks import Given, Hooks, LiveState
-from preheat.app.live.running import Running
-from preheat.daemon.budget import Budget, Overrun
-from preheat.daemon.journal import Journal, NotWritten
-from preheat.daemon.owed import Owed
+from preheat.app.live.hooks import HandedContext, Hooks, LiveState
+from preheat.app.live.running import RunningSession
+from preheat.daemon.budget import Overrun, TimeLimit
+from preheat.daemon.journal import Journal, JournalError
+from preheat.daemon.owed import PendingAssignments
 from preheat.daemon.sessions import Sessions
-from preheat.model.experiment import Lot
-from preheat.model.journal import Entry
-from preheat.model.live import OPEN, Called, HookAnswer, HookEvent, LiveEvent, without_marks
+from preheat.model.experiment import AssignmentRecord
+from preheat.model.journal import JournalEntry
+from preheat.model.live import ADVISORY_OPEN, CallEvent, HookAnswer, HookEvent, LiveEvent, strip_marks
 from preheat.model.session import PREHEAT_RUN
 
 EVENT_SECONDS = 0.05
 """Seconds that one event may take; after that it is answered with nothing and taken again later."""
-LATER = 1.0
+RETRY_SECONDS = 1.0
 """Seconds that an event may take the second time."""
 DUPLICATE_SECONDS = 2.0
 """Seconds within which the same hook event counts as a duplicate: the hook is installed in two places."""
@@ -49,24 +49,24 @@ NO_ANSWER = HookResult()
 class Engine:
     """Takes hook events of all running sessions."""
 
-    def __init__(self, live: str, hooks: Hooks, budget: Budget | None = None) -> None:
+    def __init__(self, live: str, hooks: Hooks, budget: TimeLimit | None = None) -> None:
         self._hooks = hooks
-        self._limit = budget or Budget()
+        self._limit = budget or TimeLimit()
         self.journal = Journal(os.path.join(live, "journal"))
         self.sessions = Sessions(os.path.join(live, "sessions"))
-        self._pending = Owed(hooks.keep_lots)
-        missing = self._pending.noted(self.journal.replay(self.journal.flushed))  # not in the files of sessions yet
+        self._pending = PendingAssignments(hooks.store_assignments)
+        missing = self._pending.collect(self.journal.replay(self.journal.flushed))  # not in the files of sessions yet
         self.rebuilt = self.sessions.rebuild(missing, hooks.apply)
         self._fired: OrderedDict[tuple[str, str, str], float] = OrderedDict()
-        self.full: Callable[[str, str], tuple[int | None, int | None]] = lambda agent, session: (None, None)
+        self.context_size: Callable[[str, str], tuple[int | None, int | None]] = lambda agent, session: (None, None)
         """Gives tokens in the context and the size of the window, by agent and session, where they are known."""
-        self.touched: Running | None = None
+        self.last_session: RunningSession | None = None
         """The session of the last event."""
-        self.seen: dict[str, dict[str, str | float]] = {}
+        self.last_events: dict[str, dict[str, str | float]] = {}
         """The last event of each agent."""
-        self.trouble: dict[str, str] = {}
+        self.troubles: dict[str, str] = {}
         """Descriptions of present problems, by their kind; removed when solved."""
-        self.count = {
+        self.counts = {
             "events": 0,
             "advisories": 0,
             "withheld": 0,
@@ -80,59 +80,59 @@ class Engine:
 
     def handle(self, agent: str, payload: bytes, at: float) -> bytes:
         """The answer to a hook, computed at once."""
-        step = self.take(agent, payload, at)
+        step = self.take_event(agent, payload, at)
         if step.event is None:
             return step.answer
         if step.event.name == "session_end":
-            return self.end(step.event, self._hooks.scored(step.event))
-        return self.start(step.event, self._hooks.context(step.event, step.task))
+            return self.answer_end(step.event, self._hooks.describe_score(step.event))
+        return self.answer_start(step.event, self._hooks.choose_context(step.event, step.task))
 
-    def take(
-        self, agent: str, payload: bytes, at: float, seconds: float = EVENT_SECONDS, answered: bool = True
+    def take_event(
+        self, agent: str, payload: bytes, at: float, seconds: float = EVENT_SECONDS, awaited: bool = True
     ) -> HookResult:
         """Take a hook event in, and give its answer; the answer is empty if nobody waits for it (not `answered`).
 
         Raises Overrun if it took too long; nothing has changed then.
         """
-        self.touched = None
+        self.last_session = None
         try:
             with self._limit(seconds):
                 event = self._hooks.read(agent, payload, at)
             if event is None or not event.session:
                 return NO_ANSWER
-            if answered and event.name == "before_tool" and (why := self._refusal(event, seconds)):
+            if awaited and event.name == "before_tool" and (why := self._refusal(event, seconds)):
                 return HookResult(self._refuse(event, why, at))
             if event.subagent or event.name in _IGNORED:
                 return NO_ANSWER
-            step = self._take_known(event, at, seconds, answered)
-            self.count["events"] += 1  # not earlier: an event that takes too long comes again
+            step = self._take_known(event, at, seconds, awaited)
+            self.counts["events"] += 1  # not earlier: an event that takes too long comes again
             return step
-        except NotWritten as error:
-            self.trouble["journal"] = f"events cannot be journaled ({error}); agents get no advice until they can"
+        except JournalError as error:
+            self.troubles["journal"] = f"events cannot be journaled ({error}); agents get no advice until they can"
             return NO_ANSWER
         except Overrun:
-            self.count["overruns"] += 1
+            self.counts["overruns"] += 1
             raise
         except Exception as error:  # noqa: BLE001 - an agent must not notice an error of Preheat
-            self.count["failures"] += 1
-            self.trouble["failure"] = f"an event of `{agent}` could not be handled: {type(error).__name__}: {error}"[
+            self.counts["failures"] += 1
+            self.troubles["failure"] = f"an event of `{agent}` could not be handled: {type(error).__name__}: {error}"[
                 :300
             ]
             return NO_ANSWER
 
     def _take_known(self, event: HookEvent, at: float, seconds: float, answered: bool) -> HookResult:
-        self.seen[event.agent] = {"at": at, "event": event.told_as or event.name, "session": event.session}
+        self.last_events[event.agent] = {"at": at, "event": event.host_event or event.name, "session": event.session}
         running = self.sessions.get(event.agent, event.session)
-        if running.own:
+        if running.by_preheat:
             return NO_ANSWER
         entry = self._entry(event, running, at)
         if event.prompt.lstrip().startswith(PREHEAT_RUN):
             self._record(running, msgspec.structs.replace(entry, own=True))
             return NO_ANSWER
-        if event.prompt.lstrip().startswith(OPEN):
+        if event.prompt.lstrip().startswith(ADVISORY_OPEN):
             return NO_ANSWER  # some programs pass the text that held a stop on as a prompt
         if self._is_duplicate(running, entry.key, at, event.call_id != "" or not answered):
-            self.count["twice"] += 1
+            self.counts["twice"] += 1
             return NO_ANSWER
         with self._limit(seconds):
             entry, answer, state = self._respond(event, running, entry, answered)
@@ -143,11 +143,11 @@ class Engine:
         wants_context = answered and self._wants_context(event, running)
         if wants_context:
             entry = self._with_assignment(event, running, entry)
-        if entry.events or entry.advisory or entry.lots:
+        if entry.events or entry.advisory or entry.assignments:
             self._record(running, entry, state)
         self._note_fired(running, _key(event), at)
-        self.count["advisories"] += entry.advisory is not None
-        self.count["withheld"] += entry.withheld is not None
+        self.counts["advisories"] += entry.advisory is not None
+        self.counts["withheld"] += entry.withheld is not None
         if wants_context:
             return HookResult(encoded, event, event.prompt or " ".join(running.words))
         if answered and self._wants_score(event):
@@ -155,16 +155,16 @@ class Engine:
         return HookResult(encoded)
 
     def _respond(
-        self, event: HookEvent, running: Running, entry: Entry, answered: bool
-    ) -> tuple[Entry, HookAnswer | None, LiveState | None]:
+        self, event: HookEvent, running: RunningSession, entry: JournalEntry, answered: bool
+    ) -> tuple[JournalEntry, HookAnswer | None, LiveState | None]:
         """The journal entry, the answer, and the new state if it was computed. Pure: it may be interrupted at any time."""
         state = running.state
         if event.name == "before_tool":
-            advisory = self._hooks.before(state, event) if answered else None
+            advisory = self._hooks.advise_before_call(state, event) if answered else None
             entry = msgspec.structs.replace(entry, advisory=advisory, key="", call_id="")
             entry = self._with_advice_assignment(event, running, entry)
             return entry, HookAnswer(context=entry.advisory.text) if entry.advisory else None, None
-        events = tuple(self._with_context_size(each, event) for each in self._hooks.events(event))
+        events = tuple(self._with_context_size(each, event) for each in self._hooks.live_events(event))
         advisory = None
         for each in events:
             state, advisory = self._hooks.step(state, each, event)
@@ -176,8 +176,8 @@ class Engine:
         if advisory is None:
             return entry, None, state
         if event.name == "stop":  # context would make the agent continue: the person is told
-            plain = without_marks(advisory.text)
-            if self._hooks.choices.hold_stop and not event.stop_again and not running.held:
+            plain = strip_marks(advisory.text)
+            if self._hooks.choices.hold_stop and not event.stop_again and not running.stop_held:
                 entry = msgspec.structs.replace(entry, held=True)
                 return entry, HookAnswer(block=advisory.text, person=plain), state
             return entry, HookAnswer(person=plain), state
@@ -185,32 +185,32 @@ class Engine:
         return entry, HookAnswer(context=advisory.text) if entry.advisory else None, state
 
     # Random assignment.
-    def _with_assignment(self, event: HookEvent, running: Running, entry: Entry) -> Entry:
+    def _with_assignment(self, event: HookEvent, running: RunningSession, entry: JournalEntry) -> JournalEntry:
         """The entry with an assignment for a session that has none, so that it is on disk before any context is given."""
         known = running.assigned
         if known is None and event.parent:
             known = self.sessions.get(event.agent, event.parent).assigned
-        found = self._hooks.assign(event, known, running.state.calls > 0)
+        found = self._hooks.assign_session(event, known, running.state.calls > 0)
         if found is None or running.assigned is not None:
             return entry
-        return msgspec.structs.replace(entry, lots=(*entry.lots, found))
+        return msgspec.structs.replace(entry, assignments=(*entry.assignments, found))
 
-    def _with_advice_assignment(self, event: HookEvent, running: Running, entry: Entry) -> Entry:
+    def _with_advice_assignment(self, event: HookEvent, running: RunningSession, entry: JournalEntry) -> JournalEntry:
         """The entry with its advisory shown or withheld at random; never for the line at a stop, nor for a refusal."""
         if entry.advisory is None:
             return entry
         root = running.assigned.root if running.assigned is not None else ""
-        lot = self._hooks.lot(event, entry.advisory, root)
+        lot = self._hooks.assign_advice(event, entry.advisory, root)
         if lot is None:
             return entry
-        entry = msgspec.structs.replace(entry, lots=(*entry.lots, lot))
+        entry = msgspec.structs.replace(entry, assignments=(*entry.assignments, lot))
         return entry if lot.shown else msgspec.structs.replace(entry, advisory=None, withheld=entry.advisory)
 
     def _with_context_size(self, event: LiveEvent, hook: HookEvent) -> LiveEvent:
         """A call with the context size from the transcript: hooks do not give it."""
-        if not isinstance(event, Called) or event.context_tokens is not None:
+        if not isinstance(event, CallEvent) or event.context_tokens is not None:
             return event
-        tokens, window = self.full(hook.agent, hook.session)
+        tokens, window = self.context_size(hook.agent, hook.session)
         return event if tokens is None else msgspec.structs.replace(event, context_tokens=tokens, context_window=window)
 
     # Only where the person asked for it: refusals and shorter outputs.
@@ -225,12 +225,12 @@ class Engine:
     def _refuse(self, event: HookEvent, why: str, at: float) -> bytes:
         """The answer to a refused call. It is refused even if it cannot be journaled."""
         running = self.sessions.get(event.agent, event.session)
-        self.count["refused"] += 1
-        entry = Entry(at=at, agent=event.agent, session=event.session, hook=event.name, refused=why)
+        self.counts["refused"] += 1
+        entry = JournalEntry(at=at, agent=event.agent, session=event.session, hook=event.name, refused=why)
         try:
             self._record(running, entry)
-        except NotWritten as error:
-            self.trouble["journal"] = f"events cannot be journaled ({error})"
+        except JournalError as error:
+            self.troubles["journal"] = f"events cannot be journaled ({error})"
         return self._hooks.write(event, HookAnswer(block=why))
 
     def _with_short_output(
@@ -241,13 +241,13 @@ class Engine:
             return answer
         try:
             with self._limit(seconds):
-                output = self._hooks.output(event, state.phase.phase)
+                output = self._hooks.shorten_output(event, state.phase.phase)
         except Overrun:
             return answer
         return answer if output is None else msgspec.structs.replace(answer or HookAnswer(), output=output)
 
     # The context at the start of a session, and the line at its end.
-    def _wants_context(self, event: HookEvent, running: Running) -> bool:
+    def _wants_context(self, event: HookEvent, running: RunningSession) -> bool:
         if event.name == "session_start":
             return True
         # Some programs have no hook at the start, or take no context there; some mark a prompt as not the first.
@@ -257,14 +257,14 @@ class Engine:
         """Whether a session ends and its program can show a line to the person."""
         return event.name == "session_end" and self._hooks.write(event, HookAnswer(person="?")) != b""
 
-    def end(self, event: HookEvent, line: str) -> bytes:
+    def answer_end(self, event: HookEvent, line: str) -> bytes:
         """The answer at the end of a session."""
         return self._hooks.write(event, HookAnswer(person=line)) if line else b""
 
-    def start(self, event: HookEvent, context: Given | None) -> bytes:
+    def answer_start(self, event: HookEvent, context: HandedContext | None) -> bytes:
         """The answer at the start of a session, with its context."""
         running = self.sessions.get(event.agent, event.session)
-        lots = context.lots if context is not None else ()
+        lots = context.records if context is not None else ()
         if context is not None and event.source == "resume" and running.context == context.id:
             context = None  # the resumed conversation still has it
         parts = [self._hooks.resume_packet(running)] if event.source == "compact" else []
@@ -275,42 +275,44 @@ class Engine:
         if is_empty and not lots:
             return b""
         identity = context.id if context is not None else ""
-        entry = Entry(at=event.at or 0.0, agent=event.agent, session=event.session, context=identity, lots=lots)
+        entry = JournalEntry(
+            at=event.at or 0.0, agent=event.agent, session=event.session, context=identity, assignments=lots
+        )
         try:
             self._record(running, entry)
-        except NotWritten:
+        except JournalError:
             return b""
         if is_empty:
             return b""
-        self.count["contexts"] += 1
+        self.counts["contexts"] += 1
         return self._hooks.write(event, HookAnswer(context=text, messages=messages))
 
     # The journal and the sessions.
-    def found(self, running: Running, events: list[LiveEvent], at: float) -> None:
+    def record_transcript_events(self, running: RunningSession, events: list[LiveEvent], at: float) -> None:
         """Record events from the transcript that no hook reported."""
         now = self.sessions.get(running.agent, running.session)
-        entry = Entry(at=at, agent=now.agent, session=now.session, hook="transcript", events=tuple(events))
+        entry = JournalEntry(at=at, agent=now.agent, session=now.session, hook="transcript", events=tuple(events))
         try:
             self._record(now, entry)
-        except NotWritten:
+        except JournalError:
             return  # the next look at the transcript finds them again
 
-    def _record(self, running: Running, entry: Entry, folded: LiveState | None = None) -> None:
+    def _record(self, running: RunningSession, entry: JournalEntry, folded: LiveState | None = None) -> None:
         written = self.journal.append(entry)
-        if entry.lots:
-            self._store_assignments(entry.lots)
-        self.touched = self._hooks.apply(running, written, folded)
-        self.sessions.put(self.touched)
-        self.trouble.pop("journal", None)
+        if entry.assignments:
+            self._store_assignments(entry.assignments)
+        self.last_session = self._hooks.apply(running, written, folded)
+        self.sessions.put(self.last_session)
+        self.troubles.pop("journal", None)
 
-    def _store_assignments(self, lots: Sequence[Lot]) -> None:
-        if trouble := self._pending.settle(lots):
-            self.trouble["lots"] = trouble
+    def _store_assignments(self, lots: Sequence[AssignmentRecord]) -> None:
+        if trouble := self._pending.store(lots):
+            self.troubles["lots"] = trouble
         else:
-            self.trouble.pop("lots", None)
+            self.troubles.pop("lots", None)
 
-    def _entry(self, event: HookEvent, running: Running, at: float) -> Entry:
-        return Entry(
+    def _entry(self, event: HookEvent, running: RunningSession, at: float) -> JournalEntry:
+        return JournalEntry(
             at=at,
             agent=event.agent,
             session=event.session,
@@ -322,12 +324,12 @@ class Engine:
             model=event.model if event.model != running.model else "",
         )
 
-    def _is_duplicate(self, running: Running, key: str, at: float, ever: bool) -> bool:
+    def _is_duplicate(self, running: RunningSession, key: str, at: float, ever: bool) -> bool:
         """Whether the same hook event came within `DUPLICATE_SECONDS` seconds, or `ever`."""
         before = self._fired.get((running.agent, running.session, key))
-        return (before is not None and abs(at - before) < DUPLICATE_SECONDS) or (ever and key in running.keys)
+        return (before is not None and abs(at - before) < DUPLICATE_SECONDS) or (ever and key in running.event_keys)
 
-    def _note_fired(self, running: Running, key: str, at: float) -> None:
+    def _note_fired(self, running: RunningSession, key: str, at: float) -> None:
         name = (running.agent, running.session, key)
         self._fired[name] = at
         self._fired.move_to_end(name)

@@ -13,7 +13,7 @@ QUIET = 60.0
 """Seconds without an event before the work starts."""
 AGAIN = 600.0
 """Seconds between two starts, at least."""
-SOON = 5.0
+QUIET_AFTER_SESSION = 5.0
 """Seconds without an event after the end of a session: the next one should have its lessons."""
 SOON_AGAIN = 60.0
 """Seconds between two starts after the end of a session."""
@@ -21,7 +21,7 @@ NICE = 10
 COMMANDS = (("sync", "--quiet"), ("learn", "--quiet"))
 
 
-class Idle:
+class IdleWork:
     """Starts the work when it is due, and knows whether it runs. Times are of a monotonic clock."""
 
     def __init__(self, log: int, quiet: float = QUIET, again: float = AGAIN) -> None:
@@ -33,18 +33,18 @@ class Idle:
         self._session_ended = False
         self._process: subprocess.Popen[bytes] | None = None
 
-    def ended(self) -> None:
+    def note_session_end(self) -> None:
         """Note that a session ended: the work is due sooner."""
         self._session_ended = True
 
-    def look(self, now: float, last_event: float, events: int) -> bool:
+    def start_if_due(self, now: float, last_event: float, events: int) -> bool:
         """Start the work if it is due: there were events since the last start, and none recently. True if a run just ended."""
         if self._process is not None:
             if self._process.poll() is None:
                 return False
             self._process = None
             return True
-        quiet = min(self._quiet, SOON) if self._session_ended else self._quiet
+        quiet = min(self._quiet, QUIET_AFTER_SESSION) if self._session_ended else self._quiet
         again = min(self._again, SOON_AGAIN) if self._session_ended else self._again
         if events != self._events_at_start and now - last_event >= quiet and now - self._started_at >= again:
             self._started_at = now
@@ -60,7 +60,7 @@ class Idle:
         return False
 
     @property
-    def busy(self) -> bool:
+    def is_running(self) -> bool:
         return self._process is not None and self._process.poll() is None
 
     def stop(self) -> None:

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import msgspec
 
 from preheat.errors import PreheatError
-from preheat.files import write_whole
-from preheat.model.journal import Entry
+from preheat.files import write_atomically
+from preheat.model.journal import JournalEntry
 
 SEGMENT = 4_000_000
 """Bytes of one file: at most so much is folded again after a crash."""
@@ -19,12 +19,12 @@ KEPT = 6
 """Files that are kept."""
 
 
-class NotWritten(PreheatError):  # noqa: N818 - reads as a sentence where it is raised
+class JournalError(PreheatError):
     """An entry could not be written, so its event is treated as not taken."""
 
 
 _encode = msgspec.json.Encoder().encode
-_decode = msgspec.json.Decoder(Entry).decode
+_decode = msgspec.json.Decoder(JournalEntry).decode
 
 
 class Journal:
@@ -41,7 +41,7 @@ class Journal:
         self.seq = max(self._flushed, _last_seq(folder))
 
     # Writing.
-    def append(self, entry: Entry) -> Entry:
+    def append(self, entry: JournalEntry) -> JournalEntry:
         """Write an entry and give it back with its number. Raises NotWritten, and then nothing of it is on disk."""
         entry = msgspec.structs.replace(entry, seq=self.seq + 1)
         line = _encode(entry) + b"\n"
@@ -51,9 +51,9 @@ class Journal:
             written = os.write(self._descriptor, line)
             if written < len(line):
                 os.ftruncate(self._descriptor, self._size)
-                raise NotWritten("the disk is full")
+                raise JournalError("the disk is full")
         except OSError as error:
-            raise NotWritten(error.strerror or "not written") from error
+            raise JournalError(error.strerror or "not written") from error
         self._size += len(line)
         self.seq = entry.seq
         return entry
@@ -94,11 +94,11 @@ class Journal:
     def mark_flushed(self, seq: int) -> None:
         """Note that the files of sessions have every entry up to this one. Raises OSError."""
         if seq != self._flushed:
-            write_whole(os.path.join(self._folder, "flushed"), str(seq).encode())
+            write_atomically(os.path.join(self._folder, "flushed"), str(seq).encode())
             self._flushed = seq
 
     # Reading.
-    def replay(self, after: int) -> Iterator[Entry]:
+    def replay(self, after: int) -> Iterator[JournalEntry]:
         """The entries after a number, in order."""
         for name in _segments(self._folder):
             for entry in _entries(self._folder, name):
@@ -106,7 +106,7 @@ class Journal:
                     yield entry
 
 
-def _entries(folder: str, name: int) -> Iterator[Entry]:
+def _entries(folder: str, name: int) -> Iterator[JournalEntry]:
     try:
         with open(_path(folder, name), "rb") as stream:
             for line in stream:
@@ -124,7 +124,7 @@ def _last_seq(folder: str) -> int:
     return 0
 
 
-def _read(line: bytes) -> Entry | None:
+def _read(line: bytes) -> JournalEntry | None:
     try:
         # Version 0.1.0 called the cause `mistake` `misuse`.
         return _decode(line.replace(b'"cause":"misuse"', b'"cause":"mistake"'))

@@ -5,24 +5,24 @@ Knows nothing of what an assignment decides, nor where it is stored.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from preheat.model.experiment import Lot
-from preheat.model.journal import Entry
+from preheat.model.experiment import AssignmentRecord
+from preheat.model.journal import JournalEntry
 
 
-class Owed:
+class PendingAssignments:
     """Assignments that could not be stored yet are stored with the next ones."""
 
-    def __init__(self, store_all: Callable[[Sequence[Lot]], None]) -> None:
+    def __init__(self, store_all: Callable[[Sequence[AssignmentRecord]], None]) -> None:
         self._store = store_all
-        self._pending: list[Lot] = []
+        self._pending: list[AssignmentRecord] = []
 
-    def noted(self, entries: Iterable[Entry]) -> Iterator[Entry]:
+    def collect(self, entries: Iterable[JournalEntry]) -> Iterator[JournalEntry]:
         """Pass entries through and collect their assignments, which may not be stored yet."""
         for entry in entries:
-            self._pending += entry.lots
+            self._pending += entry.assignments
             yield entry
 
-    def settle(self, lots: Sequence[Lot]) -> str:
+    def store(self, lots: Sequence[AssignmentRecord]) -> str:
         """Store the pending assignments and these; why that failed, or an empty text."""
         self._pending += lots
         try:

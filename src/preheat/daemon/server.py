@@ -15,16 +15,16 @@ from typing import IO, Any, NamedTuple
 import msgspec
 
 from preheat import __version__
-from preheat.app.live.hooks import Given, Hooks
-from preheat.app.live.running import Running
-from preheat.app.machine.daemon import SEEN, Address
+from preheat.app.live.hooks import HandedContext, Hooks
+from preheat.app.live.running import RunningSession
+from preheat.app.machine.daemon import LAST_SEEN_FILE, Address
 from preheat.daemon.budget import Overrun
-from preheat.daemon.engine import LATER, Engine
-from preheat.daemon.idle import Idle
+from preheat.daemon.engine import RETRY_SECONDS, Engine
+from preheat.daemon.idle import IdleWork
 from preheat.daemon.spool import Spool
-from preheat.daemon.tail import Tails
+from preheat.daemon.tail import TranscriptTails
 from preheat.daemon.wire import HttpConnection, Reply, SocketConnection
-from preheat.files import write_whole
+from preheat.files import write_atomically
 from preheat.model.live import HookEvent
 
 TICK = 1.0
@@ -42,7 +42,7 @@ _SPOOL_SECONDS = 0.3
 _STOP_SECONDS = 3.0
 
 
-class Times(NamedTuple):
+class Timeouts(NamedTuple):
     """How long the daemon waits; settings that a person may change."""
 
     exit_after: float = 1800.0
@@ -56,7 +56,9 @@ class Times(NamedTuple):
 class Server:
     """One daemon."""
 
-    def __init__(self, live: str, engine: Engine, hooks: Hooks, address: Address, log: IO[str], times: Times) -> None:
+    def __init__(
+        self, live: str, engine: Engine, hooks: Hooks, address: Address, log: IO[str], times: Timeouts
+    ) -> None:
         self._live = live
         self._engine = engine
         self._hooks = hooks
@@ -64,23 +66,23 @@ class Server:
         self._log = log
         self._times = times
         self._spool = Spool(os.path.join(live, "spool"))
-        self._tails = Tails(hooks)
-        engine.full = self._tails.full
-        engine.seen.update(_load_last_seen(live))
-        self._idle = Idle(log.fileno(), times.idle_after, times.idle_again)
+        self._tails = TranscriptTails(hooks)
+        engine.context_size = self._tails.context_size
+        engine.last_events.update(_load_last_seen(live))
+        self._idle = IdleWork(log.fileno(), times.idle_after, times.idle_again)
         self._slow = ThreadPoolExecutor(2, "slow")
         self._tasks: set[asyncio.Task[None]] = set()
         self._started_at = self._last_event = time.monotonic()
         self._flushed_at = 0.0
         self._is_flushing = self._is_reading = False
         self._has_posts = False
-        self._seen = dict(engine.seen)
+        self._seen = dict(engine.last_events)
         self._preparing: set[str] = set()
         self._stopping = asyncio.Event()
         self._logged: dict[str, str] = {}
         self.busy = 0
         """Requests that are not answered yet."""
-        self.why = ""
+        self.stop_reason = ""
         """Why the daemon stopped."""
 
     # Requests.
@@ -89,7 +91,7 @@ class Server:
         self._last_event = time.monotonic()
         at = time.time()
         try:
-            step = self._engine.take(agent, payload, at)
+            step = self._engine.take_event(agent, payload, at)
         except Overrun:
             self._spool.put(agent, at, payload)
             reply(b"")
@@ -105,54 +107,56 @@ class Server:
             )
         if http:
             self._has_posts = True
-        if (running := self._engine.touched) is not None:
+        if (running := self._engine.last_session) is not None:
             self._note_activity(running)
 
-    def _note_activity(self, running: Running) -> None:
+    def _note_activity(self, running: RunningSession) -> None:
         if running.ended:
-            self._idle.ended()
+            self._idle.note_session_end()
         if running.transcript:
-            self._tails.heard_of(running)
-        if running.cwd not in self._preparing and not self._hooks.prepared(running.cwd):
+            self._tails.note_activity(running)
+        if running.cwd not in self._preparing and not self._hooks.is_prepared(running.cwd):
             self._preparing.add(running.cwd)
             self._start_task(self._prepare(running.cwd))
 
     async def _prepare(self, cwd: str) -> None:
         """Read the lessons of a folder, for a daemon that was started during a session."""
         try:
-            await asyncio.get_running_loop().run_in_executor(self._slow, self._hooks.prepare, cwd)
+            await asyncio.get_running_loop().run_in_executor(self._slow, self._hooks.prepare_folder, cwd)
         except Exception as error:  # noqa: BLE001 - then no lessons are known
-            self._engine.trouble["known"] = f"lessons cannot be read: {type(error).__name__}: {error}"[:300]
+            self._engine.troubles["known"] = f"lessons cannot be read: {type(error).__name__}: {error}"[:300]
         finally:
             self._preparing.discard(cwd)
 
     def too_large(self, agent: str) -> None:
-        self._engine.trouble["large"] = f"an event of `{agent}` was too large; the transcript still has it"
+        self._engine.troubles["large"] = f"an event of `{agent}` was too large; the transcript still has it"
 
     async def _answer_with_context(self, event: HookEvent, task: str, reply: Reply) -> None:
         limit = CONTEXT if event.name == "session_start" else PROMPT
-        context: Given | None = None
+        context: HandedContext | None = None
         try:
             loop = asyncio.get_running_loop()
-            context = await asyncio.wait_for(loop.run_in_executor(self._slow, self._hooks.context, event, task), limit)
+            context = await asyncio.wait_for(
+                loop.run_in_executor(self._slow, self._hooks.choose_context, event, task), limit
+            )
         except TimeoutError:
-            self._engine.trouble["context"] = f"a session got no context: reading lessons took over {limit:.1f} s"
+            self._engine.troubles["context"] = f"a session got no context: reading lessons took over {limit:.1f} s"
         except Exception as error:  # noqa: BLE001 - the session begins without a context
-            self._engine.trouble["context"] = f"a session got no context: {type(error).__name__}: {error}"[:300]
+            self._engine.troubles["context"] = f"a session got no context: {type(error).__name__}: {error}"[:300]
         else:
-            self._engine.trouble.pop("context", None)
-        reply(self._engine.start(event, context))
+            self._engine.troubles.pop("context", None)
+        reply(self._engine.answer_start(event, context))
 
     async def _answer_with_score(self, event: HookEvent, reply: Reply) -> None:
         line = ""
         try:
             loop = asyncio.get_running_loop()
-            line = await asyncio.wait_for(loop.run_in_executor(self._slow, self._hooks.scored, event), SCORE)
+            line = await asyncio.wait_for(loop.run_in_executor(self._slow, self._hooks.describe_score, event), SCORE)
         except TimeoutError:
             pass  # `preheat scorecard` shows it later
         except Exception as error:  # noqa: BLE001 - the session ends without a score
-            self._engine.trouble["score"] = f"a session was not scored: {type(error).__name__}: {error}"[:300]
-        reply(self._engine.end(event, line))
+            self._engine.troubles["score"] = f"a session was not scored: {type(error).__name__}: {error}"[:300]
+        reply(self._engine.answer_end(event, line))
 
     def _start_task(self, work: Any) -> None:
         task = asyncio.get_running_loop().create_task(work)
@@ -167,24 +171,24 @@ class Server:
                 "pid": os.getpid(),
                 "seconds": round(time.monotonic() - self._started_at, 1),
                 "port": self._address.port,
-                "sessions": len(self._engine.sessions.held()),
+                "sessions": len(self._engine.sessions.in_memory()),
                 "rebuilt": self._engine.rebuilt,
                 "waiting": len(self._spool.waiting()),
                 "lost": self._spool.lost,
-                "learning": self._idle.busy,
+                "learning": self._idle.is_running,
                 "memory": _memory(),
-                **self._engine.count,
-                "troubles": list(self._engine.trouble.values()),
+                **self._engine.counts,
+                "troubles": list(self._engine.troubles.values()),
             }
         )
 
     # Running and stopping.
     def stop(self, why: str) -> None:
         """Stop when open requests are answered."""
-        self.why = self.why or why
+        self.stop_reason = self.stop_reason or why
         self._stopping.set()
 
-    async def run(self, listening: "Listening", changed: Callable[[], str]) -> None:
+    async def run(self, listening: "ListeningSockets", changed: Callable[[], str]) -> None:
         """Serve until stopped; `changed` gives the reason why another daemon should take over."""
         loop = asyncio.get_running_loop()
         self._take_spooled()  # older than any new request
@@ -198,7 +202,7 @@ class Server:
                     lambda: HttpConnection(self, token), sock=listening.http.dup(), backlog=BACKLOG
                 )
             )
-        self._engine.sessions.clean(time.time())
+        self._engine.sessions.remove_old_files(time.time())
         while not self._stopping.is_set():
             self._tick(changed)
             try:
@@ -226,16 +230,16 @@ class Server:
             self._start_task(self._flush())
         if not self._is_reading:
             self._start_task(self._read_transcripts())
-        if self._idle.look(now, self._last_event, self._engine.count["events"]):
-            self._hooks.forget()
+        if self._idle.start_if_due(now, self._last_event, self._engine.counts["events"]):
+            self._hooks.clear_folders()
         if why := changed():
             self.stop(why)
-        elif now - self._last_event > self._exit_after() and not self._idle.busy:
+        elif now - self._last_event > self._exit_after() and not self._idle.is_running:
             self.stop("idle")
         self._log_troubles()
 
     def _exit_after(self) -> float:
-        is_running = self._has_posts and any(not each.ended for each in self._engine.sessions.held()[-20:])
+        is_running = self._has_posts and any(not each.ended for each in self._engine.sessions.in_memory()[-20:])
         return self._times.exit_after_posts if is_running else self._times.exit_after
 
     def _take_spooled(self) -> None:
@@ -247,22 +251,24 @@ class Server:
             if found is None:
                 continue
             try:
-                self._engine.take(found.agent, found.payload, found.at, LATER, answered=False)
+                self._engine.take_event(found.agent, found.payload, found.at, RETRY_SECONDS, awaited=False)
             except Overrun:
                 self._spool.lost += 1
-            self._spool.done(name)
+            self._spool.remove(name)
 
     async def _read_transcripts(self) -> None:
         loop = asyncio.get_running_loop()
         self._is_reading = True
         try:
-            for running in self._tails.due(time.monotonic()):
-                found = await loop.run_in_executor(self._slow, self._tails.look, running)
-                events = self._tails.told(found, self._engine.sessions.get(running.agent, running.session))
+            for running in self._tails.due_sessions(time.monotonic()):
+                found = await loop.run_in_executor(self._slow, self._tails.read_update, running)
+                events = self._tails.unreported_failures(
+                    found, self._engine.sessions.get(running.agent, running.session)
+                )
                 if events:
-                    self._engine.found(running, events, time.time())
+                    self._engine.record_transcript_events(running, events, time.time())
         except Exception as error:  # noqa: BLE001 - hooks are enough to continue
-            self._engine.trouble["transcript"] = f"a transcript cannot be followed: {type(error).__name__}: {error}"[
+            self._engine.troubles["transcript"] = f"a transcript cannot be followed: {type(error).__name__}: {error}"[
                 :300
             ]
         finally:
@@ -270,7 +276,7 @@ class Server:
 
     async def _flush(self) -> None:
         seq = self._engine.journal.seq
-        write = self._engine.sessions.flush()
+        write = self._engine.sessions.prepare_flush()
         self._is_flushing = True
         try:
             await asyncio.get_running_loop().run_in_executor(self._slow, self._write_all, write)
@@ -283,7 +289,7 @@ class Server:
     def _flush_now(self) -> None:
         seq = self._engine.journal.seq
         try:
-            self._write_all(self._engine.sessions.flush())
+            self._write_all(self._engine.sessions.prepare_flush())
             self._note_flushed(seq)
             self._engine.journal.close()
         except OSError as error:
@@ -291,28 +297,28 @@ class Server:
 
     def _write_all(self, write: Callable[[], None]) -> None:
         write()
-        seen = dict(self._engine.seen)
+        seen = dict(self._engine.last_events)
         if seen != self._seen:
-            write_whole(os.path.join(self._live, SEEN), msgspec.json.encode(seen))
+            write_atomically(os.path.join(self._live, LAST_SEEN_FILE), msgspec.json.encode(seen))
             self._seen = seen
 
     def _note_flushed(self, seq: int) -> None:
-        if self._engine.sessions.whole:
+        if self._engine.sessions.is_complete:
             self._engine.journal.mark_flushed(seq)
-        self._engine.trouble.pop("sessions", None)
+        self._engine.troubles.pop("sessions", None)
 
     def _note_flush_failed(self, error: OSError) -> None:
-        self._engine.sessions.unwritten()
-        self._engine.trouble["sessions"] = f"the sessions' files cannot be written: {error.strerror}"
+        self._engine.sessions.mark_unwritten()
+        self._engine.troubles["sessions"] = f"the sessions' files cannot be written: {error.strerror}"
 
     def _log_troubles(self) -> None:
-        for name, text in self._engine.trouble.items():
+        for name, text in self._engine.troubles.items():
             if self._logged.get(name) != text:
                 self._logged[name] = text
                 print(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}", file=self._log, flush=True)
 
 
-class Listening(NamedTuple):
+class ListeningSockets(NamedTuple):
     """The sockets, which a new daemon takes over from its predecessor."""
 
     unix: Any
@@ -322,7 +328,7 @@ class Listening(NamedTuple):
 def _load_last_seen(live: str) -> dict[str, dict[str, str | float]]:
     """The last event of each agent, as earlier daemons stored them."""
     try:
-        with open(os.path.join(live, SEEN), "rb") as stream:
+        with open(os.path.join(live, LAST_SEEN_FILE), "rb") as stream:
             return msgspec.json.decode(stream.read(), type=dict[str, dict[str, str | float]])
     except (OSError, msgspec.DecodeError):
         return {}

@@ -8,16 +8,16 @@ import os
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 
-from preheat.app.live.running import Running, encode, file_of, files_in, load
-from preheat.files import write_whole
-from preheat.model.journal import Entry
+from preheat.app.live.running import RunningSession, encode_session, load_session, session_file, session_files
+from preheat.files import write_atomically
+from preheat.model.journal import JournalEntry
 
 MOST = 256
 """Sessions in memory."""
 MOST_FILES = 2_000
 MOST_DAYS = 14
 
-Apply = Callable[[Running, Entry], Running]
+Apply = Callable[[RunningSession, JournalEntry], RunningSession]
 """Gives the session after an entry."""
 
 
@@ -27,33 +27,33 @@ class Sessions:
     def __init__(self, folder: str, most: int = MOST) -> None:
         self._folder = folder
         self._most = most
-        self._held: OrderedDict[tuple[str, str], Running] = OrderedDict()
+        self._held: OrderedDict[tuple[str, str], RunningSession] = OrderedDict()
         self._changed: dict[tuple[str, str], None] = {}
-        self.whole = True
+        self.is_complete = True
         """Every session that left the memory was written to its file."""
 
-    def get(self, agent: str, session: str) -> Running:
+    def get(self, agent: str, session: str) -> RunningSession:
         """A session as it is now; a new one if it is not known."""
         key = (agent, session)
         found = self._held.get(key)
         if found is None:
-            found = load(file_of(self._folder, key)) or Running(agent=agent, session=session)
+            found = load_session(session_file(self._folder, key)) or RunningSession(agent=agent, session=session)
             if (found.agent, found.session) != key:
-                found = Running(agent=agent, session=session)
+                found = RunningSession(agent=agent, session=session)
             self._held[key] = found
             self._make_room()
         else:
             self._held.move_to_end(key)
         return found
 
-    def put(self, running: Running) -> None:
+    def put(self, running: RunningSession) -> None:
         """A session after an entry."""
         key = (running.agent, running.session)
         self._held[key] = running
         self._held.move_to_end(key)
         self._changed[key] = None
 
-    def rebuild(self, entries: Iterable[Entry], apply: Apply) -> int:
+    def rebuild(self, entries: Iterable[JournalEntry], apply: Apply) -> int:
         """Apply the entries that no file has yet; gives their number."""
         number = 0
         for entry in entries:
@@ -63,23 +63,23 @@ class Sessions:
                 number += 1
         return number
 
-    def held(self) -> list[Running]:
+    def in_memory(self) -> list[RunningSession]:
         """The sessions in memory, the most recent last."""
         return list(self._held.values())
 
-    def flush(self) -> Callable[[], None]:
+    def prepare_flush(self) -> Callable[[], None]:
         """A function that writes the changed sessions, for another thread. It raises OSError; then call `unwritten`."""
         changed = [self._held[key] for key in self._changed if key in self._held]
         self._changed.clear()
-        files = [(file_of(self._folder, (each.agent, each.session)), encode(each)) for each in changed]
+        files = [(session_file(self._folder, (each.agent, each.session)), encode_session(each)) for each in changed]
 
         def write() -> None:
             for path, data in files:
-                write_whole(path, data)
+                write_atomically(path, data)
 
         return write
 
-    def unwritten(self) -> None:
+    def mark_unwritten(self) -> None:
         """Mark all sessions as not written, after writing failed."""
         self._changed.update(dict.fromkeys(self._held))
 
@@ -89,14 +89,14 @@ class Sessions:
             if key in self._changed:
                 del self._changed[key]
                 try:
-                    write_whole(file_of(self._folder, key), encode(running))
+                    write_atomically(session_file(self._folder, key), encode_session(running))
                 except OSError:
-                    self.whole = False  # the journal still has it
+                    self.is_complete = False  # the journal still has it
 
-    def clean(self, now: float) -> None:
+    def remove_old_files(self, now: float) -> None:
         """Remove the files of old sessions, and the oldest if there are too many."""
         ages = []
-        for path in files_in(self._folder):
+        for path in session_files(self._folder):
             try:
                 ages.append((os.stat(path).st_mtime, path))
             except OSError:

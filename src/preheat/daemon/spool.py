@@ -8,13 +8,13 @@ import time
 from contextlib import suppress
 from typing import NamedTuple
 
-from preheat.files import write_whole
+from preheat.files import write_atomically
 
 MOST_FILES = 500
 LARGEST = 8_000_000
 
 
-class Spooled(NamedTuple):
+class SpooledEvent(NamedTuple):
     """One event of the spool."""
 
     agent: str
@@ -42,7 +42,7 @@ class Spool:
             return False
         path = os.path.join(self._folder, f"{time.time_ns():020}-{os.getpid()}.event")
         try:
-            write_whole(path, f"{agent} {at!r}\n".encode() + payload)
+            write_atomically(path, f"{agent} {at!r}\n".encode() + payload)
         except OSError:
             return False
         return True
@@ -51,7 +51,7 @@ class Spool:
         """The names of the spooled events, oldest first."""
         return self._names(".event")
 
-    def take(self, name: str) -> Spooled | None:
+    def take(self, name: str) -> SpooledEvent | None:
         """An event by its name. Unless `done` follows it is given up, so that it cannot kill every new daemon."""
         path = os.path.join(self._folder, name)
         try:
@@ -59,13 +59,13 @@ class Spool:
             with open(f"{path}.trying", "rb") as stream:
                 head, _, payload = stream.read(LARGEST + 1000).partition(b"\n")
             agent, at = head.decode("ascii").split(" ")
-            return Spooled(agent, float(at), payload)
+            return SpooledEvent(agent, float(at), payload)
         except (OSError, ValueError):
             self.lost += 1
-            self.done(name)
+            self.remove(name)
             return None
 
-    def done(self, name: str) -> None:
+    def remove(self, name: str) -> None:
         """Remove an event that was taken."""
         self._remove(f"{name}.trying")
 

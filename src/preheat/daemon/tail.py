@@ -8,7 +8,7 @@ import os
 from typing import NamedTuple
 
 from preheat.app.live.hooks import Hooks, Parser
-from preheat.app.live.running import Running
+from preheat.app.live.running import RunningSession
 from preheat.model.live import LiveEvent
 from preheat.model.outcome import FAILURES
 from preheat.model.session import CONTEXT_WINDOW, AssistantMessage, Compaction, Other, Session, ToolCall, ToolResult
@@ -105,15 +105,15 @@ class _Tail:
         return found._replace(full=full)
 
 
-class Tails:
+class TranscriptTails:
     """The transcripts of recent sessions. `look` may run in another thread, once at a time for each."""
 
     def __init__(self, hooks: Hooks) -> None:
         self._hooks = hooks
         self._tails: dict[tuple[str, str], _Tail | None] = {}
-        self._active: dict[tuple[str, str], Running] = {}
+        self._active: dict[tuple[str, str], RunningSession] = {}
 
-    def heard_of(self, running: Running) -> None:
+    def note_activity(self, running: RunningSession) -> None:
         """Note that a session had an event: its transcript has grown, or will soon."""
         key = (running.agent, running.session)
         self._active[key] = running
@@ -125,11 +125,11 @@ class Tails:
             while len(self._tails) > MOST:
                 del self._tails[next(iter(self._tails))]
 
-    def _open(self, running: Running) -> _Tail | None:
+    def _open(self, running: RunningSession) -> _Tail | None:
         parser = self._hooks.parser(running.agent, running.transcript)
         return _Tail(running.session, running.transcript, parser) if parser is not None else None
 
-    def due(self, now: float) -> list[Running]:
+    def due_sessions(self, now: float) -> list[RunningSession]:
         """The sessions whose transcripts are to be read now."""
         found = []
         for key, running in list(self._active.items()):
@@ -143,7 +143,7 @@ class Tails:
                 found.append(running)
         return found
 
-    def look(self, running: Running) -> TranscriptPart:
+    def read_update(self, running: RunningSession) -> TranscriptPart:
         """The new part of a session's transcript; never raises for its contents."""
         tail = self._tails.get((running.agent, running.session))
         if tail is None:
@@ -153,7 +153,7 @@ class Tails:
         except OSError:
             return TranscriptPart([], tail.full)
 
-    def told(self, look: TranscriptPart, running: Running) -> list[LiveEvent]:
+    def unreported_failures(self, look: TranscriptPart, running: RunningSession) -> list[LiveEvent]:
         """The failures of the previous look that no hook reported since."""
         key = (running.agent, running.session)
         tail = self._tails.get(key)
@@ -169,12 +169,12 @@ class Tails:
         found: list[LiveEvent] = []
         for call, result in waiting:
             if call.call_id not in running.calls:
-                event = self._hooks.called(running.agent, call, result, running.cwd)
+                event = self._hooks.judge_call(running.agent, call, result, running.cwd)
                 if event is not None and event.status in FAILURES:
                     found.append(event)
         return found
 
-    def full(self, agent: str, session: str) -> ContextSize:
+    def context_size(self, agent: str, session: str) -> ContextSize:
         """How full the context is, as far as the transcript tells."""
         tail = self._tails.get((agent, session))
         return tail.full if tail is not None else ContextSize()

@@ -8,14 +8,14 @@ from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 from preheat.calls.form import command_form
-from preheat.calls.touched import Touch, touches
-from preheat.commands import text_of, understand
-from preheat.model.episode import CheckUse, Ending, Episode, FileUse, Rename, Use
+from preheat.calls.touched import Touch, find_touches
+from preheat.commands import command_text, understand
+from preheat.model.episode import CheckEnding, CheckRun, Episode, FileUse, FileUseKind, Rename
 from preheat.model.outcome import FAILURES
 from preheat.model.profile import CallRecord
-from preheat.model.session import AssistantMessage, Event, Session, ToolCall, UserMessage, standing
+from preheat.model.session import AssistantMessage, Event, Session, ToolCall, UserMessage, surviving_events
 from preheat.safe_text.letters import one_line
-from preheat.safe_text.paths import relative
+from preheat.safe_text.paths import make_paths_relative
 
 VERSION = 1
 """Of the rules: a session taken apart by older ones is taken apart again."""
@@ -63,7 +63,7 @@ class _Stretch:
             self.ended_at = at if self.ended_at is None else max(at, self.ended_at)
 
 
-def episodes(
+def split_episodes(
     session: Session,
     records: Sequence[CallRecord],
     root: str = "",
@@ -74,10 +74,10 @@ def episodes(
     the places of calls that stand in another session too; `touching` may know already which files each call named."""
 
     def relate(text: str) -> str:
-        return relative(text, root, session.project)
+        return make_paths_relative(text, root, session.project)
 
     def touched(seq: int, call: ToolCall) -> Sequence[Touch]:
-        return touches(call, relate)
+        return find_touches(call, relate)
 
     stretches = [each for each in _stretches(session, records, copied) if each.calls or not each.copied]
     return tuple(_episode(number, each, relate, touching or touched) for number, each in enumerate(stretches))
@@ -87,7 +87,7 @@ def _stretches(session: Session, records: Sequence[CallRecord], copied: Collecti
     places = {id(call): seq for seq, call in enumerate(event for event in session.events if type(event) is ToolCall)}
     found: list[_Stretch] = []
     task = ""
-    for event in standing(session):
+    for event in surviving_events(session):
         if isinstance(event, UserMessage):
             if event.origin == "human":
                 found.append(_Stretch(event.line, event.text, event.at))
@@ -117,9 +117,9 @@ def _current(found: list[_Stretch], event: Event, task: str) -> _Stretch:
 
 
 def _episode(number: int, stretch: _Stretch, relate: Callable[[str], str], touching: Touching) -> Episode:
-    files: dict[tuple[str, Use], list[int]] = {}
+    files: dict[tuple[str, FileUseKind], list[int]] = {}
     renames: list[Rename] = []
-    checks: list[CheckUse] = []
+    checks: list[CheckRun] = []
     for made in stretch.calls:
         if made.worked or made.found:
             touched = touching(made.record.seq, made.call)
@@ -152,7 +152,7 @@ def _renames(made: _Made, touched: Sequence[Touch]) -> list[Rename]:
         return []
     removed = [touch.path for touch in touched if touch.how == "removed"]
     arrived = [touch.path for touch in touched if touch.how == "made"]
-    moves = [each for each in understand(text_of(made.call.input)).commands if _moves(each.words)]
+    moves = [each for each in understand(command_text(made.call.input)).commands if _moves(each.words)]
     if len(moves) != 1 or len(removed) != 1 or len(arrived) != 1:
         return []
     return [Rename(removed[0], arrived[0], made.record.seq)]
@@ -162,15 +162,15 @@ def _moves(words: tuple[str, ...]) -> bool:
     return words[:1] == ("mv",) or words[:2] == ("git", "mv")
 
 
-def _checks(made: _Made, relate: Callable[[str], str]) -> list[CheckUse]:
-    text = text_of(made.call.input)
+def _checks(made: _Made, relate: Callable[[str], str]) -> list[CheckRun]:
+    text = command_text(made.call.input)
     understood = understand(text)
     if not understood.checks:
         return []
-    ended: Ending = "passed" if made.worked else "failed" if made.found else "unclear"
+    ended: CheckEnding = "passed" if made.worked else "failed" if made.found else "unclear"
     shown = relate(text[: 8 * _COMMAND])
     return [
-        CheckUse(
+        CheckRun(
             _shown(command_form(text), _COMMAND),
             _shown(shown, _COMMAND),
             understood.purpose,

@@ -42,7 +42,7 @@ FACTS: tuple[str, ...] = (
 )
 
 
-def note(caveat: str, texts: Sequence[str]) -> str:
+def write_note(caveat: str, texts: Sequence[str]) -> str:
     """Facts as one paragraph: the caveat, then each text as a sentence."""
     return " ".join((caveat, *(_sentence(text) for text in texts if text.strip())))
 
@@ -53,7 +53,7 @@ def _sentence(text: str) -> str:
     return flat if flat[-1:] in ".!?”" else f"{flat}."
 
 
-def placebo(tokens: int, cost: Callable[[str], int]) -> str:
+def write_placebo(tokens: int, cost: Callable[[str], int]) -> str:
     """A paragraph of as nearly `tokens` tokens as possible; `cost` counts the tokens of a text."""
     text = ""
     for fact in _facts():

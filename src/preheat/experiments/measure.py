@@ -8,84 +8,84 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
-from preheat.model.experiment import Assignment, MetricName, Unit, Went
+from preheat.model.experiment import Assignment, MetricName, Observation, SessionResult
 
 Shares: TypeAlias = tuple[tuple[str, float], ...]
 _CONTINUATIONS = frozenset(["fork", "continuation", "compaction"])
-GOING_ON = 1800.0
+GOING_ON_SECONDS = 1800.0
 """Seconds after its last event for which a session may still go on."""
 
 
-class Line(NamedTuple):
+class SessionChain(NamedTuple):
     """An assigned session with all its forks and continuations."""
 
-    drawn: Assignment
-    sessions: tuple[Went, ...]
+    assignment: Assignment
+    sessions: tuple[SessionResult, ...]
     """In time order; none if the archive has none of them."""
 
     @property
-    def judged(self) -> bool:
+    def is_judged(self) -> bool:
         return any(each.judged for each in self.sessions)
 
 
-class Measured(NamedTuple):
+class Trial(NamedTuple):
     """Everything that a comparison is computed from."""
 
-    lines: list[Line]
+    chains: list[SessionChain]
     """In the order of their assignment."""
     unassigned: int
     """Sessions without an arm, because their start was missed."""
-    lost: int
+    unrecorded: int
     """Sessions of the trial's agents and projects that began during the trial and have no record of an assignment."""
-    earlier: dict[tuple[str, str], tuple[Went, ...]]
+    earlier: dict[tuple[str, str], tuple[SessionResult, ...]]
     """By agent and project: sessions before the trial."""
     since: float
     now: float
-    redrawn: int = 0
+    reassigned: int = 0
     """Forks and continuations that got an assignment of their own: they count with the session they came from."""
 
     @property
     def missing(self) -> Counter[str]:
         """By arm: the number of chains of which the archive has no session."""
-        return Counter(line.drawn.arm for line in self.lines if not line.sessions)
+        return Counter(line.assignment.arm for line in self.chains if not line.sessions)
 
     @property
     def unjudged(self) -> Counter[str]:
-        return Counter(line.drawn.arm for line in self.lines if line.sessions and not line.judged)
+        return Counter(line.assignment.arm for line in self.chains if line.sessions and not line.is_judged)
 
     @property
-    def open(self) -> Counter[str]:
+    def going_on(self) -> Counter[str]:
         """By arm: the number of chains that still go on."""
         return Counter(
-            line.drawn.arm
-            for line in self.lines
-            if any(self.now - (each.ended_at or 0.0) < GOING_ON for each in line.sessions)
+            line.assignment.arm
+            for line in self.chains
+            if any(self.now - (each.ended_at or 0.0) < GOING_ON_SECONDS for each in line.sessions)
         )
 
 
-def measured(
+def build_trial(
     assignments: Sequence[Assignment],
-    went: Iterable[Went],
+    results: Iterable[SessionResult],
     now: float,
     since: float = 0.0,
     until: float | None = None,
     elsewhere: Iterable[str] = (),
-) -> Measured:
+) -> Trial:
     """The chains of assigned sessions, and the number of the others. `since` and `until`: when the trial began and ended
     (default: its first assignment, and now); `elsewhere`: sessions of other trials."""
-    known = {each.session: each for each in went}
+    known = {each.session: each for each in results}
     since = since or min((each.at for each in assignments), default=now)
     with_arm = [each for each in assignments if each.arm != "unassigned"]
     assigned_roots = {each.session: each.root for each in with_arm}
     root_of = _chain_roots(known, assigned_roots)
     roots = {each.root: each for each in reversed(with_arm) if root_of[each.session] == each.root}
     redrawn = sum(root_of[session] != root for session, root in assigned_roots.items())
-    sessions_by_root: defaultdict[str, list[Went]] = defaultdict(list)
+    sessions_by_root: defaultdict[str, list[SessionResult]] = defaultdict(list)
     for session, root in root_of.items():
         if session in known:
             sessions_by_root[root].append(known[session])
     lines = [
-        Line(each, tuple(sorted(sessions_by_root[root], key=lambda one: (one.started_at or 0.0, one.session))))
+        SessionChain(each, tuple(sorted(sessions_by_root[root], key=lambda one: (one.started_at or 0.0, one.session))))
         for root, each in sorted(roots.items(), key=lambda item: (item[1].at, item[0]))
     ]
     scope = {(each.agent, each.project) for each in assignments}
@@ -95,7 +95,7 @@ def measured(
     unrecorded = [
         each for each in known.values() if each.session not in accounted and _is_unrecorded(each, scope, since, end)
     ]
-    return Measured(
+    return Trial(
         lines,
         sum(each.arm == "unassigned" for each in assignments),
         len(unrecorded),
@@ -106,11 +106,11 @@ def measured(
     )
 
 
-def _is_unrecorded(each: Went, scope: set[tuple[str, str]], since: float, until: float) -> bool:
+def _is_unrecorded(each: SessionResult, scope: set[tuple[str, str]], since: float, until: float) -> bool:
     return (each.agent, each.project) in scope and since < (each.started_at or 0.0) < until and each.calls > 0
 
 
-def _chain_roots(known: Mapping[str, Went], drawn: Mapping[str, str]) -> dict[str, str]:
+def _chain_roots(known: Mapping[str, SessionResult], drawn: Mapping[str, str]) -> dict[str, str]:
     """By session, the assigned session that its chain began with. A fork or continuation that got an assignment of its own counts
     with the session that it came from, whose context it has."""
     found: dict[str, str] = {}
@@ -128,9 +128,11 @@ def _chain_roots(known: Mapping[str, Went], drawn: Mapping[str, str]) -> dict[st
     return found
 
 
-def _earlier(went: Iterable[Went], in_trial: Iterable[str], since: float) -> dict[tuple[str, str], tuple[Went, ...]]:
+def _earlier(
+    went: Iterable[SessionResult], in_trial: Iterable[str], since: float
+) -> dict[tuple[str, str], tuple[SessionResult, ...]]:
     inside = frozenset(in_trial)
-    found: defaultdict[tuple[str, str], list[Went]] = defaultdict(list)
+    found: defaultdict[tuple[str, str], list[SessionResult]] = defaultdict(list)
     for each in went:
         if each.session not in inside and each.ended_at is not None and each.ended_at < since:
             found[each.agent, each.project].append(each)
@@ -145,11 +147,11 @@ class Ratio(NamedTuple):
     below: float
 
 
-def _rate(sessions: Sequence[Went], count: Callable[[Went], int]) -> Ratio:
+def _rate(sessions: Sequence[SessionResult], count: Callable[[SessionResult], int]) -> Ratio:
     return Ratio(sum(count(each) for each in sessions), sum(each.calls for each in sessions))
 
 
-def _last_answer(sessions: Sequence[Went], answer_of: Callable[[Went], bool | None]) -> Ratio:
+def _last_answer(sessions: Sequence[SessionResult], answer_of: Callable[[SessionResult], bool | None]) -> Ratio:
     answers = [answer for each in sessions if (answer := answer_of(each)) is not None]
     return Ratio(float(answers[-1]), 1.0) if answers else Ratio(0.0, 0.0)
 
@@ -160,11 +162,11 @@ def _total(values: Iterable[float]) -> Ratio:
     return Ratio(total, 1.0) if total else Ratio(0.0, 0.0)
 
 
-def _seconds(each: Went) -> float:
+def _seconds(each: SessionResult) -> float:
     return max(0.0, each.ended_at - each.started_at) if each.started_at and each.ended_at else 0.0
 
 
-_METRICS: dict[MetricName, Callable[[Sequence[Went]], Ratio]] = {
+_METRICS: dict[MetricName, Callable[[Sequence[SessionResult]], Ratio]] = {
     "mistakes": lambda some: _rate(some, lambda each: each.mistakes),
     "errors": lambda some: _rate(some, lambda each: each.errors),
     "success": lambda some: _last_answer(some, lambda each: each.passed),
@@ -176,24 +178,24 @@ _METRICS: dict[MetricName, Callable[[Sequence[Went]], Ratio]] = {
 }
 
 
-def ratio_of(metric: MetricName, sessions: Sequence[Went]) -> Ratio:
+def ratio_of(metric: MetricName, sessions: Sequence[SessionResult]) -> Ratio:
     """A metric over several sessions together."""
     return _METRICS[metric](sessions)
 
 
-def units(metric: MetricName, found: Measured) -> list[Unit]:
+def trial_units(metric: MetricName, found: Trial) -> list[Observation]:
     """The judged chains of sessions as units of a metric. The strata are agent, project and epoch of equal shares."""
     epochs = epochs_of(found)
     earlier = {stratum: _metric_before(metric, sessions) for stratum, sessions in found.earlier.items()}
     made = []
-    for line in found.lines:
-        if not line.judged:
+    for line in found.chains:
+        if not line.is_judged:
             continue
         above, below = ratio_of(metric, line.sessions)
-        drawn = line.drawn
+        drawn = line.assignment
         epoch = f" {epoch_of(drawn, epochs)}" if len(epochs) > 1 else ""
         made.append(
-            Unit(
+            Observation(
                 session=drawn.root,
                 arm=drawn.arm,
                 above=above,
@@ -206,17 +208,17 @@ def units(metric: MetricName, found: Measured) -> list[Unit]:
     return made
 
 
-def each_alone(metric: MetricName, went: Iterable[Went]) -> list[Unit]:
+def single_units(metric: MetricName, results: Iterable[SessionResult]) -> list[Observation]:
     """Every session as a unit of its own, whatever it was given: the sample that a plan is simulated from."""
     made = []
-    for each in went:
+    for each in results:
         if each.judged and each.calls:
             above, below = ratio_of(metric, [each])
-            made.append(Unit(session=each.session, arm="", above=above, below=below, cluster=each.project))
+            made.append(Observation(session=each.session, arm="", above=above, below=below, cluster=each.project))
     return made
 
 
-def _metric_before(metric: MetricName, sessions: Sequence[Went]) -> float | None:
+def _metric_before(metric: MetricName, sessions: Sequence[SessionResult]) -> float | None:
     """The metric over earlier sessions."""
     ratios = [ratio_of(metric, [each]) for each in sessions]
     below = sum(each.below for each in ratios)
@@ -227,9 +229,9 @@ def _shares(drawn: Assignment) -> Shares:
     return tuple(sorted((arm, round(share, 6)) for arm, share in drawn.shares.items()))
 
 
-def epochs_of(found: Measured) -> list[Shares]:
+def epochs_of(found: Trial) -> list[Shares]:
     """The different shares of the arms over time, in order."""
-    return list(dict.fromkeys(_shares(line.drawn) for line in found.lines))
+    return list(dict.fromkeys(_shares(line.assignment) for line in found.chains))
 
 
 def epoch_of(drawn: Assignment, epochs: Sequence[Shares]) -> int:

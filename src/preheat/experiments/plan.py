@@ -7,14 +7,24 @@ from hashlib import blake2b
 import msgspec
 
 from preheat.errors import UserError
-from preheat.model.experiment import ARMS, EARLIER_METRICS, MARGINS, METRICS, SHARES, STANDING, Arm, MetricName, Plan
+from preheat.model.experiment import (
+    ARMS,
+    EARLIER_METRICS,
+    HOLDOUT,
+    MARGINS,
+    METRICS,
+    SHARES,
+    Arm,
+    ExperimentPlan,
+    MetricName,
+)
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _STOP = re.compile(r"n=([1-9]\d{0,6})")
 _FEWEST_SESSIONS = 20
 
 
-def planned(
+def make_plan(
     name: str,
     arms: Sequence[str],
     shares: Sequence[float],
@@ -27,11 +37,11 @@ def planned(
     agent: str = "",
     project: str = "",
     template: str = "",
-) -> Plan:
+) -> ExperimentPlan:
     """Make a plan. Raises UserError if an option is not valid."""
-    if not _NAME.fullmatch(name) or name == STANDING:
+    if not _NAME.fullmatch(name) or name == HOLDOUT:
         raise UserError(
-            f"`{name}` is no name for an experiment; letters, digits, `.`, `_` and `-`, at most 64, and not `{STANDING}`"
+            f"`{name}` is no name for an experiment; letters, digits, `.`, `_` and `-`, at most 64, and not `{HOLDOUT}`"
         )
     arm_names = [_arm(arm) for arm in arms]
     if len(set(arm_names)) != len(arm_names) or len(arm_names) < 2 or "warm" not in arm_names:
@@ -53,7 +63,7 @@ def planned(
         raise UserError(
             f'`{stop}` is no stop rule; "anytime", or "n=200" for so many sessions, {_FEWEST_SESSIONS} at least'
         )
-    return Plan(
+    return ExperimentPlan(
         name=name,
         arms=tuple(arm_names),
         shares=tuple(arm_shares),
@@ -68,14 +78,14 @@ def planned(
     )
 
 
-def standing(holdout: float) -> Plan:
+def holdout_plan(holdout: float) -> ExperimentPlan:
     """The plan of the holdout, the comparison that always runs."""
-    return Plan(
-        name=STANDING, arms=("warm", "cold"), shares=(1 - holdout, holdout), guardrails=("tokens",), margin=0.01
+    return ExperimentPlan(
+        name=HOLDOUT, arms=("warm", "cold"), shares=(1 - holdout, holdout), guardrails=("tokens",), margin=0.01
     )
 
 
-def digest_of(plan: Plan) -> str:
+def digest_of(plan: ExperimentPlan) -> str:
     """The digest of a plan with metrics named as in version 0.1.0: assignments refer to plans by digests from then."""
     earlier = {name: before for before, name in EARLIER_METRICS.items()}
     fields = msgspec.to_builtins(plan)
@@ -84,17 +94,17 @@ def digest_of(plan: Plan) -> str:
     return blake2b(msgspec.json.encode(fields, order="sorted"), digest_size=6).hexdigest()
 
 
-def called(plan: Plan) -> str:
+def plan_name(plan: ExperimentPlan) -> str:
     """The name of a plan in assignments. The holdout's has no digest, since its shares may change."""
-    return STANDING if plan.standing else f"{plan.name}@{digest_of(plan)}"
+    return HOLDOUT if plan.is_holdout else f"{plan.name}@{digest_of(plan)}"
 
 
-def covers(plan: Plan, agent: str, project: str) -> bool:
+def covers(plan: ExperimentPlan, agent: str, project: str) -> bool:
     """Whether a plan applies to sessions of an agent in a project."""
     return plan.agent in ("", agent) and plan.project in ("", project)
 
 
-def overlap(one: Plan, other: Plan) -> bool:
+def plans_overlap(one: ExperimentPlan, other: ExperimentPlan) -> bool:
     """Whether a session could be in both plans: then they cannot run at the same time."""
     return _may_equal(one.agent, other.agent) and _may_equal(one.project, other.project)
 

@@ -9,75 +9,87 @@ from math import sqrt
 
 import msgspec
 
-from preheat.amounts import counted
-from preheat.experiments.measure import Line, Measured, epoch_of, epochs_of, units
-from preheat.model.experiment import METRICS, WORSE, Delivery, Estimate, MetricName, Plan, Unit
-from preheat.model.experiment_report import Epoch, Report
-from preheat.statistics.adjust import adjusted
+from preheat.amounts import format_count
+from preheat.experiments.measure import SessionChain, Trial, epoch_of, epochs_of, trial_units
+from preheat.model.experiment import (
+    GUARDRAIL_MARGIN,
+    METRICS,
+    Delivery,
+    EffectEstimate,
+    ExperimentPlan,
+    MetricName,
+    Observation,
+)
+from preheat.model.experiment_report import AssignmentEpoch, ExperimentReport
+from preheat.statistics.adjust import adjust_difference
 from preheat.statistics.conclude import Conclusion, Guardrail, conclude
 from preheat.statistics.fisher import fisher
 from preheat.statistics.multiplicity import holm
-from preheat.statistics.ratio import RISK, difference
-from preheat.statistics.sequence import HORIZON, always
-from preheat.statistics.spread import chance, quantile
-from preheat.statistics.srm import Ratios, sample_ratio
+from preheat.statistics.ratio import RISK, estimate_difference
+from preheat.statistics.sequence import HORIZON, add_always_valid_interval
+from preheat.statistics.spread import p_value, student_quantile
+from preheat.statistics.srm import SampleRatios, check_sample_ratio
 
 _OTHER_ARMS = ("cold", "placebo", "note")
 _UNEVEN = 0.01
 """The p-value below which the arms count as having lost sessions unevenly."""
 
 
-def report(
+def make_report(
     experiment: str,
-    plan: Plan,
-    found: Measured,
+    plan: ExperimentPlan,
+    found: Trial,
     deliveries: Mapping[str, Delivery],
     stopped: float | None = None,
-    drawing: bool = True,
-) -> Report:
+    assigning: bool = True,
+) -> ExperimentReport:
     """The report of a plan; `drawing`: whether sessions are assigned at all."""
     planned = plan.sessions
-    final = planned is not None and len(found.lines) >= planned
+    final = planned is not None and len(found.chains) >= planned
     if final:  # sessions after the planned end do not count
-        found = found._replace(lines=found.lines[:planned])
-    judged = [line for line in found.lines if line.judged]
+        found = found._replace(chains=found.chains[:planned])
+    judged = [line for line in found.chains if line.is_judged]
     other_arms = [arm for arm in _OTHER_ARMS if arm in plan.arms]
     horizon = float(planned or HORIZON)
-    estimates = tuple(compared(plan.metric, found, arm, horizon) for arm in other_arms)
-    guarded = tuple(compared(metric, found, other_arms[0], horizon) for metric in plan.guardrails)
-    guardrails = [Guardrail(each, WORSE * abs(each.base or 0.0)) for each in guarded]
+    estimates = tuple(estimate_effect(plan.metric, found, arm, horizon) for arm in other_arms)
+    guarded = tuple(estimate_effect(metric, found, other_arms[0], horizon) for metric in plan.guardrails)
+    guardrails = [Guardrail(each, GUARDRAIL_MARGIN * abs(each.base or 0.0)) for each in guarded]
     others: list[MetricName] = [metric for metric in METRICS if metric not in (plan.metric, *plan.guardrails)]
-    secondary = tuple(compared(metric, found, other_arms[0], horizon) for metric in others)
+    secondary = tuple(estimate_effect(metric, found, other_arms[0], horizon) for metric in others)
     split = _check_shares(found)
     concluded = conclude(estimates[0], plan.margin, guardrails=guardrails, running=not final)
-    delivered = [(line.drawn.arm, deliveries[line.drawn.root]) for line in found.lines if line.drawn.root in deliveries]
-    return Report(
+    delivered = [
+        (line.assignment.arm, deliveries[line.assignment.root])
+        for line in found.chains
+        if line.assignment.root in deliveries
+    ]
+    return ExperimentReport(
         name=plan.name,
         experiment=experiment,
-        state="standing" if plan.standing else "running" if stopped is None else "stopped",
+        state="standing" if plan.is_holdout else "running" if stopped is None else "stopped",
         plan=plan,
         sentence=_sentence(concluded, split),
         verdict="too little data" if split.broken else concluded.verdict,
         final=final,
-        drawn=_by_arm(plan, (line.drawn.arm for line in found.lines)),
-        measured=_by_arm(plan, (line.drawn.arm for line in judged)),
+        assigned=_by_arm(plan, (line.assignment.arm for line in found.chains)),
+        measured=_by_arm(plan, (line.assignment.arm for line in judged)),
         estimates=estimates,
         guardrails=concluded.guardrails,
-        guarded=guarded,
+        guardrail_estimates=guarded,
         secondary=secondary,
         corrected=_corrected_p(secondary),
         ratios=split.sentence,
         ratios_broken=split.broken,
-        given=_by_arm(plan, (arm for arm, each in delivered if each.context)),
+        deliveries=_by_arm(plan, (arm for arm, each in delivered if each.context)),
         nothing_to_give=sum(not each.offered for _, each in delivered),
         epochs=_epochs(found),
-        projects=len({line.drawn.project for line in judged}),
+        projects=len({line.assignment.project for line in judged}),
         since=found.since,
-        problems=tuple(_problems(plan, found, judged, split, not drawing, stopped is not None)),
+        problems=tuple(_problems(plan, found, judged, split, not assigning, stopped is not None)),
     )
 
 
-def _sentence(concluded: Conclusion, split: Ratios) -> str:
+def _sentence(concluded: Conclusion, split: SampleRatios) -> str:
     """The first sentence of the report."""
     sentence = concluded.sentence
     if split.broken:
@@ -87,43 +99,45 @@ def _sentence(concluded: Conclusion, split: Ratios) -> str:
     return sentence
 
 
-def _by_arm(plan: Plan, arms: Iterable[str]) -> dict[str, int]:
+def _by_arm(plan: ExperimentPlan, arms: Iterable[str]) -> dict[str, int]:
     counts = Counter(arms)
     return {arm: counts[arm] for arm in plan.arms}
 
 
-def _check_shares(found: Measured) -> Ratios:
+def _check_shares(found: Trial) -> SampleRatios:
     """Whether the arms got their shares of the sessions, in each epoch."""
     epochs = epochs_of(found)
-    return sample_ratio(
-        [(str(epoch_of(line.drawn, epochs)), line.drawn.arm) for line in found.lines],
+    return check_sample_ratio(
+        [(str(epoch_of(line.assignment, epochs)), line.assignment.arm) for line in found.chains],
         {str(number): dict(shares) for number, shares in enumerate(epochs, 1)},
     )
 
 
 # Estimates.
-def compared(metric: MetricName, found: Measured, against: str, horizon: float = HORIZON) -> Estimate:
+def estimate_effect(metric: MetricName, found: Trial, against: str, horizon: float = HORIZON) -> EffectEstimate:
     """Warm against another arm in a metric. Sessions of different epochs are compared within their epoch, and the differences are
     pooled by precision: else a change of the shares would look like an effect."""
-    every = units(metric, found)
+    every = trial_units(metric, found)
     if len(epochs_of(found)) < 2:
-        return always(adjusted(every, metric=metric, arm="warm", against=against), horizon=horizon)
+        return add_always_valid_interval(
+            adjust_difference(every, metric=metric, arm="warm", against=against), horizon=horizon
+        )
     inside = [
-        adjusted(some, metric=metric, arm="warm", against=against)
+        adjust_difference(some, metric=metric, arm="warm", against=against)
         for some in _by_epoch(every, found)
         if {each.arm for each in some} >= {"warm", against}
     ]
-    whole = difference(every, metric=metric, arm="warm", against=against)
-    return always(_pool(whole, [each for each in inside if each.error]), horizon=horizon)
+    whole = estimate_difference(every, metric=metric, arm="warm", against=against)
+    return add_always_valid_interval(_pool(whole, [each for each in inside if each.error]), horizon=horizon)
 
 
-def _by_epoch(every: Sequence[Unit], found: Measured) -> list[list[Unit]]:
+def _by_epoch(every: Sequence[Observation], found: Trial) -> list[list[Observation]]:
     epochs = epochs_of(found)
-    of = {line.drawn.root: epoch_of(line.drawn, epochs) for line in found.lines}
+    of = {line.assignment.root: epoch_of(line.assignment, epochs) for line in found.chains}
     return [[each for each in every if of[each.session] == number] for number in range(1, len(epochs) + 1)]
 
 
-def _pool(over_all: Estimate, parts: list[Estimate]) -> Estimate:
+def _pool(over_all: EffectEstimate, parts: list[EffectEstimate]) -> EffectEstimate:
     """The differences within epochs, pooled with weights of one over their variance."""
     values = [(each.difference, each.error, each.freedom) for each in parts]
     complete = [(gap, error, freedom) for gap, error, freedom in values if gap is not None and error and freedom]
@@ -136,7 +150,7 @@ def _pool(over_all: Estimate, parts: list[Estimate]) -> Estimate:
     gap = sum(weight * each[0] for weight, each in zip(weights, complete, strict=True)) / sum(weights)
     error = sqrt(1 / sum(weights))
     freedom = sum(weights) ** 2 / sum(weight**2 / each[2] for weight, each in zip(weights, complete, strict=True))
-    reach = float(quantile(freedom, RISK)) * error
+    reach = float(student_quantile(freedom, RISK)) * error
     return msgspec.structs.replace(
         over_all,
         difference=gap,
@@ -144,7 +158,7 @@ def _pool(over_all: Estimate, parts: list[Estimate]) -> Estimate:
         high=gap + reach,
         error=error,
         freedom=freedom,
-        p=float(chance(gap, error, freedom)),
+        p=float(p_value(gap, error, freedom)),
         why="",
         adjusted=any(each.adjusted for each in parts),
         method="within each stretch of equal shares, weighted by precision",
@@ -152,22 +166,22 @@ def _pool(over_all: Estimate, parts: list[Estimate]) -> Estimate:
     )
 
 
-def _corrected_p(secondary: Iterable[Estimate]) -> dict[str, float]:
+def _corrected_p(secondary: Iterable[EffectEstimate]) -> dict[str, float]:
     known = [(each.metric, each.p) for each in secondary if each.p is not None]
     return dict(zip((metric for metric, _ in known), holm([p for _, p in known]), strict=True)) if known else {}
 
 
 # Epochs and problems.
-def _epochs(found: Measured) -> tuple[Epoch, ...]:
+def _epochs(found: Trial) -> tuple[AssignmentEpoch, ...]:
     epochs = epochs_of(found)
     found_epochs = []
     for number, shares in enumerate(epochs, 1):
-        assignments = [line.drawn for line in found.lines if epoch_of(line.drawn, epochs) == number]
+        assignments = [line.assignment for line in found.chains if epoch_of(line.assignment, epochs) == number]
         counts = Counter[str](each.arm for each in assignments)
         found_epochs.append(
-            Epoch(
+            AssignmentEpoch(
                 shares=dict(shares),
-                drawn={arm: counts[arm] for arm, _ in shares},
+                assigned={arm: counts[arm] for arm, _ in shares},
                 since=min(each.at for each in assignments),
                 until=max(each.at for each in assignments),
             )
@@ -176,32 +190,32 @@ def _epochs(found: Measured) -> tuple[Epoch, ...]:
 
 
 def _problems(
-    plan: Plan, found: Measured, judged: Sequence[Line], split: Ratios, undrawn: bool, ended: bool
+    plan: ExperimentPlan, found: Trial, judged: Sequence[SessionChain], split: SampleRatios, undrawn: bool, ended: bool
 ) -> Iterable[str]:
     if undrawn and not ended:
         yield "nothing is assigned: `preheat install AGENT` or `preheat experiment start` makes the key for them"
-    drawn = Counter[str](line.drawn.arm for line in found.lines)
-    if found.lines:
+    drawn = Counter[str](line.assignment.arm for line in found.chains)
+    if found.chains:
         yield from (f"no session was assigned to `{arm}` yet" for arm in plan.arms if not drawn[arm])
     if split.broken:
         yield split.sentence
-    if not ended and plan.sessions is not None and len(found.lines) >= plan.sessions:
+    if not ended and plan.sessions is not None and len(found.chains) >= plan.sessions:
         yield f"its planned end is reached; `preheat experiment stop {plan.name}` enters it into the ledger"
     yield from _unmeasured(found, drawn)
     epochs = epochs_of(found)
     if len(epochs) > 1:
         times = "once" if len(epochs) == 2 else f"{len(epochs) - 1} times"
         yield f"the shares were changed {times}: each stretch of equal shares is compared for itself"
-    projects = {line.drawn.project for line in judged}
+    projects = {line.assignment.project for line in judged}
     if len(judged) > 1 and len(projects) == 1:
         yield "all sessions are of one project: what holds there may not hold elsewhere"
     for arm in plan.arms:
-        calls = [each for line in judged if line.drawn.arm == arm for each in line.sessions if each.calls]
+        calls = [each for line in judged if line.assignment.arm == arm for each in line.sessions if each.calls]
         if calls and all(each.errors == each.calls for each in calls):
             yield f"every call of every `{arm}` session failed: look at one before believing any number"
 
 
-def _unmeasured(found: Measured, drawn: Counter[str]) -> Iterable[str]:
+def _unmeasured(found: Trial, drawn: Counter[str]) -> Iterable[str]:
     for counts, what in (
         (found.missing, "assigned, but the archive has nothing of {them} (not read yet, deleted, or never begun)"),
         (found.unjudged, "not judged yet; `preheat learn` does it"),
@@ -212,12 +226,12 @@ def _unmeasured(found: Measured, drawn: Counter[str]) -> Iterable[str]:
             yield f"{number} {_sessions_are(number)} {what.format(them='it' if number == 1 else 'them')}: {by_arm}"
     if _is_uneven(found.missing, drawn):
         yield "the arms lost sessions unevenly: those that are left may not be alike, and the comparison is not to be trusted"
-    if number := sum(found.open.values()):
+    if number := sum(found.going_on.values()):
         goes, they = ("session goes", "it") if number == 1 else ("sessions go", "they")
         yield f"{number} {goes} on; what {they} did so far counts"
-    if found.redrawn:
+    if found.reassigned:
         yield (
-            f"{found.redrawn} forked or continued {_sessions_are(found.redrawn)} counted with what came before: the"
+            f"{found.reassigned} forked or continued {_sessions_are(found.reassigned)} counted with what came before: the"
             " agent's program did not say so at the start"
         )
     if found.unassigned:
@@ -226,10 +240,10 @@ def _unmeasured(found: Measured, drawn: Counter[str]) -> Iterable[str]:
             f"{found.unassigned} {_sessions_are(found.unassigned)} unassigned, because the start was missed, and {count}"
             " nowhere"
         )
-    if found.lost:
+    if found.unrecorded:
         yield (
-            f"of {counted(found.lost, 'session')} no assignment is known (no daemon ran, hooks were off, or assignments were"
-            f" lost); {'it counts' if found.lost == 1 else 'they count'} nowhere"
+            f"of {format_count(found.unrecorded, 'session')} no assignment is known (no daemon ran, hooks were off, or assignments were"
+            f" lost); {'it counts' if found.unrecorded == 1 else 'they count'} nowhere"
         )
 
 

@@ -11,13 +11,13 @@ from typing import NamedTuple, Protocol
 
 from preheat.model.experiment import LedgerEntry
 
-PAYS = 0.002
+ITEM_MARGIN = 0.002
 """The mistakes per call that an item must save to be worth its tokens."""
-TEMPLATE_PAYS = 0.01
+TEMPLATE_MARGIN = 0.01
 """The same for a whole template: a smaller difference is none."""
 
 
-class Shown(Protocol):
+class MeasuredItem(Protocol):
     """The measured effect of an item; below zero is good."""
 
     @property
@@ -44,11 +44,11 @@ class Withdrawal(NamedTuple):
     withheld: int
 
 
-def not_paying(found: Iterable[Shown]) -> list[Withdrawal]:
+def find_useless(found: Iterable[MeasuredItem]) -> list[Withdrawal]:
     """The items that do harm or are not worth their tokens."""
     withdrawn = []
     for each in found:
-        if each.effect is None or each.low is None or each.high is None or each.low <= -PAYS:
+        if each.effect is None or each.low is None or each.high is None or each.low <= -ITEM_MARGIN:
             continue
         hurts = each.low > 0
         finding = "it does harm" if hurts else "it spares too little to be worth reading"
@@ -60,16 +60,16 @@ def not_paying(found: Iterable[Shown]) -> list[Withdrawal]:
     return withdrawn
 
 
-def standing(ledger: Iterable[LedgerEntry]) -> dict[str, LedgerEntry]:
+def last_entries(ledger: Iterable[LedgerEntry]) -> dict[str, LedgerEntry]:
     """The last entry of the ledger on each item, by item."""
     return {entry.name: entry for entry in ledger if entry.kind in ("withdrawn", "brought back")}
 
 
-def new_ones(
+def new_withdrawals(
     found: Iterable[Withdrawal], ledger: Iterable[LedgerEntry], pinned: Iterable[str]
 ) -> tuple[list[Withdrawal], list[Withdrawal]]:
     """The items to withdraw now, and the pinned ones to warn about."""
-    last = standing(ledger)
+    last = last_entries(ledger)
     pinned_items = frozenset(pinned)
     every = list(found)
     return (

@@ -15,42 +15,42 @@ from typing import NamedTuple
 import msgspec
 
 from preheat.archive import analyses
-from preheat.archive.analyses import Analysed, Gathered, Pending, Unanalysed
+from preheat.archive.analyses import AnalysedSession, PendingSession, PendingSessions, SourceGroup
 from preheat.archive.rows import AnalysisRows
-from preheat.archive.writer import writing
-from preheat.ingest.rereading import Unreadable, over_groups, reread
+from preheat.archive.writer import write_transaction
+from preheat.ingest.rereading import UnreadableSession, process_groups, process_sessions
 from preheat.model.session import Session
 
-Analyse = Callable[[Session, frozenset[int]], AnalysisRows]
+AnalyseSession = Callable[[Session, frozenset[int]], AnalysisRows]
 """Analyses a session without the calls with these numbers, which count elsewhere. It is sent to other processes by name, so it
 must be a module-level function."""
 
 
-class Found(NamedTuple):
+class AnalysedGroup(NamedTuple):
     """The analyses of a group, and the sessions that could not be analysed."""
 
-    analysed: list[Analysed]
-    failures: list[Unreadable]
+    analysed: list[AnalysedSession]
+    failures: list[UnreadableSession]
 
 
-_FOUND = msgspec.msgpack.Decoder(Found)
+_FOUND = msgspec.msgpack.Decoder(AnalysedGroup)
 
 
-def run(
+def analyse_pending(
     connection: sqlite3.Connection,
-    analyse: Analyse,
+    analyse: AnalyseSession,
     version: str,
-    pending: Pending,
+    pending: PendingSessions,
     on_analysed: Callable[[str, int], None],
     until: float = math.inf,
-) -> list[Unreadable]:
+) -> list[UnreadableSession]:
     """Analyse pending sessions; `on_analysed` is called with key and number of calls of each when it is stored. Outdated
     analyses of sessions that cannot be read are deleted. After `until` (of the monotonic clock) no other group is begun."""
-    failures: list[Unreadable] = []
+    failures: list[UnreadableSession] = []
     outdated = analyses.has_outdated(connection, version)
-    for found in over_groups(connection, pending, partial(analyse_group, analyse), _FOUND):
-        with writing(connection):
-            kept = analyses.store(connection, found.analysed)
+    for found in process_groups(connection, pending, partial(analyse_group, analyse), _FOUND):
+        with write_transaction(connection):
+            kept = analyses.store_analyses(connection, found.analysed)
             analyses.drop_outdated(connection, version, (failure.session_id for failure in found.failures))
         failures += found.failures
         for key, calls in kept:
@@ -58,15 +58,15 @@ def run(
         if time.monotonic() >= until:
             break
     if outdated:
-        with writing(connection):
-            analyses.drop_unused(connection)
+        with write_transaction(connection):
+            analyses.drop_unused_texts(connection)
     return failures
 
 
-def analyse_group(analyse: Analyse, group: Gathered) -> Found:
+def analyse_group(analyse: AnalyseSession, group: SourceGroup) -> AnalysedGroup:
     """Analyse the sessions of some sources. Never raises for anything about one of them."""
 
-    def analyse_one(of: Unanalysed, session: Session) -> Analysed:
-        return Analysed(of, analyse(session, frozenset(group.copied.get(of.session_id, ()))))
+    def analyse_one(of: PendingSession, session: Session) -> AnalysedSession:
+        return AnalysedSession(of, analyse(session, frozenset(group.copied_calls.get(of.session_id, ()))))
 
-    return Found(*reread(group, analyse_one, "analysis"))
+    return AnalysedGroup(*process_sessions(group, analyse_one, "analysis"))

@@ -9,26 +9,26 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Literal, NamedTuple, TypeAlias
 
-Style: TypeAlias = Literal["quoted", "environment", "plain"]
+QuotingStyle: TypeAlias = Literal["quoted", "environment", "plain"]
 """`"value"`, `NAME=value` (upper case, no spaces) or anything else without quotes (YAML, INI, code)."""
 
-Weight: TypeAlias = Literal["password", "strong", "weak", "none"]
+NameWeight: TypeAlias = Literal["password", "strong", "weak", "none"]
 
 
-def later(pattern: bytes) -> Callable[[], re.Pattern[bytes]]:
+def compile_later(pattern: bytes) -> Callable[[], re.Pattern[bytes]]:
     """A function that compiles the pattern on its first call, so that importing stays fast."""
     return cache(partial(re.compile, pattern))
 
 
-class Assigned(NamedTuple):
+class NamedValue(NamedTuple):
     """A name and its value, without quotes."""
 
     name: bytes
     value: bytes
-    style: Style
+    style: QuotingStyle
 
 
-_NAME_WORDS = later(rb"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_NAME_WORDS = compile_later(rb"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _PASSWORD = (b"password", b"passwd", b"passwort", b"passphrase", b"pwd")
 _STRONG = (b"secret", b"credential", b"apikey", b"authtoken", b"accesstoken", b"accesskey", b"privatekey")
 _KEYS = (b"key", b"token")
@@ -49,34 +49,34 @@ _ABOUT = frozenset(
 )
 """Words in names of things that are no secret: facts about a secret, or other kinds of keys."""
 
-_PLACEHOLDER = later(
+_PLACEHOLDER = compile_later(
     rb"(?i)\.\.\.|\xe2\x80\xa6|x{4,}|\*{3,}|#{3,}|\?{3,}|%s|%\(|\$\{|\{\{|://|^[@#%][a-z_]+$|^sha(?:1|256|384|512)[-:]|^AAAA"
     rb"|redacted|placeholder|changeme|change-me|change_me|^(?:process|os|env|ENV|config|settings|self|this|import)\."
 )
-_DUMMY = later(
+_DUMMY = compile_later(
     rb"(?i)^(?:your|my|the|an?|some|any|insert|replace|enter|put|todo|example|sample|demo|dummy|fake|mock|stub|test|testing|"
     rb"foo|bar|baz|qux|hello|hidden|masked|none|null|nil|true|false|undefined|default|invalid|wrong|bad|good|valid|correct|"
     rb"expected|old|new|super|secret|password|passwd|pass|passw0rd|p@ssw0rd|pwd|token|key|api|admin|root|user|guest|postgres|"
     rb"mysql|redis|mongo|minio|string|bytes|int|bool|optional|str|local|dev|abc|1234|0000)"
 )
-_WORD_PART = later(
+_WORD_PART = compile_later(
     rb"(?:[A-Z]{1,}|[A-Z]?[a-z]+)?(?:[A-Z][a-z]{2,})*[A-Z]?[0-9]{0,4}|[0-9]+[a-z]{0,2}|v[0-9]+|[0-9]{1,14}"
 )
-_PARTS = later(rb"[^A-Za-z0-9]+")
-_IDENTIFIER = later(rb"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*")
-_HEXADECIMAL = later(rb"(?:0x)?(?:[0-9a-f]+|[0-9A-F]+)")
-_UUID = later(rb"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
-_MAIL = later(rb"[A-Za-z0-9_.+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+")
-_DIGIT = later(rb"[0-9]")
-_LETTER = later(rb"[A-Za-z]")
-_SPECIAL = later(rb"[!@#$%^&*~?+=]")
-_CHANGES = later(rb"(?<=[a-z])[A-Z0-9]|(?<=[A-Z])[a-z0-9]|(?<=[0-9])[A-Za-z]")
+_PARTS = compile_later(rb"[^A-Za-z0-9]+")
+_IDENTIFIER = compile_later(rb"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*")
+_HEXADECIMAL = compile_later(rb"(?:0x)?(?:[0-9a-f]+|[0-9A-F]+)")
+_UUID = compile_later(rb"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
+_MAIL = compile_later(rb"[A-Za-z0-9_.+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+")
+_DIGIT = compile_later(rb"[0-9]")
+_LETTER = compile_later(rb"[A-Za-z]")
+_SPECIAL = compile_later(rb"[!@#$%^&*~?+=]")
+_CHANGES = compile_later(rb"(?<=[a-z])[A-Z0-9]|(?<=[A-Z])[a-z0-9]|(?<=[0-9])[A-Za-z]")
 
 
-def is_secret(assigned: Assigned) -> bool:
+def is_secret(assigned: NamedValue) -> bool:
     """Whether the value is a secret."""
     value = assigned.value
-    weight = weight_of(assigned.name)
+    weight = weigh_name(assigned.name)
     if weight == "none" or _PLACEHOLDER().search(value) or _MAIL().fullmatch(value):
         return False
     if not _LETTER().search(value) or (len(value) < 24 and _DUMMY().match(value)):
@@ -91,10 +91,10 @@ def is_secret(assigned: Assigned) -> bool:
         return _is_strong(assigned)
     if _HEXADECIMAL().fullmatch(value) or _UUID().fullmatch(value):
         return False
-    return len(value) >= 24 and value != value.lower() and value != value.upper() and changes(value) > 0.25
+    return len(value) >= 24 and value != value.lower() and value != value.upper() and character_changes(value) > 0.25
 
 
-def _is_password(assigned: Assigned) -> bool:
+def _is_password(assigned: NamedValue) -> bool:
     value = assigned.value
     if assigned.style == "plain":
         # Without quotes the name of a variable looks just like a password.
@@ -106,17 +106,21 @@ def _is_password(assigned: Assigned) -> bool:
     return assigned.style == "environment" and len(value) >= 8 and value.isalpha() and assigned.name.isupper()
 
 
-def _is_strong(assigned: Assigned) -> bool:
+def _is_strong(assigned: NamedValue) -> bool:
     value = assigned.value
     if assigned.style == "plain":
-        return len(value) >= 16 and changes(value) > 0.2 and not (b"." in value and _IDENTIFIER().fullmatch(value))
+        return (
+            len(value) >= 16
+            and character_changes(value) > 0.2
+            and not (b"." in value and _IDENTIFIER().fullmatch(value))
+        )
     return len(value) >= 8
 
 
-def weight_of(name: bytes) -> Weight:
+def weigh_name(name: bytes) -> NameWeight:
     """How likely the value of a name is a secret."""
     words = [word.lower() for word in _NAME_WORDS().findall(name)]
-    weight: Weight = "none"
+    weight: NameWeight = "none"
     for index, word in enumerate(words):
         if word in _ABOUT:
             return "none"
@@ -134,6 +138,6 @@ def is_wordlike(value: bytes) -> bool:
     return all(_WORD_PART().fullmatch(part) for part in _PARTS().split(value))
 
 
-def changes(value: bytes) -> float:
+def character_changes(value: bytes) -> float:
     """How often lower case, upper case and digits alternate, per character: about 0.6 if random, under 0.2 in words."""
     return len(_CHANGES().findall(value)) / max(len(value) - 1, 1)

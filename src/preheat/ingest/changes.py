@@ -9,39 +9,39 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from preheat.agents import AGENTS, places_of
-from preheat.agents.places import Found, storable
-from preheat.archive.forgotten import digest_of
+from preheat.agents.places import SourceFile, storable_path
+from preheat.archive.forgotten import forgotten_digest
 from preheat.archive.known import known_files, known_source
-from preheat.archive.rows import Known
-from preheat.archive.seen import entry, forgotten_entry
+from preheat.archive.rows import KnownSource
+from preheat.archive.seen import forgotten_entry, list_entry
 from preheat.errors import UserError
 
 
-class Change(NamedTuple):
+class SourceChange(NamedTuple):
     """A file or database that is new or changed."""
 
     agent: str
-    found: Found
+    found: SourceFile
     reader_version: int
-    known: Known | None
+    known: KnownSource | None
 
 
 class Survey(NamedTuple):
     """The agents' files, and which of them have to be read."""
 
-    changes: list[Change]
+    changes: list[SourceChange]
     found: dict[str, int]
     """Files by agent, changed or not."""
     entries: list[tuple[str, str]]
     """Path and entry of every file, for the list beside the archive."""
 
 
-def survey(
+def survey_agents(
     connection: sqlite3.Connection | None, environment: Mapping[str, str], agents: tuple[str, ...] = AGENTS
 ) -> Survey:
     """Look in the places of the agents and compare with the archive (None: there is none yet)."""
     known, forgotten = known_files(connection) if connection else {}, _load_forgotten(connection)
-    changes: list[Change] = []
+    changes: list[SourceChange] = []
     counts: dict[str, int] = {}
     seen: set[str] = set()
     entries: list[tuple[str, str]] = []
@@ -53,35 +53,35 @@ def survey(
                     continue
                 seen.add(found.path)
                 counts[agent] = counts.get(agent, 0) + 1
-                name = storable(found.path)
+                name = storable_path(found.path)
                 before = known.get(name)
                 if before is None and name in forgotten:
                     entries.append(forgotten_entry(found.path))
                     continue
-                entries.append((found.path, entry(found.stamp, place.reader_version)))
+                entries.append((found.path, list_entry(found.stamp, place.reader_version)))
                 changes += _find_change(agent, found, before)
     return Survey(changes, counts, entries)
 
 
-def _find_change(agent: str, found: Found, before: Known | None) -> list[Change]:
+def _find_change(agent: str, found: SourceFile, before: KnownSource | None) -> list[SourceChange]:
     """The change of a file, if its stamp or its reader's version differs."""
     version = places_of(agent).reader_version
     if before is not None and (before.stamp, before.reader_version) == (found.stamp, version):
         return []
-    return [Change(agent, found, version, before)]
+    return [SourceChange(agent, found, version, before)]
 
 
-def survey_again(
+def survey_changed(
     connection: sqlite3.Connection,
-    changed: list[tuple[str, Found]],
+    changed: list[tuple[str, SourceFile]],
     counts: dict[str, int],
     entries: list[tuple[str, str]],
 ) -> Survey:
     """As `survey_agents`, after a quick look: only the files that differed there are compared with the archive."""
-    changes: list[Change] = []
+    changes: list[SourceChange] = []
     forgotten = _load_forgotten(connection)
     for agent, found in changed:
-        name = storable(found.path)
+        name = storable_path(found.path)
         before = known_source(connection, name)
         if before is not None or name not in forgotten:
             changes += _find_change(agent, found, before)
@@ -95,7 +95,7 @@ class _Forgotten:
         self._digests = digests
 
     def __contains__(self, path: str) -> bool:
-        return bool(self._digests) and digest_of(path, "") in self._digests
+        return bool(self._digests) and forgotten_digest(path, "") in self._digests
 
 
 def _load_forgotten(connection: sqlite3.Connection | None) -> _Forgotten:
@@ -105,13 +105,13 @@ def _load_forgotten(connection: sqlite3.Connection | None) -> _Forgotten:
 def survey_files(connection: sqlite3.Connection | None, files: list[tuple[str, str]]) -> Survey:
     """As `survey_agents`, for files that the person named, each with its agent."""
     known = known_files(connection) if connection else {}
-    changes: list[Change] = []
+    changes: list[SourceChange] = []
     counts: dict[str, int] = {}
     for agent, path in files:
         path = os.path.abspath(path)
-        found = places_of(agent).named(path)
+        found = places_of(agent).locate(path)
         if found is None:
             raise UserError(f"`{path}` is not there (any more)")
         counts[agent] = counts.get(agent, 0) + 1
-        changes += _find_change(agent, found, known.get(storable(path)))
+        changes += _find_change(agent, found, known.get(storable_path(path)))
     return Survey(changes, counts, [])

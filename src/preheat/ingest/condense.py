@@ -6,10 +6,10 @@ Knows nothing of files or of the database. The rows are an index; the session it
 from functools import cache
 from typing import Any
 
-from preheat.archive.packing import pack
+from preheat.archive.packing import pack_passages
 from preheat.archive.rows import CallRow, Passage, ResponseRow, ResultRow, SessionRows
-from preheat.calls.summary import LONGEST_SUMMARY, flat, summarise
-from preheat.model.ids import number_of
+from preheat.calls.summary import LONGEST_SUMMARY, flatten, summarise
+from preheat.model.ids import number_of_id
 from preheat.model.session import (
     AssistantMessage,
     Compaction,
@@ -24,7 +24,7 @@ LONGEST_PASSAGE = 32 * 1024
 """Characters of a text that are searchable; the archive keeps all of it."""
 
 
-def condense(session: Session) -> SessionRows:
+def make_session_rows(session: Session) -> SessionRows:
     """The rows of a session, or of its growth."""
     calls: list[CallRow] = []
     index_by_call: dict[str, int] = {}
@@ -32,7 +32,7 @@ def condense(session: Session) -> SessionRows:
     responses: dict[str, ResponseRow] = {}
     passages: list[Passage] = []
     opening = ""
-    numbered = cache(number_of)  # the calls of a response come together
+    numbered = cache(number_of_id)  # the calls of a response come together
     counts = dict.fromkeys(("events", "prompts", "messages", "calls", "errors", "compactions"), 0)
     counts["events"] = len(session.events)
     for event in session.events:
@@ -74,13 +74,13 @@ def condense(session: Session) -> SessionRows:
         )
     }  # fmt: skip
     return SessionRows(
-        session.id, heading, opening, counts, calls, late, list(responses.values()), passages, pack(passages)
+        session.id, heading, opening, counts, calls, late, list(responses.values()), passages, pack_passages(passages)
     )
 
 
 def _response(event: AssistantMessage, usage: Usage) -> ResponseRow:
     return ResponseRow(
-        number_of(event.response or f"line {event.line}"), event.model, event.at, usage.input, usage.output, usage.cache_read,
+        number_of_id(event.response or f"line {event.line}"), event.model, event.at, usage.input, usage.output, usage.cache_read,
         usage.cache_write, usage.reasoning,
     )  # fmt: skip
 
@@ -101,5 +101,5 @@ def whole_command(arguments: dict[str, Any]) -> str:
     for name in ("command", "cmd", "commands", "script"):
         value = arguments.get(name)
         if value:
-            return value if isinstance(value, str) else flat(value)
+            return value if isinstance(value, str) else flatten(value)
     return summarise(arguments)

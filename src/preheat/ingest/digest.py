@@ -13,24 +13,24 @@ from typing import BinaryIO, NamedTuple, TypeAlias, cast
 import zstandard
 
 from preheat.agents import reader_of
-from preheat.agents.places import storable
+from preheat.agents.places import storable_path
 from preheat.agents.reader import DatabaseReader, Parser
-from preheat.agents.sources import blocks, closes, feed, opened, reason, whole_document
-from preheat.archive.packing import LEVEL, Packer
-from preheat.archive.rows import AnalysisRows, Batch, Delta, Known, Position, SessionRows
+from preheat.agents.sources import describe_error, feed, is_complete_record, open_source, read_document, split_blocks
+from preheat.archive.packing import COMPRESSION_LEVEL, Packer
+from preheat.archive.rows import AnalysisRows, Batch, Delta, KnownSource, Position, SessionRows
 from preheat.errors import SourceUnreadable
-from preheat.ingest.condense import condense
+from preheat.ingest.condense import make_session_rows
 from preheat.ingest.redact import redact
 from preheat.model.session import Problem, Session
 
-TAIL = 4096
+TAIL_LENGTH = 4096
 
 LoadAnalysis: TypeAlias = Callable[[], Callable[[Session], AnalysisRows]]
 """Loads the function that analyses a whole session; called only when there is one, because loading is slow. It is sent to other
 processes by name, so it must be a module-level function."""
 
 
-class Job(NamedTuple):
+class ReadJob(NamedTuple):
     """A source to be read, and how far it was read before."""
 
     agent: str
@@ -39,11 +39,11 @@ class Job(NamedTuple):
     size: int
     stamp: str
     reader_version: int
-    known: Known | None
+    known: KnownSource | None
     position: Position | None
 
 
-class Cleaner:
+class RedactingPacker:
     """Redacts bytes before they are packed, and counts the redactions of the present source."""
 
     def __init__(self, packer: Packer) -> None:
@@ -70,7 +70,7 @@ class _Reading(NamedTuple):
     size: int
 
 
-def digest(jobs: list[Job], load: LoadAnalysis) -> Batch:
+def read_sources(jobs: list[ReadJob], load: LoadAnalysis) -> Batch:
     """Read some sources. A failure of one of them is stored in its delta, never raised."""
     gc.disable()  # nothing below makes cycles, and there are millions of small values
     packer = Packer()
@@ -82,31 +82,31 @@ def digest(jobs: list[Job], load: LoadAnalysis) -> Batch:
     return Batch(packer.packs, deltas)
 
 
-def _read_source(job: Job, packer: Packer, load: LoadAnalysis) -> Delta:
+def _read_source(job: ReadJob, packer: Packer, load: LoadAnalysis) -> Delta:
     try:
-        return _make_delta(job, _read(job, Cleaner(packer)), packer, load)
+        return _make_delta(job, _read(job, RedactingPacker(packer)), packer, load)
     except (OSError, zstandard.ZstdError, SourceUnreadable) as error:
-        why = reason(error)
+        why = describe_error(error)
     except MemoryError:
         why = "it is too large for this machine's memory"
     except Exception as error:  # noqa: BLE001 - a defect of ours in one reader must not cost the sessions of the others
         why = f"a defect in Preheat's reader ({type(error).__name__}: {error}); please report it"
     packer.forget_source()
     return Delta(
-        job.agent, storable(job.path), job.part, job.stamp, job.reader_version, job.known, False, job.size, None, [], [], [],
+        job.agent, storable_path(job.path), job.part, job.stamp, job.reader_version, job.known, False, job.size, None, [], [], [],
         {}, why,
     )  # fmt: skip
 
 
-def _read(job: Job, cleaner: Cleaner) -> _Reading:
+def _read(job: ReadJob, cleaner: RedactingPacker) -> _Reading:
     by = reader_of(job.agent)
-    parser = by.parser(storable(job.path), job.part)
+    parser = by.parser(storable_path(job.path), job.part)
     framing = by.framing(job.path)
     if framing == "lines":
         return _read_lines(job, parser, cleaner)
     if framing == "document":
-        with opened(job.path) as stream:
-            data = whole_document(stream)
+        with open_source(job.path) as stream:
+            data = read_document(stream)
         parser.feed(cleaner.add(data), 1)
         return _Reading(parser, cleaner.redactions, [], None, False, len(data))
     size, line = 0, 1
@@ -117,14 +117,14 @@ def _read(job: Job, cleaner: Cleaner) -> _Reading:
     return _Reading(parser, cleaner.redactions, [], None, False, size)
 
 
-def _read_lines(job: Job, parser: Parser, cleaner: Cleaner) -> _Reading:
+def _read_lines(job: ReadJob, parser: Parser, cleaner: RedactingPacker) -> _Reading:
     problems: list[Problem] = []
-    with opened(job.path) as stream:
+    with open_source(job.path) as stream:
         before = _resume(job, stream, parser)
         start, line, tail = (before.offset, before.line, b"") if before else (0, 1, b"")
         offset = start
-        for block in blocks(stream, line):
-            if block.kind == "half" and not closes(block.data):
+        for block in split_blocks(stream, line):
+            if block.kind == "half" and not is_complete_record(block.data):
                 # The line is still being written, and the next sync reads it; unless it is no record at all.
                 if not block.data.lstrip().startswith(b"{"):
                     problems.append(Problem("not a JSON record; passed over", job.path, block.line))
@@ -133,17 +133,17 @@ def _read_lines(job: Job, parser: Parser, cleaner: Cleaner) -> _Reading:
             if problem := feed(parser, block._replace(data=clean), job.path):
                 problems.append(problem)
             offset += len(block.data)
-            tail = block.data[-TAIL:] if len(block.data) >= TAIL else (tail + block.data)[-TAIL:]
+            tail = block.data[-TAIL_LENGTH:] if len(block.data) >= TAIL_LENGTH else (tail + block.data)[-TAIL_LENGTH:]
             line = block.next_line
     state = parser.save()
     position = None
     if state is not None and not job.path.endswith(".zst"):
-        tail_hash = sha256(tail).digest() if len(tail) >= min(TAIL, offset) else _tail_hash(job.path, offset)
-        position = Position(offset, line, tail_hash, zstandard.ZstdCompressor(level=LEVEL).compress(state))
+        tail_hash = sha256(tail).digest() if len(tail) >= min(TAIL_LENGTH, offset) else _tail_hash(job.path, offset)
+        position = Position(offset, line, tail_hash, zstandard.ZstdCompressor(level=COMPRESSION_LEVEL).compress(state))
     return _Reading(parser, cleaner.redactions, problems, position, before is not None, offset - start)
 
 
-def _resume(job: Job, stream: BinaryIO, parser: Parser) -> Position | None:
+def _resume(job: ReadJob, stream: BinaryIO, parser: Parser) -> Position | None:
     """Continue where the last reading ended, if the bytes before are unchanged."""
     position = job.position
     if (
@@ -162,21 +162,21 @@ def _resume(job: Job, stream: BinaryIO, parser: Parser) -> Position | None:
 
 def _tail_hash(path: str, offset: int) -> bytes:
     with open(path, "rb") as stream:
-        stream.seek(max(0, offset - TAIL))
-        return sha256(stream.read(min(TAIL, offset))).digest()
+        stream.seek(max(0, offset - TAIL_LENGTH))
+        return sha256(stream.read(min(TAIL_LENGTH, offset))).digest()
 
 
-def _make_delta(job: Job, reading: _Reading, packer: Packer, load: LoadAnalysis) -> Delta:
+def _make_delta(job: ReadJob, reading: _Reading, packer: Packer, load: LoadAnalysis) -> Delta:
     sessions = reading.parser.take()
     found = [*(problem for session in sessions for problem in session.problems), *reading.problems]
     problems = [(problem.line, problem.message) for problem in found]
     # A session without events only carries problems, unless it is the growth of a known session.
-    rows: list[SessionRows] = [condense(session) for session in sessions if session.events or reading.grown]
+    rows: list[SessionRows] = [make_session_rows(session) for session in sessions if session.events or reading.grown]
     if not reading.grown:
         whole = (session for session in sessions if session.events)
         rows = [each._replace(analysis=_analyse(session, load)) for each, session in zip(rows, whole, strict=True)]
     return Delta(
-        job.agent, storable(job.path), job.part, job.stamp, job.reader_version, job.known, reading.grown, reading.size,
+        job.agent, storable_path(job.path), job.part, job.stamp, job.reader_version, job.known, reading.grown, reading.size,
         reading.position, packer.end_source(), rows, problems, reading.redactions,
     )  # fmt: skip
 

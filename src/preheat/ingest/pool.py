@@ -17,7 +17,7 @@ from preheat.errors import ReaderDied
 Piece = TypeVar("Piece")
 
 
-def side_by_side(work: Callable[[Piece], bytes], pieces: Iterable[Piece], workers: int) -> Iterator[bytes]:
+def run_in_processes(work: Callable[[Piece], bytes], pieces: Iterable[Piece], workers: int) -> Iterator[bytes]:
     """The result of each piece, in the order in which they finish. At most two pieces a worker are under way, to bound memory.
 
     The work returns bytes: sending many small values between processes is several times faster that way."""

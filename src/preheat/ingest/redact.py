@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import re2
 
-from preheat.ingest.assigned import Assigned, Style, changes, is_secret, later
+from preheat.ingest.assigned import NamedValue, QuotingStyle, character_changes, compile_later, is_secret
 from preheat.ingest.tokens import TOKENS
 
 # Every part of a candidate is bounded: with an open end the automaton could run to the end of the block for
@@ -41,30 +41,32 @@ CANDIDATES = (
     rb"<(?i:password|secret|token|api-?key)>" + _FIRST + _LATER + rb"{5}",
 )
 
-_TOKEN = later(
+_TOKEN = compile_later(
     b"|".join(
         b"(%s[%s]{%d,256}+)%s"
         % (token.prefix, token.body, token.least, b"(?![A-Za-z0-9])" if token.whole_word else b"")
         for token in TOKENS
     )
 )
-_RUNS = {token.body: later(b"[%s]*+" % token.body) for token in TOKENS}
+_RUNS = {token.body: compile_later(b"[%s]*+" % token.body) for token in TOKENS}
 _LOW_VARIETY = 6
 """A token whose body has fewer different characters is a placeholder (`ghp_xxxx…`)."""
-_TOKEN_PLACEHOLDER = later(rb"(?i)[_-](?:your|insert|replace|placeholder|example)[_-]|x{6,}|\*{4,}|\.{3}")
-_JWT = later(rb"eyJ[A-Za-z0-9_-]{12,}+(?:\.[A-Za-z0-9_-]{12,}+(?:\.[A-Za-z0-9_-]*+){0,3}|\.\.[A-Za-z0-9_.-]{20,}+)")
-_WORD_RUN = later(rb"[A-Za-z0-9_-]*+")
-_TELEGRAM = later(rb":AA[A-Za-z0-9_-]{30,}+")
-_URL = later(rb"://(" + _HOST + rb"):(" + _URL_PASSWORD + rb")@(?=[A-Za-z0-9.%_-])(?!example\.)")
-_URL_DUMMY = later(
+_TOKEN_PLACEHOLDER = compile_later(rb"(?i)[_-](?:your|insert|replace|placeholder|example)[_-]|x{6,}|\*{4,}|\.{3}")
+_JWT = compile_later(
+    rb"eyJ[A-Za-z0-9_-]{12,}+(?:\.[A-Za-z0-9_-]{12,}+(?:\.[A-Za-z0-9_-]*+){0,3}|\.\.[A-Za-z0-9_.-]{20,}+)"
+)
+_WORD_RUN = compile_later(rb"[A-Za-z0-9_-]*+")
+_TELEGRAM = compile_later(rb":AA[A-Za-z0-9_-]{30,}+")
+_URL = compile_later(rb"://(" + _HOST + rb"):(" + _URL_PASSWORD + rb")@(?=[A-Za-z0-9.%_-])(?!example\.)")
+_URL_DUMMY = compile_later(
     rb"(?i)^(?:redacted|[$%].*|x+|\*+|\.+|(?:your|my)?[-_]?(?:pass(?:word|wd|phrase)?|pwd|pw|secret|token|key|postgres|root|admin|test|user)s?)$"
 )
-_AUTHORIZATION = later(
+_AUTHORIZATION = compile_later(
     rb"(?i)(?:authorization(?:\\{0,15}+[\"'`])?+[ \t]{0,16}+(?:=>|[:=])[ \t]{0,16}+"
     rb"(?:\\{0,15}+[\"'`])?+(?=[a-z]{3,6}+ )|(?=b))"
     rb"(bearer|basic|token|bot|apikey)[ ]{1,4}+([A-Za-z0-9_.~+/=:!@#%^&*-]{6,4096}+)"
 )
-_ASSIGNMENT = later(
+_ASSIGNMENT = compile_later(
     rb"(?:(?P<element><[A-Za-z-]{3,16}+>)|--(?P<flag>[a-z-]{3,40}+)[ ]"
     rb"|(?P<name>[A-Za-z0-9_-]{3,64}+)(?P<closed>(?:\\{0,15}+[\"'`])?+)"
     rb"(?P<joint>[ \t]{0,16}+(?::[ ]?[A-Za-z&]{3,8}[ ]?=|:=|=>|[:=])[ \t]{0,16}+))"
@@ -73,22 +75,24 @@ _ASSIGNMENT = later(
 _ONLY_ONCE = b"+" if sys.version_info >= (3, 11, 5) else b""
 """Makes a repetition possessive, so that any text takes linear time. Earlier Pythons match possessive alternatives wrongly."""
 _QUOTED = {
-    quote: later(rb"(?:[^\s\\%s]|\\++u[0-9a-fA-F]{4}|\\++/){6,8192}" % quote + _ONLY_ONCE)
+    quote: compile_later(rb"(?:[^\s\\%s]|\\++u[0-9a-fA-F]{4}|\\++/){6,8192}" % quote + _ONLY_ONCE)
     for quote in (b'"', b"'", b"`")
 }
 _VALUE = rb"[^\s\"'`\\,;<>(){}\[\]|=]"
-_UNQUOTED = later(rb"[A-Za-z0-9_+/.~%-]" + _VALUE + rb"{5,512}+(?:=++" + _VALUE + rb"{0,512}+)?+")
-_NO_QUOTE_AFTER = later(rb"\s|\\+[nrt]")
+_UNQUOTED = compile_later(rb"[A-Za-z0-9_+/.~%-]" + _VALUE + rb"{5,512}+(?:=++" + _VALUE + rb"{0,512}+)?+")
+_NO_QUOTE_AFTER = compile_later(rb"\s|\\+[nrt]")
 _NAME_BYTES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
-_AWS_SECRET = later(rb"(?<![A-Za-z0-9+/_.-])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=_-])")
+_AWS_SECRET = compile_later(rb"(?<![A-Za-z0-9+/_.-])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=_-])")
 _AWS_REACH = 160
-_AWS = later(_AWS_CONTEXT)
-_UNICODE_ESCAPE = later(rb"\\u[0-9a-fA-F]{4}")
+_AWS = compile_later(_AWS_CONTEXT)
+_UNICODE_ESCAPE = compile_later(rb"\\u[0-9a-fA-F]{4}")
 _ESCAPES = (b"b", b"f", b"n", b"r", b"t")
-_KEY_BEGIN = later(rb"-----BEGIN [A-Z0-9 ]{0,24}PRIVATE KEY(?: BLOCK)?-----")
-_KEY_BODY = later(rb"(?:[A-Za-z0-9+/=\s:,.|>*#;]|-(?!----)|\xe2\x86\x92|\\++[nrt\"'`]|\\++u2192|['`])*" + _ONLY_ONCE)
-_KEY_END = later(rb"-----END [A-Z0-9 ]{0,24}PRIVATE KEY(?: BLOCK)?-----")
-_KEY_LINES = later(
+_KEY_BEGIN = compile_later(rb"-----BEGIN [A-Z0-9 ]{0,24}PRIVATE KEY(?: BLOCK)?-----")
+_KEY_BODY = compile_later(
+    rb"(?:[A-Za-z0-9+/=\s:,.|>*#;]|-(?!----)|\xe2\x86\x92|\\++[nrt\"'`]|\\++u2192|['`])*" + _ONLY_ONCE
+)
+_KEY_END = compile_later(rb"-----END [A-Z0-9 ]{0,24}PRIVATE KEY(?: BLOCK)?-----")
+_KEY_LINES = compile_later(
     rb"(?:(?:[\s>|+*#;-]|\\++[nrt]|\xe2\x86\x92|\\++u2192|[0-9]{1,6}(?=\xe2|\\|[:|\t]))*"
     + _ONLY_ONCE
     + rb"(?:[A-Z][A-Za-z-]{3,12}: [A-Za-z0-9 .,<>@()/+-]{1,80}(?=\\|\s)|[A-Za-z0-9+/=]{16,}+))+"
@@ -97,7 +101,7 @@ _KEY_LINES = later(
     + _ONLY_ONCE
     + rb"[A-Za-z0-9+/=]{1,76}(?![A-Za-z0-9 ]))?"
 )
-_BASE64_RUN = later(rb"[A-Za-z0-9+/=]{16,}")
+_BASE64_RUN = compile_later(rb"[A-Za-z0-9+/=]{16,}")
 
 
 class Span(NamedTuple):
@@ -221,7 +225,7 @@ def _aws_secrets(block: bytes, start: int, end: int) -> list[Span]:
     return [
         Span(match.start(), match.end(), "aws-secret-key")
         for match in _AWS_SECRET().finditer(block, start, end)
-        if changes(match[0]) > 0.3 and match[0] != match[0].lower() and not match[0].isalpha()
+        if character_changes(match[0]) > 0.3 and match[0] != match[0].lower() and not match[0].isalpha()
     ]
 
 
@@ -245,14 +249,14 @@ def _named_value(block: bytes, start: int) -> _Examined | None:
     if not value:
         return [], begin
     name = match["name"] or match["flag"] or match["element"]
-    style: Style = "quoted" if match["opened"] or match["element"] else "plain"
+    style: QuotingStyle = "quoted" if match["opened"] or match["element"] else "plain"
     if match["name"]:
         left = block[max(0, start - 48) : start]
         before = len(left) - len(left.rstrip(_NAME_BYTES))
         name = block[_after_escape(block, start - before) : match.end("name")]
         if match["joint"] == b"=" and name.isupper():
             style = "environment"
-    if not is_secret(Assigned(name, value, style)):
+    if not is_secret(NamedValue(name, value, style)):
         return [], begin
     return [Span(begin, begin + len(value), "assigned-secret")], begin + len(value)
 
@@ -290,7 +294,7 @@ def _authorization(block: bytes, start: int) -> _Examined | None:
         secret = _is_basic(value)
     else:
         header = match.start(1) > start
-        secret = is_secret(Assigned(b"API_TOKEN", value, "quoted" if header else "plain"))
+        secret = is_secret(NamedValue(b"API_TOKEN", value, "quoted" if header else "plain"))
     return ([Span(begin, end, "authorization")], end) if secret else ([], begin)
 
 

@@ -13,21 +13,21 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 from msgspec.msgpack import Decoder
 
-from preheat.archive.analyses import Gathered, Pending, Stretch, Unanalysed, Unit, gather
+from preheat.archive.analyses import PackSlice, PendingSession, PendingSessions, PendingSource, SourceGroup, load_group
 from preheat.archive.packing import decompress
 from preheat.errors import PreheatError
-from preheat.ingest.stored import sessions_in
+from preheat.ingest.stored import read_stored_sessions
 from preheat.model.session import Session
 
-POOL_FROM = 24 * 1024 * 1024
+REREAD_POOL_FROM = 24 * 1024 * 1024
 """Below this many bytes starting processes costs more than it saves."""
 _ROOM = 64 * 1024 * 1024
 """Bytes of unpacked packs that are kept for the next source."""
 
-Done = TypeVar("Done")
+Result = TypeVar("Result")
 
 
-class Unreadable(NamedTuple):
+class UnreadableSession(NamedTuple):
     """A session that could not be read or processed."""
 
     session_id: int
@@ -35,63 +35,66 @@ class Unreadable(NamedTuple):
     why: str
 
 
-def over_groups(
-    connection: sqlite3.Connection, pending: Pending, work: Callable[[Gathered], Done], decoder: Decoder[Done]
-) -> Iterator[Done]:
+def process_groups(
+    connection: sqlite3.Connection,
+    pending: PendingSessions,
+    work: Callable[[SourceGroup], Result],
+    decoder: Decoder[Result],
+) -> Iterator[Result]:
     """The result of `work` for each group, in several processes if there is enough to do. `work` is sent to other processes by
     name, so it must be a module-level function."""
-    gathered = (gather(connection, group) for group in pending.groups)
+    gathered = (load_group(connection, group) for group in pending.groups)
     workers = min(os.cpu_count() or 1, 8)
-    if workers < 2 or len(pending.groups) < 2 or pending.length < POOL_FROM:
+    if workers < 2 or len(pending.groups) < 2 or pending.length < REREAD_POOL_FROM:
         return map(work, gathered)
-    from preheat.ingest.pool import side_by_side  # noqa: PLC0415 - slow to import, and seldom needed
+    from preheat.ingest.pool import run_in_processes  # noqa: PLC0415 - slow to import, and seldom needed
 
     # Packs are sent to the workers: a forked process must not use a database that its parent has open.
-    return map(decoder.decode, side_by_side(partial(_run_and_pack, work), gathered, workers))
+    return map(decoder.decode, run_in_processes(partial(_run_and_pack, work), gathered, workers))
 
 
-def _run_and_pack(work: Callable[[Gathered], Any], group: Gathered) -> bytes:
+def _run_and_pack(work: Callable[[SourceGroup], Any], group: SourceGroup) -> bytes:
     return msgspec.msgpack.encode(work(group))
 
 
-def reread(
-    group: Gathered, work: Callable[[Unanalysed, Session], Done], stage: str
-) -> tuple[list[Done], list[Unreadable]]:
+def process_sessions(
+    group: SourceGroup, work: Callable[[PendingSession, Session], Result], stage: str
+) -> tuple[list[Result], list[UnreadableSession]]:
     """The result of `work` for each wanted session, and the sessions that failed. An error in one of them is never raised."""
-    done: list[Done] = []
-    failures: list[Unreadable] = []
+    done: list[Result] = []
+    failures: list[UnreadableSession] = []
     gc.disable()  # nothing below makes cycles, and there are millions of small values
     try:
-        for of, session, why in sessions_of(group):
+        for of, session, why in read_group(group):
             if session is None:
-                failures.append(Unreadable(of.session_id, of.key, why))
+                failures.append(UnreadableSession(of.session_id, of.key, why))
                 continue
             try:
                 done.append(work(of, session))
             except Exception as error:  # noqa: BLE001 - a defect of ours in one session must not cost the others
                 why = f"a defect in Preheat's {stage} ({type(error).__name__}: {error}); please report it"
-                failures.append(Unreadable(of.session_id, of.key, why))
+                failures.append(UnreadableSession(of.session_id, of.key, why))
     finally:
         gc.enable()
     return done, failures
 
 
-def sessions_of(group: Gathered) -> Iterator[tuple[Unanalysed, Session | None, str]]:
+def read_group(group: SourceGroup) -> Iterator[tuple[PendingSession, Session | None, str]]:
     """Each wanted session of a group, or None and the reason where it cannot be read."""
-    packs = Unpacked(group.packs)
-    for unit, stretches in zip(group.units, group.stretches, strict=True):
+    packs = UnpackedPacks(group.packs)
+    for unit, stretches in zip(group.sources, group.slices, strict=True):
         yield from _sessions(unit, packs, stretches)
 
 
 def _sessions(
-    unit: Unit, packs: "Unpacked", stretches: list[Stretch]
-) -> Iterator[tuple[Unanalysed, Session | None, str]]:
+    unit: PendingSource, packs: "UnpackedPacks", stretches: list[PackSlice]
+) -> Iterator[tuple[PendingSession, Session | None, str]]:
     """The wanted sessions of one source, or None and the reason."""
     wanted = {session.key: session for session in unit.sessions}
     why = "it is not in its source as this version reads that; run `preheat sync`"
     found: list[Session] = []
     try:
-        found = sessions_in(unit.agent, unit.path, unit.part, packs.pieces(stretches))
+        found = read_stored_sessions(unit.agent, unit.path, unit.part, packs.read_slices(stretches))
     except PreheatError as error:
         why = str(error)
     except MemoryError:
@@ -106,20 +109,20 @@ def _sessions(
         yield of, None, why
 
 
-class Unpacked:
+class UnpackedPacks:
     """Packs by number, unpacked when needed and kept for the next source while there is room."""
 
     def __init__(self, packs: dict[int, bytes]) -> None:
         self._packs = packs
         self._unpacked: dict[int, bytes] = {}
 
-    def pieces(self, stretches: list[Stretch]) -> Iterator[bytes]:
+    def read_slices(self, stretches: list[PackSlice]) -> Iterator[bytes]:
         """The bytes of a source. Raises ArchiveUnusable if a pack's checksum is wrong; the hashes of the segments are checked by
         `doctor` only."""
         for stretch in stretches:
-            yield self.unpacked(stretch.pack)[stretch.start : stretch.start + stretch.length]
+            yield self.unpack(stretch.pack)[stretch.start : stretch.start + stretch.length]
 
-    def unpacked(self, number: int) -> bytes:
+    def unpack(self, number: int) -> bytes:
         if number not in self._unpacked:
             data = decompress(self._packs[number])
             while self._unpacked and sum(map(len, self._unpacked.values())) + len(data) > _ROOM:

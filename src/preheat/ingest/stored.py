@@ -6,18 +6,18 @@ Knows nothing of the archive or of files: the bytes are passed in.
 from collections.abc import Iterable
 
 from preheat.agents import reader_of
-from preheat.agents.sources import blocks, feed
+from preheat.agents.sources import feed, split_blocks
 from preheat.model.session import Session
 
 
-def sessions_in(agent: str, path: str, part: str, pieces: Iterable[bytes]) -> list[Session]:
+def read_stored_sessions(agent: str, path: str, part: str, pieces: Iterable[bytes]) -> list[Session]:
     """The sessions of a source, read by its agent's present reader; no file at `path` is opened."""
     reader = reader_of(agent)
     parser = reader.parser(path, part)
     if reader.framing(path) == "document":
         parser.feed(b"".join(pieces), 1)
     else:
-        for block in blocks(_Stream(pieces)):
+        for block in split_blocks(_Stream(pieces)):
             feed(parser, block, path)
     return parser.take()
 

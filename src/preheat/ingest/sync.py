@@ -12,18 +12,18 @@ from typing import NamedTuple, cast
 import msgspec
 
 from preheat.agents import reader_of
-from preheat.agents.places import storable
+from preheat.agents.places import storable_path
 from preheat.agents.reader import DatabaseReader
-from preheat.amounts import counted
-from preheat.archive.connect import unusable
-from preheat.archive.forgotten import digest_of
+from preheat.amounts import format_count
+from preheat.archive.connect import explain_database_error
+from preheat.archive.forgotten import forgotten_digest
 from preheat.archive.known import known_parts
-from preheat.archive.packing import PACK
-from preheat.archive.rows import Batch, Delta, Known, Position
-from preheat.archive.writer import store, writing
+from preheat.archive.packing import PACK_SIZE
+from preheat.archive.rows import Batch, Delta, KnownSource, Position
+from preheat.archive.writer import store_batch, write_transaction
 from preheat.errors import SourceUnreadable
-from preheat.ingest.changes import Change
-from preheat.ingest.digest import Job, LoadAnalysis, digest
+from preheat.ingest.changes import SourceChange
+from preheat.ingest.digest import LoadAnalysis, ReadJob, read_sources
 from preheat.model.progress import SILENT, Progress
 from preheat.settings import archive_path
 
@@ -33,14 +33,14 @@ POOL_FROM = 24 * 1024 * 1024
 """Below this many bytes starting processes costs more than it saves."""
 
 
-class Failure(NamedTuple):
+class SourceFailure(NamedTuple):
     """A source that could not be read at all."""
 
     path: str
     why: str
 
 
-class Result(NamedTuple):
+class SourceResult(NamedTuple):
     """The reading of one source, as it was stored."""
 
     delta: Delta
@@ -48,73 +48,73 @@ class Result(NamedTuple):
     """The sessions that it changed; empty if another sync was first or it was forgotten."""
 
 
-def run(
+def read_changes(
     connection: sqlite3.Connection,
     folder: str,
-    changes: list[Change],
-    on_result: Callable[[Result], None],
+    changes: list[SourceChange],
+    on_result: Callable[[SourceResult], None],
     load: LoadAnalysis,
     progress: Progress = SILENT,
-) -> list[Failure]:
+) -> list[SourceFailure]:
     """Read, analyse and store every change; `on_result` is called with each result when it is stored."""
-    failures: list[Failure] = []
+    failures: list[SourceFailure] = []
     jobs, databases = _jobs(connection, changes, failures)
     sessions: set[int] = set()
 
-    def report(result: Result) -> None:
+    def report(result: SourceResult) -> None:
         sessions.update(result.sessions)
         on_result(result)
-        progress.advance(result.delta.size, counted(len(sessions), "session"))
+        progress.advance(result.delta.size, format_count(len(sessions), "session"))
 
     progress.begin("Reading", sum(job.size for job in jobs), "bytes")
     try:
         for batch in _read_groups(_group(jobs), load):
-            failures += [Failure(_name(delta), delta.failure) for delta in batch.deltas if delta.failure]
+            failures += [SourceFailure(_name(delta), delta.failure) for delta in batch.deltas if delta.failure]
             _store(connection, batch, report)
         _store(connection, Batch([], list(_database_deltas(databases, failures))), report)
     except sqlite3.DatabaseError as error:
-        raise unusable(archive_path(folder), error) from error
+        raise explain_database_error(archive_path(folder), error) from error
     finally:
         progress.end()
     return failures
 
 
-def _store(connection: sqlite3.Connection, batch: Batch, on_result: Callable[[Result], None]) -> None:
+def _store(connection: sqlite3.Connection, batch: Batch, on_result: Callable[[SourceResult], None]) -> None:
     batch = batch._replace(deltas=[delta for delta in batch.deltas if not delta.failure])
     if batch.deltas:
-        with writing(connection):
-            touched = store(connection, batch)
+        with write_transaction(connection):
+            touched = store_batch(connection, batch)
         for delta, sessions in zip(batch.deltas, touched, strict=True):
-            on_result(Result(delta, sessions))
+            on_result(SourceResult(delta, sessions))
 
 
 # Jobs.
 def _jobs(
-    connection: sqlite3.Connection, changes: list[Change], failures: list[Failure]
-) -> tuple[list[Job], list[Change]]:
+    connection: sqlite3.Connection, changes: list[SourceChange], failures: list[SourceFailure]
+) -> tuple[list[ReadJob], list[SourceChange]]:
     """A job for each file, or for each changed session of a database; and the databases."""
     forgotten = {row[0] for row in connection.execute("SELECT digest FROM forgotten")}
-    jobs: list[Job] = []
-    databases: list[Change] = []
+    jobs: list[ReadJob] = []
+    databases: list[SourceChange] = []
     for change in changes:
         if reader_of(change.agent).framing(change.found.path) == "database":
             try:
                 jobs += _parts(connection, change, forgotten)
                 databases.append(change)
             except SourceUnreadable as error:
-                failures.append(Failure(storable(change.found.path), str(error)))
+                failures.append(SourceFailure(storable_path(change.found.path), str(error)))
         else:
             position = _position(connection, change.known)
             jobs.append(_job(change, "", change.found.stamp, change.known, position, change.found.size))
     return jobs, databases
 
 
-def _group(jobs: list[Job]) -> list[list[Job]]:
+def _group(jobs: list[ReadJob]) -> list[list[ReadJob]]:
     """Groups of neighbouring sources, which are packed together; the largest first, so that the last ones finish soon."""
-    groups: list[list[Job]] = []
+    groups: list[list[ReadJob]] = []
     weights: list[int] = []
     for job in sorted(jobs, key=lambda job: (job.agent, job.path, job.part)):
-        if not groups or weights[-1] + job.size > PACK or groups[-1][-1].agent != job.agent:
+        if not groups or weights[-1] + job.size > PACK_SIZE or groups[-1][-1].agent != job.agent:
             groups.append([])
             weights.append(0)
         groups[-1].append(job)
@@ -122,13 +122,15 @@ def _group(jobs: list[Job]) -> list[list[Job]]:
     return [group for _, group in sorted(zip(weights, groups, strict=True), key=lambda pair: -pair[0])]
 
 
-def _job(change: Change, part: str, stamp: str, known: Known | None, position: Position | None, size: int) -> Job:
+def _job(
+    change: SourceChange, part: str, stamp: str, known: KnownSource | None, position: Position | None, size: int
+) -> ReadJob:
     continues = position and position.offset <= size and known and known.reader_version == change.reader_version
     unread = size - position.offset if position and continues else size
-    return Job(change.agent, change.found.path, part, unread, stamp, change.reader_version, known, position)
+    return ReadJob(change.agent, change.found.path, part, unread, stamp, change.reader_version, known, position)
 
 
-def _position(connection: sqlite3.Connection, known: Known | None) -> Position | None:
+def _position(connection: sqlite3.Connection, known: KnownSource | None) -> Position | None:
     if known is None:
         return None
     row = connection.execute(
@@ -137,8 +139,8 @@ def _position(connection: sqlite3.Connection, known: Known | None) -> Position |
     return Position(*row) if row else None
 
 
-def _parts(connection: sqlite3.Connection, change: Change, forgotten: set[bytes]) -> Iterator[Job]:
-    path = storable(change.found.path)
+def _parts(connection: sqlite3.Connection, change: SourceChange, forgotten: set[bytes]) -> Iterator[ReadJob]:
+    path = storable_path(change.found.path)
     known = known_parts(connection, path)
     parts = cast(DatabaseReader, reader_of(change.agent)).parts(change.found.path)
     size = change.found.size // max(1, len(parts))
@@ -148,17 +150,17 @@ def _parts(connection: sqlite3.Connection, change: Change, forgotten: set[bytes]
             part.stamp,
             change.reader_version,
         )
-        if not same and digest_of(path, part.id) not in forgotten:
+        if not same and forgotten_digest(path, part.id) not in forgotten:
             yield _job(change, part.id, part.stamp, before, None, size)
 
 
-def _database_deltas(databases: list[Change], failures: list[Failure]) -> Iterator[Delta]:
+def _database_deltas(databases: list[SourceChange], failures: list[SourceFailure]) -> Iterator[Delta]:
     """The databases themselves, which are marked as read last: earlier, a kill could lose their sessions."""
     failed = {failure.path.partition("#")[0] for failure in failures}
     for change in databases:
-        if storable(change.found.path) not in failed:
+        if storable_path(change.found.path) not in failed:
             yield Delta(
-                change.agent, storable(change.found.path), "", change.found.stamp, change.reader_version, change.known, False, 0,
+                change.agent, storable_path(change.found.path), "", change.found.stamp, change.reader_version, change.known, False, 0,
                 None, [], [], [], {},
             )  # fmt: skip
 
@@ -167,16 +169,16 @@ def _name(delta: Delta) -> str:
     return f"{delta.path}#{delta.part}" if delta.part else delta.path
 
 
-def _read_groups(groups: list[list[Job]], load: LoadAnalysis) -> Iterator[Batch]:
+def _read_groups(groups: list[list[ReadJob]], load: LoadAnalysis) -> Iterator[Batch]:
     """Read the groups, in several processes if there is much to read."""
     workers = min(os.cpu_count() or 1, 8)
     if workers < 2 or sum(job.size for group in groups for job in group) < POOL_FROM:
-        return map(partial(digest, load=load), groups)
-    from preheat.ingest.pool import side_by_side  # noqa: PLC0415 - slow to import, and seldom needed
+        return map(partial(read_sources, load=load), groups)
+    from preheat.ingest.pool import run_in_processes  # noqa: PLC0415 - slow to import, and seldom needed
 
     load()  # before forking, so that all processes share it
-    return map(_BATCH.decode, side_by_side(partial(_read_and_pack, load), groups, workers))
+    return map(_BATCH.decode, run_in_processes(partial(_read_and_pack, load), groups, workers))
 
 
-def _read_and_pack(load: LoadAnalysis, jobs: list[Job]) -> bytes:
-    return msgspec.msgpack.encode(digest(jobs, load))
+def _read_and_pack(load: LoadAnalysis, jobs: list[ReadJob]) -> bytes:
+    return msgspec.msgpack.encode(read_sources(jobs, load))

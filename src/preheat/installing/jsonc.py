@@ -114,7 +114,7 @@ def _item(text: str, at: int, depth: int) -> Member:
 
 
 # Changing the text.
-def appended(text: str, container: Node, name: str, value: Any) -> str:
+def append_member(text: str, container: Node, name: str, value: Any) -> str:
     """The text with one more member (or item, where the name is empty) at the end of a container, laid out like the rest."""
     line_end = "\r\n" if "\r\n" in text else "\n"
     unit = _unit(text)
@@ -139,7 +139,7 @@ def appended(text: str, container: Node, name: str, value: Any) -> str:
     return f"{text[:cut]}{kept}{added}{rest[len(rest.rstrip()) :]}{text[container.end - 1 :]}"
 
 
-def removed(text: str, container: Node, index: int) -> str:
+def remove_member(text: str, container: Node, index: int) -> str:
     """The text without one member or item of a container."""
     members = container.members
     gone = members[index]

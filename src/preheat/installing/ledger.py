@@ -9,12 +9,12 @@ from typing import Literal
 
 import msgspec
 
-from preheat.files import write_whole
+from preheat.files import write_atomically
 
-NAME = "installed.json"
+LEDGER_NAME = "installed.json"
 
 
-class Installed(msgspec.Struct, frozen=True, kw_only=True):
+class InstalledEntry(msgspec.Struct, frozen=True, kw_only=True):
     """One file that we put hooks into, one folder of ours, or one Python that we put packages into."""
 
     agent: str
@@ -38,39 +38,41 @@ class Installed(msgspec.Struct, frozen=True, kw_only=True):
     """Of a Python, exactly what was added to it, as `name==version`."""
 
 
-class Ledger(msgspec.Struct, frozen=True, kw_only=True):
+class InstallLedger(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that is installed, oldest first."""
 
     version: int = 1
-    files: list[Installed] = []
+    files: list[InstalledEntry] = []
 
 
-def digest(data: bytes) -> str:
+def digest_of(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def load(folder: str) -> Ledger:
+def load_ledger(folder: str) -> InstallLedger:
     """The ledger; an empty one where there is none that can be read."""
     try:
-        with open(os.path.join(folder, NAME), "rb") as stream:
-            return msgspec.json.decode(stream.read(), type=Ledger)
+        with open(os.path.join(folder, LEDGER_NAME), "rb") as stream:
+            return msgspec.json.decode(stream.read(), type=InstallLedger)
     except (OSError, msgspec.DecodeError):
-        return Ledger()
+        return InstallLedger()
 
 
-def entry(folder: str, path: str) -> Installed | None:
+def find_entry(folder: str, path: str) -> InstalledEntry | None:
     """The entry of one path."""
-    return next((each for each in load(folder).files if each.path == path), None)
+    return next((each for each in load_ledger(folder).files if each.path == path), None)
 
 
-def entries_of(folder: str, agent: str, kind: str) -> list[Installed]:
+def find_entries(folder: str, agent: str, kind: str) -> list[InstalledEntry]:
     """The entries of an agent, of one kind."""
-    return [each for each in load(folder).files if each.agent == agent and each.kind == kind]
+    return [each for each in load_ledger(folder).files if each.agent == agent and each.kind == kind]
 
 
-def note(folder: str, path: str, installed: Installed | None) -> None:
+def record_entry(folder: str, path: str, installed: InstalledEntry | None) -> None:
     """Store the entry of a path, or remove it (None). Raises OSError."""
-    files = [each for each in load(folder).files if each.path != path]
+    files = [each for each in load_ledger(folder).files if each.path != path]
     if installed is not None:
         files.append(installed)
-    write_whole(os.path.join(folder, NAME), msgspec.json.encode(Ledger(files=files)), make_folders=True)
+    write_atomically(
+        os.path.join(folder, LEDGER_NAME), msgspec.json.encode(InstallLedger(files=files)), make_folders=True
+    )

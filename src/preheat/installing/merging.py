@@ -6,14 +6,14 @@ Knows no agent and no files: text in, text out. Everything of others stays, to t
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from preheat.agents.hooking import ours
+from preheat.agents.hooking import agent_of_hook
 from preheat.errors import UserError
-from preheat.installing.jsonc import Malformed, Member, Node, appended, line_of, parse, removed
+from preheat.installing.jsonc import Malformed, Member, Node, append_member, line_of, parse, remove_member
 
 HOOKS = "hooks"
 
 
-def document(text: str, path: str) -> Node:
+def parse_settings(text: str, path: str) -> Node:
     """Parse the settings. Raises UserError with the line where they are malformed."""
     try:
         node = parse(text)
@@ -24,34 +24,34 @@ def document(text: str, path: str) -> Node:
     return node
 
 
-def merged(text: str, path: str, entries: Mapping[str, list[dict[str, Any]]], beside: Mapping[str, Any]) -> str:
+def add_hooks(text: str, path: str, entries: Mapping[str, list[dict[str, Any]]], beside: Mapping[str, Any]) -> str:
     """The settings with our entries at the ends of the lists, because some programs refer to other entries by position."""
     if not text.strip("\ufeff \t\r\n"):
         return _fresh(entries, beside)
     for name, value in beside.items():
-        if document(text, path).member(name) is None:
-            text = appended(text, document(text, path), name, value)
-    if document(text, path).member(HOOKS) is None:
-        return appended(text, document(text, path), HOOKS, dict(entries))
+        if parse_settings(text, path).member(name) is None:
+            text = append_member(text, parse_settings(text, path), name, value)
+    if parse_settings(text, path).member(HOOKS) is None:
+        return append_member(text, parse_settings(text, path), HOOKS, dict(entries))
     for event, groups in entries.items():
         hooks = _hooks(text, path)
         if hooks.member(event) is None:
-            text = appended(text, hooks, event, groups)
+            text = append_member(text, hooks, event, groups)
             continue
         for group in groups:
-            text = appended(text, _list(text, path, event), "", group)
+            text = append_member(text, _list(text, path, event), "", group)
     return text
 
 
 def _fresh(entries: Mapping[str, list[dict[str, Any]]], beside: Mapping[str, Any]) -> str:
     text = "{\n}\n"
     for name, value in (*beside.items(), (HOOKS, dict(entries))):
-        text = appended(text, parse(text), name, value)
+        text = append_member(text, parse(text), name, value)
     return text
 
 
 def _hooks(text: str, path: str) -> Node:
-    found = document(text, path).member(HOOKS)
+    found = parse_settings(text, path).member(HOOKS)
     if found is None or found.node.kind != "object":
         line = line_of(text, found.start) if found else 1
         raise UserError(f"`{path}`, line {line}: `hooks` is no object; repair it first, nothing was changed")
@@ -66,7 +66,7 @@ def _list(text: str, path: str, event: str) -> Node:
     return found.node
 
 
-def without(text: str, path: str, agent: str) -> str:
+def remove_hooks(text: str, path: str, agent: str) -> str:
     """The settings without our hooks for an agent; lists and groups that held nothing else go with them."""
     while (shorter := _remove_one(text, path, agent)) is not None:
         text = shorter
@@ -74,7 +74,7 @@ def without(text: str, path: str, agent: str) -> str:
 
 
 def _remove_one(text: str, path: str, agent: str) -> str | None:
-    whole = document(text, path)
+    whole = parse_settings(text, path)
     at = _index(whole, lambda member: member.name == HOOKS and _holds(member.node, agent))
     if at is None:
         return None
@@ -82,7 +82,7 @@ def _remove_one(text: str, path: str, agent: str) -> str | None:
     while True:
         node, index = chain[-1]
         inner = node.members[index].node
-        if ours(inner.value) == agent:
+        if agent_of_hook(inner.value) == agent:
             break
         found = _index(inner, lambda member: _holds(member.node, agent))
         if found is None:
@@ -91,7 +91,7 @@ def _remove_one(text: str, path: str, agent: str) -> str | None:
     # Remove the containers above too, as long as they hold nothing else: a group's matcher goes with its last hook.
     while len(chain) > 1 and _empty_without(chain[-1], chain[-2]):
         chain.pop()
-    return removed(text, *chain[-1])
+    return remove_member(text, *chain[-1])
 
 
 def _empty_without(inner: tuple[Node, int], outer: tuple[Node, int]) -> bool:
@@ -108,10 +108,10 @@ def _index(node: Node, wanted: Callable[[Member], bool]) -> int | None:
 
 
 def _holds(node: Node, agent: str) -> bool:
-    return ours(node.value) == agent or any(_holds(member.node, agent) for member in node.members)
+    return agent_of_hook(node.value) == agent or any(_holds(member.node, agent) for member in node.members)
 
 
-def events_of(value: Any, agent: str) -> tuple[str, ...]:
+def hooked_events(value: Any, agent: str) -> tuple[str, ...]:
     """The events for which settings call us."""
     hooks = value.get(HOOKS) if isinstance(value, dict) else None
     if not isinstance(hooks, dict):
@@ -122,4 +122,4 @@ def events_of(value: Any, agent: str) -> tuple[str, ...]:
 def _mentions(value: Any, agent: str) -> bool:
     if isinstance(value, list):
         return any(_mentions(each, agent) for each in value)
-    return isinstance(value, dict) and (ours(value) == agent or _mentions(value.get(HOOKS), agent))
+    return isinstance(value, dict) and (agent_of_hook(value) == agent or _mentions(value.get(HOOKS), agent))

@@ -17,8 +17,8 @@ from urllib.parse import unquote, urlsplit
 
 from preheat import __version__
 from preheat.agents.hooking import fields
-from preheat.agents.pythons import Python, clean, look
-from preheat.agents.ways import Package
+from preheat.agents.pythons import Interpreter, clean_environment, inspect_interpreter
+from preheat.agents.ways import PackageStep
 
 PACKAGE_NAME = "preheat"
 _SECONDS = 900.0
@@ -26,7 +26,7 @@ _OLDEST_PIP = (22, 2)
 """The first pip with `--dry-run --report`."""
 
 
-class Cannot(Exception):  # noqa: N818 - reads as a sentence where it is raised
+class CannotInstall(Exception):  # noqa: N818 - reads as a sentence where it is raised
     """Packages cannot be added or removed there; the message says why."""
 
 
@@ -42,7 +42,7 @@ class PackagePlan(NamedTuple):
     source: tuple[str, ...] = ()
     """Where Preheat itself comes from, in pip's words."""
     tool: tuple[str, ...] = ()
-    there: str = ""
+    version_before: str = ""
     """The version of Preheat that was there before."""
 
 
@@ -51,26 +51,26 @@ def normalise_name(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def held_versions(python: Python) -> dict[str, str]:
+def held_versions(python: Interpreter) -> dict[str, str]:
     """Installed versions by normalised name."""
     return {normalise_name(name): version for name, version in python.packages.items()}
 
 
 # Adding.
-def plan_packages(package: Package, environment: Mapping[str, str]) -> PackagePlan:
+def plan_packages(package: PackageStep, environment: Mapping[str, str]) -> PackagePlan:
     """Plan adding Preheat to a Python; nothing where this version is already there. Raises Cannot."""
-    python = look(package.interpreter, environment, package.group)
+    python = inspect_interpreter(package.interpreter, environment, package.group)
     if python is None:
-        raise Cannot(f"`{package.interpreter}` does not run")
+        raise CannotInstall(f"`{package.interpreter}` does not run")
     there = held_versions(python).get(PACKAGE_NAME, "")
     if python.points.get(PACKAGE_NAME) and there == __version__:
-        return PackagePlan(package.interpreter, "nothing", there=there)
-    if package.kept:
-        raise Cannot(package.kept)
+        return PackagePlan(package.interpreter, "nothing", version_before=there)
+    if package.obstacle:
+        raise CannotInstall(package.obstacle)
     if python.managed:
-        raise Cannot(f"the Python at `{python.prefix}` is managed by the system")
+        raise CannotInstall(f"the Python at `{python.prefix}` is managed by the system")
     if not python.writable:
-        raise Cannot(f"`{python.prefix}` cannot be written to")
+        raise CannotInstall(f"`{python.prefix}` cannot be written to")
     source, tool = find_origin(), _tool(package.interpreter, python, environment)
     if tool[0] == "uv":
         return PackagePlan(package.interpreter, "add", (), (), source, tool, there)
@@ -82,7 +82,7 @@ def plan_packages(package: Package, environment: Mapping[str, str]) -> PackagePl
         if normalise_name(name) in held_versions(python) and normalise_name(name) != PACKAGE_NAME
     ]
     if changed:
-        raise Cannot(f"pip would change {', '.join(changed)}, which is there already")
+        raise CannotInstall(f"pip would change {', '.join(changed)}, which is there already")
     return PackagePlan(package.interpreter, "add", packages, (), source, tool, there)
 
 
@@ -104,9 +104,9 @@ def find_origin() -> tuple[str, ...]:
     return (f"{PACKAGE_NAME}=={__version__}",)
 
 
-def _tool(interpreter: str, python: Python, environment: Mapping[str, str]) -> tuple[str, ...]:
+def _tool(interpreter: str, python: Interpreter, environment: Mapping[str, str]) -> tuple[str, ...]:
     """The pip of that Python, else ours working on it, else uv. Raises Cannot."""
-    ours = look(sys.executable, environment)
+    ours = inspect_interpreter(sys.executable, environment)
     for words, has in (
         ((interpreter, "-m", "pip"), python),
         ((sys.executable, "-m", "pip", "--python", interpreter), ours),
@@ -118,11 +118,11 @@ def _tool(interpreter: str, python: Python, environment: Mapping[str, str]) -> t
     uv = shutil.which("uv", path=environment.get("PATH", ""))
     if uv:
         return ("uv", uv)
-    raise Cannot("neither pip nor uv is there to install with")
+    raise CannotInstall("neither pip nor uv is there to install with")
 
 
 def _dry_run(
-    tool: Sequence[str], source: Sequence[str], python: Python, environment: Mapping[str, str]
+    tool: Sequence[str], source: Sequence[str], python: Interpreter, environment: Mapping[str, str]
 ) -> list[tuple[str, str]]:
     """Name and version of everything that pip would install."""
     with tempfile.TemporaryDirectory(prefix="preheat-") as scratch:
@@ -133,10 +133,10 @@ def _dry_run(
                 found = json.load(stream)["install"]
             return [(each["metadata"]["name"], each["metadata"]["version"]) for each in found]
         except (OSError, ValueError, KeyError, TypeError):
-            raise Cannot("pip did not say what it would install") from None
+            raise CannotInstall("pip did not say what it would install") from None
 
 
-def _install_arguments(scratch: str, source: Sequence[str], python: Python) -> list[str]:
+def _install_arguments(scratch: str, source: Sequence[str], python: Interpreter) -> list[str]:
     """The arguments of `pip install` with every package that is already there constrained to its version."""
     constraints = os.path.join(scratch, "constraints.txt")
     with open(constraints, "w", encoding="utf-8") as stream:
@@ -151,9 +151,9 @@ def _install_arguments(scratch: str, source: Sequence[str], python: Python) -> l
 
 def add_packages(plan: PackagePlan, environment: Mapping[str, str]) -> tuple[str, ...]:
     """Add the packages and return exactly what was added; after a failure everything added is removed. Raises Cannot."""
-    before = look(plan.interpreter, environment)
+    before = inspect_interpreter(plan.interpreter, environment)
     if before is None:
-        raise Cannot(f"`{plan.interpreter}` does not run")
+        raise CannotInstall(f"`{plan.interpreter}` does not run")
     with tempfile.TemporaryDirectory(prefix="preheat-") as scratch:
         try:
             if plan.tool[0] == "uv":
@@ -162,7 +162,7 @@ def add_packages(plan: PackagePlan, environment: Mapping[str, str]) -> tuple[str
                 _run([plan.tool[1], "pip", "install", "--quiet", "--python", plan.interpreter, "--constraint", constraints, *plan.source], environment)  # fmt: skip # noqa: E501
             else:
                 _run([*plan.tool, *_install_arguments(scratch, plan.source, before)], environment)
-        except Cannot:
+        except CannotInstall:
             _remove(plan, sorted(set(_current_versions(plan, environment)) - set(held_versions(before))), environment)
             raise
     after = _current_versions(plan, environment)
@@ -172,12 +172,12 @@ def add_packages(plan: PackagePlan, environment: Mapping[str, str]) -> tuple[str
     added = sorted(name for name in after if name not in held_versions(before))
     if changed:  # the constraints forbid this; if it happens all the same, what was added is removed
         _remove(plan, added, environment)
-        raise Cannot(f"{', '.join(changed)} would not stay as it is")
+        raise CannotInstall(f"{', '.join(changed)} would not stay as it is")
     return tuple(f"{name}=={after[name]}" for name in added)
 
 
 def _current_versions(plan: PackagePlan, environment: Mapping[str, str]) -> dict[str, str]:
-    found = look(plan.interpreter, environment)
+    found = inspect_interpreter(plan.interpreter, environment)
     return held_versions(found) if found is not None else {}
 
 
@@ -185,7 +185,7 @@ def _current_versions(plan: PackagePlan, environment: Mapping[str, str]) -> dict
 def plan_package_removal(interpreter: str, added: Sequence[str], environment: Mapping[str, str]) -> PackagePlan | None:
     """Plan removing what was added earlier, except packages that others need by now or have changed. None where nothing of it
     is left."""
-    python = look(interpreter, environment)
+    python = inspect_interpreter(interpreter, environment)
     if python is None:
         return None
     there, names = held_versions(python), dict(each.split("==", 1) for each in added)
@@ -202,12 +202,12 @@ def plan_package_removal(interpreter: str, added: Sequence[str], environment: Ma
     gone = tuple(f"{name}=={there[name]}" for name in sorted(same))
     try:
         tool = _tool(interpreter, python, environment)
-    except Cannot:
+    except CannotInstall:
         tool = ()
     return PackagePlan(interpreter, "remove", gone, kept, (), tool, there.get(PACKAGE_NAME, ""))
 
 
-def _is_needed(name: str, python: Python, ours: set[str]) -> bool:
+def _is_needed(name: str, python: Interpreter, ours: set[str]) -> bool:
     """Whether a package that stays requires this one, other than as an optional extra."""
     for each, needs in python.needs.items():
         if normalise_name(each) in ours:
@@ -222,7 +222,9 @@ def _is_needed(name: str, python: Python, ours: set[str]) -> bool:
 def remove_packages(plan: PackagePlan, environment: Mapping[str, str]) -> None:
     """Remove the planned packages. Raises Cannot."""
     if not plan.tool:
-        raise Cannot(f"neither pip nor uv is there to take {', '.join(plan.packages)} out of `{plan.interpreter}`")
+        raise CannotInstall(
+            f"neither pip nor uv is there to take {', '.join(plan.packages)} out of `{plan.interpreter}`"
+        )
     _remove(plan, [each.split("==")[0] for each in plan.packages], environment)
 
 
@@ -239,12 +241,17 @@ def _run(words: Sequence[str], environment: Mapping[str, str]) -> None:
     """Run a command. Raises Cannot with the reason that it printed."""
     try:
         done = subprocess.run(
-            words, capture_output=True, env=clean(environment), stdin=subprocess.DEVNULL, timeout=_SECONDS, check=False
+            words,
+            capture_output=True,
+            env=clean_environment(environment),
+            stdin=subprocess.DEVNULL,
+            timeout=_SECONDS,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise Cannot(str(error)) from None
+        raise CannotInstall(str(error)) from None
     if done.returncode != 0:
-        raise Cannot(_reason(done.stderr.decode("utf-8", "replace") or done.stdout.decode("utf-8", "replace")))
+        raise CannotInstall(_reason(done.stderr.decode("utf-8", "replace") or done.stdout.decode("utf-8", "replace")))
 
 
 def _reason(output: str) -> str:

@@ -11,19 +11,19 @@ from typing import Literal, NamedTuple
 from preheat.agents import hooks_of, places_of
 from preheat.agents.hooking import Hooks, Setup
 from preheat.errors import UserError
-from preheat.files import write_whole
-from preheat.installing.commands import client_of
-from preheat.installing.ledger import Installed, digest, entry, note
-from preheat.installing.merging import document, events_of, merged, without
-from preheat.running.place import Address, address, known_address, write_client
+from preheat.files import write_atomically
+from preheat.installing.commands import make_client
+from preheat.installing.ledger import InstalledEntry, digest_of, find_entry, record_entry
+from preheat.installing.merging import add_hooks, hooked_events, parse_settings, remove_hooks
+from preheat.running.place import Address, ensure_address, known_address, write_client
 
-BACKUP = ".preheat-backup-"
+BACKUP_MARK = ".preheat-backup-"
 _SHOWN = Address(0, "the-daemon's-token")
-WRITTEN = "Written by `preheat install"
+WRITTEN_MARK = "Written by `preheat install"
 """Text in every file that Preheat wrote as a whole."""
 
 
-class Plan(NamedTuple):
+class FilePlan(NamedTuple):
     """What will be done to one file."""
 
     agent: str
@@ -43,7 +43,7 @@ class Plan(NamedTuple):
     """By list: how many of the keys that lead to it existed before."""
 
 
-def hooks_for(agent: str) -> Hooks:
+def require_hooks(agent: str) -> Hooks:
     """The agent's hooks. Raises UserError where it has none."""
     found = hooks_of(agent)
     if found is None:
@@ -54,35 +54,37 @@ def hooks_for(agent: str) -> Hooks:
 
 
 def _one_file(agent: str) -> Setup:
-    setup = hooks_for(agent).setup
-    if setup.several is not None:
+    setup = require_hooks(agent).setup
+    if setup.ways is not None:
         raise ValueError(f"{agent} is set up in several steps: see `installing.several`")
     return setup
 
 
-def install_plan(
+def plan_install(
     agent: str,
     folder: str,
     environment: Mapping[str, str],
     project: str = "",
     http: bool | None = None,
-    trial: bool = False,
-) -> Plan:
+    is_preview: bool = False,
+) -> FilePlan:
     """Plan installing; `project` is a folder, or empty for all projects. `http`: True posts where the agent can, False never
     posts, None posts where nobody else could read the token. A `trial` is only shown: no address is reserved for it."""
     setup = _one_file(agent)
     path = os.path.realpath(setup.project_file(project) if project else setup.user_file(environment))
-    before = contents(path)
-    posts, notes = _decide_posts(setup.posts, path, project, http)
-    shown = (known_address(folder) or _SHOWN) if trial else None
-    client = client_of(agent, folder, (shown or address(folder)) if posts else None)
-    known = entry(folder, path)
+    before = read_bytes(path)
+    posts, notes = _decide_posts(setup.can_post, path, project, http)
+    shown = (known_address(folder) or _SHOWN) if is_preview else None
+    client = make_client(agent, folder, (shown or ensure_address(folder)) if posts else None)
+    known = find_entry(folder, path)
     base = _base(agent, path, before, known)
     entries = setup.entries(client) if setup.entries is not None else {}
-    text = setup.whole(client) if setup.whole is not None else merged(base, path, entries, setup.beside)
+    text = (
+        setup.file_text(client) if setup.file_text is not None else add_hooks(base, path, entries, setup.extra_settings)
+    )
     after = text.encode()
     action: Literal["create", "change", "nothing"] = "create" if before is None else "change"
-    return Plan(
+    return FilePlan(
         agent,
         path,
         "nothing" if after == before else action,
@@ -93,7 +95,7 @@ def install_plan(
         posts=posts,
         project=project,
         notes=notes,
-        clean=setup.whole is not None or before is None or base.encode() == before,
+        clean=setup.file_text is not None or before is None or base.encode() == before,
     )
 
 
@@ -125,23 +127,23 @@ def readable_by_others(path: str) -> bool:
         folder = above
 
 
-def _base(agent: str, path: str, before: bytes | None, known: Installed | None) -> str:
+def _base(agent: str, path: str, before: bytes | None, known: InstalledEntry | None) -> str:
     """The file's text without our hooks: the backup if nobody changed the file since, else with our hooks removed."""
     if before is None:
         return ""
-    if known is not None and digest(before) == known.after:
-        was = contents(known.backup) if known.existed and known.backup else None
+    if known is not None and digest_of(before) == known.after:
+        was = read_bytes(known.backup) if known.existed and known.backup else None
         if was is not None or not known.existed:
-            return text_of(was, path)
-    text = text_of(before, path)
-    if hooks_for(agent).setup.whole is not None:
-        if WRITTEN not in text:
+            return decode_text(was, path)
+    text = decode_text(before, path)
+    if require_hooks(agent).setup.file_text is not None:
+        if WRITTEN_MARK not in text:
             raise UserError(f"`{path}` is there already and not Preheat's; move it away first")
         return ""
-    return without(text, path, agent)
+    return remove_hooks(text, path, agent)
 
 
-def text_of(data: bytes | None, path: str) -> str:
+def decode_text(data: bytes | None, path: str) -> str:
     """A file's text. Raises UserError with the line where it is none."""
     try:
         return (data or b"").decode()
@@ -150,37 +152,37 @@ def text_of(data: bytes | None, path: str) -> str:
         raise UserError(f"`{path}`, line {line}: no UTF-8 text; repair it first, nothing was changed") from None
 
 
-def uninstall_plan(agent: str, folder: str, environment: Mapping[str, str], project: str = "") -> Plan | None:
+def plan_uninstall(agent: str, folder: str, environment: Mapping[str, str], project: str = "") -> FilePlan | None:
     """Plan uninstalling, from the person's file or the project's; None where nothing of ours is installed."""
     setup = _one_file(agent)
     path = os.path.realpath(setup.project_file(project) if project else setup.user_file(environment))
     return _removal(agent, folder, path, project)
 
 
-def _removal(agent: str, folder: str, path: str, project: str) -> Plan | None:
-    before = contents(path)
-    known = entry(folder, path)
+def _removal(agent: str, folder: str, path: str, project: str) -> FilePlan | None:
+    before = read_bytes(path)
+    known = find_entry(folder, path)
     if before is None:
         return None
-    if known is not None and digest(before) == known.after and (not known.existed or known.backup):
-        was = contents(known.backup) if known.existed else None
+    if known is not None and digest_of(before) == known.after and (not known.existed or known.backup):
+        was = read_bytes(known.backup) if known.existed else None
         if was is not None or not known.existed:
-            return Plan(agent, path, "restore" if known.existed else "delete", before, was, project=project)
-    setup = hooks_for(agent).setup
-    text = text_of(before, path)
-    if setup.whole is not None:
-        return Plan(agent, path, "delete", before, None, project=project) if WRITTEN in text else None
-    events = events_of(document(text, path).value, agent)
+            return FilePlan(agent, path, "restore" if known.existed else "delete", before, was, project=project)
+    setup = require_hooks(agent).setup
+    text = decode_text(before, path)
+    if setup.file_text is not None:
+        return FilePlan(agent, path, "delete", before, None, project=project) if WRITTEN_MARK in text else None
+    events = hooked_events(parse_settings(text, path).value, agent)
     if not events:
         return None
-    rest = without(text, path, agent)
-    if known is not None and not known.existed and document(rest, path).value in ({}, dict(setup.beside)):
-        return Plan(agent, path, "delete", before, None, events=events, project=project)
-    return Plan(agent, path, "change", before, rest.encode(), events=events, project=project)
+    rest = remove_hooks(text, path, agent)
+    if known is not None and not known.existed and parse_settings(rest, path).value in ({}, dict(setup.extra_settings)):
+        return FilePlan(agent, path, "delete", before, None, events=events, project=project)
+    return FilePlan(agent, path, "change", before, rest.encode(), events=events, project=project)
 
 
 # Doing it.
-def carry_out(plan: Plan, folder: str, at: float) -> str:
+def apply_file_plan(plan: FilePlan, folder: str, at: float) -> str:
     """Do what was planned and return the backup's path, if one was made. Raises OSError, and then nothing has changed."""
     if plan.installs:
         write_client(folder)
@@ -192,48 +194,48 @@ def carry_out(plan: Plan, folder: str, at: float) -> str:
     return ""
 
 
-def _install(plan: Plan, after: bytes, folder: str, at: float) -> str:
-    known = entry(folder, plan.path)
-    untouched = known is not None and plan.before is not None and digest(plan.before) == known.after
+def _install(plan: FilePlan, after: bytes, folder: str, at: float) -> str:
+    known = find_entry(folder, plan.path)
+    untouched = known is not None and plan.before is not None and digest_of(plan.before) == known.after
     existed, backup, made = plan.before is not None, "", known.made if known is not None else ()
     if untouched and known is not None:  # the earlier backup is still the file to restore
         existed, backup = known.existed, known.backup
     elif plan.before is not None:
-        backup = _unused_path(plan.path + BACKUP + time.strftime("%Y%m%dT%H%M%S", time.localtime(at)))
-        write(backup, plan.before, plan.path)
+        backup = _unused_path(plan.path + BACKUP_MARK + time.strftime("%Y%m%dT%H%M%S", time.localtime(at)))
+        write_settings(backup, plan.before, plan.path)
     made = made or missing_folders(plan.path)
-    write(plan.path, after, plan.path)
-    done = Installed(
+    write_settings(plan.path, after, plan.path)
+    done = InstalledEntry(
         agent=plan.agent,
         path=plan.path,
         at=at,
         existed=existed,
         # A backup that holds our old hooks is for the person only: it is never restored.
         backup=backup if untouched or plan.clean else "",
-        after=digest(after),
+        after=digest_of(after),
         project=plan.project,
         made=made,
         keys=dict(plan.keys),
     )
-    note(folder, plan.path, done)
+    record_entry(folder, plan.path, done)
     return backup
 
 
-def _uninstall(plan: Plan, folder: str) -> None:
-    known = entry(folder, plan.path)
+def _uninstall(plan: FilePlan, folder: str) -> None:
+    known = find_entry(folder, plan.path)
     if plan.after is None:
         os.unlink(plan.path)
     else:
-        write(plan.path, plan.after, plan.path)
+        write_settings(plan.path, plan.after, plan.path)
     if known is not None and known.backup and plan.action == "restore":
         _delete_backup(known.backup)
     if known is not None and plan.after is None:
         remove_empty(known.made)
-    note(folder, plan.path, None)
+    record_entry(folder, plan.path, None)
 
 
 def _delete_backup(backup: str) -> None:
-    if BACKUP in backup and os.path.exists(backup):
+    if BACKUP_MARK in backup and os.path.exists(backup):
         os.unlink(backup)
 
 
@@ -245,10 +247,10 @@ def _unused_path(path: str) -> str:
     return found
 
 
-def write(path: str, data: bytes, like: str) -> None:
+def write_settings(path: str, data: bytes, like: str) -> None:
     """Write a file atomically, with the permissions of `like`; a new file is readable by its owner only."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    write_whole(path, data, like=like, durable=True)
+    write_atomically(path, data, like=like, durable=True)
 
 
 def missing_folders(path: str) -> tuple[str, ...]:
@@ -269,7 +271,7 @@ def remove_empty(folders: Sequence[str]) -> None:
             return
 
 
-def contents(path: str) -> bytes | None:
+def read_bytes(path: str) -> bytes | None:
     """A file's bytes; None where there is none."""
     try:
         with open(path, "rb") as stream:

@@ -9,10 +9,18 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from preheat.agents import places_of
-from preheat.agents.pythons import look
-from preheat.agents.ways import Around, Folder, Item, Package, Several, Target, Way
+from preheat.agents.pythons import inspect_interpreter
+from preheat.agents.ways import (
+    FolderStep,
+    InstallContext,
+    InstallTarget,
+    InstallWay,
+    InstallWays,
+    ListEntry,
+    PackageStep,
+)
 from preheat.errors import UserError
-from preheat.installing.commands import client_of
+from preheat.installing.commands import make_client
 from preheat.installing.folders import (
     FolderPlan,
     is_our_folder,
@@ -22,39 +30,39 @@ from preheat.installing.folders import (
     write_folder,
 )
 from preheat.installing.items import holds_our_item, load_yaml_settings, plan_item_removal, plan_items
-from preheat.installing.ledger import Installed, entries_of, entry, note
+from preheat.installing.ledger import InstalledEntry, find_entries, find_entry, record_entry
 from preheat.installing.packages import (
     PACKAGE_NAME,
-    Cannot,
+    CannotInstall,
     PackagePlan,
     add_packages,
     plan_package_removal,
     plan_packages,
     remove_packages,
 )
-from preheat.installing.plans import Plan, carry_out, hooks_for
+from preheat.installing.plans import FilePlan, apply_file_plan, require_hooks
 from preheat.running.place import write_client
 
-Planned: TypeAlias = PackagePlan | FolderPlan | Plan
+StepPlan: TypeAlias = PackagePlan | FolderPlan | FilePlan
 
 
-class Work(NamedTuple):
+class InstallPlan(NamedTuple):
     """What an installation or its removal will do."""
 
     agent: str
-    steps: tuple[Planned, ...]
-    way: Way | None = None
-    target: Target | None = None
+    steps: tuple[StepPlan, ...]
+    way: InstallWay | None = None
+    target: InstallTarget | None = None
     why: str = ""
     """Why the first way is not taken; empty where it is, or where the person chose."""
     notes: tuple[str, ...] = ()
 
     @property
-    def nothing(self) -> bool:
+    def is_empty(self) -> bool:
         return all(step.action == "nothing" for step in self.steps)
 
 
-class Done(NamedTuple):
+class InstallResult(NamedTuple):
     """What was done."""
 
     backup: str = ""
@@ -63,72 +71,76 @@ class Done(NamedTuple):
     kept: tuple[str, ...] = ()
 
 
-def several_of(agent: str) -> Several | None:
+def ways_of(agent: str) -> InstallWays | None:
     """The agent's several ways; None where it is set up by one file."""
-    return hooks_for(agent).setup.several
+    return require_hooks(agent).setup.ways
 
 
-def around(agent: str, folder: str, environment: Mapping[str, str], interpreter: str = "") -> Around:
-    return Around(environment, interpreter, client_of(agent, folder).arguments, folder)
+def make_surroundings(agent: str, folder: str, environment: Mapping[str, str], interpreter: str = "") -> InstallContext:
+    return InstallContext(environment, interpreter, make_client(agent, folder).arguments, folder)
 
 
 # Installing.
-def install_work(agent: str, folder: str, environment: Mapping[str, str], how: str = "", without: str = "") -> Work:
+def plan_agent_install(
+    agent: str, folder: str, environment: Mapping[str, str], how: str = "", failure: str = ""
+) -> InstallPlan:
     """Plan installing. `how`: the way that the person chose, else the way already in use, else the first possible one; `without`
     says why the first way has failed. Raises UserError, and then nothing has changed."""
-    several = several_of(agent)
+    several = ways_of(agent)
     if several is None:
         raise UserError(f"{places_of(agent).title} is installed in one way only; leave `--how` out")
-    if how and how not in several.hows:
-        raise UserError(f"there is no way `{how}` for {places_of(agent).title}; there are {', '.join(several.hows)}")
+    if how and how not in several.names:
+        raise UserError(f"there is no way `{how}` for {places_of(agent).title}; there are {', '.join(several.names)}")
     target = several.target(environment)
     # First of all: where the settings cannot be read, nothing is changed.
     load_yaml_settings(target.settings)
-    ways = several.ways(around(agent, folder, environment, target.interpreter))
+    ways = several.ways(make_surroundings(agent, folder, environment, target.interpreter))
     there = [way for way in ways if _is_installed(way, environment)]
-    as_before = there[0].how if len(there) == 1 and not without else ""
+    as_before = there[0].name if len(there) == 1 and not failure else ""
     # Settings that cannot be changed safely are refused before any package is looked for.
-    _plan_settings(agent, folder, next((way for way in ways if way.how == (how or as_before)), ways[0]), ways)
-    chosen, package, why = _choose_way(ways, how or as_before, environment, without)
+    _plan_settings(agent, folder, next((way for way in ways if way.name == (how or as_before)), ways[0]), ways)
+    chosen, package, why = _choose_way(ways, how or as_before, environment, failure)
     steps = (*((package,) if package else ()), *_steps(agent, folder, environment, chosen, ways))
-    return Work(agent, steps, chosen, target, why, (*_warn_of_package(steps, chosen, there), *target.notes))
+    return InstallPlan(agent, steps, chosen, target, why, (*_warn_of_package(steps, chosen, there), *target.notes))
 
 
-def _is_installed(way: Way, environment: Mapping[str, str]) -> bool:
+def _is_installed(way: InstallWay, environment: Mapping[str, str]) -> bool:
     """Whether the way is installed, whether or not the program is set to load it."""
     first = way.steps[0]
-    if isinstance(first, Package):
-        found = look(first.interpreter, environment, first.group)
+    if isinstance(first, PackageStep):
+        found = inspect_interpreter(first.interpreter, environment, first.group)
         return found is not None and PACKAGE_NAME in found.points
-    if isinstance(first, Folder):
+    if isinstance(first, FolderStep):
         return is_our_folder(first)
     return len(way.steps) == 1 and holds_our_item(first, load_yaml_settings(first.path))
 
 
 def _choose_way(
-    ways: Sequence[Way], how: str, environment: Mapping[str, str], why: str
-) -> tuple[Way, PackagePlan | None, str]:
+    ways: Sequence[InstallWay], how: str, environment: Mapping[str, str], why: str
+) -> tuple[InstallWay, PackagePlan | None, str]:
     """The way, its plan for the program's Python, and why it is not the first way."""
     for way in ways:
-        if how and way.how != how:
+        if how and way.name != how:
             continue
-        package = next((step for step in way.steps if isinstance(step, Package)), None)
+        package = next((step for step in way.steps if isinstance(step, PackageStep)), None)
         if package is None:
             return way, None, why
         if why:
             continue
         try:
             return way, plan_packages(package, environment), ""
-        except Cannot as problem:
+        except CannotInstall as problem:
             why = str(problem)
-    raise UserError(f"`--how {how}` cannot be done: {why}. `--how {ways[1].how}` needs none of it; nothing was changed")
+    raise UserError(
+        f"`--how {how}` cannot be done: {why}. `--how {ways[1].name}` needs none of it; nothing was changed"
+    )
 
 
 def _steps(
-    agent: str, folder: str, environment: Mapping[str, str], chosen: Way, ways: Sequence[Way]
-) -> tuple[Planned, ...]:
+    agent: str, folder: str, environment: Mapping[str, str], chosen: InstallWay, ways: Sequence[InstallWay]
+) -> tuple[StepPlan, ...]:
     """Every step but the packages of the chosen way."""
-    steps: list[Planned] = [plan_folder(agent, step, folder) for step in chosen.steps if isinstance(step, Folder)]
+    steps: list[StepPlan] = [plan_folder(agent, step, folder) for step in chosen.steps if isinstance(step, FolderStep)]
     steps.append(_plan_settings(agent, folder, chosen, ways))
     # What another way has installed would be loaded a second time.
     for way in ways:
@@ -137,25 +149,25 @@ def _steps(
     return tuple(steps)
 
 
-def _plan_settings(agent: str, folder: str, chosen: Way, ways: Sequence[Way]) -> Plan:
+def _plan_settings(agent: str, folder: str, chosen: InstallWay, ways: Sequence[InstallWay]) -> FilePlan:
     """Plan the program's settings: they hold the items of the chosen way and of no other."""
-    wanted = [step for step in chosen.steps if isinstance(step, Item)]
+    wanted = [step for step in chosen.steps if isinstance(step, ListEntry)]
     others = [step for step in _items(ways) if step.keys not in [each.keys for each in wanted]]
     return plan_items(agent, (wanted or others)[0].path, wanted, others, folder)
 
 
-def _items(ways: Sequence[Way]) -> list[Item]:
-    found = {step.keys: step for way in ways for step in way.steps if isinstance(step, Item)}
+def _items(ways: Sequence[InstallWay]) -> list[ListEntry]:
+    found = {step.keys: step for way in ways for step in way.steps if isinstance(step, ListEntry)}
     return list(found.values())
 
 
-def _removals(agent: str, folder: str, environment: Mapping[str, str], way: Way) -> list[Planned]:
+def _removals(agent: str, folder: str, environment: Mapping[str, str], way: InstallWay) -> list[StepPlan]:
     """Plan removing what a way has installed apart from the settings."""
-    found: list[Planned | None] = [
-        plan_folder_removal(agent, step, folder) for step in way.steps if isinstance(step, Folder)
+    found: list[StepPlan | None] = [
+        plan_folder_removal(agent, step, folder) for step in way.steps if isinstance(step, FolderStep)
     ]
-    if any(isinstance(step, Package) for step in way.steps):
-        settings = [step.path for step in way.steps if isinstance(step, Item)]
+    if any(isinstance(step, PackageStep) for step in way.steps):
+        settings = [step.path for step in way.steps if isinstance(step, ListEntry)]
         found += _package_removals(agent, folder, environment, settings)
     return [step for step in found if step is not None]
 
@@ -164,16 +176,16 @@ def _package_removals(
     agent: str, folder: str, environment: Mapping[str, str], settings: Sequence[str]
 ) -> list[PackagePlan | None]:
     """Plan removing exactly the packages that we added, unless another home of the program still loads them."""
-    if any(each.path not in settings and os.path.exists(each.path) for each in entries_of(folder, agent, "file")):
+    if any(each.path not in settings and os.path.exists(each.path) for each in find_entries(folder, agent, "file")):
         return []
-    known = entries_of(folder, agent, "packages")
+    known = find_entries(folder, agent, "packages")
     return [plan_package_removal(each.path, each.packages, environment) for each in known]
 
 
-def _warn_of_package(steps: Sequence[Planned], chosen: Way, there: Sequence[Way]) -> tuple[str, ...]:
+def _warn_of_package(steps: Sequence[StepPlan], chosen: InstallWay, there: Sequence[InstallWay]) -> tuple[str, ...]:
     """A warning where a package that we did not add would be loaded as well."""
     for way in there:
-        package = next((step for step in way.steps if isinstance(step, Package)), None)
+        package = next((step for step in way.steps if isinstance(step, PackageStep)), None)
         if package is not None and way is not chosen and not any(isinstance(step, PackagePlan) for step in steps):
             return (
                 f"Preheat is also a package in `{package.interpreter}` and stays there: it may be loaded instead or besides. "
@@ -182,23 +194,25 @@ def _warn_of_package(steps: Sequence[Planned], chosen: Way, there: Sequence[Way]
     return ()
 
 
-def install(agent: str, folder: str, environment: Mapping[str, str], how: str, at: float) -> tuple[Work, Done]:
+def install_agent(
+    agent: str, folder: str, environment: Mapping[str, str], how: str, at: float
+) -> tuple[InstallPlan, InstallResult]:
     """Plan and install. If the first way fails and the person did not choose one, the next is taken. Raises UserError."""
-    work = install_work(agent, folder, environment, how)
+    work = plan_agent_install(agent, folder, environment, how)
     try:
-        return work, do(work, folder, environment, at)
-    except Cannot as problem:
+        return work, apply_install_plan(work, folder, environment, at)
+    except CannotInstall as problem:
         if how:
             raise UserError(f"`--how {how}` did not work: {problem}; nothing was changed") from None
-        work = install_work(agent, folder, environment, without=str(problem))
-        return work, do(work, folder, environment, at)
+        work = plan_agent_install(agent, folder, environment, failure=str(problem))
+        return work, apply_install_plan(work, folder, environment, at)
 
 
-def do(work: Work, folder: str, environment: Mapping[str, str], at: float) -> Done:
+def apply_install_plan(work: InstallPlan, folder: str, environment: Mapping[str, str], at: float) -> InstallResult:
     """Carry out a plan. Raises Cannot before anything has changed, OSError in between."""
     if work.way is not None:
         write_client(folder)
-    done = Done()
+    done = InstallResult()
     for step in work.steps:
         if isinstance(step, PackagePlan):
             done = _apply_package_plan(step, work.agent, folder, environment, at, done)
@@ -209,45 +223,45 @@ def do(work: Work, folder: str, environment: Mapping[str, str], at: float) -> Do
             elif step.action != "nothing":
                 write_folder(step, folder, at)
         else:
-            done = done._replace(backup=carry_out(step, folder, at) or done.backup)
+            done = done._replace(backup=apply_file_plan(step, folder, at) or done.backup)
     return done
 
 
 def _apply_package_plan(
-    step: PackagePlan, agent: str, folder: str, environment: Mapping[str, str], at: float, done: Done
-) -> Done:
+    step: PackagePlan, agent: str, folder: str, environment: Mapping[str, str], at: float, done: InstallResult
+) -> InstallResult:
     if step.action == "add":
         added = add_packages(step, environment)
-        known = entry(folder, step.interpreter)
+        known = find_entry(folder, step.interpreter)
         whole = tuple(dict.fromkeys((*(known.packages if known else ()), *added)))
         newest = {each.split("==")[0]: each for each in whole}
-        kept = Installed(
+        kept = InstalledEntry(
             agent=agent, path=step.interpreter, at=at, existed=True, after="", kind="packages", packages=tuple(newest.values())
         )  # fmt: skip
-        note(folder, step.interpreter, kept)
+        record_entry(folder, step.interpreter, kept)
         return done._replace(added=added)
     if step.action == "remove":
         remove_packages(step, environment)
-        note(folder, step.interpreter, None)
+        record_entry(folder, step.interpreter, None)
         return done._replace(removed=step.packages, kept=(*done.kept, *step.kept))
     return done
 
 
 # Uninstalling.
-def uninstall_work(agent: str, folder: str, environment: Mapping[str, str]) -> Work | None:
+def plan_agent_uninstall(agent: str, folder: str, environment: Mapping[str, str]) -> InstallPlan | None:
     """Plan removing every way; None where nothing of ours is installed. Works without the program."""
-    several = several_of(agent)
+    several = ways_of(agent)
     if several is None:
         return None
-    ways = several.ways(around(agent, folder, environment))
-    steps: list[Planned | None] = [
+    ways = several.ways(make_surroundings(agent, folder, environment))
+    steps: list[StepPlan | None] = [
         plan_item_removal(agent, path, [item for item in _items(ways) if item.path == path], folder)
         for path in dict.fromkeys(item.path for item in _items(ways))
     ]
     for way in ways:
         steps += _removals(agent, folder, environment, way)
     steps += [
-        plan_package_removal(each.path, each.packages, environment) for each in entries_of(folder, agent, "packages")
+        plan_package_removal(each.path, each.packages, environment) for each in find_entries(folder, agent, "packages")
     ]
     found = tuple(step for step in steps if step is not None)
-    return Work(agent, found) if found else None
+    return InstallPlan(agent, found) if found else None

@@ -11,18 +11,18 @@ from typing import Any, Literal
 
 import msgspec
 
-from preheat.agents import HOOKED, places_of
-from preheat.agents.hooking import Setup, State
+from preheat.agents import WITH_HOOKS, places_of
+from preheat.agents.hooking import HookStatus, Setup
 from preheat.errors import UserError
-from preheat.installing.commands import OPTIONS, client_of, missing
-from preheat.installing.ledger import load
-from preheat.installing.looking import looked
-from preheat.installing.merging import document, events_of
-from preheat.installing.plans import WRITTEN, contents, hooks_for
-from preheat.running.place import CLIENT, SEEN, holder, known_address, live_folder
+from preheat.installing.commands import PYTHON_OPTIONS, find_missing_file, make_client
+from preheat.installing.ledger import load_ledger
+from preheat.installing.looking import find_ways
+from preheat.installing.merging import hooked_events, parse_settings
+from preheat.installing.plans import WRITTEN_MARK, read_bytes, require_hooks
+from preheat.running.place import CLIENT_FILES, LAST_SEEN_FILE, find_daemon, known_address, live_folder
 
 
-class Place(msgspec.Struct, frozen=True, kw_only=True):
+class InstallPlace(msgspec.Struct, frozen=True, kw_only=True):
     """One file that calls us."""
 
     path: str
@@ -42,14 +42,14 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     """Of the installed Preheat, where that is a copy of its own."""
 
 
-class Standing(msgspec.Struct, frozen=True, kw_only=True):
+class AgentInstallStatus(msgspec.Struct, frozen=True, kw_only=True):
     """What is installed for one agent."""
 
     agent: str
     title: str
     present: bool
     """The program has left files on this machine."""
-    places: tuple[Place, ...] = ()
+    places: tuple[InstallPlace, ...] = ()
     doubles: tuple[str, ...] = ()
     """Files that call us in the same session; empty where there are fewer than two."""
     advice: str = ""
@@ -69,22 +69,24 @@ class SelfTest(msgspec.Struct, frozen=True, kw_only=True):
     why: str = ""
 
 
-def standings(folder: str, environment: Mapping[str, str], project: str) -> list[Standing]:
+def install_statuses(folder: str, environment: Mapping[str, str], project: str) -> list[AgentInstallStatus]:
     """The state of every agent that has hooks; `project` is a folder whose settings are read besides the person's."""
     seen = _last_seen(folder)
-    return [_status(agent, folder, environment, project, seen) for agent in HOOKED]
+    return [_status(agent, folder, environment, project, seen) for agent in WITH_HOOKS]
 
 
-def _status(agent: str, folder: str, environment: Mapping[str, str], project: str, seen: Mapping[str, Any]) -> Standing:
-    setup = hooks_for(agent).setup
+def _status(
+    agent: str, folder: str, environment: Mapping[str, str], project: str, seen: Mapping[str, Any]
+) -> AgentInstallStatus:
+    setup = require_hooks(agent).setup
     last = seen.get(agent)
     event: dict[str, Any] = last if isinstance(last, dict) else {}
     at = event.get("at")
-    if setup.several is not None:
+    if setup.ways is not None:
         return _status_of_ways(agent, folder, environment, event)
     places = _places(agent, setup, folder, environment, project)
-    doubles = double_firing(agent, environment, project)
-    return Standing(
+    doubles = find_double_hooks(agent, environment, project)
+    return AgentInstallStatus(
         agent=agent,
         title=places_of(agent).title,
         present=any(os.path.exists(root) for root in places_of(agent).roots(environment)),
@@ -96,11 +98,13 @@ def _status(agent: str, folder: str, environment: Mapping[str, str], project: st
     )
 
 
-def _status_of_ways(agent: str, folder: str, environment: Mapping[str, str], event: Mapping[str, Any]) -> Standing:
+def _status_of_ways(
+    agent: str, folder: str, environment: Mapping[str, str], event: Mapping[str, Any]
+) -> AgentInstallStatus:
     """The state of an agent that can be set up in several ways."""
-    found, at = looked(agent, folder, environment), event.get("at")
+    found, at = find_ways(agent, folder, environment), event.get("at")
     places = [
-        Place(
+        InstallPlace(
             path=each.path,
             scope="person",
             events=each.events,
@@ -111,16 +115,16 @@ def _status_of_ways(agent: str, folder: str, environment: Mapping[str, str], eve
             how=each.how,
             version=each.version,
         )
-        for each in found.seen
+        for each in found.ways
     ]
     roots = places_of(agent).roots(environment)
-    return Standing(
+    return AgentInstallStatus(
         agent=agent,
         title=places_of(agent).title,
         present=found.target is not None or any(os.path.exists(root) for root in roots),
         places=tuple(places),
-        doubles=tuple(found.twice),
-        advice=f"`preheat install {agent} --how {found.seen[0].how}` leaves one of them." if found.twice else "",
+        doubles=tuple(found.doubles),
+        advice=f"`preheat install {agent} --how {found.ways[0].how}` leaves one of them." if found.doubles else "",
         last_event=str(event.get("event") or ""),
         last_at=float(at) if isinstance(at, int | float) else None,
         program=f"{found.target.title}, run by {found.target.interpreter}" if found.target else "",
@@ -128,11 +132,11 @@ def _status_of_ways(agent: str, folder: str, environment: Mapping[str, str], eve
     )
 
 
-def _places(agent: str, setup: Setup, folder: str, environment: Mapping[str, str], project: str) -> list[Place]:
+def _places(agent: str, setup: Setup, folder: str, environment: Mapping[str, str], project: str) -> list[InstallPlace]:
     wanted = {os.path.realpath(setup.user_file(environment)): ""}
     if project:
         wanted[os.path.realpath(setup.project_file(project))] = project
-    for each in load(folder).files:
+    for each in load_ledger(folder).files:
         if each.agent == agent:
             wanted.setdefault(each.path, each.project)
     found = (_place(agent, setup, path, folder, environment, where) for path, where in wanted.items())
@@ -141,35 +145,39 @@ def _places(agent: str, setup: Setup, folder: str, environment: Mapping[str, str
 
 def _place(
     agent: str, setup: Setup, path: str, folder: str, environment: Mapping[str, str], project: str
-) -> Place | None:
-    data = contents(path)
+) -> InstallPlace | None:
+    data = read_bytes(path)
     text = (data or b"").decode("utf-8", "replace")
-    if setup.whole is not None:
-        if WRITTEN not in text:
+    if setup.file_text is not None:
+        if WRITTEN_MARK not in text:
             return None
-        client = client_of(agent, folder)
+        client = make_client(agent, folder)
         gone = next((word for word in client.arguments if os.sep in word and not os.path.exists(word)), "")
         settings: dict[str, Any] = {}
         events: tuple[str, ...] = ()
-        current, posts = text == setup.whole(client), False
+        current, posts = text == setup.file_text(client), False
     else:
         settings = _settings(text, path)
-        events = events_of(settings, agent)
+        events = hooked_events(settings, agent)
         if not events:
             return None
-        commands = [value for value in _strings(settings.get("hooks")) if CLIENT[0] in value and OPTIONS[0] in value]
-        gone = next((found for command in commands if (found := missing(command))), "")
+        commands = [
+            value
+            for value in _strings(settings.get("hooks"))
+            if CLIENT_FILES[0] in value and PYTHON_OPTIONS[0] in value
+        ]
+        gone = next((found for command in commands if (found := find_missing_file(command))), "")
         posts = any(value.startswith("http://127.0.0.1:") for value in _strings(settings.get("hooks")))
         entries = (
-            setup.entries(client_of(agent, folder, known_address(folder) if posts else None))
+            setup.entries(make_client(agent, folder, known_address(folder) if posts else None))
             if setup.entries is not None
             else {}
         )
         current = all(_has(settings, event, group) for event, groups in entries.items() for group in groups)
-    state = setup.state(environment, project, path, settings)
+    state = setup.status(environment, project, path, settings)
     if gone:
-        state = State("no", f"`{gone}` is gone; `preheat install {agent}` puts it right")
-    return Place(
+        state = HookStatus("no", f"`{gone}` is gone; `preheat install {agent}` puts it right")
+    return InstallPlace(
         path=path,
         scope="project" if project else "person",
         project=project,
@@ -184,7 +192,7 @@ def _place(
 
 def _settings(text: str, path: str) -> dict[str, Any]:
     try:
-        found: dict[str, Any] = document(text, path).value if text.strip() else {}
+        found: dict[str, Any] = parse_settings(text, path).value if text.strip() else {}
     except UserError:
         return {}
     return found
@@ -203,10 +211,10 @@ def _strings(value: Any) -> list[str]:
     return [found for each in inner for found in _strings(each)]
 
 
-def faults(folder: str, environment: Mapping[str, str], project: str) -> list[str]:
+def find_faults(folder: str, environment: Mapping[str, str], project: str) -> list[str]:
     """What is installed and cannot work, or runs twice; one sentence each."""
     found = []
-    for each in standings(folder, environment, project):
+    for each in install_statuses(folder, environment, project):
         broken = [place for place in each.places if place.active == "no" and (place.missing or place.how)]
         found += [f"{each.title} does not call Preheat from `{place.path}`: {place.reason}" for place in broken]
         if each.doubles:
@@ -215,23 +223,23 @@ def faults(folder: str, environment: Mapping[str, str], project: str) -> list[st
 
 
 # Hooks that run twice.
-def double_firing(agent: str, environment: Mapping[str, str], project: str) -> list[str]:
+def find_double_hooks(agent: str, environment: Mapping[str, str], project: str) -> list[str]:
     """The files whose hooks of ours would run in one session of the agent, if there is more than one."""
-    setup = hooks_for(agent).setup
-    if setup.several is not None:
+    setup = require_hooks(agent).setup
+    if setup.ways is not None:
         return []
-    paths = dict.fromkeys(os.path.realpath(path) for path in setup.obeys(environment, project))
+    paths = dict.fromkeys(os.path.realpath(path) for path in setup.settings_files(environment, project))
     found = [path for path in paths if _calls_us(path)]
     return found if len(found) > 1 else []
 
 
 def _calls_us(path: str) -> bool:
-    data = contents(path) or b""
+    data = read_bytes(path) or b""
     text = data.decode("utf-8", "replace")
-    if WRITTEN in text:
+    if WRITTEN_MARK in text:
         return True
     settings = _settings(text, path)
-    return any(events_of(settings, agent) for agent in HOOKED)
+    return any(hooked_events(settings, agent) for agent in WITH_HOOKS)
 
 
 def _advice(setup: Setup, doubles: list[str], environment: Mapping[str, str], project: str, agent: str) -> str:
@@ -241,17 +249,17 @@ def _advice(setup: Setup, doubles: list[str], environment: Mapping[str, str], pr
         os.path.realpath(setup.user_file(environment)),
         os.path.realpath(setup.project_file(project)) if project else "",
     }
-    if own >= set(doubles) or not setup.double:
+    if own >= set(doubles) or not setup.duplicate_advice:
         return (
             f"It is installed for all projects and for this one: `preheat uninstall {agent} --project` leaves one of them. "
             "Until then the second call of each event is left unanswered."
         )
-    return setup.double
+    return setup.duplicate_advice
 
 
 # The daemon and its client.
 def _last_seen(folder: str) -> dict[str, Any]:
-    data = contents(os.path.join(live_folder(folder), SEEN))
+    data = read_bytes(os.path.join(live_folder(folder), LAST_SEEN_FILE))
     try:
         found = msgspec.json.decode(data or b"{}")
     except msgspec.DecodeError:
@@ -259,12 +267,12 @@ def _last_seen(folder: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def self_test(folder: str) -> SelfTest:
+def check_client(folder: str) -> SelfTest:
     """Run the client as an agent would, with an empty event; no daemon is started for it."""
-    words = client_of(HOOKED[0], folder).arguments
+    words = make_client(WITH_HOOKS[0], folder).arguments
     if not os.path.exists(words[-2]):
         return SelfTest(client="missing", why=f"`{words[-2]}` is not there; `preheat install AGENT` puts it there")
-    running = holder(folder) is not None
+    running = find_daemon(folder) is not None
     begun = time.perf_counter()
     try:
         # Without the agent's name it ends before it looks for a daemon.

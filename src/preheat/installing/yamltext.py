@@ -31,11 +31,11 @@ class Node(NamedTuple):
     """Of a list its items, of a mapping its keys and values in turn."""
 
     @property
-    def unwritten(self) -> bool:
+    def is_unwritten(self) -> bool:
         return self.kind == "scalar" and self.start == self.end
 
     @property
-    def nothing(self) -> bool:
+    def is_null(self) -> bool:
         """Empty, `~` or `null`."""
         return self.kind == "scalar" and self.text.lower() in ("", "~", "null")
 
@@ -43,7 +43,7 @@ class Node(NamedTuple):
         return list(zip(self.parts[::2], self.parts[1::2], strict=True))
 
 
-def parse(text: str, path: str) -> Node | None:
+def parse_yaml(text: str, path: str) -> Node | None:
     """The document; None where there is nothing in it. Raises UserError with the line."""
     try:
         events: list[Any] = list(yaml.parse(text, Loader=yaml.SafeLoader))
@@ -86,9 +86,9 @@ def _build(events: list[Any], at: int) -> tuple[Node, int]:
     return Node(kind, start, end, line, flow, anchor=anchor, parts=tuple(parts)), at + 1
 
 
-def value_of(text: str, path: str) -> Any:
+def load_yaml(text: str, path: str) -> Any:
     """Load the document. Raises UserError with the line."""
-    parse(text, path)
+    parse_yaml(text, path)
     try:
         return yaml.safe_load(text)
     except yaml.MarkedYAMLError as problem:
@@ -99,7 +99,7 @@ def value_of(text: str, path: str) -> Any:
 
 
 # Finding.
-class Found(NamedTuple):
+class KeyPath(NamedTuple):
     """How far a path of keys leads into a document."""
 
     node: Node
@@ -109,11 +109,11 @@ class Found(NamedTuple):
     key: Node | None = None
 
 
-def _find(root: Node, keys: Keys, path: str) -> Found:
+def _find(root: Node, keys: Keys, path: str) -> KeyPath:
     node, key = root, None
     for depth, name in enumerate(keys):
-        if node.nothing:
-            return Found(node, depth, key)
+        if node.is_null:
+            return KeyPath(node, depth, key)
         label = ".".join(keys[:depth]) or "the document"
         _refuse_shared(node, label, path)
         if node.kind != "mapping":
@@ -127,9 +127,9 @@ def _find(root: Node, keys: Keys, path: str) -> Found:
             merged = next((pair[0] for pair in node.pairs() if pair[0].text == "<<"), None)
             if merged is not None:
                 raise _refusal(path, merged.line, f"`{label}` takes its values from elsewhere (`<<`)")
-            return Found(node, depth, key)
+            return KeyPath(node, depth, key)
         key, node = named[0]
-    return Found(node, len(keys), key)
+    return KeyPath(node, len(keys), key)
 
 
 def _refuse_shared(node: Node, label: str, path: str) -> None:
@@ -137,23 +137,23 @@ def _refuse_shared(node: Node, label: str, path: str) -> None:
         raise _refusal(path, node.line, f"`{label}` is shared with another place (`&` and `*`)")
 
 
-def _list(root: Node, keys: Keys, path: str) -> Found:
+def _list(root: Node, keys: Keys, path: str) -> KeyPath:
     found = _find(root, keys, path)
     if found.depth == len(keys):
         _refuse_shared(found.node, ".".join(keys), path)
-        if found.node.kind != "list" and not found.node.nothing:
+        if found.node.kind != "list" and not found.node.is_null:
             raise _refusal(path, found.node.line, f"`{'.'.join(keys)}` is no list")
     return found
 
 
-def items(value: Any, keys: Keys) -> list[Any]:
+def items_at(value: Any, keys: Keys) -> list[Any]:
     """The list at a path of keys in a loaded document; empty where there is none."""
     for name in keys:
         value = value.get(name) if isinstance(value, dict) else None
     return value if isinstance(value, list) else []
 
 
-def first_missing(value: Any, keys: Keys) -> int:
+def count_present_keys(value: Any, keys: Keys) -> int:
     """How many of the keys exist in a loaded document."""
     for depth, name in enumerate(keys):
         if not isinstance(value, dict) or name not in value:
@@ -163,9 +163,9 @@ def first_missing(value: Any, keys: Keys) -> int:
 
 
 # Adding.
-def with_item(text: str, path: str, keys: Keys, item: Any) -> str:
+def add_item(text: str, path: str, keys: Keys, item: Any) -> str:
     """The text with one more item at the end of a list; missing keys and a missing list are created."""
-    before = value_of(text, path)
+    before = load_yaml(text, path)
     changed = _insert_item(text, path, keys, item)
     _check(changed, path, _value_with(before, keys, item), keys)
     return changed
@@ -180,8 +180,8 @@ def _value_with(value: Any, keys: Keys, item: Any) -> Any:
 
 def _insert_item(text: str, path: str, keys: Keys, item: Any) -> str:
     end = "\r\n" if "\r\n" in text else "\n"
-    root = parse(text, path)
-    if root is None or root.unwritten:
+    root = parse_yaml(text, path)
+    if root is None or root.is_unwritten:
         return _end_line(text, end) + _block(keys, item, "", end)
     found = _list(root, keys, path)
     node, rest = found.node, keys[found.depth :]
@@ -198,10 +198,10 @@ def _insert_item(text: str, path: str, keys: Keys, item: Any) -> str:
     return _insert_lines(text, node.end, _block(rest, item, indent, end).rstrip("\r\n"), end)
 
 
-def _add_to_null(text: str, found: Found, keys: Keys, item: Any, end: str) -> str:
+def _add_to_null(text: str, found: KeyPath, keys: Keys, item: Any, end: str) -> str:
     """The text with the item put behind a key whose value is empty, `~` or `null`."""
     node, rest = found.node, keys[found.depth :]
-    if not node.unwritten or found.key is None:
+    if not node.is_unwritten or found.key is None:
         return text[: node.start] + _flow(rest, item) + text[node.end :]
     indent = _indent(text, found.key.start)
     inner = _block(rest, item, indent + "  ", end) if rest else f"{indent}  - {_inline(item)}"
@@ -252,19 +252,19 @@ def _indent(text: str, at: int) -> str:
 
 
 # Removing.
-def without_items(text: str, path: str, keys: Keys, ours: Callable[[Any], bool], made: int | None = None) -> str:
+def remove_items(text: str, path: str, keys: Keys, ours: Callable[[Any], bool], made: int | None = None) -> str:
     """The text without our items of a list. A list that becomes empty stays as `[]`; keys from number `made` on were created for
     our items and are removed too where they hold nothing else."""
-    while any(ours(item) for item in items(value_of(text, path), keys)):
+    while any(ours(item) for item in items_at(load_yaml(text, path), keys)):
         text = _remove_one(text, path, keys, ours, made)
     return text
 
 
 def _remove_one(text: str, path: str, keys: Keys, ours: Callable[[Any], bool], made: int | None) -> str:
-    before = value_of(text, path)
-    listed = items(before, keys)
+    before = load_yaml(text, path)
+    listed = items_at(before, keys)
     index = next(at for at, item in enumerate(listed) if ours(item))
-    root = parse(text, path)
+    root = parse_yaml(text, path)
     if root is None:
         return text
     node = _list(root, keys, path).node
@@ -350,7 +350,7 @@ def _value_without(value: Any, keys: Keys) -> Any:
 def _check(text: str, path: str, wanted: Any, keys: Keys) -> None:
     """Raise UserError if the changed text does not load as the wanted value: the person must change such a file."""
     try:
-        loaded = value_of(text, path)
+        loaded = load_yaml(text, path)
     except UserError:
         loaded = ...
     if not _same(loaded, wanted):

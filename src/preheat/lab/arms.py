@@ -9,18 +9,18 @@ from hashlib import blake2b
 from typing import Any, NamedTuple, Protocol
 
 from preheat.errors import UserError
-from preheat.lab.plan import COLD, ITEMS, STRATEGIES, Given, items_of
+from preheat.lab.plan import COLD, ITEM_ARM, STRATEGIES, ArmContext, item_count
 from preheat.lab.tasks.suite import Task
-from preheat.model.experiment import MATCHED
+from preheat.model.experiment import PLACEBO_TOLERANCE
 
-PLAIN = (COLD, "warm", "placebo", "note")
+PLAIN_ARMS = (COLD, "warm", "placebo", "note")
 _LARGEST_FILE = 1_000_000
 _MOST_LINES = 100_000
 _LONGEST_HISTORY = 200_000
 """Tokens of a past session: no model takes more."""
 
 
-class Known(Protocol):
+class KnownItems(Protocol):
     """The items that are known for a task."""
 
     @property
@@ -31,28 +31,28 @@ class Known(Protocol):
     def count(self) -> int:
         """How many items it has."""
 
-    def whole(self) -> str:
+    def full_text(self) -> str:
         """All items as a text in its frame; empty if there are none."""
 
-    def first(self, items: int) -> str:
+    def first_items(self, items: int) -> str:
         """The most valuable items as a text in its frame."""
 
-    def prose(self) -> str:
+    def as_prose(self) -> str:
         """All items as one paragraph, without a frame."""
 
 
 class Wording(NamedTuple):
     """How Preheat frames texts for a model, and counts their tokens."""
 
-    framed: Callable[[str, str], str]
+    frame: Callable[[str, str], str]
     """Puts a text into a frame with an id."""
     estimate: Callable[[str], int]
     """The tokens of a text."""
-    harmless: Callable[[str], str]
+    make_harmless: Callable[[str], str]
     """A text that neither ends its frame nor opens another."""
-    prose: Callable[[Sequence[str]], str]
+    write_prose: Callable[[Sequence[str]], str]
     """Facts as one paragraph."""
-    placebo: Callable[[str, str], str]
+    write_placebo: Callable[[str, str], str]
     """General facts that cost about what a text costs, for a frame with that id."""
     facts: str
     """All general facts."""
@@ -62,9 +62,9 @@ class Sources(NamedTuple):
     """What contexts are made from; each source is called only if an arm needs it."""
 
     wording: Wording
-    learned: Callable[[Task], Known]
+    choose_items: Callable[[Task], KnownItems]
     """The items that Preheat would hand out for a task."""
-    lines: Callable[[str, str], list[str]]
+    lesson_lines: Callable[[str, str], list[str]]
     """The lessons of a `template` or a `project` by name, one a line, for a placebo. Raises UserError."""
     messages: Callable[[str], Sequence[dict[str, Any]]]
     """The past session as chat messages, compressed by a strategy."""
@@ -77,24 +77,24 @@ class Sources(NamedTuple):
 
 
 class Contexts(NamedTuple):
-    given: dict[str, dict[str, Given]]
+    by_arm: dict[str, dict[str, ArmContext]]
     """By arm and task."""
     texts: dict[str, str]
     """By id."""
 
 
-def arms_named(options: Iterable[str]) -> tuple[str, ...]:
+def parse_arms(options: Iterable[str]) -> tuple[str, ...]:
     """The arms in options: `k=1,2,4` are three. Raises UserError."""
     arms: list[str] = []
     after_number = False
     for word in (part.strip() for each in options for part in each.split(",")):
-        with_items = ITEMS.fullmatch(f"k={word}" if after_number and word.isdigit() else word)
+        with_items = ITEM_ARM.fullmatch(f"k={word}" if after_number and word.isdigit() else word)
         after_number = with_items is not None
         if not word:
             continue
-        if with_items is None and word not in (*PLAIN, *STRATEGIES):
+        if with_items is None and word not in (*PLAIN_ARMS, *STRATEGIES):
             raise UserError(
-                f"there is no arm `{word}`; there are {', '.join(PLAIN)}, k=NUMBER (so many items), and of a past session"
+                f"there is no arm `{word}`; there are {', '.join(PLAIN_ARMS)}, k=NUMBER (so many items), and of a past session"
                 f" {', '.join(STRATEGIES)}"
             )
         if with_items is not None and not 1 <= int(with_items[1]) <= 200:
@@ -108,12 +108,12 @@ def arms_named(options: Iterable[str]) -> tuple[str, ...]:
     return tuple(arms)
 
 
-def contexts(tasks: Sequence[Task], arms: Sequence[str], sources: Sources) -> Contexts:
+def make_contexts(tasks: Sequence[Task], arms: Sequence[str], sources: Sources) -> Contexts:
     """Make the context of every arm for every task. Raises UserError if there is nothing to hand out at all."""
     made = Contexts({}, {})
     needed = [arm for arm in arms if arm != COLD and arm not in STRATEGIES]
     warm = {task.id: _warm_items(task, sources) for task in tasks} if needed else {}
-    if needed and not any(each.whole() for each in warm.values()):
+    if needed and not any(each.full_text() for each in warm.values()):
         why = next(iter(warm.values())).why
         raise UserError(
             f"there is nothing to give to {', '.join(f'`{arm}`' for arm in needed)} for any task: {why}; name a"
@@ -122,12 +122,12 @@ def contexts(tasks: Sequence[Task], arms: Sequence[str], sources: Sources) -> Co
     histories = _past_sessions([arm for arm in arms if arm in STRATEGIES], sources)
     placebo = _placebo_maker(sources) if "placebo" in arms else _general_placebo(sources.wording)
     for arm in arms:
-        made.given[arm] = {}
+        made.by_arm[arm] = {}
         for task in tasks:
             text = (
                 histories[arm] if arm in histories else _context_text(arm, warm.get(task.id), sources.wording, placebo)
             )
-            made.given[arm][task.id] = _store_context(
+            made.by_arm[arm][task.id] = _store_context(
                 made.texts, arm, text, warm.get(task.id), sources.wording.estimate
             )
     return made
@@ -139,14 +139,14 @@ class _WrittenItems:
     why = "the file is empty"
 
     def __init__(self, text: str, wording: Wording) -> None:
-        lines = [line.rstrip() for line in wording.harmless(text).strip().splitlines()]
+        lines = [line.rstrip() for line in wording.make_harmless(text).strip().splitlines()]
         self._lines, self._wording = lines, wording
         self.count = sum(line.startswith("- ") for line in lines)
 
-    def whole(self) -> str:
+    def full_text(self) -> str:
         return self._framed("\n".join(self._lines))
 
-    def first(self, items: int) -> str:
+    def first_items(self, items: int) -> str:
         if not self.count:
             raise UserError("the context file has no items (lines that begin with `- `): arms with k items need them")
         kept, seen = [], 0
@@ -156,48 +156,48 @@ class _WrittenItems:
                 kept.append(line)
         return self._framed("\n".join(kept))
 
-    def prose(self) -> str:
-        return self._wording.prose([line for line in self._lines if line])
+    def as_prose(self) -> str:
+        return self._wording.write_prose([line for line in self._lines if line])
 
-    def _framed(self, said: str) -> str:
-        return self._wording.framed(_identity(said), said) if said else ""
+    def _framed(self, text: str) -> str:
+        return self._wording.frame(_identity(text), text) if text else ""
 
 
-def _warm_items(task: Task, sources: Sources) -> Known:
+def _warm_items(task: Task, sources: Sources) -> KnownItems:
     if sources.context:
         return _WrittenItems(_read(sources.context), sources.wording)
-    return sources.learned(task)
+    return sources.choose_items(task)
 
 
-def _context_text(arm: str, warm: Known | None, wording: Wording, placebo: Callable[[str, str], str]) -> str:
+def _context_text(arm: str, warm: KnownItems | None, wording: Wording, placebo: Callable[[str, str], str]) -> str:
     """The context of an arm in its frame; empty if it gives nothing."""
     if arm == COLD or warm is None:
         return ""
-    whole = warm.whole()
-    items = items_of(arm)
+    whole = warm.full_text()
+    items = item_count(arm)
     if arm == "warm" or not whole:
         return whole
     if items is not None:
-        return warm.first(items)
+        return warm.first_items(items)
     identity = _identity(f"{arm} {whole}")
     if arm == "note":
-        return wording.framed(identity, warm.prose())
-    return wording.framed(identity, placebo(whole, identity))
+        return wording.frame(identity, warm.as_prose())
+    return wording.frame(identity, placebo(whole, identity))
 
 
 def _store_context(
-    texts: dict[str, str], arm: str, text: str, warm: Known | None, estimate: Callable[[str], int]
-) -> Given:
+    texts: dict[str, str], arm: str, text: str, warm: KnownItems | None, estimate: Callable[[str], int]
+) -> ArmContext:
     if not text:
-        return Given(why="" if arm == COLD or warm is None else warm.why)
+        return ArmContext(why="" if arm == COLD or warm is None else warm.why)
     identity = text.partition('id="')[2].partition('"')[0]
     texts[identity] = text
-    wanted = items_of(arm)
+    wanted = item_count(arm)
     if warm is None or (wanted is None and arm not in ("warm", "note")):
         items = 0
     else:
         items = warm.count if wanted is None else min(wanted, warm.count)
-    return Given(context=identity, tokens=estimate(text), items=items)
+    return ArmContext(context=identity, tokens=estimate(text), items=items)
 
 
 def _identity(text: str) -> str:
@@ -212,12 +212,12 @@ def _placebo_maker(sources: Sources) -> Callable[[str, str], str]:
         return _general_placebo(wording)
     kind, _, name = sources.placebo.partition(":")
     if kind in ("template", "project") and name:
-        pool = [f"- {line}" for line in sources.lines(kind, name)]
+        pool = [f"- {line}" for line in sources.lesson_lines(kind, name)]
     else:
-        pool = wording.harmless(_read(sources.placebo)).strip().splitlines()
+        pool = wording.make_harmless(_read(sources.placebo)).strip().splitlines()
     if not any(line.strip() for line in pool):
         raise UserError(f"there is nothing in `{sources.placebo}` to make a placebo of")
-    return lambda text, identity: matched(pool, wording.estimate(text), _cost(wording, identity))
+    return lambda text, identity: fill_to_length(pool, wording.estimate(text), _cost(wording, identity))
 
 
 def _general_placebo(wording: Wording) -> Callable[[str, str], str]:
@@ -225,18 +225,22 @@ def _general_placebo(wording: Wording) -> Callable[[str, str], str]:
 
     def placebo(text: str, identity: str) -> str:
         cost = _cost(wording, identity)
-        said, tokens = wording.placebo(text, identity), wording.estimate(text)
-        return said if abs(cost(said) - tokens) <= MATCHED * tokens else matched([wording.facts], tokens, cost)
+        said, tokens = wording.write_placebo(text, identity), wording.estimate(text)
+        return (
+            said
+            if abs(cost(said) - tokens) <= PLACEBO_TOLERANCE * tokens
+            else fill_to_length([wording.facts], tokens, cost)
+        )
 
     return placebo
 
 
 def _cost(wording: Wording, identity: str) -> Callable[[str], int]:
     """Counts the tokens of a text in the frame with an id."""
-    return lambda said: wording.estimate(wording.framed(identity, said))
+    return lambda said: wording.estimate(wording.frame(identity, said))
 
 
-def matched(pool: Sequence[str], tokens: int, cost: Callable[[str], int]) -> str:
+def fill_to_length(pool: Sequence[str], tokens: int, cost: Callable[[str], int]) -> str:
     """Lines up to a number of tokens, the last one cut between words; if there are too few lines, they repeat."""
     text = ""
     for number in range(_MOST_LINES):
@@ -266,8 +270,8 @@ def _past_sessions(strategies: Sequence[str], sources: Sources) -> dict[str, str
         )
     found, wording = {}, sources.wording
     for strategy in strategies:
-        said = wording.harmless(_conversation_text(sources.messages(strategy)))
-        text = wording.framed(_identity(f"{strategy} {said}"), said)
+        said = wording.make_harmless(_conversation_text(sources.messages(strategy)))
+        text = wording.frame(_identity(f"{strategy} {said}"), said)
         tokens = wording.estimate(text)
         if tokens > _LONGEST_HISTORY:
             raise UserError(

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from preheat.files import write_whole
+from preheat.files import write_atomically
 from preheat.lab.state import Ending
-from preheat.lab.tasks.process import run
+from preheat.lab.tasks.process import run_program
 
 SYSTEM = (
     "You are a coding agent. You work in a folder by running shell commands with the bash tool. "
@@ -31,7 +31,7 @@ TOOL: dict[str, Any] = {
         },
     },
 }
-TURNS = 50
+DEFAULT_TURNS = 50
 """The default limit of turns."""
 _COMMAND_SECONDS = 120.0
 """Seconds for one command."""
@@ -52,12 +52,12 @@ class Chat(NamedTuple):
     folder: str
     environment: Mapping[str, str]
     seconds: float
-    turns: int = TURNS
+    turns: int = DEFAULT_TURNS
     tokens: int = 0
     """All that go in and come out; 0: no limit."""
 
 
-class Said(NamedTuple):
+class ChatResult(NamedTuple):
     ending: Ending
     seconds: float
     note: str = ""
@@ -71,7 +71,7 @@ class _Stopped(Exception):  # noqa: N818 - reads as a sentence where it is raise
         self.ending, self.note = ending, note
 
 
-def converse(chat: Chat, prompt: str, name: str, record: str) -> Said:
+def run_chat(chat: Chat, prompt: str, name: str, record: str) -> ChatResult:
     """Run the loop until the model calls no tool or a limit is reached. The conversation is written to `record` in any case."""
     conversation = _Conversation(chat, prompt)
     try:
@@ -82,7 +82,7 @@ def converse(chat: Chat, prompt: str, name: str, record: str) -> Said:
         ending, note = stopped.ending, stopped.note
     finally:
         _write(record, {"id": name, "model": chat.model, "created": conversation.began, "messages": conversation.kept})
-    return Said(ending, time.time() - conversation.began, note)
+    return ChatResult(ending, time.time() - conversation.began, note)
 
 
 class _Conversation:
@@ -142,10 +142,10 @@ class _Conversation:
             return 'Error: "command" is a text'
         chat = self._chat
         seconds = min(_COMMAND_SECONDS, max(1.0, self._seconds_left()))
-        ended = run(["bash", "-c", command], chat.folder, chat.environment, seconds, most=_OUTPUT_BYTES)
+        ended = run_program(["bash", "-c", command], chat.folder, chat.environment, seconds, output_bytes=_OUTPUT_BYTES)
         if ended.code is None:
-            return f"<returncode>124</returncode>\n<output>\n{ended.said}\nnot over after {seconds:.0f} s: ended\n</output>"
-        return f"<returncode>{ended.code}</returncode>\n<output>\n{ended.said}\n</output>"
+            return f"<returncode>124</returncode>\n<output>\n{ended.output}\nnot over after {seconds:.0f} s: ended\n</output>"
+        return f"<returncode>{ended.code}</returncode>\n<output>\n{ended.output}\n</output>"
 
     def _seconds_left(self) -> float:
         return self._end - time.monotonic()
@@ -186,4 +186,4 @@ class _Conversation:
 
 
 def _write(path: str, document: dict[str, Any]) -> None:
-    write_whole(path, msgspec.json.encode(document), make_folders=True)
+    write_atomically(path, msgspec.json.encode(document), make_folders=True)

@@ -27,7 +27,7 @@ class Measures(NamedTuple):
     problem: str = ""
 
 
-def measured(found: Sequence[tuple[str, Session, SessionProfile]]) -> Measures:
+def measure_run(found: Sequence[tuple[str, Session, SessionProfile]]) -> Measures:
     """The sum over the sessions of a run, each by its key in the archive: what an agent delegates belongs to it."""
     keys = [key for key, _, _ in found]
     sessions = [session for _, session, _ in found]

@@ -10,12 +10,23 @@ from uuid import uuid4
 import msgspec
 
 from preheat.errors import UserError
-from preheat.lab.arms import Sources, arms_named, contexts
-from preheat.lab.plan import CHAT, MARGINS, METRICS, STRATEGIES, Give, LabPlan, Limit, digest, order, prompt
+from preheat.lab.arms import Sources, make_contexts, parse_arms
+from preheat.lab.plan import (
+    CHAT,
+    MARGINS,
+    METRICS,
+    STRATEGIES,
+    LabPlan,
+    Limit,
+    Placement,
+    digest,
+    plan_runs,
+    run_prompt,
+)
 from preheat.lab.run import Bench
 from preheat.lab.state import Lab
 from preheat.lab.tasks.suite import Settings, Suite, Task
-from preheat.model.context import BUDGET
+from preheat.model.context import TOKEN_BUDGET
 from preheat.model.experiment import EARLIER_METRICS, MetricName
 
 _LONGEST_ARGUMENT = 120_000
@@ -23,7 +34,7 @@ _LONGEST_ARGUMENT = 120_000
 _ENDPOINT_SECONDS = 10.0
 
 
-class Wanted(Settings, frozen=True, kw_only=True):
+class LabRequest(Settings, frozen=True, kw_only=True):
     """The options of a person; empty or None where the suite or a default decides."""
 
     program: str = ""
@@ -32,7 +43,7 @@ class Wanted(Settings, frozen=True, kw_only=True):
     options: tuple[str, ...] = ()
 
 
-def wanted_with(suite: Suite, wanted: Wanted) -> Wanted:
+def with_suite_settings(suite: Suite, wanted: LabRequest) -> LabRequest:
     """The options, completed by the suite's settings."""
     found: dict[str, Any] = {}
     for name in type(suite.settings).__struct_fields__:
@@ -42,8 +53,8 @@ def wanted_with(suite: Suite, wanted: Wanted) -> Wanted:
     return msgspec.structs.replace(wanted, **found)
 
 
-def prepare(
-    lab: Lab, name: str, suite: Suite, wanted: Wanted, bench: Bench, sources: Sources, restart: bool = False
+def prepare_plan(
+    lab: Lab, name: str, suite: Suite, wanted: LabRequest, bench: Bench, sources: Sources, restart: bool = False
 ) -> LabPlan:
     """The plan of a lab: the stored one if the request is the same, else a new one. Raises UserError for invalid options, or if
     another lab has that name, unless `restart` sets it aside."""
@@ -51,20 +62,20 @@ def prepare(
     asked = digest(suite.name, [task.digest for task in suite.tasks], msgspec.structs.replace(wanted, program=""))
     if lab.exists and not restart:
         plan = lab.plan()
-        if plan.asked != asked:
+        if plan.request_digest != asked:
             raise UserError(
-                f"there is a lab `{name}` that was started in another way ({len(lab.tried())} of {len(order(plan))} runs are"
+                f"there is a lab `{name}` that was started in another way ({len(lab.results())} of {len(plan_runs(plan))} runs are"
                 " over); `--name` gives this one another name, `--restart` puts the other one aside"
             )
         return plan
     plan = _make_plan(name, suite, wanted, bench, sources, chosen, asked)
     if lab.exists:
         lab.set_aside()
-    lab.begin(plan)
+    lab.store_plan(plan)
     return plan
 
 
-def planned(name: str, suite: Suite, wanted: Wanted, bench: Bench, sources: Sources) -> LabPlan:
+def make_plan(name: str, suite: Suite, wanted: LabRequest, bench: Bench, sources: Sources) -> LabPlan:
     """A plan with its contexts. Nothing is written."""
     return _make_plan(name, suite, wanted, bench, sources, _check_options(suite, wanted, bench))
 
@@ -78,17 +89,23 @@ class _CheckedOptions(NamedTuple):
     project: str
 
 
-def _check_options(suite: Suite, wanted: Wanted, bench: Bench) -> _CheckedOptions:
-    arms = arms_named(wanted.arms or ("cold", "warm"))
+def _check_options(suite: Suite, wanted: LabRequest, bench: Bench) -> _CheckedOptions:
+    arms = parse_arms(wanted.arms or ("cold", "warm"))
     _check_endpoint(wanted, bench)
     metric = _metric(wanted.metric, suite.tasks)
     return _CheckedOptions(arms, metric, _margin(wanted.margin, metric), _project(wanted.project))
 
 
 def _make_plan(
-    name: str, suite: Suite, wanted: Wanted, bench: Bench, sources: Sources, chosen: _CheckedOptions, asked: str = ""
+    name: str,
+    suite: Suite,
+    wanted: LabRequest,
+    bench: Bench,
+    sources: Sources,
+    chosen: _CheckedOptions,
+    asked: str = "",
 ) -> LabPlan:
-    made = contexts(suite.tasks, chosen.arms, sources)
+    made = make_contexts(suite.tasks, chosen.arms, sources)
     plan = LabPlan(
         name=name,
         run=uuid4().hex[:12],
@@ -103,30 +120,30 @@ def _make_plan(
         model=wanted.model,
         options=wanted.options,
         project=chosen.project,
-        give=cast(Give, wanted.give or "prompt"),
+        give=cast(Placement, wanted.give or "prompt"),
         timeout=wanted.timeout,
         turns=wanted.turns or 0,
         tokens=wanted.tokens or 0,
-        unheeded=_unenforced(wanted, bench),
+        unenforced=_unenforced(wanted, bench),
         metric=chosen.metric,
         margin=chosen.margin,
         sources=_source_names(wanted, chosen.arms),
-        given=made.given,
+        contexts=made.by_arm,
         texts=made.texts,
-        asked=asked,
+        request_digest=asked,
     )
     _check_prompt_length(plan, bench)
     return plan
 
 
-def _check_endpoint(wanted: Wanted, bench: Bench) -> None:
+def _check_endpoint(wanted: LabRequest, bench: Bench) -> None:
     if not wanted.endpoint or not wanted.model:
         raise UserError("a lab asks one model: name it with `--endpoint http://…/v1 --model NAME`, or in the suite")
     if not wanted.endpoint.startswith(("http://", "https://")):
         raise UserError(f"`{wanted.endpoint}` is no address; one looks like `http://127.0.0.1:8080/v1`")
     if wanted.give not in ("", "prompt", "file"):
         raise UserError(f"`give` is `prompt` or `file`, not `{wanted.give}`")
-    if wanted.give == "file" and not (bench.headless and bench.headless.file):
+    if wanted.give == "file" and not (bench.headless and bench.headless.instructions_file):
         raise UserError("this agent reads no file by itself when it starts; leave `--give file` out")
 
 
@@ -150,7 +167,7 @@ def _margin(wanted: float | None, metric: str) -> float:
     return wanted
 
 
-def _unenforced(wanted: Wanted, bench: Bench) -> tuple[Limit, ...]:
+def _unenforced(wanted: LabRequest, bench: Bench) -> tuple[Limit, ...]:
     """The limits that nothing enforces: the chat loop enforces both, no program enforces tokens."""
     if bench.headless is None:
         return ()
@@ -167,19 +184,19 @@ def _project(wanted: str) -> str:
     return folder
 
 
-def _source_names(wanted: Wanted, arms: tuple[str, ...]) -> dict[str, str]:
+def _source_names(wanted: LabRequest, arms: tuple[str, ...]) -> dict[str, str]:
     """What the contexts are made from, as the person named it."""
     names = ["template", "lessons", "context", "placebo", *(["session"] if set(arms) & set(STRATEGIES) else [])]
     found = {name: value for name in names if (value := getattr(wanted, name))}
-    return found | {"budget": str(wanted.budget or BUDGET)}
+    return found | {"budget": str(wanted.budget or TOKEN_BUDGET)}
 
 
 def _check_prompt_length(plan: LabPlan, bench: Bench) -> None:
     """Raise UserError if a prompt is too long for a program that takes it as an argument."""
     if bench.headless is None or bench.headless.reads_input:
         return
-    longest = max(order(plan), key=lambda cell: len(prompt(plan, cell)))
-    size = len(prompt(plan, longest).encode("utf-8", "replace"))
+    longest = max(plan_runs(plan), key=lambda cell: len(run_prompt(plan, cell)))
+    size = len(run_prompt(plan, longest).encode("utf-8", "replace"))
     if size > _LONGEST_ARGUMENT:
         raise UserError(
             f"the prompt of `{longest.task}` in `{longest.arm}` has {size:,} bytes, and `{bench.headless.program}` takes"
@@ -187,7 +204,7 @@ def _check_prompt_length(plan: LabPlan, bench: Bench) -> None:
         )
 
 
-def reachable(endpoint: str) -> None:
+def check_reachable(endpoint: str) -> None:
     """Raise UserError if nothing answers at an endpoint."""
     try:
         with urllib.request.urlopen(f"{endpoint.rstrip('/')}/models", timeout=_ENDPOINT_SECONDS):  # noqa: S310 - http(s) only

@@ -2,56 +2,56 @@
 
 from collections.abc import Iterator, Sequence
 
-from preheat.amounts import counted
-from preheat.lab.plan import COLD, LabPlan, Limit, order, unmatched
-from preheat.lab.state import Tried
+from preheat.amounts import format_count
+from preheat.lab.plan import COLD, LabPlan, Limit, plan_runs, unmatched_tasks
+from preheat.lab.state import RunResult
 
 _MOST_NAMED = 5
 
 
-def problems(plan: LabPlan, tried: Sequence[Tried]) -> Iterator[str]:
+def find_problems(plan: LabPlan, tried: Sequence[RunResult]) -> Iterator[str]:
     yield from _not_set_up(tried)
-    left = [cell for cell in order(plan) if cell not in {each.cell for each in tried}]
+    left = [cell for cell in plan_runs(plan) if cell not in {each.cell for each in tried}]
     if left:
         yield f"{_count_are(len(left), 'run')} not done yet; tasks that not every arm has gone through are in no comparison"
     yield from _deliveries(tried)
     silent = [each for each in tried if each.status != "not set up" and not each.sessions]
     if silent:
         yield (
-            f"{counted(len(silent), 'run')} left no transcript that could be read, and count for success and seconds only:"
+            f"{format_count(len(silent), 'run')} left no transcript that could be read, and count for success and seconds only:"
             f" {_list_some(f'`{each.cell.id}` ({each.note[-120:]})' for each in silent)}"
         )
     quiet = [each for each in tried if each.ending == "no answer"]
     if quiet:
-        yield f"the model gave no answer in {counted(len(quiet), 'run')}: {_run_names(quiet)}"
+        yield f"the model gave no answer in {format_count(len(quiet), 'run')}: {_run_names(quiet)}"
     failed = [each for each in tried if each.ending == "failed"]
     if failed:
         reason = failed[0].note[-160:] or "no reason was given"
-        yield f"the agent ended with an error in {counted(len(failed), 'run')}: {_run_names(failed)}; the first: {reason}"
+        yield f"the agent ended with an error in {format_count(len(failed), 'run')}: {_run_names(failed)}; the first: {reason}"
     late = [each for each in tried if each.status == "verify timed out"]
     if late:
-        yield f"`verify` ran out of time in {counted(len(late), 'run')}, counted as not passed: {_run_names(late)}"
+        yield f"`verify` ran out of time in {format_count(len(late), 'run')}, counted as not passed: {_run_names(late)}"
     yield from _exceeded_limits(plan, tried)
     unverified = [task.id for task in plan.tasks if not task.verify]
     if unverified:
         named = _list_some(f"`{name}`" for name in unverified)
-        yield f"without a `verify`, {counted(len(unverified), 'task')} can say nothing of success: {named}"
+        yield f"without a `verify`, {format_count(len(unverified), 'task')} can say nothing of success: {named}"
     empty = {
         arm: [task for task, each in some.items() if not each.context]
-        for arm, some in plan.given.items()
+        for arm, some in plan.contexts.items()
         if arm != COLD
     }
     for arm, tasks in empty.items():
         if tasks:
-            why = plan.given[arm][tasks[0]].why
+            why = plan.contexts[arm][tasks[0]].why
             named = _list_some(f"`{task}`" for task in tasks)
-            yield f"`{arm}` gave nothing for {counted(len(tasks), 'task')}{f' ({why})' if why else ''}: {named}"
-    if uneven := unmatched(plan):
+            yield f"`{arm}` gave nothing for {format_count(len(tasks), 'task')}{f' ({why})' if why else ''}: {named}"
+    if uneven := unmatched_tasks(plan):
         named = _list_some(f"`{task}`" for task in uneven)
-        yield f"the placebo of {counted(len(uneven), 'task')} is not within 5 % of the tokens it stands for: {named}"
+        yield f"the placebo of {format_count(len(uneven), 'task')} is not within 5 % of the tokens it stands for: {named}"
 
 
-def _not_set_up(tried: Sequence[Tried]) -> Iterator[str]:
+def _not_set_up(tried: Sequence[RunResult]) -> Iterator[str]:
     failed = [each for each in tried if each.status == "not set up"]
     blocks = list(dict.fromkeys(each.cell.block for each in failed))
     for task, repeat in blocks[:_MOST_NAMED]:
@@ -60,45 +60,45 @@ def _not_set_up(tried: Sequence[Tried]) -> Iterator[str]:
         yield f"`{task}` (repeat {repeat}) could not be set up in {arms}: {some[0].note[-160:] or 'no reason was given'}"
     if blocks:
         others = sum(each.cell.block in blocks and each.status != "not set up" for each in tried)
-        with_others = f", with {counted(others, 'run')} of the other arms" if others else ""
+        with_others = f", with {format_count(others, 'run')} of the other arms" if others else ""
         yield (
-            f"{counted(len(blocks), 'task')} with a set-up that failed in some arm: counted here, left out of"
+            f"{format_count(len(blocks), 'task')} with a set-up that failed in some arm: counted here, left out of"
             f" every comparison{with_others}"
         )
 
 
-def _deliveries(tried: Sequence[Tried]) -> Iterator[str]:
+def _deliveries(tried: Sequence[RunResult]) -> Iterator[str]:
     looked = [each for each in tried if each.sessions and each.answers]
     missing = [each for each in looked if each.context and each.context not in each.shown]
     if missing:
         yield (
-            f"the context that was to be given does not show in {counted(len(missing), 'run')}: {_run_names(missing)}; the agent"
+            f"the context that was to be given does not show in {format_count(len(missing), 'run')}: {_run_names(missing)}; the agent"
             " may not have got it, or not record it"
         )
     wrong = [each for each in looked if set(each.shown) - {each.context}]
     if wrong:
-        yield f"a context that was for others shows in {counted(len(wrong), 'run')}: {_run_names(wrong)}"
+        yield f"a context that was for others shows in {format_count(len(wrong), 'run')}: {_run_names(wrong)}"
 
 
-def _exceeded_limits(plan: LabPlan, tried: Sequence[Tried]) -> Iterator[str]:
+def _exceeded_limits(plan: LabPlan, tried: Sequence[RunResult]) -> Iterator[str]:
     """Limits that were not enforced, and the runs that exceeded them."""
     options: dict[Limit, str] = {"turns": f"--turns {plan.turns}", "tokens": f"--max-tokens {plan.tokens}"}
-    for limit in plan.unheeded:
+    for limit in plan.unenforced:
         most = getattr(plan, limit)
         over = [each for each in tried if getattr(each, limit) > most]
         if over:
             largest = max(getattr(each, limit) for each in over)
             yield (
                 f"`{options[limit]}` was not enforced, with {plan.agent} it is only measured:"
-                f" {counted(len(over), 'run')} took more (up to {largest:,}): {_run_names(over)}"
+                f" {format_count(len(over), 'run')} took more (up to {largest:,}): {_run_names(over)}"
             )
 
 
 def _count_are(number: int, name: str) -> str:
-    return f"{counted(number, name)} {'is' if number == 1 else 'are'}"
+    return f"{format_count(number, name)} {'is' if number == 1 else 'are'}"
 
 
-def _run_names(some: Sequence[Tried]) -> str:
+def _run_names(some: Sequence[RunResult]) -> str:
     return _list_some(f"`{each.cell.id}`" for each in some)
 
 

@@ -8,41 +8,41 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from preheat.amounts import counted
-from preheat.lab.levels import Level, level
-from preheat.lab.plan import COLD, METRICS, STRATEGIES, LabPlan, items_of, order
-from preheat.lab.problems import problems
-from preheat.lab.state import Tried
-from preheat.model.experiment import Estimate, MetricName, Unit, Verdict
-from preheat.statistics.conclude import Conclusion, Guarded, Guardrail, conclude, figure, words_of
-from preheat.statistics.dose import Doses, minimum_dose
+from preheat.amounts import format_count
+from preheat.lab.levels import ArmLevel, arm_level
+from preheat.lab.plan import COLD, METRICS, STRATEGIES, LabPlan, item_count, plan_runs
+from preheat.lab.problems import find_problems
+from preheat.lab.state import RunResult
+from preheat.model.experiment import EffectEstimate, EffectVerdict, MetricName, Observation
+from preheat.statistics.conclude import Conclusion, Guardrail, GuardrailStatus, conclude, format_figure, words_of
+from preheat.statistics.dose import DoseCurve, minimum_dose
 from preheat.statistics.multiplicity import holm
-from preheat.statistics.paired import Paired, paired
+from preheat.statistics.paired import PairedComparison, compare_paired
 
-FEWEST = 6
+FEWEST_TASKS = 6
 """The fewest tasks for a conclusion: with five, five wins of five happen by chance in one of sixteen labs."""
 GUARDRAILS: tuple[MetricName, ...] = ("tokens", "seconds")
-WORSE = 0.1
+GUARDRAIL_MARGIN = 0.1
 """The share by which a guardrail may get worse."""
 _RISK = 0.05
 
 
-class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+class ArmComparison(msgspec.Struct, frozen=True, kw_only=True):
     """An arm against another, over the tasks that both have."""
 
-    estimate: Estimate
-    verdict: Verdict
+    estimate: EffectEstimate
+    verdict: EffectVerdict
     sentence: str
     flips_p: float | None = None
     """By flipping the signs of the tasks' differences, which assumes only that arms could have been swapped."""
     corrected_p: float | None = None
     """The same when it is counted how many comparisons there are (Holm)."""
     mcnemar_p: float | None = None
-    only: tuple[int, int] | None = None
+    discordant: tuple[int, int] | None = None
     """Tasks that only the one passed, and only the other; where each was tried once."""
 
 
-class Held(msgspec.Struct, frozen=True, kw_only=True):
+class NonInferiority(msgspec.Struct, frozen=True, kw_only=True):
     """Whether an arm is not worse than another by more than the margin."""
 
     arm: str
@@ -58,22 +58,22 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     sentence: str
-    verdict: Verdict
+    verdict: EffectVerdict
     finished: bool
     runs: int
     planned: int
     plan: LabPlan
     """Without the texts that were given."""
-    levels: tuple[Level, ...] = ()
-    comparisons: tuple[Comparison, ...] = ()
+    levels: tuple[ArmLevel, ...] = ()
+    comparisons: tuple[ArmComparison, ...] = ()
     """In the metric of the plan; the first one decides."""
-    others: tuple[Estimate, ...] = ()
+    others: tuple[EffectEstimate, ...] = ()
     """The same first comparison in the other metrics: for looking, not for deciding."""
-    guardrails: tuple[Guarded, ...] = ()
-    doses: Doses | None = None
-    fewest: str = ""
+    guardrails: tuple[GuardrailStatus, ...] = ()
+    doses: DoseCurve | None = None
+    dose_sentence: str = ""
     """What the arms with k items say, in a sentence."""
-    strategies: tuple[Held, ...] = ()
+    strategies: tuple[NonInferiority, ...] = ()
     groups: dict[str, dict[str, str]] = {}
     """By group and arm: how many runs passed."""
     endings: dict[str, dict[str, int]] = {}
@@ -82,18 +82,18 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """By arm: what was given."""
     delivered: str = ""
     problems: tuple[str, ...] = ()
-    tried: tuple[Tried, ...] = ()
+    run_results: tuple[RunResult, ...] = ()
 
 
-def report(plan: LabPlan, tried: Sequence[Tried]) -> Report:
+def make_report(plan: LabPlan, tried: Sequence[RunResult]) -> Report:
     """What the runs show."""
-    kept = whole_blocks(plan, tried)
+    kept = complete_blocks(plan, tried)
     pairs = contrasts(plan.arms)
     found = [_paired(plan, kept, plan.metric, *pair) for pair in pairs]
     guards = _make_guardrails(plan, kept, pairs[0])
     comparisons = _compare_arms(plan, found, guards)
     doses, fewest = _doses(plan, kept)
-    planned = len(order(plan))
+    planned = len(plan_runs(plan))
     first = comparisons[0]
     sentence = (
         first.sentence if len(tried) >= planned else f"Not over yet ({len(tried)} of {planned} runs). {first.sentence}"
@@ -106,14 +106,14 @@ def report(plan: LabPlan, tried: Sequence[Tried]) -> Report:
         runs=len(tried),
         planned=planned,
         plan=msgspec.structs.replace(plan, texts={}),
-        levels=tuple(level(units(metric, kept), metric, arm, plan.repeats) for metric in METRICS for arm in plan.arms),
+        levels=tuple(arm_level(run_units(metric, kept), metric, arm, plan.repeats) for metric in METRICS for arm in plan.arms),
         comparisons=tuple(comparisons),
         others=tuple(
             _paired(plan, kept, metric, *pairs[0]).estimate for metric in METRICS if metric != plan.metric
         ),
         guardrails=conclude(found[0].estimate, plan.margin, guardrails=guards).guardrails,
         doses=doses,
-        fewest=fewest,
+        dose_sentence=fewest,
         strategies=tuple(_non_inferiority(plan, kept, arm) for arm in plan.arms if arm in STRATEGIES and arm != "none")
         if "none" in plan.arms
         else (),
@@ -121,8 +121,8 @@ def report(plan: LabPlan, tried: Sequence[Tried]) -> Report:
         endings=_endings(tried),
         contexts={arm: _describe_contexts(plan, arm) for arm in plan.arms},
         delivered=_delivered(tried),
-        problems=tuple(problems(plan, tried)),
-        tried=tuple(tried),
+        problems=tuple(find_problems(plan, tried)),
+        run_results=tuple(tried),
     )  # fmt: skip
 
 
@@ -132,23 +132,23 @@ def contrasts(arms: Sequence[str]) -> list[tuple[str, str]]:
     found = [("warm", other) for other in (COLD, "note", "placebo") if "warm" in arms and other in arms]
     found += [(arm, COLD) for arm in ("note", "placebo") if arm in arms and COLD in arms]
     found += [
-        (arm, COLD) for arm in sorted(filter(items_of, arms), key=lambda arm: -(items_of(arm) or 0)) if COLD in arms
+        (arm, COLD) for arm in sorted(filter(item_count, arms), key=lambda arm: -(item_count(arm) or 0)) if COLD in arms
     ]
     base = "none" if "none" in arms else COLD
     found += [(arm, base) for arm in arms if arm in STRATEGIES and arm != base and base in arms]
     return found or [(arm, arms[0]) for arm in arms[1:]]
 
 
-def whole_blocks(plan: LabPlan, tried: Iterable[Tried]) -> list[Tried]:
+def complete_blocks(plan: LabPlan, tried: Iterable[RunResult]) -> list[RunResult]:
     """The runs of the tasks and repeats that are finished in every arm."""
-    blocks: dict[tuple[str, int], list[Tried]] = {}
+    blocks: dict[tuple[str, int], list[RunResult]] = {}
     for each in tried:
         if each.status != "not set up":
             blocks.setdefault(each.cell.block, []).append(each)
     return [each for some in blocks.values() if len(some) == len(plan.arms) for each in some]
 
 
-def units(metric: MetricName, tried: Iterable[Tried]) -> list[Unit]:
+def run_units(metric: MetricName, tried: Iterable[RunResult]) -> list[Observation]:
     """The runs in a metric. One whose transcript is missing says nothing of calls and tokens."""
     made = []
     for each in tried:
@@ -163,16 +163,18 @@ def units(metric: MetricName, tried: Iterable[Tried]) -> list[Unit]:
             "seconds": (each.seconds, 1.0),
             "tokens": (float(each.tokens), 1.0),
         }[metric]
-        made.append(Unit(session=each.cell.id, arm=each.arm, above=above, below=below, cluster=each.task, at=each.at))
+        made.append(
+            Observation(session=each.cell.id, arm=each.arm, above=above, below=below, cluster=each.task, at=each.at)
+        )
     return made
 
 
-def _paired(plan: LabPlan, kept: list[Tried], metric: MetricName, arm: str, against: str) -> Paired:
-    return paired(units(metric, kept), metric=metric, arm=arm, against=against, seed=plan.seed)
+def _paired(plan: LabPlan, kept: list[RunResult], metric: MetricName, arm: str, against: str) -> PairedComparison:
+    return compare_paired(run_units(metric, kept), metric=metric, arm=arm, against=against, seed=plan.seed)
 
 
 # Conclusions.
-def _compare_arms(plan: LabPlan, found: list[Paired], guards: list[Guardrail]) -> list[Comparison]:
+def _compare_arms(plan: LabPlan, found: list[PairedComparison], guards: list[Guardrail]) -> list[ArmComparison]:
     chances = [each.flips_p for each in found if each.flips_p is not None]
     corrected = iter(holm(chances) if chances else [])
     comparisons = []
@@ -180,26 +182,26 @@ def _compare_arms(plan: LabPlan, found: list[Paired], guards: list[Guardrail]) -
         conclusion = conclude(each.estimate, plan.margin, guardrails=guards if number == 0 else ())
         verdict, sentence = _verdict(each, conclusion)
         comparisons.append(
-            Comparison(
+            ArmComparison(
                 estimate=each.estimate,
                 verdict=verdict,
                 sentence=sentence,
                 flips_p=each.flips_p,
                 corrected_p=next(corrected) if each.flips_p is not None else None,
                 mcnemar_p=each.mcnemar_p,
-                only=each.discordant,
+                discordant=each.discordant,
             )
         )
     return comparisons
 
 
-def _verdict(found: Paired, conclusion: Conclusion) -> tuple[Verdict, str]:
+def _verdict(found: PairedComparison, conclusion: Conclusion) -> tuple[EffectVerdict, str]:
     """The verdict and its sentence; too little data if there are few tasks, or if sign flips give the same often."""
     estimate = found.estimate
-    if estimate.clusters < FEWEST:
+    if estimate.clusters < FEWEST_TASKS:
         return "too little data", (
             f"Too little data: {_tasks(estimate.clusters)} tried with both {estimate.arm} and {estimate.against}; a difference"
-            f" is told from {FEWEST} on{_describe_levels(estimate)}."
+            f" is told from {FEWEST_TASKS} on{_describe_levels(estimate)}."
         )
     if conclusion.verdict in ("helps", "hurts") and found.flips_p is not None and found.flips_p > _RISK:
         return "too little data", (
@@ -213,57 +215,61 @@ def _tasks(number: int) -> str:
     return f"{number} task{' was' if number == 1 else 's were'}"
 
 
-def _describe_levels(estimate: Estimate) -> str:
+def _describe_levels(estimate: EffectEstimate) -> str:
     if estimate.level is None or estimate.base is None:
         return ""
     words = words_of(estimate.metric)
     one, other = (
-        f"{figure(value * words.times)}{' %' if words.times == 100 else ''}"
+        f"{format_figure(value * words.times)}{' %' if words.times == 100 else ''}"
         for value in (estimate.level, estimate.base)
     )
     return f" (so far {estimate.metric} {one} and {other})"
 
 
-def _make_guardrails(plan: LabPlan, kept: list[Tried], pair: tuple[str, str]) -> list[Guardrail]:
+def _make_guardrails(plan: LabPlan, kept: list[RunResult], pair: tuple[str, str]) -> list[Guardrail]:
     found = [_paired(plan, kept, metric, *pair).estimate for metric in GUARDRAILS if metric != plan.metric]
-    return [Guardrail(each, WORSE * each.base) for each in found if each.base and each.clusters >= FEWEST]
+    return [
+        Guardrail(each, GUARDRAIL_MARGIN * each.base) for each in found if each.base and each.clusters >= FEWEST_TASKS
+    ]
 
 
-def _doses(plan: LabPlan, kept: list[Tried]) -> tuple[Doses | None, str]:
+def _doses(plan: LabPlan, kept: list[RunResult]) -> tuple[DoseCurve | None, str]:
     """The fewest items that do as well as the most."""
-    by_items = {count: arm for arm in plan.arms if (count := items_of(arm))}
+    by_items = {count: arm for arm in plan.arms if (count := item_count(arm))}
     if len(by_items) < 2:
         return None, ""
     words = words_of(plan.metric)
-    per_arm = {count: units(plan.metric, (each for each in kept if each.arm == arm)) for count, arm in by_items.items()}
+    per_arm = {
+        count: run_units(plan.metric, (each for each in kept if each.arm == arm)) for count, arm in by_items.items()
+    }
     found = minimum_dose(per_arm, margin=plan.margin, better=words.better, seed=plan.seed)
     tasks = found.doses[0].tasks if found.doses else 0
-    most, limit = max(by_items), f"{figure(plan.margin * words.times)} {words.noun}"
-    if tasks < FEWEST or found.fewest is None:
+    most, limit = max(by_items), f"{format_figure(plan.margin * words.times)} {words.noun}"
+    if tasks < FEWEST_TASKS or found.fewest is None:
         return found, f"Too little data for the fewest items: {_tasks(tasks)} tried with every number of them."
     if found.fewest == most:
         return found, f"No smaller number of items is shown to do as well as {most}, within {limit}."
     return found, f"{found.fewest} item{'s do' if found.fewest > 1 else ' does'} as well as {most}, within {limit}."
 
 
-def _non_inferiority(plan: LabPlan, kept: list[Tried], arm: str) -> Held:
+def _non_inferiority(plan: LabPlan, kept: list[RunResult], arm: str) -> NonInferiority:
     """A shorter past session against the whole of it."""
     found = _paired(plan, kept, plan.metric, arm, "none")
     words = words_of(plan.metric)
-    limit = f"{figure(plan.margin * words.times)} {words.noun}"
+    limit = f"{format_figure(plan.margin * words.times)} {words.noun}"
     estimate = found.estimate
-    if estimate.clusters < FEWEST or estimate.low is None or estimate.high is None:
-        return Held(
+    if estimate.clusters < FEWEST_TASKS or estimate.low is None or estimate.high is None:
+        return NonInferiority(
             arm=arm,
             against="none",
             not_inferior=None,
-            sentence=f"`{arm}`: too little data ({counted(estimate.clusters, 'task')})",
+            sentence=f"`{arm}`: too little data ({format_count(estimate.clusters, 'task')})",
         )
-    tested = found.margin(plan.margin, words.better)
+    tested = found.compare_with_margin(plan.margin, words.better)
     within = estimate.high < plan.margin if words.better == "lower" else estimate.low > -plan.margin
     is_not_worse = tested.not_inferior if tested is not None else within
     verdict = "is not worse" if is_not_worse else "is not shown to be no worse"
-    return Held(
+    return NonInferiority(
         arm=arm,
         against="none",
         not_inferior=is_not_worse,
@@ -274,7 +280,7 @@ def _non_inferiority(plan: LabPlan, kept: list[Tried], arm: str) -> Held:
 
 # Runs.
 def _describe_contexts(plan: LabPlan, arm: str) -> str:
-    some = [each for each in plan.given.get(arm, {}).values() if each.context]
+    some = [each for each in plan.contexts.get(arm, {}).values() if each.context]
     if not some:
         return "nothing"
     tokens = [each.tokens for each in some]
@@ -285,10 +291,10 @@ def _describe_contexts(plan: LabPlan, arm: str) -> str:
         if items
         else ""
     )
-    return f"{reach} tokens{with_items}, for {len(some)} of {counted(len(plan.tasks), 'task')}"
+    return f"{reach} tokens{with_items}, for {len(some)} of {format_count(len(plan.tasks), 'task')}"
 
 
-def _endings(tried: Iterable[Tried]) -> dict[str, dict[str, int]]:
+def _endings(tried: Iterable[RunResult]) -> dict[str, dict[str, int]]:
     found: dict[str, Counter[str]] = {}
     for each in tried:
         kinds = [each.status] if each.status not in ("passed", "done") else []
@@ -297,7 +303,7 @@ def _endings(tried: Iterable[Tried]) -> dict[str, dict[str, int]]:
     return {kind: dict(counts) for kind, counts in sorted(found.items())}
 
 
-def _groups(plan: LabPlan, tried: Iterable[Tried]) -> dict[str, dict[str, str]]:
+def _groups(plan: LabPlan, tried: Iterable[RunResult]) -> dict[str, dict[str, str]]:
     named = {task.id: task.group for task in plan.tasks if task.group}
     counts: dict[str, dict[str, list[int]]] = {}
     for each in tried:
@@ -311,13 +317,13 @@ def _groups(plan: LabPlan, tried: Iterable[Tried]) -> dict[str, dict[str, str]]:
     }
 
 
-def _delivered(tried: Sequence[Tried]) -> str:
+def _delivered(tried: Sequence[RunResult]) -> str:
     """How many transcripts show the context that their arm should give."""
     looked = [each for each in tried if each.sessions]
     given = [each for each in looked if each.context]
-    right = sum(each.delivered for each in given)
+    right = sum(each.was_delivered for each in given)
     without = [each for each in looked if not each.context]
-    clean = sum(each.delivered for each in without)
+    clean = sum(each.was_delivered for each in without)
     return (
         f"{right} of {len(given)} transcripts show the context that was to be given; {clean} of {len(without)} that were to be"
         " given nothing show none"

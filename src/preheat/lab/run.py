@@ -17,16 +17,16 @@ from typing import NamedTuple
 import msgspec
 
 from preheat.errors import UserError
-from preheat.files import write_whole
-from preheat.lab.chat import TURNS, Chat, converse
+from preheat.files import write_atomically
+from preheat.lab.chat import DEFAULT_TURNS, Chat, run_chat
 from preheat.lab.measure import Measures
-from preheat.lab.plan import Cell, LabPlan, order, prompt
-from preheat.lab.state import Ending, Lab, Running, Status, Tried
-from preheat.lab.tasks.folders import fresh
-from preheat.lab.tasks.process import Ended, run, run_shell, short
+from preheat.lab.plan import Cell, LabPlan, plan_runs, run_prompt
+from preheat.lab.state import Ending, Lab, RunInProgress, RunResult, Status
+from preheat.lab.tasks.folders import make_folder
+from preheat.lab.tasks.process import ProcessResult, one_line_end, run_program, run_shell
 from preheat.lab.tasks.suite import Task
-from preheat.lab.tasks.transcripts import written
-from preheat.model.headless import Asked, Endpoint, Files, Headless
+from preheat.lab.tasks.transcripts import changed_files
+from preheat.model.headless import Endpoint, FileStamps, HeadlessProgram, HeadlessRequest
 from preheat.model.progress import SILENT, Progress
 
 _SEARCHED_BYTES = 100_000
@@ -47,10 +47,10 @@ class Bench(NamedTuple):
     environment: Mapping[str, str]
     take_in: Callable[[Sequence[str]], Measures]
     """Reads what a run wrote into the archive, and measures it."""
-    headless: Headless | None = None
+    headless: HeadlessProgram | None = None
     """None for our own loop."""
     program: str = ""
-    files: Files = lambda environment: {}
+    files: FileStamps = lambda environment: {}
     """The files of the agent that is run."""
     key: str = ""
     """The variable that holds the endpoint's key."""
@@ -58,19 +58,19 @@ class Bench(NamedTuple):
     """The folder in which the runs' folders stay; empty: they are thrown away."""
 
 
-def run_lab(lab: Lab, plan: LabPlan, bench: Bench, progress: Progress = SILENT) -> list[Tried]:
+def run_lab(lab: Lab, plan: LabPlan, bench: Bench, progress: Progress = SILENT) -> list[RunResult]:
     """Run the cells that have no result yet. Raises UserError if the model does not answer."""
     end_leftover(lab)
-    known = {each.cell: each for each in lab.tried()}
-    cells = order(plan)
+    known = {each.cell: each for each in lab.results()}
+    cells = plan_runs(plan)
     finished = sum(cell in known for cell in cells)
     passed: Counter[str] = Counter()
     base = bench.keep_in or os.path.realpath(tempfile.mkdtemp(prefix="preheat-lab-"))
-    silent: list[Tried] = []
+    silent: list[RunResult] = []
 
-    def keep(results: list[Tried]) -> None:
+    def keep(results: list[RunResult]) -> None:
         for each in results:
-            lab.add(each)
+            lab.add_result(each)
             known[each.cell] = each
             passed[each.arm] += each.status == "passed"
             progress.advance(1, _progress_note(each, passed))
@@ -94,13 +94,13 @@ def run_lab(lab: Lab, plan: LabPlan, bench: Bench, progress: Progress = SILENT) 
         keep(silent)
     finally:
         progress.end()
-        lab.note_running(None)
+        lab.store_running(None)
         if not bench.keep_in:
             shutil.rmtree(base, ignore_errors=True)
     return [known[cell] for cell in cells]
 
 
-def _progress_note(tried: Tried, passed: Mapping[str, int]) -> str:
+def _progress_note(tried: RunResult, passed: Mapping[str, int]) -> str:
     """The result of a run, and how many have passed in each arm."""
     ending = "" if tried.ending == "well" else f", {tried.ending}"
     counts = ", ".join(f"{arm} {number}" for arm, number in sorted(passed.items()))
@@ -119,16 +119,16 @@ def end_leftover(lab: Lab) -> None:
                 os.killpg(left.process, signal.SIGKILL)
     if os.path.basename(left.base).startswith("preheat-lab-"):
         shutil.rmtree(left.base, ignore_errors=True)
-    lab.note_running(None)
+    lab.store_running(None)
 
 
-def run_cell(lab: Lab, plan: LabPlan, cell: Cell, bench: Bench, base: str) -> Tried:
+def run_cell(lab: Lab, plan: LabPlan, cell: Cell, bench: Bench, base: str) -> RunResult:
     """One run, from its folders to its numbers."""
     own = os.path.join(base, "runs", cell.id.replace("=", ""))
     # The folder is the same for all arms of a task, one after the other: its name stands before the model.
-    folder = fresh(os.path.join(base, "work", cell.task), plan.project, cell.task)
+    folder = make_folder(os.path.join(base, "work", cell.task), plan.project, cell.task)
     surroundings = _make_environment(bench, own)
-    lab.note_running(Running(base))
+    lab.store_running(RunInProgress(base))
     at = time.time()
     try:
         task = plan.task(cell.task)
@@ -157,9 +157,9 @@ def run_cell(lab: Lab, plan: LabPlan, cell: Cell, bench: Bench, base: str) -> Tr
             shutil.rmtree(own, ignore_errors=True)
 
 
-def _make_result(plan: LabPlan, cell: Cell, at: float, status: Status, **more: object) -> Tried:
-    started = Tried(
-        task=cell.task, arm=cell.arm, repeat=cell.repeat, status=status, at=at, context=plan.given_to(cell).context
+def _make_result(plan: LabPlan, cell: Cell, at: float, status: Status, **more: object) -> RunResult:
+    started = RunResult(
+        task=cell.task, arm=cell.arm, repeat=cell.repeat, status=status, at=at, context=plan.context_of(cell).context
     )
     return msgspec.structs.replace(started, **more)
 
@@ -200,16 +200,16 @@ class _AgentRun(NamedTuple):
 def _run_agent(
     lab: Lab, plan: LabPlan, cell: Cell, bench: Bench, folder: str, surroundings: Mapping[str, str], base: str
 ) -> _AgentRun:
-    home, text = surroundings["HOME"], prompt(plan, cell)
+    home, text = surroundings["HOME"], run_prompt(plan, cell)
     limit = plan.task(cell.task).timeout or plan.timeout
     if bench.headless is None:
         record = os.path.join(home, f"{plan.run}-{cell.id}.json")
         key = bench.environment.get(bench.key, "") if bench.key else ""
-        turns = plan.turns or TURNS
+        turns = plan.turns or DEFAULT_TURNS
         chat = Chat(plan.endpoint, plan.model, key, folder, surroundings, limit, turns, plan.tokens)
-        said = converse(chat, text, f"{plan.run}-{cell.id}", record)
-        return _AgentRun(said.ending, said.seconds, short(said.note), [record])
-    settle = bench.headless.settle
+        said = run_chat(chat, text, f"{plan.run}-{cell.id}", record)
+        return _AgentRun(said.ending, said.seconds, one_line_end(said.note), [record])
+    settle = bench.headless.set_up
     if settle is None:
         raise UserError(f"Preheat does not know how to give an endpoint to `{bench.headless.program}`")
     settled = settle(Endpoint(plan.endpoint, plan.model, bench.key), home, surroundings)
@@ -218,35 +218,35 @@ def _run_agent(
     _give_as_file(plan, cell, bench.headless, folder)
     # Preheat's installed hooks do nothing in such a run.
     environment = {**surroundings, **bench.headless.environment, **settled.environment, "PREHEAT_RUN": "1"}
-    record = bench.headless.record(home, f"{plan.run}-{cell.id}")
+    record = bench.headless.record_path(home, f"{plan.run}-{cell.id}")
     before = bench.files(environment)
-    asked = Asked(text, settled.model, (*settled.options, *plan.options), record, plan.turns)
+    asked = HeadlessRequest(text, settled.model, (*settled.options, *plan.options), record, plan.turns)
     command = [bench.program, *bench.headless.arguments(asked)]
     read = text if bench.headless.reads_input else None
-    ended = run(
+    ended = run_program(
         command,
         folder,
         environment,
         limit,
         read,
-        lambda process: lab.note_running(Running(base, process)),
+        lambda process: lab.store_running(RunInProgress(base, process)),
         _SEARCHED_BYTES,
     )
-    files = written(before, bench.files(environment), record)
-    stopped = bool(bench.headless.out_of_turns) and bench.headless.out_of_turns in ended.said
+    files = changed_files(before, bench.files(environment), record)
+    stopped = bool(bench.headless.out_of_turns) and bench.headless.out_of_turns in ended.output
     return _AgentRun(_program_ending(ended), ended.seconds, ended.note, files, stopped)
 
 
-def _program_ending(ended: Ended) -> Ending:
+def _program_ending(ended: ProcessResult) -> Ending:
     return "timed out" if ended.code is None else "failed" if ended.code else "well"
 
 
-def _give_as_file(plan: LabPlan, cell: Cell, headless: Headless, folder: str) -> None:
+def _give_as_file(plan: LabPlan, cell: Cell, headless: HeadlessProgram, folder: str) -> None:
     """Append the context to the project's own instruction file."""
-    text = plan.texts.get(plan.given_to(cell).context, "")
+    text = plan.texts.get(plan.context_of(cell).context, "")
     if plan.give != "file" or not text:
         return
-    path = os.path.join(folder, headless.file)
+    path = os.path.join(folder, headless.instructions_file)
     before = ""
     with contextlib.suppress(FileNotFoundError), open(path, encoding="utf-8", errors="surrogateescape") as stream:
         before = stream.read().rstrip() + "\n\n"
@@ -275,4 +275,4 @@ def _make_environment(bench: Bench, own: str) -> dict[str, str]:
 
 
 def _write(path: str, contents: str) -> None:
-    write_whole(path, contents.encode(), make_folders=True)
+    write_atomically(path, contents.encode(), make_folders=True)

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from preheat.errors import NotFound, UserError
-from preheat.files import write_whole
+from preheat.files import write_atomically
 from preheat.lab.plan import Cell, LabPlan
 
 Status: TypeAlias = Literal["passed", "not passed", "verify timed out", "done", "not set up"]
@@ -22,7 +22,7 @@ answer`: the model said nothing at all."""
 _PLAN, _TRIED, _RUNNING = "plan.json", "runs.jsonl", "running.json"
 
 
-class Tried(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class RunResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The result of one run."""
 
     task: str
@@ -56,12 +56,12 @@ class Tried(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return Cell(self.task, self.arm, self.repeat)
 
     @property
-    def delivered(self) -> bool:
+    def was_delivered(self) -> bool:
         """Whether the transcript shows what was to be given, and nothing else."""
         return set(self.shown) == ({self.context} if self.context else set())
 
 
-class Running(msgspec.Struct, frozen=True):
+class RunInProgress(msgspec.Struct, frozen=True):
     """The run in progress, to clean up after Preheat was killed."""
 
     base: str
@@ -78,8 +78,8 @@ class Lab:
     def exists(self) -> bool:
         return os.path.exists(os.path.join(self.folder, _PLAN))
 
-    def begin(self, plan: LabPlan) -> None:
-        write_whole(os.path.join(self.folder, _PLAN), msgspec.json.encode(plan), make_folders=True)
+    def store_plan(self, plan: LabPlan) -> None:
+        write_atomically(os.path.join(self.folder, _PLAN), msgspec.json.encode(plan), make_folders=True)
 
     def plan(self) -> LabPlan:
         path = os.path.join(self.folder, _PLAN)
@@ -93,24 +93,24 @@ class Lab:
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise UserError(f"`{path}` cannot be read ({error}); `preheat lab run … --restart` begins anew") from error
 
-    def tried(self) -> list[Tried]:
+    def results(self) -> list[RunResult]:
         """The results of finished runs. A half-written last line is ignored."""
         try:
             with open(os.path.join(self.folder, _TRIED), "rb") as stream:
                 lines = stream.read().split(b"\n")[:-1]
         except FileNotFoundError:
             return []
-        found: dict[Cell, Tried] = {}
+        found: dict[Cell, RunResult] = {}
         for number, line in enumerate(lines, 1):
             try:
                 # Version 0.1.0 called mistakes `misuse`; followed by a colon, the quoted word can only be the name of the field.
-                each = msgspec.json.decode(line.replace(b'"misuse":', b'"mistakes":'), type=Tried)
+                each = msgspec.json.decode(line.replace(b'"misuse":', b'"mistakes":'), type=RunResult)
             except (msgspec.MsgspecError, UnicodeDecodeError) as error:
                 raise UserError(f"`{os.path.join(self.folder, _TRIED)}` line {number} is damaged: {error}") from error
             found.setdefault(each.cell, each)
         return list(found.values())
 
-    def add(self, tried: Tried) -> None:
+    def add_result(self, tried: RunResult) -> None:
         """Store a result, on disk before the next run begins; a half-written last line is removed."""
         path = os.path.join(self.folder, _TRIED)
         with open(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600), "r+b") as stream:
@@ -130,17 +130,17 @@ class Lab:
         os.truncate(file, whole.rfind(b"\n") + 1)
 
     # The run in progress.
-    def running(self) -> Running | None:
+    def running(self) -> RunInProgress | None:
         try:
             with open(os.path.join(self.folder, _RUNNING), "rb") as stream:
-                return msgspec.json.decode(stream.read(), type=Running)
+                return msgspec.json.decode(stream.read(), type=RunInProgress)
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
             return None
 
-    def note_running(self, running: Running | None) -> None:
+    def store_running(self, running: RunInProgress | None) -> None:
         path = os.path.join(self.folder, _RUNNING)
         if running is not None:
-            write_whole(path, msgspec.json.encode(running), make_folders=True)
+            write_atomically(path, msgspec.json.encode(running), make_folders=True)
         elif os.path.exists(path):
             os.unlink(path)
 
@@ -154,23 +154,23 @@ class Lab:
         raise UserError(f"there are a thousand labs like `{self.folder}`; delete some")
 
 
-def labs(folder: str) -> str:
+def labs_folder(folder: str) -> str:
     """The folder of all labs in Preheat's folder."""
     return os.path.join(folder, "lab")
 
 
-def lab_named(folder: str, name: str) -> Lab:
+def find_lab(folder: str, name: str) -> Lab:
     """A lab by its name, or by its folder. Raises NotFound."""
-    inside = os.path.join(labs(folder), name)
+    inside = os.path.join(labs_folder(folder), name)
     for place in (inside, os.path.abspath(os.path.expanduser(name))):
         if Lab(place).exists:
             return Lab(place)
     raise NotFound(f"no lab `{name}`; `preheat lab list` shows them, `preheat lab run SUITE` starts one")
 
 
-def every_lab(folder: str) -> list[Lab]:
+def all_labs(folder: str) -> list[Lab]:
     try:
-        names = sorted(os.listdir(labs(folder)))
+        names = sorted(os.listdir(labs_folder(folder)))
     except FileNotFoundError:
         return []
-    return [lab for lab in (Lab(os.path.join(labs(folder), name)) for name in names) if lab.exists]
+    return [lab for lab in (Lab(os.path.join(labs_folder(folder), name)) for name in names) if lab.exists]

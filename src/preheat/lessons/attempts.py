@@ -12,16 +12,16 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from preheat.calls.form import command_form
-from preheat.calls.seen import Seen, SeenCall
-from preheat.calls.shell import told
-from preheat.commands import Command, text_of, understand
+from preheat.calls.seen import JudgedCall, JudgedSession
+from preheat.calls.shell import command_aim
+from preheat.commands import Command, command_text, understand
 from preheat.commands.understand import is_trivial
-from preheat.lessons.called import called_in
-from preheat.lessons.touched import missing, touches
-from preheat.mistakes.identity import MISTAKEN
-from preheat.safe_text.reasons import junk
+from preheat.lessons.called import describe_call
+from preheat.lessons.touched import safe_touches, says_file_missing
+from preheat.mistakes.identity import MISTAKE_CAUSES
+from preheat.safe_text.reasons import junk_reason
 
-Wall: TypeAlias = Literal["program", "file", "command", "tool", "denied"]
+Obstacle: TypeAlias = Literal["program", "file", "command", "tool", "denied"]
 """Why an attempt failed: a missing program or file, any other error of a command or a tool, or a person who refused."""
 
 _NOT_FOUND = (
@@ -75,7 +75,7 @@ class Attempt(msgspec.Struct, frozen=True, array_like=True):
     """One call that failed."""
 
     key: str
-    wall: Wall
+    wall: Obstacle
     shown: str
     """What was tried: the command, the file, the tool with its arguments."""
     form: str
@@ -100,7 +100,7 @@ class AttemptNotes(msgspec.Struct, frozen=True, array_like=True):
     """Of programs, where the session asked for them."""
 
 
-def note(seen: Seen) -> AttemptNotes | None:
+def take_notes(seen: JudgedSession) -> AttemptNotes | None:
     """What a session tried in vain, and what worked."""
     failed: list[Attempt] = []
     worked: set[str] = set()
@@ -109,7 +109,7 @@ def note(seen: Seen) -> AttemptNotes | None:
         if each.ran:
             worked.update(_success_keys(seen, each))
             versions.update(_versions(each))
-        elif each.record.status == "denied" or (each.failed and each.record.cause in MISTAKEN):
+        elif each.record.status == "denied" or (each.failed and each.record.cause in MISTAKE_CAUSES):
             attempt = _make_attempt(seen, place)
             if attempt is not None:
                 failed.append(attempt)
@@ -120,16 +120,16 @@ def note(seen: Seen) -> AttemptNotes | None:
     return AttemptNotes(tuple(failed[-_MOST_ATTEMPTS:]), tuple(sorted(worked)), session.model, session.branch, kept)
 
 
-def _make_attempt(seen: Seen, place: int) -> Attempt | None:
+def _make_attempt(seen: JudgedSession, place: int) -> Attempt | None:
     each = seen.calls[place]
     record = each.record
     found = _denial_key(seen, each) if record.status == "denied" else _failure_key(seen, each)
     if found is None:
         return None
     key, wall, shown = found
-    if junk(shown) or len(shown) > _LONGEST:
+    if junk_reason(shown) or len(shown) > _LONGEST:
         return None
-    command = seen.relative(text_of(each.call.input)) if each.call.kind == "shell" else ""
+    command = seen.relative(command_text(each.call.input)) if each.call.kind == "shell" else ""
     return Attempt(
         key,
         wall,
@@ -146,20 +146,20 @@ def _make_attempt(seen: Seen, place: int) -> Attempt | None:
     )
 
 
-def _failure_key(seen: Seen, each: SeenCall) -> tuple[str, Wall, str] | None:
+def _failure_key(seen: JudgedSession, each: JudgedCall) -> tuple[str, Obstacle, str] | None:
     """The key of a failed call, why it failed, and the call as text; None where other sessions cannot use it."""
     call = each.call
     if call.kind == "shell":
-        text = seen.relative(text_of(call.input)).strip()
+        text = seen.relative(command_text(call.input)).strip()
         program = _missing_program(each)
         if program:
             return f"program {program}", "program", program
         key = _command_key(text)
         return (key, "command", text) if key and "\n" not in text else None
     if call.kind == "read":
-        if not missing(each):
+        if not says_file_missing(each):
             return None
-        path = next((path for path, _ in touches(seen, each)), "")
+        path = next((path for path, _ in safe_touches(seen, each)), "")
         return (f"file {path}", "file", path) if path else None
     if call.kind in ("edit", "write", "search"):  # about texts that differ every time
         return None
@@ -167,20 +167,20 @@ def _failure_key(seen: Seen, each: SeenCall) -> tuple[str, Wall, str] | None:
     return key, "tool", key.removeprefix("tool ")
 
 
-def _denial_key(seen: Seen, each: SeenCall) -> tuple[str, Wall, str] | None:
+def _denial_key(seen: JudgedSession, each: JudgedCall) -> tuple[str, Obstacle, str] | None:
     """The key of a refused call. It is made from the form: whether a person refuses depends on the options."""
     call = each.call
     if call.kind == "shell":
-        form = command_form(seen.relative(text_of(call.input)))
+        form = command_form(seen.relative(command_text(call.input)))
         return (f"denied {form}", "denied", form) if form else None
     return (f"denied {call.tool}", "denied", call.tool) if call.kind == "other" else None
 
 
-def _success_keys(seen: Seen, each: SeenCall) -> Iterator[str]:
+def _success_keys(seen: JudgedSession, each: JudgedCall) -> Iterator[str]:
     """The keys that a success proves wrong."""
     call = each.call
     if call.kind == "shell":
-        text = seen.relative(text_of(call.input))
+        text = seen.relative(command_text(call.input))
         yield f"denied {command_form(text)}"
         yield _command_key(text) or "nothing"
         for command in understand(text).commands:
@@ -189,19 +189,19 @@ def _success_keys(seen: Seen, each: SeenCall) -> Iterator[str]:
         yield f"denied {call.tool}"
         yield f"tool {call.tool}"
         yield _tool_key(seen, each)
-    for path, how in touches(seen, each):
+    for path, how in safe_touches(seen, each):
         if how != "removed":
             yield f"file {path}"
 
 
-def _missing_program(each: SeenCall) -> str:
+def _missing_program(each: JudgedCall) -> str:
     """The program that a shell did not find."""
     signature = each.record.signature
     for pattern in _NOT_FOUND:
         found = pattern.search(signature)
         if found and (each.record.exit_code in (None, _SHELL_CODE) or "command" in signature or "recogn" in signature):
             program = found[1]
-            commands = understand(text_of(each.call.input)).commands
+            commands = understand(command_text(each.call.input)).commands
             return program if any(command.program == program for command in commands) else ""
     return ""
 
@@ -212,16 +212,16 @@ def _command_key(text: str) -> str:
     main = understood.main
     if main is None or not understood.complete or not _PROGRAM.fullmatch(main.program):
         return ""
-    aim = told(text)
+    aim = command_aim(text)
     return "" if aim[1:] and aim[1] in _VAGUE and len(aim) < 3 else " ".join(("command", *aim))
 
 
-def _tool_key(seen: Seen, each: SeenCall) -> str:
+def _tool_key(seen: JudgedSession, each: JudgedCall) -> str:
     """The tool with its arguments if they are few and short, else the tool alone: then none of its calls ever worked."""
-    return f"tool {called_in(seen, each)}"
+    return f"tool {describe_call(seen, each)}"
 
 
-def _alternative_form(seen: Seen, place: int) -> str:
+def _alternative_form(seen: JudgedSession, place: int) -> str:
     """The form of the call that worked instead: the recovery that the record names, or the next success with the same
     purpose."""
     each = seen.calls[place]
@@ -232,11 +232,11 @@ def _alternative_form(seen: Seen, place: int) -> str:
         if mended or (recovered is None and same and other.worked):
             if other.call.kind != "shell":
                 return other.record.tool
-            return command_form(seen.relative(text_of(other.call.input)))
+            return command_form(seen.relative(command_text(other.call.input)))
     return ""
 
 
-def _recheck_command(wall: Wall, shown: str) -> str:
+def _recheck_command(wall: Obstacle, shown: str) -> str:
     """A command that shows whether it still fails, and changes nothing."""
     if wall == "program":
         return f"command -v {shown}"
@@ -261,11 +261,11 @@ def _is_safe(command: Command) -> bool:
     return command.purpose in _SAFE or (is_trivial(command) and command.program in ("cd", "echo", "true"))
 
 
-def _versions(each: SeenCall) -> Iterator[tuple[str, str]]:
+def _versions(each: JudgedCall) -> Iterator[tuple[str, str]]:
     """The program and the version that it printed."""
     if each.call.kind != "shell" or each.result is None or not each.worked:
         return
-    main = understand(text_of(each.call.input)).main
+    main = understand(command_text(each.call.input)).main
     if main is not None and len(main.words) == 2 and main.words[1] in _ASKS_VERSION:
         found = _VERSION.search(each.result.text[:400])
         if found:

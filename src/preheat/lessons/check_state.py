@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from preheat.calls.form import command_form
-from preheat.calls.seen import SeenCall
-from preheat.calls.shell import told
-from preheat.commands import CHECKS, Purpose, text_of, understand
-from preheat.lessons.typed import typed
-from preheat.safe_text.reasons import dangerous, junk, orders
+from preheat.calls.seen import JudgedCall
+from preheat.calls.shell import command_aim
+from preheat.commands import CHECKS, Purpose, command_text, understand
+from preheat.lessons.typed import split_commands
+from preheat.safe_text.reasons import danger_reason, junk_reason, order_reason
 
 LONGEST = 160
 _SURE = 0.8
@@ -36,43 +36,47 @@ class CheckRun(NamedTuple):
     passed: bool
     signature: str
     folder: str
-    told: tuple[str, ...]
-    about: frozenset[str]
+    aim: tuple[str, ...]
+    targets: frozenset[str]
     """What it was narrowed to; nothing means everything."""
 
 
-def runs(calls: Iterable[SeenCall], relative: Callable[[str], str]) -> list[CheckRun]:
+def find_check_runs(calls: Iterable[JudgedCall], relative: Callable[[str], str]) -> list[CheckRun]:
     """The checks that passed or failed, in order; mistyped and interrupted ones are left out."""
     found: list[CheckRun] = []
     for each in calls:
         if each.call.kind == "shell" and each.ran and each.record.confidence >= _SURE:
-            text = text_of(each.call.input)
+            text = command_text(each.call.input)
             if understand(text).checks:
                 found += _runs_in_call(each, relative(text))
     return found
 
 
-def last_states(found: Iterable[CheckRun]) -> list[CheckRun]:
+def latest_check_runs(runs: Iterable[CheckRun]) -> list[CheckRun]:
     """The last state of each distinct check: failing ones first, then the newest."""
     last: dict[tuple[str, tuple[str, ...], frozenset[str]], CheckRun] = {}
-    for run in found:
+    for run in runs:
         if run.passed:
             for key in [key for key, before in last.items() if not before.passed and _covers(run, before)]:
                 del last[key]
-        last[run.folder, run.told, run.about] = run
+        last[run.folder, run.aim, run.targets] = run
     return sorted(last.values(), key=lambda run: (run.passed, -run.seq, run.command))
 
 
-def _runs_in_call(each: SeenCall, text: str) -> Iterator[CheckRun]:
+def _runs_in_call(each: JudgedCall, text: str) -> Iterator[CheckRun]:
     """Of a text that passed each check in it; of one that failed the text, since any of them may be the one."""
-    parts = [(_with_folder(part.folder, part.text), part.folder) for part in typed(text) if part.purpose in CHECKS]
+    parts = [
+        (_with_folder(part.folder, part.text), part.folder) for part in split_commands(text) if part.purpose in CHECKS
+    ]
     if not parts:  # a script: only its main command is known
         main = understand(text).main
         parts = [(shlex.join(main.words), "")] if main and main.wrappers in ((), ("env",)) else []
     if not each.worked and len(parts) > 1:
         parts = [(" && ".join(shown for shown, _ in parts), "")]
     for shown, folder in parts:
-        unfit = "\n" in shown or len(shown) > LONGEST or junk(shown) or orders(shown) or dangerous(shown)
+        unfit = (
+            "\n" in shown or len(shown) > LONGEST or junk_reason(shown) or order_reason(shown) or danger_reason(shown)
+        )
         if not unfit and not _VARIABLE.search(shown):
             yield _make_run(each, shown, folder)
 
@@ -81,9 +85,9 @@ def _with_folder(folder: str, text: str) -> str:
     return f"cd {shlex.quote(folder)} && {text}" if folder else text
 
 
-def _make_run(each: SeenCall, text: str, folder: str) -> CheckRun:
+def _make_run(each: JudgedCall, text: str, folder: str) -> CheckRun:
     understood = understand(text)
-    aim = tuple(_REPAIR_SUFFIX.sub("", word) for word in told(text))  # `lint:fix` looks at what `lint` looks at
+    aim = tuple(_REPAIR_SUFFIX.sub("", word) for word in command_aim(text))  # `lint:fix` looks at what `lint` looks at
     checks = [command.words for command in understood.commands if command.checks]
     about = frozenset(word for words in checks for word in words[1:] if _is_narrowing(word)) - frozenset(aim)
     signature = "" if each.worked else each.record.signature
@@ -103,8 +107,8 @@ def _covers(passed: CheckRun, failed: CheckRun) -> bool:
     """Whether a check that passed covers everything that an earlier failed check looked at."""
     if passed.purpose != failed.purpose:
         return False
-    wide = not passed.about or not passed.about.isdisjoint(_WIDE)
-    if passed.told == failed.told and passed.folder == failed.folder:
-        return wide or passed.about <= failed.about
+    wide = not passed.targets or not passed.targets.isdisjoint(_WIDE)
+    if passed.aim == failed.aim and passed.folder == failed.folder:
+        return wide or passed.targets <= failed.targets
     # A project's own task for the purpose runs everything, whichever program the narrower check was.
-    return wide and passed.told[-1] in _WHOLE and passed.told[1:2] != failed.told[1:2] and not passed.folder
+    return wide and passed.aim[-1] in _WHOLE and passed.aim[1:2] != failed.aim[1:2] and not passed.folder

@@ -6,25 +6,25 @@ was tried for the same purpose and failed. A failing test is no failure of the c
 
 from collections.abc import Sequence
 
-from preheat.amounts import counted
+from preheat.amounts import format_count
 from preheat.calls.generalised import without_tests
 from preheat.lessons.ways import (
     ENOUGH_CALLS,
     ENOUGH_SESSIONS,
     Aspect,
+    SessionCommands,
     Tally,
-    Told,
     aspect_of,
-    aspects,
-    by_value,
+    aspect_rank,
     failing_forms,
+    group_by_way,
     home_folders,
-    usual,
-    ways,
+    split_aspects,
+    usual_command,
 )
-from preheat.model.lesson import Evidence, Lesson, LessonStatus, Scope, Support, kept_evidence, lesson_id
+from preheat.model.lesson import Evidence, Lesson, LessonStatus, Scope, Support, lesson_id, select_evidence
 from preheat.safe_text.letters import one_line
-from preheat.safe_text.reasons import junk, orders
+from preheat.safe_text.reasons import junk_reason, order_reason
 
 HALF_LIFE = 120.0
 MOST_FORMS = 6
@@ -50,24 +50,24 @@ _MISSED = 3.0
 _OBVIOUS = frozenset(("go mod", "node", "bash", "sh"))
 
 
-def learn_commands(project: str, told: Sequence[Told]) -> list[Lesson]:
+def learn_commands(project: str, sessions: Sequence[SessionCommands]) -> list[Lesson]:
     """What works here, and what does not, for each purpose."""
     scope = Scope(project=project)
     found: list[tuple[Aspect, list[Tally]]] = []
     broken: list[tuple[str, str, Tally]] = []
-    for (purpose, way), uses in ways(told).items():
+    for (purpose, way), uses in group_by_way(sessions).items():
         whole = Tally(uses)
-        if whole.fails:
+        if whole.is_failing:
             broken.append((purpose, uses[0].used.core, whole))
             continue
-        for number, aspect in enumerate(aspects(purpose, way, uses)):
+        for number, aspect in enumerate(split_aspects(purpose, way, uses)):
             found.append((aspect, [] if number else failing_forms(uses)))
-    found.sort(key=lambda item: by_value(item[0]))
+    found.sort(key=lambda item: aspect_rank(item[0]))
     for purpose, core, tally in broken:
         _attach(found, purpose, core, tally)
-    homes = home_folders(told)
+    homes = home_folders(sessions)
     lessons = (
-        _lesson(scope, aspect, variants, _status(aspect, told, _successor(aspect, found, len(told))), homes)
+        _lesson(scope, aspect, variants, _status(aspect, sessions, _successor(aspect, found, len(sessions))), homes)
         for aspect, variants in found
     )
     return [lesson for lesson in lessons if lesson is not None]
@@ -75,9 +75,9 @@ def learn_commands(project: str, told: Sequence[Told]) -> list[Lesson]:
 
 def _attach(found: list[tuple[Aspect, list[Tally]]], purpose: str, core: str, tally: Tally) -> None:
     """Adds a failing way as a variant of the working one: the same core with another starter, or the usual way of its purpose."""
-    same = [item for item in found if item[0].core == core and item[0].tally.works]
+    same = [item for item in found if item[0].core == core and item[0].tally.is_working]
     if not same and purpose not in _VAGUE:
-        same = [item for item in found if item[0].purpose == purpose and item[0].tally.works]
+        same = [item for item in found if item[0].purpose == purpose and item[0].tally.is_working]
     if same:
         same[0][1].append(tally)
 
@@ -109,15 +109,15 @@ def _lesson(
     if tally.sessions < ENOUGH_SESSIONS and aspect.purpose in _VAGUE:
         return None
     single = all(aspect_of(aspect.purpose, form).startswith("single") for form in tally.forms)
-    use = usual(tally.texts(), homes.get(aspect.core.partition(" ")[0]), single)
+    use = usual_command(tally.texts(), homes.get(aspect.core.partition(" ")[0]), single)
     if aspect.purpose == "test":
         use = without_tests(use, aspect.core.split())
-    if not use or junk(use) or tally.ran < ENOUGH_CALLS or not tally.works or aspect.core in _OBVIOUS:
+    if not use or junk_reason(use) or tally.ran < ENOUGH_CALLS or not tally.is_working or aspect.core in _OBVIOUS:
         return None
     shown, avoid, signatures = _describe_variants(variants, use)
     status, why = standing
     begins = "single tests run with" if single else _VARIANT_WORDS.get(aspect.purpose, "in use here:")
-    text = f"{begins} `{use}` ({tally.ran} of {tally.ran + tally.bad} calls ran, {counted(tally.sessions, 'session')})"
+    text = f"{begins} `{use}` ({tally.ran} of {tally.ran + tally.failed} calls ran, {format_count(tally.sessions, 'session')})"
     return Lesson(
         id=lesson_id("convention", scope, "command", aspect.purpose, aspect.way, aspect.name),
         kind="convention",
@@ -133,7 +133,7 @@ def _lesson(
         first_seen=first_seen(tally),
         last_seen=last_seen(tally),
         half_life=HALF_LIFE,
-        evidence=kept_evidence(
+        evidence=select_evidence(
             (*evidence(tally), *(each for variant in variants for each in evidence(variant, bad=True)))
         ),
         status=status,
@@ -146,30 +146,30 @@ def _describe_variants(variants: list[Tally], use: str) -> tuple[list[str], str,
     words: list[str] = []
     avoid = ""
     signatures: list[str] = []
-    for tally in sorted(variants, key=lambda each: (-each.bad_sessions, -each.bad, each.forms, each.signatures)):
-        text = usual(tally.texts(failing=True))
-        clean = [each for each in tally.signatures if not orders(each)]
-        if not text or junk(text) or text == use or (tally.signatures and not clean):
+    for tally in sorted(variants, key=lambda each: (-each.failed_sessions, -each.failed, each.forms, each.signatures)):
+        text = usual_command(tally.texts(failing=True))
+        clean = [each for each in tally.signatures if not order_reason(each)]
+        if not text or junk_reason(text) or text == use or (tally.signatures and not clean):
             continue
         signatures += clean
         if len(words) < _VARIANTS:
             message = f": `{one_line(clean[0], 80)}`" if clean else ""
-            words.append(f"`{text}` does not (failed {tally.bad} of {tally.bad + tally.ran} times{message})")
+            words.append(f"`{text}` does not (failed {tally.failed} of {tally.failed + tally.ran} times{message})")
             avoid = avoid or text
     return words, avoid, tuple(dict.fromkeys(signatures))[:MOST_SIGNATURES]
 
 
-def _status(aspect: Aspect, sessions: Sequence[Told], successor: str) -> tuple[LessonStatus, str]:
+def _status(aspect: Aspect, sessions: Sequence[SessionCommands], successor: str) -> tuple[LessonStatus, str]:
     tally, newest = aspect.tally, aspect.tally.newest(len(sessions))
-    if newest.ran + newest.bad >= 2 and newest.share < 0.5:
-        return "retired", f"failed {newest.bad} of {newest.bad + newest.ran} times in the newest sessions"
+    if newest.ran + newest.failed >= 2 and newest.share < 0.5:
+        return "retired", f"failed {newest.failed} of {newest.failed + newest.ran} times in the newest sessions"
     if tally.sessions < ENOUGH_SESSIONS:
         return "weak", "seen in one session only"
     if aspect.purpose in _VAGUE and tally.sessions < _MORE_SESSIONS:
         return "weak", "seen in two sessions only"
     if successor:
         return "weak", f"not used in the newest sessions, which use `{successor}`"
-    working = [each.place for each in sessions if each.commands.programs]
+    working = [each.position for each in sessions if each.commands.programs]
     if tally.sessions < _RARE * len(working):
         return "weak", f"used in {tally.sessions} of {len(working)} sessions only"
     first = len(sessions) - len(sessions) // 3
@@ -181,22 +181,22 @@ def _status(aspect: Aspect, sessions: Sequence[Told], successor: str) -> tuple[L
 
 
 def support(tally: Tally) -> Support:
-    return Support(tally.ran, tally.sessions, tally.bad, tally.bad_sessions)
+    return Support(tally.ran, tally.sessions, tally.failed, tally.failed_sessions)
 
 
 def first_seen(tally: Tally) -> float | None:
-    return min((use.told.at for use in tally.uses if use.told.at is not None), default=None)
+    return min((use.source.at for use in tally.uses if use.source.at is not None), default=None)
 
 
 def last_seen(tally: Tally) -> float | None:
-    return max((use.used.last for use in tally.uses if use.used.ran and use.used.last is not None), default=None)
+    return max((use.used.last for use in tally.uses if use.used.ran_count and use.used.last is not None), default=None)
 
 
 def evidence(tally: Tally, bad: bool = False) -> list[Evidence]:
     """The calls that a tally rests on; with `bad` its failures speak for the lesson (a variant that fails), else against."""
     found: list[Evidence] = []
     for use in tally.uses:
-        used, session = use.used, use.told.session
+        used, session = use.used, use.source.session
         text = (used.texts or used.failing or ((used.form, 0),))[0][0]
         wrong = (used.failing or ((used.form, 0),))[0][0]
         if not bad:

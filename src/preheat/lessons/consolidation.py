@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
-from preheat.amounts import counted
+from preheat.amounts import format_count
 from preheat.calls.words import telling_words
-from preheat.lessons.joining import told_together
-from preheat.lessons.learner import Learner, Noted
-from preheat.lessons.occurrences import Occurred, met, note, reach
-from preheat.model.lesson import MOST_EVIDENCE, Lesson, kept_evidence
+from preheat.lessons.joining import join_repairs
+from preheat.lessons.learner import Learner, SessionNotes
+from preheat.lessons.occurrences import OccurrenceNotes, occurrence_share, reach, take_notes
+from preheat.model.lesson import MOST_EVIDENCE, Lesson, select_evidence
 
 CAPS: dict[tuple[str, str], int] = {
     ("resume", ""): 1,
@@ -44,10 +44,10 @@ _SELDOM = 0.05
 _replace: Callable[..., Lesson] = msgspec.structs.replace
 
 
-def revise(lessons: list[Lesson], noted: Sequence[Noted[Occurred]] = ()) -> list[Lesson]:
+def consolidate(lessons: list[Lesson], noted: Sequence[SessionNotes[OccurrenceNotes]] = ()) -> list[Lesson]:
     """The lessons of a project (or of all of them) as they may be handed out."""
     settled = _settle(sorted(map(_shorten, lessons), key=lambda lesson: lesson.id))
-    settled = told_together(settled)
+    settled = join_repairs(settled)
     settled = _limit(
         settled, ("repair",)
     )  # before errors are weakened: a repair that is not handed out replaces no error
@@ -60,26 +60,26 @@ def revise(lessons: list[Lesson], noted: Sequence[Noted[Occurred]] = ()) -> list
     return _limit(settled, tuple(kind for kind, _ in CAPS))
 
 
-def _with_reach(lesson: Lesson, noted: Sequence[Noted[Occurred]]) -> Lesson:
+def _with_reach(lesson: Lesson, noted: Sequence[SessionNotes[OccurrenceNotes]]) -> Lesson:
     """With its reach; an error without a remedy that is hardly ever met is not worth telling."""
     lesson = _replace(lesson, reach=reach(lesson, noted))
     if lesson.kind != "error" or lesson.status != "active" or lesson.pinned:
         return lesson
-    often = met(lesson, noted)
+    often = occurrence_share(lesson, noted)
     if often is None or often >= _SELDOM:
         return lesson
     return _replace(lesson, status="weak", why=f"met in {often:.0%} of the newest sessions")
 
 
-def says(lessons: Sequence[Lesson]) -> str:
+def describe(lessons: Sequence[Lesson]) -> str:
     active = sum(1 for lesson in lessons if lesson.status == "active")
-    return f"{counted(active, 'lesson')} to hand out, {len(lessons) - active} put aside"
+    return f"{format_count(active, 'lesson')} to hand out, {len(lessons) - active} put aside"
 
 
 def _shorten(lesson: Lesson) -> Lesson:
     if len(lesson.evidence) <= MOST_EVIDENCE:
         return lesson
-    return _replace(lesson, evidence=kept_evidence(lesson.evidence))
+    return _replace(lesson, evidence=select_evidence(lesson.evidence))
 
 
 def _settle(lessons: list[Lesson]) -> list[Lesson]:
@@ -185,11 +185,19 @@ def _words(lesson: Lesson) -> set[tuple[str, ...]]:
     return {words for signature in lesson.signatures if (words := telling_words(signature))}
 
 
-def learn(project: str, noted: Sequence[Noted[Occurred]]) -> list[Lesson]:
+def learn(project: str, noted: Sequence[SessionNotes[OccurrenceNotes]]) -> list[Lesson]:
     """Nothing by itself: what occurred is for weighing what the others learned."""
     return []
 
 
 CONSOLIDATE_EVENTS = Learner(
-    "ConsolidateEvents", 2, Occurred, note, learn, general=True, revise=revise, says=says, weighs=True
+    "ConsolidateEvents",
+    2,
+    OccurrenceNotes,
+    take_notes,
+    learn,
+    is_general=True,
+    revise=consolidate,
+    describe=describe,
+    is_reviewer=True,
 )

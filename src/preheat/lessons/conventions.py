@@ -9,16 +9,16 @@ from collections.abc import Sequence
 
 import msgspec
 
-from preheat.amounts import counted
-from preheat.calls.seen import Seen
+from preheat.amounts import format_count
+from preheat.calls.seen import JudgedSession
 from preheat.lessons.commands_here import learn_commands
-from preheat.lessons.corrections import Rule, Ruled, learn_corrections, rules_in
-from preheat.lessons.learner import Learner, Noted
+from preheat.lessons.corrections import Rule, SessionRules, find_rules, learn_corrections
+from preheat.lessons.learner import Learner, SessionNotes
 from preheat.lessons.needs import learn_needs
-from preheat.lessons.placement import Laid, Made, learn_placement, made_in
-from preheat.lessons.style import Styled, Written, learn_style, written_in
-from preheat.lessons.used import Commands, commands_of
-from preheat.lessons.ways import Told
+from preheat.lessons.placement import NewFile, SessionFiles, find_new_files, learn_placement
+from preheat.lessons.style import SessionWriting, WritingCounts, count_writing, learn_style
+from preheat.lessons.used import CommandNotes, collect_commands
+from preheat.lessons.ways import SessionCommands
 from preheat.model.lesson import Lesson
 
 MOST_ACTIVE = 25
@@ -27,34 +27,35 @@ _TOPICS = {"correction": 2.0, "folder": 2.0, "missing": 1.5, "runner": 1.5, "tes
 """How much a topic weighs: first what an agent cannot find out without failing."""
 
 
-class Notes(msgspec.Struct, frozen=True):
+class ConventionNotes(msgspec.Struct, frozen=True):
     """What is kept of one session."""
 
-    commands: Commands = Commands()
-    made: tuple[Made, ...] = ()
+    commands: CommandNotes = CommandNotes()
+    made: tuple[NewFile, ...] = ()
     rules: tuple[Rule, ...] = ()
-    written: Written = Written()
+    written: WritingCounts = WritingCounts()
 
 
-def note(seen: Seen) -> Notes | None:
+def take_notes(seen: JudgedSession) -> ConventionNotes | None:
     """What a session shows of its project's conventions; None where it shows none."""
-    notes = Notes(commands_of(seen), made_in(seen), rules_in(seen), written_in(seen))
-    return None if notes == Notes() else notes
+    notes = ConventionNotes(collect_commands(seen), find_new_files(seen), find_rules(seen), count_writing(seen))
+    return None if notes == ConventionNotes() else notes
 
 
-def learn(project: str, noted: Sequence[Noted[Notes]]) -> list[Lesson]:
+def learn(project: str, noted: Sequence[SessionNotes[ConventionNotes]]) -> list[Lesson]:
     """The conventions of a project."""
     if not project:
         return []
     sessions = [
-        Told(each.session, place, each.started_at, each.notes.commands, each.agent) for place, each in enumerate(noted)
+        SessionCommands(each.session, place, each.started_at, each.notes.commands, each.agent)
+        for place, each in enumerate(noted)
     ]
     lessons = [
         *learn_commands(project, sessions),
         *learn_needs(project, sessions),
-        *learn_placement(project, [Laid(each.session, each.notes.made) for each in noted]),
-        *learn_corrections(project, [Ruled(each.session, each.notes.rules) for each in noted]),
-        *learn_style(project, [Styled(each.session, each.started_at, each.notes.written) for each in noted]),
+        *learn_placement(project, [SessionFiles(each.session, each.notes.made) for each in noted]),
+        *learn_corrections(project, [SessionRules(each.session, each.notes.rules) for each in noted]),
+        *learn_style(project, [SessionWriting(each.session, each.started_at, each.notes.written) for each in noted]),
     ]
     return _limit_active(sorted(lessons, key=_rank))
 
@@ -74,7 +75,7 @@ def _limit_active(lessons: list[Lesson]) -> list[Lesson]:
     ]
 
 
-def says(lessons: Sequence[Lesson]) -> str:
+def describe(lessons: Sequence[Lesson]) -> str:
     """One line on what was learned."""
     active = [lesson for lesson in lessons if lesson.status == "active"]
     if not active:
@@ -85,7 +86,7 @@ def says(lessons: Sequence[Lesson]) -> str:
     )
     warned = sum(bool(lesson.avoid) for lesson in active)
     more = f"; {warned} of them with a variant that fails" if warned else ""
-    return f"{counted(len(active), 'convention')} ({topics}){more}"
+    return f"{format_count(len(active), 'convention')} ({topics}){more}"
 
 
-LEARN_CONVENTIONS = Learner("LearnConventions", 2, Notes, note, learn, says=says)
+LEARN_CONVENTIONS = Learner("LearnConventions", 2, ConventionNotes, take_notes, learn, describe=describe)

@@ -11,14 +11,14 @@ from typing import NamedTuple
 import msgspec
 
 from preheat.calls.form import command_form
-from preheat.calls.seen import Seen
-from preheat.commands import text_of
-from preheat.commands.words import names
-from preheat.lessons.rule_words import holds, ruling
-from preheat.model.lesson import Evidence, Lesson, LessonStatus, Scope, kept_evidence, lesson_id, support_of
+from preheat.calls.seen import JudgedSession
+from preheat.commands import command_text
+from preheat.commands.words import name_set
+from preheat.lessons.rule_words import is_lasting, parse_ruling
+from preheat.model.lesson import Evidence, Lesson, LessonStatus, Scope, count_support, lesson_id, select_evidence
 from preheat.model.session import ToolCall, UserMessage
 from preheat.safe_text.letters import one_line
-from preheat.safe_text.reasons import junk
+from preheat.safe_text.reasons import junk_reason
 
 HALF_LIFE = 120.0
 LONGEST_MESSAGE = 400
@@ -30,7 +30,7 @@ _PASTED = re.compile(
 )
 _SENTENCES = re.compile(r"(?<=[.!;。！])\s+|\n+|\s+(?:[-–—]{1,2})\s+")
 _WORD = re.compile(r"[A-Za-z][\w.+-]{2,}")
-_PLAIN = names(
+_PLAIN = name_set(
     "the and for with you use run not this that from into file files test tests code make add new all get set show list read"
     " write edit bash shell find search change changes build commit line lines name names type types like just check status"
     " branch main push diff log git remove update create call path message text work time data error errors issue session"
@@ -57,7 +57,7 @@ class Rule(msgspec.Struct, frozen=True, gc=False):
     at: float | None = None
 
 
-class Ruled(NamedTuple):
+class SessionRules(NamedTuple):
     """One session's rules, as `learn_corrections` wants them."""
 
     session: str
@@ -67,7 +67,7 @@ class Ruled(NamedTuple):
 class _Actions:
     """What the session has done up to a message. Few people state a rule: the calls are looked at when one did."""
 
-    def __init__(self, seen: Seen) -> None:
+    def __init__(self, seen: JudgedSession) -> None:
         self.seen = seen
         self.forms: dict[str, str] = {}
         self.last = ""
@@ -85,7 +85,7 @@ class _Actions:
         self._waiting.clear()
 
     def _look_at(self, call: ToolCall) -> None:
-        text = self.seen.relative(text_of(call.input)) if call.kind == "shell" else ""
+        text = self.seen.relative(command_text(call.input)) if call.kind == "shell" else ""
         form = command_form(text[:2000]) if text else ""
         for word in _WORD.findall(text[:500] if text else call.tool):
             self.forms.setdefault(word.lower(), form or call.tool)
@@ -94,10 +94,10 @@ class _Actions:
     def named(self, sentence: str, quoted: tuple[str, ...]) -> tuple[str, ...]:
         """The words of a sentence that name something the calls have, or that stand in backquotes."""
         words = [word for word in _WORD.findall(sentence.lower()) if word in self.forms and word not in _PLAIN]
-        return tuple(dict.fromkeys((*(each for each in quoted if not junk(each)), *words)))[:5]
+        return tuple(dict.fromkeys((*(each for each in quoted if not junk_reason(each)), *words)))[:5]
 
 
-def rules_in(seen: Seen) -> tuple[Rule, ...]:
+def find_rules(seen: JudgedSession) -> tuple[Rule, ...]:
     """The sentences of a session's people that read like rules."""
     acted = _Actions(seen)
     kept = {each.call.call_id: each.record.seq for each in seen.calls}
@@ -122,23 +122,23 @@ def _sentences(text: str) -> list[str]:
 
 
 def _rule(sentence: str, acted: _Actions, seq: int | None, at: float | None) -> Rule | None:
-    found = ruling(sentence)
+    found = parse_ruling(sentence)
     if found is None:
         return None
     acted.look()
     named = acted.named(sentence, found.quoted)
     shown = acted.seen.relative(one_line(sentence, _LONGEST))
-    if not holds(found, named) or junk(shown):
+    if not is_lasting(found, named) or junk_reason(shown):
         return None
     forms = tuple(dict.fromkeys(form for word in named if (form := acted.forms.get(word.lower()))))[:3]
-    return Rule(shown, found.standing, found.use, found.avoid, named, forms, acted.last, seq, at)
+    return Rule(shown, found.is_standing, found.use, found.avoid, named, forms, acted.last, seq, at)
 
 
-def learn_corrections(project: str, ruled: Sequence[Ruled]) -> list[Lesson]:
+def learn_corrections(project: str, sessions: Sequence[SessionRules]) -> list[Lesson]:
     """One lesson for each rule that people stated, repeated ones together."""
     scope = Scope(project=project)
     groups: list[tuple[frozenset[str], list[tuple[str, Rule]]]] = []
-    for each in ruled:
+    for each in sessions:
         for rule in each.rules:
             words = frozenset(_WORD.findall(rule.sentence.lower()))
             group = next((members for known, members in groups if _are_alike(known, words)), None)
@@ -160,7 +160,7 @@ def _lesson(scope: Scope, group: list[tuple[str, Rule]]) -> Lesson:
     strong = len(sessions) > 1 or first.standing
     status: LessonStatus = "active" if strong else "weak"
     times = [rule.at for _, rule in group if rule.at is not None]
-    after = f", after `{one_line(first.corrected, 60)}`" if first.corrected and not junk(first.corrected) else ""
+    after = f", after `{one_line(first.corrected, 60)}`" if first.corrected and not junk_reason(first.corrected) else ""
     often = f" ({len(sessions)} sessions)" if len(sessions) > 1 else ""
     return Lesson(
         id=lesson_id("convention", scope, "correction", " ".join(sorted(_WORD.findall(first.sentence.lower())))),
@@ -174,11 +174,11 @@ def _lesson(scope: Scope, group: list[tuple[str, Rule]]) -> Lesson:
         files=tuple(dict.fromkeys(name for _, rule in group for name in rule.named if "/" in name and " " not in name))[
             :5
         ],
-        support=support_of(evidence),
+        support=count_support(evidence),
         first_seen=min(times, default=None),
         last_seen=max(times, default=None),
         half_life=HALF_LIFE,
-        evidence=kept_evidence(evidence),
+        evidence=select_evidence(evidence),
         status=status,
         why="" if strong else "said once, and not as a rule for always",
     )

@@ -8,14 +8,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from preheat.amounts import counted
+from preheat.amounts import format_count
 from preheat.calls.words import telling_words
-from preheat.lessons.attempts import Attempt, AttemptNotes, note
-from preheat.lessons.learner import Learner, Noted
+from preheat.lessons.attempts import Attempt, AttemptNotes, take_notes
+from preheat.lessons.learner import Learner, SessionNotes
 from preheat.mistakes.identity import commonest, title
-from preheat.model.lesson import DAY, Evidence, Lesson, LessonStatus, Scope, Support, kept_evidence, lesson_id
+from preheat.model.lesson import DAY, Evidence, Lesson, LessonStatus, Scope, Support, lesson_id, select_evidence
 from preheat.safe_text.letters import one_line
-from preheat.safe_text.reasons import orders
+from preheat.safe_text.reasons import order_reason
 
 EXPIRES = 30.0
 """Days. What the world around was to blame for (a network, a program that is not there) changes sooner."""
@@ -27,7 +27,7 @@ _MOST_LESSONS = 5
 
 
 class _SessionAttempt(NamedTuple):
-    session: Noted[AttemptNotes]
+    session: SessionNotes[AttemptNotes]
     attempt: Attempt
 
     @property
@@ -35,7 +35,7 @@ class _SessionAttempt(NamedTuple):
         return self.attempt.at if self.attempt.at is not None else self.session.ended_at or self.session.started_at
 
 
-def learn(project: str, sessions: Sequence[Noted[AttemptNotes]]) -> list[Lesson]:
+def learn(project: str, sessions: Sequence[SessionNotes[AttemptNotes]]) -> list[Lesson]:
     """What failed and never worked since."""
     if not project:
         return []
@@ -118,7 +118,7 @@ def _lesson(project: str, key: str, tries: list[_SessionAttempt], worked: int) -
         last_seen=max(times, default=None),
         half_life=days,
         expires_at=max(times) + days * DAY if times else None,
-        evidence=kept_evidence(evidence),
+        evidence=select_evidence(evidence),
         cost_seconds=round(sum(each.attempt.seconds for each in tries), 3),
         cost_tokens=sum(each.attempt.tokens for each in tries),
         status=status,
@@ -127,7 +127,7 @@ def _lesson(project: str, key: str, tries: list[_SessionAttempt], worked: int) -
 
 
 def _status(tries: list[_SessionAttempt], error: str) -> tuple[LessonStatus, str]:
-    reason = orders(error) or next((why for each in tries if (why := orders(each.attempt.signature))), "")
+    reason = order_reason(error) or next((why for each in tries if (why := order_reason(each.attempt.signature))), "")
     if reason:
         return "quarantined", reason
     if len({each.session.session for each in tries}) < 2:
@@ -136,7 +136,7 @@ def _status(tries: list[_SessionAttempt], error: str) -> tuple[LessonStatus, str
 
 
 def _text(attempt: Attempt, shown: str, count: int, sessions: int, error: str, instead: str) -> str:
-    where = f"{count} times in {counted(sessions, 'session')}"
+    where = f"{count} times in {format_count(sessions, 'session')}"
     quoted = f" (`{title(error)}`)" if error else ""
     if attempt.wall == "denied":
         return f"`{shown}` was refused {where}, and never allowed since"
@@ -169,21 +169,21 @@ def _most_usual(texts: Iterable[str], but: str = "") -> str:
     return next(iter(commonest(text for text in texts if text != but)), "")
 
 
-def _fingerprint(session: Noted[AttemptNotes]) -> dict[str, str]:
+def _fingerprint(session: SessionNotes[AttemptNotes]) -> dict[str, str]:
     """The model, branch and program versions of the session in which it failed last."""
     notes = session.notes
     known = {"agent": session.agent, "model": notes.model, "branch": notes.branch, **notes.versions}
     return {name: value for name, value in known.items() if value}
 
 
-def says(lessons: Sequence[Lesson]) -> str:
+def describe(lessons: Sequence[Lesson]) -> str:
     """One line on what was learned."""
     if not lessons:
         return "nothing that was tried in vain"
     active = sum(each.status == "active" for each in lessons)
-    return f"{counted(active, 'dead end')} that several sessions met, {len(lessons) - active} that only one did"
+    return f"{format_count(active, 'dead end')} that several sessions met, {len(lessons) - active} that only one did"
 
 
 BUILD_DEAD_END_MEMORY = Learner(
-    name="BuildDeadEndMemory", version=3, notes=AttemptNotes, note=note, learn=learn, says=says
+    name="BuildDeadEndMemory", version=3, notes_type=AttemptNotes, take_notes=take_notes, learn=learn, describe=describe
 )

@@ -11,7 +11,7 @@ from difflib import SequenceMatcher
 
 import msgspec
 
-from preheat.model.lesson import Evidence, Lesson, Support, kept_evidence
+from preheat.model.lesson import Evidence, Lesson, Support, select_evidence
 
 SIMILAR = 0.85
 _NUMBER = re.compile(r"\d+")
@@ -19,7 +19,7 @@ _OUT_OF_PLAY = frozenset(["retired", "quarantined"])
 """What a person or the judge of instructions has put aside is not joined with anything."""
 
 
-def without_duplicates(lessons: Iterable[Lesson]) -> list[Lesson]:
+def join_duplicates(lessons: Iterable[Lesson]) -> list[Lesson]:
     """The lessons with near-duplicates joined, ordered by id."""
     groups: defaultdict[tuple[str, ...], list[Lesson]] = defaultdict(list)
     kept: list[Lesson] = []
@@ -30,11 +30,11 @@ def without_duplicates(lessons: Iterable[Lesson]) -> list[Lesson]:
             scope = lesson.scope
             groups[lesson.kind, lesson.topic, scope.agent, scope.project, scope.tool].append(lesson)
     for group in groups.values():
-        kept += _distinct(sorted(group, key=rank))
+        kept += _distinct(sorted(group, key=support_rank))
     return sorted(kept, key=lambda lesson: lesson.id)
 
 
-def rank(lesson: Lesson) -> tuple[bool, bool, float, int, int, str]:
+def support_rank(lesson: Lesson) -> tuple[bool, bool, float, int, int, str]:
     """Sorts the better supported first."""
     support = lesson.support
     return (
@@ -47,7 +47,7 @@ def rank(lesson: Lesson) -> tuple[bool, bool, float, int, int, str]:
     )
 
 
-def joined(one: Lesson, other: Lesson) -> Lesson:
+def join_lessons(one: Lesson, other: Lesson) -> Lesson:
     """`one` with what `other` rests on; calls that both rest on count once, as far as both show them."""
     shared = {_call_of(each) for each in one.evidence} & {_call_of(each) for each in other.evidence}
     evidence = {_call_of(each): each for each in (*other.evidence, *one.evidence)}
@@ -60,7 +60,7 @@ def joined(one: Lesson, other: Lesson) -> Lesson:
     return msgspec.structs.replace(
         one,
         support=_join_support(one.support, other.support, len(shared) - against, against, evidence.values()),
-        evidence=kept_evidence(evidence.values()),
+        evidence=select_evidence(evidence.values()),
         signatures=tuple(dict.fromkeys((*one.signatures, *other.signatures))),
         forms=tuple(dict.fromkeys((*one.forms, *other.forms))),
         first_seen=min(first, default=None),
@@ -73,15 +73,15 @@ def joined(one: Lesson, other: Lesson) -> Lesson:
 def _distinct(ranked: list[Lesson]) -> list[Lesson]:
     kept: list[Lesson] = []
     for lesson in ranked:
-        twin = next((place for place, other in enumerate(kept) if alike(other, lesson)), None)
+        twin = next((place for place, other in enumerate(kept) if are_alike(other, lesson)), None)
         if twin is None:
             kept.append(lesson)
         else:
-            kept[twin] = joined(kept[twin], lesson)
+            kept[twin] = join_lessons(kept[twin], lesson)
     return kept
 
 
-def alike(one: Lesson, other: Lesson) -> bool:
+def are_alike(one: Lesson, other: Lesson) -> bool:
     """Whether two lessons of one kind, topic and scope say the same."""
     if one.use != other.use or one.avoid != other.avoid or one.files != other.files:
         return False

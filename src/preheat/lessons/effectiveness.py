@@ -17,9 +17,9 @@ from typing import NamedTuple
 import msgspec
 
 from preheat.lessons.learner import Learner
-from preheat.model.exposure import Effect, Exposure, Measured, Verdict
+from preheat.model.exposure import Exposure, ExposureEffect, ExposureVerdict, MeasuredSession
 from preheat.model.lesson import Lesson
-from preheat.statistics.lots import FEWEST, first_lots
+from preheat.statistics.lots import FEWEST_SESSIONS, first_exposures
 
 _RISK = 0.05
 
@@ -38,11 +38,11 @@ class _Arm(NamedTuple):
     sessions: int
 
 
-def effects(exposures: Iterable[Exposure], measured: Iterable[Measured]) -> list[Effect]:
+def estimate_effects(exposures: Iterable[Exposure], measured: Iterable[MeasuredSession]) -> list[ExposureEffect]:
     """The effect of each item that was ever shown or withheld at random, by item."""
     outcomes = {each.session: each for each in measured if each.calls > 0 and 0 <= each.mistakes <= each.calls}
     arms: defaultdict[str, tuple[list[_WeightedSession], list[_WeightedSession]]] = defaultdict(lambda: ([], []))
-    for lot in first_lots(exposures):
+    for lot in first_exposures(exposures):
         sides = arms[lot.item]
         outcome = outcomes.get(lot.session)
         if outcome is not None:
@@ -51,7 +51,7 @@ def effects(exposures: Iterable[Exposure], measured: Iterable[Measured]) -> list
     return [_effect(item, *arms[item]) for item in sorted(arms)]
 
 
-def apply(lessons: Sequence[Lesson], found: Iterable[Effect]) -> list[Lesson]:
+def apply_effects(lessons: Sequence[Lesson], found: Iterable[ExposureEffect]) -> list[Lesson]:
     """The lessons with what was measured of them. `utility` is mistakes spared per call, 0 where no difference was
     shown; an item that does harm is retired, unless a person pinned it.
 
@@ -62,24 +62,24 @@ def apply(lessons: Sequence[Lesson], found: Iterable[Effect]) -> list[Lesson]:
     return [_with_effect(lesson, by_item.get(lesson.id), widened) for lesson in lessons]
 
 
-def says(lessons: Sequence[Lesson]) -> str:
+def describe(lessons: Sequence[Lesson]) -> str:
     """One line on which effects are known, or that none is."""
     known = [lesson.utility for lesson in lessons if lesson.utility is not None]
     if not known:
-        return f"not measured: no item was shown and withheld by lot in {FEWEST} sessions each"
+        return f"not measured: no item was shown and withheld by lot in {FEWEST_SESSIONS} sessions each"
     helps, hurts = sum(each > 0 for each in known), sum(each < 0 for each in known)
     return f"{len(known)} measured: {helps} help, {hurts} hurt, {len(known) - helps - hurts} show no difference"
 
 
-def _effect(item: str, shown: list[_WeightedSession], withheld: list[_WeightedSession]) -> Effect:
-    if min(len(shown), len(withheld)) < FEWEST:
-        return Effect(item, len(shown), len(withheld), None, None, None, "not measured")
+def _effect(item: str, shown: list[_WeightedSession], withheld: list[_WeightedSession]) -> ExposureEffect:
+    if min(len(shown), len(withheld)) < FEWEST_SESSIONS:
+        return ExposureEffect(item, len(shown), len(withheld), None, None, None, "not measured")
     one, other = _arm(shown), _arm(withheld)
     difference = one.rate - other.rate
     reach = _half_width(one, other)
     low, high = difference - reach, difference + reach
-    verdict: Verdict = "helps" if high < 0 else "hurts" if low > 0 else "no difference shown"
-    return Effect(item, len(shown), len(withheld), difference, low, high, verdict)
+    verdict: ExposureVerdict = "helps" if high < 0 else "hurts" if low > 0 else "no difference shown"
+    return ExposureEffect(item, len(shown), len(withheld), difference, low, high, verdict)
 
 
 def _arm(drawn: list[_WeightedSession]) -> _Arm:
@@ -105,7 +105,7 @@ def _widening(looks: int) -> float:
     return normal.inv_cdf(1 - _RISK / 2 / max(1, looks)) / normal.inv_cdf(1 - _RISK / 2)
 
 
-def _with_effect(lesson: Lesson, found: Effect | None, widened: float) -> Lesson:
+def _with_effect(lesson: Lesson, found: ExposureEffect | None, widened: float) -> Lesson:
     if found is None or found.effect is None or found.low is None or found.high is None:
         return lesson if lesson.utility is None else msgspec.structs.replace(lesson, utility=None)
     utility = 0.0 if found.verdict == "no difference shown" else -found.effect
@@ -120,4 +120,4 @@ def _with_effect(lesson: Lesson, found: Effect | None, widened: float) -> Lesson
     return msgspec.structs.replace(lesson, status="retired", why=why)
 
 
-LEARN_EFFECTIVENESS = Learner("LearnEffectiveness", 1, None, None, None, says=says)
+LEARN_EFFECTIVENESS = Learner("LearnEffectiveness", 1, None, None, None, describe=describe)

@@ -10,16 +10,25 @@ from typing import NamedTuple
 
 import msgspec
 
-from preheat.amounts import counted, lasting
+from preheat.amounts import format_count, format_seconds
 from preheat.calls.files import file_of
-from preheat.calls.seen import Seen, SeenCall
-from preheat.commands import text_of, understand
-from preheat.lessons.learner import Learner, Noted
-from preheat.lessons.own import runs_own
-from preheat.mistakes.failure import form_of, forms_that_ran, is_mistake, shown, signature_of
-from preheat.mistakes.identity import Key, commonest, family, mistake_key, title, why_unfit
-from preheat.model.lesson import Evidence, Lesson, LessonStatus, Scope, Support, kept_evidence, lesson_id, support_of
-from preheat.safe_text.reasons import junk, orders
+from preheat.calls.seen import JudgedCall, JudgedSession
+from preheat.commands import command_text, understand
+from preheat.lessons.learner import Learner, SessionNotes
+from preheat.lessons.own import find_own_script_runs
+from preheat.mistakes.failure import describe_call, form_of, forms_that_ran, is_mistake, signature_of
+from preheat.mistakes.identity import Key, commonest, mistake_key, title, tool_family, why_unfit
+from preheat.model.lesson import (
+    Evidence,
+    Lesson,
+    LessonStatus,
+    Scope,
+    Support,
+    count_support,
+    lesson_id,
+    select_evidence,
+)
+from preheat.safe_text.reasons import junk_reason, order_reason
 
 MOST = 200
 """Failures that are noted of one session."""
@@ -65,7 +74,7 @@ class Failure(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The call ran a script that the session itself wrote."""
 
 
-class Notes(msgspec.Struct, frozen=True):
+class ErrorNotes(msgspec.Struct, frozen=True):
     """Of one session."""
 
     failures: tuple[Failure, ...] = ()
@@ -76,32 +85,32 @@ class Notes(msgspec.Struct, frozen=True):
 
 
 class _Occurrence(NamedTuple):
-    noted: Noted[Notes]
+    noted: SessionNotes[ErrorNotes]
     failure: Failure
 
 
-def note(seen: Seen) -> Notes | None:
+def take_notes(seen: JudgedSession) -> ErrorNotes | None:
     """The failures of a session, and what was right in it; None where it made no call."""
     if not seen.calls:
         return None
-    own = runs_own(seen)
+    own = find_own_script_runs(seen)
     failures = [
         _failure(seen, each, each.record.seq in own) for each in seen.calls if is_mistake(each) and signature_of(each)
     ]
-    return Notes(tuple(failures[-MOST:]), forms_that_ran(seen), _present(seen))
+    return ErrorNotes(tuple(failures[-MOST:]), forms_that_ran(seen), _present(seen))
 
 
-def _failure(seen: Seen, call: SeenCall, own: bool) -> Failure:
+def _failure(seen: JudgedSession, call: JudgedCall, own: bool) -> Failure:
     record = call.record
     return Failure(
         seq=record.seq,
         at=call.call.at,
         tool=record.tool,
-        family=family(record.tool, record.kind),
+        family=tool_family(record.tool, record.kind),
         signature=signature_of(call),
         form=form_of(call),
         subject=_subject(seen, call),
-        shown=shown(seen, call),
+        shown=describe_call(seen, call),
         seconds=record.lost_seconds,
         tokens=record.lost_tokens,
         environment=record.cause == "environment",
@@ -109,9 +118,9 @@ def _failure(seen: Seen, call: SeenCall, own: bool) -> Failure:
     )
 
 
-def _subject(seen: Seen, call: SeenCall) -> str:
+def _subject(seen: JudgedSession, call: JudgedCall) -> str:
     """The module or file that is missing, by the message."""
-    result = seen.relative(call.result.seen[:_LOOKED_THROUGH]) if call.result else ""
+    result = seen.relative(call.result.model_text[:_LOOKED_THROUGH]) if call.result else ""
     module = _MODULE.search(result)
     if module is not None:
         return module[1]
@@ -119,7 +128,7 @@ def _subject(seen: Seen, call: SeenCall) -> str:
         return ""
     lines = [line for line in result.splitlines() if _MISSING.search(line)]
     if call.call.kind == "shell":
-        commands = understand(seen.relative(text_of(call.call.input))).commands
+        commands = understand(seen.relative(command_text(call.call.input))).commands
         named = [word for command in commands for word in command.words[1:]]
     else:
         named = [seen.relative(file_of(call.call))]
@@ -127,21 +136,23 @@ def _subject(seen: Seen, call: SeenCall) -> str:
         if (
             _FILE.fullmatch(word)
             and not word.startswith(".git/")
-            and not junk(word)
-            and not orders(word)
+            and not junk_reason(word)
+            and not order_reason(word)
             and any(word in line for line in lines)
         ):
             return word.rstrip("/")
     return ""
 
 
-def _present(seen: Seen) -> tuple[str, ...]:
+def _present(seen: JudgedSession) -> tuple[str, ...]:
     """Files and folders that calls worked on."""
     found = {seen.relative(path) for each in seen.calls if each.worked and (path := file_of(each.call))}
-    return tuple(sorted(path for path in found if len(path) <= LONGEST_SUBJECT and not junk(path))[:MOST_PRESENT])
+    return tuple(
+        sorted(path for path in found if len(path) <= LONGEST_SUBJECT and not junk_reason(path))[:MOST_PRESENT]
+    )
 
 
-def learn(project: str, sessions: Sequence[Noted[Notes]]) -> list[Lesson]:
+def learn(project: str, sessions: Sequence[SessionNotes[ErrorNotes]]) -> list[Lesson]:
     """The errors that at least two sessions met, and as weak ones those that one met often. Without a project only what
     several projects have."""
     ordered = sorted(sessions, key=lambda noted: (noted.started_at or 0.0, noted.session))
@@ -164,7 +175,11 @@ def learn(project: str, sessions: Sequence[Noted[Notes]]) -> list[Lesson]:
 
 
 def _lesson(
-    project: str, key: Key, group: list[_Occurrence], ordered: Sequence[Noted[Notes]], ran: Mapping[str, int]
+    project: str,
+    key: Key,
+    group: list[_Occurrence],
+    ordered: Sequence[SessionNotes[ErrorNotes]],
+    ran: Mapping[str, int],
 ) -> Lesson:
     signatures = commonest((occurrence.failure.signature for occurrence in group), MOST_SIGNATURES)
     forms = commonest((occurrence.failure.form for occurrence in group), MOST_FORMS)
@@ -178,7 +193,7 @@ def _lesson(
         for occurrence in group
     ]
     since = _sessions_since(group, forms, ordered)
-    found = support_of(evidence)
+    found = count_support(evidence)
     support = Support(found.calls_for, found.sessions_for, len(since), len(since))
     subjects = _subjects(group, general=not project)
     subjects = tuple(subject for subject in subjects if not _exists_somewhere(subject, ordered))
@@ -201,7 +216,7 @@ def _lesson(
         first_seen=min(moments, default=None),
         last_seen=max(moments, default=None),
         half_life=_SHORTER if environment else _HALF_LIFE,
-        evidence=kept_evidence(evidence),
+        evidence=select_evidence(evidence),
         cost_seconds=sum(occurrence.failure.seconds for occurrence in group),
         cost_tokens=sum(occurrence.failure.tokens for occurrence in group),
         status="quarantined" if unfit else status,
@@ -209,7 +224,9 @@ def _lesson(
     )
 
 
-def _sessions_since(group: list[_Occurrence], forms: Sequence[str], ordered: Sequence[Noted[Notes]]) -> list[str]:
+def _sessions_since(
+    group: list[_Occurrence], forms: Sequence[str], ordered: Sequence[SessionNotes[ErrorNotes]]
+) -> list[str]:
     """The sessions after the last occurrence that made calls of the same forms without the error."""
     met_in = {occurrence.noted.session for occurrence in group}
     last = max(place for place, noted in enumerate(ordered) if noted.session in met_in)
@@ -226,13 +243,13 @@ def _subjects(group: Sequence[_Occurrence], general: bool) -> tuple[str, ...]:
     return tuple(sorted(again, key=lambda subject: (-len(met_in[subject]), subject))[:MOST_SUBJECTS])
 
 
-def _exists_somewhere(subject: str, ordered: Sequence[Noted[Notes]]) -> bool:
+def _exists_somewhere(subject: str, ordered: Sequence[SessionNotes[ErrorNotes]]) -> bool:
     """Whether some session worked on the subject, or on something below it."""
     below = subject + "/"
     return any(path == subject or path.startswith(below) for noted in ordered for path in noted.notes.present)
 
 
-def _project(noted: Noted[Notes]) -> str:
+def _project(noted: SessionNotes[ErrorNotes]) -> str:
     """The project; the agent stands in for it in sessions without a project."""
     return noted.project or f"?{noted.agent}"
 
@@ -276,12 +293,14 @@ def _text(
     group: Sequence[_Occurrence], forms: Sequence[str], error: str, subjects: Sequence[str], support: Support
 ) -> str:
     seconds = sum(occurrence.failure.seconds for occurrence in group)
-    cost = f", {lasting(seconds)} lost" if seconds >= 1 else ""
-    counts = f"{counted(support.calls_for, 'call')} in {counted(support.sessions_for, 'session')}{cost}"
+    cost = f", {format_seconds(seconds)} lost" if seconds >= 1 else ""
+    counts = f"{format_count(support.calls_for, 'call')} in {format_count(support.sessions_for, 'session')}{cost}"
     about = f", again and again with {_quoted(subjects)}" if subjects else ""
     since = support.sessions_against
     over = (
-        f"; not met in the last {counted(since, 'session')} that did the same" if since >= _SESSIONS_UNTIL_OVER else ""
+        f"; not met in the last {format_count(since, 'session')} that did the same"
+        if since >= _SESSIONS_UNTIL_OVER
+        else ""
     )
     return f"{_quoted(forms[:2])} may fail with `{error}`{about} ({counts}{over})."
 
@@ -290,12 +309,12 @@ def _quoted(names: Sequence[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def says(lessons: Sequence[Lesson]) -> str:
+def describe(lessons: Sequence[Lesson]) -> str:
     """One line on what was learned."""
     usable = [lesson for lesson in lessons if lesson.status == "active"]
     calls = sum(lesson.support.calls_for for lesson in usable)
     seconds = sum(lesson.cost_seconds for lesson in usable)
-    return f"{counted(len(usable), 'error')} that came again in {counted(calls, 'call')}, {lasting(seconds)} lost"
+    return f"{format_count(len(usable), 'error')} that came again in {format_count(calls, 'call')}, {format_seconds(seconds)} lost"
 
 
-CLUSTER_ERRORS = Learner("ClusterErrors", 2, Notes, note, learn, general=True, says=says)
+CLUSTER_ERRORS = Learner("ClusterErrors", 2, ErrorNotes, take_notes, learn, is_general=True, describe=describe)

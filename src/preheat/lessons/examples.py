@@ -13,23 +13,23 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from preheat.amounts import counted
+from preheat.amounts import format_count
 from preheat.calls.form import command_form
 from preheat.calls.generalised import without_number
-from preheat.calls.intent import Intent, intent
-from preheat.calls.seen import Seen, SeenCall
-from preheat.commands import CHECKS, text_of, understand
-from preheat.lessons.called import called
-from preheat.lessons.learner import Noted
-from preheat.lessons.typed import typed
+from preheat.calls.intent import Intent, intent_of
+from preheat.calls.seen import JudgedCall, JudgedSession
+from preheat.commands import CHECKS, command_text, understand
+from preheat.lessons.called import describe_tool_call
+from preheat.lessons.learner import SessionNotes
+from preheat.lessons.typed import split_commands
 from preheat.mistakes.command_difference import STARTING
-from preheat.model.lesson import Evidence, Example, Lesson, Scope, Support, kept_evidence, lesson_id
+from preheat.model.lesson import Evidence, Example, Lesson, Scope, Support, lesson_id, select_evidence
 from preheat.safe_text.letters import CONTROL, ESCAPES, one_line
-from preheat.safe_text.reasons import dangerous, junk, orders
+from preheat.safe_text.reasons import danger_reason, junk_reason, order_reason
 
 MOST = 20
 HALF_LIFE = 90.0
-RESULT = 600
+LONGEST_RESULT = 600
 """Letters of a result that are kept: its beginning and its end."""
 _HEAD = 400
 _GAP = "\n[…]\n"
@@ -112,18 +112,18 @@ class _Group(NamedTuple):
     form: str
     candidates: list[tuple[str, Candidate]]
     """With the sessions that they come from."""
-    uses: list[tuple[Noted[ExampleNotes], FormUse]]
+    uses: list[tuple[SessionNotes[ExampleNotes], FormUse]]
 
 
-def note(seen: Seen) -> ExampleNotes | None:
+def take_notes(seen: JudgedSession) -> ExampleNotes | None:
     """The calls of a session that might be shown, the shortest of each form, and how often each form worked."""
     found: dict[tuple[str, str], Candidate] = {}
-    calls_by_form: defaultdict[tuple[str, str], list[SeenCall]] = defaultdict(list)
+    calls_by_form: defaultdict[tuple[str, str], list[JudgedCall]] = defaultdict(list)
     failed: set[Intent] = set()
     for each in seen.calls:
         if each.call.kind not in _KINDS:
             continue
-        aim, form = intent(each.call), _form(each)
+        aim, form = intent_of(each.call), _form(each)
         if form:
             calls_by_form[each.call.tool, form].append(each)
         if each.failed and each.record.cause != "finding":
@@ -141,7 +141,7 @@ def note(seen: Seen) -> ExampleNotes | None:
     return ExampleNotes(tuple(candidates), tuple(forms[:_MOST_FORMS]))
 
 
-def learn(project: str, noted: Sequence[Noted[ExampleNotes]]) -> list[Lesson]:
+def learn(project: str, noted: Sequence[SessionNotes[ExampleNotes]]) -> list[Lesson]:
     """The examples of a project, the most telling first, few of each sort."""
     if not project:
         return []
@@ -162,30 +162,30 @@ def learn(project: str, noted: Sequence[Noted[ExampleNotes]]) -> list[Lesson]:
     return list(lessons.values())
 
 
-def _form(each: SeenCall) -> str:
+def _form(each: JudgedCall) -> str:
     """The form that calls are grouped by, with the programs that start it: one starter may work where another fails."""
     if each.call.kind == "shell":
-        text = text_of(each.call.input)
+        text = command_text(each.call.input)
         main, form = understand(text).main, command_form(text)
         started = [name for name in main.wrappers if name not in STARTING] if main is not None and form else []
         return " ".join((*started, form))
     return f"{each.call.tool}({', '.join(sorted(each.call.input))})"
 
 
-def _candidate(seen: Seen, each: SeenCall, form: str, before: Candidate | None) -> Candidate | None:
+def _candidate(seen: JudgedSession, each: JudgedCall, form: str, before: Candidate | None) -> Candidate | None:
     """A call that might be shown; None where it is unfit, or one from before is better."""
     if each.record.status != "ok" or each.record.confidence < _SURE or each.result is None or not each.call.input:
         return None
     purpose = text = ""
     plain = True
     if each.call.kind == "shell":
-        text = text_of(each.call.input)
+        text = command_text(each.call.input)
         understood = understand(text)
         main, purpose, plain = understood.main, understood.purpose, len(understood.commands) == 1
         if main is None or understood.masked or purpose in _KNOWN_PURPOSES or main.program in _KNOWN_PROGRAMS:
             return None
         text = seen.relative(text)
-        if len(text) > _LONGEST_TEXT or "\n" in text or len(typed(text)) != 1 or without_number(text) != text:
+        if len(text) > _LONGEST_TEXT or "\n" in text or len(split_commands(text)) != 1 or without_number(text) != text:
             return None
         if before is not None and (not plain, len(text), -each.record.seq) >= _candidate_rank(before):
             return None  # before its result is looked at, which takes long
@@ -201,13 +201,13 @@ def _candidate(seen: Seen, each: SeenCall, form: str, before: Candidate | None) 
     )  # fmt: skip
 
 
-def _has_side_effects(each: SeenCall) -> bool:
+def _has_side_effects(each: JudgedCall) -> bool:
     """Whether a tool changes something outside of the project, or takes private arguments."""
     parts = {part.lower() for part in _NAME_PARTS.findall(each.call.tool.rpartition("__")[2])}
     return not _SIDE_EFFECT_WORDS.isdisjoint(parts) or any(map(_PRIVATE.search, each.call.input))
 
 
-def _clean_arguments(seen: Seen, raw: dict[str, Any]) -> dict[str, Any]:
+def _clean_arguments(seen: JudgedSession, raw: dict[str, Any]) -> dict[str, Any]:
     """A tool's own arguments, all of them, with paths that begin at the project; empty where they are unfit."""
     cleaned = _clean_value(seen, raw)
     encoded = "" if cleaned is None else msgspec.json.encode(cleaned).decode()
@@ -216,13 +216,13 @@ def _clean_arguments(seen: Seen, raw: dict[str, Any]) -> dict[str, Any]:
     return cleaned
 
 
-def _clean_value(seen: Seen, value: Any, depth: int = 0) -> Any:
+def _clean_value(seen: JudgedSession, value: Any, depth: int = 0) -> Any:
     """The value with relative paths, or None where it is unfit or null."""
     if isinstance(value, str):
         text = seen.relative(value)
-        if len(text) > _LONGEST_TEXT or junk(text) or _HOME.search(text):
+        if len(text) > _LONGEST_TEXT or junk_reason(text) or _HOME.search(text):
             return None
-        return None if orders(text.replace("\n", " ")) or dangerous(text) else text
+        return None if order_reason(text.replace("\n", " ")) or danger_reason(text) else text
     if isinstance(value, bool | int | float):
         return value if abs(value) < _LARGEST else None
     if isinstance(value, list | tuple) and depth < _DEEPEST:
@@ -234,16 +234,16 @@ def _clean_value(seen: Seen, value: Any, depth: int = 0) -> Any:
     return None
 
 
-def _shorten_result(seen: Seen, text: str) -> str:
+def _shorten_result(seen: JudgedSession, text: str) -> str:
     """A result's beginning and end; empty where there is none, or where it reads like an instruction."""
     whole = len(text) <= 2 * _LOOKED_AT
     parts = [text] if whole else [text[:_LOOKED_AT], text[-_LOOKED_AT:]]
     shown = [_without_signs(seen.relative(part)).strip() for part in parts]
     head, tail = shown[0], shown[-1]
-    if not whole or len(head) > RESULT:
-        head, tail = head[:_HEAD].rstrip(), tail[-(RESULT - _HEAD - len(_GAP)) :].lstrip()
+    if not whole or len(head) > LONGEST_RESULT:
+        head, tail = head[:_HEAD].rstrip(), tail[-(LONGEST_RESULT - _HEAD - len(_GAP)) :].lstrip()
         head = f"{head}{_GAP}{tail}"
-    return "" if orders(head.replace("\n", " ")) else head
+    return "" if order_reason(head.replace("\n", " ")) else head
 
 
 def _without_signs(text: str) -> str:
@@ -251,13 +251,13 @@ def _without_signs(text: str) -> str:
     return _UNSEEN.sub("", text) if CONTROL.search(text) else text
 
 
-def _form_use(tool: str, form: str, calls: Iterable[SeenCall]) -> FormUse:
+def _form_use(tool: str, form: str, calls: Iterable[JudgedCall]) -> FormUse:
     worked = [each.record.seq for each in calls if each.ran]
     mistakes = sum(1 for each in calls if each.failed and each.record.cause == "mistake")
     return FormUse(tool, form, len(worked), mistakes, min(worked, default=-1))
 
 
-def _groups(noted: Sequence[Noted[ExampleNotes]]) -> list[_Group]:
+def _groups(noted: Sequence[SessionNotes[ExampleNotes]]) -> list[_Group]:
     groups: dict[tuple[str, str, str], _Group] = {}
     for session in noted:
         for use in session.notes.forms:
@@ -315,15 +315,15 @@ def _lesson(project: str, group: _Group, chosen: Candidate, sessions: int) -> Le
         scope=scope,
         topic=chosen.purpose or chosen.kind,
         text=f"{done} works; calls {'of this form' if shell else 'with such arguments'} did {support.calls_for} of {total} "
-        f"times in {counted(len(worked), 'session')}.",
+        f"times in {format_count(len(worked), 'session')}.",
         use=chosen.same if shell else "",
-        forms=(command_form(chosen.same) if shell else called(chosen.tool, chosen.arguments),),
+        forms=(command_form(chosen.same) if shell else describe_tool_call(chosen.tool, chosen.arguments),),
         example=Example(chosen.tool, chosen.arguments, chosen.result, chosen.kind, group.agent),
         support=support,
         first_seen=min((s.started_at for s, _ in worked if s.started_at is not None), default=None),
         last_seen=max((s.ended_at for s, _ in worked if s.ended_at is not None), default=None),
         half_life=HALF_LIFE,
-        evidence=kept_evidence(own),
+        evidence=select_evidence(own),
         status="weak" if why else "active",
         why=why,
     )

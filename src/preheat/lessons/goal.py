@@ -40,11 +40,11 @@ _LOG_LINE = re.compile(
 )
 
 
-def goal(said: Sequence[str], relative: Callable[[str], str] = str) -> str:
+def find_goal(prompts: Sequence[str], relative: Callable[[str], str] = str) -> str:
     """The last task, on one line; empty if no prompt sets one."""
-    tasks = [text for each in said if (text := _task(each))]
+    tasks = [text for each in prompts if (text := _task(each))]
     if not tasks:
-        own_words = [text for each in said if (text := _own_words(each)) and not _ASSENT.match(text)]
+        own_words = [text for each in prompts if (text := _own_words(each)) and not _ASSENT.match(text)]
         tasks = ([text for text in own_words if not is_housekeeping(text)] or own_words)[-1:]
     if not tasks:
         return ""

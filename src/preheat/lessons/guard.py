@@ -9,21 +9,21 @@ from collections.abc import Iterator
 
 import msgspec
 
-from preheat.commands.dangers import ruinous
+from preheat.commands.dangers import ruinous_part
 from preheat.model.lesson import Lesson
 from preheat.safe_text.quotation import texts_in
-from preheat.safe_text.reasons import dangerous, orders
+from preheat.safe_text.reasons import danger_reason, order_reason
 
 _PERSON_TOPICS = frozenset(["correction", "style"])
 """Topics of lessons that quote a person."""
 
 
-def guarded(lesson: Lesson) -> Lesson:
+def quarantine_unfit(lesson: Lesson) -> Lesson:
     """The lesson, quarantined if anything in it is unfit to be put before a model."""
     if lesson.status in ("quarantined", "retired"):
         return lesson
-    why = next(filter(None, (orders(text) for text in _texts_to_read(lesson))), "") or next(
-        filter(None, (dangerous(text) for text in _texts_to_do(lesson))), ""
+    why = next(filter(None, (order_reason(text) for text in _texts_to_read(lesson))), "") or next(
+        filter(None, (danger_reason(text) for text in _texts_to_do(lesson))), ""
     )
     return msgspec.structs.replace(lesson, status="quarantined", why=why) if why else lesson
 
@@ -50,12 +50,12 @@ def _texts_to_do(lesson: Lesson) -> Iterator[str]:
     if lesson.kind == "working_set":
         return
     if lesson.topic in _PERSON_TOPICS:  # `never git push --force` is worth telling
-        yield ruinous(lesson.use)
+        yield ruinous_part(lesson.use)
         return
     yield from (lesson.use, lesson.recheck, lesson.difference, *lesson.steps)
     if lesson.packet is not None:
         yield from (lesson.packet.next_command, *(check.command for check in lesson.packet.checks))
     if lesson.example is not None:
         yield from texts_in(lesson.example.arguments)
-    if not dangerous(lesson.avoid) and lesson.packet is None:  # a warning names what it warns of
+    if not danger_reason(lesson.avoid) and lesson.packet is None:  # a warning names what it warns of
         yield lesson.text

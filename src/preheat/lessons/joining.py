@@ -8,14 +8,14 @@ from collections.abc import Sequence
 
 import msgspec
 
-from preheat.model.lesson import Lesson, Support, kept_evidence
+from preheat.model.lesson import Lesson, Support, select_evidence
 from preheat.safe_text.letters import one_line
 
 _ERRORS, _LONGEST = 3, 60
 """Error messages that are quoted, and characters of each."""
 
 
-def told_together(lessons: Sequence[Lesson]) -> list[Lesson]:
+def join_repairs(lessons: Sequence[Lesson]) -> list[Lesson]:
     """Active repairs of one tool by the same remedy become one, under the first of their ids. Commands are left alone: what
     mends one of them mends no other."""
     groups: defaultdict[tuple[str, ...], list[Lesson]] = defaultdict(list)
@@ -59,7 +59,7 @@ def _join_group(group: Sequence[Lesson]) -> Lesson:
         support=support,
         first_seen=min(moments, default=None),
         last_seen=max((lesson.last_seen for lesson in group if lesson.last_seen is not None), default=None),
-        evidence=kept_evidence(evidence),
+        evidence=select_evidence(evidence),
         cost_seconds=sum(lesson.cost_seconds for lesson in group),
         cost_tokens=sum(lesson.cost_tokens for lesson in group),
         score=max(lesson.score for lesson in group),

@@ -8,13 +8,13 @@ give the same lessons, in whichever order and however often it runs.
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from preheat.calls.seen import Seen
+from preheat.calls.seen import JudgedSession
 from preheat.model.lesson import Lesson
 
 Notes = TypeVar("Notes")
 
 
-class Noted(NamedTuple, Generic[Notes]):
+class SessionNotes(NamedTuple, Generic[Notes]):
     """The notes of one session, with what every learner wants to know of it."""
 
     session: str
@@ -33,19 +33,19 @@ class Learner(NamedTuple):
     """As the user's documents call it: `LearnRepairPatterns`."""
     version: int
     """Raised when its notes or rules change."""
-    notes: Any
+    notes_type: Any
     """The msgspec type of its notes; None for one that needs none."""
-    note: Callable[[Seen], Any] | None
+    take_notes: Callable[[JudgedSession], Any] | None
     """What it keeps of a session; None when there is nothing to keep."""
-    learn: Callable[[str, Sequence[Noted[Any]]], list[Lesson]] | None
+    learn: Callable[[str, Sequence[SessionNotes[Any]]], list[Lesson]] | None
     """By the project's name and the notes of its sessions in time order: what they teach. With the name `""` the notes are
     those of all projects, and only what holds in several of them is to be learned."""
-    general: bool = False
+    is_general: bool = False
     """Whether it also learns over all projects."""
-    revise: Callable[[list[Lesson], Sequence[Noted[Any]]], list[Lesson]] | None = None
+    revise: Callable[[list[Lesson], Sequence[SessionNotes[Any]]], list[Lesson]] | None = None
     """Looks over the lessons of a project that all have learned, with its own notes of the project's sessions: scores,
     joins, drops."""
-    says: Callable[[Sequence[Lesson]], str] | None = None
+    describe: Callable[[Sequence[Lesson]], str] | None = None
     """One line on what it learned, made from its lessons."""
-    weighs: bool = False
+    is_reviewer: bool = False
     """It learns nothing by itself but weighs what the others did: its line is made from all lessons."""

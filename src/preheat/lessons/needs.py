@@ -8,14 +8,14 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from preheat.amounts import counted
+from preheat.amounts import format_count
 from preheat.lessons.commands_here import HALF_LIFE, MOST_FORMS, MOST_SIGNATURES
-from preheat.lessons.used import Stuck
-from preheat.lessons.ways import Tally, Told, Use, home_folders, ways
+from preheat.lessons.used import Missing
+from preheat.lessons.ways import SessionCommands, Tally, Use, group_by_way, home_folders
 from preheat.mistakes.identity import commonest
-from preheat.model.lesson import Evidence, Lesson, LessonStatus, Scope, kept_evidence, lesson_id, support_of
+from preheat.model.lesson import Evidence, Lesson, LessonStatus, Scope, count_support, lesson_id, select_evidence
 from preheat.safe_text.letters import one_line
-from preheat.safe_text.reasons import orders
+from preheat.safe_text.reasons import order_reason
 
 _RUNNERS = (
     frozenset(("npm", "pnpm", "yarn", "bun")),
@@ -28,23 +28,23 @@ _TARGET = re.compile(r"(?<=\s)(?:\./)?([\w.@-]+(?:/[\w.@-]+)+|[\w-]+/)(?=\s|$)")
 
 
 class _MissingIn(NamedTuple):
-    told: Told
-    stuck: Stuck
+    told: SessionCommands
+    stuck: Missing
 
 
-def learn_needs(project: str, told: Sequence[Told]) -> list[Lesson]:
+def learn_needs(project: str, sessions: Sequence[SessionCommands]) -> list[Lesson]:
     """What has to be so that commands work here."""
     scope = Scope(project=project)
     return [
-        *_learn_folders(scope, told),
-        *_learn_kept_folders(scope, told),
-        *_learn_missing_programs(scope, told),
-        *_learn_options(scope, told),
-        *_learn_runners(scope, told),
+        *_learn_folders(scope, sessions),
+        *_learn_kept_folders(scope, sessions),
+        *_learn_missing_programs(scope, sessions),
+        *_learn_options(scope, sessions),
+        *_learn_runners(scope, sessions),
     ]
 
 
-def _learn_folders(scope: Scope, sessions: Sequence[Told]) -> Iterable[Lesson]:
+def _learn_folders(scope: Scope, sessions: Sequence[SessionCommands]) -> Iterable[Lesson]:
     """Lessons about programs that find their project in one folder only."""
     for program, folder in home_folders(sessions).items():
         cases = [
@@ -65,7 +65,7 @@ def _learn_folders(scope: Scope, sessions: Sequence[Told]) -> Iterable[Lesson]:
             scope,
             "folder",
             (program, folder),
-            f"`{program}` runs in `{folder}/` ({tally.ran} of {tally.ran + tally.bad} calls, {tally.sessions} sessions);"
+            f"`{program}` runs in `{folder}/` ({tally.ran} of {tally.ran + tally.failed} calls, {tally.sessions} sessions);"
             f" elsewhere it fails ({_times(len(cases))}){message}.",
             _evidence_of(tally.uses) + _evidence_of_stuck(cases),
             cases,
@@ -74,7 +74,7 @@ def _learn_folders(scope: Scope, sessions: Sequence[Told]) -> Iterable[Lesson]:
         )
 
 
-def _learn_kept_folders(scope: Scope, sessions: Sequence[Told]) -> Iterable[Lesson]:
+def _learn_kept_folders(scope: Scope, sessions: Sequence[SessionCommands]) -> Iterable[Lesson]:
     """Lessons about shells that keep their folder from call to call: the same `cd` fails the second time."""
     cases = [_MissingIn(each, stuck) for each in sessions for stuck in each.commands.stayed]
     if not cases:
@@ -94,7 +94,7 @@ def _learn_kept_folders(scope: Scope, sessions: Sequence[Told]) -> Iterable[Less
     )  # neither forms nor files: that somebody works in the folder does not say that the `cd` comes twice
 
 
-def _learn_missing_programs(scope: Scope, sessions: Sequence[Told]) -> Iterable[Lesson]:
+def _learn_missing_programs(scope: Scope, sessions: Sequence[SessionCommands]) -> Iterable[Lesson]:
     """Lessons about programs that the shell does not find."""
     by_name: dict[str, list[_MissingIn]] = {}
     for each in sessions:
@@ -102,8 +102,8 @@ def _learn_missing_programs(scope: Scope, sessions: Sequence[Told]) -> Iterable[
             by_name.setdefault(stuck.name, []).append(_MissingIn(each, stuck))
     for name, cases in sorted(by_name.items()):
         ran = [each for each in sessions if each.commands.programs.get(name)]
-        last = max(each.told.place for each in cases)
-        if any(each.place >= last for each in ran) or len(ran) >= len(cases):
+        last = max(each.told.position for each in cases)
+        if any(each.position >= last for each in ran) or len(ran) >= len(cases):
             continue  # it is there now, or on another machine
         against = [Evidence(each.session, None, each.at, True, f"`{name}` ran") for each in ran]
         yield _lesson(
@@ -117,9 +117,9 @@ def _learn_missing_programs(scope: Scope, sessions: Sequence[Told]) -> Iterable[
         )
 
 
-def _learn_options(scope: Scope, sessions: Sequence[Told]) -> Iterable[Lesson]:
+def _learn_options(scope: Scope, sessions: Sequence[SessionCommands]) -> Iterable[Lesson]:
     """Lessons about options without which a command fails on one target."""
-    for (purpose, way), uses in ways(sessions).items():
+    for (purpose, way), uses in group_by_way(sessions).items():
         if not any(use.used.failing for use in uses):
             continue
         for target in sorted({target for use in uses for text, _ in use.used.failing for target in _targets(text)}):
@@ -130,7 +130,7 @@ def _learn_options(scope: Scope, sessions: Sequence[Told]) -> Iterable[Lesson]:
             example = good[-1][1]
             signatures = [signature for use, _ in bad for signature in use.used.signatures]
             cases = [
-                _MissingIn(use.told, Stuck(target, seq, signature, use.used.last, text))
+                _MissingIn(use.source, Missing(target, seq, signature, use.used.last, text))
                 for use, text in bad
                 for seq, signature in zip(use.used.bad_seqs, use.used.signatures or ("",), strict=False)
             ]
@@ -140,7 +140,7 @@ def _learn_options(scope: Scope, sessions: Sequence[Told]) -> Iterable[Lesson]:
                 ("option", way, target, name),
                 f"`{way}` needs `{name}` for `{target}`: `{example}` works ({_times(len(good))}), without it it fails"
                 f" ({_times(len(bad))}){_quote_commonest(cases)}.",
-                [*(Evidence(use.told.session, None, use.used.last, False, text) for use, text in good)],
+                [*(Evidence(use.source.session, None, use.used.last, False, text) for use, text in good)],
                 cases,
                 use=example,
                 avoid=bad[-1][1],
@@ -162,7 +162,7 @@ def _needed_option(uses: Sequence[Use], target: str) -> tuple[str, _Cases, _Case
         having = [case for case in good if name in _OPTION.findall(case[1])]
         lacking = [case for case in bad if name not in _OPTION.findall(case[1])]
         scarce = len(good) - len(having) <= _SCARCE * len(lacking)
-        enough = len(having) >= 3 and len({use.told.session for use, _ in having}) > 1 and len(lacking) > 1
+        enough = len(having) >= 3 and len({use.source.session for use, _ in having}) > 1 and len(lacking) > 1
         if enough and scarce and len(bad) - len(lacking) <= _SCARCE * len(having):
             return name, having, lacking
     return None
@@ -172,7 +172,7 @@ def _targets(text: str) -> list[str]:
     return [target.rstrip("/") for target in _TARGET.findall(text)]
 
 
-def _learn_runners(scope: Scope, sessions: Sequence[Told]) -> Iterable[Lesson]:
+def _learn_runners(scope: Scope, sessions: Sequence[SessionCommands]) -> Iterable[Lesson]:
     """A lesson about which of several package runners the project uses."""
     for family in _RUNNERS:
         by_name: dict[str, list[Use]] = {}
@@ -189,9 +189,9 @@ def _learn_runners(scope: Scope, sessions: Sequence[Told]) -> Iterable[Lesson]:
         tally = tallies[name]
         if tally.ran < 5 or tally.sessions < 2 or tally.ran < _CLEAR * total:
             continue
-        failing = sorted(other for other, each in tallies.items() if other != name and each.fails)
+        failing = sorted(other for other, each in tallies.items() if other != name and each.is_failing)
         others = [
-            _MissingIn(use.told, Stuck(other, 0, "", use.used.last)) for other in failing for use in by_name[other]
+            _MissingIn(use.source, Missing(other, 0, "", use.used.last)) for other in failing for use in by_name[other]
         ]
         more = f"; {', '.join(f'`{other}`' for other in failing)} fails here" if failing else ""
         signatures = [signature for other in failing for signature in tallies[other].signatures]
@@ -204,7 +204,7 @@ def _learn_runners(scope: Scope, sessions: Sequence[Told]) -> Iterable[Lesson]:
             others,
             avoid=failing[0] if failing else "",
             forms=tally.forms[:MOST_FORMS],
-            signatures=tuple(each for each in signatures if not orders(each))[:MOST_SIGNATURES],
+            signatures=tuple(each for each in signatures if not order_reason(each))[:MOST_SIGNATURES],
         )
 
 
@@ -236,15 +236,15 @@ def _lesson(
         text=text,
         use=use,
         avoid=avoid,
-        error=next((each for each in found if not orders(each)), ""),
-        signatures=tuple(each for each in found if not orders(each))[:MOST_SIGNATURES],
+        error=next((each for each in found if not order_reason(each)), ""),
+        signatures=tuple(each for each in found if not order_reason(each))[:MOST_SIGNATURES],
         forms=forms,
         files=files,
-        support=support_of(evidence),
+        support=count_support(evidence),
         first_seen=min(times, default=None),
         last_seen=max(times, default=None),
         half_life=HALF_LIFE,
-        evidence=kept_evidence(evidence),
+        evidence=select_evidence(evidence),
         status=status,
         why="" if status == "active" else "seen in one session only",
     )
@@ -252,7 +252,7 @@ def _lesson(
 
 def _quote_commonest(cases: Sequence[_MissingIn]) -> str:
     """The commonest message, if it may be shown."""
-    messages = commonest(each.stuck.signature for each in cases if not orders(each.stuck.signature))
+    messages = commonest(each.stuck.signature for each in cases if not order_reason(each.stuck.signature))
     return f": `{one_line(messages[0], 80)}`" if messages else ""
 
 
@@ -261,12 +261,12 @@ def _times(number: int) -> str:
 
 
 def _sessions(cases: Sequence[_MissingIn]) -> str:
-    return counted(len({each.told.session for each in cases}), "session")
+    return format_count(len({each.told.session for each in cases}), "session")
 
 
 def _evidence_of(uses: Sequence[Use]) -> list[Evidence]:
     return [
-        Evidence(use.told.session, seq, use.used.last, False, (use.used.texts or ((use.used.form, 0),))[0][0])
+        Evidence(use.source.session, seq, use.used.last, False, (use.used.texts or ((use.used.form, 0),))[0][0])
         for use in uses
         for seq in use.used.seqs
     ]

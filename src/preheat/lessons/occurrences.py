@@ -11,12 +11,12 @@ from hashlib import blake2b
 import msgspec
 
 from preheat.calls.form import command_form
-from preheat.calls.seen import Seen
+from preheat.calls.seen import JudgedSession
 from preheat.calls.words import telling_words
-from preheat.commands import is_trivial, text_of, understand
-from preheat.lessons.called import called_in
-from preheat.lessons.learner import Noted
-from preheat.lessons.touched import touches
+from preheat.commands import command_text, is_trivial, understand
+from preheat.lessons.called import describe_call
+from preheat.lessons.learner import SessionNotes
+from preheat.lessons.touched import safe_touches
 from preheat.model.lesson import Lesson
 
 _MOST = 400
@@ -28,7 +28,7 @@ _PRIOR_SESSIONS = 1.0
 """Sessions without the lesson's subject that are assumed before the first one, so that two of two does not mean always."""
 
 
-class Occurred(msgspec.Struct, frozen=True):
+class OccurrenceNotes(msgspec.Struct, frozen=True):
     """What occurred in a session."""
 
     forms: tuple[str, ...] = ()
@@ -39,20 +39,20 @@ class Occurred(msgspec.Struct, frozen=True):
     """Hashes of the words that failures are known by."""
 
 
-def note(seen: Seen) -> Occurred:
+def take_notes(seen: JudgedSession) -> OccurrenceNotes:
     """What occurred in a session; a session without any call counts too."""
     forms: dict[str, None] = {}
     files: dict[str, None] = {}
     errors: dict[str, None] = {}
     for each in seen.calls:
         if each.call.kind == "shell":
-            forms |= dict.fromkeys(forms_in(seen.relative(text_of(each.call.input))))
+            forms |= dict.fromkeys(forms_in(seen.relative(command_text(each.call.input))))
         else:
-            forms |= dict.fromkeys((each.call.tool, called_in(seen, each)))
-        files |= dict.fromkeys(touch.path for touch in touches(seen, each))
-        if each.failed and (known := known_by(each.record.signature)):
+            forms |= dict.fromkeys((each.call.tool, describe_call(seen, each)))
+        files |= dict.fromkeys(touch.path for touch in safe_touches(seen, each))
+        if each.failed and (known := error_key(each.record.signature)):
             errors[known] = None
-    return Occurred(tuple(forms)[:_MOST], tuple(files)[:_MOST], tuple(errors)[:_MOST])
+    return OccurrenceNotes(tuple(forms)[:_MOST], tuple(files)[:_MOST], tuple(errors)[:_MOST])
 
 
 def forms_in(command: str) -> list[str]:
@@ -61,13 +61,13 @@ def forms_in(command: str) -> list[str]:
     return [form for form in map(command_form, (command, *parts)) if form]
 
 
-def known_by(signature: str) -> str:
+def error_key(signature: str) -> str:
     """A short hash of the words of an error; empty where it has none."""
     words = telling_words(signature)
     return blake2b(" ".join(words).encode("utf-8", "replace"), digest_size=6).hexdigest() if words else ""
 
 
-class About(msgspec.Struct, frozen=True):
+class LessonSubject(msgspec.Struct, frozen=True):
     """What a lesson is about, to be looked for in sessions."""
 
     forms: frozenset[str]
@@ -75,25 +75,25 @@ class About(msgspec.Struct, frozen=True):
     errors: frozenset[str]
 
 
-def about(lesson: Lesson) -> About:
+def subject_of(lesson: Lesson) -> LessonSubject:
     forms = {*lesson.forms, *forms_in(lesson.use)}
     files = {path.rstrip("/") for path in lesson.files}
     if lesson.packet is not None:
         forms |= {form for check in lesson.packet.checks for form in forms_in(check.command)}
         files |= {*lesson.packet.files, *lesson.packet.unverified}
-    errors = frozenset(filter(None, map(known_by, lesson.signatures)))
+    errors = frozenset(filter(None, map(error_key, lesson.signatures)))
     if lesson.kind in _KINDS_OF_CALLS and lesson.topic != "shell":  # their forms are names of tools
         forms = set()
     forms -= {lesson.scope.tool}
-    return About(frozenset(forms), frozenset(files), errors)
+    return LessonSubject(frozenset(forms), frozenset(files), errors)
 
 
-def applies(lesson: About, there: Occurred) -> bool:
+def applies(lesson: LessonSubject, occurred: OccurrenceNotes) -> bool:
     """Whether a session has anything to do with what a lesson is about."""
     return (
-        not lesson.forms.isdisjoint(there.forms)
-        or not lesson.errors.isdisjoint(there.errors)
-        or (bool(lesson.files) and any(_within(path, lesson.files) for path in there.files))
+        not lesson.forms.isdisjoint(occurred.forms)
+        or not lesson.errors.isdisjoint(occurred.errors)
+        or (bool(lesson.files) and any(_within(path, lesson.files) for path in occurred.files))
     )
 
 
@@ -106,21 +106,23 @@ def _within(path: str, places: frozenset[str]) -> bool:
     return False
 
 
-def reach(lesson: Lesson, noted: Sequence[Noted[Occurred]]) -> float | None:
+def reach(lesson: Lesson, noted: Sequence[SessionNotes[OccurrenceNotes]]) -> float | None:
     """How often it applied to the sessions so far, which are in time order, the newest counting most. None where none was
     of its agent."""
     return _weighted_share(noted, lesson, applies)
 
 
-def met(lesson: Lesson, noted: Sequence[Noted[Occurred]]) -> float | None:
+def occurrence_share(lesson: Lesson, noted: Sequence[SessionNotes[OccurrenceNotes]]) -> float | None:
     """How often the error of a lesson occurred in the sessions so far, the newest counting most."""
     return _weighted_share(noted, lesson, lambda what, there: not what.errors.isdisjoint(there.errors))
 
 
 def _weighted_share(
-    noted: Sequence[Noted[Occurred]], lesson: Lesson, is_so: Callable[[About, Occurred], bool]
+    noted: Sequence[SessionNotes[OccurrenceNotes]],
+    lesson: Lesson,
+    is_so: Callable[[LessonSubject, OccurrenceNotes], bool],
 ) -> float | None:
-    what = about(lesson)
+    what = subject_of(lesson)
     weight, total, hits = 1.0, _PRIOR_SESSIONS, 0.0
     some = False
     for each in reversed(noted):

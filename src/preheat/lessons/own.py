@@ -5,25 +5,25 @@ An error of such a script depends on its content, and teaches the next session n
 
 import re
 
-from preheat.calls.files import base_name, changed, names_in
-from preheat.calls.seen import Seen, SeenCall
-from preheat.commands import text_of, understand
-from preheat.commands.words import names
+from preheat.calls.files import base_name, changed_files, file_names_in
+from preheat.calls.seen import JudgedCall, JudgedSession
+from preheat.commands import command_text, understand
+from preheat.commands.words import name_set
 
-_INTERPRETERS = names("python python3 node ruby perl php deno bun tsx")
+_INTERPRETERS = name_set("python python3 node ruby perl php deno bun tsx")
 _INLINE = frozenset(("-c", "-e", "--eval", "-"))
 _WRITTEN = re.compile(r">>?\s*([\w./-]+\.\w+)|\btee\s+(?:-a\s+)?([\w./-]+\.\w+)")
 _READ = 8192
 """Characters of a shell text in which files that it writes are looked for."""
 
 
-def runs_own(seen: Seen) -> frozenset[int]:
+def find_own_script_runs(seen: JudgedSession) -> frozenset[int]:
     """The places of the calls that run a script of the session's own."""
     own: set[str] = set()
     found: set[int] = set()
     for each in seen.calls:
         if each.call.kind == "shell":
-            text = text_of(each.call.input)
+            text = command_text(each.call.input)
             if _runs_own_script(text, own):
                 found.add(each.record.seq)
             if ">" in text or "tee" in text:
@@ -42,6 +42,6 @@ def _runs_own_script(text: str, own: set[str]) -> bool:
     return not own.isdisjoint(base_name(word.strip("'\"")) for word in main.words)
 
 
-def _written_names(each: SeenCall) -> list[str]:
-    paths = changed(each.call)
-    return [base_name(path) for path in (paths.split("\n") if paths else names_in(text_of(each.call.input)))]
+def _written_names(each: JudgedCall) -> list[str]:
+    paths = changed_files(each.call)
+    return [base_name(path) for path in (paths.split("\n") if paths else file_names_in(command_text(each.call.input)))]

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from preheat.calls.files import base_name, changed, file_of
-from preheat.calls.seen import Seen
-from preheat.model.lesson import Evidence, Lesson, Scope, kept_evidence, lesson_id, support_of
-from preheat.safe_text.reasons import junk
+from preheat.calls.files import base_name, changed_files, file_of
+from preheat.calls.seen import JudgedSession
+from preheat.model.lesson import Evidence, Lesson, Scope, count_support, lesson_id, select_evidence
+from preheat.safe_text.reasons import junk_reason
 
 HALF_LIFE = 120.0
 MOST_FILES = 100
@@ -33,7 +33,7 @@ _FOLDERS_OF_RUNS = re.compile(
 )
 
 
-class Made(msgspec.Struct, frozen=True, gc=False):
+class NewFile(msgspec.Struct, frozen=True, gc=False):
     """A file that a session made."""
 
     path: str
@@ -42,34 +42,34 @@ class Made(msgspec.Struct, frozen=True, gc=False):
     at: float | None = None
 
 
-class Laid(NamedTuple):
+class SessionFiles(NamedTuple):
     """One session's files, as `learn_placement` wants them."""
 
     session: str
-    made: Sequence[Made]
+    made: Sequence[NewFile]
 
 
-def made_in(seen: Seen) -> tuple[Made, ...]:
+def find_new_files(seen: JudgedSession) -> tuple[NewFile, ...]:
     """The files that a session made in its project, each once."""
     known: set[str] = set()
-    found: list[Made] = []
+    found: list[NewFile] = []
     for each in seen.calls:
         call = each.call
         if call.kind not in ("read", "edit", "write"):
             continue
-        paths = _added_files(seen, each.call.input, changed(call)) if call.kind == "edit" else [file_of(call)]
+        paths = _added_files(seen, each.call.input, changed_files(call)) if call.kind == "edit" else [file_of(call)]
         if each.worked and (call.kind == "write" or _ADDED.search(str(call.input.get("text", "")))):
             output = each.result.text if each.result is not None else ""
             for path in paths:
                 place = seen.relative(path).replace("\\", "/").removeprefix("./")
                 if path not in known and _is_kept(place) and not _UPDATED.match(output):
-                    found.append(Made(place, each.record.seq, call.at))
+                    found.append(NewFile(place, each.record.seq, call.at))
         known.update(path for path in (*paths, file_of(call)) if path)
     unique = {made.path: made for made in reversed(found)}
     return tuple(sorted(unique.values(), key=lambda made: made.seq))[:MOST_FILES]
 
 
-def _added_files(seen: Seen, arguments: dict[str, object], paths: str) -> list[str]:
+def _added_files(seen: JudgedSession, arguments: dict[str, object], paths: str) -> list[str]:
     """Of the files of a patch, those that it adds."""
     added = [path.strip() for value in _patches(arguments) for path in _ADDED.findall(value)]
     return added or paths.split("\n")
@@ -81,22 +81,22 @@ def _patches(arguments: dict[str, object]) -> list[str]:
 
 def _is_kept(path: str) -> bool:
     outside = path.startswith(("/", "~", "..")) or re.match(r"[A-Za-z]:", path) is not None
-    return bool(path) and not outside and not junk(path) and not _FOLDERS_OF_RUNS.search(path)
+    return bool(path) and not outside and not junk_reason(path) and not _FOLDERS_OF_RUNS.search(path)
 
 
-def learn_placement(project: str, laid: Sequence[Laid]) -> list[Lesson]:
+def learn_placement(project: str, sessions: Sequence[SessionFiles]) -> list[Lesson]:
     """Where tests and files of one ending are put, where it is clear."""
     scope = Scope(project=project)
-    first: dict[str, tuple[str, Made]] = {}  # a file is new only the first time
-    for each in laid:
+    first: dict[str, tuple[str, NewFile]] = {}  # a file is new only the first time
+    for each in sessions:
         for made in each.made:
             first.setdefault(made.path, (each.session, made))
-    tests: dict[str, list[tuple[str, str, Made]]] = {}
-    others: dict[str, list[tuple[str, str, Made]]] = {}
+    tests: dict[str, list[tuple[str, str, NewFile]]] = {}
+    others: dict[str, list[tuple[str, str, NewFile]]] = {}
     for session, made in first.values():
         folder, name = made.path.rpartition("/")[0], base_name(made.path)
         ending = name.rpartition(".")[2].lower() if "." in name[1:] else ""
-        pattern = test_pattern(name)
+        pattern = test_name_pattern(name)
         if pattern:
             tests.setdefault(ending, []).append((session, f"{_test_folder(folder)}\0{pattern}", made))
         elif ending:
@@ -106,7 +106,7 @@ def learn_placement(project: str, laid: Sequence[Laid]) -> list[Lesson]:
     return [lesson for lesson in found if lesson is not None]
 
 
-def test_pattern(name: str) -> str:
+def test_name_pattern(name: str) -> str:
     """How a test file is named: `NAME.test.ts`; empty for a file that is none."""
     match = _TEST.match(name)
     if match is None:
@@ -124,7 +124,7 @@ def _test_folder(folder: str) -> str:
     return ""
 
 
-def _test_lesson(scope: Scope, ending: str, files_made: list[tuple[str, str, Made]]) -> Lesson | None:
+def _test_lesson(scope: Scope, ending: str, files_made: list[tuple[str, str, NewFile]]) -> Lesson | None:
     counted = Counter(place for _, place, _ in files_made)
     place = min(counted, key=lambda each: (-counted[each], each))
     folder, pattern = place.split("\0")
@@ -138,7 +138,7 @@ def _test_lesson(scope: Scope, ending: str, files_made: list[tuple[str, str, Mad
     )
 
 
-def _folder_lesson(scope: Scope, ending: str, files_made: list[tuple[str, str, Made]]) -> Lesson | None:
+def _folder_lesson(scope: Scope, ending: str, files_made: list[tuple[str, str, NewFile]]) -> Lesson | None:
     """The deepest folder that nearly all new files of an ending stand below; a folder at the top anybody sees."""
     best: Lesson | None = None
     for folder in sorted(
@@ -160,7 +160,7 @@ def _folder_lesson(scope: Scope, ending: str, files_made: list[tuple[str, str, M
     return best
 
 
-def _folders(files_made: Iterable[tuple[str, str, Made]]) -> Iterable[list[str]]:
+def _folders(files_made: Iterable[tuple[str, str, NewFile]]) -> Iterable[list[str]]:
     return (folder.split("/") for _, folder, _ in files_made if folder)
 
 
@@ -170,11 +170,11 @@ def _lesson(
     text: str,
     use: str,
     files: tuple[str, ...],
-    files_made: list[tuple[str, str, Made]],
+    files_made: list[tuple[str, str, NewFile]],
     place: str,
 ) -> Lesson | None:
     evidence = [Evidence(session, made.seq, made.at, each != place, made.path) for session, each, made in files_made]
-    support = support_of(evidence)
+    support = count_support(evidence)
     enough = support.calls_for >= _ENOUGH_FILES and support.sessions_for >= _ENOUGH_SESSIONS
     if not enough or support.confidence < _SURE:
         return None
@@ -191,5 +191,5 @@ def _lesson(
         first_seen=min(times, default=None),
         last_seen=max(times, default=None),
         half_life=HALF_LIFE,
-        evidence=kept_evidence(evidence),
+        evidence=select_evidence(evidence),
     )

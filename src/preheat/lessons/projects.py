@@ -27,7 +27,7 @@ def root_of(folder: str, top: Callable[[str], str] | None = None) -> str:
     return "" if not folder or _HOMES.match(folder) else folder
 
 
-def names(roots: Mapping[str, int]) -> dict[str, str]:
+def name_projects(roots: Mapping[str, int]) -> dict[str, str]:
     """The project's name for each root (given with how many sessions it has).
 
     Roots of one last part are one project if they have different owners; of those of one owner the one with most sessions
@@ -52,7 +52,7 @@ def _owner(root: str) -> str:
     return next((part.lower() for part in found.groups() if part), "") if found else ""
 
 
-def last_part(root: str) -> str:
+def folder_name(root: str) -> str:
     """The last part of a folder's path."""
     return _parts(root)[-1]
 

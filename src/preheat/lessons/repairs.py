@@ -3,24 +3,33 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
-from preheat.amounts import counted
-from preheat.lessons.learner import Learner, Noted
-from preheat.mistakes.difference import Difference, in_words
+from preheat.amounts import format_count
+from preheat.lessons.learner import Learner, SessionNotes
+from preheat.mistakes.difference import Difference, describe_difference
 from preheat.mistakes.identity import commonest, is_help, title, why_unfit
 from preheat.mistakes.repair import (
     Case,
     Origin,
     RepairKey,
-    called,
-    cases,
-    distinct,
-    examples,
+    certainty_of,
+    choose_examples,
+    distinct_tries,
     files_of,
+    list_cases,
+    name_failing_call,
     repair_key,
-    standing,
 )
-from preheat.mistakes.tries import Notes, note
-from preheat.model.lesson import Evidence, Lesson, LessonStatus, Scope, Support, kept_evidence, lesson_id, support_of
+from preheat.mistakes.tries import RepairNotes, take_notes
+from preheat.model.lesson import (
+    Evidence,
+    Lesson,
+    LessonStatus,
+    Scope,
+    Support,
+    count_support,
+    lesson_id,
+    select_evidence,
+)
 
 HALF_LIFE = 90.0
 MOST_SIGNATURES = 12
@@ -29,10 +38,10 @@ _FORM_SAYS_IT = frozenset(["prefix", "program", "told", "option"])
 """Differences for which the form of the failed call is what is wrong, and so a call of that form that works speaks against."""
 
 
-def learn(project: str, sessions: Sequence[Noted[Notes]]) -> list[Lesson]:
+def learn(project: str, sessions: Sequence[SessionNotes[RepairNotes]]) -> list[Lesson]:
     """The repairs that recur, and as weak ones those that were clean once. Without a project only what holds in several."""
     groups: defaultdict[RepairKey, list[Case]] = defaultdict(list)
-    for case in cases(
+    for case in list_cases(
         (Origin(noted.session, noted.agent, noted.project), mistake)
         for noted in sorted(sessions, key=lambda noted: (noted.started_at or 0.0, noted.session))
         for mistake in noted.notes.mistakes
@@ -40,22 +49,22 @@ def learn(project: str, sessions: Sequence[Noted[Notes]]) -> list[Lesson]:
         groups[repair_key(case)].append(case)
     lessons = []
     for key, alike in groups.items():
-        status = standing(distinct(alike), general=project == "")
+        status = certainty_of(distinct_tries(alike), general=project == "")
         if status is not None:
             lessons.append(_lesson(project, key, alike, status, sessions))
     return sorted(lessons, key=lambda lesson: lesson.id)
 
 
 def _lesson(
-    project: str, key: RepairKey, alike: list[Case], status: LessonStatus, sessions: Sequence[Noted[Notes]]
+    project: str, key: RepairKey, alike: list[Case], status: LessonStatus, sessions: Sequence[SessionNotes[RepairNotes]]
 ) -> Lesson:
-    tries = distinct(alike)
+    tries = distinct_tries(alike)
     good = [case for case in tries if case.tried.ran]
     difference, mistake = good[0].difference, good[0].mistake
     signatures = commonest((case.mistake.signature for case in alike if case.tried.ran), MOST_SIGNATURES)
     evidence = [_evidence(case) for case in tries]
-    support = _with_contradictions(support_of(evidence), difference, good, sessions)
-    avoid, use = examples(good)
+    support = _with_contradictions(count_support(evidence), difference, good, sessions)
+    avoid, use = choose_examples(good)
     error = next((title(signature) for signature in signatures if not is_help(signature)), "")
     scope = _scope(project, good)
     unfit = why_unfit(signatures)
@@ -71,7 +80,7 @@ def _lesson(
         use=use,
         avoid=avoid,
         error=error,
-        difference=in_words(difference),
+        difference=describe_difference(difference),
         signatures=signatures,
         forms=_forms(difference, good),
         files=files_of(difference, good),
@@ -79,7 +88,7 @@ def _lesson(
         first_seen=min(moments, default=None),
         last_seen=max(moments, default=None),
         half_life=HALF_LIFE,
-        evidence=kept_evidence(evidence),
+        evidence=select_evidence(evidence),
         cost_seconds=sum(each.seconds for each in once),
         cost_tokens=sum(each.tokens for each in once),
         status="quarantined" if unfit else "weak" if doubted else status,
@@ -99,7 +108,7 @@ def _evidence(case: Case) -> Evidence:
 
 
 def _with_contradictions(
-    support: Support, difference: Difference, good: Sequence[Case], sessions: Sequence[Noted[Notes]]
+    support: Support, difference: Difference, good: Sequence[Case], sessions: Sequence[SessionNotes[RepairNotes]]
 ) -> Support:
     """The support, with calls of the failed form that worked counted against the repair, where the form is said to be wrong."""
     forms = {case.mistake.started for case in good} - {case.tried.form for case in good}
@@ -142,15 +151,19 @@ def _text(good: Sequence[Case], avoid: str, use: str, error: str, support: Suppo
     times = f"{support.calls_for} of {total} times" if total > 1 else "once"
     example = f": `{use}`" if avoid else ""
     complaint = f" with `{error}`" if error else ""
-    return f"`{avoid or called(good)}` fails{complaint}; {in_words(difference)} it works{example} ({times})."
+    return f"`{avoid or name_failing_call(good)}` fails{complaint}; {describe_difference(difference)} it works{example} ({times})."
 
 
-def says(lessons: Sequence[Lesson]) -> str:
+def describe(lessons: Sequence[Lesson]) -> str:
     """One line on what was learned."""
     usable = [lesson for lesson in lessons if lesson.status == "active"]
     mended = sum(lesson.support.calls_for for lesson in usable)
     more = len(lessons) - len(usable)
-    return f"{counted(len(usable), 'repair')} of {counted(mended, 'mistake')}, {more} more seen once or doubtful"
+    return (
+        f"{format_count(len(usable), 'repair')} of {format_count(mended, 'mistake')}, {more} more seen once or doubtful"
+    )
 
 
-LEARN_REPAIR_PATTERNS = Learner("LearnRepairPatterns", 3, Notes, note, learn, general=True, says=says)
+LEARN_REPAIR_PATTERNS = Learner(
+    "LearnRepairPatterns", 3, RepairNotes, take_notes, learn, is_general=True, describe=describe
+)

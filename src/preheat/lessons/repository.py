@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from preheat.calls.seen import SeenCall
-from preheat.commands import Command, text_of, understand
+from preheat.calls.seen import JudgedCall
+from preheat.commands import Command, command_text, understand
 
 _ELSEWHERE = re.compile(r"\b(?:cd|pushd)\s+[\"']?(?:/|~|\.\.|\$|[A-Za-z]:)|\bgit\s+(?:-C|--git-dir)\b|worktrees[\\/]")
 _COMMITTED = re.compile(r"^\[(?P<branch>[^\]\s]+|detached HEAD)(?: \(root-commit\))? (?P<head>[0-9a-f]{7,40})\] ", re.M)
@@ -20,28 +20,28 @@ _MOVING = frozenset(["checkout", "switch", "pull", "merge", "rebase", "reset", "
 _PLAIN_LOG = re.compile(r"-(?:\d+|n\d*|-oneline|-decorate|-stat|-max-count=\d+|-no-pager|-no-decorate)$|\d+$|HEAD$")
 
 
-class Place(NamedTuple):
+class GitState(NamedTuple):
     """Where a session left the repository."""
 
     branch: str = ""
     head: str = ""
-    committed: int = -1
+    commit_seq: int = -1
     """The place of its last commit among its calls; -1 where it made none."""
 
 
-def place(calls: Iterable[SeenCall], branch: str = "") -> Place:
+def find_git_state(calls: Iterable[JudgedCall], branch: str = "") -> GitState:
     """The state by the last outputs of git; `branch` is the branch in the session's own record."""
-    found = Place(branch)
+    found = GitState(branch)
     for each in calls:
         if each.call.kind != "shell" or each.result is None or not each.worked:
             continue
-        text = text_of(each.call.input)
+        text = command_text(each.call.input)
         if "git" in text and not _ELSEWHERE.search(text):
             found = _state_after(found, text, each.result.text, each.record.seq)
     return found
 
 
-def _state_after(before: Place, text: str, output: str, seq: int) -> Place:
+def _state_after(before: GitState, text: str, output: str, seq: int) -> GitState:
     commands = [command for command in understand(text).commands if command.program == "git"]
     subcommands = [_subcommand(command) for command in commands]
     if not subcommands:
@@ -65,7 +65,7 @@ def _state_after(before: Place, text: str, output: str, seq: int) -> Place:
     ):
         logged = _LOG_OUTPUT.search(output)
         head = logged[1] if logged and len(set(subcommands) & {"diff", "show", "blame", "reflog"}) == 0 else head
-    return Place(branch, head, committed)
+    return GitState(branch, head, committed)
 
 
 def _subcommand(command: Command) -> str:

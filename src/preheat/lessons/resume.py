@@ -10,18 +10,18 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from preheat.amounts import counted
-from preheat.calls.intent import Intent, intent
-from preheat.calls.seen import Seen, SeenCall
-from preheat.commands import text_of
-from preheat.lessons.check_state import CheckRun, last_states, runs
-from preheat.lessons.goal import goal, is_housekeeping
-from preheat.lessons.learner import Learner, Noted
-from preheat.lessons.repository import place
-from preheat.lessons.touched import touches
-from preheat.model.lesson import DAY, Check, Evidence, Lesson, ResumePacket, Scope, lesson_id, support_of
+from preheat.amounts import format_count
+from preheat.calls.intent import Intent, intent_of
+from preheat.calls.seen import JudgedCall, JudgedSession
+from preheat.commands import command_text
+from preheat.lessons.check_state import CheckRun, find_check_runs, latest_check_runs
+from preheat.lessons.goal import find_goal, is_housekeeping
+from preheat.lessons.learner import Learner, SessionNotes
+from preheat.lessons.repository import find_git_state
+from preheat.lessons.touched import safe_touches
+from preheat.model.lesson import DAY, CheckResult, Evidence, Lesson, ResumePacket, Scope, count_support, lesson_id
 from preheat.safe_text.letters import one_line
-from preheat.safe_text.reasons import junk, orders
+from preheat.safe_text.reasons import junk_reason, order_reason
 
 HALF_LIFE = 3.0
 EXPIRES = 14.0
@@ -57,18 +57,18 @@ class ResumeNotes(msgspec.Struct, frozen=True):
     forms: tuple[str, ...] = ()
 
 
-def note(seen: Seen) -> ResumeNotes | None:
+def take_notes(seen: JudgedSession) -> ResumeNotes | None:
     """The packet of one session, without what other sessions show."""
-    checked = runs(seen.calls, seen.relative)
+    checked = find_check_runs(seen.calls, seen.relative)
     usual = tuple(dict.fromkeys(UsualCheck(run.purpose, run.command) for run in reversed(checked)))[:_USUAL]
     packet = _packet(seen, checked)
     if packet is None and not usual:
         return None
-    forms = tuple(dict.fromkeys(run.form for run in last_states(checked) if run.form))[:_CHECKS]
+    forms = tuple(dict.fromkeys(run.form for run in latest_check_runs(checked) if run.form))[:_CHECKS]
     return ResumeNotes(packet, len(seen.calls), usual, forms)
 
 
-def learn(project: str, noted: Sequence[Noted[ResumeNotes]]) -> list[Lesson]:
+def learn(project: str, noted: Sequence[SessionNotes[ResumeNotes]]) -> list[Lesson]:
     """One lesson: the newest packet, with the command to begin with."""
     if not project:
         return []
@@ -96,7 +96,7 @@ def learn(project: str, noted: Sequence[Noted[ResumeNotes]]) -> list[Lesson]:
             forms=newest.notes.forms,
             files=packet.files,
             packet=packet,
-            support=support_of(evidence),
+            support=count_support(evidence),
             first_seen=newest.started_at,
             last_seen=at,
             half_life=HALF_LIFE,
@@ -111,7 +111,7 @@ def is_clean(packet: ResumePacket) -> bool:
     return packet.committed and not packet.failing and not packet.unverified and all(c.passed for c in packet.checks)
 
 
-def staleness(
+def describe_staleness(
     packet: ResumePacket, now: float, head_now: str = "", commits_since: int | None = None, branch_now: str = ""
 ) -> str:
     """How old a packet is, in one line; what is not known (empty, None) is left out."""
@@ -119,7 +119,7 @@ def staleness(
     if packet.ended_at is not None:
         parts.append(_age(now - packet.ended_at))
     if commits_since:
-        parts.append(counted(commits_since, "commit"))
+        parts.append(format_count(commits_since, "commit"))
     notes = [f"{' and '.join(parts)} old"] if parts else []
     if packet.head and head_now and not _same_commit(packet.head, head_now):
         notes.append(f"HEAD was {packet.head[:8]}, is {head_now[:8]}")
@@ -128,10 +128,10 @@ def staleness(
     return "; ".join(notes)
 
 
-def packet_lines(packet: ResumePacket, note: str = "") -> list[str]:
+def render_packet(packet: ResumePacket, staleness: str = "") -> list[str]:
     """The packet in a few short lines; `note` is its staleness."""
     clean = is_clean(packet)
-    lines = [f"Last session here ({note}):" if note else "Last session here:"]
+    lines = [f"Last session here ({staleness}):" if staleness else "Last session here:"]
     lines.append(f'asked: "{one_line(packet.goal, _GOAL if clean else _GOAL_OPEN)}"')
     if clean:
         at = f" at {packet.head[:8]}" if packet.head else ""
@@ -157,28 +157,28 @@ def packet_lines(packet: ResumePacket, note: str = "") -> list[str]:
     return lines
 
 
-def says(lessons: Sequence[Lesson]) -> str:
+def describe(lessons: Sequence[Lesson]) -> str:
     packets = [lesson.packet for lesson in lessons if lesson.packet is not None]
     if not packets:
         return "no session to go on with"
     clean = sum(map(is_clean, packets))
-    return f"{counted(len(packets), 'packet')} to go on with: {clean} ended clean, {len(packets) - clean} left something open"
+    return f"{format_count(len(packets), 'packet')} to go on with: {clean} ended clean, {len(packets) - clean} left something open"
 
 
-def _packet(seen: Seen, checked: list[CheckRun]) -> ResumePacket | None:
+def _packet(seen: JudgedSession, checked: list[CheckRun]) -> ResumePacket | None:
     session = seen.session
     ended_at = session.ended_at
     by_person = session.starter in _PEOPLE and session.relation != "subagent"
     if not seen.root or not by_person or ended_at is None or len(seen.calls) < _FEWEST_CALLS:
         return None
     edited, read = _touched_files(seen)
-    where = place(seen.calls, session.branch)
-    wanted = goal([said.text for said in seen.said()], seen.relative)
-    if not wanted or not (edited or checked or where.committed >= 0):
+    where = find_git_state(seen.calls, session.branch)
+    wanted = find_goal([said.text for said in seen.human_messages()], seen.relative)
+    if not wanted or not (edited or checked or where.commit_seq >= 0):
         return None
     passed = max((run.seq for run in checked if run.passed), default=-1)
-    states = last_states(checked)[:_CHECKS]
-    checks = tuple(Check(run.command, run.passed, _safe_signature(run.signature), run.at) for run in states)
+    states = latest_check_runs(checked)[:_CHECKS]
+    checks = tuple(CheckResult(run.command, run.passed, _safe_signature(run.signature), run.at) for run in states)
     unverified = [path for path, (_, last) in edited.items() if last > passed and not path.endswith(_DOCUMENTS)]
     return ResumePacket(
         session=seen.key,
@@ -191,18 +191,18 @@ def _packet(seen: Seen, checked: list[CheckRun]) -> ResumePacket | None:
         branch=where.branch,
         head=where.head,
         ended_at=ended_at,
-        committed=where.committed > max((last for _, last in edited.values()), default=-1) and where.committed >= 0,
+        committed=where.commit_seq > max((last for _, last in edited.values()), default=-1) and where.commit_seq >= 0,
     )
 
 
-def _touched_files(seen: Seen) -> tuple[dict[str, tuple[int, int]], dict[str, tuple[int, int]]]:
+def _touched_files(seen: JudgedSession) -> tuple[dict[str, tuple[int, int]], dict[str, tuple[int, int]]]:
     """The files that were edited, and those that were only read: how often, and where the last time."""
     edited: dict[str, tuple[int, int]] = {}
     read: dict[str, tuple[int, int]] = {}
     for each in seen.calls:
         if not each.worked:
             continue
-        for touch in touches(seen, each):
+        for touch in safe_touches(seen, each):
             if touch.how == "removed":
                 edited.pop(touch.path, None)
                 read.pop(touch.path, None)
@@ -216,13 +216,13 @@ def _ranked(files: dict[str, tuple[int, int]]) -> list[str]:
     return sorted(files, key=lambda path: (-files[path][0], -files[path][1], path))
 
 
-def _dead_ends(seen: Seen) -> tuple[str, ...]:
+def _dead_ends(seen: JudgedSession) -> tuple[str, ...]:
     """What the session gave up: intents that failed several times, not by findings, and never worked after."""
-    failures: dict[Intent, list[SeenCall]] = {}
+    failures: dict[Intent, list[JudgedCall]] = {}
     for each in seen.calls:
         if each.call.kind in _BY_FILE:
             continue
-        aim = intent(each.call)
+        aim = intent_of(each.call)
         if each.failed and each.record.cause != "finding":
             failures.setdefault(aim, []).append(each)
         elif each.ran:
@@ -237,14 +237,14 @@ def _dead_ends(seen: Seen) -> tuple[str, ...]:
     return tuple(text for *_, text in sorted(found)[:_DEAD_ENDS])
 
 
-def _show_call(seen: Seen, each: SeenCall) -> str:
+def _show_call(seen: JudgedSession, each: JudgedCall) -> str:
     if each.call.kind != "shell":
         return f"`{each.call.tool}`"
-    text = seen.relative(text_of(each.call.input))
-    return "" if "\n" in text or len(text) > _SIGNATURE or junk(text) else f"`{text}`"
+    text = seen.relative(command_text(each.call.input))
+    return "" if "\n" in text or len(text) > _SIGNATURE or junk_reason(text) else f"`{text}`"
 
 
-def _next_command(packet: ResumePacket, noted: Iterable[Noted[ResumeNotes]]) -> str:
+def _next_command(packet: ResumePacket, noted: Iterable[SessionNotes[ResumeNotes]]) -> str:
     """The failing check; else, for edits that nobody checked, the session's own or the one that most sessions here run."""
     failing = next((check.command for check in packet.checks if not check.passed), "")
     if failing or not packet.unverified:
@@ -267,7 +267,7 @@ def _sentence(packet: ResumePacket) -> str:
         return f'The last session ended clean; it was asked: "{wanted}".'
     failing = next((f"`{check.command}` failed at its end" for check in packet.checks if not check.passed), "")
     left = len(packet.unverified)
-    unverified = f"{counted(left, 'edited file')} not checked" if left else ""
+    unverified = f"{format_count(left, 'edited file')} not checked" if left else ""
     state = " and ".join(filter(None, (failing, unverified))) or "nothing was left failing"
     return f'The last session was asked: "{wanted}"; {state}.'
 
@@ -275,7 +275,7 @@ def _sentence(packet: ResumePacket) -> str:
 def _safe_signature(signature: str) -> str:
     """The signature; empty if it reads like an order to a model."""
     signature = one_line(signature, _SIGNATURE)
-    return "" if orders(signature) else signature
+    return "" if order_reason(signature) else signature
 
 
 def _quoted(signature: str) -> str:
@@ -292,7 +292,7 @@ def _age(seconds: float) -> str:
     if hours < 1:
         return "less than an hour"
     if hours < 48:
-        return counted(round(hours), "hour")
+        return format_count(round(hours), "hour")
     return f"{hours / 24:.0f} days"
 
 
@@ -301,4 +301,4 @@ def _same_commit(one: str, other: str) -> bool:
     return one[:shorter] == other[:shorter]
 
 
-BUILD_RESUME_PACKET = Learner("BuildResumePacket", 2, ResumeNotes, note, learn, says=says)
+BUILD_RESUME_PACKET = Learner("BuildResumePacket", 2, ResumeNotes, take_notes, learn, describe=describe)

@@ -171,19 +171,19 @@ _QUOTED = re.compile(r"`([^`\n]{2,80})`")
 class Ruling(NamedTuple):
     """What a sentence rules."""
 
-    standing: bool
+    is_standing: bool
     """The sentence itself says that the rule always holds."""
-    general: bool
+    is_general: bool
     """The sentence speaks of more than one case, or gives a reason."""
     use: str
     avoid: str
     quoted: tuple[str, ...]
     """The texts in backquotes."""
-    instead: bool
+    is_comparison: bool
     """The sentence prefers one thing to another."""
 
 
-def ruling(sentence: str) -> Ruling | None:
+def parse_ruling(sentence: str) -> Ruling | None:
     """What a sentence rules; None where it does not read like a rule."""
     standing = _STANDING.match(sentence) is not None
     forbids = _FORBIDS.match(sentence) is not None
@@ -199,11 +199,11 @@ def ruling(sentence: str) -> Ruling | None:
     return Ruling(standing, _GENERAL.search(sentence) is not None, use, avoid, quoted, instead is not None)
 
 
-def holds(rule: Ruling, named: Iterable[str]) -> bool:
+def is_lasting(rule: Ruling, named: Iterable[str]) -> bool:
     """Whether a ruling may outlive the session: it says so, or it is general or exact and about something that the session
     did (`named`)."""
-    exact = rule.general or rule.instead or bool(rule.quoted)
-    return rule.standing or (rule.instead and rule.general) or (exact and any(named))
+    exact = rule.is_general or rule.is_comparison or bool(rule.quoted)
+    return rule.is_standing or (rule.is_comparison and rule.is_general) or (exact and any(named))
 
 
 def _concrete(words: str) -> str:

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 import msgspec
 
 from preheat.calls.form import command_form
-from preheat.calls.seen import Seen, SeenCall
-from preheat.calls.shell import told
-from preheat.commands import CHECKS, text_of
+from preheat.calls.seen import JudgedCall, JudgedSession
+from preheat.calls.shell import command_aim
+from preheat.commands import CHECKS, command_text
 from preheat.model.session import ToolCall, UserMessage
-from preheat.safe_text.reasons import junk
+from preheat.safe_text.reasons import junk_reason
 
 LONGEST = 20
 """Calls of a stretch: what lies further back has little to do with its end."""
@@ -45,51 +45,51 @@ class StretchNotes(msgspec.Struct, frozen=True, array_like=True):
     """By shape: the form of a call of that shape."""
 
 
-def note(seen: Seen) -> StretchNotes | None:
+def take_notes(seen: JudgedSession) -> StretchNotes | None:
     """What a session's last good and its last bad stretch looked like."""
     kept = {good: calls for calls, good in _stretches(seen) if len(_steps(calls)) > 1}
     if not kept:
         return None
-    forms = {shape(each): _form(seen, each) for side in sorted(kept) for each in kept[side]}
+    forms = {shape_of(each): _form(seen, each) for side in sorted(kept) for each in kept[side]}
     return StretchNotes(_stretch(kept.get(True)), _stretch(kept.get(False)), dict(sorted(forms.items())))
 
 
-def shape(each: SeenCall) -> str:
+def shape_of(each: JudgedCall) -> str:
     """The shape of a call: one or two words that mean the same in every session."""
     activity = each.record.activity
     if each.call.kind == "shell":
-        purpose, *words = told(text_of(each.call.input))
+        purpose, *words = command_aim(command_text(each.call.input))
         name = " ".join(words)
-        if purpose in _NAMED and words and len(name) <= _LONGEST_SHAPE and not junk(name):
+        if purpose in _NAMED and words and len(name) <= _LONGEST_SHAPE and not junk_reason(name):
             return name
     elif activity == "other":
         return each.record.tool
     return _SAME.get(activity, activity)
 
 
-def _steps(calls: list[SeenCall]) -> tuple[str, ...]:
+def _steps(calls: list[JudgedCall]) -> tuple[str, ...]:
     """The shapes of the calls; what is done several times in a row counts once."""
     steps: list[str] = []
     for each in calls:
-        step = shape(each)
+        step = shape_of(each)
         if steps[-1:] != [step]:
             steps.append(step)
     return tuple(steps[-MOST_STEPS:])
 
 
-def _stretch(calls: list[SeenCall] | None) -> Stretch | None:
+def _stretch(calls: list[JudgedCall] | None) -> Stretch | None:
     if calls is None:
         return None
     return Stretch(_steps(calls), calls[0].record.seq, calls[-1].record.seq, calls[-1].call.at)
 
 
-def _stretches(seen: Seen) -> Iterator[tuple[list[SeenCall], bool]]:
+def _stretches(seen: JudgedSession) -> Iterator[tuple[list[JudgedCall], bool]]:
     """The calls between a prompt or a check and the next check, and whether it went well.
 
     Good: the check passed (or a commit was made) and no mistake was made twice. Bad: it failed, a mistake was made twice, or
     the stretch broke off with a failure or because a person stopped it. One that just ends is neither."""
     for calls in _between_prompts(seen):
-        current: list[SeenCall] = []
+        current: list[JudgedCall] = []
         for each in calls:
             commits = _is_commit(each)
             if not (commits or each.record.activity in _CHECKS) or not (each.worked or each.failed):
@@ -103,9 +103,9 @@ def _stretches(seen: Seen) -> Iterator[tuple[list[SeenCall], bool]]:
             yield current[-LONGEST:], False
 
 
-def _between_prompts(seen: Seen) -> Iterator[list[SeenCall]]:
+def _between_prompts(seen: JudgedSession) -> Iterator[list[JudgedCall]]:
     known = {each.call.call_id: each for each in seen.calls}
-    current: list[SeenCall] = []
+    current: list[JudgedCall] = []
     for event in seen.events():
         if isinstance(event, UserMessage) and event.origin == "human":
             if current:
@@ -117,16 +117,16 @@ def _between_prompts(seen: Seen) -> Iterator[list[SeenCall]]:
         yield current
 
 
-def _is_commit(each: SeenCall) -> bool:
-    return each.record.activity == "shell:vcs" and "commit" in told(text_of(each.call.input))[2:]
+def _is_commit(each: JudgedCall) -> bool:
+    return each.record.activity == "shell:vcs" and "commit" in command_aim(command_text(each.call.input))[2:]
 
 
-def _same_mistake_twice(calls: list[SeenCall]) -> bool:
+def _same_mistake_twice(calls: list[JudgedCall]) -> bool:
     mistakes = Counter(each.record.signature for each in calls if each.failed and each.record.cause == "mistake")
     return any(count > 1 for count in mistakes.values())
 
 
-def _form(seen: Seen, each: SeenCall) -> str:
+def _form(seen: JudgedSession, each: JudgedCall) -> str:
     if each.call.kind != "shell":
         return each.record.tool
-    return command_form(seen.relative(text_of(each.call.input))) or each.record.tool
+    return command_form(seen.relative(command_text(each.call.input))) or each.record.tool

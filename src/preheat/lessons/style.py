@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from preheat.calls.seen import Seen
-from preheat.model.lesson import Evidence, Lesson, Scope, kept_evidence, lesson_id, support_of
+from preheat.calls.seen import JudgedSession
+from preheat.model.lesson import Evidence, Lesson, Scope, count_support, lesson_id, select_evidence
 
 HALF_LIFE = 120.0
 _FEW = 10
@@ -20,7 +20,7 @@ _MEANS = {
 }
 
 
-class Written(msgspec.Struct, frozen=True, gc=False):
+class WritingCounts(msgspec.Struct, frozen=True, gc=False):
     """What people typed in one session, counted."""
 
     messages: int = 0
@@ -29,18 +29,18 @@ class Written(msgspec.Struct, frozen=True, gc=False):
     commands: int = 0
 
 
-class Styled(NamedTuple):
+class SessionWriting(NamedTuple):
     """One session, as `learn_style` wants it."""
 
     session: str
     at: float | None
-    written: Written
+    counts: WritingCounts
 
 
-def written_in(seen: Seen) -> Written:
+def count_writing(seen: JudgedSession) -> WritingCounts:
     """Counts what people typed."""
-    texts = [message.text for message in seen.said()]
-    return Written(
+    texts = [message.text for message in seen.human_messages()]
+    return WritingCounts(
         len(texts),
         sum(map(len, texts)),
         sum("?" in text for text in texts),
@@ -48,33 +48,32 @@ def written_in(seen: Seen) -> Written:
     )
 
 
-def style_of(written: Written) -> str:
+def style_of(counts: WritingCounts) -> str:
     """The style of what was typed; the first rule that holds decides."""
-    if not written.messages:
+    if not counts.messages:
         return "unknown"
-    length = written.characters / written.messages
-    if written.commands > 0.3 * written.messages:
+    length = counts.characters / counts.messages
+    if counts.commands > 0.3 * counts.messages:
         return "command_driven"
-    if written.questions > 0.5 * written.messages:
+    if counts.questions > 0.5 * counts.messages:
         return "conversational"
     return "terse" if length < 50 else "detailed" if length > 200 else "balanced"
 
 
-def learn_style(project: str, styled: Sequence[Styled]) -> list[Lesson]:
+def learn_style(project: str, sessions: Sequence[SessionWriting]) -> list[Lesson]:
     """One small lesson; weak, because nothing shows yet that knowing it helps."""
-    writing = [each for each in styled if each.written.messages]
-    together = Written(
-        sum(each.written.messages for each in writing),
-        sum(each.written.characters for each in writing),
-        sum(each.written.questions for each in writing),
-        sum(each.written.commands for each in writing),
+    writing = [each for each in sessions if each.counts.messages]
+    together = WritingCounts(
+        sum(each.counts.messages for each in writing),
+        sum(each.counts.characters for each in writing),
+        sum(each.counts.questions for each in writing),
+        sum(each.counts.commands for each in writing),
     )
     if together.messages < _FEW or len(writing) < 2:
         return []
     style, scope = style_of(together), Scope(project=project)
     evidence = [
-        Evidence(each.session, None, each.at, style_of(each.written) != style, style_of(each.written))
-        for each in writing
+        Evidence(each.session, None, each.at, style_of(each.counts) != style, style_of(each.counts)) for each in writing
     ]
     times = [each.at for each in writing if each.at is not None]
     return [
@@ -85,11 +84,11 @@ def learn_style(project: str, styled: Sequence[Styled]) -> list[Lesson]:
             topic="style",
             text=f"People here ask {_MEANS[style]} (style `{style}`: {together.messages} messages of"
             f" {together.characters // together.messages} characters on average).",
-            support=support_of(evidence),
+            support=count_support(evidence),
             first_seen=min(times, default=None),
             last_seen=max(times, default=None),
             half_life=HALF_LIFE,
-            evidence=kept_evidence(evidence),
+            evidence=select_evidence(evidence),
             status="weak",
             why="a style alone has not been shown to help",
         )

@@ -12,8 +12,8 @@ from typing import NamedTuple
 from preheat.calls.form import command_form
 from preheat.commands import Command, Purpose, understand
 from preheat.commands.programs import FILTERS, TRIVIAL
-from preheat.commands.words import names
-from preheat.memory import remembered
+from preheat.commands.words import name_set
+from preheat.memory import cache_short_texts
 
 LONGEST = 2000
 """Characters of a text that is looked at."""
@@ -28,22 +28,22 @@ _TOKEN = re.compile(
 )
 _CASE = re.compile(r"<<|\$\(|`|\$\{")
 """What makes a text a script."""
-_KEYWORDS = names(
+_KEYWORDS = name_set(
     "if then else elif fi for while until do done case esac select function { } [[ ! set source . trap eval"
 )
-_IDLE = names("timeout gtimeout time nohup env sudo nice stdbuf unbuffer caffeinate command exec xargs")
+_IDLE = name_set("timeout gtimeout time nohup env sudo nice stdbuf unbuffer caffeinate command exec xargs")
 """Programs before a command that are no part of how it is called here."""
 _LIMIT = re.compile(r"(?:g?timeout(?:\s+-\S+)*\s+\d+[smh]?|time|nohup|unbuffer|caffeinate)\s+(?=\S)")
 _LEAVE = re.compile(r"^(?:builtin )?(?:cd|pushd)$")
 _ELSEWHERE = re.compile(r"(?:[A-Za-z]:)?[\\/]|[~$-]")
 _ABOVE = re.compile(r"\.\.(?:/|$)")
 _ASKING = frozenset(("--help", "--version", "-h", "-V", "help", "version"))
-_INTERPRETERS = names("python pypy node nodejs tsx ts-node ruby perl php bash sh zsh lua Rscript deno")
+_INTERPRETERS = name_set("python pypy node nodejs tsx ts-node ruby perl php bash sh zsh lua Rscript deno")
 _INLINE = frozenset(("-c", "-e", "-ne", "-pe", "-p", "-n", "-lne"))
 _LITERAL = re.compile(r"""^(['"])(.*)\1$""", re.DOTALL)
 
 
-class Typed(NamedTuple):
+class TypedCommand(NamedTuple):
     """One command of a shell text."""
 
     text: str
@@ -59,20 +59,20 @@ class Typed(NamedTuple):
     program: str
 
 
-@remembered
-def typed(text: str, folder: str = "") -> tuple[Typed, ...]:
+@cache_short_texts
+def split_commands(text: str, folder: str = "") -> tuple[TypedCommand, ...]:
     """The commands of a text (its paths already relative) that starts in a folder; nothing where it is a script."""
     if len(text) > LONGEST or _CASE.search(text):
         return ()
     pipelines = _pipelines(text)
     if pipelines is None:
         return ()
-    found: list[Typed] = []
+    found: list[TypedCommand] = []
     here: str | None = folder
     for pipeline in pipelines:
         first = pipeline[0]
         if _LEAVE.match(first[0]):
-            here = moved(here, first[1]) if len(first) == 2 else None
+            here = folder_after_cd(here, first[1]) if len(first) == 2 else None
             continue
         if first[0] in _KEYWORDS:
             return ()
@@ -84,7 +84,7 @@ def typed(text: str, folder: str = "") -> tuple[Typed, ...]:
     return tuple(found)
 
 
-def moved(folder: str | None, target: str) -> str | None:
+def folder_after_cd(folder: str | None, target: str) -> str | None:
     """The folder after a `cd`; None where that is outside of the project or unknown."""
     literal = _LITERAL.match(target)
     target = literal[2] if literal else target
@@ -125,7 +125,7 @@ def _is_filter(words: list[str]) -> bool:
     return words[0] in FILTERS or words[0] in ("tee", "cat", "less", "more")
 
 
-def _typed_command(text: str, folder: str) -> Typed | None:
+def _typed_command(text: str, folder: str) -> TypedCommand | None:
     text = _LIMIT.sub("", text, count=1)
     if not text or len(text) > MOST_TEXT or "\n" in text:
         return None
@@ -138,7 +138,11 @@ def _typed_command(text: str, folder: str) -> Typed | None:
         return None
     core = _core(form, main)
     starters = [name for name in main.wrappers if name not in _IDLE]
-    return Typed(text, folder, seen.purpose, " ".join((*starters, core)), core, form, main.program) if core else None
+    return (
+        TypedCommand(text, folder, seen.purpose, " ".join((*starters, core)), core, form, main.program)
+        if core
+        else None
+    )
 
 
 def _core(form: str, main: Command) -> str:

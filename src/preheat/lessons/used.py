@@ -9,12 +9,12 @@ from collections.abc import Iterable
 
 import msgspec
 
-from preheat.calls.files import base_name, changed, names_in
-from preheat.calls.seen import Seen, SeenCall
-from preheat.commands import text_of, understand
-from preheat.lessons.typed import Typed, moved, typed
+from preheat.calls.files import base_name, changed_files, file_names_in
+from preheat.calls.seen import JudgedCall, JudgedSession
+from preheat.commands import command_text, understand
+from preheat.lessons.typed import TypedCommand, folder_after_cd, split_commands
 from preheat.safe_text.letters import one_line
-from preheat.safe_text.reasons import junk
+from preheat.safe_text.reasons import junk_reason
 
 MOST_USED = 300
 MOST_TEXTS = 3
@@ -41,7 +41,7 @@ _VARIABLE = re.compile(r"\$\w|(?:^|[\s=\"'])\.\.[\\/]")
 """Variables and paths from an unknown folder: such a text means something else in another session."""
 
 
-class Used(msgspec.Struct, frozen=True, gc=False):
+class CommandUse(msgspec.Struct, frozen=True, gc=False):
     """One form of one way of calling a command, in one folder."""
 
     purpose: str
@@ -64,15 +64,15 @@ class Used(msgspec.Struct, frozen=True, gc=False):
     last: float | None = None
 
     @property
-    def ran(self) -> int:
+    def ran_count(self) -> int:
         return self.ok + self.finding
 
     @property
-    def bad(self) -> int:
+    def failed_count(self) -> int:
         return self.mistakes + self.environment
 
 
-class Stuck(msgspec.Struct, frozen=True, gc=False):
+class Missing(msgspec.Struct, frozen=True, gc=False):
     """Something that a call did not find: a program, the folder of a `cd` that had worked before, a project."""
 
     name: str
@@ -84,15 +84,15 @@ class Stuck(msgspec.Struct, frozen=True, gc=False):
     """The folder in which it was looked for, if the call names one."""
 
 
-class Commands(msgspec.Struct, frozen=True, gc=False):
+class CommandNotes(msgspec.Struct, frozen=True, gc=False):
     """The commands of one session."""
 
-    used: tuple[Used, ...] = ()
-    missing: tuple[Stuck, ...] = ()
+    used: tuple[CommandUse, ...] = ()
+    missing: tuple[Missing, ...] = ()
     """Programs that the shell did not know."""
-    stayed: tuple[Stuck, ...] = ()
+    stayed: tuple[Missing, ...] = ()
     """Folders that a `cd` did not find because the shell was in them already."""
-    astray: tuple[Stuck, ...] = ()
+    astray: tuple[Missing, ...] = ()
     """Programs that did not find their project where they were started."""
     moved: int = 0
     """Calls that went to a folder first and worked."""
@@ -103,7 +103,7 @@ class Commands(msgspec.Struct, frozen=True, gc=False):
 class _Counts:
     """The calls of one form while they are counted."""
 
-    def __init__(self, first: Typed) -> None:
+    def __init__(self, first: TypedCommand) -> None:
         self.first = first
         self.causes: Counter[str] = Counter()
         self.ran: Counter[str] = Counter()
@@ -113,40 +113,40 @@ class _Counts:
         self.bad_seqs: list[int] = []
         self.last: float | None = None
 
-    def add(self, command: Typed, call: SeenCall) -> None:
+    def add(self, command: TypedCommand, call: JudgedCall) -> None:
         record = call.record
         cause = "ok" if call.worked else record.cause or "mistake"
         self.causes[cause] += 1
         good = call.ran
         (self.seqs if good else self.bad_seqs).append(record.seq)
-        if not (junk(command.text) or _VARIABLE.search(command.text)):
+        if not (junk_reason(command.text) or _VARIABLE.search(command.text)):
             (self.ran if good else self.failed)[command.text] += 1
         if not good and record.signature:
             self.signatures[one_line(record.signature)] += 1
         if call.call.at is not None:
             self.last = max(call.call.at, self.last or 0.0)
 
-    def value(self) -> Used:
+    def value(self) -> CommandUse:
         first, causes = self.first, self.causes
-        return Used(
+        return CommandUse(
             first.purpose, first.way, first.core, first.form, first.folder,
             causes["ok"], causes["finding"], causes["mistake"], causes["environment"],
-            most(self.ran), most(self.failed), tuple(text for text, _ in most(self.signatures)),
+            most_frequent(self.ran), most_frequent(self.failed), tuple(text for text, _ in most_frequent(self.signatures)),
             tuple(self.seqs[-MOST_SEQS:]), tuple(self.bad_seqs[-MOST_SEQS:]), self.last,
         )  # fmt: skip
 
 
-def most(counted: Counter[str], number: int = MOST_TEXTS) -> tuple[tuple[str, int], ...]:
+def most_frequent(counts: Counter[str], number: int = MOST_TEXTS) -> tuple[tuple[str, int], ...]:
     """The most frequent, equals by the alphabet."""
-    return tuple(sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:number])
+    return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:number])
 
 
-def commands_of(seen: Seen) -> Commands:
+def collect_commands(seen: JudgedSession) -> CommandNotes:
     """The commands that a session ran."""
     counts: dict[tuple[str, ...], _Counts] = {}
-    missing: list[Stuck] = []
-    stayed: list[Stuck] = []
-    astray: list[Stuck] = []
+    missing: list[Missing] = []
+    stayed: list[Missing] = []
+    astray: list[Missing] = []
     programs: Counter[str] = Counter()
     visited: set[str] = set()
     moved_calls = 0
@@ -154,11 +154,15 @@ def commands_of(seen: Seen) -> Commands:
     for each in seen.calls:
         call = each.call
         if call.kind in ("write", "edit") and each.worked:
-            own.update(map(base_name, changed(call).split("\n")) if changed(call) else names_in(text_of(call.input)))
-        text = seen.relative(text_of(call.input)) if call.kind == "shell" else ""
+            own.update(
+                map(base_name, changed_files(call).split("\n"))
+                if changed_files(call)
+                else file_names_in(command_text(call.input))
+            )
+        text = seen.relative(command_text(call.input)) if call.kind == "shell" else ""
         if not text:
             continue
-        commands = typed(text, _start(seen, call.input))
+        commands = split_commands(text, _start(seen, call.input))
         target = _first_cd(text)
         if target and each.ran:
             visited.add(target)
@@ -178,21 +182,26 @@ def commands_of(seen: Seen) -> Commands:
         if ">" in text or "tee" in text:
             own.update(base_name(name) for found in _WRITTEN.findall(text[:8192]) for name in found if name)
     found = sorted((each.value() for each in counts.values()), key=_by_weight)[:MOST_USED]
-    return Commands(
-        tuple(found), tuple(missing), tuple(stayed), tuple(astray), moved_calls, dict(most(programs, MOST_PROGRAMS))
+    return CommandNotes(
+        tuple(found),
+        tuple(missing),
+        tuple(stayed),
+        tuple(astray),
+        moved_calls,
+        dict(most_frequent(programs, MOST_PROGRAMS)),
     )
 
 
-def _by_weight(used: Used) -> tuple[object, ...]:
-    return (-(used.ran + used.bad), used.way, used.form, used.folder, used.purpose)
+def _by_weight(used: CommandUse) -> tuple[object, ...]:
+    return (-(used.ran_count + used.failed_count), used.way, used.form, used.folder, used.purpose)
 
 
-def _start(seen: Seen, arguments: dict[str, object]) -> str:
+def _start(seen: JudgedSession, arguments: dict[str, object]) -> str:
     """The folder in a call's own argument for the working folder."""
     for name in _FOLDER_ARGUMENTS:
         value = arguments.get(name)
         if isinstance(value, str) and value:
-            return moved("", seen.relative(value)) or ""
+            return folder_after_cd("", seen.relative(value)) or ""
     return ""
 
 
@@ -202,7 +211,7 @@ def _first_cd(text: str) -> str:
     return "" if target in ("", ".", "..", "-") or target.startswith("/") else target
 
 
-def _note_missing(call: SeenCall, text: str, target: str, missing: list[Stuck], stayed: list[Stuck]) -> None:
+def _note_missing(call: JudgedCall, text: str, target: str, missing: list[Missing], stayed: list[Missing]) -> None:
     record = call.record
     if not call.failed or record.cause == "finding":
         return
@@ -215,8 +224,8 @@ def _note_missing(call: SeenCall, text: str, target: str, missing: list[Stuck], 
         stayed.append(_make_missing(call, target, text))
 
 
-def _make_missing(call: SeenCall, name: str, text: str, folder: str = "") -> Stuck:
-    return Stuck(name, call.record.seq, one_line(call.record.signature), call.call.at, one_line(text), folder)
+def _make_missing(call: JudgedCall, name: str, text: str, folder: str = "") -> Missing:
+    return Missing(name, call.record.seq, one_line(call.record.signature), call.call.at, one_line(text), folder)
 
 
 def _unknown_program(text: str, signature: str) -> str:
@@ -229,7 +238,7 @@ def _unknown_program(text: str, signature: str) -> str:
     return ""
 
 
-def _judged_commands(call: SeenCall, text: str, commands: tuple[Typed, ...]) -> Iterable[Typed]:
+def _judged_commands(call: JudgedCall, text: str, commands: tuple[TypedCommand, ...]) -> Iterable[TypedCommand]:
     """The commands that the verdict on a call is about."""
     if not (call.ran or (call.failed and call.record.cause)):
         return ()
@@ -245,6 +254,6 @@ def _judged_commands(call: SeenCall, text: str, commands: tuple[Typed, ...]) -> 
     return ()
 
 
-def _runs_own_script(command: Typed, own: set[str]) -> bool:
+def _runs_own_script(command: TypedCommand, own: set[str]) -> bool:
     """Whether a command runs what the session itself has just written."""
     return not own.isdisjoint(base_name(word.strip("'\"")) for word in command.core.split())

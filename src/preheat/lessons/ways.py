@@ -9,20 +9,20 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from preheat.calls.generalised import exact, generalised
-from preheat.commands.words import names
-from preheat.lessons.used import Commands, Used
+from preheat.calls.generalised import commonest_text, generalise
+from preheat.commands.words import name_set
+from preheat.lessons.used import CommandNotes, CommandUse
 
 ENOUGH_CALLS = 3
 ENOUGH_SESSIONS = 2
 _MOST_ASPECTS = 3
 _OWN_ASPECT = 0.1
 """Share of a way's calls that makes an aspect of its own."""
-_SELECTING = names(
+_SELECTING = name_set(
     "-run -k -t -g --grep --testNamePattern --testPathPattern --testPathPatterns --test-name-pattern --filter-tests"
     " --test -R --tests --only"
 )
-_SWITCHING = names("-tags --tags --features --all-features --filter --project --workspace -p -race")
+_SWITCHING = name_set("-tags --tags --features --all-features --filter --project --workspace -p -race")
 _USUAL = 0.5
 _CLEAR = 0.8
 _FILE = re.compile(r"\s[^\s-][^\s]*\w\.[A-Za-z]\w{0,4}['\"]?(?=\s|$)")
@@ -33,51 +33,51 @@ _WORKS = 0.7
 _FAILS = 0.25
 
 
-class Told(NamedTuple):
+class SessionCommands(NamedTuple):
     """One session of a project: which it is, when, and what it shows."""
 
     session: str
-    place: int
+    position: int
     """0-based among the project's sessions, the oldest first."""
     at: float | None
-    commands: Commands
+    commands: CommandNotes
     agent: str = ""
 
 
 class Use(NamedTuple):
     """What one session shows of one form."""
 
-    told: Told
-    used: Used
+    source: SessionCommands
+    used: CommandUse
 
 
 class Tally:
     """Calls of several uses together."""
 
     def __init__(self, uses: Iterable[Use]) -> None:
-        self.uses = sorted(uses, key=lambda use: (use.told.place, use.used.form, use.used.folder))
-        self.ran = sum(use.used.ran for use in self.uses)
-        self.bad = sum(use.used.bad for use in self.uses)
-        self.sessions = len({use.told.session for use in self.uses if use.used.ran})
-        self.bad_sessions = len({use.told.session for use in self.uses if use.used.bad})
+        self.uses = sorted(uses, key=lambda use: (use.source.position, use.used.form, use.used.folder))
+        self.ran = sum(use.used.ran_count for use in self.uses)
+        self.failed = sum(use.used.failed_count for use in self.uses)
+        self.sessions = len({use.source.session for use in self.uses if use.used.ran_count})
+        self.failed_sessions = len({use.source.session for use in self.uses if use.used.failed_count})
 
     @property
     def share(self) -> float:
-        return self.ran / (self.ran + self.bad) if self.ran + self.bad else 0.0
+        return self.ran / (self.ran + self.failed) if self.ran + self.failed else 0.0
 
     @property
-    def works(self) -> bool:
+    def is_working(self) -> bool:
         return self.ran > 0 and self.share >= _WORKS
 
     @property
-    def fails(self) -> bool:
-        return self.bad >= 2 and self.share <= _FAILS
+    def is_failing(self) -> bool:
+        return self.failed >= 2 and self.share <= _FAILS
 
     @property
     def forms(self) -> tuple[str, ...]:
         """The forms that ran, by the number of their sessions."""
         found: Counter[str] = Counter()
-        for form, _ in {(use.used.form, use.told.session) for use in self.uses if use.used.ran}:
+        for form, _ in {(use.used.form, use.source.session) for use in self.uses if use.used.ran_count}:
             found[form] += 1
         return tuple(sorted(found, key=lambda form: (-found[form], form)))
 
@@ -98,7 +98,7 @@ class Tally:
     def newest(self, sessions: int) -> "Tally":
         """The uses of the newest third of the project's sessions."""
         first = sessions - sessions // 3
-        return Tally(use for use in self.uses if use.told.place >= first)
+        return Tally(use for use in self.uses if use.source.position >= first)
 
 
 class Aspect(NamedTuple):
@@ -112,16 +112,16 @@ class Aspect(NamedTuple):
     tally: Tally
 
 
-def ways(told: Sequence[Told]) -> dict[tuple[str, str], list[Use]]:
+def group_by_way(sessions: Sequence[SessionCommands]) -> dict[tuple[str, str], list[Use]]:
     """By purpose and way, what the sessions show of it."""
     found: dict[tuple[str, str], list[Use]] = {}
-    for each in told:
+    for each in sessions:
         for used in each.commands.used:
             found.setdefault((used.purpose, used.way), []).append(Use(each, used))
     return dict(sorted(found.items()))
 
 
-def aspects(purpose: str, way: str, uses: Sequence[Use]) -> list[Aspect]:
+def split_aspects(purpose: str, way: str, uses: Sequence[Use]) -> list[Aspect]:
     """The aspects of one way, the most used first; what is used little belongs to the first."""
     by_name: dict[str, list[Use]] = {}
     failing = {form for tally in failing_forms(uses) for form in {use.used.form for use in tally.uses}}
@@ -160,25 +160,25 @@ def failing_forms(uses: Sequence[Use]) -> list[Tally]:
     by_form: dict[str, list[Use]] = {}
     for use in uses:
         by_form.setdefault(use.used.form, []).append(use)
-    return [tally for form in sorted(by_form) if (tally := Tally(by_form[form])).fails]
+    return [tally for form in sorted(by_form) if (tally := Tally(by_form[form])).is_failing]
 
 
-def home_folders(told: Sequence[Told]) -> dict[str, str]:
+def home_folders(project_sessions: Sequence[SessionCommands]) -> dict[str, str]:
     """By program, the one folder that its calls go to first, where that is what makes them work.
 
     A shell may keep its folder, so a call that names none says nothing; a program that did not find its project does."""
     calls_by_folder: dict[str, Counter[str]] = {}
     sessions: dict[tuple[str, str], set[str]] = {}
     bare: Counter[str] = Counter()
-    for each in told:
+    for each in project_sessions:
         for used in each.commands.used:
             program = used.core.partition(" ")[0]
             if used.folder:
-                calls_by_folder.setdefault(program, Counter())[used.folder] += used.ran
+                calls_by_folder.setdefault(program, Counter())[used.folder] += used.ran_count
                 sessions.setdefault((program, used.folder), set()).add(each.session)
             else:
-                bare[program] += used.ran
-    astray = {stuck.name for each in told for stuck in each.commands.astray}
+                bare[program] += used.ran_count
+    astray = {stuck.name for each in project_sessions for stuck in each.commands.astray}
     found: dict[str, str] = {}
     for program, folders in sorted(calls_by_folder.items()):
         folder, count = min(folders.items(), key=lambda item: (-item[1], item[0]))
@@ -188,7 +188,7 @@ def home_folders(told: Sequence[Told]) -> dict[str, str]:
     return found
 
 
-def usual(texts: Counter[tuple[str, str]], folder: str | None = None, single: bool = False) -> str:
+def usual_command(texts: Counter[tuple[str, str]], folder: str | None = None, single: bool = False) -> str:
     """The command as it is usually typed: with its folder, and exactly where the sessions agree or one text recurs.
     `single`: it names a case, so that a text that recurs is chance."""
     if not texts:
@@ -203,12 +203,12 @@ def usual(texts: Counter[tuple[str, str]], folder: str | None = None, single: bo
     for (where, text), count in texts.items():
         if where == folder or not folder or not where:
             counted[text] += count
-    text, most = exact(counted)
+    text, most = commonest_text(counted)
     recurs = most >= _RECURS and most >= _OFTEN * counted.total() and not (single or _FILE.search(text))
     if not recurs and (most < _USUAL * counted.total() or most == 1 < counted.total()):
-        text = generalised(counted)
+        text = generalise(counted)
     return f"cd {folder} && {text}" if folder and text else text
 
 
-def by_value(aspect: Aspect) -> tuple[object, ...]:
+def aspect_rank(aspect: Aspect) -> tuple[object, ...]:
     return (-aspect.tally.sessions, -aspect.tally.ran, aspect.way, aspect.name)

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from preheat.calls.seen import Seen, SeenCall
-from preheat.lessons.learner import Learner, Noted
-from preheat.lessons.touched import is_file, missing, touches
-from preheat.model.lesson import DAY, Evidence, Lesson, Scope, Support, kept_evidence, lesson_id
+from preheat.calls.seen import JudgedCall, JudgedSession
+from preheat.lessons.learner import Learner, SessionNotes
+from preheat.lessons.touched import is_file, safe_touches, says_file_missing
+from preheat.model.lesson import DAY, Evidence, Lesson, Scope, Support, lesson_id, select_evidence
 
 HALF_LIFE = 14.0
 MOST_FILES = 25
@@ -74,7 +74,7 @@ class _File:
         )
 
 
-def note(seen: Seen) -> WorkingNotes | None:
+def take_notes(seen: JudgedSession) -> WorkingNotes | None:
     """Which files a session touched, and how that went."""
     files: dict[str, _File] = {}
     removed: dict[str, None] = {}
@@ -91,8 +91,8 @@ def note(seen: Seen) -> WorkingNotes | None:
     return WorkingNotes(tuple(file.notes() for file in sorted(kept, key=lambda file: file.path)), tuple(removed))
 
 
-def _touch(seen: Seen, each: SeenCall, files: dict[str, _File], removed: dict[str, None]) -> None:
-    for path, how in touches(seen, each):
+def _touch(seen: JudgedSession, each: JudgedCall, files: dict[str, _File], removed: dict[str, None]) -> None:
+    for path, how in safe_touches(seen, each):
         if how == "removed":
             if each.worked:
                 removed[path] = None
@@ -102,7 +102,7 @@ def _touch(seen: Seen, each: SeenCall, files: dict[str, _File], removed: dict[st
         file = files.get(path) or files.setdefault(path, _File(path, how == "made"))
         file.last = each.record.seq
         if each.failed:  # a shell may stand in another folder than it seems, and so its word is not enough
-            file.gone |= missing(each) and each.call.kind != "shell"
+            file.gone |= says_file_missing(each) and each.call.kind != "shell"
             file.failures += 1
             continue
         file.gone = False
@@ -113,7 +113,7 @@ def _touch(seen: Seen, each: SeenCall, files: dict[str, _File], removed: dict[st
             file.open = True
 
 
-def learn(project: str, sessions: Sequence[Noted[WorkingNotes]]) -> list[Lesson]:
+def learn(project: str, sessions: Sequence[SessionNotes[WorkingNotes]]) -> list[Lesson]:
     """The files and folders that the next session most likely needs."""
     if not project:
         return []
@@ -140,15 +140,15 @@ def learn(project: str, sessions: Sequence[Noted[WorkingNotes]]) -> list[Lesson]
 class _Ranking:
     """Paths with the sessions that touched them."""
 
-    def __init__(self, sessions: Sequence[Noted[WorkingNotes]], weights: dict[str, float]) -> None:
+    def __init__(self, sessions: Sequence[SessionNotes[WorkingNotes]], weights: dict[str, float]) -> None:
         self.sessions, self.weights = sessions, weights
         self.total = sum(weights.values())
         self.places = {each.session: place for place, each in enumerate(sessions)}
         self.shares: defaultdict[str, float] = defaultdict(float)
         self.scores: defaultdict[str, float] = defaultdict(float)
-        self.touched: defaultdict[str, list[tuple[Noted[WorkingNotes], list[FileNotes]]]] = defaultdict(list)
+        self.touched: defaultdict[str, list[tuple[SessionNotes[WorkingNotes], list[FileNotes]]]] = defaultdict(list)
 
-    def add(self, each: Noted[WorkingNotes], path: str, files: list[FileNotes]) -> None:
+    def add(self, each: SessionNotes[WorkingNotes], path: str, files: list[FileNotes]) -> None:
         weight = self.weights[each.session] / self.total
         changed, verified = any(file.changes for file in files), any(file.verified for file in files)
         self.shares[path] += weight
@@ -198,7 +198,7 @@ class _Ranking:
             first_seen=min(times, default=None),
             last_seen=max(times, default=None),
             half_life=HALF_LIFE,
-            evidence=kept_evidence(evidence),
+            evidence=select_evidence(evidence),
             status="active" if likely else "weak",
             why="" if likely else f"about {share:.0%} of the sessions touch it, counted by how recent they are",
         )
@@ -220,7 +220,7 @@ class _Ranking:
         return text
 
 
-def _weights(sessions: Sequence[Noted[WorkingNotes]]) -> dict[str, float]:
+def _weights(sessions: Sequence[SessionNotes[WorkingNotes]]) -> dict[str, float]:
     """How much each session counts, by its age in sessions and in days before the newest."""
     newest = max((each.started_at for each in sessions if each.started_at is not None), default=None)
     found: dict[str, float] = {}
@@ -230,7 +230,7 @@ def _weights(sessions: Sequence[Noted[WorkingNotes]]) -> dict[str, float]:
     return found
 
 
-def _lasting_files(sessions: Sequence[Noted[WorkingNotes]]) -> set[str]:
+def _lasting_files(sessions: Sequence[SessionNotes[WorkingNotes]]) -> set[str]:
     """Files that stay: not removed later, and not made anew by one session after the other."""
     gone: dict[str, bool] = {}
     made: Counter[str] = Counter()
@@ -269,7 +269,7 @@ def _describe_use(files: list[FileNotes]) -> str:
     return f"read {reads}, changed {changes} times"
 
 
-def says(lessons: Sequence[Lesson]) -> str:
+def describe(lessons: Sequence[Lesson]) -> str:
     """One line on what was learned."""
     count: Counter[str] = Counter(each.topic for each in lessons if each.status == "active")
     if not lessons:
@@ -278,5 +278,10 @@ def says(lessons: Sequence[Lesson]) -> str:
 
 
 UPDATE_WORKING_SET_RANKING = Learner(
-    name="UpdateWorkingSetRanking", version=1, notes=WorkingNotes, note=note, learn=learn, says=says
+    name="UpdateWorkingSetRanking",
+    version=1,
+    notes_type=WorkingNotes,
+    take_notes=take_notes,
+    learn=learn,
+    describe=describe,
 )

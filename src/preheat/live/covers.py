@@ -11,8 +11,8 @@ from posixpath import normpath
 from typing import NamedTuple
 
 from preheat.commands import CHECKS, Command, understand
-from preheat.live.places import belongs, place
-from preheat.model.live import Called
+from preheat.live.places import locate_file, subsystem_of
+from preheat.model.live import CallEvent
 
 _LANGUAGES: tuple[tuple[frozenset[str], frozenset[str]], ...] = tuple(
     (frozenset(programs.split()), frozenset(endings.split()))
@@ -83,7 +83,7 @@ class CheckScope(NamedTuple):
     packages: tuple[str, ...]
 
 
-def covers(event: Called, path: str) -> bool:
+def covers(event: CallEvent, path: str) -> bool:
     """Whether a check covers a file."""
     scopes = _scopes(event.summary) if event.kind == "shell" else ()
     if not scopes:  # a tool, no command: the files it was given, or all
@@ -92,7 +92,7 @@ def covers(event: Called, path: str) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def about(command: str) -> str:
+def describe_scope(command: str) -> str:
     """The paths and packages that a check names, as one comparable text; empty where it checks everything."""
     named = [" ".join((*scope.paths, *scope.packages)) or scope.folder for scope in _scopes(command)]
     return "|".join(sorted(set(named))) if all(named) else ""
@@ -164,10 +164,10 @@ def _is_in_scope(scope: CheckScope, path: str) -> bool:
 def _names_path(path: str, named: str) -> bool:
     if path == named or path.startswith(f"{named}/"):
         return True
-    test_location = place(named if "." in named.rpartition("/")[2] else f"{named}/_")
-    location = place(path)
+    test_location = locate_file(named if "." in named.rpartition("/")[2] else f"{named}/_")
+    location = locate_file(path)
     if test_location is None or location is None or not test_location.is_test:
         return False
     if test_location.tested:  # a test in no module's folder tests the file of its name
         return path.rpartition("/")[2].partition(".")[0].lower() == test_location.tested
-    return bool(location.subsystem) and belongs(test_location, (location.subsystem,)) == location.subsystem
+    return bool(location.subsystem) and subsystem_of(test_location, (location.subsystem,)) == location.subsystem

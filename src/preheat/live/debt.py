@@ -10,11 +10,11 @@ from functools import lru_cache
 import msgspec
 
 from preheat.live.covers import covers
-from preheat.live.part import Frame, Part, passed
-from preheat.live.places import short
-from preheat.model.live import Began, Called, LiveEvent, Reading
+from preheat.live.part import FoldContext, Signal, check_passed
+from preheat.live.places import shorten_path
+from preheat.model.live import CallEvent, LiveEvent, SignalReading, StartEvent
 from preheat.safe_text.letters import one_line
-from preheat.safe_text.reasons import orders
+from preheat.safe_text.reasons import order_reason
 
 _MOST_FILES = 64
 """Files that are remembered at most."""
@@ -51,31 +51,31 @@ class DebtState(msgspec.Struct, frozen=True, gc=False):
 START = DebtState()
 
 
-def step(state: DebtState, event: LiveEvent, context: Frame) -> DebtState:
-    if isinstance(event, Called):
+def step(state: DebtState, event: LiveEvent, context: FoldContext) -> DebtState:
+    if isinstance(event, CallEvent):
         if event.edited or event.checks or (state.files and _may_lower_debt(event)):
             return _fold_call(state, event, context.turn)
         return state
-    if isinstance(event, Began) and event.source in ("startup", "clear"):
+    if isinstance(event, StartEvent) and event.source in ("startup", "clear"):
         return START
     return state
 
 
-def _may_lower_debt(event: Called) -> bool:
+def _may_lower_debt(event: CallEvent) -> bool:
     """Whether a call that neither edits nor checks may lower the debt: it may run a changed program, or restore files."""
     if event.removed:
         return True
     return event.kind == "shell" and (event.activity == "shell:run" or "git " in event.summary)
 
 
-def _fold_call(state: DebtState, event: Called, turn: int) -> DebtState:
+def _fold_call(state: DebtState, event: CallEvent, turn: int) -> DebtState:
     files, command, since = state.files, state.command, state.since
-    proved = bool(event.checks) and passed(event)
+    proved = bool(event.checks) and check_passed(event)
     if files and event.kind == "shell" and "git " in event.summary:
         files = _without_restored(files, event.summary)
     for path in event.edited[:_MOST_FILES]:
         path = path[-_LONGEST:]
-        if path not in files and counts(path):
+        if path not in files and is_written_source(path):
             files = (*files, path)[:_MOST_FILES]
     if event.removed and files:
         files = tuple(path for path in files if not _is_removed(path, event.removed))
@@ -92,7 +92,7 @@ def _fold_call(state: DebtState, event: Called, turn: int) -> DebtState:
 
 
 @lru_cache(maxsize=8192)
-def counts(path: str) -> bool:
+def is_written_source(path: str) -> bool:
     """Whether a file is source code that people write."""
     return path.rpartition(".")[2].lower() in _SOURCE and not _GENERATED.search(path)
 
@@ -120,10 +120,10 @@ def _check_command(form: str, summary: str) -> str:
     return one_line(form if "<<" in summary else summary, _LONGEST_COMMAND)
 
 
-def read(state: DebtState, context: Frame) -> Reading:
+def read(state: DebtState, context: FoldContext) -> SignalReading:
     number, least = len(state.files), context.thresholds.debt_files.of(context.phase)
     fired = number >= max(1, least)
-    return Reading(
+    return SignalReading(
         signal="debt",
         value=float(number),
         fired=fired,
@@ -131,29 +131,29 @@ def read(state: DebtState, context: Frame) -> Reading:
         facts={
             "files changed and not verified": str(number),
             "fires at": f"{least:g} ({context.phase})",
-            "files": ", ".join(short(path) for path in state.files[:_NAMED]) or "none",
+            "files": ", ".join(shorten_path(path) for path in state.files[:_NAMED]) or "none",
             "last passing check": f"turn {state.since}" if state.since else "none yet",
         },
         text=_text(state, number) if fired else "",
     )
 
 
-def is_quiet(state: DebtState, context: Frame) -> bool:
+def is_quiet(state: DebtState, context: FoldContext) -> bool:
     """Whether there are fewer files than the threshold."""
     return len(state.files) < context.thresholds.debt_files.of(context.phase)
 
 
 def _text(state: DebtState, number: int) -> str:
-    names = ", ".join(f"`{short(path)}`" for path in state.files[-_NAMED:])
+    names = ", ".join(f"`{shorten_path(path)}`" for path in state.files[-_NAMED:])
     others = f" and {number - _NAMED} more" if number > _NAMED else ""
     plural = "files were" if number > 1 else "file was"
     when = "since a check that covers them passed" if state.since else "and no check has passed yet"
     command = state.command.replace("`", "'")
-    if command and not orders(command):
+    if command and not order_reason(command):
         then = f"`{command}` was last used here; running it now keeps a failure close to its cause."
     else:
         then = "A build or a test run now keeps a failure close to its cause."
     return f"{number} source {plural} changed {when}: {names}{others}. {then}"
 
 
-DEBT = Part("debt", START, step, read, is_quiet)
+DEBT = Signal("debt", START, step, read, is_quiet)

@@ -10,9 +10,9 @@ from functools import lru_cache
 
 import msgspec
 
-from preheat.live.part import Frame, Part, passed
-from preheat.live.places import belongs, is_beside, path_words, place, short, telling
-from preheat.model.live import Asked, Began, Called, LiveEvent, Reading
+from preheat.live.part import FoldContext, Signal, check_passed
+from preheat.live.places import is_supporting_file, locate_file, path_words, shorten_path, states_a_goal, subsystem_of
+from preheat.model.live import CallEvent, LiveEvent, PromptEvent, SignalReading, StartEvent
 
 WINDOW = 12
 _TURNS = 8
@@ -61,29 +61,29 @@ class DriftState(msgspec.Struct, frozen=True, gc=False):
 START = DriftState()
 
 
-def step(state: DriftState, event: LiveEvent, context: Frame) -> DriftState:
-    if isinstance(event, Called):
+def step(state: DriftState, event: LiveEvent, context: FoldContext) -> DriftState:
+    if isinstance(event, CallEvent):
         if not state.known:
             return state
         if event.files:
             state = _fold_touches(state, event, context.turn)
-        if event.checks and state.touches and passed(event):
+        if event.checks and state.touches and check_passed(event):
             return _extend_goal(state)
         return state
-    if isinstance(event, Asked):
+    if isinstance(event, PromptEvent):
         return _fold_prompt(state, event)
-    if isinstance(event, Began) and event.source in ("startup", "clear"):
+    if isinstance(event, StartEvent) and event.source in ("startup", "clear"):
         return START
     return state
 
 
-def _fold_prompt(state: DriftState, asked: Asked) -> DriftState:
+def _fold_prompt(state: DriftState, asked: PromptEvent) -> DriftState:
     """The state after a prompt. A prompt without a goal (`go on`) accepts the work so far."""
-    if not telling(asked):
+    if not states_a_goal(asked):
         return _extend_goal(state, edited_only=False) if state.known else state
     files = tuple(path[-_LONGEST:] for path in asked.files[: _MOST_FILES - _GOAL_FILES - _GOAL_FILES_EDITED])
-    places = [found.subsystem for path in files if (found := place(path)) is not None]
-    if files and not places and all(map(is_beside, files)):  # the goal is in a document that is not read here
+    places = [found.subsystem for path in files if (found := locate_file(path)) is not None]
+    if files and not places and all(map(is_supporting_file, files)):  # the goal is in a document that is not read here
         return START
     return DriftState(
         known=True,
@@ -105,7 +105,7 @@ def _extend_goal(state: DriftState, *, edited_only: bool = True) -> DriftState:
     return msgspec.structs.replace(state, subsystems=subsystems, touches=(), history=())
 
 
-def _fold_touches(state: DriftState, event: Called, turn: int) -> DriftState:
+def _fold_touches(state: DriftState, event: CallEvent, turn: int) -> DriftState:
     last = state.touches[-1] if state.touches else None
     if last is not None and event.files == (last[3],) and (last[2] or not event.edited):
         return state  # the same file again
@@ -113,12 +113,12 @@ def _fold_touches(state: DriftState, event: Called, turn: int) -> DriftState:
     firsts, firsts_edited, touches = state.firsts, state.firsts_edited, state.touches
     for path in event.files[:WINDOW]:
         edited = path in event.edited
-        found = place(path)
+        found = locate_file(path)
         path = path[-_LONGEST:]
         named = path in files or path.rpartition("/")[2] in names
         subsystem = ""
         if found is not None:
-            subsystem = belongs(found, subsystems) if found.is_test else found.subsystem
+            subsystem = subsystem_of(found, subsystems) if found.is_test else found.subsystem
         if not named and subsystem and (firsts < _GOAL_FILES or (edited and firsts_edited < _GOAL_FILES_EDITED)):
             named, files, firsts = True, (*files, path)[-_MOST_FILES:], firsts + 1
         firsts_edited += edited
@@ -165,7 +165,7 @@ def velocity(history: tuple[float, ...]) -> float:
     return above / sum((place - middle) ** 2 for place in range(number))
 
 
-def away(state: DriftState) -> bool:
+def looks_outside_goal(state: DriftState) -> bool:
     """Whether the last touches are reads outside of the goal only."""
     touches = state.touches
     if len(touches) < _READS_OUTSIDE or touches[-1][0] or touches[-1][2]:
@@ -174,9 +174,9 @@ def away(state: DriftState) -> bool:
     return sum(close + edited for close, _, edited, _ in last) <= _SAME_WORD
 
 
-def read(state: DriftState, context: Frame) -> Reading:
+def read(state: DriftState, context: FoldContext) -> SignalReading:
     if not state.known:
-        return Reading(
+        return SignalReading(
             signal="drift", value=0.0, facts={"goal": "the prompt names nothing that work could be measured against"}
         )
     thresholds = context.thresholds
@@ -185,7 +185,7 @@ def read(state: DriftState, context: Frame) -> Reading:
     outside = [subsystem for close, subsystem, _, _ in state.touches if not close]
     changed = len({path for close, _, edited, path in state.touches if edited and not close})
     fired = far and speed >= thresholds.drift_velocity and changed >= _CHANGES_OUTSIDE and context.phase != "warmup"
-    return Reading(
+    return SignalReading(
         signal="drift",
         value=drift,
         fired=fired,
@@ -202,9 +202,9 @@ def read(state: DriftState, context: Frame) -> Reading:
 
 
 def _text(state: DriftState, outside: list[str], drift: float, speed: float) -> str:
-    places = ", ".join(f"`{short(name)}`" for name in list(dict.fromkeys(reversed(outside)))[:3])
+    places = ", ".join(f"`{shorten_path(name)}`" for name in list(dict.fromkeys(reversed(outside)))[:3])
     began = next((path for path in (*state.files, *state.subsystems) if "/" in path), next(iter(state.subsystems), ""))
-    where = f" The work began at `{short(began, 60)}`." if began else ""
+    where = f" The work began at `{shorten_path(began, 60)}`." if began else ""
     return (
         f"{len(outside)} of the last {len(state.touches)} file touches ({places}) are outside of what the prompt named and "
         f"the work began with; drift {drift:.2f}, rising {speed:.2f} a turn.{where} If the request needs these files, all is "
@@ -212,8 +212,8 @@ def _text(state: DriftState, outside: list[str], drift: float, speed: float) -> 
     )
 
 
-def is_quiet(state: DriftState, context: Frame) -> bool:
+def is_quiet(state: DriftState, context: FoldContext) -> bool:
     return not state.history or state.history[-1] < context.thresholds.drift_high
 
 
-DRIFT = Part("drift", START, step, read, is_quiet)
+DRIFT = Signal("drift", START, step, read, is_quiet)

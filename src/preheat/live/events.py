@@ -12,13 +12,22 @@ from typing import Protocol
 from msgspec import structs
 
 from preheat.calls.form import command_form
-from preheat.calls.shell import shell
+from preheat.calls.shell import read_shell
 from preheat.calls.summary import LONGEST_SUMMARY, summarise
-from preheat.calls.touched import is_file, project_path, touches
-from preheat.calls.vocabulary import told_words
-from preheat.commands import CHECKS, Understanding, text_of, understand
-from preheat.live.results import failing, plain_result, polls, same_call, same_failure, same_result
-from preheat.model.live import Asked, Began, Called, Compacted, Ended, LiveEvent, Start, Stopped
+from preheat.calls.touched import find_touches, is_file, project_path
+from preheat.calls.vocabulary import words_in
+from preheat.commands import CHECKS, Understanding, command_text, understand
+from preheat.live.results import count_failing, hash_call, hash_failure, hash_result, is_polling, plain_result
+from preheat.model.live import (
+    CallEvent,
+    CompactionEvent,
+    EndEvent,
+    LiveEvent,
+    PromptEvent,
+    StartEvent,
+    StartKind,
+    StopEvent,
+)
 from preheat.model.outcome import FAILURES, Cause, Status
 from preheat.model.profile import CallRecord
 from preheat.model.session import (
@@ -34,7 +43,7 @@ from preheat.model.session import (
     UserMessage,
 )
 from preheat.safe_text.letters import one_line
-from preheat.safe_text.paths import relative
+from preheat.safe_text.paths import make_paths_relative
 
 MOST_WORDS, MOST_FILES = 60, 20
 _LONGEST_PROMPT = 8_000
@@ -45,7 +54,7 @@ _CHECK_WORDS = {
     "test": "test", "tests": "test", "build": "build", "compile": "build", "lint": "lint", "typecheck": "typecheck",
     "diagnostics": "typecheck",
 }  # fmt: skip
-_STARTS: dict[Relation, Start] = {"fork": "fork", "continuation": "resume", "compaction": "compact"}
+_STARTS: dict[Relation, StartKind] = {"fork": "fork", "continuation": "resume", "compaction": "compact"}
 _NOT_DONE: frozenset[Status] = frozenset(["denied", "interrupted"])
 
 
@@ -68,7 +77,7 @@ class _StillRunning:
     signature = ""
 
 
-def called(
+def call_event(
     call: ToolCall,
     result: ToolResult | None,
     verdict: Verdict,
@@ -76,25 +85,25 @@ def called(
     root: str = "",
     folder: str = "",
     context: tuple[int | None, int | None] = (None, None),
-) -> Called:
+) -> CallEvent:
     """The event of a finished call. Paths are made relative to the project's `root` (and to `folder`, where the session works);
     `context` is the tokens before the model and the size of its window."""
-    shorten = partial(relative, root=root, folder=folder)
-    command = text_of(call.input) if call.kind == "shell" else ""
+    shorten = partial(make_paths_relative, root=root, folder=folder)
+    command = command_text(call.input) if call.kind == "shell" else ""
     typed = shorten(command[:_LONGEST_COMMAND])
     understood = understand(command) if command else None
-    touched = touches(call, shorten)
+    touched = find_touches(call, shorten)
     has_changed = _changed_files(verdict, command)
     checks = _checks(call.tool, call.kind, understood) or _recorded_checks(result)
     text = plain_result(result.text) if result is not None else ""
     at = result.at if result is not None else None
-    return Called(
+    return CallEvent(
         at=call.at if at is None else at,
         turn=call.response,
         call_id=call.call_id,
         tool=call.tool,
         kind=call.kind,
-        activity=shell(command).activity if command else call.kind,
+        activity=read_shell(command).activity if command else call.kind,
         summary=one_line(_join_lines(typed) or shorten(summarise(call.input)), LONGEST_SUMMARY),
         form=(command_form(command) if command else "") or call.tool,
         files=tuple(dict.fromkeys(touch.path for touch in touched)),
@@ -106,11 +115,11 @@ def called(
         status=verdict.status,
         cause=verdict.cause,
         signature=verdict.signature,
-        failing=failing(text, verdict.status not in FAILURES) if checks else None,
-        same_call=same_call(call.tool, typed, call.input),
-        same_result=same_result(verdict.status, text),
-        same_failure=same_failure(text) if verdict.status in FAILURES else 0,
-        polling=polls(call.tool, understood, call.input),
+        failing=count_failing(text, verdict.status not in FAILURES) if checks else None,
+        same_call=hash_call(call.tool, typed, call.input),
+        same_result=hash_result(verdict.status, text),
+        same_failure=hash_failure(text) if verdict.status in FAILURES else 0,
+        polling=is_polling(call.tool, understood, call.input),
         context_tokens=context[0],
         context_window=context[1],
     )
@@ -151,15 +160,15 @@ def _named_checks(tool: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_CHECK_WORDS[word] for word in words if word in _CHECK_WORDS))
 
 
-def asked(text: str, at: float | None = None, root: str = "", folder: str = "") -> Asked:
+def prompt_event(text: str, at: float | None = None, root: str = "", folder: str = "") -> PromptEvent:
     """The event of a prompt: its telling words, and the files it names."""
-    text = relative(text[:_LONGEST_PROMPT], root, folder)
+    text = make_paths_relative(text[:_LONGEST_PROMPT], root, folder)
     words: dict[str, None] = {}
-    for word in told_words(text):
+    for word in words_in(text):
         words[word] = None
         if len(words) == MOST_WORDS:
             break
-    return Asked(at=at, words=tuple(words), files=find_mentioned_files(text))
+    return PromptEvent(at=at, words=tuple(words), files=find_mentioned_files(text))
 
 
 def find_mentioned_files(text: str) -> tuple[str, ...]:
@@ -188,7 +197,7 @@ def events_of(
 
 def _end(session: Session) -> tuple[LiveEvent, ...]:
     at = session.ended_at
-    return (Stopped(at=at), Ended(at=at)) if session.events else (Ended(at=at),)
+    return (StopEvent(at=at), EndEvent(at=at)) if session.events else (EndEvent(at=at),)
 
 
 class _SessionEvents:
@@ -197,8 +206,8 @@ class _SessionEvents:
     def __init__(self, session: Session, records: Sequence[CallRecord], root: str) -> None:
         self._session = session
         self._records = {record.seq: record for record in records if not record.bookkeeping}
-        self._make_call = partial(called, root=root, folder=session.project)
-        self._make_prompt = partial(asked, root=root, folder=session.project)
+        self._make_call = partial(call_event, root=root, folder=session.project)
+        self._make_prompt = partial(prompt_event, root=root, folder=session.project)
         self._waiting: dict[str, list[tuple[ToolCall, CallRecord]]] = {}
         self._answered: dict[str, ToolResult] = {}
         self._running: dict[str, tuple[ToolCall, CallRecord]] = {}
@@ -209,7 +218,7 @@ class _SessionEvents:
 
     def events(self) -> Iterator[LiveEvent]:
         session = self._session
-        yield Began(
+        yield StartEvent(
             at=session.started_at, source=_STARTS.get(session.relation, "startup") if session.relation else "startup"
         )
         seq = -1
@@ -226,7 +235,7 @@ class _SessionEvents:
             elif isinstance(event, UserMessage):
                 if event.origin == "human" and event.text.strip():
                     if worked:
-                        yield Stopped(at=event.at)
+                        yield StopEvent(at=event.at)
                     worked = False
                     yield self._make_prompt(event.text, event.at)
             elif isinstance(event, AssistantMessage):
@@ -236,7 +245,7 @@ class _SessionEvents:
                     self._tokens = used.input + used.cache_read + used.cache_write or self._tokens
             elif isinstance(event, Compaction):
                 self._tokens = None
-                yield Compacted(at=event.at)
+                yield CompactionEvent(at=event.at)
             elif isinstance(event, Other):
                 yield from self._other(event)
 
@@ -269,7 +278,7 @@ class _SessionEvents:
                 ending = self._make_call(call, ended, record, context=(self._tokens, self._window))
                 yield structs.replace(ending, turn=self._turn) if self._turn else ending
 
-    def _finish(self, call: ToolCall, result: ToolResult, verdict: Verdict) -> Called:
+    def _finish(self, call: ToolCall, result: ToolResult, verdict: Verdict) -> CallEvent:
         self._turn = call.response
         return self._make_call(call, result, verdict, context=(self._tokens, self._window))
 

@@ -6,9 +6,9 @@ newest touch weighs most, and an edit four times as much as a read. Knows no goa
 
 import msgspec
 
-from preheat.live.part import Frame, Part, passed
-from preheat.live.places import belongs, place, short, telling
-from preheat.model.live import Asked, Began, Called, LiveEvent, Reading
+from preheat.live.part import FoldContext, Signal, check_passed
+from preheat.live.places import locate_file, shorten_path, states_a_goal, subsystem_of
+from preheat.model.live import CallEvent, LiveEvent, PromptEvent, SignalReading, StartEvent
 
 _READ_WEIGHT = 0.25
 """The weight of a read relative to an edit."""
@@ -41,27 +41,27 @@ class FocusState(msgspec.Struct, frozen=True, gc=False):
 START = FocusState()
 
 
-def step(state: FocusState, event: LiveEvent, context: Frame) -> FocusState:
-    if isinstance(event, Called):
+def step(state: FocusState, event: LiveEvent, context: FoldContext) -> FocusState:
+    if isinstance(event, CallEvent):
         if event.files:
             return _fold_touches(state, event, context.thresholds.focus_window)
-        if state.open and event.checks and passed(event):
+        if state.open and event.checks and check_passed(event):
             return FocusState(state.touches, (), 0, state.switches)
-    elif isinstance(event, Began) or (isinstance(event, Asked) and telling(event)):
+    elif isinstance(event, StartEvent) or (isinstance(event, PromptEvent) and states_a_goal(event)):
         # A new prompt or session starts a new measurement.
         return FocusState(switches=state.switches) if state.touches or state.switched else state
     return FocusState(state.touches, state.open, 0, state.switches) if state.switched else state
 
 
-def _fold_touches(state: FocusState, event: Called, window: int) -> FocusState:
+def _fold_touches(state: FocusState, event: CallEvent, window: int) -> FocusState:
     touches, opened, switched = state.touches, state.open, 0
     for path in event.files[:window]:
-        found = place(path)
+        found = locate_file(path)
         if found is None:
             continue
         subsystem = found.subsystem
         if found.is_test:
-            subsystem = belongs(found, tuple(dict.fromkeys([known for known, _ in touches])))
+            subsystem = subsystem_of(found, tuple(dict.fromkeys([known for known, _ in touches])))
             if not subsystem:
                 continue
         edited = path in event.edited
@@ -70,12 +70,12 @@ def _fold_touches(state: FocusState, event: Called, window: int) -> FocusState:
             if (subsystem, True) not in touches and any(changed for _, changed in touches):
                 switched += 1
         touches = (*touches, (subsystem, edited))
-    if event.checks and passed(event):
+    if event.checks and check_passed(event):
         opened = ()
     return FocusState(touches[-window:], opened, switched, state.switches + switched)
 
 
-def weights(touches: tuple[Touch, ...], window: int) -> dict[str, float]:
+def subsystem_weights(touches: tuple[Touch, ...], window: int) -> dict[str, float]:
     """The weight of each subsystem in the last touches."""
     weights: dict[str, float] = {}
     weight = window - len(touches)
@@ -85,24 +85,24 @@ def weights(touches: tuple[Touch, ...], window: int) -> dict[str, float]:
     return weights
 
 
-def effective(weights: dict[str, float]) -> float:
+def effective_number(weights: dict[str, float]) -> float:
     """The effective number of subsystems; 1 where nothing was touched."""
     total = sum(weights.values())
     return total * total / sum(weight * weight for weight in weights.values()) if total > 0 else 1.0
 
 
-def read(state: FocusState, context: Frame) -> Reading:
+def read(state: FocusState, context: FoldContext) -> SignalReading:
     thresholds = context.thresholds
     window = thresholds.focus_window
     touches = state.touches[-window:]
-    found = weights(touches, window)
-    number = effective(found)
-    value = score(number)
+    found = subsystem_weights(touches, window)
+    number = effective_number(found)
+    value = focus_score(number)
     fired, before = False, 100.0
     if value < thresholds.focus_low and len(touches) >= _LEAST_TOUCHES:
-        before = score(effective(weights(touches[: len(touches) // 2], window)))
+        before = focus_score(effective_number(subsystem_weights(touches[: len(touches) // 2], window)))
         fired = before - value >= _LEAST_FALL and len(state.open) >= _LEAST_SUBSYSTEMS and context.phase != "warmup"
-    return Reading(
+    return SignalReading(
         signal="focus",
         value=value,
         fired=fired,
@@ -118,23 +118,23 @@ def read(state: FocusState, context: Frame) -> Reading:
     )
 
 
-def score(number: float) -> float:
+def focus_score(number: float) -> float:
     """Focus for an effective number of subsystems."""
     return 100.0 * float(number ** (-2 / 3))
 
 
 def _text(state: FocusState, found: dict[str, float], before: float, value: float) -> str:
     heaviest = sorted(found, key=lambda name: (-found[name], name))[:_NAMED]
-    names = ", ".join(f"`{short(name, 30)}`" for name in heaviest)
+    names = ", ".join(f"`{shorten_path(name, 30)}`" for name in heaviest)
     return (
         f"Focus fell from {before:.0f} to {value:.0f} of 100 in the last {len(state.touches)} file touches: they are in "
         f"{len(found)} subsystems now, most in {names}, and no check has passed since {len(state.open)} of them were changed. "
-        f"A check of what was begun in `{short(state.open[0], 30)}`, before more is opened, would keep a failure easy to place."
+        f"A check of what was begun in `{shorten_path(state.open[0], 30)}`, before more is opened, would keep a failure easy to place."
     )
 
 
-def is_quiet(state: FocusState, context: Frame) -> bool:
+def is_quiet(state: FocusState, context: FoldContext) -> bool:
     return len(state.open) < _LEAST_SUBSYSTEMS or len(state.touches) < _LEAST_TOUCHES
 
 
-FOCUS = Part("focus", START, step, read, is_quiet)
+FOCUS = Signal("focus", START, step, read, is_quiet)

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import msgspec
 
-from preheat.calls.vocabulary import told_words
+from preheat.calls.vocabulary import words_in
 from preheat.calls.words import telling_words
 from preheat.live.results import plain_command
 from preheat.model.lesson import Lesson
@@ -45,27 +45,27 @@ class Hint(msgspec.Struct, frozen=True, gc=False):
     """The tools, or first words of commands, whose failures it explains."""
     avoid: Pattern = ()
     use: Pattern = ()
-    exact: bool = False
+    is_exact: bool = False
     """It matches only the whole command in `avoid`: a longer command may be the repair."""
-    only: bool = False
+    is_command_specific: bool = False
     """It applies to the command in `avoid` only."""
-    plain: bool = False
+    is_generic: bool = False
     """It only says how a tool is used, which agents usually find out: given when the failure repeats."""
 
 
-class Known(msgspec.Struct, frozen=True):
+class KnownMistakes(msgspec.Struct, frozen=True):
     """The index of lessons on mistakes."""
 
-    errors: dict[str, tuple[Hint, ...]] = {}
+    by_error: dict[str, tuple[Hint, ...]] = {}
     """By the telling words of an error."""
-    avoided: dict[str, tuple[Hint, ...]] = {}
+    by_command: dict[str, tuple[Hint, ...]] = {}
     """By the first word of a command that fails."""
 
 
-NOTHING = Known()
+NO_KNOWN_MISTAKES = KnownMistakes()
 
 
-def known(lessons: Iterable[Lesson], now: float) -> Known:
+def index_lessons(lessons: Iterable[Lesson], now: float) -> KnownMistakes:
     """The index of the lessons that may be given at time `now` and would help."""
     errors: dict[str, dict[str, Hint]] = {}
     avoided: dict[str, dict[str, Hint]] = {}
@@ -78,7 +78,7 @@ def known(lessons: Iterable[Lesson], now: float) -> Known:
                 errors.setdefault(words, {}).setdefault(hint.lesson, hint)
         if hint.use and len(hint.avoid) > 1 and lesson.support.sessions_for >= _FEWEST_TO_WARN:
             avoided.setdefault(hint.avoid[0], {}).setdefault(hint.lesson, hint)
-    return Known(
+    return KnownMistakes(
         {words: tuple(hints.values()) for words, hints in errors.items()},
         {word: tuple(hints.values()) for word, hints in avoided.items()},
     )
@@ -90,37 +90,39 @@ def error_words(signature: str) -> str:
     return " ".join(telling_words(signature))
 
 
-def after(index: Known, words: str, program: str, command: str, agent: str = "", again: bool = False) -> Hint | None:
+def find_hint_after_failure(
+    index: KnownMistakes, words: str, program: str, command: str, agent: str = "", repeated: bool = False
+) -> Hint | None:
     """The hint for a failure, by its words, the tool or program that failed, and the command, if it was one; `again` if the
     same failure occurred just before."""
-    for hint in index.errors.get(words, ()) if words else ():
-        if hint.plain and not again:
+    for hint in index.by_error.get(words, ()) if words else ():
+        if hint.is_generic and not repeated:
             continue
         if hint.agent and agent and hint.agent != agent:
             continue
         if program not in hint.programs and not _runs_pattern(hint.avoid, command):
             continue
-        if hint.only and hint.avoid and not _runs_pattern(hint.avoid, command):
+        if hint.is_command_specific and hint.avoid and not _runs_pattern(hint.avoid, command):
             continue
         if not (hint.use and _runs_pattern(hint.use, command)):  # the repair itself failed: it does not work here
             return hint
     return None
 
 
-def before(index: Known, command: str, agent: str = "") -> Hint | None:
+def find_hint_before_command(index: KnownMistakes, command: str, agent: str = "") -> Hint | None:
     """The hint for a command that is about to run."""
-    if not index.avoided or not command:
+    if not index.by_command or not command:
         return None
-    for piece in pieces(command):
-        for hint in index.avoided.get(piece[0], ()):
-            if (hint.agent and agent and hint.agent != agent) or (hint.exact and len(piece) != len(hint.avoid)):
+    for piece in split_commands(command):
+        for hint in index.by_command.get(piece[0], ()):
+            if (hint.agent and agent and hint.agent != agent) or (hint.is_exact and len(piece) != len(hint.avoid)):
                 continue
             if _matches(hint.avoid, piece) and not _is_repaired(hint, piece):
                 return hint
     return None
 
 
-def pieces(command: str) -> Iterator[list[str]]:
+def split_commands(command: str) -> Iterator[list[str]]:
     """The simple commands of a shell text as words, without quotes and leading assignments."""
     piece: list[str] = []
     for token in _TOKEN.findall(plain_command(command[:4096])):
@@ -139,7 +141,7 @@ def _unquoted(word: str) -> str:
 
 
 def _runs_pattern(pattern: Pattern, command: str) -> bool:
-    return bool(pattern) and any(_matches(pattern, piece) for piece in pieces(command))
+    return bool(pattern) and any(_matches(pattern, piece) for piece in split_commands(command))
 
 
 def _matches(pattern: Pattern, piece: list[str]) -> bool:
@@ -171,7 +173,7 @@ _KIND_ORDER = {"repair": 0, "convention": 1, "dead_end": 2}
 def _is_sound(lesson: Lesson, now: float) -> bool:
     share = lesson.support.share
     return (
-        lesson.usable(now)
+        lesson.is_usable(now)
         and lesson.kind in _KIND_ORDER
         and lesson.support.sessions_for >= _FEWEST_SESSIONS
         and (share is None or share >= _LEAST_SHARE)
@@ -183,8 +185,8 @@ def _make_hint(lesson: Lesson) -> Hint | None:
     sentence = _SENTENCES[lesson.kind](lesson, typed)
     if not sentence:
         return None
-    avoid = next(pieces(lesson.avoid), []) if _is_one_command(lesson.avoid) else []
-    use = next(pieces(typed), []) if _is_one_command(typed) else []
+    avoid = next(split_commands(lesson.avoid), []) if _is_one_command(lesson.avoid) else []
+    use = next(split_commands(typed), []) if _is_one_command(typed) else []
     return Hint(
         lesson=lesson.id,
         text=f"{sentence} (lesson {lesson.id}).",
@@ -192,14 +194,14 @@ def _make_hint(lesson: Lesson) -> Hint | None:
         programs=tuple(sorted({form.split(" ")[0] for form in lesson.forms if form})),
         avoid=tuple(avoid),
         use=tuple(use),
-        exact=not set(avoid) - set(use),
-        only=lesson.kind != "repair",
-        plain=not use and lesson.kind == "repair",
+        is_exact=not set(avoid) - set(use),
+        is_command_specific=lesson.kind != "repair",
+        is_generic=not use and lesson.kind == "repair",
     )
 
 
 def _is_one_command(text: str) -> bool:
-    return bool(text) and "\n" not in text and len(list(pieces(text))) == 1 and "(" not in text
+    return bool(text) and "\n" not in text and len(list(split_commands(text))) == 1 and "(" not in text
 
 
 def _repair_sentence(lesson: Lesson, typed: str) -> str:
@@ -238,8 +240,8 @@ def _count_text(lesson: Lesson) -> str:
 
 def _error_names_repair(lesson: Lesson) -> bool:
     """Whether the error message already names the repair."""
-    wanted = {_stem(word) for word in told_words(lesson.difference)}
-    error = {_stem(word) for signature in (lesson.error, *lesson.signatures[:1]) for word in told_words(signature)}
+    wanted = {_stem(word) for word in words_in(lesson.difference)}
+    error = {_stem(word) for signature in (lesson.error, *lesson.signatures[:1]) for word in words_in(signature)}
     return bool(wanted) and wanted <= error
 
 

@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 import msgspec
 
 from preheat.calls.words import telling_words
-from preheat.live.covers import about
-from preheat.live.loop_state import Line, LoopState, Repeat, Retry, Round, Running, Still
-from preheat.live.loop_texts import TEXTS, Way, shown
-from preheat.live.part import Frame, Part, passed
-from preheat.model.live import Asked, Began, Called, Compacted, LiveEvent, Reading
+from preheat.live.covers import describe_scope
+from preheat.live.loop_state import FailedRound, FailingCheck, LoopState, PendingCheck, Repeat, Retry, UnchangedOutput
+from preheat.live.loop_texts import TEXTS, LoopKind, quote_unless_order
+from preheat.live.part import FoldContext, Signal, check_passed
+from preheat.model.live import CallEvent, CompactionEvent, LiveEvent, PromptEvent, SignalReading, StartEvent
 from preheat.model.outcome import FAILURES, Status
 
 _REPEATS, _RETRIES, _LINES, _ROUNDS = 16, 4, 4, 12
@@ -42,33 +42,33 @@ _WITHOUT_MESSAGE = re.compile(r"exit code N, no message$")
 _READING_GIT_COMMANDS = frozenset(
     ["status", "diff", "log", "show", "blame", "branch", "remote", "rev-parse", "ls-files", "describe", "reflog"]
 )
-_RESETTING_EVENTS = (Asked, Compacted)
+_RESETTING_EVENTS = (PromptEvent, CompactionEvent)
 _NOT_RUN: frozenset[Status] = frozenset(["denied", "interrupted"])
 
 START = LoopState()
 
 
-def step(state: LoopState, event: LiveEvent, context: Frame) -> LoopState:
-    if isinstance(event, Called):
+def step(state: LoopState, event: LiveEvent, context: FoldContext) -> LoopState:
+    if isinstance(event, CallEvent):
         return _fold_poll(state, event, context.turn) if event.polling else _fold_call(state, event, context.turn)
     if isinstance(event, _RESETTING_EVENTS):  # a person asked for it again, or earlier results left the context
         return msgspec.structs.replace(state, repeats=()) if state.repeats else state
-    if isinstance(event, Began) and event.source in ("startup", "clear"):
+    if isinstance(event, StartEvent) and event.source in ("startup", "clear"):
         return START
     return state
 
 
-def _fold_poll(state: LoopState, event: Called, turn: int) -> LoopState:
+def _fold_poll(state: LoopState, event: CallEvent, turn: int) -> LoopState:
     """A poll is no loop, but it may bring the result of the oldest pending check."""
-    if not state.running or event.cause != "finding" or not event.same_failure:
+    if not state.pending_checks or event.cause != "finding" or not event.same_failure:
         return state
-    first, *others = state.running
-    lines = _add_failure(state.lines, first, event, turn)
-    return msgspec.structs.replace(state, lines=lines, running=tuple(others))
+    first, *others = state.pending_checks
+    lines = _add_failure(state.failing_checks, first, event, turn)
+    return msgspec.structs.replace(state, failing_checks=lines, pending_checks=tuple(others))
 
 
-def _fold_call(state: LoopState, event: Called, turn: int) -> LoopState:
-    repeats, retries, lines, stills = state.repeats, state.retries, state.lines, state.stills
+def _fold_call(state: LoopState, event: CallEvent, turn: int) -> LoopState:
+    repeats, retries, lines, stills = state.repeats, state.retries, state.failing_checks, state.unchanged_outputs
     status, activity, edited, checks = event.status, event.activity, event.edited, event.checks
     failed = status in FAILURES
     only_reads = activity in _READING_ACTIVITIES or _only_reads(event)
@@ -82,7 +82,7 @@ def _fold_call(state: LoopState, event: Called, turn: int) -> LoopState:
         lines = _drop_passed(lines, event) if not failed else lines
     if retries and not failed:
         retries = _end_retries(retries, event)
-    running = state.running
+    running = state.pending_checks
     if checks and status == "unknown":
         others = tuple(each for each in running if each.call != event.same_call)
         running = (*others, _make_check(event))[-_LINES:]
@@ -99,14 +99,14 @@ def _fold_call(state: LoopState, event: Called, turn: int) -> LoopState:
     if not edited and (event.summary or event.kind == "other"):  # a call without arguments cannot be compared
         kept = _add_repeat(kept, place, event, turn, only_reads)
     if (
-        kept is state.repeats and retries is state.retries and lines is state.lines and stills is state.stills
-        and running is state.running
+        kept is state.repeats and retries is state.retries and lines is state.failing_checks and stills is state.unchanged_outputs
+        and running is state.pending_checks
     ):  # fmt: skip
         return state
     return LoopState(kept, retries, lines, stills, running)
 
 
-def _only_reads(event: Called) -> bool:
+def _only_reads(event: CallEvent) -> bool:
     """Whether a call only reads, though its activity alone does not say so."""
     if event.activity == "shell:vcs":
         return not _READING_GIT_COMMANDS.isdisjoint(event.form.split(" ", 3)[1:3])
@@ -123,7 +123,7 @@ def _index_of(repeats: tuple[Repeat, ...], call: int, result: int) -> int:
 
 
 def _add_repeat(
-    repeats: tuple[Repeat, ...], place: int, event: Called, turn: int, only_reads: bool
+    repeats: tuple[Repeat, ...], place: int, event: CallEvent, turn: int, only_reads: bool
 ) -> tuple[Repeat, ...]:
     if place >= 0:
         each = repeats[place]
@@ -136,7 +136,7 @@ def _add_repeat(
 
 
 # Retry: the same error of a tool.
-def _add_retry(retries: tuple[Retry, ...], event: Called, turn: int) -> tuple[Retry, ...]:
+def _add_retry(retries: tuple[Retry, ...], event: CallEvent, turn: int) -> tuple[Retry, ...]:
     tool = event.tool[:_LONGEST]
     target = event.files[0][-_LONGEST:] if event.kind in ("edit", "write") and event.files else ""
     if event.kind == "shell" and event.same_failure:
@@ -153,7 +153,7 @@ def _add_retry(retries: tuple[Retry, ...], event: Called, turn: int) -> tuple[Re
     return (*retries, Retry(tool, target, error, 1, turn, event.signature[:_LONGEST]))[-_RETRIES:]
 
 
-def _end_retries(retries: tuple[Retry, ...], event: Called) -> tuple[Retry, ...]:
+def _end_retries(retries: tuple[Retry, ...], event: CallEvent) -> tuple[Retry, ...]:
     """The retries that remain after a call succeeded; a shell command does not end the retries of another tool."""
     if event.status in ("denied", "interrupted"):
         return retries
@@ -164,16 +164,16 @@ def _end_retries(retries: tuple[Retry, ...], event: Called) -> tuple[Retry, ...]
 
 
 # Cycle: change, check, the same failure.
-def _make_check(event: Called) -> Running:
-    named = about(event.summary)[:_LONGEST] if event.checks else ""
-    return Running(_check_key(event), event.same_call, named, event.summary[:_LONGEST])
+def _make_check(event: CallEvent) -> PendingCheck:
+    named = describe_scope(event.summary)[:_LONGEST] if event.checks else ""
+    return PendingCheck(_check_key(event), event.same_call, named, event.summary[:_LONGEST])
 
 
-def _check_key(event: Called) -> str:
+def _check_key(event: CallEvent) -> str:
     return ("+".join(event.checks) or event.form)[:_LONGEST]
 
 
-def _note_change(lines: tuple[Line, ...], event: Called) -> tuple[Line, ...]:
+def _note_change(lines: tuple[FailingCheck, ...], event: CallEvent) -> tuple[FailingCheck, ...]:
     """Note a change; a Git command that goes back to an earlier state is a comparison, no new attempt."""
     back = event.activity == "shell:vcs" and not event.edited
     if all(line.changed is not back and line.compared is back for line in lines):
@@ -181,12 +181,12 @@ def _note_change(lines: tuple[Line, ...], event: Called) -> tuple[Line, ...]:
     return tuple(msgspec.structs.replace(line, changed=line.changed or not back, compared=back) for line in lines)
 
 
-def _drop_passed(lines: tuple[Line, ...], event: Called) -> tuple[Line, ...]:
+def _drop_passed(lines: tuple[FailingCheck, ...], event: CallEvent) -> tuple[FailingCheck, ...]:
     """The failing checks that remain after a check passed or a program succeeded; a check covers only what it names."""
     if event.checks:
-        if not passed(event):
+        if not check_passed(event):
             return lines
-        named = about(event.summary)[:_LONGEST]
+        named = describe_scope(event.summary)[:_LONGEST]
         left = tuple(
             _without_covered(line, event.same_call, named) if _covers(event.checks, line.key) else line
             for line in lines
@@ -203,7 +203,7 @@ def _covers(checks: tuple[str, ...], key: str) -> bool:
     return all(kind in checks for kind in key.split("+"))
 
 
-def _without_covered(line: Line, call: int, named: str) -> Line | None:
+def _without_covered(line: FailingCheck, call: int, named: str) -> FailingCheck | None:
     """A failing check without the rounds that a passed check covers; None if no round is left."""
     rounds = tuple(each for each in line.rounds if named and each.call != call and each.about != named)
     if not rounds:
@@ -214,28 +214,30 @@ def _without_covered(line: Line, call: int, named: str) -> Line | None:
     return msgspec.structs.replace(line, rounds=rounds, times=times, back=back)
 
 
-def _add_failure(lines: tuple[Line, ...], check: Running, event: Called, turn: int) -> tuple[Line, ...]:
+def _add_failure(
+    lines: tuple[FailingCheck, ...], check: PendingCheck, event: CallEvent, turn: int
+) -> tuple[FailingCheck, ...]:
     place, line = next(((place, line) for place, line in enumerate(lines) if line.key == check.key), (-1, None))
     if line and line.compared and not event.edited:
         return lines
     # A program that is no check is compared by its whole output.
     failure = event.same_failure if event.checks or event.polling else 0
-    now = Round(check.call, failure or event.same_result, event.failing, check.about)
+    now = FailedRound(check.call, failure or event.same_result, event.failing, check.about)
     rounds = _without_progress(line.rounds, now) if line and turn - line.turn <= _FORGOTTEN_TURNS else ()
     if line and rounds and not line.changed and not event.edited and _is_same_check(rounds[-1], now):
         rounds = rounds[:-1]  # checked again without a change: the same round
     rounds = (*rounds, now)[-_ROUNDS:]
     times, back = _count_rounds(rounds)
-    again = Line(check.key, rounds, False, False, times, back, turn, check.what, event.signature[:_LONGEST])
+    again = FailingCheck(check.key, rounds, False, False, times, back, turn, check.what, event.signature[:_LONGEST])
     others = (*lines[:place], *lines[place + 1 :]) if line else lines
     return (*others, again)[-_LINES:]
 
 
-def _is_same_check(one: Round, other: Round) -> bool:
+def _is_same_check(one: FailedRound, other: FailedRound) -> bool:
     return one.call == other.call or one.failure == other.failure
 
 
-def _without_progress(rounds: tuple[Round, ...], now: Round) -> tuple[Round, ...]:
+def _without_progress(rounds: tuple[FailedRound, ...], now: FailedRound) -> tuple[FailedRound, ...]:
     """The rounds that still count: a check with fewer failures than ever before made progress, and its rounds are dropped."""
     before = [each.failing for each in rounds if each.call == now.call and each.failing is not None]
     if not before or now.failing is None or now.failing >= min(before):
@@ -243,7 +245,7 @@ def _without_progress(rounds: tuple[Round, ...], now: Round) -> tuple[Round, ...
     return tuple(each for each in rounds if not _is_same_check(each, now))
 
 
-def _count_rounds(rounds: tuple[Round, ...]) -> tuple[int, bool]:
+def _count_rounds(rounds: tuple[FailedRound, ...]) -> tuple[int, bool]:
     """How many rounds there were since the latest failure first occurred, and whether it was gone in between."""
     now = rounds[-1]
     mine = [each for each in rounds if _is_same_check(each, now)]
@@ -253,7 +255,7 @@ def _count_rounds(rounds: tuple[Round, ...]) -> tuple[int, bool]:
 
 
 # Still: change, run, the same output.
-def _note_edit(stills: tuple[Still, ...], event: Called) -> tuple[Still, ...]:
+def _note_edit(stills: tuple[UnchangedOutput, ...], event: CallEvent) -> tuple[UnchangedOutput, ...]:
     """Note an edit; an edit of the program that is run does not count, only edits of other files."""
     names = [path.rpartition("/")[2] for path in event.edited]
     if all(still.changed or all(name in still.what for name in names) for still in stills):
@@ -264,7 +266,7 @@ def _note_edit(stills: tuple[Still, ...], event: Called) -> tuple[Still, ...]:
     )
 
 
-def _add_run(stills: tuple[Still, ...], event: Called, turn: int) -> tuple[Still, ...]:
+def _add_run(stills: tuple[UnchangedOutput, ...], event: CallEvent, turn: int) -> tuple[UnchangedOutput, ...]:
     place, still = next(
         ((place, still) for place, still in enumerate(stills) if still.call == event.same_call), (-1, None)
     )
@@ -274,13 +276,13 @@ def _add_run(stills: tuple[Still, ...], event: Called, turn: int) -> tuple[Still
         turns = (*(each for each in still.turns if each >= turn - _RECENT_TURNS), turn)[-_ROUNDS:]
     else:
         return stills
-    again = Still(event.same_call, event.same_result, turns, False, event.summary[:_LONGEST])
+    again = UnchangedOutput(event.same_call, event.same_result, turns, False, event.summary[:_LONGEST])
     others = (*stills[:place], *stills[place + 1 :]) if still else stills
     return (*others, again)[-_LINES:]
 
 
 # Reading.
-def cause(state: LoopState, context: Frame) -> str:
+def find_loop_cause(state: LoopState, context: FoldContext) -> str:
     """The cause of the present loop, as in its reading; empty while there is none."""
     if is_quiet(state, context):
         return ""
@@ -288,7 +290,7 @@ def cause(state: LoopState, context: Frame) -> str:
     return _format_cause(found) if found is not None and found.times >= found.least else ""
 
 
-def _strongest(state: LoopState, context: Frame) -> "_Repetition | None":
+def _strongest(state: LoopState, context: FoldContext) -> "_Repetition | None":
     return max(_repetitions(state, context), default=None, key=lambda found: found.times / found.least)
 
 
@@ -296,12 +298,12 @@ def _format_cause(found: "_Repetition") -> str:
     return f"{found.way}:{found.cause}"
 
 
-def read(state: LoopState, context: Frame) -> Reading:
+def read(state: LoopState, context: FoldContext) -> SignalReading:
     found = _strongest(state, context)
     if found is None:
-        return Reading(signal="loop", value=0.0, facts={"rounds": "0"})
+        return SignalReading(signal="loop", value=0.0, facts={"rounds": "0"})
     fired = found.times >= found.least
-    return Reading(
+    return SignalReading(
         signal="loop",
         value=float(found.times),
         fired=fired,
@@ -310,14 +312,14 @@ def read(state: LoopState, context: Frame) -> Reading:
             "what": found.way,
             "rounds": str(found.times),
             "fires at": f"{found.least:g} ({context.phase})",
-            "of": shown(found.what),
+            "of": quote_unless_order(found.what),
         },
         text=TEXTS[found.way](found.entry) if fired else "",
     )
 
 
 class _Repetition(NamedTuple):
-    way: Way
+    way: LoopKind
     times: int
     least: float
     cause: str
@@ -325,7 +327,7 @@ class _Repetition(NamedTuple):
     entry: Any
 
 
-def _repetitions(state: LoopState, context: Frame) -> Iterable[_Repetition]:
+def _repetitions(state: LoopState, context: FoldContext) -> Iterable[_Repetition]:
     """The recent repetitions of all four kinds."""
     thresholds, since = context.thresholds, context.turn - _RECENT_TURNS
     repeats, cycles = thresholds.loop_repeats.of(context.phase), thresholds.loop_cycles.of(context.phase)
@@ -337,15 +339,15 @@ def _repetitions(state: LoopState, context: Frame) -> Iterable[_Repetition]:
         if retry.times > 1 and retry.turn >= since:
             cause = f"{retry.tool} {retry.target} {retry.error}"
             yield _Repetition("retry", retry.times, repeats, cause, retry.what, retry)
-    for line in state.lines:
+    for line in state.failing_checks:
         if line.turn >= since:
             yield _Repetition("cycle", line.times, cycles, line.key, line.error, line)
-    for still in state.stills:
+    for still in state.unchanged_outputs:
         if len(still.turns) > 1 and still.turns[-1] >= since:
             yield _Repetition("still", len(still.turns), cycles, f"{still.call:x}", still.what, still)
 
 
-def is_quiet(state: LoopState, context: Frame) -> bool:
+def is_quiet(state: LoopState, context: FoldContext) -> bool:
     """Whether nothing was repeated often enough; much cheaper than a reading."""
     most = 1
     for each in state.repeats:
@@ -354,10 +356,10 @@ def is_quiet(state: LoopState, context: Frame) -> bool:
     for retry in state.retries:
         if retry.times > most:
             most = retry.times
-    for line in state.lines:
+    for line in state.failing_checks:
         if line.times > most:
             most = line.times
-    for still in state.stills:
+    for still in state.unchanged_outputs:
         if len(still.turns) > most:
             most = len(still.turns)
     if most == 1:  # once is no loop, whatever the thresholds are
@@ -367,4 +369,4 @@ def is_quiet(state: LoopState, context: Frame) -> bool:
     )
 
 
-LOOP = Part("loop", START, step, read, is_quiet)
+LOOP = Signal("loop", START, step, read, is_quiet)

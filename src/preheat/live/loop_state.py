@@ -27,7 +27,7 @@ class Retry(msgspec.Struct, frozen=True, gc=False):
     """The error for display."""
 
 
-class Round(msgspec.Struct, frozen=True, gc=False):
+class FailedRound(msgspec.Struct, frozen=True, gc=False):
     """A check that failed after a change."""
 
     call: int
@@ -38,11 +38,11 @@ class Round(msgspec.Struct, frozen=True, gc=False):
     """The paths that the check names; empty: everything."""
 
 
-class Line(msgspec.Struct, frozen=True, gc=False):
+class FailingCheck(msgspec.Struct, frozen=True, gc=False):
     """A kind of check that has failed since it last passed."""
 
     key: str
-    rounds: tuple[Round, ...]
+    rounds: tuple[FailedRound, ...]
     changed: bool
     """Something was changed since the last round."""
     compared: bool
@@ -56,7 +56,7 @@ class Line(msgspec.Struct, frozen=True, gc=False):
     error: str
 
 
-class Still(msgspec.Struct, frozen=True, gc=False):
+class UnchangedOutput(msgspec.Struct, frozen=True, gc=False):
     """A program that succeeds and prints the same output though files were changed."""
 
     call: int
@@ -67,7 +67,7 @@ class Still(msgspec.Struct, frozen=True, gc=False):
     what: str
 
 
-class Running(msgspec.Struct, frozen=True, gc=False):
+class PendingCheck(msgspec.Struct, frozen=True, gc=False):
     """A check that was started and whose result a poll will bring."""
 
     key: str
@@ -76,9 +76,14 @@ class Running(msgspec.Struct, frozen=True, gc=False):
     what: str
 
 
-class LoopState(msgspec.Struct, frozen=True, gc=False):
+class LoopState(
+    msgspec.Struct,
+    frozen=True,
+    gc=False,
+    rename={"failing_checks": "lines", "unchanged_outputs": "stills", "pending_checks": "running"},
+):
     repeats: tuple[Repeat, ...] = ()
     retries: tuple[Retry, ...] = ()
-    lines: tuple[Line, ...] = ()
-    stills: tuple[Still, ...] = ()
-    running: tuple[Running, ...] = ()
+    failing_checks: tuple[FailingCheck, ...] = ()
+    unchanged_outputs: tuple[UnchangedOutput, ...] = ()
+    pending_checks: tuple[PendingCheck, ...] = ()

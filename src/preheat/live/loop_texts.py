@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from preheat.calls.words import MASK
-from preheat.live.loop_state import Line, Repeat, Retry, Still
-from preheat.safe_text.reasons import orders
+from preheat.live.loop_state import FailingCheck, Repeat, Retry, UnchangedOutput
+from preheat.safe_text.reasons import order_reason
 
-Way = Literal["repeat", "retry", "cycle", "still"]
+LoopKind = Literal["repeat", "retry", "cycle", "still"]
 
 
 def _repeat(each: Repeat) -> str:
@@ -16,23 +16,23 @@ def _repeat(each: Repeat) -> str:
         if each.looks
         else "One more would end the same way."
     )
-    return f"`{shown(each.what)}` was called {each.times} times with the same result. {end} What it said still stands above."
+    return f"`{quote_unless_order(each.what)}` was called {each.times} times with the same result. {end} What it said still stands above."
 
 
 def _retry(retry: Retry) -> str:
     if retry.target:
-        of = f"on `{shown(retry.target)}` "
+        of = f"on `{quote_unless_order(retry.target)}` "
         hint = (
             "Its text as it is now, read once more and copied to the letter, or that part written anew, would end this."
         )
     else:
         of = ""
         hint = "Another form of the call may end this, another try of the same form would not."
-    return f"{retry.times} calls of `{shown(retry.tool)}` {of}failed in a row with `{_error(retry.what)}`. {hint}"
+    return f"{retry.times} calls of `{quote_unless_order(retry.tool)}` {of}failed in a row with `{_error(retry.what)}`. {hint}"
 
 
-def _cycle(line: Line) -> str:
-    begin = f"{line.times} rounds of change and `{shown(line.what)}`"
+def _cycle(line: FailingCheck) -> str:
+    begin = f"{line.times} rounds of change and `{quote_unless_order(line.what)}`"
     if line.back:
         return (
             f"{begin} ended where they began: `{_error(line.error)}` is back. The changes undo each other; what the errors in "
@@ -44,22 +44,22 @@ def _cycle(line: Line) -> str:
     )
 
 
-def _still(still: Still) -> str:
+def _still(still: UnchangedOutput) -> str:
     return (
-        f"`{shown(still.what)}` printed the same {len(still.turns)} times, though files were changed before each run. What was "
+        f"`{quote_unless_order(still.what)}` printed the same {len(still.turns)} times, though files were changed before each run. What was "
         "changed may not be what runs: a print at its beginning, or the place it is imported from, would tell."
     )
 
 
-TEXTS: dict[Way, Callable[[Any], str]] = {
+TEXTS: dict[LoopKind, Callable[[Any], str]] = {
     "repeat": _repeat, "retry": _retry, "cycle": _cycle, "still": _still,
 }  # fmt: skip
 
 
-def shown(text: str) -> str:
+def quote_unless_order(text: str) -> str:
     """A text of a call or a tool for use in backticks; `…` if it reads like an instruction."""
-    return "…" if orders(text) else text.replace("`", "'")
+    return "…" if order_reason(text) else text.replace("`", "'")
 
 
 def _error(signature: str) -> str:
-    return MASK.sub("…", shown(signature))
+    return MASK.sub("…", quote_unless_order(signature))

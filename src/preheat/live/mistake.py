@@ -6,9 +6,16 @@ same state whatever was learned since. Knows no archive.
 
 import msgspec
 
-from preheat.live.known import NOTHING, Hint, Known, after, before, error_words
-from preheat.live.part import Frame, Part
-from preheat.model.live import Began, Called, LiveEvent, Reading
+from preheat.live.known import (
+    NO_KNOWN_MISTAKES,
+    Hint,
+    KnownMistakes,
+    error_words,
+    find_hint_after_failure,
+    find_hint_before_command,
+)
+from preheat.live.part import FoldContext, Signal
+from preheat.model.live import CallEvent, LiveEvent, SignalReading, StartEvent
 from preheat.model.outcome import FAILURES
 from preheat.safe_text.letters import one_line
 
@@ -32,32 +39,32 @@ class MistakeState(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The number of the call that failed, counted from 1."""
     calls: int = 0
     times: int = 0
-    again: bool = False
+    is_repeated: bool = False
     """The same failure occurred a few calls before."""
-    met: tuple[tuple[str, int, int], ...] = ()
+    failure_counts: tuple[tuple[str, int, int], ...] = ()
     """For the newest errors: their words, how often they occurred, and the last call."""
-    told: tuple[str, ...] = ()
+    given_lessons: tuple[str, ...] = ()
     """Lessons that were given in this session; each is given once."""
 
     @property
-    def fresh(self) -> bool:
+    def is_fresh(self) -> bool:
         """Whether the last call is the one that failed."""
         return bool(self.words) and self.call == self.calls
 
 
-def _step(state: MistakeState, event: LiveEvent, context: Frame) -> MistakeState:
-    if not isinstance(event, Called):
-        return MistakeState() if isinstance(event, Began) and event.source in ("startup", "clear") else state
+def _step(state: MistakeState, event: LiveEvent, context: FoldContext) -> MistakeState:
+    if not isinstance(event, CallEvent):
+        return MistakeState() if isinstance(event, StartEvent) and event.source in ("startup", "clear") else state
     calls = state.calls + 1
     words = error_words(event.signature) if event.status in FAILURES and event.cause != "finding" else ""
     if not words:
         return MistakeState(
-            state.words, state.signature, state.program, state.command, state.call, calls, state.times, state.again, state.met,
-            state.told,
+            state.words, state.signature, state.program, state.command, state.call, calls, state.times, state.is_repeated, state.failure_counts,
+            state.given_lessons,
         )  # fmt: skip
     words = words[:_LONGEST]
-    _, times_before, last = next((each for each in state.met if each[0] == words), ("", 0, 0))
-    others = tuple(each for each in state.met if each[0] != words)
+    _, times_before, last = next((each for each in state.failure_counts if each[0] == words), ("", 0, 0))
+    others = tuple(each for each in state.failure_counts if each[0] != words)
     return MistakeState(
         words=words,
         signature=event.signature[:_LONGEST],
@@ -66,44 +73,52 @@ def _step(state: MistakeState, event: LiveEvent, context: Frame) -> MistakeState
         call=calls,
         calls=calls,
         times=times_before + 1,
-        again=bool(last) and calls - last <= _REPEATED_WITHIN,
-        met=(*others, (words, times_before + 1, calls))[-_MOST_REMEMBERED:],
-        told=state.told,
+        is_repeated=bool(last) and calls - last <= _REPEATED_WITHIN,
+        failure_counts=(*others, (words, times_before + 1, calls))[-_MOST_REMEMBERED:],
+        given_lessons=state.given_lessons,
     )
 
 
-def _read(state: MistakeState, context: Frame) -> Reading:
+def _read(state: MistakeState, context: FoldContext) -> SignalReading:
     """How often the last failure occurred in this session; `happened` adds what lessons know of it."""
-    if not state.fresh:
-        return Reading(signal="mistake", value=0.0, facts={"last call": "did not fail"} if state.calls else {})
+    if not state.is_fresh:
+        return SignalReading(signal="mistake", value=0.0, facts={"last call": "did not fail"} if state.calls else {})
     facts = {
         "last failure": one_line(state.signature, 120),
         "of": state.program,
         "times in this session": str(state.times),
     }
-    return Reading(signal="mistake", value=float(state.times), cause=f"failure {state.words}"[:_LONGEST], facts=facts)
+    return SignalReading(
+        signal="mistake", value=float(state.times), cause=f"failure {state.words}"[:_LONGEST], facts=facts
+    )
 
 
-MISTAKE = Part("mistake", MistakeState(), _step, _read)
+MISTAKE = Signal("mistake", MistakeState(), _step, _read)
 
 
-def happened(state: MistakeState, known: Known = NOTHING, agent: str = "") -> Reading | None:
+def read_last_failure(
+    state: MistakeState, known: KnownMistakes = NO_KNOWN_MISTAKES, agent: str = ""
+) -> SignalReading | None:
     """The hint for the failure of the last call; None if it was given already."""
-    if not state.fresh:
+    if not state.is_fresh:
         return None
-    hint = after(known, state.words, state.program, state.command, agent, state.again)
+    hint = find_hint_after_failure(known, state.words, state.program, state.command, agent, state.is_repeated)
     return _hint_reading(state, hint, {"last failure": one_line(state.signature, 120), "of": state.program})
 
 
-def about_to(state: MistakeState, known: Known, command: str, agent: str = "") -> Reading | None:
+def read_planned_command(
+    state: MistakeState, known: KnownMistakes, command: str, agent: str = ""
+) -> SignalReading | None:
     """The hint for a command that is about to run; None if it was given already."""
-    return _hint_reading(state, before(known, command, agent), {"about to run": one_line(command, 120)})
+    return _hint_reading(
+        state, find_hint_before_command(known, command, agent), {"about to run": one_line(command, 120)}
+    )
 
 
-def _hint_reading(state: MistakeState, hint: Hint | None, facts: dict[str, str]) -> Reading | None:
-    if hint is None or hint.lesson in state.told:
+def _hint_reading(state: MistakeState, hint: Hint | None, facts: dict[str, str]) -> SignalReading | None:
+    if hint is None or hint.lesson in state.given_lessons:
         return None
-    return Reading(
+    return SignalReading(
         signal="mistake",
         value=float(max(1, state.times)),
         fired=True,
@@ -113,6 +128,6 @@ def _hint_reading(state: MistakeState, hint: Hint | None, facts: dict[str, str])
     )
 
 
-def noted(state: MistakeState, lesson: str) -> MistakeState:
+def record_lesson(state: MistakeState, lesson: str) -> MistakeState:
     """The state after a lesson was given."""
-    return msgspec.structs.replace(state, told=(*state.told, lesson)[-_MOST_REMEMBERED:])
+    return msgspec.structs.replace(state, given_lessons=(*state.given_lessons, lesson)[-_MOST_REMEMBERED:])

@@ -6,30 +6,30 @@ from typing import Any, NamedTuple
 import msgspec
 
 from preheat.live.thresholds import Thresholds
-from preheat.model.live import Called, LiveEvent, Phase, Reading, SignalName
+from preheat.model.live import CallEvent, LiveEvent, Phase, SignalName, SignalReading
 
 
-class Around(msgspec.Struct, frozen=True, gc=False):
+class EarlierReadings(msgspec.Struct, frozen=True, gc=False):
     """The readings of earlier signals, for the two that come last: trust and phase."""
 
-    debt: float = 0.0
+    unverified_files: float = 0.0
     """Files changed and not verified."""
-    loop: str = ""
+    loop_cause: str = ""
     """The cause of a loop that goes on."""
-    switched: int = 0
+    opened_subsystems: int = 0
     """How many subsystems the event began to change."""
-    away: bool = False
+    looks_outside_goal: bool = False
     """The last touches are reads outside of the goal only."""
-    share: float | None = None
+    context_share: float | None = None
     """The share of the model's window in use, where it is known."""
-    lapse: bool = False
+    is_lapse: bool = False
     """The event is a mistake or a repeated failure, as trust counts them."""
 
 
-NOTHING_AROUND = Around()
+NO_READINGS = EarlierReadings()
 
 
-class Frame(msgspec.Struct, frozen=True, gc=False):
+class FoldContext(msgspec.Struct, frozen=True, gc=False):
     """What every signal may know besides its state and the event."""
 
     turn: int
@@ -37,23 +37,23 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
     phase: Phase
     """The phase before the event."""
     thresholds: Thresholds
-    around: Around = NOTHING_AROUND
+    earlier: EarlierReadings = NO_READINGS
 
 
-class Part(NamedTuple):
+class Signal(NamedTuple):
     """One signal."""
 
     name: SignalName
     start: Any
     """Its state before the first event: a frozen, bounded msgspec Struct."""
-    step: Callable[[Any, LiveEvent, Frame], Any]
+    step: Callable[[Any, LiveEvent, FoldContext], Any]
     """Gives the state after an event; the same object where nothing changed."""
-    read: Callable[[Any, Frame], Reading]
+    read: Callable[[Any, FoldContext], SignalReading]
     """Gives its reading of a state."""
-    quiet: Callable[[Any, Frame], bool] | None = None
+    is_quiet: Callable[[Any, FoldContext], bool] | None = None
     """A cheap test that the signal cannot fire; without it the signal must be read."""
 
 
-def passed(event: Called) -> bool:
+def check_passed(event: CallEvent) -> bool:
     """Whether a call is a check that passed."""
     return bool(event.checks) and event.status == "ok" and not event.failing

@@ -6,9 +6,9 @@ evidence for two turns, and so does leaving them. A late session that struggles 
 
 import msgspec
 
-from preheat.live.part import Frame, Part, passed
-from preheat.live.places import short
-from preheat.model.live import Began, Called, LiveEvent, Phase, Reading
+from preheat.live.part import FoldContext, Signal, check_passed
+from preheat.live.places import shorten_path
+from preheat.model.live import CallEvent, LiveEvent, Phase, SignalReading, StartEvent
 
 _COMPARED_CALLS = 6
 """Lapses in so many last calls are compared with as many calls before."""
@@ -53,19 +53,19 @@ class PhaseState(msgspec.Struct, frozen=True, gc=False):
 START = PhaseState()
 
 
-def step(state: PhaseState, event: LiveEvent, context: Frame) -> PhaseState:
-    if not isinstance(event, Called):
-        if isinstance(event, Began) and event.source in ("startup", "clear"):
+def step(state: PhaseState, event: LiveEvent, context: FoldContext) -> PhaseState:
+    if not isinstance(event, CallEvent):
+        if isinstance(event, StartEvent) and event.source in ("startup", "clear"):
             return START
         return state
     if _is_steady(state, event, context):
         return state
-    lapses = (state.lapses << 1 | context.around.lapse) & _ALL
+    lapses = (state.lapses << 1 | context.earlier.is_lapse) & _ALL
     edits, failed_checks, failing = state.edits, state.failed_checks, state.failing
     if event.edited:
         edits = _count_edits(edits, event.edited)
     if event.checks:
-        if passed(event):
+        if check_passed(event):
             lapses, edits, failed_checks, failing = 0, (), 0, None
         elif event.status == "failed":
             if failing is not None and event.failing is not None and event.failing < failing:
@@ -93,12 +93,17 @@ def step(state: PhaseState, event: LiveEvent, context: Frame) -> PhaseState:
     )
 
 
-def _is_steady(state: PhaseState, event: Called, context: Frame) -> bool:
+def _is_steady(state: PhaseState, event: CallEvent, context: FoldContext) -> bool:
     """Whether a call cannot change this state: a fast path for most calls."""
     if event.edited or event.checks or state.lapses or state.failed_checks >= _FAILED_CHECKS:
         return False
-    around, thresholds, turn = context.around, context.thresholds, context.turn
-    if around.lapse or around.loop or around.away or (around.share or 0.0) >= thresholds.late_share:
+    around, thresholds, turn = context.earlier, context.thresholds, context.turn
+    if (
+        around.is_lapse
+        or around.loop_cause
+        or around.looks_outside_goal
+        or (around.context_share or 0.0) >= thresholds.late_share
+    ):
         return False
     counted: Phase = "productive"
     if turn <= thresholds.warmup_turns:
@@ -129,12 +134,12 @@ def _is_immediate(phase: Phase, wanted: Phase) -> bool:
 
 
 def _phase_by_evidence(
-    lapses: int, edits: tuple[tuple[str, int], ...], failed_checks: int, context: Frame
+    lapses: int, edits: tuple[tuple[str, int], ...], failed_checks: int, context: FoldContext
 ) -> tuple[Phase, str]:
-    turn, thresholds, around = context.turn, context.thresholds, context.around
+    turn, thresholds, around = context.turn, context.thresholds, context.earlier
     if turn <= thresholds.warmup_turns:
         return "warmup", "the session begins"
-    if around.loop:
+    if around.loop_cause:
         return "struggling", "the same is tried again and again"
     recent = (lapses & _RECENT).bit_count()
     if recent >= _LEAST_LAPSES and recent > (lapses >> _COMPARED_CALLS).bit_count():
@@ -144,13 +149,13 @@ def _phase_by_evidence(
         if times >= _SAME_FILE:
             return (
                 "struggling",
-                f"`{short(path, 60)}` was changed {times} times, {failed_checks} checks failed and none passed",
+                f"`{shorten_path(path, 60)}` was changed {times} times, {failed_checks} checks failed and none passed",
             )
     if turn >= thresholds.late_turn:
         return "late", f"turn {turn}"
-    if around.share is not None and around.share >= thresholds.late_share:
-        return "late", f"the context is {around.share:.0%} full"
-    if around.away:
+    if around.context_share is not None and around.context_share >= thresholds.late_share:
+        return "late", f"the context is {around.context_share:.0%} full"
+    if around.looks_outside_goal:
         return "exploring", "the last looks are all outside of what was asked for"
     return (
         "productive",
@@ -158,11 +163,11 @@ def _phase_by_evidence(
     )
 
 
-def read(state: PhaseState, context: Frame) -> Reading:
+def read(state: PhaseState, context: FoldContext) -> SignalReading:
     facts = {"phase": state.phase, "since turn": str(state.since), "because": state.reason}
     if state.wanted != state.phase:
         facts["evidence"] = f"for `{state.wanted}` since turn {state.wanted_since}"
-    return Reading(signal="phase", value=float(context.turn - state.since), cause=state.phase, facts=facts)
+    return SignalReading(signal="phase", value=float(context.turn - state.since), cause=state.phase, facts=facts)
 
 
-PHASE = Part("phase", START, step, read)
+PHASE = Signal("phase", START, step, read)

@@ -8,7 +8,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from preheat.model.live import Asked
+from preheat.model.live import PromptEvent
 
 _GENERIC_FOLDERS = frozenset(
     ["src", "lib", "libs", "app", "apps", "main", "java", "kotlin", "scala", "python", "internal", "pkg", "cmd", "source",
@@ -37,7 +37,7 @@ _LONGEST = 120
 _WORDS_NEEDED = 3
 
 
-class Place(NamedTuple):
+class FileLocation(NamedTuple):
     subsystem: str
     is_test: bool
     tested: str
@@ -45,7 +45,7 @@ class Place(NamedTuple):
 
 
 @lru_cache(maxsize=8192)
-def place(path: str) -> Place | None:
+def locate_file(path: str) -> FileLocation | None:
     """The location of a file; None for documents, settings and data."""
     *folders, name = path[-400:].split("/")
     if not folders or folders[0].startswith(".") or _SUPPORTING.search(name):
@@ -54,11 +54,11 @@ def place(path: str) -> Place | None:
     named = _TEST_NAME.match(name)
     is_test = named is not None or any(_TESTS.fullmatch(folder) for folder in folders)
     if kept or not is_test:
-        return Place(("/".join(kept) or ".")[-_LONGEST:], is_test, "")
-    return Place("", True, (named["after"] or named["before"]).lower()[:_LONGEST] if named else "")
+        return FileLocation(("/".join(kept) or ".")[-_LONGEST:], is_test, "")
+    return FileLocation("", True, (named["after"] or named["before"]).lower()[:_LONGEST] if named else "")
 
 
-def belongs(found: Place, known: tuple[str, ...]) -> str:
+def subsystem_of(found: FileLocation, known: tuple[str, ...]) -> str:
     """The subsystem of a file, given those worked in; empty for a test that could belong to any.
 
     A test belongs to a known subsystem that ends with its path: test folders are often less deep.
@@ -79,12 +79,12 @@ def path_words(path: str) -> frozenset[str]:
     return frozenset(word.lower() for word in _WORD.findall(path[-400:]) if len(word) > 2) - _COMMON - _GENERIC_FOLDERS
 
 
-def is_beside(path: str) -> bool:
+def is_supporting_file(path: str) -> bool:
     """Whether a file is a document, settings or data."""
     return _SUPPORTING.search(path) is not None
 
 
-def telling(asked: Asked) -> bool:
+def states_a_goal(asked: PromptEvent) -> bool:
     """Whether a prompt states a goal: `go on` does not."""
     if asked.files:
         return True
@@ -97,7 +97,7 @@ def telling(asked: Asked) -> bool:
     return False
 
 
-def short(path: str, most: int = 40) -> str:
+def shorten_path(path: str, most: int = 40) -> str:
     """A path cut to its end, which begins with a whole name."""
     if len(path) <= most:
         return path

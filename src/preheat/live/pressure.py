@@ -6,11 +6,11 @@ other signal.
 
 import msgspec
 
-from preheat.live.part import Frame, Part
-from preheat.model.live import Began, Called, Compacted, LiveEvent, Reading
+from preheat.live.part import FoldContext, Signal
+from preheat.model.live import CallEvent, CompactionEvent, LiveEvent, SignalReading, StartEvent
 
 _TURNS = 8
-_RESETTING_EVENTS = (Compacted, Began)
+_RESETTING_EVENTS = (CompactionEvent, StartEvent)
 _SLACK = 0.1
 """The share of the window that must become free before the cause ends."""
 
@@ -26,8 +26,8 @@ class PressureState(msgspec.Struct, frozen=True, gc=False):
 START = PressureState()
 
 
-def step(state: PressureState, event: LiveEvent, context: Frame) -> PressureState:
-    if isinstance(event, Called):
+def step(state: PressureState, event: LiveEvent, context: FoldContext) -> PressureState:
+    if isinstance(event, CallEvent):
         tokens = event.context_tokens
         if tokens is None or tokens < 0:
             return state
@@ -43,21 +43,21 @@ def step(state: PressureState, event: LiveEvent, context: Frame) -> PressureStat
     return state
 
 
-def share(state: PressureState) -> float | None:
+def context_share(state: PressureState) -> float | None:
     """The share of the window in use, at most 1; None where it is not known."""
     return min(1.0, state.tokens / state.window) if state.window > 0 and state.tokens else None
 
 
-def read(state: PressureState, context: Frame) -> Reading:
-    part = share(state)
+def read(state: PressureState, context: FoldContext) -> SignalReading:
+    part = context_share(state)
     if part is None:
-        return Reading(signal="pressure", value=0.0, facts={"share": "not known"})
+        return SignalReading(signal="pressure", value=0.0, facts={"share": "not known"})
     fired = part >= context.thresholds.pressure_share
-    rate = growth(state)
+    rate = growth_rate(state)
     facts = {"tokens": f"{state.tokens:,}", "window": f"{state.window:,}", "share": f"{part:.0%}"}
     if rate > 0:
         facts["growth"] = f"{rate:,.0f} tokens a turn"
-    return Reading(
+    return SignalReading(
         signal="pressure",
         value=part,
         fired=fired,
@@ -67,7 +67,7 @@ def read(state: PressureState, context: Frame) -> Reading:
     )
 
 
-def growth(state: PressureState) -> float:
+def growth_rate(state: PressureState) -> float:
     """Tokens per turn; 0 where it is not known."""
     if len(state.history) < 2:
         return 0.0
@@ -85,8 +85,8 @@ def _text(state: PressureState, part: float, rate: float) -> str:
     )
 
 
-def is_quiet(state: PressureState, context: Frame) -> bool:
+def is_quiet(state: PressureState, context: FoldContext) -> bool:
     return state.tokens < state.window * context.thresholds.pressure_share or not state.window
 
 
-PRESSURE = Part("pressure", START, step, read, is_quiet)
+PRESSURE = Signal("pressure", START, step, read, is_quiet)

@@ -6,11 +6,11 @@ A pure fold over events: what calls did, not what the agent said. Knows no agent
 import msgspec
 
 from preheat.commands import understand
-from preheat.model.live import Began, Called, LiveEvent
+from preheat.model.live import CallEvent, LiveEvent, StartEvent
 from preheat.model.outcome import FAILURES
 from preheat.model.session import PREHEAT_MARK
 from preheat.safe_text.letters import one_line
-from preheat.safe_text.reasons import orders
+from preheat.safe_text.reasons import order_reason
 
 MOST_FILES = 12
 MOST_CHECKS = 4
@@ -35,11 +35,11 @@ class Progress(msgspec.Struct, frozen=True, array_like=True):
     """There are uncommitted changes."""
 
 
-def noted(progress: Progress, event: LiveEvent) -> Progress:
+def update_progress(progress: Progress, event: LiveEvent) -> Progress:
     """The progress after an event."""
-    if isinstance(event, Began) and event.source in ("startup", "clear"):
+    if isinstance(event, StartEvent) and event.source in ("startup", "clear"):
         return Progress()
-    if not isinstance(event, Called):
+    if not isinstance(event, CallEvent):
         return progress
     if event.removed or event.edited:
         replaced = {*event.removed, *event.edited}
@@ -56,7 +56,7 @@ def noted(progress: Progress, event: LiveEvent) -> Progress:
     return progress
 
 
-def _saves_changes(event: Called) -> bool:
+def _saves_changes(event: CallEvent) -> bool:
     """Whether a call commits or stashes the changes."""
     if event.kind != "shell" or "git" not in event.summary:
         return False
@@ -66,7 +66,7 @@ def _saves_changes(event: Called) -> bool:
     )
 
 
-def words(progress: Progress) -> str:
+def describe_progress(progress: Progress) -> str:
     """The packet for the model; empty without edits and checks. Errors that read like instructions are left out."""
     lines = []
     if progress.edited:
@@ -75,7 +75,7 @@ def words(progress: Progress) -> str:
         result = "passed"
         if not check.passed:
             result = "failed"
-            if check.signature and not orders(check.signature):
+            if check.signature and not order_reason(check.signature):
                 result += f' with "{check.signature}"'.replace("`", "'")
         lines.append(f"- `{check.command.replace('`', chr(39))}` {result} when it was last run")
     if not lines:

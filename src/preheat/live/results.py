@@ -47,7 +47,7 @@ def _hash(*parts: str) -> int:
     return int.from_bytes(digest, "big") >> 1
 
 
-def same_call(tool: str, command: str, arguments: dict[str, Any]) -> int:
+def hash_call(tool: str, command: str, arguments: dict[str, Any]) -> int:
     """A hash that is equal for the same call. `command` is its shell text with relative paths, empty where it has none."""
     if command:
         folder = arguments.get("workdir") or arguments.get("cwd")
@@ -75,7 +75,7 @@ def plain_result(text: str) -> str:
     return _COLOUR.sub("", text) if "\x1b" in text or "\r" in text else text
 
 
-def same_result(status: str, text: str) -> int:
+def hash_result(status: str, text: str) -> int:
     """A hash that is equal for the same result. `text` is plain.
 
     The order of lines does not matter: parallel work ends in any order. Only the two ends of a long text are normalised; its
@@ -95,7 +95,7 @@ _NUMBERS = re.compile(r"\b(?:0x)?[0-9a-f]*\d[0-9a-f]*\b|\d+")
 _FAILURE_CHARACTERS, _LONGEST_LINE = 30_000, 300
 
 
-def same_failure(text: str) -> int:
+def hash_failure(text: str) -> int:
     """A hash that is equal for the same failure, though line numbers changed; 0 where no line reports one. `text` is plain."""
     lines = {
         _NUMBERS.sub("#", " ".join(line.split()))[:_LONGEST_LINE]
@@ -152,7 +152,7 @@ _ALL_PASSED = re.compile(
 )
 
 
-def failing(text: str, passed: bool) -> int | None:
+def count_failing(text: str, passed: bool) -> int | None:
     """How many tests or findings an output counts as failing, where it says so. `text` is plain."""
     count = _count(text, passed)
     return count if count or passed else None  # another check of the same call failed
@@ -222,7 +222,7 @@ _STATE_SUBCOMMANDS: dict[str, frozenset[str]] = {
 """Programs and subcommands that show something that changes by itself."""
 
 
-def polls(tool: str, understood: Understanding | None, arguments: dict[str, Any]) -> bool:
+def is_polling(tool: str, understood: Understanding | None, arguments: dict[str, Any]) -> bool:
     """Whether a call waits, or reads something that changes by itself."""
     if understood is None or not understood.commands:
         words = {word.lower() for word in _WORD.findall(tool[:200])}

@@ -69,7 +69,7 @@ _SECTION_START = _pattern(r"(?m)^(?:_{4,} .+ _{4,}|● .+|-{4,} .+ -{4,}|[ \t]*\
 _SECTION_END = _pattern(r"(?:_{4,} .+ _{4,}|={4,}.*|● .+|[ \t]*\d+\) .+|FAIL:? .+|ERROR: .+|-{20,})$")
 
 
-class Shortened(msgspec.Struct, frozen=True):
+class ShortOutput(msgspec.Struct, frozen=True):
     text: str
     dropped_lines: int = 0
     """0: the text is unchanged."""
@@ -82,20 +82,20 @@ def output_id(text: str) -> str:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
 
 
-def shorten(text: str, exit_code: int | None, lines: int) -> Shortened:
+def shorten(text: str, exit_code: int | None, lines: int) -> ShortOutput:
     """An output cut to about so many lines; more where failures need them."""
     lines = max(lines, LEAST_LINES)
     if (len(text) <= _LONG_LINE and text.count("\n") < lines) or MARK in text:
-        return Shortened(text)
+        return ShortOutput(text)
     found = text.encode("utf-8", "surrogatepass").split(b"\n")
     if len(found) <= lines and max(map(len, found)) <= _LONG_LINE:
-        return Shortened(text)
+        return ShortOutput(text)
     if len(found) == 1 and text[:1] in "{[" and text[-1:] in "}]":
-        return Shortened(text)  # a JSON value: a part of it could not be parsed
+        return ShortOutput(text)  # a JSON value: a part of it could not be parsed
     return _shorten_lines(text, found, exit_code, lines)
 
 
-def _shorten_lines(text: str, found: list[bytes], exit_code: int | None, lines: int) -> Shortened:
+def _shorten_lines(text: str, found: list[bytes], exit_code: int | None, lines: int) -> ShortOutput:
     failing, kept = _choose_lines(found, exit_code, lines)
     gaps = _gaps(found, kept)
     left_out = sum(end - start for start, end in gaps)
@@ -115,8 +115,8 @@ def _shorten_lines(text: str, found: list[bytes], exit_code: int | None, lines: 
         position = end
     shorter = b"\n".join(pieces).decode("utf-8", "surrogatepass")
     if not (gaps or cut) or len(shorter) >= len(text):
-        return Shortened(text)
-    return Shortened(shorter, left_out, name)
+        return ShortOutput(text)
+    return ShortOutput(shorter, left_out, name)
 
 
 def _first_omission(left_out: int, of: int, exit_code: int | None, name: str) -> bytes:

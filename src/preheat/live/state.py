@@ -16,7 +16,7 @@ from preheat.live.trust import TrustState
 from preheat.model.live import SignalName
 
 
-class Told(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class SentAdvice(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Advice that was sent and whose cause has not ended."""
 
     signal: SignalName
@@ -24,7 +24,18 @@ class Told(msgspec.Struct, frozen=True, array_like=True, gc=False):
     turn: int
 
 
-class LiveState(msgspec.Struct, frozen=True, gc=False):
+class LiveState(
+    msgspec.Struct,
+    frozen=True,
+    gc=False,
+    rename={
+        "sent": "told",
+        "advised_turns": "advised",
+        "last_turn_by_signal": "spoken",
+        "debt_since": "owing",
+        "loop_cause": "looping",
+    },
+):
     """The whole state. Made positionally, because one is made for every event."""
 
     turn: int = 0
@@ -40,14 +51,14 @@ class LiveState(msgspec.Struct, frozen=True, gc=False):
     mistake: MistakeState = MistakeState()
     trust: TrustState = TrustState()
     phase: PhaseState = PhaseState()
-    looping: str = ""
+    loop_cause: str = ""
     """The cause of the present loop; empty without one."""
-    owing: int = 0
+    debt_since: int = 0
     """The turn since which verification debt is over its threshold; 0: it is not."""
-    told: tuple[Told, ...] = ()
-    advised: tuple[int, ...] = ()
+    sent: tuple[SentAdvice, ...] = ()
+    advised_turns: tuple[int, ...] = ()
     """The turns of the last advisories."""
-    spoken: tuple[tuple[SignalName, int], ...] = ()
+    last_turn_by_signal: tuple[tuple[SignalName, int], ...] = ()
     """By signal, the turn of its last advisory."""
 
 

@@ -9,8 +9,8 @@ import re
 
 import msgspec
 
-from preheat.live.part import Around, Frame, Part, passed
-from preheat.model.live import Began, Called, LiveEvent, Reading
+from preheat.live.part import EarlierReadings, FoldContext, Signal, check_passed
+from preheat.model.live import CallEvent, LiveEvent, SignalReading, StartEvent
 from preheat.model.outcome import FAILURES
 
 FULL = 100.0
@@ -53,15 +53,15 @@ class TrustState(msgspec.Struct, frozen=True, gc=False):
 START = TrustState()
 
 
-def step(state: TrustState, event: LiveEvent, context: Frame) -> TrustState:
-    if not isinstance(event, Called):
-        if isinstance(event, Began) and event.source in ("startup", "clear"):
+def step(state: TrustState, event: LiveEvent, context: FoldContext) -> TrustState:
+    if not isinstance(event, CallEvent):
+        if isinstance(event, StartEvent) and event.source in ("startup", "clear"):
             return START
-        if state.lapse or context.around.debt != state.debt:
-            return msgspec.structs.replace(state, lapse=False, debt=context.around.debt)
+        if state.lapse or context.earlier.unverified_files != state.debt:
+            return msgspec.structs.replace(state, lapse=False, debt=context.earlier.unverified_files)
         return state
-    around = context.around
-    if event.status not in FAILURES and around.debt == state.debt and _is_plain(state, event, around):
+    around = context.earlier
+    if event.status not in FAILURES and around.unverified_files == state.debt and _is_plain(state, event, around):
         if state.base == FULL or event.status not in _GOOD:
             return state
         return _with_points(state, context.thresholds.trust_recovery)
@@ -70,27 +70,27 @@ def step(state: TrustState, event: LiveEvent, context: Frame) -> TrustState:
     if event.status in FAILURES:
         failures, lapse = _add_failure(failures, event)
     elif event.status in _GOOD:
-        proved = state.changed and passed(event)
+        proved = state.changed and check_passed(event)
         if failures:
             failures = () if event.checks else tuple(each for each in failures if each.form != event.form[:_LONGEST])
-    loop_began = bool(around.loop) and not state.loop
+    loop_began = bool(around.loop_cause) and not state.loop
     dead_end = loop_began or (state.changed and "git" in event.form and bool(_DISCARDS_CHANGES.search(event.summary)))
     return TrustState(
         _base(state.base, event, context, lapse, dead_end, proved),
-        around.debt,
+        around.unverified_files,
         failures,
-        bool(around.loop),
+        bool(around.loop_cause),
         not proved and (state.changed or bool(event.edited)),
         lapse,
         state.lapses + lapse,
-        state.switches + around.switched,
+        state.switches + around.opened_subsystems,
         state.dead_ends + dead_end,
         state.proofs + proved,
     )
 
 
-def _base(base: float, event: Called, context: Frame, lapse: bool, dead_end: bool, proved: bool) -> float:
-    thresholds, switched = context.thresholds, context.around.switched
+def _base(base: float, event: CallEvent, context: FoldContext, lapse: bool, dead_end: bool, proved: bool) -> float:
+    thresholds, switched = context.thresholds, context.earlier.opened_subsystems
     if lapse:
         base -= thresholds.trust_mistake
     if switched:
@@ -111,9 +111,9 @@ def _with_points(state: TrustState, points: float) -> TrustState:
     )  # fmt: skip
 
 
-def _is_plain(state: TrustState, event: Called, around: Around) -> bool:
+def _is_plain(state: TrustState, event: CallEvent, around: EarlierReadings) -> bool:
     """Whether a call that did not fail leaves this state as it is: a fast path for most calls."""
-    if event.checks or state.lapse or state.loop or around.loop or around.switched:
+    if event.checks or state.lapse or state.loop or around.loop_cause or around.opened_subsystems:
         return False
     if state.failures:
         form = event.form[:_LONGEST]
@@ -123,7 +123,7 @@ def _is_plain(state: TrustState, event: Called, around: Around) -> bool:
     return event.activity != "shell:vcs" if state.changed else not event.edited
 
 
-def _add_failure(failures: tuple[Failure, ...], event: Called) -> tuple[tuple[Failure, ...], bool]:
+def _add_failure(failures: tuple[Failure, ...], event: CallEvent) -> tuple[tuple[Failure, ...], bool]:
     """The failures including this one, and whether it is a lapse."""
     form, signature = event.form[:_LONGEST], event.signature[:_LONGEST]
     before, kept = None, failures
@@ -146,18 +146,18 @@ def _add_failure(failures: tuple[Failure, ...], event: Called) -> tuple[tuple[Fa
     return (*kept, Failure(form, signature, times, event.failing))[-_MOST_FAILURES:], lapse and not event.polling
 
 
-def value(state: TrustState, context: Frame) -> float:
+def trust_value(state: TrustState, context: FoldContext) -> float:
     """Trust after the deduction for unverified files."""
     thresholds = context.thresholds
     over = max(0.0, state.debt - thresholds.debt_free)
     return max(0.0, state.base - thresholds.trust_unverified * over)
 
 
-def read(state: TrustState, context: Frame) -> Reading:
+def read(state: TrustState, context: FoldContext) -> SignalReading:
     thresholds = context.thresholds
-    found = value(state, context)
+    found = trust_value(state, context)
     over = max(0.0, state.debt - thresholds.debt_free)
-    return Reading(
+    return SignalReading(
         signal="trust",
         value=found,
         facts={
@@ -173,4 +173,4 @@ def read(state: TrustState, context: Frame) -> Reading:
     )
 
 
-TRUST = Part("trust", START, step, read)
+TRUST = Signal("trust", START, step, read)

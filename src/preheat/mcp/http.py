@@ -16,8 +16,8 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from preheat.errors import UserError
-from preheat.mcp.process import leave, log_to_stderr
-from preheat.mcp.server import server
+from preheat.mcp.process import exit_process, log_to_stderr
+from preheat.mcp.server import make_server
 
 PATH = "/mcp"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -31,7 +31,7 @@ def serve_http(
     listening = _listen(host, port)
     port_taken = int(listening.getsockname()[1])
     known = _names(host, names)
-    app = server(folder, cwd).streamable_http_app(
+    app = make_server(folder, cwd).streamable_http_app(
         streamable_http_path=PATH,
         transport_security=TransportSecuritySettings(
             enable_dns_rebinding_protection=True,
@@ -39,14 +39,14 @@ def serve_http(
             allowed_origins=[f"http://{name}:{port_taken}" for name in known],
         ),
     )
-    config = uvicorn.Config(WithToken(app, token), log_config=None, access_log=False, timeout_graceful_shutdown=1)
+    config = uvicorn.Config(TokenCheck(app, token), log_config=None, access_log=False, timeout_graceful_shutdown=1)
     # The server handles signals only while it runs. One that comes earlier ends the process directly, because an exception
     # could be swallowed by the code that is running.
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: leave(0))
+        signal.signal(number, lambda *_: exit_process(0))
     ready(f"http://{known[0]}:{port_taken}{PATH}")
     uvicorn.Server(config).run(sockets=[listening])
-    leave(0)
+    exit_process(0)
     return 0
 
 
@@ -89,7 +89,7 @@ def _is_every_address(host: str) -> bool:
         return False
 
 
-class WithToken:
+class TokenCheck:
     """Refuses requests without the header `Authorization: Bearer TOKEN`."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:

@@ -6,7 +6,7 @@ import os
 import sys
 
 
-def leave(code: int) -> None:
+def exit_process(code: int) -> None:
     """End the process at once, also while calls run: files are written whole or not at all."""
     for child in multiprocessing.active_children():
         child.terminate()

@@ -20,7 +20,7 @@ WARM_START = types.Prompt(
 _LONGEST = 100_000
 
 
-def answer(name: str, arguments: Mapping[str, str] | None, folder: str, cwd: str) -> types.GetPromptResult:
+def answer_prompt(name: str, arguments: Mapping[str, str] | None, folder: str, cwd: str) -> types.GetPromptResult:
     """The messages of the prompt. Raises PreheatError."""
     if name != WARM_START.name:
         raise NotFound(f"there is no prompt `{name[:60]}`; there is `{WARM_START.name}`")

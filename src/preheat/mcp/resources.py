@@ -6,13 +6,13 @@ import msgspec
 from mcp import types
 
 from preheat.app import Preheat
-from preheat.app.context.model_text import harmless_line, in_value, visible
+from preheat.app.context.model_text import make_harmless_line, map_texts, strip_invisible
 from preheat.errors import NotFound
-from preheat.model.context import BUDGET
+from preheat.model.context import TOKEN_BUDGET
 
 SCHEME = "preheat://templates/"
 AS_JSON = "/json"
-TEMPLATES = (
+RESOURCE_TEMPLATES = (
     types.ResourceTemplate(
         name="template",
         title="A template as text",
@@ -31,14 +31,16 @@ TEMPLATES = (
 _DESCRIPTION = 200
 
 
-def listed(folder: str) -> list[types.Resource]:
+def find_resources(folder: str) -> list[types.Resource]:
     """The templates that may be used, each as text; one that cannot be read is listed with the reason."""
     found: list[types.Resource] = []
     for each in Preheat(folder).library.summaries():
         if each.problem:
-            says = harmless_line(each.problem, _DESCRIPTION)
+            says = make_harmless_line(each.problem, _DESCRIPTION)
         elif each.live and each.template is not None:
-            says = harmless_line(each.template.description, _DESCRIPTION) or f"{len(each.template.lessons):,} lessons"
+            says = (
+                make_harmless_line(each.template.description, _DESCRIPTION) or f"{len(each.template.lessons):,} lessons"
+            )
         else:
             continue  # imported, and not reviewed yet
         found.append(
@@ -47,7 +49,7 @@ def listed(folder: str) -> list[types.Resource]:
     return found
 
 
-def read(folder: str, address: str) -> types.TextResourceContents:
+def read_template(folder: str, address: str) -> types.TextResourceContents:
     """A template, as text or JSON. Raises PreheatError."""
     if not address.startswith(SCHEME):
         raise NotFound(f"there is no resource `{address[:100]}`; there are `{SCHEME}NAME` and `{SCHEME}NAME{AS_JSON}`")
@@ -56,11 +58,11 @@ def read(folder: str, address: str) -> types.TextResourceContents:
     home = Preheat(folder)
     version = home.library.find(name.removesuffix(AS_JSON))
     if as_json:
-        value = in_value(visible, {**msgspec.to_builtins(version.template), "digest": version.digest})
+        value = map_texts(strip_invisible, {**msgspec.to_builtins(version.template), "digest": version.digest})
         text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
         return types.TextResourceContents(uri=address, mime_type="application/json", text=text)
     task = " ".join((version.template.description, version.name, *version.template.tags))
     address_of = f"{version.name}@{version.digest}"
-    context = home.provision(task, template=address_of, budget=2 * BUDGET, note=False)
+    context = home.provision(task, template=address_of, budget=2 * TOKEN_BUDGET, record=False)
     text = home.render(context).text or f"Nothing of it can be used now: {context.reason}"
     return types.TextResourceContents(uri=address, mime_type="text/plain", text=text)

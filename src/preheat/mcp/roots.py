@@ -17,7 +17,7 @@ _SECONDS = 2.0
 """How long a client may take to answer; it is asked in the middle of a call."""
 
 
-async def folder_told(context: ServerRequestContext[Any, Any]) -> str:
+async def ask_client_folder(context: ServerRequestContext[Any, Any]) -> str:
     """Ask the client for its folder; empty if it has none."""
     session = context.session
     capabilities = session.client_capabilities
@@ -32,10 +32,10 @@ async def folder_told(context: ServerRequestContext[Any, Any]) -> str:
         )
     except (MCPError, ValidationError, TimeoutError):  # it claims to have roots and does not answer
         return ""
-    return next(filter(None, (folder_of(str(root.uri)) for root in found.roots)), "")
+    return next(filter(None, (folder_from_uri(str(root.uri)) for root in found.roots)), "")
 
 
-def folder_of(address: str) -> str:
+def folder_from_uri(address: str) -> str:
     """The folder that a `file:` address stands for; empty for any other."""
     parts = urlparse(address)
     if parts.scheme != "file" or parts.netloc not in ("", "localhost"):

@@ -16,9 +16,9 @@ from mcp.server.lowlevel import Server
 
 from preheat import __version__
 from preheat.errors import PreheatError
-from preheat.mcp.prompts import WARM_START, answer
-from preheat.mcp.resources import TEMPLATES, listed, read
-from preheat.mcp.roots import folder_told
+from preheat.mcp.prompts import WARM_START, answer_prompt
+from preheat.mcp.resources import RESOURCE_TEMPLATES, find_resources, read_template
+from preheat.mcp.roots import ask_client_folder
 from preheat.tools import TOOLS, Tool, call
 
 Result = TypeVar("Result")
@@ -64,23 +64,23 @@ class Answers:
 
     async def get_prompt(self, context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         where = await self._client_folder(context)
-        return await self._or_refuse(partial(answer, params.name, params.arguments, self.folder, where))
+        return await self._or_refuse(partial(answer_prompt, params.name, params.arguments, self.folder, where))
 
     async def list_resources(self, context: Context, params: Paging) -> types.ListResourcesResult:
-        found = await self._or_refuse(partial(listed, self.folder))
+        found = await self._or_refuse(partial(find_resources, self.folder))
         return types.ListResourcesResult(resources=found)
 
     async def list_templates(self, context: Context, params: Paging) -> types.ListResourceTemplatesResult:
-        return types.ListResourceTemplatesResult(resource_templates=list(TEMPLATES))
+        return types.ListResourceTemplatesResult(resource_templates=list(RESOURCE_TEMPLATES))
 
     async def read_resource(
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        found = await self._or_refuse(partial(read, self.folder, str(params.uri)))
+        found = await self._or_refuse(partial(read_template, self.folder, str(params.uri)))
         return types.ReadResourceResult(contents=[found])
 
     async def _client_folder(self, context: Context) -> str:
-        return await folder_told(context) or self.cwd
+        return await ask_client_folder(context) or self.cwd
 
     async def _or_refuse(self, action: Callable[[], Result]) -> Result:
         """Prompts and resources have no error in their answers: an error becomes one of the protocol."""
@@ -96,7 +96,7 @@ class Answers:
         return await anyio.to_thread.run_sync(action, abandon_on_cancel=True, limiter=self._limit)
 
 
-def server(folder: str, cwd: str) -> Server[Any]:
+def make_server(folder: str, cwd: str) -> Server[Any]:
     """The server for Preheat's folder; `cwd` is the project if a client names none."""
     answers = Answers(folder, cwd)
     return Server(

@@ -4,10 +4,10 @@ import re
 from collections import Counter
 from typing import NamedTuple
 
-from preheat.calls.shell import told
+from preheat.calls.shell import command_aim
 from preheat.commands import Command, Understanding, understand
 from preheat.mistakes.difference import LONGEST, Difference, path_change
-from preheat.safe_text.reasons import junk
+from preheat.safe_text.reasons import junk_reason
 
 _QUOTES = re.compile(r"[\"'\\]")
 _AROUND = re.compile(r"\s*(?:\d?>&\d|\d?>\s*/dev/null|2>\S+|\|\s*(?:head|tail|cat)\b[^|;&]*|;\s*echo\b[^|;&]*)")
@@ -108,7 +108,7 @@ def _variables(failed: str, worked: str) -> list[Difference]:
 
 def _assignment(name: str, value: str) -> str:
     """A variable with its value, where that is good for more than one machine."""
-    return f"{name}={value if value and len(value) < LONGEST - len(name) and not junk(value) else '…'}"
+    return f"{name}={value if value and len(value) < LONGEST - len(name) and not junk_reason(value) else '…'}"
 
 
 def _assigned(text: str) -> dict[str, str]:
@@ -156,7 +156,7 @@ def _prefixes(failed: Command, worked: Command) -> list[Difference]:
 
 def _subcommands(command: Command) -> str:
     """What the program was told, if that is a word and no file."""
-    words = told(" ".join(command.words[:6]))[2:]
+    words = command_aim(" ".join(command.words[:6]))[2:]
     return " ".join(words) if all(re.fullmatch(r"[\w:-]{1,30}", word) for word in words) else ""
 
 

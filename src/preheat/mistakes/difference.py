@@ -69,7 +69,7 @@ def _parts(path: str) -> list[str]:
     return [part for part in _SEPARATOR.split(path.strip()) if part not in ("", ".")]
 
 
-def in_words(difference: Difference) -> str:
+def describe_difference(difference: Difference) -> str:
     """The change as a person would say it, to stand before "it works"; what is quoted stands in backticks."""
     kind, was, now = difference.kind, difference.was, difference.now
     if kind in _ALONE:

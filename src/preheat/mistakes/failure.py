@@ -9,12 +9,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from preheat.calls.form import command_form
-from preheat.calls.seen import Seen, SeenCall
+from preheat.calls.seen import JudgedCall, JudgedSession
 from preheat.calls.words import telling_words
-from preheat.commands import is_trivial, text_of, understand
-from preheat.mistakes.identity import MISTAKEN
+from preheat.commands import command_text, is_trivial, understand
+from preheat.mistakes.identity import MISTAKE_CAUSES
 from preheat.safe_text.letters import one_line
-from preheat.safe_text.reasons import junk, orders, transient
+from preheat.safe_text.reasons import junk_reason, order_reason, transient_reason
 
 LONGEST_SIGNATURE = 300
 LONGEST_SHOWN = 160
@@ -37,32 +37,32 @@ _VALUE = 90
 _SHOWN_ARGUMENTS = 4
 
 
-def is_mistake(seen: SeenCall) -> bool:
+def is_mistake(seen: JudgedCall) -> bool:
     """Whether a call failed by the agent's mistake or by the environment."""
-    return seen.failed and seen.record.cause in MISTAKEN and not _by_a_hook(seen)
+    return seen.failed and seen.record.cause in MISTAKE_CAUSES and not _by_a_hook(seen)
 
 
-def _by_a_hook(seen: SeenCall) -> bool:
+def _by_a_hook(seen: JudgedCall) -> bool:
     """Whether a commit or a push was stopped by the checks that a project runs then: what they found is work, and their last
     line says nothing about the command. Of its own git says little."""
-    main = understand(text_of(seen.call.input)).main if seen.call.kind == "shell" and seen.result else None
+    main = understand(command_text(seen.call.input)).main if seen.call.kind == "shell" and seen.result else None
     if main is None or main.program != "git" or _HOOKED.isdisjoint(main.words[1:]):
         return False
-    output = seen.result.seen if seen.result else ""
+    output = seen.result.model_text if seen.result else ""
     return output.count("\n", 0, _LOOKED_THROUGH) >= _A_LOT and not _GIT_SAYS.search(seen.record.signature)
 
 
-def signature_of(seen: SeenCall) -> str:
+def signature_of(seen: JudgedCall) -> str:
     """The signature of a failure, whole or not at all: half of one would be another mistake."""
     signature = seen.record.signature
-    fit = len(signature) <= LONGEST_SIGNATURE and telling_words(signature) and not transient(signature)
+    fit = len(signature) <= LONGEST_SIGNATURE and telling_words(signature) and not transient_reason(signature)
     return signature if fit else ""
 
 
-def form_of(seen: SeenCall) -> str:
+def form_of(seen: JudgedCall) -> str:
     """The form of a call: of a command its program with what it is told, else the tool. Of several commands in one text that
     one which the message of a failure names."""
-    text = text_of(seen.call.input) if seen.call.kind == "shell" else ""
+    text = command_text(seen.call.input) if seen.call.kind == "shell" else ""
     form = (_complaining_form(text, seen.record.signature) if text and seen.failed else "") or command_form(text)
     return one_line(form or seen.call.tool, LONGEST_SHOWN) or "call"
 
@@ -77,22 +77,22 @@ def _complaining_form(text: str, signature: str) -> str:
     return command_form(" ".join(own[0].words)) if own and not is_trivial(own[0]) else ""
 
 
-def started_form(seen: SeenCall) -> str:
+def form_with_starters(seen: JudgedCall) -> str:
     """The form with the programs that start it before it: `npx jest …`."""
     return _with_starters(seen, form_of(seen))
 
 
-def _with_starters(seen: SeenCall, form: str) -> str:
-    text = text_of(seen.call.input) if seen.call.kind == "shell" else ""
+def _with_starters(seen: JudgedCall, form: str) -> str:
+    text = command_text(seen.call.input) if seen.call.kind == "shell" else ""
     main = understand(text).main if text else None
     if main is None or not main.wrappers:
         return form
     return one_line(" ".join((*main.wrappers, form)), LONGEST_SHOWN)
 
 
-def forms_that_ran(seen: Seen) -> dict[str, int]:
+def forms_that_ran(seen: JudgedSession) -> dict[str, int]:
     """How often each form of call was right in a session, with and without what started it; the commonest ones."""
-    if "forms that ran" not in seen.memory:
+    if "forms that ran" not in seen.cache:
         counts: Counter[str] = Counter()
         for each in seen.calls:
             if each.ran:
@@ -102,19 +102,19 @@ def forms_that_ran(seen: Seen) -> dict[str, int]:
                 if started != form:
                     counts[started] += 1
         commonest = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:MOST_FORMS]
-        seen.memory["forms that ran"] = dict(commonest)
-    found: dict[str, int] = seen.memory["forms that ran"]
+        seen.cache["forms that ran"] = dict(commonest)
+    found: dict[str, int] = seen.cache["forms that ran"]
     return found
 
 
-def shown(seen: Seen, call: SeenCall, names: Iterable[str] = ()) -> str:
+def describe_call(seen: JudgedSession, call: JudgedCall, names: Iterable[str] = ()) -> str:
     """A call as one would write it, paths relative to the project; empty if that is too long or means nothing elsewhere.
     Of a tool that is no shell only the arguments of these names, if any are given."""
     if call.call.kind == "shell":
-        text = _SHAPED.sub("", _STARTED.sub(r"\2", seen.relative(text_of(call.call.input)).strip()))
+        text = _SHAPED.sub("", _STARTED.sub(r"\2", seen.relative(command_text(call.call.input)).strip()))
     else:
         text = seen.relative(_with_arguments(call.call.tool, call.call.input, tuple(names)))
-    return "" if len(text) > LONGEST_SHOWN or "\n" in text or junk(text) or orders(text) else text
+    return "" if len(text) > LONGEST_SHOWN or "\n" in text or junk_reason(text) or order_reason(text) else text
 
 
 def _with_arguments(tool: str, arguments: Mapping[str, Any], names: tuple[str, ...]) -> str:

@@ -15,9 +15,9 @@ from preheat.calls.words import MASK, telling_words
 from preheat.model.outcome import Cause
 from preheat.model.session import ToolKind
 from preheat.safe_text.letters import one_line
-from preheat.safe_text.reasons import orders
+from preheat.safe_text.reasons import order_reason
 
-MISTAKEN: tuple[Cause, ...] = ("mistake", "environment")
+MISTAKE_CAUSES: tuple[Cause, ...] = ("mistake", "environment")
 """Causes that count unless others are asked for: a failing test is work, not a mistake."""
 LONGEST_TITLE = 120
 _GAPS = re.compile(r"…(?:[\s:,/.]*…)+")
@@ -29,15 +29,15 @@ Key: TypeAlias = tuple[str, tuple[str, ...]]
 """The key of a mistake: the family of its tools, and the words of its message."""
 
 
-def family(tool: str, kind: ToolKind) -> str:
+def tool_family(tool: str, kind: ToolKind) -> str:
     """The kind of tool, whatever an agent calls it; a tool of no kind is its own family."""
     return tool if kind == "other" else kind
 
 
-def mistake_key(of: str, signature: str) -> Key | None:
+def mistake_key(family: str, signature: str) -> Key | None:
     """The key of a mistake; None where the message has no words to recognise it by."""
     words = () if is_silent(signature) or is_help(signature) else telling_words(signature)
-    return (of, words) if words else None
+    return (family, words) if words else None
 
 
 def mistake_id(key: Key) -> str:
@@ -70,4 +70,4 @@ def commonest(values: Iterable[str], most: int | None = None) -> tuple[str, ...]
 
 def why_unfit(signatures: Iterable[str]) -> str:
     """Why what a tool printed must not be put before a model; empty if it may."""
-    return next((why for signature in signatures if (why := orders(signature))), "")
+    return next((why for signature in signatures if (why := order_reason(signature))), "")

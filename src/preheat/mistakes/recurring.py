@@ -7,28 +7,28 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
-from preheat.mistakes.identity import MISTAKEN, Key, commonest, family, mistake_id, mistake_key, title
+from preheat.mistakes.identity import MISTAKE_CAUSES, Key, commonest, mistake_id, mistake_key, title, tool_family
 from preheat.mistakes.repair import Origin, usual_repair
-from preheat.mistakes.tries import Mistaken
-from preheat.model.mistake import CostBy, Mistake, Mistakes, Occurrence
+from preheat.mistakes.tries import MistakenCall
+from preheat.model.mistake import Mistake, MistakeCost, Mistakes, Occurrence
 from preheat.model.outcome import CAUSES, Cause
 from preheat.model.profile import FailureFact
 
-NotedIn: TypeAlias = Callable[[str], Mapping[int, Mistaken]]
+NotesOf: TypeAlias = Callable[[str], Mapping[int, MistakenCall]]
 """By the key of a session: its mistakes with what was tried after them, by their place among its calls."""
 
 
-def _no_notes(_session: str) -> Mapping[int, Mistaken]:
+def _no_notes(_session: str) -> Mapping[int, MistakenCall]:
     return {}
 
 
-def mistakes(
+def find_mistakes(
     failures: Iterable[FailureFact],
     *,
-    by: CostBy = "calls",
+    by: MistakeCost = "calls",
     min_sessions: int = 2,
-    causes: Sequence[Cause] = MISTAKEN,
-    noted: NotedIn = _no_notes,
+    causes: Sequence[Cause] = MISTAKE_CAUSES,
+    notes_of: NotesOf = _no_notes,
 ) -> Mistakes:
     """The failures that at least `min_sessions` sessions met, the most expensive first.
 
@@ -40,13 +40,13 @@ def mistakes(
         if failure.cause is None or failure.cause not in causes or failure.bookkeeping:
             continue
         total += 1
-        key = mistake_key(family(failure.tool, failure.kind), failure.signature)
+        key = mistake_key(tool_family(failure.tool, failure.kind), failure.signature)
         if key is None:
             unnamed += 1
         else:
             groups[key].append(failure)
     found = [
-        _mistake(key, group, noted)
+        _mistake(key, group, notes_of)
         for key, group in groups.items()
         if len({failure.key for failure in group}) >= min_sessions
     ]
@@ -65,12 +65,12 @@ def mistakes(
     )
 
 
-def _rank(mistake: Mistake, by: CostBy) -> tuple[float, ...]:
+def _rank(mistake: Mistake, by: MistakeCost) -> tuple[float, ...]:
     costs = {"calls": float(mistake.calls), "minutes": mistake.seconds, "tokens": float(mistake.tokens)}
     return (-costs.pop(by), -float(len(mistake.sessions)), *(-cost for cost in costs.values()))
 
 
-def _mistake(key: Key, group: list[FailureFact], noted: NotedIn) -> Mistake:
+def _mistake(key: Key, group: list[FailureFact], noted: NotesOf) -> Mistake:
     known = [noted(failure.key).get(failure.seq) for failure in group]
     causes = Counter(failure.cause for failure in group if failure.cause is not None)
     signatures = commonest(failure.signature for failure in group)
@@ -103,7 +103,7 @@ def _mistake(key: Key, group: list[FailureFact], noted: NotedIn) -> Mistake:
     )
 
 
-def _was_repaired(mistake: Mistaken) -> bool:
+def _was_repaired(mistake: MistakenCall) -> bool:
     """Whether one of the tries was a right call, also one with findings, which the record's recovery leaves out."""
     return any(tried.ran for tried in mistake.tries)
 

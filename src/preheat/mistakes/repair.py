@@ -12,9 +12,9 @@ from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from preheat.calls.words import telling_words
-from preheat.mistakes.difference import ADDED, KINDS, VAGUE, Difference, in_words
+from preheat.mistakes.difference import ADDED, KINDS, VAGUE, Difference, describe_difference
 from preheat.mistakes.identity import Key, commonest, is_silent, mistake_key
-from preheat.mistakes.tries import Mistaken, Try
+from preheat.mistakes.tries import MistakenCall, Try
 from preheat.model.mistake import Repair
 
 FEWEST = 2
@@ -25,7 +25,7 @@ _PATH = re.compile(r"(?!-)(?=.*/)[\w@.+/-]+")
 _ON_THE_WAY = frozenset(["read", "step"])
 
 RepairKey: TypeAlias = tuple[str, ...]
-Standing: TypeAlias = Literal["active", "weak"]
+Certainty: TypeAlias = Literal["active", "weak"]
 
 
 class Origin(NamedTuple):
@@ -40,7 +40,7 @@ class Case(NamedTuple):
     """One try after one mistake, and what made the difference."""
 
     origin: Origin
-    mistake: Mistaken
+    mistake: MistakenCall
     tried: Try
     difference: Difference
     named: bool
@@ -48,7 +48,7 @@ class Case(NamedTuple):
 
 
 # What made the difference.
-def cases(mistakes: Iterable[tuple[Origin, Mistaken]]) -> list[Case]:
+def list_cases(mistakes: Iterable[tuple[Origin, MistakenCall]]) -> list[Case]:
     """Every try after these mistakes, in their order; without tries that show no difference."""
     tries = [(origin, mistake, tried) for origin, mistake in mistakes for tried in mistake.tries]
     ways = _usual_ways(tries)
@@ -93,7 +93,7 @@ class _Way(NamedTuple):
         return weak and self.changes[difference] <= self.times
 
 
-def _usual_ways(tries: Sequence[tuple[Origin, Mistaken, Try]]) -> dict[Key, _Way]:
+def _usual_ways(tries: Sequence[tuple[Origin, MistakenCall, Try]]) -> dict[Key, _Way]:
     recoveries: defaultdict[Key, dict[tuple[str, int], Try]] = defaultdict(dict)
     for origin, mistake, tried in tries:
         key = mistake_key(mistake.family, mistake.signature)
@@ -118,12 +118,12 @@ def repair_key(case: Case) -> RepairKey:
     return (case.mistake.family, *detail, *words)
 
 
-def distinct(alike: Iterable[Case]) -> list[Case]:
+def distinct_tries(alike: Iterable[Case]) -> list[Case]:
     """Each try once, with the mistake right before it: a call that repairs three mistakes counts once."""
     return list({(case.origin.session, case.tried.seq): case for case in alike}.values())
 
 
-def standing(alike: Sequence[Case], general: bool = False) -> Standing | None:
+def certainty_of(alike: Sequence[Case], general: bool = False) -> Certainty | None:
     """Whether cases (each try once) make a repair, and how sure a one; None where they say nothing. `general`: of several
     projects."""
     good = [case for case in alike if case.tried.ran]
@@ -147,32 +147,32 @@ def standing(alike: Sequence[Case], general: bool = False) -> Standing | None:
     return "weak" if good[0].tried.clean and (named or kind not in ADDED) else None
 
 
-def usual_repair(mistakes: Iterable[tuple[Origin, Mistaken]]) -> Repair | None:
+def usual_repair(mistakes: Iterable[tuple[Origin, MistakenCall]]) -> Repair | None:
     """What put most occurrences of one mistake right; None where no two recoveries look alike, or it failed as often."""
     groups: defaultdict[RepairKey, list[Case]] = defaultdict(list)
-    for case in cases(mistakes):
+    for case in list_cases(mistakes):
         groups[repair_key(case)].append(case)
     found: list[tuple[int, RepairKey, list[Case]]] = []
     for key, alike in groups.items():
-        tries = distinct(alike)
+        tries = distinct_tries(alike)
         good = [case for case in tries if case.tried.ran]
         mended = {(case.origin.session, case.mistake.seq) for case in alike if case.tried.ran}
-        if standing(tries) == "active" and 2 * len(good) > len(tries) and len(mended) >= FEWEST:
+        if certainty_of(tries) == "active" and 2 * len(good) > len(tries) and len(mended) >= FEWEST:
             found.append((len(mended), key, good))
     if not found:
         return None
     count, _, good = min(found, key=lambda each: (-each[0], KINDS.index(each[2][0].difference.kind), each[1]))
-    failed, worked = examples(good)
-    return Repair(form=in_words(good[0].difference).rstrip(","), count=count, failed=failed, worked=worked)
+    failed, worked = choose_examples(good)
+    return Repair(form=describe_difference(good[0].difference).rstrip(","), count=count, failed=failed, worked=worked)
 
 
 # How a repair is shown.
-def examples(good: Sequence[Case]) -> tuple[str, str]:
+def choose_examples(good: Sequence[Case]) -> tuple[str, str]:
     """The failed and the worked call that show a repair best: the commonest pair, then the shortest. Where none can be shown,
     the difference alone, if it can be written; what failed is then left open, for calls of its form may well work."""
     difference = good[0].difference
     if difference.kind == "read":
-        return "", f"read the file before {called(good)}"
+        return "", f"read the file before {name_failing_call(good)}"
     pairs: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     for case in good:
         if case.tried.failed and case.tried.worked and case.tried.failed != case.tried.worked:
@@ -182,7 +182,7 @@ def examples(good: Sequence[Case]) -> tuple[str, str]:
     if pairs and difference.kind not in VAGUE:
         return min(pairs, key=lambda pair: (-len(pairs[pair]), len(pair[0]) + len(pair[1]), pair))
     if difference.kind in ("shape", "value"):
-        return "", f"{called(good)}({difference.about}={difference.now!r})"
+        return "", f"{name_failing_call(good)}({difference.about}={difference.now!r})"
     worked = commonest(case.tried.form for case in good)[0]
     if difference.kind == "variable":
         return "", f"{difference.now} {worked}"
@@ -191,7 +191,7 @@ def examples(good: Sequence[Case]) -> tuple[str, str]:
     return "", ""
 
 
-def called(good: Sequence[Case]) -> str:
+def name_failing_call(good: Sequence[Case]) -> str:
     """The tool, or the form of command, that fails most."""
     shell = good[0].mistake.family == "shell" and good[0].difference.kind != "fewer"
     return commonest(case.mistake.form if shell else case.mistake.tool for case in good)[0]

@@ -8,27 +8,27 @@ from collections.abc import Sequence
 
 import msgspec
 
-from preheat.calls.files import base_name, file_of, names_in
+from preheat.calls.files import base_name, file_names_in, file_of
 from preheat.calls.generalised import without_case
-from preheat.calls.intent import WITHIN, intent
-from preheat.calls.seen import Seen, SeenCall
-from preheat.calls.shell import told
-from preheat.commands import Command, text_of, understand
+from preheat.calls.intent import RECOVERY_CALLS, intent_of
+from preheat.calls.seen import JudgedCall, JudgedSession
+from preheat.calls.shell import command_aim
+from preheat.commands import Command, command_text, understand
 from preheat.mistakes.argument_difference import argument_changes
 from preheat.mistakes.command_difference import Change, command_change
 from preheat.mistakes.difference import LONGEST, Difference, DifferenceKind
 from preheat.mistakes.failure import (
     LONGEST_SHOWN,
+    describe_call,
     form_of,
+    form_with_starters,
     forms_that_ran,
     is_mistake,
-    shown,
     signature_of,
-    started_form,
 )
-from preheat.mistakes.identity import family
+from preheat.mistakes.identity import tool_family
 from preheat.safe_text.letters import one_line
-from preheat.safe_text.reasons import junk, orders
+from preheat.safe_text.reasons import junk_reason, order_reason
 
 MOST = 200
 """Mistakes that are noted of one session."""
@@ -64,7 +64,7 @@ class Try(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What was done on the way that may have put it right: the file was read, something else was run (by its form)."""
 
 
-class Mistaken(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class MistakenCall(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One call that failed."""
 
     seq: int
@@ -83,43 +83,43 @@ class Mistaken(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """In order; the last one is the one that put it right, if any did."""
 
 
-class Notes(msgspec.Struct, frozen=True):
+class RepairNotes(msgspec.Struct, frozen=True):
     """Of one session."""
 
-    mistakes: tuple[Mistaken, ...] = ()
+    mistakes: tuple[MistakenCall, ...] = ()
     ran: dict[str, int] = {}
     """How often each form of call was right."""
 
 
-def note(seen: Seen) -> Notes | None:
+def take_notes(seen: JudgedSession) -> RepairNotes | None:
     """The mistakes of a session and what was tried after each; None for a session without calls."""
     if not seen.calls:
         return None
-    by_seq = seen.by_seq()
+    by_seq = seen.calls_by_seq()
     found = [
         _make_mistake(seen, each, [by_seq[n] for n in _following_calls(each) if n in by_seq])
         for each in seen.calls
         if is_mistake(each) and signature_of(each)
     ]
-    return Notes(tuple(found[-MOST:]), forms_that_ran(seen))
+    return RepairNotes(tuple(found[-MOST:]), forms_that_ran(seen))
 
 
-def _following_calls(failure: SeenCall) -> range:
-    return range(failure.record.seq + 1, failure.record.seq + WITHIN + 1)
+def _following_calls(failure: JudgedCall) -> range:
+    return range(failure.record.seq + 1, failure.record.seq + RECOVERY_CALLS + 1)
 
 
-def _make_mistake(seen: Seen, failure: SeenCall, later: Sequence[SeenCall]) -> Mistaken:
+def _make_mistake(seen: JudgedSession, failure: JudgedCall, later: Sequence[JudgedCall]) -> MistakenCall:
     record = failure.record
     path = seen.relative(file_of(failure.call))
-    return Mistaken(
+    return MistakenCall(
         seq=record.seq,
         at=failure.call.at,
         tool=record.tool,
-        family=family(record.tool, record.kind),
+        family=tool_family(record.tool, record.kind),
         signature=signature_of(failure),
         form=form_of(failure),
-        started=started_form(failure),
-        file="" if len(path) > LONGEST or junk(path) else path,
+        started=form_with_starters(failure),
+        file="" if len(path) > LONGEST or junk_reason(path) else path,
         seconds=record.lost_seconds,
         tokens=record.lost_tokens,
         environment=record.cause == "environment",
@@ -127,23 +127,25 @@ def _make_mistake(seen: Seen, failure: SeenCall, later: Sequence[SeenCall]) -> M
     )
 
 
-def _tries(seen: Seen, failure: SeenCall, later: Sequence[SeenCall]) -> tuple[Try, ...]:
+def _tries(seen: JudgedSession, failure: JudgedCall, later: Sequence[JudgedCall]) -> tuple[Try, ...]:
     found: list[Try] = []
-    wanted = intent(failure.call)
+    wanted = intent_of(failure.call)
     mended = failure.record.seq + (failure.record.recovered_in or 0)
     for place, each in enumerate(later):
         together = failure.call.response and failure.call.response == each.call.response
         if together or not (each.ran or is_mistake(each)):
             continue
-        if each.record.seq == mended or intent(each.call) == wanted:
+        if each.record.seq == mended or intent_of(each.call) == wanted:
             found.append(_try(seen, failure, each, later[:place], first=not found))
             if each.ran:
                 break
     return tuple(found)
 
 
-def _try(seen: Seen, failure: SeenCall, later: SeenCall, between: Sequence[SeenCall], *, first: bool) -> Try:
-    result = failure.result.seen[:_LOOKED_THROUGH] if failure.result else ""
+def _try(
+    seen: JudgedSession, failure: JudgedCall, later: JudgedCall, between: Sequence[JudgedCall], *, first: bool
+) -> Try:
+    result = failure.result.model_text[:_LOOKED_THROUGH] if failure.result else ""
     changes, failed, worked = _changes(seen, failure, later, result)
     changes = _steps_between(seen, failure, changes, between)
     changes = tuple(change for change in changes if not _unfit(change))
@@ -160,13 +162,15 @@ def _try(seen: Seen, failure: SeenCall, later: SeenCall, between: Sequence[SeenC
     )
 
 
-def _changes(seen: Seen, failure: SeenCall, later: SeenCall, result: str) -> tuple[tuple[Difference, ...], str, str]:
+def _changes(
+    seen: JudgedSession, failure: JudgedCall, later: JudgedCall, result: str
+) -> tuple[tuple[Difference, ...], str, str]:
     """The differences, and the two calls as they are best shown."""
-    one, other = (seen.relative(text_of(each.call.input)) for each in (failure, later))
+    one, other = (seen.relative(command_text(each.call.input)) for each in (failure, later))
     if failure.call.kind == "shell" and later.call.kind == "shell" and one and other:
         change = command_change(one, other)
         differences = _without_refused(change, result, failure.record.signature)
-        failed, worked = shown(seen, failure), shown(seen, later)
+        failed, worked = describe_call(seen, failure), describe_call(seen, later)
         if _is_another(change, differences):
             return differences, "", ""
         if change.failed and change.worked and not any(each.kind in _AROUND for each in differences):
@@ -179,7 +183,7 @@ def _changes(seen: Seen, failure: SeenCall, later: SeenCall, result: str) -> tup
     before, after = failure.call.input, later.call.input
     names = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
     changes = argument_changes(failure.call.tool, _relative(seen, before), _relative(seen, after))
-    return changes, shown(seen, failure, names), shown(seen, later, names)
+    return changes, describe_call(seen, failure, names), describe_call(seen, later, names)
 
 
 def _without_refused(change: Change, result: str, signature: str) -> tuple[Difference, ...]:
@@ -211,7 +215,7 @@ def _refuses(result: str, option: str) -> bool:
     ) is not None and _is_named(result, option)
 
 
-def _relative(seen: Seen, arguments: dict[str, object]) -> dict[str, object]:
+def _relative(seen: JudgedSession, arguments: dict[str, object]) -> dict[str, object]:
     return {
         name: seen.relative(value) if isinstance(value, str) and len(value) <= LONGEST else value
         for name, value in arguments.items()
@@ -222,11 +226,11 @@ def _joined(command: Command) -> str:
     if command.wrappers:  # their own words are not known any more
         return ""
     text = " ".join(f"'{word}'" if _QUOTED.search(word) else word for word in command.words)
-    return "" if len(text) > LONGEST_SHOWN or "\n" in text or junk(text) or orders(text) else text
+    return "" if len(text) > LONGEST_SHOWN or "\n" in text or junk_reason(text) or order_reason(text) else text
 
 
 def _steps_between(
-    seen: Seen, failure: SeenCall, changes: tuple[Difference, ...], between: Sequence[SeenCall]
+    seen: JudgedSession, failure: JudgedCall, changes: tuple[Difference, ...], between: Sequence[JudgedCall]
 ) -> tuple[Difference, ...]:
     """The steps between a failure and the same call again: these steps are the repair."""
     kinds = {change.kind for change in changes}
@@ -242,13 +246,13 @@ def _steps_between(
         return changes
     if len(done) > 1 or done[0].call.kind != "shell" or not done[0].ran:
         return ()
-    step = shown(seen, done[0])
-    if not step or told(step)[0] in ("edit", "vcs", "other", "format"):
+    step = describe_call(seen, done[0])
+    if not step or command_aim(step)[0] in ("edit", "vcs", "other", "format"):
         return ()
     return (Difference("step", "", step[:LONGEST]),) if len(step) <= LONGEST else ()
 
 
-def _way(failure: SeenCall, between: Sequence[SeenCall]) -> tuple[Difference, ...]:
+def _way(failure: JudgedCall, between: Sequence[JudgedCall]) -> tuple[Difference, ...]:
     """Reads of the file that the failed call was about; for a command, other commands that do more than look."""
     found: dict[Difference, None] = {}
     for each in between:
@@ -257,33 +261,37 @@ def _way(failure: SeenCall, between: Sequence[SeenCall]) -> tuple[Difference, ..
         if failure.call.kind != "shell":
             if _reads(failure, each):
                 found[Difference("read")] = None
-        elif each.call.kind == "shell" and not _looks(each) and told(text_of(each.call.input))[0] not in _WORK:
+        elif (
+            each.call.kind == "shell"
+            and not _looks(each)
+            and command_aim(command_text(each.call.input))[0] not in _WORK
+        ):
             step = Difference("step", "", form_of(each))
             if not _unfit(step):
                 found[step] = None
     return tuple(found)
 
 
-def _reads(failure: SeenCall, step: SeenCall) -> bool:
+def _reads(failure: JudgedCall, step: JudgedCall) -> bool:
     about = base_name(file_of(failure.call))
     if not about:
         return False
     if step.call.kind == "shell":
-        text = text_of(step.call.input)
-        return told(text)[0] in _LOOKS and about in names_in(text)
+        text = command_text(step.call.input)
+        return command_aim(text)[0] in _LOOKS and about in file_names_in(text)
     return step.call.kind in ("read", "search") and base_name(file_of(step.call)) == about
 
 
-def _looks(step: SeenCall) -> bool:
+def _looks(step: JudgedCall) -> bool:
     if step.call.kind == "shell":
-        text = text_of(step.call.input)
-        return not text or told(text)[0] in _LOOKS
+        text = command_text(step.call.input)
+        return not text or command_aim(text)[0] in _LOOKS
     return step.call.kind in ("read", "search", "plan")
 
 
 def _unfit(change: Difference) -> bool:
     texts = [text for text in (change.was, change.now, change.about) if text]
-    return any(len(text) > LONGEST or junk(text) or one_line(text) != text or "`" in text for text in texts)
+    return any(len(text) > LONGEST or junk_reason(text) or one_line(text) != text or "`" in text for text in texts)
 
 
 def _names(result: str, change: Difference) -> bool:

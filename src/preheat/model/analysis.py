@@ -16,7 +16,7 @@ class Assessment(NamedTuple):
     profile: SessionProfile
 
 
-class Note(NamedTuple):
+class LearnerNote(NamedTuple):
     """What a learner keeps of a session; `notes` is None where it found nothing."""
 
     learner: str
@@ -29,6 +29,6 @@ class Analysis(NamedTuple):
 
     records: tuple[CallRecord, ...]
     profile: SessionProfile
-    notes: tuple[Note, ...]
+    notes: tuple[LearnerNote, ...]
     """Empty for a session that no person started: nothing is learned from it."""
     episodes: tuple[Episode, ...]

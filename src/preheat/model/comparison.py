@@ -9,19 +9,19 @@ import msgspec
 
 from preheat.model.profile import Rate
 
-Verdict: TypeAlias = Literal["preserved", "not preserved", "too little data"]
-Finding: TypeAlias = Literal["a is higher", "b is higher", "no difference shown", "too little data"]
-Crossed: TypeAlias = Literal["in place", "compaction", "continuation"]
+PreservationVerdict: TypeAlias = Literal["preserved", "not preserved", "too little data"]
+ComparisonFinding: TypeAlias = Literal["a is higher", "b is higher", "no difference shown", "too little data"]
+CrossingKind: TypeAlias = Literal["in place", "compaction", "continuation"]
 """How the work went on after a compaction: in the same session, or in a new one."""
-Unit: TypeAlias = Literal["share", "seconds", "tokens"]
+MeasureUnit: TypeAlias = Literal["share", "seconds", "tokens"]
 
-WINDOW = 30
+COMPARED_CALLS = 30
 """Calls before and after a compaction that are compared by default."""
-MARGIN = 0.2
+PRESERVED_MARGIN = 0.2
 """The relative increase that still counts as preserved, by default."""
 
 
-class Change(msgspec.Struct, frozen=True, kw_only=True):
+class MeasureChange(msgspec.Struct, frozen=True, kw_only=True):
     """One measure before and after a compaction."""
 
     measure: str
@@ -33,12 +33,12 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     """The ratio is above this with 95 % confidence (one-sided); None with too little data."""
     high: float | None = None
     """The ratio is below this with 95 % confidence (one-sided); None with too little data."""
-    verdict: Verdict
+    verdict: PreservationVerdict
     needed: int | None = None
     """With too little data: roughly how many calls each side needs, if in truth nothing changed."""
 
 
-class Boundary(msgspec.Struct, frozen=True, kw_only=True):
+class CompactionBoundary(msgspec.Struct, frozen=True, kw_only=True):
     """One compaction with the measures around it."""
 
     session: str
@@ -48,14 +48,14 @@ class Boundary(msgspec.Struct, frozen=True, kw_only=True):
     agent: str
     number: int
     """Its number among the compactions of the session, from 1."""
-    how: Crossed
+    how: CrossingKind
     at: float | None
     tokens_before: int | None
-    window: tuple[Change, ...]
+    window: tuple[MeasureChange, ...]
     """Equal windows on both sides: the main comparison."""
-    whole: tuple[Change, ...]
+    whole: tuple[MeasureChange, ...]
     """Everything between the neighbouring boundaries."""
-    verdict: Verdict
+    verdict: PreservationVerdict
 
 
 class CompactionCheck(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,16 +67,16 @@ class CompactionCheck(msgspec.Struct, frozen=True, kw_only=True):
     """Calls in a window, at most."""
     sessions: int
     crossings: int
-    window: tuple[Change, ...]
-    whole: tuple[Change, ...]
-    agents: dict[str, tuple[Change, ...]]
+    window: tuple[MeasureChange, ...]
+    whole: tuple[MeasureChange, ...]
+    agents: dict[str, tuple[MeasureChange, ...]]
     """The windows by agent, where there is more than one."""
-    verdict: Verdict
+    verdict: PreservationVerdict
     """Of the error rate in the windows: this measure was chosen beforehand."""
-    boundaries: tuple[Boundary, ...]
+    boundaries: tuple[CompactionBoundary, ...]
 
 
-class Side(msgspec.Struct, frozen=True, kw_only=True):
+class ComparisonSide(msgspec.Struct, frozen=True, kw_only=True):
     """One side of a comparison."""
 
     label: str
@@ -91,7 +91,7 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     """One measure on both sides. For shares `count` of `total`; for amounts their sum over the calls."""
 
     measure: str
-    unit: Unit
+    unit: MeasureUnit
     a_count: float
     a_total: int
     a: float | None
@@ -104,16 +104,16 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     high: float | None = None
     p: float | None = None
     """The p-value of the difference."""
-    finding: Finding
+    finding: ComparisonFinding
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
-    a: Side
-    b: Side
+    a: ComparisonSide
+    b: ComparisonSide
     of: Literal["sessions", "sets"]
     method: str
     differences: tuple[Difference, ...]
     """The first one, the error rate, decides; the others are for information."""
     shared: int
     """Sessions of both sets; they count in the smaller set only."""
-    verdict: Finding
+    verdict: ComparisonFinding

@@ -7,11 +7,11 @@ import msgspec
 
 from preheat.model.lesson import Example, LessonKind
 
-BUDGET = 2000
+TOKEN_BUDGET = 2000
 """Tokens. One agent moves hook texts over 2,500 tokens to a file, and more lessons lower success rather than raise it."""
 
 
-class Item(msgspec.Struct, frozen=True, kw_only=True):
+class ContextLesson(msgspec.Struct, frozen=True, kw_only=True):
     """One lesson as it is handed out."""
 
     lesson: str
@@ -38,10 +38,10 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     task: str
     agent: str = ""
     project: str = ""
-    budget: int = BUDGET
+    budget: int = TOKEN_BUDGET
     tokens: int = 0
     """Of the rendered text, as estimated; never over the budget."""
-    items: tuple[Item, ...] = ()
+    items: tuple[ContextLesson, ...] = ()
     addendum: str = ""
     template: str = ""
     """Name and digest (`name@digest`) where it was made from a template."""
@@ -53,6 +53,6 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     """How many lessons were not taken, by reason."""
 
     @property
-    def of_this_project(self) -> bool:
+    def is_from_this_project(self) -> bool:
         """Whether all lessons were learned in the session's own project; a template may be from elsewhere."""
         return bool(self.project) and not self.template

@@ -8,10 +8,10 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-Use: TypeAlias = Literal["read", "changed", "made", "removed"]
+FileUseKind: TypeAlias = Literal["read", "changed", "made", "removed"]
 """What was done to a file. `made`: written as a whole. `removed` may be a folder with everything in it."""
 
-Ending: TypeAlias = Literal["passed", "failed", "unclear"]
+CheckEnding: TypeAlias = Literal["passed", "failed", "unclear"]
 """How a check ended; `unclear` where it gave no result: mistyped, refused, cut off."""
 
 
@@ -20,7 +20,7 @@ class FileUse(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     path: str
     """Relative to the project."""
-    use: Use
+    use: FileUseKind
     seqs: tuple[int, ...]
     """Numbers of the first such calls among those of the session."""
 
@@ -33,7 +33,7 @@ class Rename(msgspec.Struct, frozen=True, array_like=True, gc=False):
     seq: int
 
 
-class CheckUse(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class CheckRun(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A test, a build, a linter or a type checker that was run."""
 
     form: str
@@ -41,7 +41,7 @@ class CheckUse(msgspec.Struct, frozen=True, array_like=True, gc=False):
     command: str
     """As it was typed, on one line."""
     purpose: str
-    ended: Ending
+    ending: CheckEnding
     seconds: float | None
     seq: int
 
@@ -60,14 +60,14 @@ class Episode(msgspec.Struct, frozen=True, array_like=True):
     files: tuple[FileUse, ...]
     """In the order of their first use."""
     renames: tuple[Rename, ...]
-    checks: tuple[CheckUse, ...]
+    checks: tuple[CheckRun, ...]
     closing: str
     """The last text of the agent, on one line; may be empty."""
     first_seq: int
     """Number of the first call among those of the session."""
     calls: int
 
-    def paths(self, *uses: Use) -> tuple[str, ...]:
+    def paths(self, *uses: FileUseKind) -> tuple[str, ...]:
         """The paths that were used in one of these ways, each once."""
         return tuple(dict.fromkeys(each.path for each in self.files if each.use in uses))
 

@@ -17,11 +17,11 @@ MetricName: TypeAlias = Literal[
 ]  # fmt: skip
 """`misuse` is what version 0.1.0 called `mistakes`: it is read in plans that were stored then, and never written."""
 
-Verdict: TypeAlias = Literal["helps", "hurts", "no difference", "too little data"]
+EffectVerdict: TypeAlias = Literal["helps", "hurts", "no difference", "too little data"]
 """`no difference`: the interval lies within the margin; an interval that holds zero and more is `too little data`."""
 
 
-class Unit(msgspec.Struct, frozen=True, kw_only=True):
+class Observation(msgspec.Struct, frozen=True, kw_only=True):
     """One session in a comparison, measured by one metric: `above / below`. For a plain mean `below` is 1."""
 
     session: str
@@ -37,7 +37,7 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
     at: float = 0.0
 
 
-class Estimate(msgspec.Struct, frozen=True, kw_only=True):
+class EffectEstimate(msgspec.Struct, frozen=True, kw_only=True, rename={"remarks": "named"}):
     """The difference that an arm makes to a metric: `arm` minus `against`."""
 
     metric: str
@@ -69,7 +69,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     """Degrees of freedom of the interval."""
     clusters: int = 0
     """The number of clusters, where these and not sessions are the unit of the variance."""
-    named: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
     """What a reader must know: sessions left out, an arm without variance, one project only."""
 
 
@@ -86,20 +86,20 @@ MARGINS: dict[MetricName, float] = {
 """The smallest difference that matters, by default."""
 SHARES: frozenset[MetricName] = frozenset(["mistakes", "errors", "success", "rating"])
 """Metrics that cannot differ by more than 1."""
-WORSE = 0.1
+GUARDRAIL_MARGIN = 0.1
 """The relative worsening that a guardrail allows."""
-MATCHED = 0.05
+PLACEBO_TOLERANCE = 0.05
 """The relative difference allowed between the tokens of a placebo and of the warm context."""
 EARLIER_METRICS: dict[str, MetricName] = {"misuse": "mistakes"}
 """Metrics by the names that version 0.1.0 had for them."""
-STANDING = "standing"
+HOLDOUT = "standing"
 """The name of the holdout: the comparison that always runs, warm against sessions that are held out."""
 
-Dealt: TypeAlias = Literal["warm", "cold", "placebo", "note", "unassigned"]
+AssignedArm: TypeAlias = Literal["warm", "cold", "placebo", "note", "unassigned"]
 """`unassigned`: the session's start was missed; it is treated as warm and counts nowhere."""
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ExperimentPlan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The plan of a comparison, made before its first session. Never changed: its digest is in every assignment."""
 
     name: str
@@ -127,8 +127,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             force_setattr(self, "guardrails", tuple(EARLIER_METRICS.get(each, each) for each in self.guardrails))
 
     @property
-    def standing(self) -> bool:
-        return self.name == STANDING
+    def is_holdout(self) -> bool:
+        return self.name == HOLDOUT
 
     @property
     def sessions(self) -> int | None:
@@ -145,7 +145,7 @@ class Assignment(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, 
     """The first session of its line of continuations: the arm was assigned to that one."""
     experiment: str
     """Name and digest of the plan."""
-    arm: Dealt
+    arm: AssignedArm
     shares: dict[str, float] = {}
     """Shares by arm at the time of the assignment."""
     agent: str = ""
@@ -156,7 +156,15 @@ class Assignment(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, 
     """Why it is unassigned."""
 
 
-class Delivery(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="lot", tag="given"):
+class Delivery(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    omit_defaults=True,
+    tag_field="lot",
+    tag="given",
+    rename={"withheld": "spared"},
+):
     """What a session was given at its start, and which lessons were withheld at random."""
 
     session: str
@@ -170,12 +178,12 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, ta
     """The template of these lessons, as `name@digest`, whatever the arm."""
     shown: tuple[str, ...] = ()
     """Lessons that could have been withheld at random and were given; `withheld`: those that were withheld."""
-    spared: tuple[str, ...] = ()
+    withheld: tuple[str, ...] = ()
     probability: float = 1.0
     """Of being given, for each of these lessons."""
 
 
-class AdviceLot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="lot", tag="advice"):
+class AdviceAssignment(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="lot", tag="advice"):
     """A moment at which there was advice to give, and whether it was given."""
 
     session: str
@@ -189,7 +197,7 @@ class AdviceLot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, t
     """Of being given."""
 
 
-Lot: TypeAlias = Assignment | Delivery | AdviceLot
+AssignmentRecord: TypeAlias = Assignment | Delivery | AdviceAssignment
 
 
 class Rating(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -213,10 +221,10 @@ class LedgerEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """Of the experiment, or the id of the lesson."""
     sentence: str
     verdict: str = ""
-    plan: Plan | None = None
+    plan: ExperimentPlan | None = None
     digest: str = ""
     """Of the plan."""
-    estimates: tuple[Estimate, ...] = ()
+    estimates: tuple[EffectEstimate, ...] = ()
     problems: tuple[str, ...] = ()
     sessions: dict[str, int] = {}
     """By arm; of a lesson: `shown` and `withheld`."""
@@ -226,7 +234,7 @@ class LedgerEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """The digest of the line before, so that a changed or missing line is noticed."""
 
 
-class Went(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class SessionResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How a session went: the values that the metrics of a comparison need."""
 
     session: str

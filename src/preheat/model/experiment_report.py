@@ -7,66 +7,66 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from preheat.model.experiment import Estimate, LedgerEntry, Plan, Rating, Verdict
-from preheat.model.listing import Summary
+from preheat.model.experiment import EffectEstimate, EffectVerdict, ExperimentPlan, LedgerEntry, Rating
+from preheat.model.listing import SessionSummary
 
-GuardrailStanding: TypeAlias = Literal["held", "broken", "not known"]
+GuardrailState: TypeAlias = Literal["held", "broken", "not known"]
 ExperimentState: TypeAlias = Literal["running", "stopped", "standing"]
 
 
-class Guarded(msgspec.Struct, frozen=True):
+class GuardrailStatus(msgspec.Struct, frozen=True):
     """Whether a guardrail holds: a metric that must not get worse by more than a margin."""
 
     metric: str
-    standing: GuardrailStanding
+    state: GuardrailState
     sentence: str
 
 
-class Epoch(msgspec.Struct, frozen=True, kw_only=True):
+class AssignmentEpoch(msgspec.Struct, frozen=True, kw_only=True):
     """Sessions that were assigned with the same shares."""
 
     shares: dict[str, float]
-    drawn: dict[str, int]
+    assigned: dict[str, int]
     since: float
     until: float
 
 
-class Report(msgspec.Struct, frozen=True, kw_only=True):
+class ExperimentReport(msgspec.Struct, frozen=True, kw_only=True):
     """All that is known of a comparison."""
 
     name: str
     experiment: str
     state: ExperimentState
-    plan: Plan
+    plan: ExperimentPlan
     sentence: str
     verdict: str
     final: bool
     """The planned end is reached: the interval for one look counts, else the always-valid one."""
-    drawn: dict[str, int]
+    assigned: dict[str, int]
     """Assigned sessions by arm, each with its continuations; `measured`: those of them that are measured."""
     measured: dict[str, int]
-    estimates: tuple[Estimate, ...] = ()
+    estimates: tuple[EffectEstimate, ...] = ()
     """Warm against each other arm, in the metric of the plan; the first one decides."""
-    guardrails: tuple[Guarded, ...] = ()
+    guardrails: tuple[GuardrailStatus, ...] = ()
     """Metrics that must not get worse by more than a tenth; `guardrail_estimates`: their estimates."""
-    guarded: tuple[Estimate, ...] = ()
-    secondary: tuple[Estimate, ...] = ()
+    guardrail_estimates: tuple[EffectEstimate, ...] = ()
+    secondary: tuple[EffectEstimate, ...] = ()
     """The other metrics, warm against the first other arm: for information, not for the verdict."""
     corrected: dict[str, float] = {}
     """By metric: the p-value of the secondary estimates, corrected by Holm."""
     ratios: str = ""
     ratios_broken: bool = False
-    given: dict[str, int] = {}
+    deliveries: dict[str, int] = {}
     """By arm: sessions that were given something. `nothing_to_give`: sessions without any lesson to give, in any arm."""
     nothing_to_give: int = 0
-    epochs: tuple[Epoch, ...] = ()
+    epochs: tuple[AssignmentEpoch, ...] = ()
     projects: int = 0
     since: float = 0.0
     problems: tuple[str, ...] = ()
 
 
 # Effects of lessons, templates and advice.
-class Utility(msgspec.Struct, frozen=True):
+class LessonUtility(msgspec.Struct, frozen=True):
     """The effect of showing a lesson on the mistake rate. Below zero is good."""
 
     item: str
@@ -84,14 +84,14 @@ class Utility(msgspec.Struct, frozen=True):
     """The chance that the effect has the other sign."""
     q: float | None
     """Benjamini and Hochberg's false discovery rate over all lessons, from the raw effect."""
-    verdict: Verdict
+    verdict: EffectVerdict
     """`no difference`: the interval lies within the margin."""
 
 
-class ItemEffect(msgspec.Struct, frozen=True, kw_only=True):
+class LessonEffect(msgspec.Struct, frozen=True, kw_only=True):
     """The effect of a lesson, with its sentence and its last line in the ledger."""
 
-    utility: Utility
+    utility: LessonUtility
     text: str = ""
     """Empty where it is not learned any more."""
     entry: LedgerEntry | None = None
@@ -103,14 +103,14 @@ class TemplateEffect(msgspec.Struct, frozen=True, kw_only=True):
 
     template: str
     """As `name@digest`."""
-    estimate: Estimate
+    estimate: EffectEstimate
     entry: LedgerEntry | None = None
 
 
 class AdviceEffect(msgspec.Struct, frozen=True, kw_only=True):
     """The effect of advice on mistakes in the next calls."""
 
-    estimate: Estimate
+    estimate: EffectEstimate
     next_calls: int
     """How many calls after the advice are counted."""
     moments_without_calls_after: int
@@ -135,37 +135,37 @@ class SampleSize(msgspec.Struct, frozen=True):
     """Sessions in both arms together by the formula of the delta method."""
     curve: tuple[tuple[int, float], ...]
     """Sessions and power, as simulated."""
-    draws: int
-    drawn_from: tuple[int, int]
+    simulations: int
+    sampled_from: tuple[int, int]
     """Earlier sessions and clusters that the simulation drew from."""
-    named: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
 
-class Needed(msgspec.Struct, frozen=True, kw_only=True):
+class SampleSizeForecast(msgspec.Struct, frozen=True, kw_only=True):
     """How many sessions a comparison needs, and how long that takes here."""
 
     metric: str
     margin: float
     plan: SampleSize
-    worse: bool
+    is_loss: bool
     """The metric cannot improve by the margin: the plan is for a worsening."""
-    a_week: float
+    sessions_per_week: float
     """Sessions per week over the last four weeks that had something to count."""
-    wider: float
+    interval_factor: float
     """The width of the always-valid interval divided by that of the interval for one look."""
 
     @property
     def weeks(self) -> float | None:
-        return self.plan.sessions / self.a_week if self.a_week else None
+        return self.plan.sessions / self.sessions_per_week if self.sessions_per_week else None
 
 
 # Plans, the ledger, ratings.
-class ListedPlan(msgspec.Struct, frozen=True, kw_only=True):
+class ListedExperiment(msgspec.Struct, frozen=True, kw_only=True):
     """A comparison that was started, running or stopped."""
 
     experiment: str
     """The name of the plan, and the digest of it."""
-    plan: Plan
+    plan: ExperimentPlan
     stopped: float | None
     """When it was stopped; None: it runs."""
     verdict: str | None
@@ -176,7 +176,7 @@ class StartedExperiment(msgspec.Struct, frozen=True, kw_only=True):
     """A comparison that has just been started."""
 
     experiment: str
-    plan: Plan
+    plan: ExperimentPlan
     agents_call: bool
     """Whether any agent has Preheat installed: otherwise no session can take part."""
 
@@ -184,7 +184,7 @@ class StartedExperiment(msgspec.Struct, frozen=True, kw_only=True):
 class StoppedExperiment(msgspec.Struct, frozen=True, kw_only=True):
     """A comparison that has just been stopped: its report and its line in the ledger."""
 
-    report: Report
+    report: ExperimentReport
     entry: LedgerEntry
 
 
@@ -192,11 +192,11 @@ class ExperimentStatus(msgspec.Struct, frozen=True, kw_only=True):
     """What is randomised now, in a sentence, and the reports."""
 
     sentence: str
-    reports: tuple[Report, ...]
+    reports: tuple[ExperimentReport, ...]
     """Of each running experiment, else of the holdout; empty where there is no archive."""
 
 
-class Ledger(msgspec.Struct, frozen=True, kw_only=True):
+class ExperimentLedger(msgspec.Struct, frozen=True, kw_only=True):
     """Every comparison that ended and every lesson that was withdrawn, whatever the verdict."""
 
     entries: tuple[LedgerEntry, ...]
@@ -208,6 +208,6 @@ class RatedSession(msgspec.Struct, frozen=True, kw_only=True):
     """A person's rating of a session, as it was stored."""
 
     rating: Rating
-    session: Summary
+    session: SessionSummary
     shortened: bool
     """The note was too long and was cut."""

@@ -4,7 +4,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 ExportForm: TypeAlias = Literal["atif", "jsonl", "openai", "raw"]
 
-ENDINGS: dict[ExportForm, str] = {"atif": ".json", "jsonl": ".jsonl", "openai": ".chat.json", "raw": ".raw"}
+EXPORT_SUFFIXES: dict[ExportForm, str] = {"atif": ".json", "jsonl": ".jsonl", "openai": ".chat.json", "raw": ".raw"}
 """The suffix of its files, by format."""
 
 
@@ -16,7 +16,7 @@ class ExportedFile(NamedTuple):
     bytes: int
 
 
-class Exported(NamedTuple):
+class ExportResult(NamedTuple):
     """The files of an export, and the sessions that were not written."""
 
     files: list[ExportedFile]

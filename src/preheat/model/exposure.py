@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-Verdict: TypeAlias = Literal["helps", "hurts", "no difference shown", "not measured"]
+ExposureVerdict: TypeAlias = Literal["helps", "hurts", "no difference shown", "not measured"]
 """`no difference shown`: the interval holds zero, which is not the same as no effect."""
 
 
@@ -23,7 +23,7 @@ class Exposure(msgspec.Struct, frozen=True):
     at: float | None = None
 
 
-class Measured(msgspec.Struct, frozen=True):
+class MeasuredSession(msgspec.Struct, frozen=True):
     """How one session went."""
 
     session: str
@@ -35,7 +35,7 @@ class Measured(msgspec.Struct, frozen=True):
     """Whether its last check passed; None where it had none."""
 
 
-class Effect(msgspec.Struct, frozen=True):
+class ExposureEffect(msgspec.Struct, frozen=True):
     """The effect of showing a lesson on the rate of mistakes per call. Below zero is good."""
 
     item: str
@@ -47,4 +47,4 @@ class Effect(msgspec.Struct, frozen=True):
     low: float | None
     """The ends of the 95 % interval."""
     high: float | None
-    verdict: Verdict
+    verdict: ExposureVerdict

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeAlias
 
-Files: TypeAlias = Callable[[Mapping[str, str]], dict[str, str]]
+FileStamps: TypeAlias = Callable[[Mapping[str, str]], dict[str, str]]
 """Lists the files and databases that an agent keeps in an environment, with stamps, so that new sessions can be found."""
 
 
@@ -21,7 +21,7 @@ class Endpoint(NamedTuple):
     """The environment variable with the key; empty: none is needed. The key itself is never written to a file."""
 
 
-class Settled(NamedTuple):
+class HeadlessSetup(NamedTuple):
     """The set-up of an agent in an empty home, so that it uses one endpoint and no other."""
 
     files: Mapping[str, str] = {}
@@ -32,7 +32,7 @@ class Settled(NamedTuple):
     """The model's name for the agent's option; empty where a file names it."""
 
 
-class Asked(NamedTuple):
+class HeadlessRequest(NamedTuple):
     """What a headless run of an agent is asked to do."""
 
     prompt: str
@@ -46,28 +46,28 @@ class Asked(NamedTuple):
     """The limit of turns, for agents that have one; 0: the agent's default."""
 
 
-class Headless(NamedTuple):
+class HeadlessProgram(NamedTuple):
     """How one agent is started."""
 
     program: str
     """Its name on the PATH."""
-    arguments: Callable[[Asked], list[str]]
+    arguments: Callable[[HeadlessRequest], list[str]]
     """Makes the arguments, with the prompt unless it is read from the input. They grant no more permissions than work in the
     folder needs, as far as the agent has such a setting."""
     reads_input: bool = False
     """The prompt is read from standard input, so it may be of any length and begin with a dash."""
     environment: Mapping[str, str] = {}
-    tried: str = ""
+    tested_version: str = ""
     """The version of the program that training was tested with; empty: none."""
-    settle: Callable[[Endpoint, str, Mapping[str, str]], Settled] | None = None
+    set_up: Callable[[Endpoint, str, Mapping[str, str]], HeadlessSetup] | None = None
     """Sets it up for an endpoint, in a home, with an environment that has the key; None where that is not supported."""
-    file: str = ""
+    instructions_file: str = ""
     """The instructions file in the working folder that it reads at its start; empty: none."""
     out_of_turns: str = ""
     """What it prints when the limit of turns is reached; empty: it has no such limit."""
-    recorded: str = ""
+    record_suffix: str = ""
     """The suffix of the file that it is told to write its session to; empty: it has a place of its own."""
 
-    def record(self, folder: str, name: str) -> str:
+    def record_path(self, folder: str, name: str) -> str:
         """The path that a session is to be written to; empty where the agent has a place of its own."""
-        return os.path.join(folder, f"{name}{self.recorded}") if self.recorded else ""
+        return os.path.join(folder, f"{name}{self.record_suffix}") if self.record_suffix else ""

@@ -5,10 +5,10 @@ Knows nothing of how it is found out.
 
 import msgspec
 
-from preheat.model.listing import Totals
+from preheat.model.listing import AgentTotals
 
 
-class Holdings(msgspec.Struct, frozen=True):
+class ArchiveSummary(msgspec.Struct, frozen=True):
     """What the archive holds."""
 
     path: str
@@ -19,7 +19,7 @@ class Holdings(msgspec.Struct, frozen=True):
     last: float | None
 
 
-class AgentNews(msgspec.Struct, frozen=True):
+class AgentOverview(msgspec.Struct, frozen=True):
     """The files of one agent, and how many are not in the archive yet."""
 
     agent: str
@@ -33,11 +33,11 @@ class AgentNews(msgspec.Struct, frozen=True):
 class Overview(msgspec.Struct, frozen=True):
     """All agents, and the archive if there is one."""
 
-    agents: list[AgentNews]
-    archive: Holdings | None
+    agents: list[AgentOverview]
+    archive: ArchiveSummary | None
 
 
-class Place(msgspec.Struct, frozen=True):
+class PlaceHealth(msgspec.Struct, frozen=True):
     """A folder that was looked at. `state`: found, missing or unreadable."""
 
     path: str
@@ -52,12 +52,12 @@ class AgentHealth(msgspec.Struct, frozen=True):
     agent: str
     title: str
     state: str
-    places: list[Place]
+    places: list[PlaceHealth]
     files: int
     waiting: int
     """Files that are new or have changed since the last sync."""
     newest: float | None
-    held: Totals | None
+    held: AgentTotals | None
     """What the archive holds of it."""
     gone: int
     """Files that the agent has deleted and the archive still has."""
@@ -76,7 +76,7 @@ class ArchiveHealth(msgspec.Struct, frozen=True):
     verified: bool | None = None
 
 
-class Trouble(msgspec.Struct, frozen=True):
+class SourceProblem(msgspec.Struct, frozen=True):
     """A line of a transcript that could not be read."""
 
     path: str
@@ -84,11 +84,11 @@ class Trouble(msgspec.Struct, frozen=True):
     message: str
 
 
-class Examination(msgspec.Struct, frozen=True):
+class HealthReport(msgspec.Struct, frozen=True):
     """The whole state. `findings`: what is wrong with files and archive, each with what to do."""
 
     agents: list[AgentHealth]
     archive: ArchiveHealth
     findings: list[str]
-    problems: list[Trouble]
+    problems: list[SourceProblem]
     problem_count: int

@@ -5,11 +5,11 @@ Knows nothing of how it is stored, nor of the state that follows from it.
 
 import msgspec
 
-from preheat.model.experiment import Lot
+from preheat.model.experiment import AssignmentRecord
 from preheat.model.live import Advisory, LiveEvent
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class JournalEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename={"assignments": "lots"}):
     """The events of one hook call (or of a look at the transcript), and the answer."""
 
     seq: int = 0
@@ -30,7 +30,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The advisory that was given."""
     withheld: Advisory | None = None
     """The advisory that was withheld at random."""
-    lots: tuple[Lot, ...] = ()
+    assignments: tuple[AssignmentRecord, ...] = ()
     """Assignments that were made: arm, lessons, advice."""
     context: str = ""
     """The id of the context that was given."""

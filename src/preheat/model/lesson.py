@@ -82,7 +82,7 @@ class Example(msgspec.Struct, frozen=True):
     """Whose tool it is: other agents name theirs differently."""
 
 
-class Check(msgspec.Struct, frozen=True):
+class CheckResult(msgspec.Struct, frozen=True):
     """The last result of a check (a test, a build, a linter) in a session."""
 
     command: str
@@ -97,7 +97,7 @@ class ResumePacket(msgspec.Struct, frozen=True, kw_only=True):
     session: str
     goal: str
     """What the person last asked for, capped."""
-    checks: tuple[Check, ...] = ()
+    checks: tuple[CheckResult, ...] = ()
     """The last result of each check, failing ones first."""
     failing: str = ""
     """The signature of the failing check that matters most."""
@@ -177,7 +177,7 @@ class Lesson(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             return 0.5
         return float(0.5 ** (max(0.0, now - self.last_seen) / DAY / self.half_life))
 
-    def usable(self, now: float) -> bool:
+    def is_usable(self, now: float) -> bool:
         """Whether it may be given to a session."""
         return self.status == "active" and (self.expires_at is None or self.expires_at > now)
 
@@ -188,7 +188,7 @@ def lesson_id(kind: LessonKind, scope: Scope, *key: str) -> str:
     return f"{kind[0]}{blake2b(text.encode('utf-8', 'replace'), digest_size=4).hexdigest()}"
 
 
-def support_of(evidence: Iterable[Evidence]) -> Support:
+def count_support(evidence: Iterable[Evidence]) -> Support:
     """Count all evidence, of which a lesson keeps only some."""
     sides: tuple[list[Evidence], list[Evidence]] = ([], [])
     for each in evidence:
@@ -197,7 +197,7 @@ def support_of(evidence: Iterable[Evidence]) -> Support:
     return Support(len(good), len({each.session for each in good}), len(bad), len({each.session for each in bad}))
 
 
-def kept_evidence(evidence: Iterable[Evidence]) -> tuple[Evidence, ...]:
+def select_evidence(evidence: Iterable[Evidence]) -> tuple[Evidence, ...]:
     """The newest evidence for and against, at most `MOST_EVIDENCE` together, in time order; undated evidence counts as old."""
     ordered = sorted(evidence, key=lambda each: (each.at or 0.0, each.session, each.seq or 0), reverse=True)
     against = [each for each in ordered if each.against][: MOST_EVIDENCE // 4]
@@ -206,13 +206,13 @@ def kept_evidence(evidence: Iterable[Evidence]) -> tuple[Evidence, ...]:
 
 
 # Marks and approvals by a person.
-Mark: TypeAlias = Literal["pinned", "retired"]
+MarkKind: TypeAlias = Literal["pinned", "retired"]
 
 
-class Marked(NamedTuple):
+class LessonMark(NamedTuple):
     """A mark on a lesson: `pinned` is given whenever it fits, `retired` never again."""
 
-    mark: Mark
+    mark: MarkKind
     why: str = ""
     at: float = 0.0
 

@@ -6,7 +6,7 @@ Frozen values. Knows nothing of how the archive is queried.
 import msgspec
 
 
-class Summary(msgspec.Struct, frozen=True, kw_only=True):
+class SessionSummary(msgspec.Struct, frozen=True, kw_only=True):
     """A session as the lists show it."""
 
     key: str
@@ -35,7 +35,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     cache_write_tokens: int
 
 
-class Filter(msgspec.Struct, frozen=True, kw_only=True):
+class SessionFilter(msgspec.Struct, frozen=True, kw_only=True):
     """Which sessions to choose: every condition that is set must hold. Texts match anywhere, ignoring case."""
 
     agent: str | None = None
@@ -48,10 +48,10 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
     subagents: bool = True
 
 
-class Hit(msgspec.Struct, frozen=True, kw_only=True):
+class SearchHit(msgspec.Struct, frozen=True, kw_only=True):
     """A passage that a search found, with its session."""
 
-    session: Summary
+    session: SessionSummary
     line: int
     kind: str
     text: str
@@ -60,14 +60,14 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
 class ForgetPlan(msgspec.Struct, frozen=True):
     """What `forget` will delete."""
 
-    sessions: list[Summary]
+    sessions: list[SessionSummary]
     files: list[str]
     """The agents' own files, which stay."""
-    copies: list[Summary]
+    copies: list[SessionSummary]
     """Continuations and forks of these sessions, which may repeat parts of them and stay."""
 
 
-class Totals(msgspec.Struct, frozen=True, kw_only=True):
+class AgentTotals(msgspec.Struct, frozen=True, kw_only=True):
     """What the archive holds of one agent."""
 
     agent: str

@@ -16,7 +16,7 @@ PHASES: tuple[Phase, ...] = ("warmup", "productive", "exploring", "struggling", 
 
 SignalName: TypeAlias = Literal["focus", "loop", "debt", "drift", "pressure", "mistake", "trust", "phase"]
 
-Start: TypeAlias = Literal["startup", "resume", "clear", "compact", "fork"]
+StartKind: TypeAlias = Literal["startup", "resume", "clear", "compact", "fork"]
 
 
 # Events, as the fold takes them.
@@ -24,11 +24,11 @@ class _Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", gc=Fal
     at: float | None = None
 
 
-class Began(_Event, frozen=True, kw_only=True, tag="began", gc=False):
-    source: Start = "startup"
+class StartEvent(_Event, frozen=True, kw_only=True, tag="began", gc=False):
+    source: StartKind = "startup"
 
 
-class Asked(_Event, frozen=True, kw_only=True, tag="asked", gc=False):
+class PromptEvent(_Event, frozen=True, kw_only=True, tag="asked", gc=False):
     """A person's prompt."""
 
     words: tuple[str, ...] = ()
@@ -37,7 +37,7 @@ class Asked(_Event, frozen=True, kw_only=True, tag="asked", gc=False):
     """Paths it mentions, relative to the project."""
 
 
-class Called(_Event, frozen=True, kw_only=True, tag="called", gc=False):
+class CallEvent(_Event, frozen=True, kw_only=True, tag="called", gc=False):
     """A finished tool call, judged."""
 
     turn: str = ""
@@ -78,23 +78,23 @@ class Called(_Event, frozen=True, kw_only=True, tag="called", gc=False):
     """The size of the model's context window, where known."""
 
 
-class Compacted(_Event, frozen=True, kw_only=True, tag="compacted", gc=False):
+class CompactionEvent(_Event, frozen=True, kw_only=True, tag="compacted", gc=False):
     """The conversation was replaced by a summary."""
 
 
-class Stopped(_Event, frozen=True, kw_only=True, tag="stopped", gc=False):
+class StopEvent(_Event, frozen=True, kw_only=True, tag="stopped", gc=False):
     """The agent thinks that it is done with the prompt."""
 
 
-class Ended(_Event, frozen=True, kw_only=True, tag="ended", gc=False):
+class EndEvent(_Event, frozen=True, kw_only=True, tag="ended", gc=False):
     """The session is over."""
 
 
-LiveEvent: TypeAlias = Began | Asked | Called | Compacted | Stopped | Ended
+LiveEvent: TypeAlias = StartEvent | PromptEvent | CallEvent | CompactionEvent | StopEvent | EndEvent
 
 
 # Signals and advisories.
-class Reading(msgspec.Struct, frozen=True, kw_only=True):
+class SignalReading(msgspec.Struct, frozen=True, kw_only=True):
     """The value of one signal after an event."""
 
     signal: SignalName
@@ -120,13 +120,13 @@ class Advisory(msgspec.Struct, frozen=True, kw_only=True):
     """The id of the lesson it hands out."""
 
 
-OPEN = f"{PREHEAT_MARK}advisory>"
-CLOSE = f"</{PREHEAT_MARK[1:]}advisory>"
+ADVISORY_OPEN = f"{PREHEAT_MARK}advisory>"
+ADVISORY_CLOSE = f"</{PREHEAT_MARK[1:]}advisory>"
 """The tags around an advisory."""
 _MARKS = re.compile(rf"</?{PREHEAT_MARK.removeprefix('<')}[^>]*>")
 
 
-def without_marks(text: str) -> str:
+def strip_marks(text: str) -> str:
     """The text without Preheat's tags."""
     return _MARKS.sub("", text)
 
@@ -145,12 +145,12 @@ class HookEvent(msgspec.Struct, frozen=True, kw_only=True):
     session: str
     """The host's own id of the session."""
     name: HookName
-    told_as: str = ""
+    host_event: str = ""
     """The host's own name of the event: an answer repeats it."""
     at: float | None = None
     cwd: str = ""
     transcript: str = ""
-    source: Start | None = None
+    source: StartKind | None = None
     prompt: str = ""
     model: str = ""
     call_id: str = ""

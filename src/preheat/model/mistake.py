@@ -10,10 +10,10 @@ import msgspec
 
 from preheat.model.outcome import Cause
 
-CostBy: TypeAlias = Literal["calls", "minutes", "tokens"]
+MistakeCost: TypeAlias = Literal["calls", "minutes", "tokens"]
 """What mistakes are ranked by."""
 
-COSTS: tuple[CostBy, ...] = ("calls", "minutes", "tokens")
+MISTAKE_COSTS: tuple[MistakeCost, ...] = ("calls", "minutes", "tokens")
 
 
 class Occurrence(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,7 +80,7 @@ class Mistake(msgspec.Struct, frozen=True, kw_only=True):
 class Mistakes(msgspec.Struct, frozen=True, kw_only=True):
     """All repeated mistakes, the most expensive first."""
 
-    by: CostBy
+    by: MistakeCost
     min_sessions: int
     causes: tuple[Cause, ...]
     mistakes: tuple[Mistake, ...]

@@ -44,7 +44,7 @@ class Outcome(msgspec.Struct, frozen=True, gc=False):
     """How often verdicts on this evidence are right, 0 to 1."""
 
 
-Ending: TypeAlias = Literal["denied", "interrupted", "running", "empty", "timeout"]
+CallEnding: TypeAlias = Literal["denied", "interrupted", "running", "empty", "timeout"]
 """How a call ended other than by success or failure, where the agent's program says so: refused or interrupted by a person or a
 policy, still running when it was recorded, nothing found, timed out."""
 
@@ -55,7 +55,7 @@ class Dialect(msgspec.Struct, frozen=True):
     Texts are regular expressions for the beginning of a result, without groups that capture.
     """
 
-    fields: dict[str, Ending | dict[str, Ending]] = {}
+    fields: dict[str, CallEnding | dict[str, CallEnding]] = {}
     """By field of a result's detail: what it means when set, or what each of its values means."""
     denied: tuple[str, ...] = ()
     interrupted: tuple[str, ...] = ()
@@ -75,7 +75,7 @@ class Dialect(msgspec.Struct, frozen=True):
 NO_DIALECT = Dialect()
 
 
-def merged(dialects: Iterable[Dialect]) -> Dialect:
+def merge_dialects(dialects: Iterable[Dialect]) -> Dialect:
     """A dialect with the texts of all; fields differ between programs and are left out."""
     known = list(dialects)
     names = [name for name in Dialect.__struct_fields__ if name != "fields"]

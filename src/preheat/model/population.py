@@ -10,15 +10,15 @@ import msgspec
 
 from preheat.model.profile import Rate
 
-Measure: TypeAlias = Literal["errors", "mistakes"]
+FailureMeasure: TypeAlias = Literal["errors", "mistakes"]
 """What is counted: every failure, or only those that were the agent's own mistake."""
 
-MEASURES: tuple[Measure, ...] = ("errors", "mistakes")
+FAILURE_MEASURES: tuple[FailureMeasure, ...] = ("errors", "mistakes")
 
 Direction: TypeAlias = Literal["lower", "higher", "no_difference", "too_little_data"]
 """The sign of a difference or a slope, by its 95 % interval."""
 
-Verdict: TypeAlias = Literal[
+LearningVerdict: TypeAlias = Literal[
     "learning", "learning_and_selection", "selection", "worse", "other_work", "neither", "too_little_data"
 ]
 """What explains how the error rate changes with the length of a session:
@@ -38,17 +38,17 @@ LEAST_EVENTS = 5
 """A slope over fewer failures than this is not reported."""
 
 
-def in_points(value: float) -> str:
+def format_points(value: float) -> str:
     """A difference in percentage points with its sign: `−0.4`; never `-0.0`."""
     text = f"{100 * value:+.1f}"
     return "0.0" if text in ("+0.0", "-0.0") else text.replace("-", "−")
 
 
-TOP = 12
+MOST_CELLS = 12
 """Cells of a grouping that are shown by default."""
 
 
-class Estimate(msgspec.Struct, frozen=True, gc=False):
+class IntervalEstimate(msgspec.Struct, frozen=True, gc=False):
     """A number with its 95 % interval; all None with too little data."""
 
     value: float | None = None
@@ -64,10 +64,10 @@ class Estimate(msgspec.Struct, frozen=True, gc=False):
     def __str__(self) -> str:
         if self.value is None or self.low is None or self.high is None:
             return "too little data"
-        return f"{in_points(self.value)} ({in_points(self.low)} to {in_points(self.high)})"
+        return f"{format_points(self.value)} ({format_points(self.low)} to {format_points(self.high)})"
 
 
-class Cell(msgspec.Struct, frozen=True, kw_only=True):
+class PopulationCell(msgspec.Struct, frozen=True, kw_only=True):
     """The rates of some of the calls, with intervals from resampling sessions; None with too little data."""
 
     name: str
@@ -81,62 +81,62 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     """Calls that were refused, interrupted or unknown: in no rate."""
 
     @property
-    def enough(self) -> bool:
+    def has_enough_data(self) -> bool:
         return self.sessions >= LEAST_SESSIONS and self.errors.total >= LEAST_CALLS
 
 
-class Group(msgspec.Struct, frozen=True):
+class PopulationGroup(msgspec.Struct, frozen=True):
     """The cells of one grouping, those with most calls first, and how many were left out."""
 
-    cells: tuple[Cell, ...]
+    cells: tuple[PopulationCell, ...]
     left_out: int = 0
     left_out_calls: int = 0
 
 
-class EvenBucket(msgspec.Struct, frozen=True):
+class ProjectMean(msgspec.Struct, frozen=True):
     """The mean of the projects' rates, each project with the same weight, with intervals from resampling projects."""
 
     name: str
     projects: int
-    errors: Estimate
-    mistakes: Estimate
+    errors: IntervalEstimate
+    mistakes: IntervalEstimate
 
 
-class Slope(msgspec.Struct, frozen=True, gc=False):
+class SlopeEstimate(msgspec.Struct, frozen=True, gc=False):
     """Change of a rate per 100 messages within sessions, by least squares with a fixed effect for each session."""
 
     name: str
     sessions: int
     calls: int
-    change: Estimate
+    change: IntervalEstimate
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
+class MarathonAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """The marathon question for one measure. Differences are long (over 100 messages) minus short (up to 50)."""
 
-    measure: Measure
-    raw: Estimate
+    measure: FailureMeasure
+    raw: IntervalEstimate
     """(a) Over all calls."""
-    middle: Estimate
+    middle: IntervalEstimate
     """(a) The middle bucket minus the short one."""
-    within_agents: Estimate
+    within_agents: IntervalEstimate
     """(a) Long minus short inside each agent, weighted (Mantel-Haenszel): without the mix of agents."""
-    selection: Estimate
+    selection: IntervalEstimate
     """(b) Over the first 50 messages only: the difference that existed before sessions were long."""
-    selection_hundred: Estimate
+    selection_hundred: IntervalEstimate
     """(b) The same against all sessions that ended within 100 messages."""
-    later: Estimate
+    later: IntervalEstimate
     """(b) Long sessions as a whole minus their first 50 messages; `raw` is `selection` plus this."""
-    slope: Slope
+    slope: SlopeEstimate
     """(c) Over the first 200 messages, with session and kind of work held fixed; over all messages a few very long sessions
     would decide alone."""
-    slope_any_work: Slope
+    slope_any_work: SlopeEstimate
     """(c) The same with the session held fixed only."""
-    slope_all: Slope
+    slope_all: SlopeEstimate
     """(c) Over all messages, with the session and the kind of work held fixed."""
-    checks: tuple[Slope, ...]
+    checks: tuple[SlopeEstimate, ...]
     """(c) The slope on other subsets of the data."""
-    verdict: Verdict
+    verdict: LearningVerdict
     words: tuple[str, ...]
     """The answer in sentences, the conclusion first."""
 
@@ -145,11 +145,11 @@ class Marathon(msgspec.Struct, frozen=True, kw_only=True):
     """Do longer sessions fail less, and why? For all agents (`agent` is empty) or for one."""
 
     agent: str
-    buckets: tuple[Cell, ...]
-    early: tuple[Cell, ...]
+    buckets: tuple[PopulationCell, ...]
+    early: tuple[PopulationCell, ...]
     """The first 50 messages of the sessions in each bucket."""
-    errors: Answer
-    mistakes: Answer
+    errors: MarathonAnswer
+    mistakes: MarathonAnswer
     conclusion: str
     """Both answers in plain words: proficiency is about the agent's own mistakes, not about failing tests."""
 
@@ -163,17 +163,17 @@ class Population(msgspec.Struct, frozen=True, kw_only=True):
     bookkeeping_calls: int
     statuses: dict[str, int]
     causes: dict[str, int]
-    overall: Cell
-    even: tuple[EvenBucket, ...]
+    overall: PopulationCell
+    even: tuple[ProjectMean, ...]
     """All sessions, then the buckets, with equal weights of projects."""
-    tools: Group
-    activities: Group
-    agents: Group
-    models: Group
-    projects: Group
-    windows: tuple[Cell, ...]
+    tools: PopulationGroup
+    activities: PopulationGroup
+    agents: PopulationGroup
+    models: PopulationGroup
+    projects: PopulationGroup
+    windows: tuple[PopulationCell, ...]
     """By place in the session, 25 messages each; the last holds the rest."""
-    tenths: tuple[Cell, ...]
+    tenths: tuple[PopulationCell, ...]
     """By place in the session, as a share of its messages."""
     marathon: Marathon
     by_agent: tuple[Marathon, ...]

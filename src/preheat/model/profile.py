@@ -13,7 +13,7 @@ from preheat.model.session import Relation, ToolKind
 ToolType: TypeAlias = Literal["terminal", "code", "file", "research", "meta", "general"]
 """Families of tools, as the first implementation named them."""
 
-Style: TypeAlias = Literal["command_driven", "conversational", "terse", "detailed", "balanced", "unknown"]
+WritingStyle: TypeAlias = Literal["command_driven", "conversational", "terse", "detailed", "balanced", "unknown"]
 
 
 class CallRecord(msgspec.Struct, frozen=True, gc=False):
@@ -80,7 +80,7 @@ class UserStyle(msgspec.Struct, frozen=True):
     """Share of messages that ask something."""
     commands: float
     """Share of messages that begin with a slash."""
-    style: Style
+    style: WritingStyle
 
 
 class SessionProfile(msgspec.Struct, frozen=True, kw_only=True):

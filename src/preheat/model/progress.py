@@ -5,7 +5,7 @@ Knows nothing of how it is shown. Standard library only: every sync imports it.
 
 from typing import Literal, TypeAlias
 
-Unit: TypeAlias = Literal["bytes", "sessions", "steps"]
+ProgressUnit: TypeAlias = Literal["bytes", "sessions", "steps"]
 """What is counted."""
 
 
@@ -15,7 +15,7 @@ class Progress:
     def wait(self, reason: str) -> None:
         """The work waits for something else."""
 
-    def begin(self, work: str, total: float, unit: Unit = "steps") -> None:
+    def begin(self, work: str, total: float, unit: ProgressUnit = "steps") -> None:
         """Work of this amount begins. `work` is a word for it: `Reading`."""
 
     def advance(self, amount: float = 1, note: str = "") -> None:

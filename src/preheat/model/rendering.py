@@ -15,13 +15,13 @@ Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 PREHEAT_CALL = "preheat_"
 """Ids of calls that Preheat puts into a history begin with this, so that they differ from the agent's own."""
 
-NOTED = "Noted: observations from earlier sessions."
-CALLS_WORKED = "These calls worked."
-PREHEAT_SAID = frozenset((NOTED, CALLS_WORKED))
+NOTED_REPLY = "Noted: observations from earlier sessions."
+CALLS_WORKED_REPLY = "These calls worked."
+PREHEAT_REPLIES = frozenset((NOTED_REPLY, CALLS_WORKED_REPLY))
 """The texts of the assistant in a history that Preheat made: they are not the agent's."""
 
 
-class Exchange(msgspec.Struct, frozen=True):
+class ExampleCall(msgspec.Struct, frozen=True):
     """A real call with its result, as part of a history."""
 
     id: str
@@ -31,48 +31,48 @@ class Exchange(msgspec.Struct, frozen=True):
     agent: str = ""
 
     @property
-    def encoded(self) -> str:
+    def arguments_json(self) -> str:
         """The arguments as JSON text."""
         return msgspec.json.encode(self.arguments).decode()
 
 
-class Said(msgspec.Struct, frozen=True):
+class RenderedMessage(msgspec.Struct, frozen=True):
     """One message in no provider's form: a text, and for an assistant its call, for a tool the call that it answers."""
 
     role: Role
     text: str
-    call: Exchange | None = None
+    call: ExampleCall | None = None
 
     @property
-    def read(self) -> str:
+    def model_text(self) -> str:
         """The text that a model reads."""
         if self.call is None or self.role == "tool":
             return self.text
-        return " ".join(filter(None, (self.text, self.call.tool, self.call.encoded)))
+        return " ".join(filter(None, (self.text, self.call.tool, self.call.arguments_json)))
 
 
-class Parts(NamedTuple):
+class RenderParts(NamedTuple):
     """What a form arranges."""
 
     context: Context
     text: str
     """The whole context in one block; empty for an empty context."""
-    said: tuple[Said, ...]
+    messages: tuple[RenderedMessage, ...]
     """The context as messages, with examples as calls; without the task."""
 
     @property
-    def asked(self) -> tuple[Said, ...]:
+    def task_messages(self) -> tuple[RenderedMessage, ...]:
         """The task as a message; none for an empty task, which providers refuse."""
-        return (Said("user", self.context.task),) if self.context.task.strip() else ()
+        return (RenderedMessage("user", self.context.task),) if self.context.task.strip() else ()
 
 
-class Rendered(msgspec.Struct, frozen=True, kw_only=True):
+class RenderedContext(msgspec.Struct, frozen=True, kw_only=True):
     """A context in one form."""
 
     format: str
     document: Any
     """A text, or the lists and dictionaries of a JSON document."""
-    said: tuple[Said, ...] = ()
+    messages: tuple[RenderedMessage, ...] = ()
     """The messages that the model reads."""
     files: dict[str, str] = {}
     """For forms that are files: texts by path below the target folder."""
@@ -89,20 +89,20 @@ class Renderer(NamedTuple):
     """One form."""
 
     name: str
-    says: str
+    description: str
     """A description in a few words."""
-    render: Callable[[Parts], Rendered]
+    render: Callable[[RenderParts], RenderedContext]
     agent: str = ""
     """The only agent that takes it: examples of other agents are left out."""
-    messages: bool = False
+    uses_messages: bool = False
     """It consists of messages, with examples as calls."""
-    place: Callable[[str, str], str] | None = None
+    insert: Callable[[str, str], str] | None = None
     """Inserts the text into a file with other contents: takes those and the text, returns the new contents."""
-    begins: bool = False
+    can_start_session: bool = False
     """The agent can continue it as a session of its own: see `StartSession`."""
 
 
-class Begun(msgspec.Struct, frozen=True, kw_only=True):
+class StartedSession(msgspec.Struct, frozen=True, kw_only=True):
     """A session in the agent's own store that waits for its first request."""
 
     session: str
@@ -118,5 +118,5 @@ class Begun(msgspec.Struct, frozen=True, kw_only=True):
     """The command that deletes it."""
 
 
-Begin: TypeAlias = Callable[[Rendered, str, Mapping[str, str]], Begun]
+StartSession: TypeAlias = Callable[[RenderedContext, str, Mapping[str, str]], StartedSession]
 """Makes a session of a rendered context, for a folder and an environment. Raises UserError."""

@@ -122,7 +122,7 @@ class ToolResult(_Event, frozen=True, kw_only=True, tag="result"):
     """What the program put before and after `text` for the model (an exit code, tags), where the reader removed it."""
 
     @property
-    def seen(self) -> str:
+    def model_text(self) -> str:
         """The result as the model got it."""
         return f"{self.frame[0]}{self.text}{self.frame[1]}"
 
@@ -179,7 +179,7 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[Problem, ...] = ()
 
 
-def usage(session: Session) -> Usage:
+def sum_usage(session: Session) -> Usage:
     """The tokens of a session: each response once, by the last usage stated for it."""
     last: dict[str, Usage] = {}
     for event in session.events:
@@ -188,7 +188,7 @@ def usage(session: Session) -> Usage:
     return sum(last.values(), Usage())
 
 
-def standing(session: Session) -> list[Event]:
+def surviving_events(session: Session) -> list[Event]:
     """The events that no later `Rewind` has undone."""
     if not any(type(event) is Rewind for event in session.events):
         return list(session.events)
@@ -202,7 +202,7 @@ def standing(session: Session) -> list[Event]:
     return kept
 
 
-def joined(session: Session) -> Iterator[tuple[ToolCall, ToolResult | None]]:
+def pair_calls_with_results(session: Session) -> Iterator[tuple[ToolCall, ToolResult | None]]:
     """Every call with its result, matched by call id."""
     results: dict[str, ToolResult] = {}
     for event in session.events:

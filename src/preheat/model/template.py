@@ -9,16 +9,16 @@ import msgspec
 
 from preheat.model.lesson import Lesson
 
-FORMAT = 1
+TEMPLATE_FORMAT = 1
 """The version of the file format. Every earlier one is read; a newer one is refused with a clear message."""
 
-SHORT = 10
+SHORT_DIGEST_LENGTH = 10
 """Letters of a digest that people see; at least four that identify a version are accepted."""
 
 
-def short_digest(digest: str) -> str:
+def shorten_digest(digest: str) -> str:
     """The short form of a digest, for people."""
-    return digest[:SHORT]
+    return digest[:SHORT_DIGEST_LENGTH]
 
 
 class UserPattern(msgspec.Struct, frozen=True):
@@ -31,7 +31,7 @@ class UserPattern(msgspec.Struct, frozen=True):
     preferred_tools: tuple[str, ...] = ()
 
 
-class Extraction(msgspec.Struct, frozen=True):
+class TemplateOrigin(msgspec.Struct, frozen=True):
     """The sessions that a template was built from."""
 
     sessions: int = 0
@@ -48,7 +48,7 @@ class Extraction(msgspec.Struct, frozen=True):
 class Template(msgspec.Struct, frozen=True, kw_only=True):
     """One version of a template."""
 
-    format: int = FORMAT
+    format: int = TEMPLATE_FORMAT
     name: str
     description: str = ""
     addendum: str = ""
@@ -62,28 +62,28 @@ class Template(msgspec.Struct, frozen=True, kw_only=True):
     project: str = ""
     sources: tuple[str, ...] = ()
     """Keys of the sessions it was built from."""
-    extraction: Extraction = Extraction()
+    extraction: TemplateOrigin = TemplateOrigin()
     parent: str | None = None
     """The digest of the version before."""
     created_at: float | None = None
 
 
-Action: TypeAlias = Literal[
+TemplateAction: TypeAlias = Literal[
     "built", "extracted", "trained", "imported", "accepted", "rejected", "rolled back", "deleted", "restored"
 ]
 """`imported`: waits for a review, which ends in `accepted` or `rejected`; until then the name keeps its earlier version."""
 
 
-class Entry(msgspec.Struct, frozen=True):
+class TemplateHistoryEntry(msgspec.Struct, frozen=True):
     """One line of a template's history; the last one says which version the name has now."""
 
     digest: str
     at: float
-    action: Action
+    action: TemplateAction
     note: str = ""
 
 
-class Tracked(msgspec.Struct, frozen=True):
+class TemplateResults(msgspec.Struct, frozen=True):
     """How the sessions that got a template went, as far as they are in the archive."""
 
     uses: int = 0
@@ -95,7 +95,7 @@ class Tracked(msgspec.Struct, frozen=True):
     """Of those, the ones whose last check failed. A session without any check counts as neither."""
 
 
-class Pin(msgspec.Struct, frozen=True):
+class TemplatePin(msgspec.Struct, frozen=True):
     """One version that new sessions of a project start with."""
 
     name: str
@@ -110,10 +110,10 @@ class Pin(msgspec.Struct, frozen=True):
     @property
     def title(self) -> str:
         """`name@3fa2b1c0d4`, for people."""
-        return f"{self.name}@{short_digest(self.digest)}"
+        return f"{self.name}@{shorten_digest(self.digest)}"
 
 
-class Use(msgspec.Struct, frozen=True, kw_only=True):
+class TemplateUse(msgspec.Struct, frozen=True, kw_only=True):
     """One use of a template. The task itself is not stored, only a hash of it."""
 
     at: float

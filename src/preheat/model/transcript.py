@@ -25,7 +25,7 @@ class CallLine(msgspec.Struct, frozen=True, gc=False):
     """The call was copied from another session and counts there."""
 
     @property
-    def failed(self) -> bool:
+    def is_failure(self) -> bool:
         """Whether it counts as a failure of this session."""
         return self.status in FAILURES and not self.bookkeeping and not self.copied
 
@@ -37,11 +37,11 @@ class Transcript(msgspec.Struct, frozen=True):
     calls: tuple[CallLine, ...]
 
     @property
-    def failed(self) -> int:
+    def failed_calls(self) -> int:
         """How many of its own calls failed."""
-        return sum(call.failed for call in self.calls)
+        return sum(call.is_failure for call in self.calls)
 
     @property
-    def copied(self) -> int:
+    def copied_calls(self) -> int:
         """How many of its calls were copied from another session."""
         return sum(call.copied for call in self.calls)

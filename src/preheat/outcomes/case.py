@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
-from preheat.commands import Understanding, text_of, understand
-from preheat.model.outcome import Dialect, Ending
+from preheat.commands import Understanding, command_text, understand
+from preheat.model.outcome import CallEnding, Dialect
 from preheat.model.session import ToolCall, ToolResult
 from preheat.outcomes import lines
 from preheat.outcomes.stated import stated_code
@@ -58,7 +58,7 @@ class lazy(Generic[Value]):  # noqa: N801 - used like `property`
         return value
 
 
-class Voice:
+class DialectPatterns:
     """A dialect, compiled."""
 
     def __init__(self, dialect: Dialect) -> None:
@@ -77,7 +77,7 @@ class Voice:
     empty: "re.Pattern[str] | None"
     running: "re.Pattern[str] | None"
 
-    def by_field(self, detail: dict[str, object]) -> Ending | None:
+    def by_field(self, detail: dict[str, object]) -> CallEnding | None:
         """What the program's own record of the call means."""
         for name, meaning in self.fields.items():
             value = detail.get(name)
@@ -93,7 +93,7 @@ class Voice:
         """Whether the result says that the command is still running."""
         return self.running is not None and self.running.match(text) is not None
 
-    def by_text(self, text: str) -> Ending | None:
+    def by_text(self, text: str) -> CallEnding | None:
         """The ending that a text of the agent's program in place of a result means."""
         if self.denied and self.denied.match(text):
             return "denied"
@@ -107,10 +107,10 @@ class Voice:
 class Case:
     """A call with its result."""
 
-    def __init__(self, call: ToolCall, result: ToolResult, voice: Voice, late_code: int | None) -> None:
+    def __init__(self, call: ToolCall, result: ToolResult, voice: DialectPatterns, late_code: int | None) -> None:
         self.call = call
         self.result = result
-        self.voice = voice
+        self.dialect = voice
         self.is_error = result.is_error
         self.kind = call.kind
         self.late_code = late_code
@@ -121,11 +121,11 @@ class Case:
         """The exit code that was recorded, or for a command the one that its text states."""
         if self.recorded is not None:
             return self.recorded
-        return stated_code(self.result.seen) if self.kind == "shell" else None
+        return stated_code(self.result.model_text) if self.kind == "shell" else None
 
     @lazy
     def shell(self) -> Understanding | None:
-        return understand(text_of(self.call.input)) if self.kind == "shell" else None
+        return understand(command_text(self.call.input)) if self.kind == "shell" else None
 
     @lazy
     def text(self) -> str:
@@ -134,12 +134,12 @@ class Case:
         if self.kind == "shell" and text.startswith("{"):
             inner = output_in(text)
             text = text if inner is None else inner
-        text = lines.ends(text)
+        text = lines.ends_of(text)
         wrapped = _WRAPPED.match(text) if text.endswith("</output>") else None
         return wrapped[1] if wrapped else text
 
     @lazy
-    def blank(self) -> bool:
+    def is_blank(self) -> bool:
         """Nothing came back, or a sentence that says so."""
         text = self.result.text
         return len(text) < 100 and _NOTHING.match(text) is not None
@@ -159,32 +159,48 @@ class Case:
         return shell.purpose == "vcs" and not _READING.isdisjoint(shell.main.words[1:3])
 
     @lazy
-    def sign(self) -> lines.Sign | None:
+    def sign(self) -> lines.FailureLine | None:
         """The line that says what went wrong, if there is one."""
         return _sign(self)
 
 
-def _sign(case: Case) -> lines.Sign | None:
+def _sign(case: Case) -> lines.FailureLine | None:
     text, shell = case.text, case.shell
     if shell is None:
         return None
-    own = lines.of_program(text, case.programs) if lines.names(text, case.programs) else []
+    own = lines.find_program_complaints(text, case.programs) if lines.names_program(text, case.programs) else []
     if own:
-        return lines.Sign(own[-1])
+        return lines.FailureLine(own[-1])
     if case.shows:  # what is shown may say anything: only the shell and the programs themselves are listened to
         vcs = shell.purpose == "vcs" and text.startswith(("fatal:", "error:"))
         short = shell.purpose == "list" and text.count("\n") < _FEW_LINES  # a listing that is but a message
-        return lines.of_shell(text) or (lines.of_vcs(text) if vcs else lines.of_edges(text) if short else None)
-    if not lines.notable(text):
-        return lines.of_edges(text)
-    if said := lines.of_shell(text):
+        return lines.find_shell_failure(text) or (
+            lines.find_vcs_failure(text) if vcs else lines.find_failure_at_edges(text) if short else None
+        )
+    if not lines.is_notable(text):
+        return lines.find_failure_at_edges(text)
+    if said := lines.find_shell_failure(text):
         return said
     if shell.purpose == "vcs":
-        return None if lines.vcs_done(text) else lines.of_vcs(text) or lines.of_check(text) or lines.of_edges(text)
+        return (
+            None
+            if lines.vcs_succeeded(text)
+            else lines.find_vcs_failure(text) or lines.find_check_failure(text) or lines.find_failure_at_edges(text)
+        )
     if shell.checks or shell.purpose == "format":
-        return lines.of_check(text) or lines.of_exception(text) or lines.of_run(text) or lines.of_edges(text)
+        return (
+            lines.find_check_failure(text)
+            or lines.find_uncaught_exception(text)
+            or lines.find_run_failure(text)
+            or lines.find_failure_at_edges(text)
+        )
     if shell.purpose == "edit":
-        return lines.of_exception(text) or lines.of_edges(text)
-    if lines.caught(text):
+        return lines.find_uncaught_exception(text) or lines.find_failure_at_edges(text)
+    if lines.has_caught_exception(text):
         return None
-    return lines.of_exception(text) or lines.of_run(text) or lines.of_check(text) or lines.of_edges(text)
+    return (
+        lines.find_uncaught_exception(text)
+        or lines.find_run_failure(text)
+        or lines.find_check_failure(text)
+        or lines.find_failure_at_edges(text)
+    )

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import re2
 
 
-class Forms:
+class PatternSet:
     """Many forms of a line. Most outputs have none of them, which an engine that tries all at once finds out quickly."""
 
     def __init__(self, *forms: str, ignore_case: bool = False) -> None:
@@ -31,7 +31,7 @@ def _any(*forms: str, flags: int = 0) -> "re.Pattern[str]":
     return re.compile("|".join(forms), re.MULTILINE | flags)
 
 
-SHELL = Forms(
+SHELL = PatternSet(
     r"^(?:(?:\S*/)?(?:ba|z|da|k|c|tc|fi|a)?sh(?:\[\d+\])?|\(eval\)|-c)(?::\w+)?:(?: line)? ?\d*:? ?.*?"
     r"(?:command not found|no such file or directory|permission denied|is a directory|not a directory|syntax error"
     r"|unexpected (?:EOF|end of file|token)|bad substitution|no matches found|parse error|event not found|unbound variable"
@@ -55,7 +55,7 @@ NO_COMPLAINT = re.compile(r"binary file|: warning:|^warning", re.IGNORECASE)
 ADDED = re.compile(r"\s*(?:usage: |exit code:? -?\d+$|try '.*--help|shell cwd was reset)", re.IGNORECASE)
 """Lines that come along with a complaint."""
 
-VERDICT = Forms(
+VERDICT = PatternSet(
     # Python
     r"^=+ (?:.*[ ,])?[1-9]\d* (?:failed|errors?)\b.*",
     r"^[1-9]\d* (?:failed|errors?)(?:, [1-9]\d* \w+)*(?: in [\d.]+s.*)?$",
@@ -144,7 +144,7 @@ VERDICT = Forms(
 )
 """How test runners, compilers, type checkers and linters say that not all is well."""
 
-DETAIL = Forms(
+DETAIL = PatternSet(
     r"^\S+\.go:\d+:\d+: .*",
     r"^\S+:\d+:\d+: .+ \([\w-]+\)$",
     r"^panic: .*",
@@ -191,7 +191,7 @@ NESTED = _any(
 """How a script says that it failed, whatever the command around it made of that."""
 NESTED_WORDS = ("exited with code", "Command failed", "ELIFECYCLE", "script failed")
 
-RUN = Forms(
+RUN = PatternSet(
     r"^(?:(?:node|npm|python\S*|ruby|perl|php|java)\b[^:\n]{0,60}: )?(?:can't open file|No module named|cannot find module).*",
     r"^\S*python[\d.]*: (?:can't open file|No module named|Error while finding).*",
     r"^Error: Cannot find module .*",
@@ -225,11 +225,11 @@ RUN = Forms(
 )
 """How interpreters and programs end that fail."""
 
-THROWN = Forms(r"^(?:Uncaught )?(?:[A-Z]\w*)?Error(?: \[\w+\])?: .*")
+THROWN = PatternSet(r"^(?:Uncaught )?(?:[A-Z]\w*)?Error(?: \[\w+\])?: .*")
 """What stands above the frames of an exception that was thrown to the top; the same line alone may be anything."""
 FRAME = "\n    at "
 
-VCS = Forms(
+VCS = PatternSet(
     r"^fatal: .*",
     r"^error: .*",
     r"^CONFLICT \(.*",

@@ -14,19 +14,19 @@ HEAD, TAIL = 12_000, 12_000
 """A longer output is looked at by its two ends."""
 
 
-class Sign(NamedTuple):
+class FailureLine(NamedTuple):
     """A line that says that something went wrong."""
 
     line: str
     cause: Cause | None = None
-    sure: bool = True
+    is_sure: bool = True
     """Whether it may overrule a success that was reported."""
 
 
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
-def ends(text: str) -> str:
+def ends_of(text: str) -> str:
     """The text without colours, or its two ends where it is long."""
     if len(text) > HEAD + TAIL:
         text = f"{text[:HEAD]}\n{text[-TAIL:]}"
@@ -35,24 +35,24 @@ def ends(text: str) -> str:
     return _COLOUR.sub("", text) if "\x1b[" in text else text
 
 
-def notable(text: str) -> bool:
+def is_notable(text: str) -> bool:
     """Whether the text has any word that the failure patterns need."""
     return forms.NOTABLE.search(text) is not None
 
 
-def of_shell(text: str) -> Sign | None:
+def find_shell_failure(text: str) -> FailureLine | None:
     """The line in which the shell itself says that it could not run the command."""
     return _first(forms.SHELL, text)
 
 
-def names(text: str, programs: frozenset[str]) -> bool:
+def names_program(text: str, programs: frozenset[str]) -> bool:
     """Whether a line may begin with the name of one of the programs."""
     return any(f"{name}: " in text or f"{name} : " in text for name in programs) or (
         "git" in programs and "fatal: " in text
     )
 
 
-def of_program(text: str, programs: frozenset[str]) -> list[str]:
+def find_program_complaints(text: str, programs: frozenset[str]) -> list[str]:
     """Lines with an error that begin with the name of one of the programs."""
     found = []
     for line in text.split("\n"):
@@ -67,15 +67,15 @@ def of_program(text: str, programs: frozenset[str]) -> list[str]:
     return found
 
 
-def complaints(text: str, programs: frozenset[str]) -> frozenset[str]:
+def find_complaints(text: str, programs: frozenset[str]) -> frozenset[str]:
     """All lines in which the shell or one of the programs complains, and what they add on how they are used."""
     found = {match[0].strip() for match in forms.SHELL.finditer(text)}
-    found.update(of_program(text, programs))
+    found.update(find_program_complaints(text, programs))
     found.update(line.strip() for line in text.split("\n") if forms.ADDED.match(line))
     return frozenset(found)
 
 
-def of_check(text: str) -> Sign | None:
+def find_check_failure(text: str) -> FailureLine | None:
     """The line in which a check reports findings. Where the check says that all passed, error lines are only its subject."""
     found = _first(forms.VERDICT, text, "finding")
     if found is None:
@@ -85,16 +85,16 @@ def of_check(text: str) -> Sign | None:
     return found
 
 
-def of_exception(text: str) -> Sign | None:
+def find_uncaught_exception(text: str) -> FailureLine | None:
     """The line of an uncaught exception that ended an interpreter."""
     last = _exception(text)
     if last is not None:
-        return None if _is_repeated(text, last) else Sign(last[0].strip())
+        return None if _is_repeated(text, last) else FailureLine(last[0].strip())
     syntax = forms.SYNTAX.search(text) if "Error: " in text and 'File "' in text else None
-    return Sign(syntax[1]) if syntax else None
+    return FailureLine(syntax[1]) if syntax else None
 
 
-def caught(text: str) -> bool:
+def has_caught_exception(text: str) -> bool:
     """Whether an exception was caught and printed, so that its lines are no failure."""
     last = _exception(text)
     return last is not None and _is_repeated(text, last)
@@ -129,42 +129,42 @@ def _is_repeated(text: str, exception: "re.Match[str]") -> bool:
     return any(message in line and not forms.RAISED.match(line) for line in others.split("\n"))
 
 
-def of_run(text: str) -> Sign | None:
+def find_run_failure(text: str) -> FailureLine | None:
     """The line in which a program says that it crashed."""
     return _first(forms.RUN, text) or (_first(forms.THROWN, text) if forms.FRAME in text else None)
 
 
-def of_vcs(text: str) -> Sign | None:
+def find_vcs_failure(text: str) -> FailureLine | None:
     """The line in which version control refuses."""
     return _first(forms.VCS, text)
 
 
-def vcs_did(text: str) -> bool:
+def vcs_changed_something(text: str) -> bool:
     """Whether version control changed something: made a commit, pushed a branch."""
     return forms.VCS_DONE.search(text) is not None
 
 
-def vcs_done(text: str) -> bool:
+def vcs_succeeded(text: str) -> bool:
     """Whether version control did everything, whatever hooks printed before."""
-    return vcs_did(text) and forms.VCS_REFUSED.search(text) is None
+    return vcs_changed_something(text) and forms.VCS_REFUSED.search(text) is None
 
 
-def of_edges(text: str) -> Sign | None:
+def find_failure_at_edges(text: str) -> FailureLine | None:
     """The first or one of the last two lines, if it begins like an error."""
     lines = [line for line in text.split("\n") if line.strip()]
     for line in (*lines[:1], *lines[-2:]):
         if forms.EDGE.match(line.strip()) and not forms.FINE.search(line):
-            return Sign(line.strip(), sure=False)
+            return FailureLine(line.strip(), is_sure=False)
     return None
 
 
-def nested(text: str) -> Sign | None:
+def find_nested_failure(text: str) -> FailureLine | None:
     """The line in which a script inside the command says that it failed."""
     if not any(words in text for words in forms.NESTED_WORDS):
         return None
     return _first(forms.NESTED, text, "finding")
 
 
-def _first(pattern: "re.Pattern[str] | forms.Forms", text: str, cause: Cause | None = None) -> Sign | None:
+def _first(pattern: "re.Pattern[str] | forms.PatternSet", text: str, cause: Cause | None = None) -> FailureLine | None:
     found = pattern.search(text)
-    return Sign(found[0].strip(), cause) if found else None
+    return FailureLine(found[0].strip(), cause) if found else None

@@ -42,7 +42,7 @@ def says_error(case: Case) -> bool:
     return _ERROR.match(text) is not None
 
 
-def overrules(case: Case) -> bool:
+def says_failure_despite_flag(case: Case) -> bool:
     """Whether the result says that the tool failed although the flag says that it ran."""
     text, kind = case.result.text, case.kind
     if kind == "web":
@@ -59,10 +59,10 @@ def says_nothing_found(case: Case) -> bool:
     text, kind = case.result.text, case.kind
     if len(text) < 8 and text.strip() in ("[]", "{}"):
         return kind in ("read", "search", "other")
-    if kind == "search" and case.blank:
+    if kind == "search" and case.is_blank:
         return True
     if kind in LOOKS and _FOUND_NOTHING.match(text) is not None:
         return True
-    return (case.voice.empty is not None and case.voice.empty.match(text) is not None) or nothing_in(
+    return (case.dialect.empty is not None and case.dialect.empty.match(text) is not None) or nothing_in(
         text, case.call.tool
     )

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from preheat.model.outcome import Ending
+from preheat.model.outcome import CallEnding
 from preheat.model.session import ToolKind
 
 LONGEST = 200_000
@@ -17,7 +17,7 @@ _DATA: frozenset[ToolKind] = frozenset(["read", "search", "shell"])
 """Kinds of tools whose JSON is more likely what was asked for than a report on the call."""
 _FAILED = frozenset(["error", "failed", "failure", "not_found", "invalid"])
 _WORKED = frozenset(["ok", "success", "succeeded", "completed", "complete", "done"])
-_ENDINGS: dict[str, Ending] = {
+_ENDINGS: dict[str, CallEnding] = {
     "denied": "denied", "rejected": "denied", "blocked": "denied", "declined": "denied", "cancelled": "interrupted",
     "canceled": "interrupted", "aborted": "interrupted", "interrupted": "interrupted", "timeout": "timeout",
     "timed_out": "timeout", "running": "running", "in_progress": "running",
@@ -55,16 +55,16 @@ _LOOKING = re.compile(r"search|find|list|query|lookup|glob|grep", re.IGNORECASE)
 _OUTPUTS = ("output", "stdout", "stderr")
 
 
-class Told(NamedTuple):
+class Report(NamedTuple):
     """The report of a JSON value; `failed` is None where it does not say."""
 
     failed: bool | None = None
-    ending: Ending | None = None
+    ending: CallEnding | None = None
     exit_code: int | None = None
     message: str = ""
 
 
-def told(text: str, kind: ToolKind) -> Told | None:
+def read_report(text: str, kind: ToolKind) -> Report | None:
     """Read the first value of the result, if there is one that reports."""
     value = _object(text)
     if value is None:
@@ -76,8 +76,8 @@ def told(text: str, kind: ToolKind) -> Told | None:
     message = _message(value)
     status = value.get("status")
     if isinstance(status, str) and status.lower() in _ENDINGS and (wrapped or _REPORT.issuperset(value)):
-        return Told(None, _ENDINGS[status.lower()], code, message)
-    return Told(
+        return Report(None, _ENDINGS[status.lower()], code, message)
+    return Report(
         _failed(value, status), None, code if wrapped and code is not None and abs(code) < 2**31 else None, message
     )
 

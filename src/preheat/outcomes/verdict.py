@@ -5,7 +5,7 @@ Knows no rungs: they decide, this says it.
 
 import re
 
-from preheat.model.outcome import Cause, Ending, Outcome, Rung, Status
+from preheat.model.outcome import CallEnding, Cause, Outcome, Rung, Status
 from preheat.outcomes import lines
 from preheat.outcomes.case import Case
 from preheat.outcomes.cause import cause_of
@@ -30,7 +30,7 @@ _SHORT_HEADING = 12
 _BEGINNING = 1_000
 
 
-def outcome(
+def make_outcome(
     case: Case,
     status: Status,
     rung: Rung,
@@ -51,51 +51,51 @@ def outcome(
     )
 
 
-def ended(case: Case, ending: Ending, rung: Rung) -> Outcome:
+def judge_ending(case: Case, ending: CallEnding, rung: Rung) -> Outcome:
     """The verdict on a call that was refused, cut off, has found nothing or goes on."""
     if ending == "running":
         sign = case.sign if case.kind == "shell" else None
-        if sign is not None and sign.sure and not case.shows:
-            return failed(case, "text", case.text)
-        return outcome(case, "unknown", rung, 0.5)
+        if sign is not None and sign.is_sure and not case.shows:
+            return judge_failure(case, "text", case.text)
+        return make_outcome(case, "unknown", rung, 0.5)
     if ending == "empty":
-        return outcome(case, "empty", rung)
+        return make_outcome(case, "empty", rung)
     message = signature(first_line(message_in(case.result.text) or case.result.text))
     if ending == "timeout":
-        return outcome(case, "failed", rung, None, "environment", "timed out" if case.blank else message)
-    return outcome(case, ending, rung, None, "environment", message)
+        return make_outcome(case, "failed", rung, None, "environment", "timed out" if case.is_blank else message)
+    return make_outcome(case, ending, rung, None, "environment", message)
 
 
-def failed(case: Case, rung: Rung, text: str, code: int | None = None) -> Outcome:
+def judge_failure(case: Case, rung: Rung, text: str, code: int | None = None) -> Outcome:
     """The verdict on a call that failed with this text."""
-    refused = case.voice.mistake
+    refused = case.dialect.mistake
     if refused is not None and refused.match(case.result.text):  # the call itself, before any tool
-        return outcome(case, "failed", rung, None, "mistake", signature(first_line(case.result.text)), code)
+        return make_outcome(case, "failed", rung, None, "mistake", signature(first_line(case.result.text)), code)
     if case.kind != "shell":
         message = first_line(message_in(text) or text)
-        return outcome(case, "failed", rung, None, cause_of(message, None), signature(message), code)
+        return make_outcome(case, "failed", rung, None, cause_of(message, None), signature(message), code)
     sign, shell = case.sign, case.shell
     message = sign.line if sign is not None else _last_line(case.text)
     cause = cause_of(message, shell, case.text, sign.cause if sign is not None else None)
     if not message:
         program = shell.main.program if shell is not None and shell.main is not None else case.call.tool
         message = f"{program}: {'failed' if case.code is None else f'exit code {case.code}'}, no message"
-    confidence = LIKELY if rung == "text" and sign is not None and not sign.sure else None
+    confidence = LIKELY if rung == "text" and sign is not None and not sign.is_sure else None
     status: Status = "partial" if rung != "text" and _is_partly_done(case) else "failed"
-    return outcome(case, status, rung, confidence, cause, signature(message), code)
+    return make_outcome(case, status, rung, confidence, cause, signature(message), code)
 
 
 def _is_partly_done(case: Case) -> bool:
     """Whether a part of the call worked: a commit was made, some of the files were shown."""
     sign, shell = case.sign, case.shell
-    if shell is not None and shell.purpose == "vcs" and lines.vcs_did(case.text):
+    if shell is not None and shell.purpose == "vcs" and lines.vcs_changed_something(case.text):
         return True
     return case.shows and sign is not None and _MISSING.search(sign.line) is not None and other_lines(case) > 0
 
 
 def other_lines(case: Case) -> int:
     """How many lines of the output are no complaints."""
-    complaints = set(lines.complaints(case.text, case.programs))
+    complaints = set(lines.find_complaints(case.text, case.programs))
     if case.sign is not None:
         complaints.add(case.sign.line)
     return sum(1 for line in case.text.split("\n") if line.strip() and line.strip() not in complaints)

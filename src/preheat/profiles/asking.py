@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
-from preheat.model.session import AssistantMessage, Compaction, Session, ToolCall, UserMessage, standing
+from preheat.model.session import AssistantMessage, Compaction, Session, ToolCall, UserMessage, surviving_events
 
 ALIKE = 0.7
 FEWEST_WORDS = 4
@@ -43,19 +43,19 @@ class Ask(NamedTuple):
     """It had been asked before."""
 
 
-def asks(session: Session, earlier: Sequence[Ask] = ()) -> tuple[Ask, ...]:
+def find_asks(session: Session, earlier: Sequence[Ask] = ()) -> tuple[Ask, ...]:
     """What was asked in a session, in order; `earlier` is what was asked in the one that it continues."""
     before = list(earlier)[-_REMEMBERED:]
     found: list[Ask] = []
     for ask in _plain(session):
-        again = any(ask.sort == other.sort and alike(ask.words, other.words) for other in before)
+        again = any(ask.sort == other.sort and are_alike(ask.words, other.words) for other in before)
         ask = ask._replace(again=again)
         found.append(ask)
         before = [*before[1 - _REMEMBERED :], ask]
     return tuple(found)
 
 
-def alike(left: frozenset[str], right: frozenset[str]) -> bool:
+def are_alike(left: frozenset[str], right: frozenset[str]) -> bool:
     """Whether two asks are made of nearly the same words."""
     small, large = sorted((len(left), len(right)))
     if small < ALIKE * large:
@@ -65,7 +65,7 @@ def alike(left: frozenset[str], right: frozenset[str]) -> bool:
 
 
 def _plain(session: Session) -> Iterator[Ask]:
-    kept = {id(event) for event in standing(session)}
+    kept = {id(event) for event in surviving_events(session)}
     seq = era = 0
     last_message: tuple[str, int, int] | None = None  # the assistant's last message, if no call followed
     for event in session.events:

@@ -11,15 +11,22 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from preheat.model.comparison import MARGIN, WINDOW, Boundary, Change, CompactionCheck, Crossed
+from preheat.model.comparison import (
+    COMPARED_CALLS,
+    PRESERVED_MARGIN,
+    CompactionBoundary,
+    CompactionCheck,
+    CrossingKind,
+    MeasureChange,
+)
 from preheat.model.profile import CallRecord
 from preheat.model.session import Compaction, Session, ToolCall
-from preheat.profiles.asking import Ask, asks
-from preheat.profiles.counts import NOTHING, Counts, count_calls
-from preheat.profiles.noninferiority import Pair, changes
+from preheat.profiles.asking import Ask, find_asks
+from preheat.profiles.counts import NO_COUNTS, Counts, count_calls
+from preheat.profiles.noninferiority import Pair, measure_changes
 
 
-class Traced(NamedTuple):
+class TracedSession(NamedTuple):
     """A session with the records of its calls."""
 
     key: str
@@ -32,7 +39,7 @@ class Sides(NamedTuple):
     after: Counts
 
 
-class Crossing(NamedTuple):
+class BoundaryCalls(NamedTuple):
     """One boundary, counted. Small: the sessions themselves can be let go of."""
 
     cluster: str
@@ -41,7 +48,7 @@ class Crossing(NamedTuple):
     child: str | None
     agent: str
     number: int
-    how: Crossed
+    how: CrossingKind
     at: float | None
     tokens_before: int | None
     window: Sides
@@ -59,7 +66,7 @@ class _Part(NamedTuple):
         return _Part(self.records + other.records, self.places + other.places, self.asks + other.asks)
 
 
-def crossings(line: Sequence[Traced], size: int = WINDOW) -> Iterator[Crossing]:
+def find_boundaries(line: Sequence[TracedSession], size: int = COMPARED_CALLS) -> Iterator[BoundaryCalls]:
     """The boundaries of a session and of those that go on from it, the first one first.
 
     Calls that a session repeats from the one before it count there only. A session that goes on without a compaction
@@ -86,7 +93,7 @@ def crossings(line: Sequence[Traced], size: int = WINDOW) -> Iterator[Crossing]:
         before = parts[-1]
 
 
-def _parts(traced: Traced, known: Sequence[Ask], done: set[str]) -> list[_Part]:
+def _parts(traced: TracedSession, known: Sequence[Ask], done: set[str]) -> list[_Part]:
     """A session's own calls (and asks), by era; the agent's notes to itself are left out."""
     start = len(done)
     eras = 1 + sum(isinstance(event, Compaction) for event in traced.session.events)
@@ -96,23 +103,23 @@ def _parts(traced: Traced, known: Sequence[Ask], done: set[str]) -> list[_Part]:
         if call.call_id not in done and not record.bookkeeping:
             parts[record.era].records.append(record)
             parts[record.era].places.append(start + record.seq)
-    for ask in asks(traced.session, known):
+    for ask in find_asks(traced.session, known):
         parts[ask.era].asks.append(ask._replace(seq=start + ask.seq))
     return parts
 
 
 def _crossing(
-    line: Sequence[Traced],
+    line: Sequence[TracedSession],
     place: int,
     before: _Part,
     after: _Part,
     within: tuple[int, Compaction] | None,
     size: int,
-) -> Crossing:
+) -> BoundaryCalls:
     traced = line[place]
     size = min(size, len(before.records), len(after.records))
-    into: Crossed = "compaction" if traced.session.relation == "compaction" else "continuation"
-    return Crossing(
+    into: CrossingKind = "compaction" if traced.session.relation == "compaction" else "continuation"
+    return BoundaryCalls(
         cluster=line[0].key,
         session=traced.key if within else line[place - 1].key,
         child=None if within else traced.key,
@@ -121,8 +128,8 @@ def _crossing(
         how="in place" if within else into,
         at=within[1].at if within else traced.session.started_at,
         tokens_before=within[1].tokens_before if within else None,
-        window=Sides(_last(before, size), _first(after, size)) if size else Sides(NOTHING, NOTHING),
-        whole=Sides(_counted(before), _counted(after)) if size else Sides(NOTHING, NOTHING),
+        window=Sides(_last(before, size), _first(after, size)) if size else Sides(NO_COUNTS, NO_COUNTS),
+        whole=Sides(_counted(before), _counted(after)) if size else Sides(NO_COUNTS, NO_COUNTS),
     )
 
 
@@ -140,7 +147,9 @@ def _counted(part: _Part) -> Counts:
     return count_calls(part.records)._replace(asks=len(part.asks), asked_again=sum(ask.again for ask in part.asks))
 
 
-def check(found: Iterable[Crossing], margin: float = MARGIN, size: int = WINDOW) -> CompactionCheck:
+def check_boundaries(
+    found: Iterable[BoundaryCalls], margin: float = PRESERVED_MARGIN, size: int = COMPARED_CALLS
+) -> CompactionCheck:
     """The verdict on some boundaries together, and on each."""
     crossed = list(found)
     window = _together(crossed, margin, lambda each: each.window)
@@ -162,16 +171,18 @@ def check(found: Iterable[Crossing], margin: float = MARGIN, size: int = WINDOW)
     )
 
 
-def _together(crossed: Sequence[Crossing], margin: float, side: Callable[[Crossing], Sides]) -> tuple[Change, ...]:
+def _together(
+    crossed: Sequence[BoundaryCalls], margin: float, side: Callable[[BoundaryCalls], Sides]
+) -> tuple[MeasureChange, ...]:
     clusters: defaultdict[str, list[Pair]] = defaultdict(list)
     for each in crossed:
         clusters[each.cluster].append(side(each))
-    return changes(list(clusters.values()), margin)
+    return measure_changes(list(clusters.values()), margin)
 
 
-def _boundary(crossing: Crossing, margin: float) -> Boundary:
-    window = changes([[crossing.window]], margin)
-    return Boundary(
+def _boundary(crossing: BoundaryCalls, margin: float) -> CompactionBoundary:
+    window = measure_changes([[crossing.window]], margin)
+    return CompactionBoundary(
         session=crossing.session,
         child=crossing.child,
         agent=crossing.agent,
@@ -180,6 +191,6 @@ def _boundary(crossing: Crossing, margin: float) -> Boundary:
         at=crossing.at,
         tokens_before=crossing.tokens_before,
         window=window,
-        whole=changes([[crossing.whole]], margin),
+        whole=measure_changes([[crossing.whole]], margin),
         verdict=window[0].verdict,
     )

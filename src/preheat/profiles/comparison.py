@@ -11,9 +11,16 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from preheat.model.comparison import Comparison, Difference, Finding, Side, Unit
-from preheat.profiles.counts import Counted, Counts, count_calls
-from preheat.statistics.bootstrap import SEED, Floats, bounds, effective, ratios, resampled
+from preheat.model.comparison import Comparison, ComparisonFinding, ComparisonSide, Difference, MeasureUnit
+from preheat.profiles.counts import CountedCall, Counts, count_calls
+from preheat.statistics.bootstrap import (
+    SEED,
+    Floats,
+    effective_sessions,
+    percentile_interval,
+    ratios_of_draws,
+    resample,
+)
 from preheat.statistics.fisher import fisher
 from preheat.statistics.two_shares import newcombe
 
@@ -31,7 +38,7 @@ _METHODS: dict[Literal["sessions", "sets"], str] = {
 
 class _Measure(NamedTuple):
     name: str
-    unit: Unit
+    unit: MeasureUnit
     events: str
     total: str
 
@@ -48,7 +55,7 @@ MEASURES = (
 """The first is the one that the verdict rests on."""
 
 
-def compare_sessions(a: tuple[str, Sequence[Counted]], b: tuple[str, Sequence[Counted]]) -> Comparison:
+def compare_sessions(a: tuple[str, Sequence[CountedCall]], b: tuple[str, Sequence[CountedCall]]) -> Comparison:
     """Two sessions, each with its label."""
     sides = [_calls(calls) for _, calls in (a, b)]
     return _compare("sessions", (a[0], 1, sides[0]), (b[0], 1, sides[1]), 0)
@@ -59,7 +66,7 @@ def compare_sets(a: tuple[str, Sequence[Counts]], b: tuple[str, Sequence[Counts]
     return _compare("sets", (a[0], len(a[1]), a[1]), (b[0], len(b[1]), b[1]), shared)
 
 
-def _calls(calls: Sequence[Counted]) -> list[Counts]:
+def _calls(calls: Sequence[CountedCall]) -> list[Counts]:
     """Each call counted alone; whether times were recorded is known of the session only."""
     timed = count_calls(calls).timed > 0
     return [count_calls([call])._replace(timed=int(timed)) for call in calls if not call.bookkeeping]
@@ -85,8 +92,8 @@ def _compare(of: Literal["sessions", "sets"], a: _LabelledCounts, b: _LabelledCo
     )
 
 
-def _side(labelled: _LabelledCounts, total: Counts) -> Side:
-    return Side(label=labelled[0], sessions=labelled[1], calls=total.calls, judged=total.judged)
+def _side(labelled: _LabelledCounts, total: Counts) -> ComparisonSide:
+    return ComparisonSide(label=labelled[0], sessions=labelled[1], calls=total.calls, judged=total.judged)
 
 
 def _sum(parts: Sequence[Counts]) -> Counts:
@@ -103,7 +110,7 @@ def _difference(
     total_a, total_b = (getattr(total, measure.total) for total in totals)
     value_a, value_b = (_value(measure, total) for total in totals)
     low = high = p = None
-    finding: Finding = "too little data"
+    finding: ComparisonFinding = "too little data"
     if value_a is not None and value_b is not None and redrawn is not None and redrawn.enough:
         difference = value_a - value_b  # percentiles of draws may lie on one side of what was found
         low, high, p = min(redrawn.low, difference), max(redrawn.high, difference), redrawn.p
@@ -143,7 +150,7 @@ def _enough_units(of: Literal["sessions", "sets"], units: Sequence[Counts]) -> b
     return len(units) >= (FEWEST_SESSIONS if of == "sets" else FEWEST_CALLS)
 
 
-def _finding(low: float, high: float, p: float) -> Finding:
+def _finding(low: float, high: float, p: float) -> ComparisonFinding:
     if p > LEVEL or low <= 0 <= high:
         return "no difference shown"
     return "a is higher" if low > 0 else "b is higher"
@@ -164,14 +171,14 @@ def _resampled(a: Sequence[Counts], b: Sequence[Counts]) -> list[_Resampled]:
         np.array([[getattr(unit, name) for measure in MEASURES for name in measure[2:]] for unit in units], float)
         for units in (a, b)
     ]
-    drawn = [resampled(side, seed=SEED + place) for place, side in enumerate(rows)]
+    drawn = [resample(side, seed=SEED + place) for place, side in enumerate(rows)]
     p = _permutation_tests(rows[0], rows[1])
     found = []
     for place in range(len(MEASURES)):
         events, total = 2 * place, 2 * place + 1
         sizes = [side[:, total] for side in rows]
-        draws = [ratios(side[:, events], side[:, total]) for side in drawn]
-        interval = bounds(draws[0] - draws[1], min(map(effective, sizes)))
+        draws = [ratios_of_draws(side[:, events], side[:, total]) for side in drawn]
+        interval = percentile_interval(draws[0] - draws[1], min(map(effective_sessions, sizes)))
         enough = interval is not None and all(np.count_nonzero(size) >= FEWEST_CALLS for size in sizes)
         low, high = interval or (0.0, 0.0)
         found.append(_Resampled(enough, low, high, float(p[place])))

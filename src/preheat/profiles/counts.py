@@ -11,7 +11,7 @@ from preheat.model.outcome import FAILURES, JUDGED, Cause, Status
 _READS = frozenset(["read", "shell:read"])
 
 
-class Counted(Protocol):
+class CountedCall(Protocol):
     """What is asked of a judged call."""
 
     @property
@@ -58,10 +58,10 @@ class Counts(NamedTuple):
         return Counts._make(mine + theirs for mine, theirs in zip(self, other, strict=True))
 
 
-NOTHING = Counts()
+NO_COUNTS = Counts()
 
 
-def count_calls(calls: Iterable[Counted]) -> Counts:
+def count_calls(calls: Iterable[CountedCall]) -> Counts:
     """The counts of some calls."""
     number = judged = failures = mistakes = recovered = repeats = reads = rereads = tokens = avoidable = 0
     seconds = 0.0

@@ -37,7 +37,7 @@ CALLS, FAILED, MISTAKES, FINDINGS, ENVIRONMENT, UNJUDGED = range(6)
 _WORKTREE = re.compile(r"[/\\](?:\.[^/\\]+[/\\])?\.?worktrees[/\\].*")
 
 
-class Codes(dict[str, int]):
+class NameNumbers(dict[str, int]):
     """Small numbers for names, in the order of first sight."""
 
     def __missing__(self, name: str) -> int:
@@ -56,7 +56,7 @@ class Table(NamedTuple):
     counts: Ints
 
 
-class Moments(NamedTuple):
+class RegressionSums(NamedTuple):
     """What a regression within sessions needs, by session, activity, and whether the row holds the session's last call
     or calls past the first 200 messages. Places are in hundreds of messages."""
 
@@ -97,7 +97,7 @@ class Tally(NamedTuple):
     activities: Table
     windows: Table
     tenths: Table
-    moments: Moments
+    regression_sums: RegressionSums
     tool_names: tuple[str, ...]
     activity_names: tuple[str, ...]
     statuses: Counter[str]
@@ -150,7 +150,7 @@ class _Rows(NamedTuple):
         return _Rows(*columns)
 
 
-def tally(sessions: Iterable[SessionFact], calls: Iterable[CallFact]) -> Tally:
+def tally_calls(sessions: Iterable[SessionFact], calls: Iterable[CallFact]) -> Tally:
     """Add up the calls, which come in the order of their sessions; calls of other sessions than these are left out."""
     known, place = _sessions(sessions)
     adding = _Adding(known.messages)
@@ -161,7 +161,7 @@ def tally(sessions: Iterable[SessionFact], calls: Iterable[CallFact]) -> Tally:
 
 
 def _sessions(facts: Iterable[SessionFact]) -> tuple[Sessions, dict[int, int]]:
-    agents, models, projects, sources = Codes(), Codes(), Codes(), Codes()
+    agents, models, projects, sources = NameNumbers(), NameNumbers(), NameNumbers(), NameNumbers()
     place: dict[int, int] = {}
     rows: list[tuple[int, int, int, int, int]] = []
     for fact in sorted(facts, key=attrgetter("key")):  # the same draws, in whichever order they were stored
@@ -179,7 +179,7 @@ class _Adding:
 
     def __init__(self, messages: Ints) -> None:
         self._messages = messages
-        self._tool_codes, self._activity_codes = Codes(), Codes()
+        self._tool_codes, self._activity_codes = NameNumbers(), NameNumbers()
         self._totals = np.zeros((len(messages), 6), np.int64)
         self._tables = {name: _Sums(6) for name in ("tools", "activities", "windows", "tenths")}
         self._moments = _Sums(7)
@@ -244,12 +244,12 @@ class _Adding:
         keys, sums = self._moments.finished()
         low = keys & 0xFFFFFFFF
         columns = (sums / np.array([1, 100, 10_000, 1, 1, 100, 100])).T
-        moments = Moments(keys >> 32, low >> 2, (low & 2) > 0, (low & 1) > 0, *columns)
+        moments = RegressionSums(keys >> 32, low >> 2, (low & 2) > 0, (low & 1) > 0, *columns)
         tables = {name: _table(*sums.finished()) for name, sums in self._tables.items()}
         return Tally(
             sessions=known,
             totals=self._totals,
-            moments=moments,
+            regression_sums=moments,
             tool_names=tuple(self._tool_codes),
             activity_names=tuple(self._activity_codes),
             statuses=self._statuses,

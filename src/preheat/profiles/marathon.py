@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from preheat.model.population import MEASURES, Answer, Marathon, Measure, Slope
-from preheat.profiles.cells import Counted, Sheet, less, stratified, together
-from preheat.profiles.gathering import EARLY, NEAR, WINDOW, Ints, Moments, Tally
-from preheat.profiles.slope import slopes
-from preheat.profiles.verdict import concluded, plain
+from preheat.model.population import FAILURE_MEASURES, FailureMeasure, Marathon, MarathonAnswer, SlopeEstimate
+from preheat.profiles.cells import CellCounts, CellSheet, join_cells, rate_difference, stratified_difference
+from preheat.profiles.gathering import EARLY, NEAR, WINDOW, Ints, RegressionSums, Tally
+from preheat.profiles.slope import fit_slopes
+from preheat.profiles.verdict import add_verdict, summarise_answers
 
 BUCKETS = ("0-50", "51-100", "101+")
 """Lengths of sessions in messages."""
@@ -24,11 +24,11 @@ LONG_ENOUGH = 20
 """Calls of the sessions that one of the checks keeps to."""
 
 
-class Lengths(NamedTuple):
+class LengthCells(NamedTuple):
     """The cells that the question is asked of: by length, over all messages and over the first 50."""
 
-    buckets: tuple[Counted, ...]
-    early: tuple[Counted, ...]
+    buckets: tuple[CellCounts, ...]
+    early: tuple[CellCounts, ...]
 
 
 def bucket_of(messages: Ints) -> Ints:
@@ -36,7 +36,7 @@ def bucket_of(messages: Ints) -> Ints:
     return np.searchsorted(np.array(_EDGES), messages, side="left").astype(np.int64)
 
 
-def lengths(sheet: Sheet, tally: Tally, chosen: NDArray[np.bool_]) -> Lengths:
+def add_length_cells(sheet: CellSheet, tally: Tally, chosen: NDArray[np.bool_]) -> LengthCells:
     """Put the cells of the chosen sessions on the sheet."""
     bucket = bucket_of(tally.sessions.messages)
     everyone = np.arange(len(bucket))
@@ -50,45 +50,54 @@ def lengths(sheet: Sheet, tally: Tally, chosen: NDArray[np.bool_]) -> Lengths:
         for number, name in enumerate(BUCKETS)
     ]
     buckets, early = zip(*found, strict=True)
-    return Lengths(buckets, early)
+    return LengthCells(buckets, early)
 
 
-def marathon(agent: str, sheet: Sheet, cells: Lengths, moments: Moments, strata: Sequence[Lengths] = ()) -> Marathon:
+def answer_marathon(
+    agent: str,
+    sheet: CellSheet,
+    cells: LengthCells,
+    regression_sums: RegressionSums,
+    strata: Sequence[LengthCells] = (),
+) -> Marathon:
     """The answer over some cells and sums; `strata` are the same cells by agent."""
-    near = ~moments.far
+    near = ~regression_sums.far
     fits = (
-        slopes(f"first {NEAR} messages, same kind of work", moments, near),
-        slopes(f"first {NEAR} messages, any work", moments, near, same_work=False),
-        slopes("all messages, same kind of work", moments),
-        slopes("without each session's last call", moments, near & ~moments.last),
-        slopes(f"sessions of {LONG_ENOUGH} calls or more", moments, near, least_calls=LONG_ENOUGH),
+        fit_slopes(f"first {NEAR} messages, same kind of work", regression_sums, near),
+        fit_slopes(f"first {NEAR} messages, any work", regression_sums, near, same_work=False),
+        fit_slopes("all messages, same kind of work", regression_sums),
+        fit_slopes("without each session's last call", regression_sums, near & ~regression_sums.last),
+        fit_slopes(f"sessions of {LONG_ENOUGH} calls or more", regression_sums, near, least_calls=LONG_ENOUGH),
     )
-    errors, mistakes = (_answer(measure, cells, fits, strata) for measure in MEASURES)
+    errors, mistakes = (_answer(measure, cells, fits, strata) for measure in FAILURE_MEASURES)
     return Marathon(
         agent=agent,
         buckets=tuple(map(sheet.cell, cells.buckets)),
         early=tuple(map(sheet.cell, cells.early)),
         errors=errors,
         mistakes=mistakes,
-        conclusion=plain(errors, mistakes),
+        conclusion=summarise_answers(errors, mistakes),
     )
 
 
 def _answer(
-    measure: Measure, cells: Lengths, fits: Sequence[dict[Measure, Slope]], strata: Sequence[Lengths]
-) -> Answer:
+    measure: FailureMeasure,
+    cells: LengthCells,
+    fits: Sequence[dict[FailureMeasure, SlopeEstimate]],
+    strata: Sequence[LengthCells],
+) -> MarathonAnswer:
     short, middle, long = cells.buckets
     soon_short, soon_middle, soon_long = cells.early
     same_work, any_work, whole, *checks = (fit[measure] for fit in fits)
-    return concluded(
-        Answer(
+    return add_verdict(
+        MarathonAnswer(
             measure=measure,
-            raw=less(long, short, measure),
-            middle=less(middle, short, measure),
-            within_agents=stratified([(each.buckets[2], each.buckets[0]) for each in strata], measure),
-            selection=less(soon_long, soon_short, measure),
-            selection_hundred=less(soon_long, together("0-100", soon_short, soon_middle), measure),
-            later=less(long, soon_long, measure),
+            raw=rate_difference(long, short, measure),
+            middle=rate_difference(middle, short, measure),
+            within_agents=stratified_difference([(each.buckets[2], each.buckets[0]) for each in strata], measure),
+            selection=rate_difference(soon_long, soon_short, measure),
+            selection_hundred=rate_difference(soon_long, join_cells("0-100", soon_short, soon_middle), measure),
+            later=rate_difference(long, soon_long, measure),
             slope=same_work,
             slope_any_work=any_work,
             slope_all=whole,
@@ -100,7 +109,7 @@ def _answer(
     )
 
 
-def of_sessions(moments: Moments, chosen: NDArray[np.bool_]) -> Moments:
+def choose_sessions(regression_sums: RegressionSums, chosen: NDArray[np.bool_]) -> RegressionSums:
     """The sums of some sessions only."""
-    columns: list[Any] = [column[chosen[moments.session]] for column in moments]
-    return Moments(*columns)
+    columns: list[Any] = [column[chosen[regression_sums.session]] for column in regression_sums]
+    return RegressionSums(*columns)

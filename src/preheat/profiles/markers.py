@@ -18,7 +18,7 @@ _ENDING = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}$")
 _PLACE = re.compile(r"(?::\d+(?:[:-]\d+)*|#L?\d[\w-]*)$")
 
 
-def context_markers(texts: Iterable[str], project: str = "") -> tuple[str, ...]:
+def find_context_markers(texts: Iterable[str], project: str = "") -> tuple[str, ...]:
     """Paths, addresses and code blocks, the most frequent first and then the first seen, at most twenty. Paths inside the
     project begin there."""
     inside = project.rstrip("/") + "/" if len(project) > 1 else ""

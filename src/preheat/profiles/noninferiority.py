@@ -14,11 +14,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from preheat.model.comparison import Change, Verdict
+from preheat.model.comparison import MeasureChange, PreservationVerdict
 from preheat.model.profile import Rate
 from preheat.profiles.counts import Counts
-from preheat.statistics.bootstrap import bounds, effective, rate, ratios, resampled
-from preheat.statistics.rates import share
+from preheat.statistics.bootstrap import (
+    effective_sessions,
+    percentile_interval,
+    rate_with_interval,
+    ratios_of_draws,
+    resample,
+)
+from preheat.statistics.rates import rate_of
 from preheat.statistics.two_shares import Z_ONE_SIDED_95, Z_POWER_80, ratio_bounds
 
 FEWEST_CLUSTERS = 5
@@ -51,7 +57,7 @@ class _Resampled(NamedTuple):
     high: float
 
 
-def changes(clusters: Sequence[Sequence[Pair]], margin: float) -> tuple[Change, ...]:
+def measure_changes(clusters: Sequence[Sequence[Pair]], margin: float) -> tuple[MeasureChange, ...]:
     """Every measure over some clusters (sessions), each with its pairs of before and after."""
     sums = [_sum(pairs) for pairs in clusters]
     total = _sum(sums)
@@ -77,16 +83,16 @@ def _numbers(measure: _Measure, pair: Pair) -> tuple[int, int, int, int]:
     )
 
 
-def _change(measure: _Measure, pair: Pair, margin: float, drawn: "_Resampled | None", few: bool) -> Change:
+def _change(measure: _Measure, pair: Pair, margin: float, drawn: "_Resampled | None", few: bool) -> MeasureChange:
     events_before, total_before, events_after, total_after = _numbers(measure, pair)
     low, high = alone = ratio_bounds(events_after, total_after, events_before, total_before)
-    before, after = share(events_before, total_before), share(events_after, total_after)
+    before, after = rate_of(events_before, total_before), rate_of(events_after, total_after)
     if drawn is not None:
         low, high = min(low, drawn.low), max(high, drawn.high)
         before, after = drawn.before, drawn.after
     known = before.value is not None and after.value is not None
     verdict = _verdict(low, high, margin) if known and not few else "too little data"
-    return Change(
+    return MeasureChange(
         measure=measure.name,
         before=before,
         after=after,
@@ -100,7 +106,7 @@ def _change(measure: _Measure, pair: Pair, margin: float, drawn: "_Resampled | N
     )
 
 
-def _verdict(low: float, high: float, margin: float) -> Verdict:
+def _verdict(low: float, high: float, margin: float) -> PreservationVerdict:
     if high <= 1 + margin:
         return "preserved"
     return "not preserved" if low > 1 + margin else "too little data"
@@ -131,22 +137,26 @@ def _rounded(number: float) -> int:
 def _resample(sums: Sequence[Pair], total: Pair) -> "list[_Resampled | None]":
     """By measure. Half an event is put on both sides of every draw, so that one without events gives a number."""
     matrix = np.array([[number for measure in MEASURES for number in _numbers(measure, pair)] for pair in sums], float)
-    draws = resampled(matrix)
+    draws = resample(matrix)
     found: list[_Resampled | None] = []
     for place, measure in enumerate(MEASURES):
         sizes = matrix[:, 4 * place + 1], matrix[:, 4 * place + 3]
         before, of_before, after, of_after = draws[:, 4 * place : 4 * place + 4].T
         there = (of_before > 0) & (of_after > 0)
         logs = np.log((after + 0.5) / (of_after + 1)) - np.log((before + 0.5) / (of_before + 1))
-        interval = bounds(logs[there], effective(sizes[0] + sizes[1]), tail=0.05)
+        interval = percentile_interval(logs[there], effective_sessions(sizes[0] + sizes[1]), tail=0.05)
         if interval is None:
             found.append(None)
             continue
         numbers = _numbers(measure, total)
         found.append(
             _Resampled(
-                rate(numbers[0], numbers[1], ratios(before, of_before), effective(sizes[0])),
-                rate(numbers[2], numbers[3], ratios(after, of_after), effective(sizes[1])),
+                rate_with_interval(
+                    numbers[0], numbers[1], ratios_of_draws(before, of_before), effective_sessions(sizes[0])
+                ),
+                rate_with_interval(
+                    numbers[2], numbers[3], ratios_of_draws(after, of_after), effective_sessions(sizes[1])
+                ),
                 exp(interval[0]),
                 exp(interval[1]),
             )

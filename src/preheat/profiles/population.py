@@ -7,11 +7,19 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from preheat.amounts import counted
+from preheat.amounts import format_count
 from preheat.model.outcome import STATUSES
-from preheat.model.population import TOP, Estimate, EvenBucket, Group, Marathon, Measure, Population
+from preheat.model.population import (
+    MOST_CELLS,
+    FailureMeasure,
+    IntervalEstimate,
+    Marathon,
+    Population,
+    PopulationGroup,
+    ProjectMean,
+)
 from preheat.model.profile import CallFact, SessionFact
-from preheat.profiles.cells import COLUMN, Counted, Sheet
+from preheat.profiles.cells import MEASURE_COLUMNS, CellCounts, CellSheet
 from preheat.profiles.gathering import (
     CALLS,
     ENVIRONMENT,
@@ -24,11 +32,11 @@ from preheat.profiles.gathering import (
     Ints,
     Table,
     Tally,
-    tally,
+    tally_calls,
 )
-from preheat.profiles.marathon import BUCKETS, bucket_of, lengths, marathon, of_sessions
-from preheat.profiles.verdict import within
-from preheat.statistics.bootstrap import RESAMPLES, difference, resampled
+from preheat.profiles.marathon import BUCKETS, add_length_cells, answer_marathon, bucket_of, choose_sessions
+from preheat.profiles.verdict import direction_within_sessions
+from preheat.statistics.bootstrap import RESAMPLES, difference_with_interval, resample
 
 LEAST_PROJECTS = 5
 _LEAST_PROJECT_CALLS = 10
@@ -38,7 +46,7 @@ _LEAST_PROJECT_CALLS = 10
 class _Grouping:
     """The cells of one grouping: the largest ones, and how much was left out."""
 
-    def __init__(self, sheet: Sheet, names: tuple[str, ...], table: Table, top: int | None) -> None:
+    def __init__(self, sheet: CellSheet, names: tuple[str, ...], table: Table, top: int | None) -> None:
         calls = np.bincount(table.group, table.counts[:, CALLS], len(names)).astype(np.int64)
         order = [int(code) for code in np.argsort(-calls, kind="stable") if calls[code]]
         kept = order if top is None else order[:top]
@@ -52,16 +60,18 @@ class _Grouping:
         self.left_out = len(order) - len(kept)
         self.left_out_calls = int(sum(calls[code] for code in order[len(kept) :]))
 
-    def group(self, sheet: Sheet) -> Group:
-        return Group(tuple(map(sheet.cell, self.counted)), self.left_out, self.left_out_calls)
+    def group(self, sheet: CellSheet) -> PopulationGroup:
+        return PopulationGroup(tuple(map(sheet.cell, self.counted)), self.left_out, self.left_out_calls)
 
 
-def population(sessions: Iterable[SessionFact], calls: Iterable[CallFact], top: int | None = TOP) -> Population:
+def measure_population(
+    sessions: Iterable[SessionFact], calls: Iterable[CallFact], top: int | None = MOST_CELLS
+) -> Population:
     """Measure; calls come in the order of their sessions. `top` limits the groupings, None gives every cell."""
-    sums = tally(sessions, calls)
+    sums = tally_calls(sessions, calls)
     known = sums.sessions
     everyone = np.arange(len(known.messages))
-    sheet = Sheet(len(everyone))
+    sheet = CellSheet(len(everyone))
     overall = sheet.add("all", everyone, sums.totals)
     groupings = {
         "tools": _Grouping(sheet, sums.tool_names, sums.tools, top),
@@ -72,15 +82,15 @@ def population(sessions: Iterable[SessionFact], calls: Iterable[CallFact], top: 
     }
     windows = _places(sheet, sums.windows, _window_names())
     tenths = _places(sheet, sums.tenths, [f"{10 * place}-{10 * place + 10} %" for place in range(TENTHS)])
-    pooled = lengths(sheet, sums, np.ones(len(everyone), np.bool_))
-    by_agent = {code: lengths(sheet, sums, known.agent == code) for code in _by_size(known.agent, sums.totals)}
+    pooled = add_length_cells(sheet, sums, np.ones(len(everyone), np.bool_))
+    by_agent = {code: add_length_cells(sheet, sums, known.agent == code) for code in _by_size(known.agent, sums.totals)}
     sheet.resample()
     sheet.weigh(overall)
     answers = tuple(
-        marathon(known.agents[code], sheet, cells, of_sessions(sums.moments, known.agent == code))
+        answer_marathon(known.agents[code], sheet, cells, choose_sessions(sums.regression_sums, known.agent == code))
         for code, cells in by_agent.items()
     )
-    whole = marathon("", sheet, pooled, sums.moments, list(by_agent.values()))
+    whole = answer_marathon("", sheet, pooled, sums.regression_sums, list(by_agent.values()))
     groups = {name: grouping.group(sheet) for name, grouping in groupings.items()}
     even = tuple(_even_bucket(name, sums, bucket) for bucket, name in enumerate(("all", *BUCKETS), start=-1))
     return Population(
@@ -112,7 +122,7 @@ def _window_names() -> list[str]:
     return [*spans, f"{WINDOW * (WINDOWS - 1) + 1}+"]
 
 
-def _places(sheet: Sheet, table: Table, names: list[str]) -> list[Counted]:
+def _places(sheet: CellSheet, table: Table, names: list[str]) -> list[CellCounts]:
     """One cell for each place, as far as there are any calls."""
     cells = [sheet.add(name, table.session, table.counts, table.group == place) for place, name in enumerate(names)]
     while cells and not cells[-1].calls:
@@ -120,14 +130,14 @@ def _places(sheet: Sheet, table: Table, names: list[str]) -> list[Counted]:
     return cells
 
 
-def _causes(overall: Counted) -> dict[str, int]:
+def _causes(overall: CellCounts) -> dict[str, int]:
     mistakes, findings, environment = (int(overall.totals[column]) for column in (MISTAKES, FINDINGS, ENVIRONMENT))
     untold = int(overall.totals[FAILED]) - mistakes - findings - environment
     found = {"mistake": mistakes, "finding": findings, "environment": environment}
     return {**found, "unknown": untold} if untold else found
 
 
-def _even_bucket(name: str, sums: Tally, bucket: int) -> EvenBucket:
+def _even_bucket(name: str, sums: Tally, bucket: int) -> ProjectMean:
     """The mean of the projects' rates over one bucket (all of them for -1)."""
     chosen = np.ones(len(sums.totals), np.bool_)
     if bucket >= 0:
@@ -137,34 +147,38 @@ def _even_bucket(name: str, sums: Tally, bucket: int) -> EvenBucket:
     by_source = by_source[by_source[:, CALLS] >= _LEAST_PROJECT_CALLS]
     projects = len(by_source)
     if projects < LEAST_PROJECTS:
-        return EvenBucket(name, projects, Estimate(), Estimate())
+        return ProjectMean(name, projects, IntervalEstimate(), IntervalEstimate())
     shares = by_source[:, [FAILED, MISTAKES]] / by_source[:, [CALLS]]
-    draws = resampled(shares) / projects
-    measures: tuple[Measure, Measure] = ("errors", "mistakes")
+    draws = resample(shares) / projects
+    measures: tuple[FailureMeasure, FailureMeasure] = ("errors", "mistakes")
     errors, mistakes = (
-        difference(float(shares[:, COLUMN[measure] - FAILED].mean()), draws[:, COLUMN[measure] - FAILED], projects)
+        difference_with_interval(
+            float(shares[:, MEASURE_COLUMNS[measure] - FAILED].mean()),
+            draws[:, MEASURE_COLUMNS[measure] - FAILED],
+            projects,
+        )
         for measure in measures
     )
-    return EvenBucket(name, projects, errors, mistakes)
+    return ProjectMean(name, projects, errors, mistakes)
 
 
 def _too_little(
-    overall: Counted, whole: Marathon, answers: tuple[Marathon, ...], even: tuple[EvenBucket, ...]
+    overall: CellCounts, whole: Marathon, answers: tuple[Marathon, ...], even: tuple[ProjectMean, ...]
 ) -> Iterable[str]:
     if not overall.enough:
         yield f"All together: {_amount(overall.sessions, overall.calls)}."
     for cell in whole.buckets:
-        if not cell.enough:
+        if not cell.has_enough_data:
             yield f"Sessions of {cell.name} messages: {_amount(cell.sessions, cell.errors.total)}."
     few = [
         "in all" if each.name == "all" else f"{each.name} messages" for each in even if each.projects < LEAST_PROJECTS
     ]
     if few:
         yield f"Every project alike ({', '.join(few)}): fewer than {LEAST_PROJECTS} projects with {_LEAST_PROJECT_CALLS} calls."
-    silent = sum(within(answer.errors) == "too_little_data" for answer in answers)
+    silent = sum(direction_within_sessions(answer.errors) == "too_little_data" for answer in answers)
     if silent:
         yield f"The slope within sessions: too few long sessions or failures for {silent} of {len(answers)} agents."
 
 
 def _amount(sessions: int, calls: int) -> str:
-    return f"only {counted(sessions, 'session')} with {counted(calls, 'judged call')}"
+    return f"only {format_count(sessions, 'session')} with {format_count(calls, 'judged call')}"

@@ -12,9 +12,9 @@ from preheat.model.outcome import CAUSES, FAILURES, JUDGED, RUNGS, STATUSES, Out
 from preheat.model.profile import CallRecord, Rate, SessionProfile, ToolType, ToolUse
 from preheat.model.session import Session, ToolKind
 from preheat.profiles.conversation import Conversation
-from preheat.profiles.markers import context_markers
+from preheat.profiles.markers import find_context_markers
 from preheat.profiles.style import user_style
-from preheat.statistics.rates import share, trend
+from preheat.statistics.rates import fit_trend, rate_of
 
 FEWEST_FOR_FIFTHS = 5
 SHORTEST_SCORED = 10
@@ -74,7 +74,7 @@ class _Tally:
         """The most used first."""
         ordered = sorted(self._tools.items(), key=lambda item: (-item[1][0], item[0]))
         return {
-            name: ToolUse(calls, share(failed, judged), share(mistakes, judged))
+            name: ToolUse(calls, rate_of(failed, judged), rate_of(mistakes, judged))
             for name, (calls, judged, failed, mistakes) in ordered
         }
 
@@ -84,7 +84,7 @@ class _Tally:
         return max(_ORDER, key=self.types.__getitem__) if any(self.types.values()) else "general"
 
 
-def profile(session: Session, outcomes: Sequence[Outcome], records: Sequence[CallRecord]) -> SessionProfile:
+def profile_session(session: Session, outcomes: Sequence[Outcome], records: Sequence[CallRecord]) -> SessionProfile:
     """The measures of a session; `records` are its traced calls, and hold everything that `outcomes` says."""
     talk = Conversation(session)
     counted = [record for record in records if not record.bookkeeping]
@@ -92,9 +92,9 @@ def profile(session: Session, outcomes: Sequence[Outcome], records: Sequence[Cal
     places = [place for place, record in enumerate(judged) if record.status in FAILURES]
     failures = [judged[place] for place in places]
     tally = _Tally(counted)
-    errors = share(len(failures), len(judged))
+    errors = rate_of(len(failures), len(judged))
     early, late = _fifths(places, len(judged))
-    slope = trend(places, len(judged))
+    slope = fit_trend(places, len(judged))
     recovered = [record.recovered_in for record in failures if record.recovered_in is not None]
     return SessionProfile(
         agent=session.agent,
@@ -109,7 +109,7 @@ def profile(session: Session, outcomes: Sequence[Outcome], records: Sequence[Cal
         causes=_causes(failures),
         rungs=_nonzero(tally.rungs),
         errors=errors,
-        mistakes=share(sum([record.cause == "mistake" for record in failures]), len(judged)),
+        mistakes=rate_of(sum([record.cause == "mistake" for record in failures]), len(judged)),
         tools=tally.tools,
         early=early,
         late=late,
@@ -117,11 +117,11 @@ def profile(session: Session, outcomes: Sequence[Outcome], records: Sequence[Cal
         slope=slope.slope if slope else None,
         slope_low=slope.low if slope else None,
         slope_high=slope.high if slope else None,
-        recovery=share(len(recovered), len(failures)),
+        recovery=rate_of(len(recovered), len(failures)),
         recovery_calls=sum(recovered) / len(recovered) if recovered else None,
-        repeats=share(tally.repeated, len(counted)),
-        repeated_failures=share(_seen_before(failures), len(failures)),
-        rereads=share(tally.reread, tally.reads),
+        repeats=rate_of(tally.repeated, len(counted)),
+        repeated_failures=rate_of(_seen_before(failures), len(failures)),
+        rereads=rate_of(tally.reread, tally.reads),
         lost_seconds=sum([record.lost_seconds for record in failures]),
         lost_tokens=sum([record.lost_tokens for record in failures]),
         seconds=talk.seconds,
@@ -131,7 +131,7 @@ def profile(session: Session, outcomes: Sequence[Outcome], records: Sequence[Cal
         compactions=talk.compactions,
         user=user_style(talk.prompts),
         dominant_tool_type=tally.dominant,
-        context_markers=context_markers(talk.texts, session.project),
+        context_markers=find_context_markers(talk.texts, session.project),
         proficiency=_proficiency(errors, talk.messages),
     )
 
@@ -152,8 +152,8 @@ def _fifths(places: Sequence[int], total: int) -> tuple[Rate, Rate]:
     """Errors in the first and in the last fifth of the judged calls; two empty rates where there are too few."""
     fifth = total // 5 if total >= FEWEST_FOR_FIFTHS else 0
     return (
-        share(sum(place < fifth for place in places), fifth),
-        share(sum(place >= total - fifth for place in places), fifth),
+        rate_of(sum(place < fifth for place in places), fifth),
+        rate_of(sum(place >= total - fifth for place in places), fifth),
     )
 
 

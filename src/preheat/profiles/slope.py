@@ -13,8 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from preheat.model.population import LEAST_CALLS, LEAST_EVENTS, LEAST_SESSIONS, Estimate, Measure, Slope
-from preheat.profiles.gathering import Floats, Ints, Moments
+from preheat.model.population import (
+    LEAST_CALLS,
+    LEAST_EVENTS,
+    LEAST_SESSIONS,
+    FailureMeasure,
+    IntervalEstimate,
+    SlopeEstimate,
+)
+from preheat.profiles.gathering import Floats, Ints, RegressionSums
 
 MOST_ACTIVITIES = 40
 """Kinds of work that are distinguished; rarer ones count as one kind."""
@@ -30,8 +37,8 @@ class _Sums(NamedTuple):
     calls: Floats
     place: Floats
     square: Floats
-    hits: dict[Measure, Floats]
-    product: dict[Measure, Floats]
+    hits: dict[FailureMeasure, Floats]
+    product: dict[FailureMeasure, Floats]
 
 
 class _Design(NamedTuple):
@@ -45,27 +52,27 @@ class _Design(NamedTuple):
     inverse: Floats
 
 
-def slopes(
+def fit_slopes(
     name: str,
-    moments: Moments,
+    regression_sums: RegressionSums,
     rows: NDArray[np.bool_] | None = None,
     least_calls: int = 2,
     same_work: bool = True,
-) -> dict[Measure, Slope]:
+) -> dict[FailureMeasure, SlopeEstimate]:
     """The change per 100 messages over the chosen rows, in sessions with at least so many calls."""
-    sums = _arranged(moments, rows, least_calls, same_work)
+    sums = _arranged(regression_sums, rows, least_calls, same_work)
     sessions, calls = len(sums.calls), int(sums.calls.sum())
     design = _design(sums) if sessions >= LEAST_SESSIONS and calls >= LEAST_CALLS else None
-    found: dict[Measure, Slope] = {}
+    found: dict[FailureMeasure, SlopeEstimate] = {}
     for measure in sums.hits:
         hits = float(sums.hits[measure].sum())
         enough = design is not None and min(hits, calls - hits) >= LEAST_EVENTS
-        change = _fit(design, sums.hits[measure], sums.product[measure]) if enough and design else Estimate()
-        found[measure] = Slope(name, sessions, calls, change)
+        change = _fit(design, sums.hits[measure], sums.product[measure]) if enough and design else IntervalEstimate()
+        found[measure] = SlopeEstimate(name, sessions, calls, change)
     return found
 
 
-def _arranged(moments: Moments, rows: NDArray[np.bool_] | None, least_calls: int, same_work: bool) -> _Sums:
+def _arranged(moments: RegressionSums, rows: NDArray[np.bool_] | None, least_calls: int, same_work: bool) -> _Sums:
     if rows is None:
         rows = np.ones(len(moments.session), np.bool_)
     total = np.bincount(moments.session, moments.calls * rows, 1)
@@ -101,7 +108,7 @@ def _added(keys: Ints, values: Floats, length: int) -> Floats:
     return np.bincount(keys, values, length).astype(np.float64, copy=False)
 
 
-def _activities(moments: Moments, rows: NDArray[np.bool_]) -> Ints:
+def _activities(moments: RegressionSums, rows: NDArray[np.bool_]) -> Ints:
     """Activities numbered by how common they are, the rarest together under the last number."""
     calls = np.bincount(moments.activity[rows], moments.calls[rows])
     place = np.empty(len(calls), np.int64)
@@ -130,7 +137,7 @@ def _design(sums: _Sums) -> _Design | None:
     return _Design(calls, place, kinds, place_place, place_kinds, inverse)
 
 
-def _fit(design: _Design, hits_by_kind: Floats, product: Floats) -> Estimate:
+def _fit(design: _Design, hits_by_kind: Floats, product: Floats) -> IntervalEstimate:
     calls, place, kinds, place_place, place_kinds, inverse = design
     hits = hits_by_kind.sum(axis=1)
     place_hits = product - place * hits / calls
@@ -152,4 +159,4 @@ def _fit(design: _Design, hits_by_kind: Floats, product: Floats) -> Estimate:
     deviation = sqrt(correction * float(influence @ influence))
     carrying = max(2.0, float(place_place.sum()) ** 2 / float(place_place @ place_place))
     reach = float(stdtrit(min(carrying, sessions) - 1, 0.975)) * deviation
-    return Estimate(float(by_place), float(by_place - reach), float(by_place + reach))
+    return IntervalEstimate(float(by_place), float(by_place - reach), float(by_place + reach))

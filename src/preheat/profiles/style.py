@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from preheat.model.profile import Style, UserStyle
+from preheat.model.profile import UserStyle, WritingStyle
 
 
 def user_style(messages: Sequence[str]) -> UserStyle:
@@ -13,7 +13,7 @@ def user_style(messages: Sequence[str]) -> UserStyle:
     length = sum(map(len, messages)) / total
     questions = sum("?" in text for text in messages) / total
     commands = sum(text.startswith("/") for text in messages) / total
-    style: Style = "balanced"
+    style: WritingStyle = "balanced"
     if commands > 0.3:
         style = "command_driven"
     elif questions > 0.5:

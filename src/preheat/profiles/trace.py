@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from preheat.calls.files import changed, file_of, names_in
-from preheat.calls.intent import recoveries
-from preheat.calls.shell import shell
-from preheat.commands import text_of
+from preheat.calls.files import changed_files, file_names_in, file_of
+from preheat.calls.intent import find_recoveries
+from preheat.calls.shell import read_shell
+from preheat.commands import command_text
 from preheat.model.outcome import FAILURES, Outcome
 from preheat.model.profile import CallRecord
 from preheat.model.session import AssistantMessage, Compaction, Session, ToolCall, ToolResult, UserMessage
@@ -110,7 +110,7 @@ class _Memory:
             self._read[key] = seq
         if before is None or before < self._swept:
             return False
-        names = names_in(text)
+        names = file_names_in(text)
         writes = self._writes
         for back in range(1, min(len(writes), _MOST_WRITES) + 1):
             when, written = writes[-back]
@@ -138,7 +138,7 @@ class _Loss(NamedTuple):
 def trace(session: Session, outcomes: tuple[Outcome, ...]) -> tuple[CallRecord, ...]:
     """A record of every call, in their order; `outcomes` has one verdict for each."""
     survey = _survey(session)
-    recovered = recoveries(survey.calls, outcomes)
+    recovered = find_recoveries(survey.calls, outcomes)
     memory = _Memory()
     results = survey.results
     lost_until = float("-inf")
@@ -192,7 +192,7 @@ def _compare(call: ToolCall, memory: _Memory, seq: int, happened: bool) -> tuple
     """The call's activity, whether it was made before, and whether it read what was known."""
     kind = call.kind
     if kind == "shell":
-        text = text_of(call.input)
+        text = command_text(call.input)
         if text:
             return _compare_shell(call, text, memory, seq, happened)
     if kind == "read":
@@ -200,13 +200,13 @@ def _compare(call: ToolCall, memory: _Memory, seq: int, happened: bool) -> tuple
         path = file_of(call)
         return kind, memory.known(key), bool(path) and memory.reread(key, path, seq, happened)
     if kind in _CHANGING:
-        memory.wrote(changed(call), seq)
+        memory.wrote(changed_files(call), seq)
     return kind, memory.repeated(call.tool, call.input), False
 
 
 def _compare_shell(call: ToolCall, text: str, memory: _Memory, seq: int, happened: bool) -> tuple[str, bool, bool]:
     """Compares shell calls by their text: a description or a time limit does not make a call another one."""
-    known = shell(text)
+    known = read_shell(text)
     arguments = call.input
     folder = arguments.get("workdir") or arguments.get("cwd")
     key = (call.tool, text, folder if type(folder) is str else None)

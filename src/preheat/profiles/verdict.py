@@ -6,7 +6,7 @@ check speaks against it.
 
 import msgspec
 
-from preheat.model.population import Answer, Direction, Estimate, Verdict, in_points
+from preheat.model.population import Direction, IntervalEstimate, LearningVerdict, MarathonAnswer, format_points
 
 _FAIL = {"errors": "fail", "mistakes": "are the agent's own mistakes"}
 _RATE = {"errors": "error rate", "mistakes": "rate of own mistakes"}
@@ -14,17 +14,17 @@ Shares = tuple[float | None, ...]
 """Of short and long sessions over all messages, then of both in their first 50."""
 
 
-def concluded(answer: Answer, shares: Shares) -> Answer:
+def add_verdict(answer: MarathonAnswer, shares: Shares) -> MarathonAnswer:
     """With its verdict and its words."""
     verdict = _verdict(answer)
     words = (_conclusion(answer, verdict), *_raw(answer, shares), *_selection(answer, shares), *_slopes(answer))
     return msgspec.structs.replace(answer, verdict=verdict, words=words)
 
 
-def plain(errors: Answer, mistakes: Answer) -> str:
+def summarise_answers(errors: MarathonAnswer, mistakes: MarathonAnswer) -> str:
     """The answer for both measures in a few sentences. What an agent learns shows in its own mistakes; the error rate also
     falls when tests begin to pass, and rises when hard tests come last."""
-    own, every = within(mistakes), within(errors)
+    own, every = direction_within_sessions(mistakes), direction_within_sessions(errors)
     if own == every == "too_little_data":
         return "Too little data to say whether agents get better within a session."
     change = mistakes.slope.change
@@ -49,12 +49,12 @@ def plain(errors: Answer, mistakes: Answer) -> str:
     return text
 
 
-def within(answer: Answer) -> Direction:
+def direction_within_sessions(answer: MarathonAnswer) -> Direction:
     """Where the rate goes within sessions, unless a check speaks against it."""
     return "no_difference" if _contradicting_checks(answer) else answer.slope.change.direction
 
 
-def _contradicting_checks(answer: Answer) -> list[str]:
+def _contradicting_checks(answer: MarathonAnswer) -> list[str]:
     """The checks that take a clear slope back: another cut of the same messages that points the other way, or all messages
     together if they clearly do."""
     direction = answer.slope.change.direction
@@ -66,8 +66,8 @@ def _contradicting_checks(answer: Answer) -> list[str]:
     return [*turned, answer.slope_all.name] if answer.slope_all.change.direction == opposite else turned
 
 
-def _verdict(answer: Answer) -> Verdict:
-    slope, selection, raw = within(answer), answer.selection.direction, answer.raw.direction
+def _verdict(answer: MarathonAnswer) -> LearningVerdict:
+    slope, selection, raw = direction_within_sessions(answer), answer.selection.direction, answer.raw.direction
     differs = ("lower", "higher")
     if slope == "too_little_data":
         return "too_little_data"
@@ -80,7 +80,7 @@ def _verdict(answer: Answer) -> Verdict:
     return "other_work" if raw in differs else "neither"
 
 
-def _conclusion(answer: Answer, verdict: Verdict) -> str:
+def _conclusion(answer: MarathonAnswer, verdict: LearningVerdict) -> str:
     rate = _RATE[answer.measure]
     change = _pace(answer.slope.change)
     start = "higher" if answer.selection.direction == "higher" else "lower"
@@ -109,7 +109,7 @@ def _conclusion(answer: Answer, verdict: Verdict) -> str:
     }[verdict]
 
 
-def _raw(answer: Answer, shares: Shares) -> list[str]:
+def _raw(answer: MarathonAnswer, shares: Shares) -> list[str]:
     fail = _FAIL[answer.measure]
     if answer.raw.value is None:
         return ["By length: too few short or too few long sessions to compare."]
@@ -123,7 +123,7 @@ def _raw(answer: Answer, shares: Shares) -> list[str]:
     return [f"{text} Inside each agent, so that their mix plays no part: {_points(inside)}{_unclear(inside)}."]
 
 
-def _selection(answer: Answer, shares: Shares) -> list[str]:
+def _selection(answer: MarathonAnswer, shares: Shares) -> list[str]:
     if answer.selection.value is None:
         return ["From the start: too few sessions to compare the first 50 messages."]
     text = (
@@ -136,7 +136,7 @@ def _selection(answer: Answer, shares: Shares) -> list[str]:
     return [f"{text} So of {_number_only(answer.raw)} points by length, {parts} (other work, learning or tiring)."]
 
 
-def _slopes(answer: Answer) -> list[str]:
+def _slopes(answer: MarathonAnswer) -> list[str]:
     change = answer.slope.change
     if change.value is None:
         return ["Within sessions: too few sessions, calls or failures for a slope."]
@@ -157,22 +157,22 @@ def _share(value: float | None) -> str:
     return "-" if value is None else f"{100 * value:.1f} %"
 
 
-def _number_only(estimate: Estimate) -> str:
-    return in_points(estimate.value) if estimate.value is not None else "-"
+def _number_only(estimate: IntervalEstimate) -> str:
+    return format_points(estimate.value) if estimate.value is not None else "-"
 
 
-def _points(estimate: Estimate) -> str:
+def _points(estimate: IntervalEstimate) -> str:
     if estimate.value is None or estimate.low is None or estimate.high is None:
         return "too little data"
-    return f"{in_points(estimate.value)} points (95 % interval {in_points(estimate.low)} to {in_points(estimate.high)})"
+    return f"{format_points(estimate.value)} points (95 % interval {format_points(estimate.low)} to {format_points(estimate.high)})"
 
 
-def _pace(estimate: Estimate) -> str:
+def _pace(estimate: IntervalEstimate) -> str:
     if estimate.value is None or estimate.low is None or estimate.high is None:
         return "too little data"
-    reach = f"95 % interval {in_points(estimate.low)} to {in_points(estimate.high)}"
-    return f"{in_points(estimate.value)} points per 100 messages over the first 200 ({reach})"
+    reach = f"95 % interval {format_points(estimate.low)} to {format_points(estimate.high)}"
+    return f"{format_points(estimate.value)} points per 100 messages over the first 200 ({reach})"
 
 
-def _unclear(estimate: Estimate, noun: str = "difference") -> str:
+def _unclear(estimate: IntervalEstimate, noun: str = "difference") -> str:
     return f", no clear {noun}" if estimate.direction == "no_difference" else ""

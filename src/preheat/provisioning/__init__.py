@@ -8,19 +8,37 @@ from hashlib import blake2b
 
 import msgspec
 
-from preheat.model.context import BUDGET, Context, Item
+from preheat.model.context import TOKEN_BUDGET, Context, ContextLesson
 from preheat.model.lesson import Lesson
-from preheat.provisioning.frame import NO_ID, block
-from preheat.provisioning.messages import example_tokens, exchange
+from preheat.provisioning.frame import NO_ID, format_block
+from preheat.provisioning.messages import estimate_example, make_exchange
 from preheat.provisioning.pack import pack
 from preheat.provisioning.render import FORMATS, render
-from preheat.provisioning.select import LEAST_VALUE, SELDOM, TASK_READ, Candidate, Selection, place, select, sessions_of
-from preheat.provisioning.tokens import estimate
-from preheat.provisioning.words import words
-from preheat.safe_text.letters import visible
-from preheat.safe_text.quotation import harmless
+from preheat.provisioning.select import (
+    LEAST_VALUE,
+    SELDOM_NEEDED,
+    TASK_CHARACTERS,
+    Candidate,
+    Selection,
+    display_order,
+    select,
+    sessions_of,
+)
+from preheat.provisioning.tokens import estimate_tokens
+from preheat.provisioning.words import describe_lesson
+from preheat.safe_text.letters import strip_invisible
+from preheat.safe_text.quotation import make_harmless
 
-__all__ = ["BUDGET", "FORMATS", "LEAST_VALUE", "TASK_READ", "estimate", "provision", "render", "without"]
+__all__ = [
+    "FORMATS",
+    "LEAST_VALUE",
+    "TASK_CHARACTERS",
+    "TOKEN_BUDGET",
+    "estimate_tokens",
+    "provision",
+    "render",
+    "without_lessons",
+]
 
 
 def provision(
@@ -30,7 +48,7 @@ def provision(
     now: float,
     agent: str = "",
     project: str = "",
-    budget: int = BUDGET,
+    budget: int = TOKEN_BUDGET,
     template: str = "",
     addendum: str = "",
     sessions: int = 0,
@@ -42,8 +60,8 @@ def provision(
     `sessions` is how many sessions were learned from, where that is known; with `examples` real calls are included although
     a convention names the same command, for formats that are made of messages.
     """
-    task = visible(task)
-    addendum = harmless(addendum).strip()
+    task = strip_invisible(task)
+    addendum = make_harmless(addendum).strip()
     known = sessions or sessions_of(lessons, project)
     here = bool(project) and not template
     chosen = select(
@@ -56,7 +74,7 @@ def provision(
         template=bool(template),
         examples=examples,
     )
-    candidates = sorted(chosen.candidates, key=lambda each: place(each.lesson))
+    candidates = sorted(chosen.candidates, key=lambda each: display_order(each.lesson))
     left_out = chosen.left_out
     if addendum and _frame_tokens(addendum, 0, here) > budget:
         left_out["the template's own text, over the budget"] += 1
@@ -85,7 +103,7 @@ def provision(
     return msgspec.structs.replace(found, id=_identity(found))
 
 
-def without(context: Context, lessons: frozenset[str]) -> Context:
+def without_lessons(context: Context, lessons: frozenset[str]) -> Context:
     """A context without the items of these lessons, with its own id and number of tokens."""
     kept = tuple(item for item in context.items if item.lesson not in lessons)
     if len(kept) == len(context.items):
@@ -93,20 +111,20 @@ def without(context: Context, lessons: frozenset[str]) -> Context:
     less = msgspec.structs.replace(
         context,
         items=kept,
-        tokens=_context_tokens(context.addendum, context.sessions, context.of_this_project, kept),
+        tokens=_context_tokens(context.addendum, context.sessions, context.is_from_this_project, kept),
         sessions=context.sessions if kept else 0,
         reason="" if kept else "every item was left out by lot",
     )
     return msgspec.structs.replace(less, id=_identity(less))
 
 
-def _make_item(candidate: Candidate) -> Item:
+def _make_item(candidate: Candidate) -> ContextLesson:
     lesson = candidate.lesson
-    text = words(lesson)
-    tokens = estimate(f"- {text}\n")
+    text = describe_lesson(lesson)
+    tokens = estimate_tokens(f"- {text}\n")
     if lesson.example is not None:
-        tokens = max(tokens, example_tokens(lesson.id, lesson.example))
-    return Item(
+        tokens = max(tokens, estimate_example(lesson.id, lesson.example))
+    return ContextLesson(
         lesson=lesson.id,
         kind=lesson.kind,
         topic=lesson.topic,
@@ -120,10 +138,10 @@ def _make_item(candidate: Candidate) -> Item:
 
 
 def _frame_tokens(addendum: str, sessions: int, here: bool, items: bool = False) -> int:
-    return estimate(block(NO_ID, addendum, sessions, here, [""] if items else [])) + 1
+    return estimate_tokens(format_block(NO_ID, addendum, sessions, here, [""] if items else [])) + 1
 
 
-def _context_tokens(addendum: str, sessions: int, here: bool, taken: Sequence[Item]) -> int:
+def _context_tokens(addendum: str, sessions: int, here: bool, taken: Sequence[ContextLesson]) -> int:
     if not taken and not addendum:
         return 0
     return _frame_tokens(addendum, sessions, here, bool(taken)) + sum(each.tokens for each in taken)
@@ -131,20 +149,22 @@ def _context_tokens(addendum: str, sessions: int, here: bool, taken: Sequence[It
 
 def _identity(context: Context) -> str:
     """The id of a context, made of what a session reads and not of the task: equal contexts share a prompt cache."""
-    shown = [(item.text, item.example and exchange(item.lesson, item.example)) for item in context.items]
-    read = (context.addendum, context.sessions, context.of_this_project, shown)
+    shown = [(item.text, item.example and make_exchange(item.lesson, item.example)) for item in context.items]
+    read = (context.addendum, context.sessions, context.is_from_this_project, shown)
     return blake2b(msgspec.json.encode(read), digest_size=6).hexdigest()
 
 
-def _reason(considered: int, chosen: Selection, items: Sequence[Item], budget: int, frame: int, project: str) -> str:
+def _reason(
+    considered: int, chosen: Selection, items: Sequence[ContextLesson], budget: int, frame: int, project: str
+) -> str:
     """Why a context has no items."""
     if items:
         least = frame + min(each.tokens for each in items)
         return f"a budget of {budget:,} tokens is too small for the smallest item ({least:,} with its frame)"
     if 0 < chosen.best < chosen.least:
         return f"nothing close enough: best value {chosen.best:.2f} < {chosen.least:.2f}"
-    if chosen.left_out[SELDOM]:
-        return f"nothing that enough sessions need: {chosen.left_out[SELDOM]:,} lessons that few had to do with"
+    if chosen.left_out[SELDOM_NEEDED]:
+        return f"nothing that enough sessions need: {chosen.left_out[SELDOM_NEEDED]:,} lessons that few had to do with"
     unfit = {name: count for name, count in chosen.left_out.items() if name != "of another project"}
     if not considered or not unfit:
         return "no lessons for this project yet" if project else "no lessons yet"

@@ -9,11 +9,11 @@ from hashlib import blake2b
 
 from preheat.model.context import Context
 from preheat.model.lesson import Example
-from preheat.model.rendering import CALLS_WORKED, PREHEAT_CALL, Exchange, Parts, Said
+from preheat.model.rendering import CALLS_WORKED_REPLY, PREHEAT_CALL, ExampleCall, RenderedMessage, RenderParts
 from preheat.model.session import PREHEAT_MARK
-from preheat.provisioning.frame import NO_ID, block
-from preheat.provisioning.tokens import estimate
-from preheat.provisioning.words import shown
+from preheat.provisioning.frame import NO_ID, format_block
+from preheat.provisioning.tokens import estimate_tokens
+from preheat.provisioning.words import harmless_example
 
 _REQUEST = (
     "Synthetic request. The calls below and their results are real, from earlier sessions;"
@@ -25,43 +25,47 @@ _CALL_OVERHEAD = 16
 """Tokens that a provider spends on the roles and ids of a call and its result."""
 
 
-def parts(context: Context, agent: str = "") -> Parts:
+def make_parts(context: Context, agent: str = "") -> RenderParts:
     """The text and messages of a context; with an agent, without the examples of other agents' tools."""
     items = [item for item in context.items if not agent or item.example is None or item.example.agent in ("", agent)]
     if not items and not context.addendum:
-        return Parts(context, "", ())
+        return RenderParts(context, "", ())
     text = _block(context, [item.text for item in items])
-    calls = [exchange(item.lesson, item.example) for item in items if item.example is not None]
+    calls = [make_exchange(item.lesson, item.example) for item in items if item.example is not None]
     rest = [item.text for item in items if item.example is None]
-    messages = [Said("system", _block(context, rest))] if rest or context.addendum else []
+    messages = [RenderedMessage("system", _block(context, rest))] if rest or context.addendum else []
     if calls:
-        messages.append(Said("user", lead(context.id)))
+        messages.append(RenderedMessage("user", example_request(context.id)))
         for each in calls:
-            messages += (Said("assistant", "", each), Said("tool", each.result, each))
-        messages.append(Said("assistant", CALLS_WORKED))
-    return Parts(context, text, tuple(messages))
+            messages += (RenderedMessage("assistant", "", each), RenderedMessage("tool", each.result, each))
+        messages.append(RenderedMessage("assistant", CALLS_WORKED_REPLY))
+    return RenderParts(context, text, tuple(messages))
 
 
-def lead(identity: str) -> str:
+def example_request(identity: str) -> str:
     """The synthetic request before the examples."""
     return f'{PREHEAT_MARK}example id="{identity}">{_REQUEST}</{PREHEAT_MARK[1:]}example>'
 
 
-def exchange(lesson: str, example: Example) -> Exchange:
+def make_exchange(lesson: str, example: Example) -> ExampleCall:
     """An example as a call with a stable id."""
-    arguments, result = shown(example)
+    arguments, result = harmless_example(example)
     identity = f"{PREHEAT_CALL}{blake2b(lesson.encode('utf-8', 'replace'), digest_size=6).hexdigest()}"
     tool = _NOT_IN_NAMES.sub("_", example.tool)[:_LONGEST_NAME] or "unknown"
-    return Exchange(identity, tool, arguments, result, example.agent)
+    return ExampleCall(identity, tool, arguments, result, example.agent)
 
 
-def example_tokens(lesson: str, example: Example) -> int:
+def estimate_example(lesson: str, example: Example) -> int:
     """Tokens of an example as messages, including the request before it."""
-    call = exchange(lesson, example)
+    call = make_exchange(lesson, example)
     return (
-        estimate(call.encoded) + estimate(call.result) + estimate(lead(NO_ID)) + estimate(CALLS_WORKED) + _CALL_OVERHEAD
+        estimate_tokens(call.arguments_json)
+        + estimate_tokens(call.result)
+        + estimate_tokens(example_request(NO_ID))
+        + estimate_tokens(CALLS_WORKED_REPLY)
+        + _CALL_OVERHEAD
     )
 
 
 def _block(context: Context, texts: list[str]) -> str:
-    return block(context.id, context.addendum, context.sessions, context.of_this_project, texts)
+    return format_block(context.id, context.addendum, context.sessions, context.is_from_this_project, texts)

@@ -6,10 +6,10 @@ out that would still fit.
 
 from collections.abc import Sequence
 
-from preheat.model.context import Item
+from preheat.model.context import ContextLesson
 
 
-def pack(items: Sequence[Item], budget: int, first: frozenset[str] = frozenset()) -> list[Item]:
+def pack(items: Sequence[ContextLesson], budget: int, first: frozenset[str] = frozenset()) -> list[ContextLesson]:
     """The items that fit, in their original order; items of the lessons in `first` are chosen before all others."""
     by_density = _fill(
         sorted(items, key=lambda each: (each.lesson not in first, -each.value / each.tokens, each.lesson)), budget
@@ -19,7 +19,7 @@ def pack(items: Sequence[Item], budget: int, first: frozenset[str] = frozenset()
     return [each for each in items if each.lesson in chosen]
 
 
-def _fill(ordered: Sequence[Item], budget: int) -> list[Item]:
+def _fill(ordered: Sequence[ContextLesson], budget: int) -> list[ContextLesson]:
     taken = []
     for each in ordered:
         if each.tokens <= budget:
@@ -28,5 +28,5 @@ def _fill(ordered: Sequence[Item], budget: int) -> list[Item]:
     return taken
 
 
-def _total_value(items: Sequence[Item]) -> float:
+def _total_value(items: Sequence[ContextLesson]) -> float:
     return sum(each.value for each in items)

@@ -15,11 +15,11 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from preheat.model.lesson import LESSON_KINDS, Lesson, LessonKind
-from preheat.provisioning.similarity import Words, similarities, words
+from preheat.provisioning.similarity import Words, content_words, similarities
 
 LEAST_VALUE = 0.15
 """The value below which a lesson is left out: it would cost more attention than it is worth."""
-SELDOM = "seldom needed here"
+SELDOM_NEEDED = "seldom needed here"
 LEAST_TEMPLATE_VALUE = 0.02
 """The same for lessons of a template, which a person has chosen."""
 ELSEWHERE = 0.5
@@ -29,13 +29,13 @@ LIFT = 0.25
 little better than chance."""
 DUPLICATE_SHARE = 0.8
 """Two lessons of one kind that share so many of their words are duplicates."""
-TASK_READ = 8000
+TASK_CHARACTERS = 8000
 """Characters of a task that are read; its subject stands at the beginning."""
 _EFFECT_WEIGHT = 10.0
 """How much one prevented mistake per call raises the value: five in a hundred calls, by half."""
 
 
-USUALLY, PREVENTS = 0.4, 0.15
+LEAST_IF_USUAL, LEAST_IF_PREVENTING = 0.4, 0.15
 """How likely a session must need a lesson. One that three of five sessions do not need only distracts. But a mistake of an agent
 costs 370 tokens (median of 964 in the shared projects; 700 on average), and a line that prevents it 30 to 45: that pays if one
 session in ten needs it."""
@@ -53,18 +53,18 @@ class Kind(NamedTuple):
 
 
 KINDS: dict[LessonKind, Kind] = {
-    "resume": Kind(0.4, USUALLY, 1),
-    "convention": Kind(0.7, USUALLY, 12),
-    "repair": Kind(0.5, PREVENTS, 12),
-    "dead_end": Kind(0.3, PREVENTS, 5),
-    "error": Kind(0.3, PREVENTS, 6),
-    "example": Kind(0.4, USUALLY, 3),
-    "working_set": Kind(0.4, USUALLY, 8),
-    "sequence": Kind(0.5, USUALLY, 2),
+    "resume": Kind(0.4, LEAST_IF_USUAL, 1),
+    "convention": Kind(0.7, LEAST_IF_USUAL, 12),
+    "repair": Kind(0.5, LEAST_IF_PREVENTING, 12),
+    "dead_end": Kind(0.3, LEAST_IF_PREVENTING, 5),
+    "error": Kind(0.3, LEAST_IF_PREVENTING, 6),
+    "example": Kind(0.4, LEAST_IF_USUAL, 3),
+    "working_set": Kind(0.4, LEAST_IF_USUAL, 8),
+    "sequence": Kind(0.5, LEAST_IF_USUAL, 2),
 }
 USUAL: frozenset[LessonKind] = frozenset(["convention", "example", "working_set"])
 """Kinds whose support counts the sessions that did it; later sessions do it as often (measured on projects in time order)."""
-RULES = frozenset(["correction", "placement", "style"])
+RULE_TOPICS = frozenset(["correction", "placement", "style"])
 """Topics of conventions that hold for every session, however few sessions showed them."""
 LASTING: frozenset[LessonKind] = frozenset(["convention", "repair", "error", "example", "sequence"])
 UNCOUNTED_TOPICS = frozenset(["correction", "style"])
@@ -116,7 +116,7 @@ def select(
     def here(lesson: Lesson) -> bool:
         return bool(lesson.scope.project) and (lesson.scope.project == project or (template and not project))
 
-    near = similarities(words(task[:TASK_READ]), [_words_of(lesson) for lesson in fit])
+    near = similarities(content_words(task[:TASK_CHARACTERS]), [_words_of(lesson) for lesson in fit])
     valued = [
         _make_candidate(lesson, _estimate_likelihood(lesson, close, sessions), here(lesson), now)
         for lesson, close in zip(fit, near, strict=True)
@@ -127,7 +127,7 @@ def select(
         each for each in valued if template or each.likely >= _least_likelihood(each.lesson) or each.lesson.pinned
     ]
     if len(needed) < len(valued):
-        left_out[SELDOM] += len(valued) - len(needed)
+        left_out[SELDOM_NEEDED] += len(valued) - len(needed)
     worth = [each for each in needed if each.value >= least or each.lesson.pinned]
     if len(worth) < len(needed):
         left_out["worth too little for this task"] += len(needed) - len(worth)
@@ -159,7 +159,7 @@ def _words_of(lesson: Lesson) -> Words:
     parts += (*lesson.files, *lesson.forms, *lesson.steps)
     if lesson.packet is not None:
         parts += (lesson.packet.goal, *lesson.packet.files)
-    return words("\n".join(parts))
+    return content_words("\n".join(parts))
 
 
 def _make_candidate(lesson: Lesson, likely: float, here: bool, now: float) -> Candidate:
@@ -186,7 +186,7 @@ def _estimate_likelihood(lesson: Lesson, close: float, sessions: int) -> float:
     anyway = KINDS[lesson.kind].likely
     if lesson.reach is not None and lesson.topic not in UNCOUNTED_TOPICS:
         anyway = lesson.reach
-    elif lesson.kind in USUAL and lesson.topic not in RULES and lesson.scope.project and sessions:
+    elif lesson.kind in USUAL and lesson.topic not in RULE_TOPICS and lesson.scope.project and sessions:
         anyway = min(1.0, lesson.support.sessions_for / sessions)
     return anyway + LIFT * (1 - anyway) * close
 
@@ -235,7 +235,7 @@ def _is_duplicate(lesson: Lesson, others: Iterable[Words]) -> bool:
     )
 
 
-def place(lesson: Lesson) -> tuple[int, str, float, str]:
+def display_order(lesson: Lesson) -> tuple[int, str, float, str]:
     """The sort key of a lesson in a context: independent of values, so that a prompt cache stays valid."""
     return LESSON_KINDS.index(lesson.kind), lesson.topic, lesson.first_seen or 0.0, lesson.id
 

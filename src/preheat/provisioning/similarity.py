@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from math import log, sqrt
 
-from preheat.calls.vocabulary import told_words
+from preheat.calls.vocabulary import words_in
 
 Words = frozenset[str]
 
@@ -21,9 +21,9 @@ _SHORT_TASK = 20
 
 
 @lru_cache(maxsize=16384)
-def words(text: str) -> Words:
+def content_words(text: str) -> Words:
     """The telling words of a text, in lower case and without endings."""
-    return frozenset(map(_stem, told_words(text)))
+    return frozenset(map(_stem, words_in(text)))
 
 
 def similarities(task: Words, documents: Sequence[Words]) -> list[float]:

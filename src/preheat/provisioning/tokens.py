@@ -30,12 +30,12 @@ _CHEAP_ASCII_SIGNS = 3
 
 
 @lru_cache(maxsize=8192)
-def estimate(text: str) -> int:
+def estimate_tokens(text: str) -> int:
     """The estimated tokens of a text."""
     if not text:
         return 0
     if len(text) > _LONGEST:
-        return ceil(estimate(text[:_LONGEST]) * len(text) / _LONGEST)
+        return ceil(estimate_tokens(text[:_LONGEST]) * len(text) / _LONGEST)
     return ceil(_MARGIN * sum(_piece_cost(found.lastgroup, found[0]) for found in _PIECES.finditer(text)))
 
 

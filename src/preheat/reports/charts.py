@@ -7,11 +7,11 @@ stay readable on a narrow screen. Knows nothing of what the rates mean.
 from collections.abc import Sequence
 from math import floor, log10
 
-from preheat.model.population import Cell, Measure
+from preheat.model.population import FailureMeasure, PopulationCell
 from preheat.model.profile import Rate
-from preheat.reports.markup import Html, joined, tag
+from preheat.reports.markup import Html, join, tag
 
-CLASS: dict[Measure, str] = {"errors": "all", "mistakes": "mistake"}
+CLASS: dict[FailureMeasure, str] = {"errors": "all", "mistakes": "mistake"}
 CAUSES = ("mistake", "finding", "environment", "unknown")
 
 
@@ -19,11 +19,11 @@ def percent(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:.1f} %"
 
 
-def between(low: float | None, high: float | None) -> str:
+def interval_text(low: float | None, high: float | None) -> str:
     return "" if low is None or high is None else f"{100 * low:.1f}–{100 * high:.1f}"
 
 
-def top_of(rates: Sequence[Rate]) -> float:
+def axis_end(rates: Sequence[Rate]) -> float:
     """A round number above all rates and, unless they are far above, above their bounds."""
     values = [rate.value for rate in rates if rate.value is not None]
     highest = max(values, default=0.1)
@@ -51,10 +51,12 @@ def _picture(kind: str, title: str, *inside: Html) -> Html:
 
 
 def _scale_lines() -> Html:
-    return joined(_line(x, 0, x, 100, "base" if x == 0 else "grid") for x in (0, 25, 50, 75, 100))
+    return join(_line(x, 0, x, 100, "base" if x == 0 else "grid") for x in (0, 25, 50, 75, 100))
 
 
-def interval(cell: Cell, top: float, measures: Sequence[Measure] = ("errors", "mistakes")) -> Html:
+def interval_chart(
+    cell: PopulationCell, top: float, measures: Sequence[FailureMeasure] = ("errors", "mistakes")
+) -> Html:
     """A dot with its interval for every measure, below each other, on a line from 0 to `top`."""
     shapes = [_scale_lines()]
     labels = []
@@ -75,7 +77,7 @@ def interval(cell: Cell, top: float, measures: Sequence[Measure] = ("errors", "m
     return _picture("row", f"{cell.name}: {', '.join(labels) or 'no judged calls'}", *shapes)
 
 
-def by_cause(cell: Cell, top: float) -> Html:
+def cause_bar(cell: PopulationCell, top: float) -> Html:
     """The error rate as a bar, split by cause, with the interval of the whole as a whisker."""
     total = cell.errors.total
     if not total:
@@ -94,17 +96,17 @@ def by_cause(cell: Cell, top: float) -> Html:
     return _picture("row", f"{cell.name}: {percent(cell.errors.value)} failed ({', '.join(labels)})", *shapes)
 
 
-def causes_of(cell: Cell) -> tuple[int, int, int, int]:
+def causes_of(cell: PopulationCell) -> tuple[int, int, int, int]:
     """Failures by cause, in the order of `CAUSES`."""
     known = (cell.mistakes.count, cell.findings, cell.environment)
     return (*known, cell.errors.count - sum(known))
 
 
-def curve(cells: Sequence[Cell], title: str, ends: tuple[str, str, str]) -> Html:
+def curve(cells: Sequence[PopulationCell], title: str, ends: tuple[str, str, str]) -> Html:
     """Rates along an axis with their intervals as bands; `ends` stand below at its beginning, middle and end. Cells with too
     little data break the line."""
-    rates = [rate for cell in cells if cell.enough for rate in (cell.errors, cell.mistakes)]
-    top = top_of(rates)
+    rates = [rate for cell in cells if cell.has_enough_data for rate in (cell.errors, cell.mistakes)]
+    top = axis_end(rates)
     shapes = [_line(0, y, 100, y, "base" if y == 100 else "grid") for y in (0, 25, 50, 75, 100)]
     step = 100 / max(1, len(cells))
     for measure in ("errors", "mistakes"):
@@ -119,11 +121,11 @@ def curve(cells: Sequence[Cell], title: str, ends: tuple[str, str, str]) -> Html
     return tag("div", y_labels, picture, x_labels, class_="plot")
 
 
-def _runs(cells: Sequence[Cell]) -> list[list[int]]:
+def _runs(cells: Sequence[PopulationCell]) -> list[list[int]]:
     """Neighbouring places that have enough data."""
     runs: list[list[int]] = [[]]
     for place, cell in enumerate(cells):
-        if cell.enough:
+        if cell.has_enough_data:
             runs[-1].append(place)
         elif runs[-1]:
             runs.append([])

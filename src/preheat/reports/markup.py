@@ -16,7 +16,7 @@ class Html(str):
     __slots__ = ()
 
 
-def text(value: object) -> Html:
+def escape_text(value: object) -> Html:
     """Anything as text on the page; markup stays as it is."""
     if isinstance(value, Html):
         return value
@@ -26,9 +26,11 @@ def text(value: object) -> Html:
 
 def tag(name: str, *inside: object, **attributes: object) -> Html:
     """An element. `class_` stands for `class`, and underscores in other attributes for hyphens."""
-    written = "".join(f' {key.rstrip("_").replace("_", "-")}="{text(value)}"' for key, value in attributes.items())
-    return Html(f"<{name}{written}>{joined(inside)}</{name}>")
+    written = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{escape_text(value)}"' for key, value in attributes.items()
+    )
+    return Html(f"<{name}{written}>{join(inside)}</{name}>")
 
 
-def joined(parts: Iterable[object], between: str = "") -> Html:
-    return Html(between.join(map(text, parts)))
+def join(parts: Iterable[object], between: str = "") -> Html:
+    return Html(between.join(map(escape_text, parts)))

@@ -9,9 +9,16 @@ from typing import NamedTuple
 
 from preheat.model.mistake import Mistake
 from preheat.model.outcome import RUNGS
-from preheat.model.population import Answer, Cell, Estimate, Group, Marathon, Population
-from preheat.reports.charts import between, by_cause, curve, interval, percent, top_of
-from preheat.reports.markup import Html, joined, tag
+from preheat.model.population import (
+    IntervalEstimate,
+    Marathon,
+    MarathonAnswer,
+    Population,
+    PopulationCell,
+    PopulationGroup,
+)
+from preheat.reports.charts import axis_end, cause_bar, curve, interval_chart, interval_text, percent
+from preheat.reports.markup import Html, join, tag
 
 MISTAKES = 15
 _RUNGS = {
@@ -24,7 +31,7 @@ _RUNGS = {
 _LEFT_OUT = {"denied": "refused by a person or a rule", "interrupted": "cut off", "unknown": "nothing tells"}
 
 
-class Context(NamedTuple):
+class PageContext(NamedTuple):
     """What the page needs beside the measures: its origin, the mistakes, and functions that give names."""
 
     made: str
@@ -36,7 +43,7 @@ class Context(NamedTuple):
     project: Callable[[str], str] = str
 
 
-def page(measured: Population, context: Context) -> str:
+def page(measured: Population, context: PageContext) -> str:
     """The whole document."""
     style = files("preheat.reports").joinpath("report.css").read_text(encoding="utf-8")
     about = f" · {context.about}" if context.about else ""
@@ -83,7 +90,7 @@ def _tiles(measured: Population) -> Html:
         return tag("div", tag("b", value), *(tag("span", each) for each in said), class_="tile")
 
     def bounds(low: float | None, high: float | None) -> str:
-        return f"95 % interval {between(low, high)} %" if low is not None else "too little data for an interval"
+        return f"95 % interval {interval_text(low, high)} %" if low is not None else "too little data for an interval"
 
     return tag(
         "div",
@@ -122,12 +129,12 @@ def _lengths(measured: Population) -> Html:
     )
 
 
-def _reach(estimate: Estimate) -> str:
-    return f" ({between(estimate.low, estimate.high)})" if estimate.low is not None else ""
+def _reach(estimate: IntervalEstimate) -> str:
+    return f" ({interval_text(estimate.low, estimate.high)})" if estimate.low is not None else ""
 
 
-def _rates(title: str, cells: Sequence[Cell], named: Callable[[str], str]) -> Html:
-    top = top_of([rate for cell in cells for rate in (cell.errors, cell.mistakes)])
+def _rates(title: str, cells: Sequence[PopulationCell], named: Callable[[str], str]) -> Html:
+    top = axis_end([rate for cell in cells for rate in (cell.errors, cell.mistakes)])
     head = tag(
         "tr", tag("th", title), tag("th", f"0 to {percent(top)}", class_="chart"), _th("failed"), _th("95 %"),
         _th("mistakes"), _th("95 %", "less"), _th("calls", "less"), _th("sessions", "less"),
@@ -136,9 +143,9 @@ def _rates(title: str, cells: Sequence[Cell], named: Callable[[str], str]) -> Ht
         tag(
             "tr",
             tag("td", named(cell.name), class_="name"),
-            tag("td", interval(cell, top), class_="chart"),
+            tag("td", interval_chart(cell, top), class_="chart"),
             *_numbers(cell),
-            class_="" if cell.enough else "few",
+            class_="" if cell.has_enough_data else "few",
         )
         for cell in cells
     ]
@@ -153,11 +160,11 @@ def _td(value: str, more: str = "") -> Html:
     return tag("td", value, class_=f"number {more}".strip())
 
 
-def _numbers(cell: Cell) -> list[Html]:
-    few = "" if cell.enough else "too few" if cell.errors.total else "none"
+def _numbers(cell: PopulationCell) -> list[Html]:
+    few = "" if cell.has_enough_data else "too few" if cell.errors.total else "none"
     return [
-        _td(percent(cell.errors.value)), _td(few or between(cell.errors.low, cell.errors.high)),
-        _td(percent(cell.mistakes.value)), _td(between(cell.mistakes.low, cell.mistakes.high), "less"),
+        _td(percent(cell.errors.value)), _td(few or interval_text(cell.errors.low, cell.errors.high)),
+        _td(percent(cell.mistakes.value)), _td(interval_text(cell.mistakes.low, cell.mistakes.high), "less"),
         _td(f"{cell.errors.total:,}", "less"), _td(f"{cell.sessions:,}", "less"),
     ]  # fmt: skip
 
@@ -187,7 +194,7 @@ def _places(measured: Population) -> Html:
 
 def _tools(measured: Population) -> Html:
     cells = measured.tools.cells
-    top = top_of([cell.errors for cell in cells])
+    top = axis_end([cell.errors for cell in cells])
     kinds = [("mistake", "mistake"), ("finding", "finding (failing test and the like)"), ("environment", "environment")]
     if measured.causes.get("unknown"):
         kinds.append(("unknown", "unknown"))
@@ -199,9 +206,9 @@ def _tools(measured: Population) -> Html:
         tag(
             "tr",
             tag("td", tag("code", cell.name or "(no name)"), class_="name"),
-            tag("td", by_cause(cell, top), class_="chart"),
+            tag("td", cause_bar(cell, top), class_="chart"),
             *_numbers(cell),
-            class_="" if cell.enough else "few",
+            class_="" if cell.has_enough_data else "few",
         )
         for cell in cells
     ]
@@ -210,13 +217,13 @@ def _tools(measured: Population) -> Html:
     )
 
 
-def _rest(group: Group) -> Html:
+def _rest(group: PopulationGroup) -> Html:
     if not group.left_out:
         return Html("")
     return _soft(f"And {group.left_out:,} more with {group.left_out_calls:,} calls.")
 
 
-def _groups(measured: Population, context: Context) -> Html:
+def _groups(measured: Population, context: PageContext) -> Html:
     parts: list[Html] = []
     for title, group, named in (
         ("agent", measured.agents, context.agent),
@@ -229,7 +236,7 @@ def _groups(measured: Population, context: Context) -> Html:
 
 
 # The marathon question.
-def _marathon(measured: Population, context: Context) -> Html:
+def _marathon(measured: Population, context: PageContext) -> Html:
     pooled = measured.marathon
     answers = [answer for answer in measured.by_agent if answer.errors.verdict != "too_little_data"]
     too_small = len(measured.by_agent) - len(answers)
@@ -249,7 +256,7 @@ def _marathon(measured: Population, context: Context) -> Html:
 
 
 def _parts(pooled: Marathon) -> Html:
-    rows: list[tuple[str, Callable[[Answer], Estimate]]] = [
+    rows: list[tuple[str, Callable[[MarathonAnswer], IntervalEstimate]]] = [
         ("(a) over 100 messages against up to 50", lambda answer: answer.raw),
         ("(a) 51 to 100 messages against up to 50", lambda answer: answer.middle),
         ("(a) over 100 against up to 50, inside each agent", lambda answer: answer.within_agents),
@@ -272,7 +279,7 @@ def _parts(pooled: Marathon) -> Html:
     return tag("table", head, *body, class_="wrap")
 
 
-def _by_agent(answers: Sequence[Marathon], context: Context) -> list[Html]:
+def _by_agent(answers: Sequence[Marathon], context: PageContext) -> list[Html]:
     if not answers:
         return []
     head = tag("tr", tag("th", "agent"), _th("all failures"), _th("mistakes"))
@@ -291,7 +298,7 @@ def _by_agent(answers: Sequence[Marathon], context: Context) -> list[Html]:
 
 
 # What goes wrong, and how it is known.
-def _mistakes(context: Context) -> Html:
+def _mistakes(context: PageContext) -> Html:
     title = "Mistakes that come back"
     if not context.mistakes:
         return _section(title, _soft("No mistake was met in more than one session."))
@@ -332,7 +339,7 @@ def _repair(mistake: Mistake) -> Html:
     if mistake.repair is None:
         return tag("span", "none seen", class_="soft")
     worked = f"in {mistake.repair.count:,} of {mistake.calls:,} cases"
-    return joined([tag("code", _cut(mistake.repair.form, 90)), tag("div", worked, class_="soft")])
+    return join([tag("code", _cut(mistake.repair.form, 90)), tag("div", worked, class_="soft")])
 
 
 def _cut(text: str, width: int) -> str:
@@ -343,7 +350,7 @@ def _minutes(seconds: float) -> str:
     return "–" if seconds < 1 else f"{seconds:.0f} s" if seconds < 60 else f"{seconds / 60:,.0f} min"
 
 
-def _judging(measured: Population, context: Context) -> Html:
+def _judging(measured: Population, context: PageContext) -> Html:
     total = sum(context.rungs.values())
     rungs = [
         tag("li", f"{_RUNGS[rung]}: {context.rungs[rung]:,} calls ({100 * context.rungs[rung] / total:.0f} %)")

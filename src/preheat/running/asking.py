@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from preheat.errors import PreheatError
-from preheat.running.place import SOCKET, Holder, holder, live_folder
+from preheat.running.place import SOCKET, DaemonProcess, find_daemon, live_folder
 
 STATUS = "?"
 """Used in the place of an agent's name to ask for the status."""
@@ -17,7 +17,7 @@ _LONGEST_PATH = 100
 """The longest path of a socket; a longer one is opened from its own folder."""
 
 
-class NoAnswer(PreheatError):  # noqa: N818 - reads as a sentence where it is raised
+class DaemonError(PreheatError):
     """There is no daemon, or it does not answer."""
 
 
@@ -33,10 +33,10 @@ def ask(agent: str, payload: bytes, folder: str | None = None, seconds: float = 
             while more := connection.recv(1 << 16):
                 answer += more
     except OSError as error:
-        raise NoAnswer(str(error)) from error
+        raise DaemonError(str(error)) from error
     head, _, body = answer.partition(b"\n")
     if head != b"preheat 1 %d" % len(body):
-        raise NoAnswer("it ended without an answer")
+        raise DaemonError("it ended without an answer")
     return body
 
 
@@ -58,23 +58,23 @@ def status(folder: str | None = None, seconds: float = 3.0) -> dict[str, Any]:
     try:
         found = msgspec.json.decode(ask(STATUS, b"", folder, seconds))
     except msgspec.DecodeError as error:
-        raise NoAnswer("it answers something else") from error
+        raise DaemonError("it answers something else") from error
     return found if isinstance(found, dict) else {}
 
 
-def until(wanted: bool, folder: str | None = None, seconds: float = 5.0) -> Holder | None:
+def wait_for_daemon(running: bool, folder: str | None = None, seconds: float = 5.0) -> DaemonProcess | None:
     """Wait until a daemon answers, or (`wanted` false) until none runs; gives the one that runs then."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        found = holder(folder)
-        if not wanted and found is None:
+        found = find_daemon(folder)
+        if not running and found is None:
             return None
-        if wanted and found is not None:
+        if running and found is not None:
             try:
                 status(folder, 1.0)
-            except NoAnswer:
+            except DaemonError:
                 pass
             else:
                 return found
         time.sleep(0.02)
-    return holder(folder)
+    return find_daemon(folder)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import preheat
 from preheat import __version__
-from preheat.files import write_whole
+from preheat.files import write_atomically
 from preheat.settings import data_folder
 
 if sys.platform != "win32":
@@ -20,8 +20,8 @@ if sys.platform != "win32":
 
 LIVE = "live"
 SOCKET = "socket"
-CLIENT = ("hook.py", "hook_away.py")
-SEEN = "last-seen.json"
+CLIENT_FILES = ("hook.py", "hook_away.py")
+LAST_SEEN_FILE = "last-seen.json"
 """The last event of each agent."""
 _FOLDERS = ("journal", "sessions", "spool")
 
@@ -42,7 +42,7 @@ def live_folder(folder: str | None = None) -> str:
     return os.path.join(folder or data_folder(), LIVE)
 
 
-def prepare(folder: str | None = None) -> str:
+def prepare_folder(folder: str | None = None) -> str:
     """Make the daemon's folder, private to its owner; gives its path. Raises OSError."""
     live = live_folder(folder)
     os.makedirs(os.path.dirname(live), mode=0o700, exist_ok=True)
@@ -55,13 +55,13 @@ def prepare(folder: str | None = None) -> str:
 
 def write_client(folder: str | None = None) -> str:
     """Copy the hook client beside the data, with the command that starts the daemon; gives the client's path."""
-    live = prepare(folder)
+    live = prepare_folder(folder)
     own = os.path.join(os.path.dirname(os.path.abspath(preheat.__file__)), "plugins")
-    for name in CLIENT:
+    for name in CLIENT_FILES:
         with open(os.path.join(own, name), "rb") as stream:
-            write_whole(os.path.join(os.path.dirname(live), name), stream.read())
+            write_atomically(os.path.join(os.path.dirname(live), name), stream.read())
     write_start(live)
-    return os.path.join(os.path.dirname(live), CLIENT[0])
+    return os.path.join(os.path.dirname(live), CLIENT_FILES[0])
 
 
 # How a daemon is started: the version, then the command, one word per line. A daemon that finds another version hands over.
@@ -76,7 +76,7 @@ def start_text() -> str:
 def write_start(live: str) -> None:
     path = os.path.join(live, "start")
     if read_start(live) != start_text():
-        write_whole(path, start_text().encode())
+        write_atomically(path, start_text().encode())
 
 
 def read_start(live: str) -> str:
@@ -88,12 +88,12 @@ def read_start(live: str) -> str:
 
 
 # The address for HTTP.
-def address(folder: str | None = None) -> Address:
+def ensure_address(folder: str | None = None) -> Address:
     """The address; if none is stored yet, a free port and a new token. Raises OSError."""
     known = known_address(folder)
     if known is None:
         known = Address(_free_port(), secrets.token_urlsafe(24))
-        write_address(prepare(folder), known)
+        write_address(prepare_folder(folder), known)
     return known
 
 
@@ -113,12 +113,12 @@ def known_address(folder: str | None = None) -> Address | None:
         return None
 
 
-def write_address(live: str, given: Address) -> None:
-    write_whole(os.path.join(live, "address.json"), json.dumps(given._asdict()).encode())
+def write_address(live: str, address: Address) -> None:
+    write_atomically(os.path.join(live, "address.json"), json.dumps(address._asdict()).encode())
 
 
 # The lock.
-def hold(live: str) -> int | None:
+def take_lock(live: str) -> int | None:
     """Take the lock of the one daemon, as a descriptor; None if another process has it. It is released when its holder ends.
     Raises OSError."""
     descriptor = os.open(os.path.join(live, "lock"), os.O_CREAT | os.O_RDWR, 0o600)
@@ -130,20 +130,20 @@ def hold(live: str) -> int | None:
     return descriptor
 
 
-def sign(lock: int) -> None:
+def sign_lock(lock: int) -> None:
     """Write the holder into the lock file. Raises OSError."""
     os.ftruncate(lock, 0)
     os.pwrite(lock, f"{os.getpid()} {__version__}\n".encode(), 0)
 
 
-class Holder(NamedTuple):
+class DaemonProcess(NamedTuple):
     """The daemon that runs."""
 
     pid: int
     version: str
 
 
-def holder(folder: str | None = None) -> Holder | None:
+def find_daemon(folder: str | None = None) -> DaemonProcess | None:
     """The daemon that runs; None if there is none."""
     if sys.platform == "win32":
         return None
@@ -155,7 +155,7 @@ def holder(folder: str | None = None) -> Holder | None:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         pid, _, version = os.pread(descriptor, 100, 0).decode("utf-8", "replace").strip().partition(" ")
-        return Holder(int(pid), version) if pid.isdigit() else None
+        return DaemonProcess(int(pid), version) if pid.isdigit() else None
     finally:
         os.close(descriptor)
     return None

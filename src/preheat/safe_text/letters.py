@@ -14,7 +14,7 @@ _VARIATIONS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 _KEPT = "\n\t"
 
 
-def visible(text: str) -> str:
+def strip_invisible(text: str) -> str:
     """A text without control characters, hidden and broken letters. Line ends and tabs are kept."""
     if text.isascii() and text.isprintable():
         return text
@@ -32,16 +32,16 @@ def one_line(text: str, most: int = 160) -> str:
         text = HIDDEN.sub("", CONTROL.sub(" ", text))
     elif len(text) <= most and "  " not in text and text[:1] != " " and text[-1:] != " ":
         return text
-    return shortened(text, most)
+    return shorten_line(text, most)
 
 
-def shortened(text: str, most: int) -> str:
+def shorten_line(text: str, most: int) -> str:
     """A text with single blanks, cut to `most` characters."""
     flat = " ".join(text.split())
     return flat if len(flat) <= most else flat[: most - 1].rstrip() + "…"
 
 
-def in_small_letters(text: str) -> str | None:
+def lower_if_plain(text: str) -> str | None:
     """A text in lower case, in which plain words can be searched; None if it has characters that a case-insensitive pattern takes
     for plain letters."""
     return text.lower() if text.isascii() or not any(sign in text for sign in _CASE_LOOKALIKES) else None

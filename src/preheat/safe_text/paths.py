@@ -4,8 +4,8 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from preheat.memory import remembered
-from preheat.safe_text.letters import in_small_letters
+from preheat.memory import cache_short_texts
+from preheat.safe_text.letters import lower_if_plain
 
 HOME = re.compile(
     r"(?i)(?<![\w.])(?:/(?:Users|home)/[^/\s\"'`:]+|/root|[A-Z]:[\\/]Users[\\/][^\\/\s\"'`:]+)(?=[\\/\s\"'`:]|$)"
@@ -42,13 +42,13 @@ def _folder_spellings(root: str, folder: str) -> _FolderSpellings | None:
     return _FolderSpellings(pattern, tuple(name.lower() for name in names) if plain else ())
 
 
-@remembered
-def relative(text: str, root: str, folder: str = "") -> str:
+@cache_short_texts
+def make_paths_relative(text: str, root: str, folder: str = "") -> str:
     """A text with paths relative to the project, and to `~` elsewhere in a home folder."""
     if not text:
         return text
     found = _folder_spellings(root, folder)
-    small = in_small_letters(text)
+    small = lower_if_plain(text)
     if found is not None and (small is None or not found.small or any(name in small for name in found.small)):
         text = found.pattern.sub(_below, text)
         small = None

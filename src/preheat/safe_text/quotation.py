@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from preheat.safe_text.letters import shortened, visible
+from preheat.safe_text.letters import shorten_line, strip_invisible
 
 _TAG = re.compile(
     r"(?i)<(?=\s*[/\\]?\s*(?:preheat|system|instruction|important|user|human|assistant|developer|admin|antml|function"
@@ -18,36 +18,36 @@ _OPEN = "‹"
 _FENCE = re.compile("`{2,}|~{3,}")
 
 
-def harmless(text: str) -> str:
+def make_harmless(text: str) -> str:
     """A text of several lines that can neither end nor open a block."""
-    return _TAG.sub(_OPEN, _FENCE.sub(lambda found: "'" * len(found[0]), visible(text)))
+    return _TAG.sub(_OPEN, _FENCE.sub(lambda found: "'" * len(found[0]), strip_invisible(text)))
 
 
-def harmless_line(text: str, most: int) -> str:
+def make_harmless_line(text: str, most: int) -> str:
     """A harmless text on one line, cut to `most` characters."""
-    return shortened(harmless(text[: 8 * most]), most)
+    return shorten_line(make_harmless(text[: 8 * most]), most)
 
 
-def code(text: str, most: int) -> str:
+def in_backticks(text: str, most: int) -> str:
     """A command or a path in backticks."""
-    flat = harmless_line(text, most)
+    flat = make_harmless_line(text, most)
     return f"`` {flat} ``" if "`" in flat else f"`{flat}`"
 
 
 def in_quotes(text: str, most: int) -> str:
     """The output of a tool in quotation marks."""
-    flat = harmless_line(text, most).replace('"', "'")
+    flat = make_harmless_line(text, most).replace('"', "'")
     return f'"{flat}"'
 
 
-def in_value(change: Callable[[str], str], value: Any) -> Any:
+def map_texts(change: Callable[[str], str], value: Any) -> Any:
     """A JSON value with every text in it changed, names included."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, dict):
-        return {change(str(name)): in_value(change, each) for name, each in value.items()}
+        return {change(str(name)): map_texts(change, each) for name, each in value.items()}
     if isinstance(value, list | tuple):
-        return [in_value(change, each) for each in value]
+        return [map_texts(change, each) for each in value]
     return value
 
 

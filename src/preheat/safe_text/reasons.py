@@ -7,9 +7,9 @@ Knows no session.
 import re
 import unicodedata
 
-from preheat.commands.dangers import risky, ruinous
-from preheat.memory import remembered
-from preheat.safe_text.letters import BLANK, CONTROL, HIDDEN, in_small_letters, one_line
+from preheat.commands.dangers import risky_part, ruinous_part
+from preheat.memory import cache_short_texts
+from preheat.safe_text.letters import BLANK, CONTROL, HIDDEN, lower_if_plain, one_line
 from preheat.safe_text.paths import HOME
 
 _TEMPORARY = re.compile(
@@ -67,10 +67,10 @@ _LOCAL_HOST = re.compile(
 )
 
 
-@remembered
-def transient(text: str) -> str:
+@cache_short_texts
+def transient_reason(text: str) -> str:
     """Why a text is valid in one session only; empty if it is not."""
-    small = in_small_letters(text)
+    small = lower_if_plain(text)
     if (small is None or any(part in small for part in _TEMPORARY_HINTS)) and _TEMPORARY.search(text):
         return "a temporary folder"
     for pattern, why in _ONE_TIME if _DIGIT.search(text) else _ONE_TIME_WITHOUT_DIGITS:
@@ -79,13 +79,13 @@ def transient(text: str) -> str:
     return ""
 
 
-def foreign(text: str) -> str:
+def foreign_reason(text: str) -> str:
     """Why a text with relative paths belongs to one machine; empty if it does not."""
     return "a path of one machine" if HOME.search(text) or re.search(r"(?:^|[\s\"'=(])~[\\/]", text) else ""
 
 
-@remembered
-def orders(text: str) -> str:
+@cache_short_texts
+def order_reason(text: str) -> str:
     """Why a text from a tool must not be shown to a model; empty if it may."""
     plain = text.isascii()
     if not (plain and text.isprintable()):
@@ -95,7 +95,7 @@ def orders(text: str) -> str:
             return "control characters"
     if not plain:
         text = unicodedata.normalize("NFKC", text).translate(_LATIN_LOOKALIKES)
-    small = in_small_letters(text)
+    small = lower_if_plain(text)
     if small is None:
         found = _NAMED_ORDERS.search(_WORD_JOINTS.sub(" ", text)) or _ORDERS.search(text)
     elif not any(hint in small for hint in _ORDER_HINTS):
@@ -106,20 +106,20 @@ def orders(text: str) -> str:
     return "it reads like an instruction" if found else ""
 
 
-def dangerous(text: str) -> str:
+def danger_reason(text: str) -> str:
     """Why a command must not be recommended, however often it worked; empty if it may."""
-    found = risky(text)
+    found = risky_part(text)
     return f"a command that may do harm: `{one_line(found, 60)}`" if found else ""
 
 
-def junk(text: str) -> str:
+def junk_reason(text: str) -> str:
     """Why a command or an argument is not worth keeping; empty if it is."""
     if not text.strip():
         return "nothing"
-    return transient(text) or foreign(text)
+    return transient_reason(text) or foreign_reason(text)
 
 
-def hidden(text: str) -> str:
+def hidden_reason(text: str) -> str:
     """The first kind of invisible characters in a text: joiners, direction marks, tags, controls."""
     if text.isascii() and text.isprintable():
         return ""
@@ -142,10 +142,10 @@ def spell_out(text: str) -> str:
 def _spell_out_letter(letter: str) -> str:
     if letter == "\n":
         return "⏎"
-    return f"<U+{ord(letter):04X}>" if hidden(letter) or not letter.isprintable() else letter
+    return f"<U+{ord(letter):04X}>" if hidden_reason(letter) or not letter.isprintable() else letter
 
 
-def mixed(text: str) -> str:
+def lookalike_reason(text: str) -> str:
     """A word with letters that only look like others; empty without one."""
     if text.isascii():
         return ""
@@ -160,13 +160,13 @@ def mixed(text: str) -> str:
     return ""
 
 
-def destructive(text: str) -> str:
+def destruction_reason(text: str) -> str:
     """A command that deletes, overwrites or runs what it fetches; empty without one."""
-    found = ruinous(text)
+    found = ruinous_part(text)
     return f"a destructive command: `{found[:60]}`" if found else ""
 
 
-def addressed(text: str) -> str:
+def address_reason(text: str) -> str:
     """An address of another machine; empty without one."""
     for found in _ADDRESS.finditer(text):
         if not _LOCAL_HOST.match(found["host"]):

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from preheat.model.experiment import AdviceLot, Assignment, Delivery, Lot
+from preheat.model.experiment import AdviceAssignment, Assignment, AssignmentRecord, Delivery
 from preheat.model.exposure import Exposure
 
 _SHARES = msgspec.json.Decoder(dict[str, float])
@@ -19,7 +19,7 @@ _ADVICE = "session, at, turn, signal, cause, shown, probability"
 
 
 # Writing.
-def keep(connection: sqlite3.Connection, records: Iterable[Lot]) -> None:
+def keep_assignments(connection: sqlite3.Connection, records: Iterable[AssignmentRecord]) -> None:
     """Store records of assignments, in their order."""
     for each in records:
         if isinstance(each, Assignment):
@@ -28,7 +28,7 @@ def keep(connection: sqlite3.Connection, records: Iterable[Lot]) -> None:
             _insert(connection, "assignments", _ASSIGNMENT, (*texts, each.at, each.why))
         elif isinstance(each, Delivery):
             delivery = (each.session, each.at, each.context, each.tokens, each.offered, each.template)
-            items = (_json(each.shown), _json(each.spared))
+            items = (_json(each.shown), _json(each.withheld))
             _insert(connection, "deliveries", _DELIVERY, (*delivery, *items, each.probability))
         else:
             moment = (each.session, each.at, each.turn, each.signal, each.cause)
@@ -40,7 +40,7 @@ def _insert(connection: sqlite3.Connection, table: str, columns: str, values: tu
     connection.execute(f"INSERT OR IGNORE INTO {table} ({columns}) VALUES ({places})", values)  # noqa: S608 - names of our own
 
 
-def forget(connection: sqlite3.Connection, sessions: Iterable[str]) -> None:
+def forget_assignments(connection: sqlite3.Connection, sessions: Iterable[str]) -> None:
     """Delete all records of sessions, and of their forks and continuations."""
     keys = [(each,) for each in sessions]
     connection.executemany("DELETE FROM assignments WHERE root = ?", keys)
@@ -49,7 +49,7 @@ def forget(connection: sqlite3.Connection, sessions: Iterable[str]) -> None:
 
 
 # Reading.
-def any_drawn(connection: sqlite3.Connection) -> bool:
+def has_assignments(connection: sqlite3.Connection) -> bool:
     """Whether anything was ever assigned."""
     row = connection.execute(
         "SELECT EXISTS (SELECT 1 FROM assignments) OR EXISTS (SELECT 1 FROM deliveries) OR EXISTS (SELECT 1 FROM advice)"
@@ -57,7 +57,7 @@ def any_drawn(connection: sqlite3.Connection) -> bool:
     return bool(row[0])
 
 
-def sessions(connection: sqlite3.Connection) -> set[str]:
+def assigned_sessions(connection: sqlite3.Connection) -> set[str]:
     """Every session that has a record."""
     rows = connection.execute(
         "SELECT session FROM assignments UNION SELECT root FROM assignments UNION SELECT session FROM deliveries"
@@ -66,7 +66,7 @@ def sessions(connection: sqlite3.Connection) -> set[str]:
     return {row[0] for row in rows}
 
 
-def assignment_of(connection: sqlite3.Connection, session: str) -> Assignment | None:
+def find_assignment(connection: sqlite3.Connection, session: str) -> Assignment | None:
     """The assignment of a session, by its key."""
     row = connection.execute(f"SELECT {_ASSIGNMENT} FROM assignments WHERE session = ?", (session,)).fetchone()  # noqa: S608
     return _assignment(row) if row is not None else None
@@ -84,7 +84,7 @@ def deliveries(connection: sqlite3.Connection) -> list[Delivery]:
     return [
         Delivery(
             session=session, at=at, context=context, tokens=tokens, offered=offered, template=template,
-            shown=_ITEMS.decode(shown), spared=_ITEMS.decode(spared), probability=probability,
+            shown=_ITEMS.decode(shown), withheld=_ITEMS.decode(spared), probability=probability,
         )
         for session, at, context, tokens, offered, template, shown, spared, probability in rows
     ]  # fmt: skip
@@ -99,17 +99,19 @@ def exposures(connection: sqlite3.Connection) -> list[Exposure]:
     """Which items each session was shown or not, by assignment; the first time in a session counts."""
     found: dict[tuple[str, str], Exposure] = {}
     for each in deliveries(connection):
-        for items, shown in ((each.shown, True), (each.spared, False)):
+        for items, shown in ((each.shown, True), (each.withheld, False)):
             for item in items:
                 found.setdefault((item, each.session), Exposure(item, each.session, shown, each.probability, each.at))
     return [found[key] for key in sorted(found)]
 
 
-def advice(connection: sqlite3.Connection) -> list[AdviceLot]:
+def advice_assignments(connection: sqlite3.Connection) -> list[AdviceAssignment]:
     """Every advisory that was sent or withheld by assignment, by session and time."""
     rows = connection.execute(f"SELECT {_ADVICE} FROM advice ORDER BY session, at")  # noqa: S608
     return [
-        AdviceLot(session=session, at=at, turn=turn, signal=signal, cause=cause, shown=bool(shown), probability=chance)
+        AdviceAssignment(
+            session=session, at=at, turn=turn, signal=signal, cause=cause, shown=bool(shown), probability=chance
+        )
         for session, at, turn, signal, cause, shown, chance in rows
     ]
 

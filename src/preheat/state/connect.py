@@ -12,15 +12,15 @@ from contextlib import contextmanager, suppress
 from threading import Lock
 
 from preheat.errors import StateUnusable, UserError
-from preheat.files import private_folder
-from preheat.locking import held
+from preheat.files import make_private_folder
+from preheat.locking import hold_lock
 from preheat.settings import state_path
-from preheat.state.earlier_files import waiting
+from preheat.state.earlier_files import has_earlier_files
 from preheat.state.schema import HEAD, upgrade, version
 
 PATIENCE = 30.0
 """Seconds that a command waits for another writer."""
-MOMENT = 0.02
+HOOK_PATIENCE = 0.02
 """Seconds that a hook waits for another writer."""
 
 
@@ -71,13 +71,13 @@ class OpenState:
     def reading(self) -> Iterator[sqlite3.Connection]:
         """For reading; an empty one if there is no file."""
         with self._lock, _as_os_error(self._folder):
-            yield self._current_connection(MOMENT, make=False)
+            yield self._current_connection(HOOK_PATIENCE, make=False)
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """For writing in one transaction."""
         with self._lock, _as_os_error(self._folder):
-            connection = self._current_connection(MOMENT, make=True)
+            connection = self._current_connection(HOOK_PATIENCE, make=True)
             with _transaction(connection):
                 yield connection
 
@@ -90,7 +90,7 @@ class OpenState:
             self._connection.close()
         self._connection, self._file = None, None
         connection = _open(self._folder, wait, make)
-        connection.execute(f"PRAGMA busy_timeout = {int(MOMENT * 1000)}")
+        connection.execute(f"PRAGMA busy_timeout = {int(HOOK_PATIENCE * 1000)}")
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA wal_autocheckpoint = 0")  # commands do that
         self._connection, self._file = connection, _identity(state_path(self._folder))
@@ -108,10 +108,10 @@ def _identity(path: str) -> tuple[int, int] | None:
 # Opening.
 def _open(folder: str, wait: float, make: bool) -> sqlite3.Connection:
     path = state_path(folder)
-    has_old_files = waiting(folder)
+    has_old_files = has_earlier_files(folder)
     if not (make or has_old_files or os.path.exists(path)):
         return _open_empty()
-    private_folder(folder)
+    make_private_folder(folder)
     os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     connection = sqlite3.connect(path, timeout=wait, isolation_level=None, check_same_thread=False)
     try:
@@ -140,13 +140,13 @@ def _upgrade_file(connection: sqlite3.Connection, folder: str, wait: float) -> N
 
     path = state_path(folder)
     busy = StateUnusable(f"another program prepares `{path}`; try again when it is done")
-    with held(f"{path}.lock", wait, busy), migration.locked(folder, wait):
+    with hold_lock(f"{path}.lock", wait, busy), migration.hold_locks(folder, wait):
         if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
             raise StateUnusable(f"`{path}` is on a file system without write-ahead logs; set PREHEAT_HOME elsewhere")
         with _transaction(connection):
             upgrade(connection)
-            files = migration.take_in(connection, folder)
-        migration.put_aside(files)
+            files = migration.import_files(connection, folder)
+        migration.rename_imported(files)
 
 
 @contextmanager

@@ -8,36 +8,36 @@ from typing import TypeAlias
 
 from preheat.state.schema import SECRET_BYTES
 
-Place: TypeAlias = tuple[str, str]
+FilePlace: TypeAlias = tuple[str, str]
 
-KEY, HEAD = ("experiments", "key"), ("experiments", "ledger.head")
-PLANS, LOTS = ("experiments", "plans.jsonl"), ("experiments", "lots.jsonl")
-RATINGS, LEDGER = ("experiments", "ratings.jsonl"), ("experiments", "ledger.jsonl")
-LOADED, USES = ("templates", "loaded.json"), ("templates", "uses.jsonl")
-FILES = (KEY, PLANS, LOTS, RATINGS, LEDGER, USES, LOADED)
+KEY_FILE, LEDGER_HEAD = ("experiments", "key"), ("experiments", "ledger.head")
+PLANS_FILE, ASSIGNMENTS_FILE = ("experiments", "plans.jsonl"), ("experiments", "lots.jsonl")
+RATINGS_FILE, LEDGER_FILE = ("experiments", "ratings.jsonl"), ("experiments", "ledger.jsonl")
+LOADS_FILE, USES_FILE = ("templates", "loaded.json"), ("templates", "uses.jsonl")
+EARLIER_FILES = (KEY_FILE, PLANS_FILE, ASSIGNMENTS_FILE, RATINGS_FILE, LEDGER_FILE, USES_FILE, LOADS_FILE)
 
 
-def waiting(folder: str) -> bool:
+def has_earlier_files(folder: str) -> bool:
     """Whether there is anything to import."""
-    return any(os.path.exists(path_of(folder, place)) for place in FILES if place != KEY) or (
-        secret_in(folder) is not None
+    return any(os.path.exists(earlier_path(folder, place)) for place in EARLIER_FILES if place != KEY_FILE) or (
+        read_secret(folder) is not None
     )
 
 
-def path_of(folder: str, place: Place) -> str:
+def earlier_path(folder: str, place: FilePlace) -> str:
     return os.path.join(folder, *place)
 
 
-def secret_in(folder: str) -> bytes | None:
+def read_secret(folder: str) -> bytes | None:
     """The secret key in its file; None if there is none, or the file is damaged."""
     try:
-        found = bytes.fromhex(bytes_in(path_of(folder, KEY)).decode("ascii", "replace").strip())
+        found = bytes.fromhex(read_bytes(earlier_path(folder, KEY_FILE)).decode("ascii", "replace").strip())
     except ValueError:
         return None
     return found if len(found) == SECRET_BYTES else None
 
 
-def bytes_in(path: str) -> bytes:
+def read_bytes(path: str) -> bytes:
     """The bytes of a file; none if it does not exist."""
     try:
         with open(path, "rb") as stream:

@@ -6,7 +6,7 @@ import sqlite3
 from preheat.state.schema import SECRET_BYTES
 
 
-def secret(connection: sqlite3.Connection) -> bytes | None:
+def find_secret(connection: sqlite3.Connection) -> bytes | None:
     """The secret key, if there is one: without it nothing is assigned."""
     row = connection.execute("SELECT secret FROM key").fetchone()
     return bytes(row[0]) if row is not None and len(row[0]) == SECRET_BYTES else None

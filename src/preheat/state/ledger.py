@@ -14,12 +14,12 @@ from preheat.model.experiment import LedgerEntry
 _ENTRY = msgspec.json.Decoder(LedgerEntry)
 
 
-def entries(connection: sqlite3.Connection) -> list[LedgerEntry]:
+def load_entries(connection: sqlite3.Connection) -> list[LedgerEntry]:
     """Every line that can be read, the oldest first."""
-    return [entry for line in lines(connection) if (entry := decoded(line)) is not None]
+    return [entry for line in load_lines(connection) if (entry := decode_line(line)) is not None]
 
 
-def enter(connection: sqlite3.Connection, entry: LedgerEntry) -> LedgerEntry:
+def add_entry(connection: sqlite3.Connection, entry: LedgerEntry) -> LedgerEntry:
     """Add an entry; the entry as it is stored."""
     entry = msgspec.structs.replace(entry, before=_head(connection))
     line = msgspec.json.encode(entry)
@@ -27,12 +27,12 @@ def enter(connection: sqlite3.Connection, entry: LedgerEntry) -> LedgerEntry:
     return entry
 
 
-def damage(connection: sqlite3.Connection) -> list[int]:
+def changed_lines(connection: sqlite3.Connection) -> list[int]:
     """The numbers, from 1, of lines that were changed: they do not fit the line before, or cannot be read."""
     changed = []
-    before, all_lines = "", lines(connection)
+    before, all_lines = "", load_lines(connection)
     for number, line in enumerate(all_lines, 1):
-        entry = decoded(line)
+        entry = decode_line(line)
         if entry is None or entry.before != before:
             changed.append(number)
         before = digest_of(line)
@@ -41,7 +41,7 @@ def damage(connection: sqlite3.Connection) -> list[int]:
     return changed
 
 
-def lines(connection: sqlite3.Connection) -> list[bytes]:
+def load_lines(connection: sqlite3.Connection) -> list[bytes]:
     """All lines as they are stored."""
     return [bytes(row[0]) for row in connection.execute("SELECT line FROM ledger ORDER BY number")]
 
@@ -61,7 +61,7 @@ def digest_of(line: bytes) -> str:
     return blake2b(line, digest_size=12).hexdigest()
 
 
-def decoded(line: bytes) -> LedgerEntry | None:
+def decode_line(line: bytes) -> LedgerEntry | None:
     """The entry in a line; None if it cannot be read."""
     try:
         return _ENTRY.decode(line)

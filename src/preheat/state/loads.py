@@ -2,16 +2,16 @@
 
 import sqlite3
 
-from preheat.model.template import Pin
+from preheat.model.template import TemplatePin
 
 
-def loads(connection: sqlite3.Connection) -> dict[str, Pin]:
+def loads(connection: sqlite3.Connection) -> dict[str, TemplatePin]:
     """The loaded versions, by project."""
     rows = connection.execute("SELECT project, name, digest, at FROM loads ORDER BY project")
-    return {project: Pin(name, digest, at) for project, name, digest, at in rows}
+    return {project: TemplatePin(name, digest, at) for project, name, digest, at in rows}
 
 
-def load(connection: sqlite3.Connection, project: str, pin: Pin) -> None:
+def load_version(connection: sqlite3.Connection, project: str, pin: TemplatePin) -> None:
     """Load a version for a project, in place of an earlier one."""
     connection.execute(
         "INSERT OR REPLACE INTO loads (project, name, digest, at) VALUES (?, ?, ?, ?)",
@@ -19,7 +19,7 @@ def load(connection: sqlite3.Connection, project: str, pin: Pin) -> None:
     )
 
 
-def unload(connection: sqlite3.Connection, project: str) -> Pin | None:
+def unload_version(connection: sqlite3.Connection, project: str) -> TemplatePin | None:
     """Unload the version of a project; the version, None if there was none."""
     pin = loads(connection).get(project)
     if pin is not None:

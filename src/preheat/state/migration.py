@@ -22,29 +22,29 @@ from typing import Any, TypeVar
 import msgspec
 
 from preheat.errors import StateUnusable
-from preheat.files import write_whole
-from preheat.locking import held
-from preheat.model.experiment import LedgerEntry, Lot, Rating
-from preheat.model.template import Pin, Use
+from preheat.files import write_atomically
+from preheat.locking import hold_lock
+from preheat.model.experiment import AssignmentRecord, LedgerEntry, Rating
+from preheat.model.template import TemplatePin, TemplateUse
 from preheat.settings import archive_path
 from preheat.state import assignments, key, ledger, loads, plans, ratings, uses
 from preheat.state.earlier_files import (
-    FILES,
-    HEAD,
-    KEY,
-    LEDGER,
-    LOADED,
-    LOTS,
-    PLANS,
-    RATINGS,
-    USES,
-    Place,
-    bytes_in,
-    path_of,
-    secret_in,
+    ASSIGNMENTS_FILE,
+    EARLIER_FILES,
+    KEY_FILE,
+    LEDGER_FILE,
+    LEDGER_HEAD,
+    LOADS_FILE,
+    PLANS_FILE,
+    RATINGS_FILE,
+    USES_FILE,
+    FilePlace,
+    earlier_path,
+    read_bytes,
+    read_secret,
 )
 
-ASIDE = ".migrated-0.2"
+IMPORTED_SUFFIX = ".migrated-0.2"
 _ARCHIVE_MARKS = "marks of the archive"
 _Line = TypeVar("_Line")
 
@@ -60,72 +60,72 @@ class _Stopped(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag=
 
 
 _PLAN = msgspec.json.Decoder(_Started | _Stopped)
-_LOT = msgspec.json.Decoder(Lot)
+_LOT = msgspec.json.Decoder(AssignmentRecord)
 _RATING = msgspec.json.Decoder(Rating)
-_USE = msgspec.json.Decoder(Use)
-_LINES: "dict[Place, msgspec.json.Decoder[Any]]" = {
-    PLANS: _PLAN, LOTS: _LOT, RATINGS: _RATING, LEDGER: msgspec.json.Decoder(LedgerEntry), USES: _USE,
+_USE = msgspec.json.Decoder(TemplateUse)
+_LINES: "dict[FilePlace, msgspec.json.Decoder[Any]]" = {
+    PLANS_FILE: _PLAN, ASSIGNMENTS_FILE: _LOT, RATINGS_FILE: _RATING, LEDGER_FILE: msgspec.json.Decoder(LedgerEntry), USES_FILE: _USE,
 }  # fmt: skip
 """The decoder of the lines of each file."""
-_PINS = msgspec.json.Decoder(dict[str, Pin])
+_PINS = msgspec.json.Decoder(dict[str, TemplatePin])
 
 
 @contextmanager
-def locked(folder: str, wait: float) -> Iterator[None]:
+def hold_locks(folder: str, wait: float) -> Iterator[None]:
     """Hold the locks that version 0.1.0 takes to write these files."""
     with ExitStack() as stack:
         for part in ("experiments", "templates"):
             inside = os.path.join(folder, part)
             if os.path.isdir(inside):
                 busy = StateUnusable(f"another program has held `{inside}` for {wait:.3g} s; try again later")
-                stack.enter_context(held(os.path.join(inside, "lock"), wait, busy))
+                stack.enter_context(hold_lock(os.path.join(inside, "lock"), wait, busy))
         yield
 
 
-def take_in(connection: sqlite3.Connection, folder: str) -> list[str]:
+def import_files(connection: sqlite3.Connection, folder: str) -> list[str]:
     """Import the files inside the caller's transaction; the paths of files to rename after it."""
     _import_archive_marks(connection, archive_path(folder))
-    if (secret := secret_in(folder)) is not None:
+    if (secret := read_secret(folder)) is not None:
         key.keep_secret(connection, secret)
-    for each in _decoded_lines(folder, PLANS, _PLAN):
+    for each in _decoded_lines(folder, PLANS_FILE, _PLAN):
         if isinstance(each, _Started):
             plans.keep_plan(connection, each.experiment, bytes(each.plan))
         else:
-            plans.stop(connection, each.experiment, each.at)
-    assignments.keep(connection, _decoded_lines(folder, LOTS, _LOT))
-    _import_ratings(connection, _decoded_lines(folder, RATINGS, _RATING))
+            plans.stop_plan(connection, each.experiment, each.at)
+    assignments.keep_assignments(connection, _decoded_lines(folder, ASSIGNMENTS_FILE, _LOT))
+    _import_ratings(connection, _decoded_lines(folder, RATINGS_FILE, _RATING))
     _import_ledger(connection, folder)
     _import_loads(connection, folder)
-    for use in _decoded_lines(folder, USES, _USE):
-        uses.record(connection, use)
-    taken = [place for place in FILES if place != KEY or secret is not None]
+    for use in _decoded_lines(folder, USES_FILE, _USE):
+        uses.record_use(connection, use)
+    taken = [place for place in EARLIER_FILES if place != KEY_FILE or secret is not None]
     found = [
-        path_of(folder, place) for place in (HEAD, *taken)
+        earlier_path(folder, place) for place in (LEDGER_HEAD, *taken)
     ]  # the other files say that there is something to import
     return [path for path in found if os.path.exists(path)]
 
 
-def put_aside(files: Iterable[str]) -> None:
+def rename_imported(files: Iterable[str]) -> None:
     """Rename imported files, never over another file."""
     for path in files:
-        name, number = path + ASIDE, 1
+        name, number = path + IMPORTED_SUFFIX, 1
         while os.path.exists(name):
             number += 1
-            name = f"{path}{ASIDE}-{number}"
+            name = f"{path}{IMPORTED_SUFFIX}-{number}"
         os.rename(path, name)
 
 
-def take_marks(connection: sqlite3.Connection, rows: Iterable[tuple[str, str, str, float]]) -> None:
+def import_marks(connection: sqlite3.Connection, rows: Iterable[tuple[str, str, str, float]]) -> None:
     """Import the marks of an archive of version 0.1.0, once; newer marks stay."""
     if connection.execute("INSERT OR IGNORE INTO migrated (what) VALUES (?)", (_ARCHIVE_MARKS,)).rowcount:
         connection.executemany("INSERT OR IGNORE INTO marks (lesson, mark, why, at) VALUES (?, ?, ?, ?)", rows)
 
 
 # Unreadable lines, and forgotten sessions.
-def unread(folder: str, plans_only: bool = False) -> list[str]:
+def unreadable_lines(folder: str, plans_only: bool = False) -> list[str]:
     """The unreadable lines of imported files, a sentence each with what to do."""
     problems = []
-    for place in (PLANS,) if plans_only else (*_LINES, LOADED):
+    for place in (PLANS_FILE,) if plans_only else (*_LINES, LOADS_FILE):
         for path in _imported_files(folder, place):
             unreadable = _unreadable_lines(path, place)
             if unreadable:
@@ -135,16 +135,16 @@ def unread(folder: str, plans_only: bool = False) -> list[str]:
                     f"{which} of `{path}`, which version 0.1.0 left, cannot be read and "
                     f"{'do not count' if len(unreadable) > 1 else 'does not count'}; delete that file when you need it no more"
                 )
-    damaged = path_of(folder, KEY)
-    if not plans_only and os.path.exists(damaged) and secret_in(folder) is None:
+    damaged = earlier_path(folder, KEY_FILE)
+    if not plans_only and os.path.exists(damaged) and read_secret(folder) is None:
         problems.append(damaged_key(folder))
     return problems
 
 
 def damaged_key(folder: str) -> str:
     """Why nothing can be assigned; empty if version 0.1.0 left no damaged key."""
-    path = path_of(folder, KEY)
-    if not os.path.exists(path) or secret_in(folder) is not None:
+    path = earlier_path(folder, KEY_FILE)
+    if not os.path.exists(path) or read_secret(folder) is not None:
         return ""
     return (
         f"`{path}` is damaged, so nothing can be assigned; put it back from a backup, or delete it: then a new key is made, and "
@@ -152,38 +152,38 @@ def damaged_key(folder: str) -> str:
     )
 
 
-def forget(folder: str, sessions: Iterable[str]) -> None:
+def forget_sessions(folder: str, sessions: Iterable[str]) -> None:
     """Delete the lines on these sessions from the imported files."""
     gone = frozenset(sessions)
-    for place in (LOTS, RATINGS):
+    for place in (ASSIGNMENTS_FILE, RATINGS_FILE):
         for path in _imported_files(folder, place):
-            lines = bytes_in(path).splitlines(keepends=True)
+            lines = read_bytes(path).splitlines(keepends=True)
             kept = [line for line in lines if not _is_about(line, place, gone)]
             if len(kept) < len(lines):
-                write_whole(path, b"".join(kept), durable=True)
+                write_atomically(path, b"".join(kept), durable=True)
 
 
-def _is_about(line: bytes, place: Place, sessions: frozenset[str]) -> bool:
+def _is_about(line: bytes, place: FilePlace, sessions: frozenset[str]) -> bool:
     found = _decoded(line, _LINES[place])
     return getattr(found, "session", "") in sessions or getattr(found, "root", "") in sessions
 
 
-def _unreadable_lines(path: str, place: Place) -> list[int]:
-    data = bytes_in(path)
-    if place == LOADED:
+def _unreadable_lines(path: str, place: FilePlace) -> list[int]:
+    data = read_bytes(path)
+    if place == LOADS_FILE:
         return [] if _decoded(data, _PINS) is not None else [1]
     lines = enumerate(data.splitlines(), 1)
     return [number for number, line in lines if line.strip() and _decoded(line, _LINES[place]) is None]
 
 
-def _imported_files(folder: str, place: Place) -> list[str]:
+def _imported_files(folder: str, place: FilePlace) -> list[str]:
     part, name = place
     inside = os.path.join(folder, part)
     try:
         names = sorted(os.listdir(inside))
     except OSError:
         return []
-    return [os.path.join(inside, each) for each in names if each.startswith(name + ASIDE)]
+    return [os.path.join(inside, each) for each in names if each.startswith(name + IMPORTED_SUFFIX)]
 
 
 # Imports.
@@ -192,21 +192,23 @@ def _import_ratings(connection: sqlite3.Connection, found: Iterable[Rating]) -> 
     known = ratings.ratings(connection)
     for session, rating in {each.session: each for each in found}.items():
         if session not in known or known[session].at <= rating.at:
-            ratings.rate(connection, rating)
+            ratings.keep_rating(connection, rating)
 
 
 def _import_ledger(connection: sqlite3.Connection, folder: str) -> None:
     """Import the lines as they are, so that a changed one still shows. If the ledger has lines already, somebody went back to
     version 0.1.0: then new entries are added."""
-    lines = [line for line in bytes_in(path_of(folder, LEDGER)).splitlines() if line]
-    known = set(ledger.lines(connection))
+    lines = [line for line in read_bytes(earlier_path(folder, LEDGER_FILE)).splitlines() if line]
+    known = set(ledger.load_lines(connection))
     if lines and not known:
-        ledger.keep_lines(connection, lines, _head(lines, bytes_in(path_of(folder, HEAD)).decode("ascii", "replace")))
+        ledger.keep_lines(
+            connection, lines, _head(lines, read_bytes(earlier_path(folder, LEDGER_HEAD)).decode("ascii", "replace"))
+        )
         return
     for line in lines:
-        entry = ledger.decoded(line)
+        entry = ledger.decode_line(line)
         if line not in known and entry is not None:
-            ledger.enter(connection, entry)
+            ledger.add_entry(connection, entry)
 
 
 def _head(lines: list[bytes], written: str) -> str:
@@ -218,9 +220,9 @@ def _head(lines: list[bytes], written: str) -> str:
 
 def _import_loads(connection: sqlite3.Connection, folder: str) -> None:
     known = loads.loads(connection)
-    for project, pin in (_decoded(bytes_in(path_of(folder, LOADED)), _PINS) or {}).items():
+    for project, pin in (_decoded(read_bytes(earlier_path(folder, LOADS_FILE)), _PINS) or {}).items():
         if project not in known or known[project].at <= pin.at:
-            loads.load(connection, project, pin)
+            loads.load_version(connection, project, pin)
 
 
 def _import_archive_marks(connection: sqlite3.Connection, path: str) -> None:
@@ -237,7 +239,7 @@ def _import_archive_marks(connection: sqlite3.Connection, path: str) -> None:
         return
     finally:
         archive.close()
-    take_marks(connection, rows)
+    import_marks(connection, rows)
 
 
 def _url_path(path: str) -> str:
@@ -245,9 +247,9 @@ def _url_path(path: str) -> str:
 
 
 # Files.
-def _decoded_lines(folder: str, place: Place, decoder: "msgspec.json.Decoder[_Line]") -> Iterator[_Line]:
+def _decoded_lines(folder: str, place: FilePlace, decoder: "msgspec.json.Decoder[_Line]") -> Iterator[_Line]:
     """The decoded lines of a file; lines that cannot be read are skipped."""
-    for line in bytes_in(path_of(folder, place)).splitlines():
+    for line in read_bytes(earlier_path(folder, place)).splitlines():
         if (found := _decoded(line, decoder)) is not None:
             yield found
 

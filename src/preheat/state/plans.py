@@ -5,16 +5,16 @@ from typing import NamedTuple
 
 import msgspec
 
-from preheat.model.experiment import Plan
+from preheat.model.experiment import ExperimentPlan
 
-_PLAN = msgspec.json.Decoder(Plan)
+_PLAN = msgspec.json.Decoder(ExperimentPlan)
 
 
 class StoredPlan(NamedTuple):
     """A stored plan; `experiment` is its name and digest."""
 
     experiment: str
-    plan: Plan
+    plan: ExperimentPlan
     stopped: float | None
     """When it was stopped; None if it runs."""
 
@@ -28,13 +28,13 @@ def plans(connection: sqlite3.Connection) -> list[StoredPlan]:
     return found
 
 
-def unreadable(connection: sqlite3.Connection) -> list[str]:
+def unreadable_plans(connection: sqlite3.Connection) -> list[str]:
     """The names of plans that cannot be read, because they were changed."""
     rows = connection.execute("SELECT experiment, plan FROM plans ORDER BY number")
     return [experiment for experiment, data in rows if _decoded(data) is None]
 
 
-def start(connection: sqlite3.Connection, experiment: str, plan: Plan) -> None:
+def start_plan(connection: sqlite3.Connection, experiment: str, plan: ExperimentPlan) -> None:
     """Store a plan: it runs from now on."""
     keep_plan(connection, experiment, msgspec.json.encode(plan))
 
@@ -44,12 +44,12 @@ def keep_plan(connection: sqlite3.Connection, experiment: str, data: bytes) -> N
     connection.execute("INSERT OR IGNORE INTO plans (experiment, plan) VALUES (?, ?)", (experiment, data))
 
 
-def stop(connection: sqlite3.Connection, experiment: str, at: float) -> None:
+def stop_plan(connection: sqlite3.Connection, experiment: str, at: float) -> None:
     """Stop a plan; the first stop counts."""
     connection.execute("UPDATE plans SET stopped = ? WHERE experiment = ? AND stopped IS NULL", (at, experiment))
 
 
-def _decoded(data: bytes) -> Plan | None:
+def _decoded(data: bytes) -> ExperimentPlan | None:
     try:
         return _PLAN.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError):

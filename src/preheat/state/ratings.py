@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from preheat.model.experiment import Rating
 
 
-def rate(connection: sqlite3.Connection, rating: Rating) -> None:
+def keep_rating(connection: sqlite3.Connection, rating: Rating) -> None:
     """Store a rating in place of an earlier one."""
     connection.execute(
         "INSERT OR REPLACE INTO ratings (session, good, at, note) VALUES (?, ?, ?, ?)",
@@ -20,6 +20,6 @@ def ratings(connection: sqlite3.Connection) -> dict[str, Rating]:
     return {session: Rating(session=session, good=bool(good), at=at, note=note) for session, good, at, note in rows}
 
 
-def forget(connection: sqlite3.Connection, sessions: Iterable[str]) -> None:
+def forget_ratings(connection: sqlite3.Connection, sessions: Iterable[str]) -> None:
     """Delete the ratings of sessions."""
     connection.executemany("DELETE FROM ratings WHERE session = ?", [(each,) for each in sessions])

@@ -4,10 +4,10 @@ import sqlite3
 
 import msgspec
 
-from preheat.model.template import Use
+from preheat.model.template import TemplateUse
 
 
-def record(connection: sqlite3.Connection, use: Use) -> None:
+def record_use(connection: sqlite3.Connection, use: TemplateUse) -> None:
     """Record that a version was handed out."""
     texts = (use.template, use.context, use.agent, use.project, use.task)
     connection.execute(
@@ -16,8 +16,8 @@ def record(connection: sqlite3.Connection, use: Use) -> None:
     )
 
 
-def uses(connection: sqlite3.Connection) -> list[Use]:
+def uses(connection: sqlite3.Connection) -> list[TemplateUse]:
     """All recorded uses, the oldest first."""
     rows = connection.execute("SELECT at, template, context, agent, project, task FROM uses ORDER BY number")
-    names = Use.__struct_fields__
-    return [msgspec.convert(dict(zip(names, row, strict=True)), Use) for row in rows]
+    names = TemplateUse.__struct_fields__
+    return [msgspec.convert(dict(zip(names, row, strict=True)), TemplateUse) for row in rows]

@@ -11,38 +11,40 @@ from math import sqrt
 
 import numpy as np
 
-from preheat.amounts import counted
-from preheat.model.experiment import Estimate, Unit
-from preheat.statistics.ratio import RISK, estimated, replaced, with_interval
-from preheat.statistics.sample import Numbers, Sample, sample
-from preheat.statistics.spread import Arm, Spread, guarded, two_arms
+from preheat.amounts import format_count
+from preheat.model.experiment import EffectEstimate, Observation
+from preheat.statistics.ratio import RISK, add_interval, estimate_from_sample, replace_fields
+from preheat.statistics.sample import Numbers, Sample, make_sample
+from preheat.statistics.spread import Arm, Spread, compare_arms, widen_for_small_arms
 
-SESSIONS_A_SLOPE = 10
+SESSIONS_PER_SLOPE = 10
 """Sessions in the smaller arm for each slope: with fewer, estimating slopes costs more than it gains."""
 _FEWEST_IN_STRATUM = 4
 """Sessions of each arm that a stratum needs for a column of its own."""
 
 
-def adjusted(units: Iterable[Unit], *, metric: str, arm: str, against: str, risk: float = RISK) -> Estimate:
+def adjust_difference(
+    units: Iterable[Observation], *, metric: str, arm: str, against: str, risk: float = RISK
+) -> EffectEstimate:
     """The difference, adjusted for `before` and for strata where possible; else the plain one, and why."""
-    found = sample(units, arm, against)
-    plain = estimated(found, metric=metric, arm=arm, against=against, risk=risk)
+    found = make_sample(units, arm, against)
+    plain = estimate_from_sample(found, metric=metric, arm=arm, against=against, risk=risk)
     if plain.error is None or plain.difference is None:
         return plain
-    columns, remarks = known_before(found)
+    columns, remarks = baseline_columns(found)
     if not columns.shape[1]:
-        return replaced(plain, named=plain.named + remarks)
+        return replace_fields(plain, named=plain.remarks + remarks)
     difference, spread = _adjust(found, columns)
-    base = replaced(plain, named=found.named + remarks, adjusted=True, method=plain.method + ", adjusted")
-    return with_interval(
+    base = replace_fields(plain, named=found.remarks + remarks, adjusted=True, method=plain.method + ", adjusted")
+    return add_interval(
         base, difference, sqrt(float(spread.variance)), float(spread.freedom), risk, found, arm, against
     )
 
 
-def known_before(found: Sample) -> tuple[Numbers, tuple[str, ...]]:
+def baseline_columns(found: Sample) -> tuple[Numbers, tuple[str, ...]]:
     """Columns that no arm can have changed, as many as the smaller arm allows: the metric from before, whether it is missing, the
     larger strata; and remarks on them."""
-    most = min(found.units) // SESSIONS_A_SLOPE
+    most = min(found.units) // SESSIONS_PER_SLOPE
     columns: list[Numbers] = []
     remarks: list[str] = []
     missing = np.isnan(found.before)
@@ -55,11 +57,15 @@ def known_before(found: Sample) -> tuple[Numbers, tuple[str, ...]]:
     if missing.any() and not missing.all():
         number = int(missing.sum())
         have, count = ("has", "counts") if number == 1 else ("have", "count")
-        remarks.append(f"{counted(number, 'session')} {have} nothing from before the trial and {count} with the mean")
+        remarks.append(
+            f"{format_count(number, 'session')} {have} nothing from before the trial and {count} with the mean"
+        )
         columns.append(missing.astype(float))
     columns += _strata(found)
     if len(columns) > most:
-        remarks.append(f"{len(columns) - most} of {counted(len(columns), 'column')} not adjusted for: too few sessions")
+        remarks.append(
+            f"{len(columns) - most} of {format_count(len(columns), 'column')} not adjusted for: too few sessions"
+        )
     columns = columns[:most]
     return (np.stack(columns, axis=-1) if columns else np.empty((len(found.above), 0))), tuple(remarks)
 
@@ -104,10 +110,10 @@ def _adjust(found: Sample, columns: Numbers) -> tuple[float, Spread]:
         _arm(ratio, residuals[side], found.below[side], columns.shape[1])
         for ratio, side in zip(ratios, sides, strict=True)
     ]
-    spread = two_arms(*arms)
+    spread = compare_arms(*arms)
     if found.clustered:
         signed = residuals * np.where(found.treated, 1 / counts[0], -1 / counts[1])
-        spread = guarded(_by_cluster(found, signed, columns.shape[1]), spread, float(min(found.units)))
+        spread = widen_for_small_arms(_by_cluster(found, signed, columns.shape[1]), spread, float(min(found.units)))
     return difference, spread
 
 

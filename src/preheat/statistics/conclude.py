@@ -7,68 +7,70 @@ from typing import NamedTuple
 import msgspec
 from scipy.special import ndtri
 
-from preheat.model.experiment import Estimate, Verdict
-from preheat.model.experiment_report import Guarded as Guarded
-from preheat.model.experiment_report import GuardrailStanding
-from preheat.statistics.inferiority import Better
+from preheat.model.experiment import EffectEstimate, EffectVerdict
+from preheat.model.experiment_report import GuardrailState
+from preheat.model.experiment_report import GuardrailStatus as GuardrailStatus
+from preheat.statistics.inferiority import BetterDirection
 
 
-class Words(NamedTuple):
+class MetricWords(NamedTuple):
     """The words for a metric in a sentence."""
 
-    says: str
+    sentence: str
     down: str
     up: str
     noun: str
     times: float
-    better: Better
+    better: BetterDirection
 
 
-WORDS = {
-    "mistakes": Words("made {} {} mistakes per 100 calls", "fewer", "more", "mistakes per 100 calls", 100, "lower"),
-    "errors": Words("had {} {} errors per 100 calls", "fewer", "more", "errors per 100 calls", 100, "lower"),
-    "success": Words("succeeded in {} {} of 100", "fewer", "more", "in 100 sessions", 100, "higher"),
-    "seconds": Words("took {} seconds {}", "less", "more", "seconds", 1, "lower"),
-    "tokens": Words("took {} {} tokens", "fewer", "more", "tokens", 1, "lower"),
-    "cost": Words("cost as much as {} {} input tokens", "fewer", "more", "input tokens", 1, "lower"),
-    "corrections": Words(
+METRIC_WORDS = {
+    "mistakes": MetricWords(
+        "made {} {} mistakes per 100 calls", "fewer", "more", "mistakes per 100 calls", 100, "lower"
+    ),
+    "errors": MetricWords("had {} {} errors per 100 calls", "fewer", "more", "errors per 100 calls", 100, "lower"),
+    "success": MetricWords("succeeded in {} {} of 100", "fewer", "more", "in 100 sessions", 100, "higher"),
+    "seconds": MetricWords("took {} seconds {}", "less", "more", "seconds", 1, "lower"),
+    "tokens": MetricWords("took {} {} tokens", "fewer", "more", "tokens", 1, "lower"),
+    "cost": MetricWords("cost as much as {} {} input tokens", "fewer", "more", "input tokens", 1, "lower"),
+    "corrections": MetricWords(
         "were corrected {} times {} per 100", "less", "more", "corrections per 100 sessions", 100, "lower"
     ),
-    "rating": Words("were rated good in {} {} of 100", "fewer", "more", "in 100 sessions", 100, "higher"),
+    "rating": MetricWords("were rated good in {} {} of 100", "fewer", "more", "in 100 sessions", 100, "higher"),
 }
 
 
 class Guardrail(msgspec.Struct, frozen=True):
     """A metric that must not get worse by more than a margin."""
 
-    estimate: Estimate
+    estimate: EffectEstimate
     margin: float
 
 
 class Conclusion(msgspec.Struct, frozen=True):
-    verdict: Verdict
+    verdict: EffectVerdict
     sentence: str
     """The conclusion in one plain sentence."""
-    guardrails: tuple[Guarded, ...] = ()
+    guardrails: tuple[GuardrailStatus, ...] = ()
     more: int | None = None
     """Sessions still needed, where there is too little data and that can be estimated."""
 
 
 def conclude(
-    estimate: Estimate, margin: float, *, guardrails: Sequence[Guardrail] = (), running: bool = False
+    estimate: EffectEstimate, margin: float, *, guardrails: Sequence[Guardrail] = (), running: bool = False
 ) -> Conclusion:
     """The conclusion from an estimate. While a trial is `running` only the always-valid interval counts.
 
     An interval within the margin means no difference, even if it excludes zero."""
     guarded = tuple(_check_guardrail(each, running) for each in guardrails)
-    ends = interval(estimate, running)
+    ends = usable_interval(estimate, running)
     words = words_of(estimate.metric)
     if ends is None or estimate.difference is None:
         return Conclusion("too little data", f"Too little data: {_why_no_interval(estimate, running)}.", guarded)
     low, high = ends
     if -margin <= low and high <= margin:
-        verdict: Verdict = "no difference"
-        limit = f"{figure(margin * words.times)} {words.noun}"
+        verdict: EffectVerdict = "no difference"
+        limit = f"{format_figure(margin * words.times)} {words.noun}"
         text = f"No difference larger than {limit}: {_describe_change(estimate)} {_describe_interval(estimate, ends)}."
     elif low > 0 or high < 0:
         verdict = "helps" if (high < 0) == (words.better == "lower") else "hurts"
@@ -79,20 +81,20 @@ def conclude(
             ""
             if more is None
             else f", about {more:,} more {'session' if more == 1 else 'sessions'} would settle a difference of"
-            f" {figure(margin * words.times)}"
+            f" {format_figure(margin * words.times)}"
         )
         text = f"Too little data: {_describe_change(estimate)} {_describe_interval(estimate, ends)}{needed}."
         return Conclusion("too little data", _capitalise(text) + _describe_broken(guarded), guarded, more)
     return Conclusion(verdict, _capitalise(text) + _describe_broken(guarded), guarded)
 
 
-def interval(estimate: Estimate, running: bool) -> tuple[float, float] | None:
+def usable_interval(estimate: EffectEstimate, running: bool) -> tuple[float, float] | None:
     """The interval that counts now: the always-valid one while the trial runs."""
     low, high = (estimate.always_low, estimate.always_high) if running else (estimate.low, estimate.high)
     return None if low is None or high is None else (low, high)
 
 
-def sessions_needed(estimate: Estimate, margin: float, power: float = 0.8) -> int | None:
+def sessions_needed(estimate: EffectEstimate, margin: float, power: float = 0.8) -> int | None:
     """How many more sessions, in the present shares, would detect a difference as large as the margin with this power."""
     if estimate.error is None or not margin > 0:
         return None
@@ -101,12 +103,12 @@ def sessions_needed(estimate: Estimate, margin: float, power: float = 0.8) -> in
     return max(ceil(wanted - now), ceil(now / 10))
 
 
-def words_of(metric: str) -> Words:
+def words_of(metric: str) -> MetricWords:
     """The words of a metric; an unknown one is a number that should fall."""
-    return WORDS.get(metric) or Words(f"had {{}} {{}} {metric}", "less", "more", metric, 1, "lower")
+    return METRIC_WORDS.get(metric) or MetricWords(f"had {{}} {{}} {metric}", "less", "more", metric, 1, "lower")
 
 
-def figure(value: float) -> str:
+def format_figure(value: float) -> str:
     """A number with two significant figures; from ten on with at most one decimal."""
     size = abs(value)
     if size == 0:
@@ -117,58 +119,58 @@ def figure(value: float) -> str:
     return f"{size:.{min(places, 9)}f}".rstrip("0").rstrip(".") if places else f"{size:.0f}"
 
 
-def _describe_change(estimate: Estimate) -> str:
+def _describe_change(estimate: EffectEstimate) -> str:
     words = words_of(estimate.metric)
     difference = estimate.difference or 0.0
-    amount = figure(difference * words.times)
-    return f"{estimate.arm} sessions {words.says.format(amount, words.down if difference < 0 else words.up)}"
+    amount = format_figure(difference * words.times)
+    return f"{estimate.arm} sessions {words.sentence.format(amount, words.down if difference < 0 else words.up)}"
 
 
-def _describe_interval(estimate: Estimate, ends: tuple[float, float]) -> str:
+def _describe_interval(estimate: EffectEstimate, ends: tuple[float, float]) -> str:
     words = words_of(estimate.metric)
     low, high = (end * words.times for end in ends)
     one, other = estimate.units
     if low > 0 or high < 0:
         small, large = sorted((abs(low), abs(high)))
-        reach = f"{figure(small)} to {figure(large)}"
+        reach = f"{format_figure(small)} to {format_figure(large)}"
     else:
-        reach = f"{figure(low)} {words.down} to {figure(high)} {words.up}"
+        reach = f"{format_figure(low)} {words.down} to {format_figure(high)} {words.up}"
     return f"than {estimate.against} (95 % {reach}; {one:,} and {other:,} sessions)"
 
 
-def _why_no_interval(estimate: Estimate, running: bool) -> str:
+def _why_no_interval(estimate: EffectEstimate, running: bool) -> str:
     if estimate.why:
         return estimate.why
-    if running and estimate.named:
-        return next((text for text in estimate.named if text.startswith("too early")), "no interval can be told")
+    if running and estimate.remarks:
+        return next((text for text in estimate.remarks if text.startswith("too early")), "no interval can be told")
     return "no interval can be told"
 
 
-def _check_guardrail(guardrail: Guardrail, running: bool) -> Guarded:
+def _check_guardrail(guardrail: Guardrail, running: bool) -> GuardrailStatus:
     estimate, margin = guardrail.estimate, guardrail.margin
     words = words_of(estimate.metric)
-    ends = interval(estimate, running)
+    ends = usable_interval(estimate, running)
     if ends is None or estimate.difference is None:
-        return Guarded(
+        return GuardrailStatus(
             estimate.metric, "not known", f"{estimate.metric}: not known: {_why_no_interval(estimate, running)}"
         )
     worst, best = (ends[1], ends[0]) if words.better == "lower" else (-ends[0], -ends[1])
-    standing: GuardrailStanding = "held" if worst <= margin else "broken" if best > 0 else "not known"
-    limit = f"{figure(margin * words.times)} {words.noun}"
+    standing: GuardrailState = "held" if worst <= margin else "broken" if best > 0 else "not known"
+    limit = f"{format_figure(margin * words.times)} {words.noun}"
     meaning = {
         "held": f"not worse by more than {limit}",
         "broken": f"worse, and perhaps by more than {limit}",
         "not known": f"worse by more than {limit} is not ruled out",
     }[standing]
-    return Guarded(
+    return GuardrailStatus(
         estimate.metric,
         standing,
         f"{estimate.metric}: {meaning}: {_describe_change(estimate)} {_describe_interval(estimate, ends)}",
     )
 
 
-def _describe_broken(guarded: Sequence[Guarded]) -> str:
-    return "".join(f" But {each.sentence}." for each in guarded if each.standing == "broken")
+def _describe_broken(guarded: Sequence[GuardrailStatus]) -> str:
+    return "".join(f" But {each.sentence}." for each in guarded if each.state == "broken")
 
 
 def _capitalise(text: str) -> str:

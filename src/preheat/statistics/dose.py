@@ -11,12 +11,12 @@ import msgspec
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from preheat.amounts import counted
+from preheat.amounts import format_count
 from preheat.errors import UserError
-from preheat.model.experiment import Unit
-from preheat.statistics.inferiority import Better, Inferiority, against_margin
-from preheat.statistics.paired import by_task
-from preheat.statistics.sample import Numbers, sample
+from preheat.model.experiment import Observation
+from preheat.statistics.inferiority import BetterDirection, Inferiority, compare_with_margin
+from preheat.statistics.paired import values_by_task
+from preheat.statistics.sample import Numbers, make_sample
 
 
 class Dose(msgspec.Struct, frozen=True):
@@ -30,11 +30,11 @@ class Dose(msgspec.Struct, frozen=True):
     low: float
     high: float
     """The ends of the fitted value's 95 % interval, from resampling tasks."""
-    held: Inferiority | None
+    inferiority: Inferiority | None
     """Compared with the largest number; None for that one, and where no task differs."""
 
 
-class Doses(msgspec.Struct, frozen=True):
+class DoseCurve(msgspec.Struct, frozen=True):
     doses: tuple[Dose, ...]
     fewest: int | None
     """The smallest number of lessons that is not worse than the largest by more than the margin."""
@@ -44,14 +44,14 @@ class Doses(msgspec.Struct, frozen=True):
 
 
 def minimum_dose(
-    by_items: Mapping[int, Sequence[Unit]],
+    by_items: Mapping[int, Sequence[Observation]],
     *,
     margin: float,
-    better: Better,
+    better: BetterDirection,
     seed: int = 0,
     draws: int = 2000,
     risk: float = 0.05,
-) -> Doses:
+) -> DoseCurve:
     """Find the smallest sufficient number of lessons. `by_items`: the sessions with each number; their `cluster` is the task."""
     numbers = sorted(by_items)
     if len(numbers) < 2:
@@ -63,8 +63,8 @@ def minimum_dose(
     values = {number: _values(number, by_items[number]) for number in numbers}
     tasks = sorted(set.intersection(*(set(each) for each in values.values())))
     if len(tasks) < 2:
-        tried = f"{counted(len(tasks), 'task')} tried with every number of items"
-        return Doses((), None, 0.0, f"{tried}: two or more are needed")
+        tried = f"{format_count(len(tasks), 'task')} tried with every number of items"
+        return DoseCurve((), None, 0.0, f"{tried}: two or more are needed")
     table = np.array([[values[number][task] for number in numbers] for task in tasks])
     sign = 1.0 if better == "higher" else -1.0
     draw = np.random.default_rng(seed).integers(0, len(tasks), size=(draws, len(tasks)))
@@ -94,10 +94,10 @@ def minimum_dose(
         )
         for place, number in enumerate(numbers)
     )
-    return Doses(doses, fewest, float(near.mean()), "")
+    return DoseCurve(doses, fewest, float(near.mean()), "")
 
 
-def _values(number: int, units: Sequence[Unit]) -> dict[str, float]:
+def _values(number: int, units: Sequence[Observation]) -> dict[str, float]:
     arm = f"{number} items"
     for each in units:
         if not each.cluster:
@@ -105,18 +105,19 @@ def _values(number: int, units: Sequence[Unit]) -> dict[str, float]:
                 f"session `{each.session}` names no task; numbers of items are held together by the task (`cluster`)"
             )
     same = [
-        Unit(session=each.session, arm=arm, above=each.above, below=each.below, cluster=each.cluster) for each in units
+        Observation(session=each.session, arm=arm, above=each.above, below=each.below, cluster=each.cluster)
+        for each in units
     ]
-    sample(same, arm, "")  # raises for values that are no number
-    return by_task(same, arm)
+    make_sample(same, arm, "")  # raises for values that are no number
+    return values_by_task(same, arm)
 
 
 def _fit(rising: Numbers) -> Numbers:
     return np.asarray(isotonic_regression(rising).x, dtype=float)
 
 
-def _compare_with_margin(gaps: Numbers, margin: float, better: Better, risk: float) -> Inferiority | None:
+def _compare_with_margin(gaps: Numbers, margin: float, better: BetterDirection, risk: float) -> Inferiority | None:
     error = float(gaps.std(ddof=1)) / len(gaps) ** 0.5
     if error <= 0:
         return None
-    return against_margin(float(gaps.mean()), error, float(len(gaps) - 1), margin, better=better, risk=risk)
+    return compare_with_margin(float(gaps.mean()), error, float(len(gaps) - 1), margin, better=better, risk=risk)

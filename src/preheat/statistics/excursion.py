@@ -12,23 +12,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from preheat.amounts import counted
+from preheat.amounts import format_count
 from preheat.errors import UserError
-from preheat.model.experiment import Estimate
-from preheat.statistics.ratio import RISK, replaced
+from preheat.model.experiment import EffectEstimate
+from preheat.statistics.ratio import RISK, replace_fields
 from preheat.statistics.sample import Codes, Numbers
-from preheat.statistics.spread import chance, quantile
+from preheat.statistics.spread import p_value, student_quantile
 
-FEWEST = 10
+FEWEST_SESSIONS = 10
 """Sessions below which nothing is estimated."""
 _LOPSIDED = 0.01
 
 
-class Moment(NamedTuple):
+class AdviceMoment(NamedTuple):
     """One advisory that was given or withheld at random."""
 
     session: str
-    given: bool
+    was_given: bool
     probability: float
     """Of being given, at that time."""
     outcome: float
@@ -37,7 +37,7 @@ class Moment(NamedTuple):
     """What was known at that time: failures so far, the turn."""
 
 
-class Fit(NamedTuple):
+class WeightedFit(NamedTuple):
     """A weighted least-squares fit with its covariance over clusters."""
 
     coefficients: Numbers
@@ -46,52 +46,58 @@ class Fit(NamedTuple):
     """The covariance without any correction for few clusters."""
 
 
-def excursion(moments: Iterable[Moment], *, metric: str, risk: float = RISK) -> Estimate:
+def estimate_excursion(moments: Iterable[AdviceMoment], *, metric: str, risk: float = RISK) -> EffectEstimate:
     """Estimate given minus withheld, in the unit of the outcome."""
     kept, named = _randomised(moments)
-    given = sum(each.given for each in kept)
+    given = sum(each.was_given for each in kept)
     sessions = sorted({each.session for each in kept})
-    base = Estimate(
+    base = EffectEstimate(
         metric=metric,
         arm="given",
         against="withheld",
         units=(given, len(kept) - given),
-        level=_mean([each.outcome for each in kept if each.given]),
-        base=_mean([each.outcome for each in kept if not each.given]),
+        level=_mean([each.outcome for each in kept if each.was_given]),
+        base=_mean([each.outcome for each in kept if not each.was_given]),
         method="weighted and centred least squares, by session",
         clusters=len(sessions),
-        named=named,
+        remarks=named,
     )
     if not given or given == len(kept):
-        return replaced(base, why=f"no advisory was {'withheld' if given else 'given'} at random")
+        return replace_fields(base, why=f"no advisory was {'withheld' if given else 'given'} at random")
     numbers = {session: number for number, session in enumerate(sessions)}
     design, weights, outcome = _design(kept)
     columns = design.shape[1]
     # The rarer of the two limits the precision.
-    rarest = min(len({each.session for each in kept if each.given == side}) for side in (True, False))
-    if len(sessions) < FEWEST:
-        return replaced(base, why=f"advisories in {counted(len(sessions), 'session')}: {FEWEST} are needed")
+    rarest = min(len({each.session for each in kept if each.was_given == side}) for side in (True, False))
+    if len(sessions) < FEWEST_SESSIONS:
+        return replace_fields(
+            base, why=f"advisories in {format_count(len(sessions), 'session')}: {FEWEST_SESSIONS} are needed"
+        )
     if rarest < columns + 2:
-        return replaced(base, why=f"given or withheld in {counted(rarest, 'session')} only: {columns + 2} are needed")
-    fit = weighted_fit(design, outcome, weights, np.array([numbers[each.session] for each in kept], dtype=np.int64))
+        return replace_fields(
+            base, why=f"given or withheld in {format_count(rarest, 'session')} only: {columns + 2} are needed"
+        )
+    fit = fit_weighted(design, outcome, weights, np.array([numbers[each.session] for each in kept], dtype=np.int64))
     effect, variance = float(fit.coefficients[-1]), float(fit.covariance[-1, -1])
     if not variance > 1e-18 * max(1e-300, float(np.abs(outcome).max()) ** 2):
-        return replaced(base, difference=effect, why="no moment differs from another: there is no spread to measure by")
+        return replace_fields(
+            base, difference=effect, why="no moment differs from another: there is no spread to measure by"
+        )
     freedom = float(rarest - columns)
-    reach = float(quantile(freedom, risk)) * sqrt(variance)
-    return replaced(
+    reach = float(student_quantile(freedom, risk)) * sqrt(variance)
+    return replace_fields(
         base,
         difference=effect,
         low=effect - reach,
         high=effect + reach,
-        p=float(chance(effect, sqrt(variance), freedom)),
+        p=float(p_value(effect, sqrt(variance), freedom)),
         error=sqrt(variance),
         freedom=freedom,
         adjusted=columns > 2,
     )
 
 
-def weighted_fit(design: Numbers, outcome: Numbers, weights: Numbers, cluster: Codes) -> Fit:
+def fit_weighted(design: Numbers, outcome: Numbers, weights: Numbers, cluster: Codes) -> WeightedFit:
     """Weighted least squares with the sandwich over clusters."""
     weighted = design * weights[:, None]
     inner = design.T @ weighted
@@ -105,10 +111,10 @@ def weighted_fit(design: Numbers, outcome: Numbers, weights: Numbers, cluster: C
     np.add.at(pulls, cluster, design[:, :, None] * weighted[:, None, :])
     # (I - H)^-1 of a cluster's residuals, computed in the space of the columns: small matrices however long the session.
     corrected = scores + np.einsum("gij,gj->gi", pulls, np.linalg.solve(inner - pulls, scores[:, :, None])[:, :, 0])
-    return Fit(coefficients, bread @ (corrected.T @ corrected) @ bread, bread @ (scores.T @ scores) @ bread)
+    return WeightedFit(coefficients, bread @ (corrected.T @ corrected) @ bread, bread @ (scores.T @ scores) @ bread)
 
 
-def _randomised(moments: Iterable[Moment]) -> tuple[list[Moment], tuple[str, ...]]:
+def _randomised(moments: Iterable[AdviceMoment]) -> tuple[list[AdviceMoment], tuple[str, ...]]:
     kept, lopsided, widths = [], 0, set()
     for each in moments:
         if not all(isfinite(value) for value in (each.probability, each.outcome, *each.before)):
@@ -120,13 +126,13 @@ def _randomised(moments: Iterable[Moment]) -> tuple[list[Moment], tuple[str, ...
         kept.append(each)
     if len(widths) > 1:
         raise UserError("advisories differ in how much is known before them; give each the same columns")
-    number = counted(lopsided, "advisory", "advisories")
+    number = format_count(lopsided, "advisory", "advisories")
     remark = f"{number} without a random choice (probability near 0 or 1) left out"
     return sorted(kept), (remark,) if lopsided else ()
 
 
-def _design(kept: Sequence[Moment]) -> tuple[Numbers, Numbers, Numbers]:
-    given = np.array([each.given for each in kept], dtype=float)
+def _design(kept: Sequence[AdviceMoment]) -> tuple[Numbers, Numbers, Numbers]:
+    given = np.array([each.was_given for each in kept], dtype=float)
     probability = np.array([each.probability for each in kept])
     center = float(probability.mean())
     weights = np.where(given > 0, center / probability, (1 - center) / (1 - probability))

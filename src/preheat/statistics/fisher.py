@@ -9,7 +9,7 @@ _TIED = 1 + 1e-7
 """Two tables whose probabilities differ by less are equally likely: the difference is rounding."""
 
 
-def more_often(hits: int, total: int, other_hits: int, other_total: int) -> float:
+def fisher_one_sided(hits: int, total: int, other_hits: int, other_total: int) -> float:
     """One-sided p-value: the probability that the first group gets at least this many of all hits by chance."""
     drawn, whole = hits + other_hits, total + other_total
     most = min(drawn, total)

@@ -7,11 +7,11 @@ from scipy.special import stdtr, stdtrit
 
 from preheat.errors import UserError
 
-RISK = 0.025
+ONE_SIDED_RISK = 0.025
 """On each side, so that the tests agree with the 95 % interval. Half of what is usual for equivalence: with skewed counts a test
 at 5 % accepts what is worse by the margin in 6 to 7 of 100 trials."""
 
-Better: TypeAlias = Literal["lower", "higher"]
+BetterDirection: TypeAlias = Literal["lower", "higher"]
 
 
 class Inferiority(msgspec.Struct, frozen=True):
@@ -28,8 +28,14 @@ class Inferiority(msgspec.Struct, frozen=True):
     high: float
 
 
-def against_margin(
-    difference: float, error: float, freedom: float, margin: float, *, better: Better = "lower", risk: float = RISK
+def compare_with_margin(
+    difference: float,
+    error: float,
+    freedom: float,
+    margin: float,
+    *,
+    better: BetterDirection = "lower",
+    risk: float = ONE_SIDED_RISK,
 ) -> Inferiority:
     """Two one-sided t-tests against `-margin` and `+margin`."""
     if not margin > 0:

@@ -13,31 +13,33 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
-from preheat.model.experiment import Verdict
-from preheat.model.experiment_report import Utility
-from preheat.model.exposure import Exposure, Measured
-from preheat.statistics.lots import FEWEST, first_lots
+from preheat.model.experiment import EffectVerdict
+from preheat.model.experiment_report import LessonUtility
+from preheat.model.exposure import Exposure, MeasuredSession
+from preheat.statistics.lots import FEWEST_SESSIONS, first_exposures
 from preheat.statistics.multiplicity import benjamini_hochberg
 from preheat.statistics.sample import Numbers
-from preheat.statistics.sequence import errors_to_hold
-from preheat.statistics.spread import arm, chance, quantile, two_arms
+from preheat.statistics.sequence import always_valid_errors
+from preheat.statistics.spread import compare_arms, measure_arm, p_value, student_quantile
 
 _RISK = 0.05
 _GRID = 200
 
 
-def utilities(
+def estimate_utilities(
     exposures: Iterable[Exposure],
-    measured: Iterable[Measured],
+    measured: Iterable[MeasuredSession],
     *,
     margin: float,
     risk: float = _RISK,
     always: bool = False,
-) -> list[Utility]:
+) -> list[LessonUtility]:
     """The utility of each item that was ever withheld at random, by its name; `always`: with always-valid intervals."""
-    measured_by_session = {each.session: each for each in measured if each.calls > 0 and 0 <= each.mistakes <= each.calls}
+    measured_by_session = {
+        each.session: each for each in measured if each.calls > 0 and 0 <= each.mistakes <= each.calls
+    }
     drawn: dict[str, list[Exposure]] = {}
-    for exposure in first_lots(exposures):
+    for exposure in first_exposures(exposures):
         of_item = drawn.setdefault(exposure.item, [])
         if exposure.session in measured_by_session:
             of_item.append(exposure)
@@ -50,23 +52,23 @@ def utilities(
     freedoms = np.array([each[2] for each in raw.values() if each is not None])
     # Student's tails are wider than the normal ones used below, and always-valid ones wider still.
     sessions = np.array([float(len(drawn[item])) for item in known])
-    reach = errors_to_hold(sessions, freedoms, risk=risk) if always else quantile(freedoms, risk)
-    widened = errors * reach / float(quantile(1e9, risk)) if known else errors
-    shrunk = dict(zip(known, shrink(effects, widened, risk), strict=True))
+    reach = always_valid_errors(sessions, freedoms, risk=risk) if always else student_quantile(freedoms, risk)
+    widened = errors * reach / float(student_quantile(1e9, risk)) if known else errors
+    shrunk = dict(zip(known, shrink_effects(effects, widened, risk), strict=True))
     rates = dict(
-        zip(known, benjamini_hochberg(chance(effects, errors, freedoms).tolist()) if known else [], strict=True)
+        zip(known, benjamini_hochberg(p_value(effects, errors, freedoms).tolist()) if known else [], strict=True)
     )
     return [_utility(item, drawn[item], raw[item], shrunk.get(item), rates.get(item), margin) for item in raw]
 
 
-class Shrunk(NamedTuple):
+class ShrunkEffect(NamedTuple):
     effect: float
     low: float
     high: float
     wrong_sign: float
 
 
-def shrink(effects: Numbers, errors: Numbers, risk: float = _RISK) -> list[Shrunk]:
+def shrink_effects(effects: Numbers, errors: Numbers, risk: float = _RISK) -> list[ShrunkEffect]:
     """Posterior means and intervals of similar effects: normal around a common mean with a common spread, both unknown (flat
     priors; the spread on a grid up to four times the observed one). Fewer than three effects are not shrunk."""
     count = len(effects)
@@ -81,7 +83,7 @@ def shrink(effects: Numbers, errors: Numbers, risk: float = _RISK) -> list[Shrun
         mean, spread = means[:, place], spreads[:, place]
         below = float(weights @ ndtr(-mean / spread))
         low, high = (_mixture_quantile(mean, spread, weights, share) for share in (risk / 2, 1 - risk / 2))
-        found.append(Shrunk(float(weights @ mean), low, high, min(below, 1 - below)))
+        found.append(ShrunkEffect(float(weights @ mean), low, high, min(below, 1 - below)))
     return found
 
 
@@ -117,21 +119,21 @@ def _mixture_quantile(mean: Numbers, spread: Numbers, weights: Numbers, share: f
 
 
 def _raw_effect(
-    exposures: list[Exposure], measured_by_session: dict[str, Measured]
+    exposures: list[Exposure], measured_by_session: dict[str, MeasuredSession]
 ) -> tuple[float, float, float] | None:
     shown = sum(exposure.shown for exposure in exposures)
-    if min(shown, len(exposures) - shown) < FEWEST:
+    if min(shown, len(exposures) - shown) < FEWEST_SESSIONS:
         return None
     above = np.array([float(measured_by_session[exposure.session].mistakes) for exposure in exposures])
     below = np.array([float(measured_by_session[exposure.session].calls) for exposure in exposures])
     weights = [np.array([_weight(exposure, side) for exposure in exposures]) for side in (True, False)]
-    spread = two_arms(arm(above, below, weights[0]), arm(above, below, weights[1]))
+    spread = compare_arms(measure_arm(above, below, weights[0]), measure_arm(above, below, weights[1]))
     variance = float(spread.variance)
     if not variance > 0:
         # No mistake anywhere, or only mistakes: assume that one in each arm was missed.
         variance = sum((float(side.max()) / float((side * below).sum())) ** 2 for side in weights)
     freedom = float(spread.freedom)
-    return float(spread.difference), sqrt(variance), freedom if freedom > 0 else float(2 * FEWEST - 2)
+    return float(spread.difference), sqrt(variance), freedom if freedom > 0 else float(2 * FEWEST_SESSIONS - 2)
 
 
 def _weight(exposure: Exposure, shown: bool) -> float:
@@ -145,18 +147,20 @@ def _utility(
     item: str,
     exposures: list[Exposure],
     raw: tuple[float, float, float] | None,
-    found: Shrunk | None,
+    found: ShrunkEffect | None,
     rate: float | None,
     margin: float,
-) -> Utility:
+) -> LessonUtility:
     shown = sum(exposure.shown for exposure in exposures)
     if raw is None or found is None:
-        return Utility(item, shown, len(exposures) - shown, None, None, None, None, None, None, None, "too little data")
+        return LessonUtility(
+            item, shown, len(exposures) - shown, None, None, None, None, None, None, None, "too little data"
+        )
     if -margin <= found.low and found.high <= margin:
-        verdict: Verdict = "no difference"
+        verdict: EffectVerdict = "no difference"
     else:
         verdict = "helps" if found.high < 0 else "hurts" if found.low > 0 else "too little data"
-    return Utility(
+    return LessonUtility(
         item,
         shown,
         len(exposures) - shown,

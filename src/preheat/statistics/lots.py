@@ -5,13 +5,13 @@ from collections.abc import Iterable
 
 from preheat.model.exposure import Exposure
 
-FEWEST = 10
+FEWEST_SESSIONS = 10
 """Sessions with and without a lesson below which nothing is estimated: intervals are unreliable with fewer."""
 _LOPSIDED = 0.01
 """Exposures with a probability closer than this to 0 or 1 do not count: they are hardly random."""
 
 
-def first_lots(exposures: Iterable[Exposure]) -> list[Exposure]:
+def first_exposures(exposures: Iterable[Exposure]) -> list[Exposure]:
     """The first exposure of each item in each session: later ones may depend on what the first one did."""
     first: dict[tuple[str, str], Exposure] = {}
     for each in sorted(exposures, key=_order):

@@ -12,24 +12,24 @@ import numpy as np
 from scipy.special import ndtri
 from scipy.stats import binomtest, wilcoxon
 
-from preheat.amounts import counted
+from preheat.amounts import format_count
 from preheat.errors import UserError
-from preheat.model.experiment import Estimate, Unit
-from preheat.statistics.inferiority import Better, Inferiority, against_margin
-from preheat.statistics.ratio import replaced
-from preheat.statistics.sample import Numbers, sample
-from preheat.statistics.spread import chance, quantile
+from preheat.model.experiment import EffectEstimate, Observation
+from preheat.statistics.inferiority import BetterDirection, Inferiority, compare_with_margin
+from preheat.statistics.ratio import replace_fields
+from preheat.statistics.sample import Numbers, make_sample
+from preheat.statistics.spread import p_value, student_quantile
 from preheat.statistics.wilson import wilson
 
-RISK = 0.05
+PAIRED_RISK = 0.05
 _ALL_SIGNS = 14
 """Up to this many tasks all sign flips are tried."""
 
 
-class Paired(msgspec.Struct, frozen=True):
+class PairedComparison(msgspec.Struct, frozen=True):
     """A paired comparison."""
 
-    estimate: Estimate
+    estimate: EffectEstimate
     differences: dict[str, float]
     """By task."""
     bootstrap: tuple[float, float] | None
@@ -44,17 +44,24 @@ class Paired(msgspec.Struct, frozen=True):
     shares: tuple[tuple[float, float], tuple[float, float]] | None
     """Wilson's intervals of the two arms, where the metric is binary and no task was repeated."""
 
-    def margin(self, margin: float, better: Better = "lower") -> Inferiority | None:
+    def compare_with_margin(self, margin: float, better: BetterDirection = "lower") -> Inferiority | None:
         """Whether the arm is not worse by more than the margin; None where there is no variance."""
         found = self.estimate
         if found.difference is None or found.error is None or found.freedom is None:
             return None
-        return against_margin(found.difference, found.error, found.freedom, margin, better=better)
+        return compare_with_margin(found.difference, found.error, found.freedom, margin, better=better)
 
 
-def paired(
-    units: Iterable[Unit], *, metric: str, arm: str, against: str, seed: int = 0, draws: int = 4000, risk: float = RISK
-) -> Paired:
+def compare_paired(
+    units: Iterable[Observation],
+    *,
+    metric: str,
+    arm: str,
+    against: str,
+    seed: int = 0,
+    draws: int = 4000,
+    risk: float = PAIRED_RISK,
+) -> PairedComparison:
     """Compare `arm` with `against` over the tasks (`cluster`) that both have. A task's value is `Σ above / Σ below`."""
     units = list(units)
     for each in units:
@@ -62,13 +69,13 @@ def paired(
             raise UserError(
                 f"session `{each.session}` names no task; paired arms are held together by the task (`cluster`)"
             )
-    found = sample(units, arm, against)
-    one, other = (by_task(units, name) for name in (arm, against))
+    found = make_sample(units, arm, against)
+    one, other = (values_by_task(units, name) for name in (arm, against))
     tasks = sorted(one.keys() & other.keys())
-    named = tuple(text for text in found.named if "cluster" not in text) + _unpaired(one, other, arm, against)
+    named = tuple(text for text in found.remarks if "cluster" not in text) + _unpaired(one, other, arm, against)
     levels = [float(np.mean([values[task] for task in tasks])) if tasks else None for values in (one, other)]
     gaps = np.array([one[task] - other[task] for task in tasks])
-    base = Estimate(
+    base = EffectEstimate(
         metric=metric,
         arm=arm,
         against=against,
@@ -79,7 +86,7 @@ def paired(
         method="paired t over tasks",
         why={0: "no task was tried in both arms", 1: "one task only: a spread needs two"}.get(len(tasks), ""),
         clusters=len(tasks),
-        named=named,
+        remarks=named,
     )
     single = _tried_once(units, tasks, arm, against)
     estimate = _student_t(base, gaps, risk, is_binary=single)
@@ -91,11 +98,11 @@ def paired(
         if single
         else None
     )
-    return Paired(
+    return PairedComparison(
         estimate,
         dict(zip(tasks, (float(gap) for gap in gaps), strict=True)),
         _bootstrap(gaps, draws, random, risk) if spread else None,
-        flips(gaps, draws, random) if len(tasks) > 1 else None,
+        sign_flip_p(gaps, draws, random) if len(tasks) > 1 else None,
         _wilcoxon(gaps) if len(tasks) > 1 else None,
         mcnemar(*discordant) if discordant else None,
         discordant,
@@ -109,7 +116,7 @@ def _shares(passed: Sequence[tuple[int, ...]], risk: float) -> tuple[tuple[float
     return one, other
 
 
-def by_task(units: Iterable[Unit], arm: str) -> dict[str, float]:
+def values_by_task(units: Iterable[Observation], arm: str) -> dict[str, float]:
     """Each task's value in an arm."""
     sums: dict[str, list[float]] = {}
     for each in units:
@@ -126,7 +133,7 @@ def mcnemar(only_one: int, only_other: int) -> float:
     return float(binomtest(only_one, total).pvalue) if total else 1.0
 
 
-def flips(gaps: Numbers, draws: int, random: np.random.Generator) -> float:
+def sign_flip_p(gaps: Numbers, draws: int, random: np.random.Generator) -> float:
     """The p-value from flipping signs: all combinations where tasks are few, else random ones and the observed one."""
     count = len(gaps)
     if count <= _ALL_SIGNS:
@@ -138,28 +145,30 @@ def flips(gaps: Numbers, draws: int, random: np.random.Generator) -> float:
     return as_far / len(signs) if count <= _ALL_SIGNS else (as_far + 1) / (draws + 1)
 
 
-def _student_t(base: Estimate, gaps: Numbers, risk: float, *, is_binary: bool) -> Estimate:
+def _student_t(base: EffectEstimate, gaps: Numbers, risk: float, *, is_binary: bool) -> EffectEstimate:
     if base.why:
         return base
     count, center = len(gaps), float(gaps.mean())
     error = float(gaps.std(ddof=1)) / sqrt(count)
     if error <= 1e-12 * max(1e-300, float(np.abs(gaps).max())):
-        named = (*base.named, f"all {count} tasks differ by the same ({center:g})")
+        named = (*base.remarks, f"all {count} tasks differ by the same ({center:g})")
         if not is_binary:
-            return replaced(base, named=named, why="no task differs from another: there is no spread to measure by")
+            return replace_fields(
+                base, named=named, why="no task differs from another: there is no spread to measure by"
+            )
         # All tasks go the same way, so tasks that go another way are rarer than this.
         rare = 1 - (risk / 2) ** (1 / count)
         low, high = (
             max(-1.0, center - 2 * rare if center > 0 else center - rare),
             min(1.0, center + 2 * rare if center < 0 else center + rare),
         )
-        return replaced(base, low=low, high=high, named=named, method="exact bound on tasks that go another way")
-    reach = float(quantile(float(count - 1), risk)) * error
-    return replaced(
+        return replace_fields(base, low=low, high=high, named=named, method="exact bound on tasks that go another way")
+    reach = float(student_quantile(float(count - 1), risk)) * error
+    return replace_fields(
         base,
         low=center - reach,
         high=center + reach,
-        p=float(chance(center, error, float(count - 1))),
+        p=float(p_value(center, error, float(count - 1))),
         error=error,
         freedom=float(count - 1),
     )
@@ -180,7 +189,7 @@ def _wilcoxon(gaps: Numbers) -> float:
     return float(wilcoxon(gaps, zero_method="pratt", method="approx").pvalue)
 
 
-def _tried_once(units: Iterable[Unit], tasks: list[str], arm: str, against: str) -> bool:
+def _tried_once(units: Iterable[Observation], tasks: list[str], arm: str, against: str) -> bool:
     wanted = set(tasks)
     tried = [each for each in units if each.arm in (arm, against) and each.cluster in wanted and each.below > 0]
     return (
@@ -193,5 +202,5 @@ def _unpaired(one: Mapping[str, float], other: Mapping[str, float], arm: str, ag
     for name, only in ((arm, one.keys() - other.keys()), (against, other.keys() - one.keys())):
         if only:
             few = ", ".join(f"`{task}`" for task in sorted(only)[:3]) + (" …" if len(only) > 3 else "")
-            remarks.append(f"{counted(len(only), 'task')} tried in `{name}` only, left out: {few}")
+            remarks.append(f"{format_count(len(only), 'task')} tried in `{name}` only, left out: {few}")
     return tuple(remarks)

@@ -13,12 +13,19 @@ from scipy.special import ndtri
 from scipy.stats import norm
 
 from preheat.errors import UserError
-from preheat.model.experiment import Unit
+from preheat.model.experiment import Observation
 from preheat.model.experiment_report import SampleSize
-from preheat.statistics.sample import FEWEST_CLUSTERS, Codes, Numbers, sample
-from preheat.statistics.spread import Spread, arm, guarded, over_clusters, quantile, two_arms
+from preheat.statistics.sample import FEWEST_CLUSTERS, Codes, Numbers, make_sample
+from preheat.statistics.spread import (
+    Spread,
+    compare_arms,
+    jackknife_clusters,
+    measure_arm,
+    student_quantile,
+    widen_for_small_arms,
+)
 
-FEWEST = 10
+FEWEST_SESSIONS = 10
 """Sessions to draw from below which no plan is made."""
 _AT_ONCE = 2_000_000
 """Sessions drawn at once: bounds the memory."""
@@ -48,8 +55,8 @@ class Pool(msgspec.Struct, frozen=True):
         return float(self.above.sum() / self.below.sum())
 
 
-def plan(
-    units: Iterable[Unit],
+def plan_sample_size(
+    units: Iterable[Observation],
     *,
     effect: float,
     share: float = 0.5,
@@ -62,9 +69,9 @@ def plan(
     sessions, none of them in a trial."""
     if not 0 < share < 1 or not 0 < power < 1 or not effect:
         raise UserError("a plan needs a share and a power between 0 and 1, and a difference other than 0")
-    pool, named = pooled(units)
+    pool, named = make_pool(units)
     _require_possible(pool, effect)
-    formula = by_formula(pool, effect, share, power, risk)
+    formula = sessions_by_formula(pool, effect, share, power, risk)
     if formula > _MOST:
         raise UserError(_too_many(pool, effect, share, power, risk))
     draws = min(draws, max(_FEWEST_DRAWS, _IN_ALL // formula))
@@ -78,7 +85,7 @@ def plan(
         power,
         sessions,
         (in_arm, sessions - in_arm),
-        simulated_power(pool, sessions, effect, share, 2 * draws, random, risk),
+        simulate_power(pool, sessions, effect, share, 2 * draws, random, risk),
         formula,
         tuple(curve),
         draws,
@@ -87,9 +94,9 @@ def plan(
     )
 
 
-def with_room(units: Iterable[Unit], effect: float) -> float:
+def find_possible_effect(units: Iterable[Observation], effect: float) -> float:
     """The effect, or its opposite where only that is possible (a share of 0.94 cannot rise by 0.1)."""
-    pool, _ = pooled(units)
+    pool, _ = make_pool(units)
     return -effect if not _has_room(pool, effect) and _has_room(pool, -effect) else effect
 
 
@@ -105,7 +112,7 @@ def _curve(
 ) -> list[tuple[int, float]]:
     """Sessions and simulated power around the formula's count, and on until the power is reached."""
     counts = sorted({max(8, round(formula * step)) for step in _STEPS})
-    curve = [(count, simulated_power(pool, count, effect, share, draws, random, risk)) for count in counts]
+    curve = [(count, simulate_power(pool, count, effect, share, draws, random, risk)) for count in counts]
     while (last := curve[-1])[1] < power:
         if last[0] >= _MOST:
             raise UserError(
@@ -114,19 +121,19 @@ def _curve(
             )
         count = min(_MOST, ceil(last[0] * _FURTHER))
         fewer = min(draws, max(_FEWEST_DRAWS, _IN_ALL // count))
-        curve.append((count, simulated_power(pool, count, effect, share, fewer, random, risk)))
+        curve.append((count, simulate_power(pool, count, effect, share, fewer, random, risk)))
     return curve
 
 
-def pooled(units: Iterable[Unit]) -> tuple[Pool, tuple[str, ...]]:
+def make_pool(units: Iterable[Observation]) -> tuple[Pool, tuple[str, ...]]:
     """The sessions to draw from, whatever their arm."""
     same = [msgspec.structs.replace(each, arm="pool") for each in units]
-    found = sample(same, "pool", "")
+    found = make_sample(same, "pool", "")
     empty = len(same) - len(found.above)
-    if len(found.above) < FEWEST:
+    if len(found.above) < FEWEST_SESSIONS:
         others = f", and {empty:,} with nothing to count" if empty else ""
         raise UserError(
-            f"a plan is drawn from {FEWEST} earlier sessions or more, here are {len(found.above)}{others}; sync more first"
+            f"a plan is drawn from {FEWEST_SESSIONS} earlier sessions or more, here are {len(found.above)}{others}; sync more first"
             f"{', or plan for another --metric' if empty else ''}"
         )
     counts = bool(
@@ -140,7 +147,7 @@ def pooled(units: Iterable[Unit]) -> tuple[Pool, tuple[str, ...]]:
     return Pool(found.above, found.below, cluster, int(cluster.max()) + 1, counts), named if empty else ()
 
 
-def by_formula(pool: Pool, effect: float, share: float, power: float, risk: float) -> int:
+def sessions_by_formula(pool: Pool, effect: float, share: float, power: float, risk: float) -> int:
     """`((z + z') / effect)² · (v'/share + v/(1-share))`: v: variance of a session's linear value, v': with the effect."""
     length = float(pool.below.mean())
     variance = float(((pool.above - pool.base * pool.below) ** 2).mean()) / length**2
@@ -153,7 +160,7 @@ def by_formula(pool: Pool, effect: float, share: float, power: float, risk: floa
     return max(8, ceil(errors**2 * (changed / share + variance / (1 - share))))
 
 
-def simulated_power(
+def simulate_power(
     pool: Pool, count: int, effect: float, share: float, draws: int, random: np.random.Generator, risk: float
 ) -> float:
     """The share of simulated trials of `count` sessions that find a difference on the right side."""
@@ -163,12 +170,12 @@ def simulated_power(
         spread = _trials(pool, batch, count, effect, share, random)
         with np.errstate(invalid="ignore"):
             errors = spread.difference / np.sqrt(spread.variance) * np.sign(effect)
-            hits += int((errors > quantile(spread.freedom, risk)).sum())
+            hits += int((errors > student_quantile(spread.freedom, risk)).sum())
         done += batch
     return hits / draws
 
 
-def moved(above: Numbers, below: Numbers, effect: float, base: float, random: np.random.Generator) -> Numbers:
+def shift_counts(above: Numbers, below: Numbers, effect: float, base: float, random: np.random.Generator) -> Numbers:
     """Counts shifted by the effect: each one is dropped, or each of the others added, with one probability."""
     if effect < 0:
         return random.binomial(above.astype(np.int64), 1 + effect / base).astype(float)
@@ -179,10 +186,10 @@ def _trials(pool: Pool, batch: int, count: int, effect: float, share: float, ran
     places, clusters = _draw_sessions(pool, batch, count, random)
     above, below = pool.above[places], pool.below[places]
     treated = random.random((batch, count)) < share
-    changed = moved(above, below, effect, pool.base, random) if pool.counts else above * (1 + effect / pool.base)
+    changed = shift_counts(above, below, effect, pool.base, random) if pool.counts else above * (1 + effect / pool.base)
     above = np.where(treated, changed, above)
     inside = treated.astype(float)
-    sessions = two_arms(arm(above, below, inside), arm(above, below, 1 - inside))
+    sessions = compare_arms(measure_arm(above, below, inside), measure_arm(above, below, 1 - inside))
     if clusters is None:
         return sessions
     flat = (clusters + np.arange(batch)[:, None] * pool.clusters).ravel()
@@ -194,7 +201,9 @@ def _trials(pool: Pool, batch: int, count: int, effect: float, share: float, ran
         for values in (above, below)
     ]
     smaller = np.minimum(inside.sum(-1), (1 - inside).sum(-1))
-    return guarded(over_clusters(*(np.asarray(each, dtype=float) for each in sums)), sessions, smaller)
+    return widen_for_small_arms(
+        jackknife_clusters(*(np.asarray(each, dtype=float) for each in sums)), sessions, smaller
+    )
 
 
 def _draw_sessions(pool: Pool, batch: int, count: int, random: np.random.Generator) -> tuple[Codes, Codes | None]:
@@ -236,15 +245,15 @@ def _too_many(pool: Pool, effect: float, share: float, power: float, risk: float
     """The message for a trial that is too large: the sessions it needs, and the difference that the present number would show."""
     message = (
         f"to see a difference of {_format(abs(effect))} where the metric is {_format(pool.base)} would take about"
-        f" {by_formula(pool, effect, share, power, risk):,} sessions; plan for a larger one with --margin"
+        f" {sessions_by_formula(pool, effect, share, power, risk):,} sessions; plan for a larger one with --margin"
     )
     most = pool.base if effect < 0 else 1 - pool.base if pool.counts else 100 * pool.base
-    if by_formula(pool, copysign(most, effect), share, power, risk) > len(pool.above):
+    if sessions_by_formula(pool, copysign(most, effect), share, power, risk) > len(pool.above):
         return f"{message}; sessions differ so much in it that {len(pool.above):,} like these show none"
     shown, not_shown = most, abs(effect)
     for _ in range(40):
         middle = (shown + not_shown) / 2
-        enough = by_formula(pool, copysign(middle, effect), share, power, risk) <= len(pool.above)
+        enough = sessions_by_formula(pool, copysign(middle, effect), share, power, risk) <= len(pool.above)
         shown, not_shown = (middle, not_shown) if enough else (shown, middle)
     return f"{message}: {len(pool.above):,} sessions like these show one of about {_format(float(f'{shown:.2g}'))}"
 

@@ -20,12 +20,12 @@ class Trend(NamedTuple):
 
 
 @lru_cache(8192)  # the same few numbers are asked for many times
-def share(count: int, total: int) -> Rate:
+def rate_of(count: int, total: int) -> Rate:
     """The rate of `count` in `total` with Wilson's 95 % interval; without a value if `total` is 0."""
     return Rate(count, total, count / total, *wilson(count, total)) if total > 0 else Rate(count, max(total, 0))
 
 
-def trend(hits: Sequence[int], total: int) -> Trend | None:
+def fit_trend(hits: Sequence[int], total: int) -> Trend | None:
     """The change of the rate of hits per hundred positions, by least squares; None where there are too few positions, or all are
     alike. `hits` are the positions (0 to `total` - 1) of the hits.
 

@@ -10,9 +10,17 @@ import msgspec
 import numpy as np
 from scipy.special import ndtri
 
-from preheat.model.experiment import Estimate, Unit
-from preheat.statistics.sample import Numbers, Sample, sample
-from preheat.statistics.spread import Spread, arm, chance, guarded, over_clusters, quantile, two_arms
+from preheat.model.experiment import EffectEstimate, Observation
+from preheat.statistics.sample import Numbers, Sample, make_sample
+from preheat.statistics.spread import (
+    Spread,
+    compare_arms,
+    jackknife_clusters,
+    measure_arm,
+    p_value,
+    student_quantile,
+    widen_for_small_arms,
+)
 from preheat.statistics.wilson import wilson
 
 RISK = 0.05
@@ -20,49 +28,60 @@ _TINY = 1e-18
 """Relative to the largest possible variance: a smaller one is rounding."""
 
 
-def difference(units: Iterable[Unit], *, metric: str, arm: str, against: str, risk: float = RISK) -> Estimate:
+def estimate_difference(
+    units: Iterable[Observation], *, metric: str, arm: str, against: str, risk: float = RISK
+) -> EffectEstimate:
     """Estimate `arm` minus `against`, with the interval of Student's t."""
-    return estimated(sample(units, arm, against), metric=metric, arm=arm, against=against, risk=risk)
+    return estimate_from_sample(make_sample(units, arm, against), metric=metric, arm=arm, against=against, risk=risk)
 
 
-def estimated(found: Sample, *, metric: str, arm: str, against: str, risk: float = RISK) -> Estimate:
+def estimate_from_sample(found: Sample, *, metric: str, arm: str, against: str, risk: float = RISK) -> EffectEstimate:
     """As `estimate_difference`, for a sample."""
     method = "delta method, by cluster" if found.clustered else "delta method, by session"
     base, spread = _begin_estimate(found, metric, arm, against, method, risk)
     if spread is None:
         return base
-    return with_interval(
+    return add_interval(
         base, float(spread.difference), sqrt(float(spread.variance)), float(spread.freedom), risk, found, arm, against
     )
 
 
-def with_interval(
-    base: Estimate, difference: float, error: float, freedom: float, risk: float, found: Sample, arm: str, against: str
-) -> Estimate:
+def add_interval(
+    base: EffectEstimate,
+    difference: float,
+    error: float,
+    freedom: float,
+    risk: float,
+    found: Sample,
+    arm: str,
+    against: str,
+) -> EffectEstimate:
     """The estimate with Student's interval around this difference, and a remark on an arm without variance."""
-    reach = float(quantile(freedom, risk)) * error
-    return replaced(
+    reach = float(student_quantile(freedom, risk)) * error
+    return replace_fields(
         base,
         difference=difference,
         low=difference - reach,
         high=difference + reach,
-        p=float(chance(difference, error, freedom)),
+        p=float(p_value(difference, error, freedom)),
         error=error,
         freedom=freedom,
-        named=base.named + _remark_on_equal_sessions(found, arm, against),
+        named=base.remarks + _remark_on_equal_sessions(found, arm, against),
     )
 
 
-def spread_of(found: Sample) -> Spread:
+def measure_spread(found: Sample) -> Spread:
     """The difference and its variance, by cluster or by session."""
     treated = found.treated.astype(float)
-    sessions = two_arms(arm(found.above, found.below, treated), arm(found.above, found.below, 1 - treated))
+    sessions = compare_arms(
+        measure_arm(found.above, found.below, treated), measure_arm(found.above, found.below, 1 - treated)
+    )
     if not found.clustered:
         return sessions
-    return guarded(over_clusters(*sums_by_cluster(found)), sessions, float(min(found.units)))
+    return widen_for_small_arms(jackknife_clusters(*sum_by_cluster(found)), sessions, float(min(found.units)))
 
 
-def sums_by_cluster(found: Sample) -> tuple[Numbers, Numbers, Numbers, Numbers]:
+def sum_by_cluster(found: Sample) -> tuple[Numbers, Numbers, Numbers, Numbers]:
     """Sums of above and below in the arm and in the other, by cluster (by session where sessions are the unit)."""
     codes = found.cluster if found.clustered else np.arange(len(found.above))
     count = int(codes.max()) + 1
@@ -77,18 +96,18 @@ def sums_by_cluster(found: Sample) -> tuple[Numbers, Numbers, Numbers, Numbers]:
 
 def _begin_estimate(
     found: Sample, metric: str, arm: str, against: str, method: str, risk: float
-) -> tuple[Estimate, Spread | None]:
+) -> tuple[EffectEstimate, Spread | None]:
     """An estimate without an interval, and the variance to make one; without that the estimate is final."""
     base = _estimate_levels(found, metric, arm, against, method)
     if base.why:
         return base, None
-    spread = spread_of(found)
+    spread = measure_spread(found)
     if not float(spread.variance) > _TINY * _largest(found):
         return _estimate_without_variance(found, base, arm, against, risk), None
     return base, spread
 
 
-def _estimate_levels(found: Sample, metric: str, arm: str, against: str, method: str) -> Estimate:
+def _estimate_levels(found: Sample, metric: str, arm: str, against: str, method: str) -> EffectEstimate:
     """The estimate without a variance: the levels, and why a difference or a variance cannot be estimated."""
     one, other = found.units
     level, base = _level(found, True), _level(found, False)
@@ -101,7 +120,7 @@ def _estimate_levels(found: Sample, metric: str, arm: str, against: str, method:
         why = f"one session in {' and one in '.join(f'`{name}`' for name in single)}: a spread needs two"
     elif found.clustered:
         why = _one_cluster_only(found, arm, against)
-    return Estimate(
+    return EffectEstimate(
         metric=metric,
         arm=arm,
         against=against,
@@ -112,30 +131,39 @@ def _estimate_levels(found: Sample, metric: str, arm: str, against: str, method:
         method=method,
         why=why,
         clusters=found.clusters if found.clustered else 0,
-        named=found.named,
+        remarks=found.remarks,
     )
 
 
-def bootstrap(
-    units: Iterable[Unit], *, metric: str, arm: str, against: str, seed: int, draws: int = 2000, risk: float = RISK
-) -> Estimate:
+def bootstrap_difference(
+    units: Iterable[Observation],
+    *,
+    metric: str,
+    arm: str,
+    against: str,
+    seed: int,
+    draws: int = 2000,
+    risk: float = RISK,
+) -> EffectEstimate:
     """Estimate the difference with an interval from resampling sessions (or clusters), each draw in its own standard errors
     (bootstrap-t), which allows for skew."""
-    found = sample(units, arm, against)
+    found = make_sample(units, arm, against)
     method = f"bootstrap-t of {'clusters' if found.clustered else 'sessions'}, {draws:,} draws"
     base, spread = _begin_estimate(found, metric, arm, against, method, risk)
     if spread is None:
         return base
     values, lost = _resample(found, float(spread.difference), draws, np.random.default_rng(seed))
     center, error = float(spread.difference), _draw_error(found)
-    named = base.named + _remark_on_equal_sessions(found, arm, against)
+    named = base.remarks + _remark_on_equal_sessions(found, arm, against)
     if lost > draws * RISK:
         named += (f"{lost:,} of {draws:,} draws had an arm without spread and do not count",)
     if len(values) < draws / 2:
-        return replaced(base, difference=center, error=error, named=named, why="too little spread to draw from again")
+        return replace_fields(
+            base, difference=center, error=error, named=named, why="too little spread to draw from again"
+        )
     low, high = np.quantile(values, [risk / 2, 1 - risk / 2])
     below = float((values <= center / error).mean())
-    return replaced(
+    return replace_fields(
         base,
         difference=center,
         low=min(center, center - error * float(high)),
@@ -146,14 +174,14 @@ def bootstrap(
     )
 
 
-def replaced(base: Estimate, **changes: object) -> Estimate:
+def replace_fields(base: EffectEstimate, **changes: object) -> EffectEstimate:
     return msgspec.structs.replace(base, **changes)
 
 
 def _resample(found: Sample, center: float, draws: int, random: np.random.Generator) -> tuple[Numbers, int]:
     """Each draw's difference from the center in its own standard errors, and how many draws had no variance."""
     if found.clustered:
-        rows = np.stack(sums_by_cluster(found), axis=-1)
+        rows = np.stack(sum_by_cluster(found), axis=-1)
         counts = random.multinomial(len(rows), np.full(len(rows), 1 / len(rows)), size=draws)
     else:
         rows = np.stack(
@@ -177,7 +205,7 @@ def _resample(found: Sample, center: float, draws: int, random: np.random.Genera
 
 def _draw_error(found: Sample) -> float:
     """The standard error by the formula of the draws, so that both have the same bias."""
-    one_above, one_below, other_above, other_below = sums_by_cluster(found)
+    one_above, one_below, other_above, other_below = sum_by_cluster(found)
     one, other = one_above.sum() / one_below.sum(), other_above.sum() / other_below.sum()
     parts = (one_above - one * one_below) / one_below.sum() - (other_above - other * other_below) / other_below.sum()
     return sqrt(float((parts**2).sum()))
@@ -211,22 +239,24 @@ def _remark_on_equal_sessions(found: Sample, arm: str, against: str) -> tuple[st
     return tuple(remarks)
 
 
-def _estimate_without_variance(found: Sample, base: Estimate, arm: str, against: str, risk: float) -> Estimate:
+def _estimate_without_variance(
+    found: Sample, base: EffectEstimate, arm: str, against: str, risk: float
+) -> EffectEstimate:
     """The estimate where no session differs from another of its arm. For shares each session is one trial (Wilson's intervals,
     joined by Newcombe); for other numbers there is no interval."""
-    named = base.named + _remark_on_equal_sessions(found, arm, against)
+    named = base.remarks + _remark_on_equal_sessions(found, arm, against)
     one, other = found.units
     level, against_level = base.level, base.base
     shares = bool(((found.above >= 0) & (found.above <= found.below)).all())
     if not shares or level is None or against_level is None or found.clustered:
-        return replaced(
+        return replace_fields(
             base, named=named, why="no session differs from another of its arm: there is no spread to measure by"
         )
     deviations = float(ndtri(1 - risk / 2))
     low_one, high_one = wilson(level * one, one, deviations)
     low_other, high_other = wilson(against_level * other, other, deviations)
     gap = level - against_level
-    return replaced(
+    return replace_fields(
         base,
         low=gap - sqrt((level - low_one) ** 2 + (high_other - against_level) ** 2),
         high=gap + sqrt((high_one - level) ** 2 + (against_level - low_other) ** 2),

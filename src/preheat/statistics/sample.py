@@ -11,9 +11,9 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from preheat.amounts import counted
+from preheat.amounts import format_count
 from preheat.errors import UserError
-from preheat.model.experiment import Unit
+from preheat.model.experiment import Observation
 
 Numbers: TypeAlias = npt.NDArray[np.float64]
 Flags: TypeAlias = npt.NDArray[np.bool_]
@@ -37,7 +37,7 @@ class Sample(NamedTuple):
     at: Numbers
     clustered: bool
     """Whether clusters, not sessions, are the unit of the variance."""
-    named: tuple[str, ...]
+    remarks: tuple[str, ...]
     """What a reader must know, a sentence each."""
 
     @property
@@ -49,7 +49,7 @@ class Sample(NamedTuple):
         return int(self.cluster.max()) + 1 if len(self.cluster) else 0
 
 
-def sample(units: Iterable[Unit], arm: str, against: str) -> Sample:
+def make_sample(units: Iterable[Observation], arm: str, against: str) -> Sample:
     """The sample of these two arms. Raises UserError for values that are no number, and for duplicate sessions."""
     if arm == against:
         raise UserError(f"an arm cannot be held against itself (`{arm}`); name two")
@@ -75,11 +75,11 @@ def sample(units: Iterable[Unit], arm: str, against: str) -> Sample:
     )
 
 
-def _order(each: Unit) -> tuple[str, str, float, float, str, str]:
+def _order(each: Observation) -> tuple[str, str, float, float, str, str]:
     return (each.session, each.arm, each.above, each.below, each.cluster, each.stratum)
 
 
-def _check(each: Unit) -> None:
+def _check(each: Observation) -> None:
     for value in (each.above, each.below, each.at, 0.0 if each.before is None else each.before):
         if not isfinite(value):
             raise UserError(
@@ -93,16 +93,16 @@ def _check(each: Unit) -> None:
         raise UserError(f"session `{each.session}` has {each.above:g} out of nothing; measure it again or leave it out")
 
 
-def _remark_on_empty_sessions(chosen: Sequence[Unit], arm: str, against: str) -> tuple[str, ...]:
+def _remark_on_empty_sessions(chosen: Sequence[Observation], arm: str, against: str) -> tuple[str, ...]:
     empty = {name: sum(each.below == 0 for each in chosen if each.arm == name) for name in (arm, against)}
     return tuple(
-        f"{counted(count, 'session')} of `{name}` had nothing to count and {'is' if count == 1 else 'are'} left out"
+        f"{format_count(count, 'session')} of `{name}` had nothing to count and {'is' if count == 1 else 'are'} left out"
         for name, count in empty.items()
         if count
     )
 
 
-def _clusters(kept: Sequence[Unit], arm: str) -> tuple[Codes, bool, tuple[str, ...]]:
+def _clusters(kept: Sequence[Observation], arm: str) -> tuple[Codes, bool, tuple[str, ...]]:
     """The numbers of the clusters, whether they are the unit, and a remark on that.
 
     Arms were assigned to sessions. Where clusters are few and each holds sessions of both arms, sessions are the unit and the

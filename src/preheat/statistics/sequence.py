@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 from scipy.special import log_ndtr, stdtrit
 
-from preheat.model.experiment import Estimate
+from preheat.model.experiment import EffectEstimate
 from preheat.statistics.ratio import RISK
 from preheat.statistics.sample import Numbers
 
@@ -25,7 +25,7 @@ HORIZON = 200
 width."""
 
 
-def errors_to_hold(
+def always_valid_errors(
     count: Numbers | float, freedom: Numbers | float, *, horizon: float = HORIZON, risk: float = RISK
 ) -> Numbers:
     """The half-width of the always-valid interval in standard errors."""
@@ -35,15 +35,17 @@ def errors_to_hold(
     return np.asarray(-stdtrit(np.maximum(freedom, 1.0), np.exp(log_ndtr(-normal))), dtype=float)
 
 
-def always(estimate: Estimate, *, horizon: float = HORIZON, risk: float = RISK) -> Estimate:
+def add_always_valid_interval(
+    estimate: EffectEstimate, *, horizon: float = HORIZON, risk: float = RISK
+) -> EffectEstimate:
     """The estimate with its always-valid interval; with a remark instead where it is too early."""
     if estimate.difference is None or estimate.error is None or estimate.freedom is None:
         return estimate
     if min(estimate.units) < BURN_IN:
         early = f"too early for an interval that holds at every look: it needs {BURN_IN} sessions in each arm"
-        return msgspec.structs.replace(estimate, named=(*estimate.named, early))
+        return msgspec.structs.replace(estimate, remarks=(*estimate.remarks, early))
     reach = estimate.error * float(
-        errors_to_hold(float(sum(estimate.units)), estimate.freedom, horizon=horizon, risk=risk)
+        always_valid_errors(float(sum(estimate.units)), estimate.freedom, horizon=horizon, risk=risk)
     )
     return msgspec.structs.replace(
         estimate, always_low=estimate.difference - reach, always_high=estimate.difference + reach

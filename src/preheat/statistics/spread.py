@@ -35,7 +35,7 @@ class Spread(NamedTuple):
     freedom: Numbers
 
 
-def arm(above: Numbers, below: Numbers, inside: Numbers) -> Arm:
+def measure_arm(above: Numbers, below: Numbers, inside: Numbers) -> Arm:
     """The ratio of one arm, weighted by `inside` (0 or 1, or an inverse probability).
 
     Residuals are divided by `1 - h`, h being the session's share of the denominator, because a long session pulls the ratio
@@ -56,7 +56,7 @@ def arm(above: Numbers, below: Numbers, inside: Numbers) -> Arm:
         return Arm(ratio, variance, freedom, share)
 
 
-def two_arms(one: Arm, other: Arm) -> Spread:
+def compare_arms(one: Arm, other: Arm) -> Spread:
     """The difference of two arms, with Welch's degrees of freedom.
 
     Mistakes are skewed: a small arm may have few by chance, and then too small a variance. So an arm's variance is at least its
@@ -73,7 +73,7 @@ def two_arms(one: Arm, other: Arm) -> Spread:
     return Spread(one.ratio - other.ratio, total, freedom)
 
 
-def over_clusters(one_above: Numbers, one_below: Numbers, other_above: Numbers, other_below: Numbers) -> Spread:
+def jackknife_clusters(one_above: Numbers, one_below: Numbers, other_above: Numbers, other_below: Numbers) -> Spread:
     """The difference of two arms from sums by cluster: each cluster left out in turn (jackknife), G - 1 degrees of freedom.
 
     A cluster may hold both arms; what they share then cancels out. NaN where an arm is all in one cluster."""
@@ -87,13 +87,13 @@ def over_clusters(one_above: Numbers, one_below: Numbers, other_above: Numbers, 
     return Spread(difference, variance, np.full(difference.shape, float(count - 1)))
 
 
-def guarded(clusters: Spread, sessions: Spread, smaller: Numbers | float) -> Spread:
+def widen_for_small_arms(clusters: Spread, sessions: Spread, smaller: Numbers | float) -> Spread:
     """The variance by cluster; where the smaller arm has few sessions in a cluster, that by session if it is wider.
 
     There clusters are little more than sessions, and only the variance by session is corrected for small arms. Taking the wider
     one everywhere would give intervals of few clusters 98 % coverage instead of 95 %."""
     few = np.asarray(smaller) < _FEW_IN_CLUSTER * (clusters.freedom + 1)
-    half_widths = [quantile(each.freedom, _USUAL) * np.sqrt(each.variance) for each in (clusters, sessions)]
+    half_widths = [student_quantile(each.freedom, _USUAL) * np.sqrt(each.variance) for each in (clusters, sessions)]
     by_session = few & (half_widths[1] > half_widths[0])
     return Spread(
         clusters.difference,
@@ -108,11 +108,11 @@ def _rest(below: Numbers) -> Numbers:
     return np.where(rest > (1 - _LONGEST) * total, rest, np.nan)
 
 
-def quantile(freedom: Numbers | float, risk: float) -> Numbers:
+def student_quantile(freedom: Numbers | float, risk: float) -> Numbers:
     """The two-sided quantile of Student's t: half of `risk` on each side."""
     return np.asarray(stdtrit(np.maximum(freedom, 1.0), 1 - risk / 2), dtype=float)
 
 
-def chance(difference: Numbers | float, error: Numbers | float, freedom: Numbers | float) -> Numbers:
+def p_value(difference: Numbers | float, error: Numbers | float, freedom: Numbers | float) -> Numbers:
     """The two-sided p-value of a difference by Student's t."""
     return np.asarray(2 * stdtr(np.maximum(freedom, 1.0), -np.abs(difference) / error), dtype=float)

@@ -14,13 +14,13 @@ from scipy.special import chdtrc, gammaln
 from preheat.errors import UserError
 from preheat.statistics.multiplicity import holm
 
-RISK = 0.001
+MISMATCH_RISK = 0.001
 """Small, because many trials are checked, many times."""
 _PRIOR = 100.0
 """The weight of the prior of a broken assignment around the planned shares: such shares are off by points, not by halves."""
 
 
-class Row(msgspec.Struct, frozen=True):
+class RatioRow(msgspec.Struct, frozen=True):
     """One stratum (empty: all together)."""
 
     stratum: str
@@ -32,18 +32,18 @@ class Row(msgspec.Struct, frozen=True):
     """Always-valid."""
 
 
-class Ratios(msgspec.Struct, frozen=True):
-    whole: Row
-    strata: tuple[Row, ...]
+class SampleRatios(msgspec.Struct, frozen=True):
+    whole: RatioRow
+    strata: tuple[RatioRow, ...]
     broken: bool
     sentence: str
 
 
-def sample_ratio(
+def check_sample_ratio(
     assigned: Iterable[tuple[str, str]],
     shares: Mapping[str, float] | Mapping[str, Mapping[str, float]],
-    risk: float = RISK,
-) -> Ratios:
+    risk: float = MISMATCH_RISK,
+) -> SampleRatios:
     """Check the shares. `assigned`: stratum and arm of each session. `shares`: by arm, or by stratum and arm (a share that was
     changed in mid-trial makes two strata)."""
     found: dict[str, Counter[str]] = {}
@@ -55,7 +55,7 @@ def sample_ratio(
     strata = tuple(msgspec.structs.replace(row, p=p) for row, p in zip(rows, corrected, strict=True))
     whole = _whole(rows, planned)
     broken = min(whole.p, whole.always_p) < risk or any(row.p < risk for row in strata)
-    return Ratios(whole, strata, broken, _sentence(whole, strata, broken, risk))
+    return SampleRatios(whole, strata, broken, _sentence(whole, strata, broken, risk))
 
 
 def _shares(
@@ -79,12 +79,12 @@ def _shares(
     return {arm: value / total for arm, value in plan.items() if value > 0}
 
 
-def _row(stratum: str, counts: Mapping[str, int], plan: Mapping[str, float]) -> Row:
+def _row(stratum: str, counts: Mapping[str, int], plan: Mapping[str, float]) -> RatioRow:
     total = sum(counts.values())
     expected = {arm: total * share for arm, share in plan.items()}
     square = sum((counts.get(arm, 0) - want) ** 2 / want for arm, want in expected.items() if want)
     p = float(chdtrc(len(plan) - 1, square)) if total and len(plan) > 1 else 1.0
-    return Row(
+    return RatioRow(
         stratum, {arm: counts.get(arm, 0) for arm in plan}, expected, p, min(1.0, exp(-_log_bayes_factor(counts, plan)))
     )
 
@@ -99,7 +99,7 @@ def _log_bayes_factor(counts: Mapping[str, int], plan: Mapping[str, float]) -> f
     return max(-700.0, min(700.0, factor))
 
 
-def _whole(rows: list[Row], planned: Mapping[str, Mapping[str, float]]) -> Row:
+def _whole(rows: list[RatioRow], planned: Mapping[str, Mapping[str, float]]) -> RatioRow:
     counts: Counter[str] = Counter()
     expected: Counter[str] = Counter()
     for row in rows:
@@ -108,11 +108,11 @@ def _whole(rows: list[Row], planned: Mapping[str, Mapping[str, float]]) -> Row:
             expected[arm] += want  # type: ignore[assignment]
     plans = list(planned.values())
     if all(plan == plans[0] for plan in plans):
-        return _row("", counts, plans[0]) if plans else Row("", {}, {}, 1.0, 1.0)
+        return _row("", counts, plans[0]) if plans else RatioRow("", {}, {}, 1.0, 1.0)
     square = sum((counts[arm] - want) ** 2 / want for arm, want in expected.items() if want)
     # Strata are independent: their factors multiply.
     factor = sum(_log_bayes_factor(row.counts, planned[row.stratum]) for row in rows)
-    return Row(
+    return RatioRow(
         "",
         dict(counts),
         dict(expected),
@@ -121,7 +121,7 @@ def _whole(rows: list[Row], planned: Mapping[str, Mapping[str, float]]) -> Row:
     )
 
 
-def _sentence(whole: Row, strata: tuple[Row, ...], broken: bool, risk: float) -> str:
+def _sentence(whole: RatioRow, strata: tuple[RatioRow, ...], broken: bool, risk: float) -> str:
     if not whole.counts or not sum(whole.counts.values()):
         return "No session has been assigned yet."
     counts = ", ".join(

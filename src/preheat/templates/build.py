@@ -14,8 +14,8 @@ from msgspec.structs import replace
 
 from preheat.model.lesson import LESSON_KINDS, Lesson
 from preheat.model.profile import SessionProfile
-from preheat.model.template import Extraction, Template, UserPattern
-from preheat.templates.digest import canonical
+from preheat.model.template import Template, TemplateOrigin, UserPattern
+from preheat.templates.digest import canonical_json
 from preheat.templates.names import check_name
 
 MOST_EXAMPLES = 15
@@ -111,7 +111,7 @@ def _rank(lesson: Lesson) -> tuple[object, ...]:
 def _key(lesson: Lesson) -> tuple[str, ...]:
     """The key by which two lessons are the same. The same repair of another error is another lesson."""
     if lesson.example is not None:
-        return (lesson.kind, lesson.example.tool, canonical(lesson.example.arguments).decode())
+        return (lesson.kind, lesson.example.tool, canonical_json(lesson.example.arguments).decode())
     if lesson.use:
         return (lesson.kind, " ".join(lesson.use.split()), lesson.avoid, lesson.error)
     return (lesson.kind, lesson.text)
@@ -204,14 +204,14 @@ def _most_common(counts: Mapping[str, int], most: int) -> tuple[str, ...]:
     return tuple(name for name, number in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:most] if number)
 
 
-def _extraction(profiles: Iterable[SessionProfile], request: Request) -> Extraction:
+def _extraction(profiles: Iterable[SessionProfile], request: Request) -> TemplateOrigin:
     sessions, calls, errors, mistakes = 0, 0, Counter[str](), Counter[str]()
     for profile in profiles:
         sessions += 1
         calls += profile.calls
         errors.update(count=profile.errors.count, total=profile.errors.total)
         mistakes.update(count=profile.mistakes.count, total=profile.mistakes.total)
-    return Extraction(
+    return TemplateOrigin(
         sessions=sessions,
         calls=calls,
         error_rate=_share(errors),

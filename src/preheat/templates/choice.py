@@ -15,7 +15,7 @@ LEARNABLE = frozenset(["human", "headless", "unknown"])
 """Who must have started a session; sessions that other programs run for themselves teach nothing."""
 
 
-class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+class SessionRule(msgspec.Struct, frozen=True, kw_only=True):
     """The conditions on a session to be used for a template."""
 
     min_messages: int = 30
@@ -23,7 +23,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     max_error_rate: float = 0.5
 
 
-class Best(msgspec.Struct, frozen=True, kw_only=True):
+class BestRule(msgspec.Struct, frozen=True, kw_only=True):
     """The conditions on a session to be one of the best."""
 
     min_calls: int = 20
@@ -64,7 +64,7 @@ class Group(NamedTuple):
     """Whether they are enough for a template."""
 
 
-def choose(candidates: Iterable[Candidate], wanted: Wanted) -> Choice:
+def choose_sessions(candidates: Iterable[Candidate], wanted: SessionRule) -> Choice:
     """The newest sessions that fit."""
 
     def why_not(each: Candidate) -> str:
@@ -80,7 +80,7 @@ def choose(candidates: Iterable[Candidate], wanted: Wanted) -> Choice:
     return _newest(fitting, wanted.max_sessions, skipped)
 
 
-def best(candidates: Iterable[Candidate], wanted: Best) -> list[Group]:
+def best_sessions(candidates: Iterable[Candidate], wanted: BestRule) -> list[Group]:
     """The best sessions by project: long enough, few mistakes, and the last check passed. Projects with most of them first; also
     projects that have too few."""
 

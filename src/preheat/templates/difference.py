@@ -23,7 +23,7 @@ class Change(msgspec.Struct, frozen=True):
     after: Any
 
 
-class Changed(msgspec.Struct, frozen=True):
+class ChangedLesson(msgspec.Struct, frozen=True):
     """A lesson of both versions, and its changed fields."""
 
     lesson: Lesson
@@ -36,23 +36,23 @@ class Difference(msgspec.Struct, frozen=True):
 
     added: tuple[Lesson, ...]
     removed: tuple[Lesson, ...]
-    changed: tuple[Changed, ...]
+    changed: tuple[ChangedLesson, ...]
     template: tuple[Change, ...]
     """Changed fields of the template itself, and of its user pattern."""
     same: int
     """The number of unchanged lessons."""
 
     @property
-    def empty(self) -> bool:
+    def is_empty(self) -> bool:
         return not (self.added or self.removed or self.changed or self.template)
 
 
-def difference(before: Template, after: Template) -> Difference:
+def compare_templates(before: Template, after: Template) -> Difference:
     """The changes from one template to another; lessons are matched by their ids."""
     old = {lesson.id: lesson for lesson in before.lessons}
     new = {lesson.id: lesson for lesson in after.lessons}
     pairs = [(lesson, _changes(old[lesson.id], lesson, _LESSON_FIELDS)) for lesson in after.lessons if lesson.id in old]
-    changed = tuple(Changed(lesson, changes) for lesson, changes in pairs if changes)
+    changed = tuple(ChangedLesson(lesson, changes) for lesson, changes in pairs if changes)
     return Difference(
         added=tuple(lesson for lesson in after.lessons if lesson.id not in old),
         removed=tuple(lesson for lesson in before.lessons if lesson.id not in new),

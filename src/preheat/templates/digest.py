@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from preheat.model.template import Extraction, Template
+from preheat.model.template import Template, TemplateOrigin
 
 
-def canonical(value: Any) -> bytes:
+def canonical_json(value: Any) -> bytes:
     """Canonical JSON (sorted keys, UTF-8, no blanks): equal values give equal bytes."""
     try:
         return msgspec.json.encode(value, order="sorted")
@@ -24,9 +24,10 @@ def digest_of(data: bytes) -> str:
     return sha256(data).hexdigest()
 
 
-def same_content(one: Template, other: Template) -> bool:
+def have_same_content(one: Template, other: Template) -> bool:
     """Whether two templates have the same content, apart from their time, parent and extraction."""
     first, second = (
-        canonical(replace(each, created_at=None, parent=None, extraction=Extraction())) for each in (one, other)
+        canonical_json(replace(each, created_at=None, parent=None, extraction=TemplateOrigin()))
+        for each in (one, other)
     )
     return first == second

@@ -10,13 +10,13 @@ import msgspec
 
 from preheat.model.lesson import Lesson
 from preheat.model.template import Template
-from preheat.safe_text.reasons import addressed, destructive, hidden, mixed
+from preheat.safe_text.reasons import address_reason, destruction_reason, hidden_reason, lookalike_reason
 
 Check = Callable[[str], str]
 """A function that gives the reason why a text is suspicious; empty if it is not."""
 
 
-class Text(NamedTuple):
+class TemplateText(NamedTuple):
     """One text of a template."""
 
     lesson: str
@@ -34,21 +34,21 @@ class Finding(msgspec.Struct, frozen=True):
     text: str
 
 
-CHECKS: tuple[Check, ...] = (hidden, mixed, destructive, addressed)
+CHECKS: tuple[Check, ...] = (hidden_reason, lookalike_reason, destruction_reason, address_reason)
 
 
-def texts(template: Template) -> Iterator[Text]:
+def template_texts(template: Template) -> Iterator[TemplateText]:
     """Every text that may reach a model, or a person who lists the template."""
     for field in ("description", "addendum", "agent", "project"):
-        yield Text("", field, getattr(template, field))
+        yield TemplateText("", field, getattr(template, field))
     for field in ("markers", "tags"):
-        yield from (Text("", field, text) for text in getattr(template, field))
-    yield from (Text("", "user", text) for text in _strings(template.user))
+        yield from (TemplateText("", field, text) for text in getattr(template, field))
+    yield from (TemplateText("", "user", text) for text in _strings(template.user))
     for lesson in template.lessons:
         yield from lesson_texts(lesson)
 
 
-def lesson_texts(lesson: Lesson) -> Iterator[Text]:
+def lesson_texts(lesson: Lesson) -> Iterator[TemplateText]:
     """Every text of a lesson but its evidence, which no model reads."""
     fields = (
         "topic", "text", "use", "avoid", "error", "difference", "steps", "signatures", "forms", "files", "example",
@@ -56,15 +56,15 @@ def lesson_texts(lesson: Lesson) -> Iterator[Text]:
     )  # fmt: skip
     for field in fields:
         for text in _strings(getattr(lesson, field)):
-            yield Text(lesson.id, field, text)
+            yield TemplateText(lesson.id, field, text)
 
 
-def findings(template: Template, checks: Sequence[Check] = ()) -> list[Finding]:
+def find_findings(template: Template, checks: Sequence[Check] = ()) -> list[Finding]:
     """The findings in a template, by the standard checks and the given ones."""
-    return list(_check_texts(texts(template), (*CHECKS, *checks)))
+    return list(_check_texts(template_texts(template), (*CHECKS, *checks)))
 
 
-def _check_texts(found_texts: Iterable[Text], checks: Sequence[Check]) -> Iterator[Finding]:
+def _check_texts(found_texts: Iterable[TemplateText], checks: Sequence[Check]) -> Iterator[Finding]:
     for lesson, field, text in found_texts:
         for check in checks if text else ():
             why = check(text)
@@ -72,9 +72,9 @@ def _check_texts(found_texts: Iterable[Text], checks: Sequence[Check]) -> Iterat
                 yield Finding(lesson, field, why, text)
 
 
-def only(template: Template, checks: Sequence[Check]) -> list[Finding]:
+def findings_by(template: Template, checks: Sequence[Check]) -> list[Finding]:
     """The findings in a template by the given checks alone."""
-    return list(_check_texts(texts(template), checks))
+    return list(_check_texts(template_texts(template), checks))
 
 
 def _strings(value: Any) -> Iterator[str]:

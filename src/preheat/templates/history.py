@@ -6,10 +6,10 @@ Nothing is ever removed from a history: deletions, rollbacks and reviews are ent
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from preheat.model.template import Entry
+from preheat.model.template import TemplateHistoryEntry
 
 
-class State(NamedTuple):
+class NameState(NamedTuple):
     """The present state of a name."""
 
     live: str | None = None
@@ -21,7 +21,7 @@ class State(NamedTuple):
     """Every version that was live, in order: a rollback goes to one of these."""
 
 
-def state_of(history: Sequence[Entry]) -> State:
+def state_of(history: Sequence[TemplateHistoryEntry]) -> NameState:
     """The state after a history. An import changes nothing until it is accepted."""
     live, waiting, deleted = None, None, False
     versions: dict[str, None] = {}
@@ -37,4 +37,4 @@ def state_of(history: Sequence[Entry]) -> State:
             versions[live] = None
             if entry.action == "accepted":
                 waiting = None
-    return State(live, waiting, deleted, tuple(versions))
+    return NameState(live, waiting, deleted, tuple(versions))

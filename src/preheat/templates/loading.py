@@ -10,8 +10,8 @@ from math import isfinite
 import msgspec
 
 from preheat.errors import UserError
-from preheat.model.template import FORMAT, Template
-from preheat.templates.digest import canonical
+from preheat.model.template import TEMPLATE_FORMAT, Template
+from preheat.templates.digest import canonical_json
 from preheat.templates.names import check_name
 from preheat.templates.seeds import Raw, is_seed, upgrade_seed
 
@@ -23,15 +23,15 @@ UPGRADES: dict[int, Callable[[Raw], Raw]] = {0: upgrade_seed}
 """By format version: the function that upgrades to the next version. None is ever removed."""
 
 
-def load(data: bytes, where: str) -> Template:
+def load_template(data: bytes, where: str) -> Template:
     """The template in a file; `where` names the file in messages."""
-    return template_of(decoded(data, where), where)
+    return make_template(decode_object(data, where), where)
 
 
-def decoded(data: bytes, where: str) -> Raw:
+def decode_object(data: bytes, where: str) -> Raw:
     """The JSON object in a file."""
     if len(data) > LARGEST:
-        raise too_large(where)
+        raise too_large_error(where)
     try:
         raw = msgspec.json.decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
@@ -41,15 +41,15 @@ def decoded(data: bytes, where: str) -> Raw:
     return raw
 
 
-def template_of(raw: Raw, where: str) -> Template:
+def make_template(raw: Raw, where: str) -> Template:
     """The template in a JSON object, upgraded to the present format."""
     version = version_of(raw, where)
     try:
-        while version < FORMAT:
+        while version < TEMPLATE_FORMAT:
             raw = UPGRADES[version](raw)
             version += 1
-        template = msgspec.convert({**raw, "format": FORMAT}, Template)
-        canonical(template)  # raises if it could not be written again
+        template = msgspec.convert({**raw, "format": TEMPLATE_FORMAT}, Template)
+        canonical_json(template)  # raises if it could not be written again
     except (msgspec.ValidationError, UserError, RecursionError, OverflowError, ValueError) as error:
         raise UserError(f"`{where}` is no template: {error}") from error
     _check(template, where)
@@ -63,9 +63,9 @@ def version_of(raw: Raw, where: str) -> int:
         return 0
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise UserError(f"`{where}` is no template: it does not say its format")
-    if version > FORMAT:
+    if version > TEMPLATE_FORMAT:
         raise UserError(
-            f"`{where}` is of format {version}, from a newer Preheat; this one reads up to {FORMAT}: update Preheat"
+            f"`{where}` is of format {version}, from a newer Preheat; this one reads up to {TEMPLATE_FORMAT}: update Preheat"
         )
     return version
 
@@ -73,15 +73,15 @@ def version_of(raw: Raw, where: str) -> int:
 def read_file(path: str) -> bytes:
     """The bytes of a file. Raises UserError if it is too large."""
     if os.path.isfile(path) and os.path.getsize(path) > LARGEST:
-        raise too_large(path)
+        raise too_large_error(path)
     with open(path, "rb") as stream:
         data = stream.read(LARGEST + 1)
     if len(data) > LARGEST:
-        raise too_large(path)
+        raise too_large_error(path)
     return data
 
 
-def too_large(where: str) -> UserError:
+def too_large_error(where: str) -> UserError:
     return UserError(f"`{where}` is larger than {LARGEST // 1_000_000} MB, which no template is")
 
 

@@ -35,13 +35,13 @@ def check_name(name: str, whose: str = "a template") -> str:
     return name
 
 
-def name_from(text: str) -> str:
+def make_name(text: str) -> str:
     """A valid name made of any text, such as a project's name."""
     name = _UNFIT.sub("-", text.replace("\\", "/").rstrip("/").rpartition("/")[2]).strip("-._")[:LONGEST].strip("-._")
     return f"{name}-template"[:LONGEST] if _DEVICES.fullmatch(name) else name or "template"
 
 
-def address(text: str) -> Address:
+def parse_address(text: str) -> Address:
     """The address that `name`, `name@digest` or `name@-1` means. Raises UserError."""
     name, at, version = text.partition("@")
     check_name(name)

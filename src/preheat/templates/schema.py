@@ -7,7 +7,7 @@ import msgspec
 from preheat.templates.sharing import Shared
 
 
-def schema() -> dict[str, Any]:
+def template_schema() -> dict[str, Any]:
     """The schema of the file that `preheat warm export` writes; `$defs/Template` is the template in it."""
     made: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(msgspec.json.schema(Shared)))
     return {

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from preheat.model.lesson import Scope, lesson_id
-from preheat.templates.digest import canonical
-from preheat.templates.names import name_from
+from preheat.templates.digest import canonical_json
+from preheat.templates.names import make_name
 
 Raw: TypeAlias = dict[str, Any]
 
@@ -33,7 +33,7 @@ def upgrade_seed(raw: Raw) -> Raw:
     lessons = {lesson["id"]: lesson for lesson in (*_examples(both), *_repairs(both))}
     return {
         "format": 1,
-        "name": name_from(str(raw["name"])),
+        "name": make_name(str(raw["name"])),
         "description": _text(raw.get("description")),
         "addendum": _text(_first(both, "system_prompt_addendum", "system_context")),
         "lessons": list(lessons.values()),
@@ -54,7 +54,7 @@ def _examples(raw: Raw) -> Iterator[Raw]:
         worked = pattern.get("success_count")
         calls = worked if isinstance(worked, int) and not isinstance(worked, bool) and 0 < worked < 1_000_000 else 1
         yield {
-            "id": lesson_id("example", Scope(tool=tool), canonical(arguments).decode("utf-8", "replace")),
+            "id": lesson_id("example", Scope(tool=tool), canonical_json(arguments).decode("utf-8", "replace")),
             "kind": "example",
             "scope": {"tool": tool},
             "text": f"A call of `{tool}` that worked.",

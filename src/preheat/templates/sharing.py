@@ -14,22 +14,22 @@ from msgspec.structs import replace
 
 from preheat.errors import UserError
 from preheat.model.lesson import Evidence, Lesson
-from preheat.model.template import FORMAT, Template
-from preheat.templates.digest import canonical, digest_of
-from preheat.templates.findings import Check, Finding, only
-from preheat.templates.loading import decoded, template_of, version_of
+from preheat.model.template import TEMPLATE_FORMAT, Template
+from preheat.templates.digest import canonical_json, digest_of
+from preheat.templates.findings import Check, Finding, findings_by
+from preheat.templates.loading import decode_object, make_template, version_of
 
 
 class Shared(msgspec.Struct, frozen=True, kw_only=True):
     """A template as one file."""
 
-    format: int = FORMAT
+    format: int = TEMPLATE_FORMAT
     digest: str
     """SHA-256 of the template as canonical JSON: sorted keys, UTF-8, no blanks."""
     template: Template
 
 
-class Fit(NamedTuple):
+class ShareableTemplate(NamedTuple):
     """A template that may leave this machine, and what was left out."""
 
     template: Template
@@ -37,7 +37,7 @@ class Fit(NamedTuple):
     """Lessons, by reason."""
 
 
-class Opened(NamedTuple):
+class OpenedFile(NamedTuple):
     """A template from a file."""
 
     template: Template
@@ -45,7 +45,7 @@ class Opened(NamedTuple):
     """Whether the file had a digest and matched it; files of the first implementations have none."""
 
 
-def shareable(template: Template, checks: Sequence[Check], with_evidence: bool = False) -> Fit:
+def make_shareable(template: Template, checks: Sequence[Check], with_evidence: bool = False) -> ShareableTemplate:
     """A template without private content; `checks` find paths of this machine and secrets."""
     template = replace(
         template,
@@ -55,7 +55,7 @@ def shareable(template: Template, checks: Sequence[Check], with_evidence: bool =
         extraction=replace(template.extraction, settings=template.extraction.settings if with_evidence else {}),
         lessons=tuple(_without_private_evidence(lesson, checks, with_evidence) for lesson in template.lessons),
     )
-    found = only(template, checks)
+    found = findings_by(template, checks)
     faulty = {each.lesson: each.why for each in reversed(found)}
     left_out: defaultdict[str, int] = defaultdict(int)
     kept = []
@@ -68,20 +68,22 @@ def shareable(template: Template, checks: Sequence[Check], with_evidence: bool =
             left_out[faulty[lesson.id]] += 1
         else:
             kept.append(lesson)
-    return Fit(replace(_without_faulty_texts(template, found), lessons=tuple(kept)), dict(sorted(left_out.items())))
+    return ShareableTemplate(
+        replace(_without_faulty_texts(template, found), lessons=tuple(kept)), dict(sorted(left_out.items()))
+    )
 
 
 def to_bytes(template: Template) -> bytes:
     """The file of a template."""
-    shared = Shared(digest=digest_of(canonical(template)), template=template)
-    return msgspec.json.format(canonical(shared), indent=1) + b"\n"
+    shared = Shared(digest=digest_of(canonical_json(template)), template=template)
+    return msgspec.json.format(canonical_json(shared), indent=1) + b"\n"
 
 
-def from_bytes(data: bytes, where: str) -> Opened:
+def from_bytes(data: bytes, where: str) -> OpenedFile:
     """The template in a shared file, checked against its digest. Raises UserError."""
-    raw = decoded(data, where)
+    raw = decode_object(data, where)
     if version_of(raw, where) == 0:
-        return Opened(template_of(raw, where), False)
+        return OpenedFile(make_template(raw, where), False)
     inside = raw.get("template")
     if not isinstance(inside, dict):
         raise UserError(f"`{where}` is no shared template; `preheat warm export NAME` writes one")
@@ -90,10 +92,10 @@ def from_bytes(data: bytes, where: str) -> Opened:
         raise UserError(
             f"`{where}` was changed or damaged after it was written: its digest does not fit; get a fresh copy"
         )
-    return Opened(template_of(inside, where), True)
+    return OpenedFile(make_template(inside, where), True)
 
 
-def reviewed(template: Template, found: Iterable[Finding], everything: bool = False) -> Template:
+def apply_review(template: Template, found: Iterable[Finding], everything: bool = False) -> Template:
     """An imported template as it may be handed out. Without `everything` lessons with findings are quarantined and the addendum
     is removed. Pins and measured effects are removed: only this machine can know them."""
     faults: defaultdict[str, list[str]] = defaultdict(list)
@@ -142,7 +144,7 @@ def _without_private_evidence(lesson: Lesson, checks: Sequence[Check], with_evid
 
 def _matches_digest(inside: dict[str, Any], digest: object) -> bool:
     try:
-        return digest_of(canonical(inside)) == digest
+        return digest_of(canonical_json(inside)) == digest
     except (RecursionError, OverflowError, ValueError):
         return False
 

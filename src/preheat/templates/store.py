@@ -15,14 +15,14 @@ import msgspec
 from msgspec.structs import replace
 
 from preheat.errors import NotFound, UserError
-from preheat.model.template import Action, Entry, Template, short_digest
-from preheat.templates.digest import canonical, digest_of, same_content
-from preheat.templates.files import locked, write_whole
-from preheat.templates.history import State, state_of
-from preheat.templates.loading import load
-from preheat.templates.names import Address, address, check_name
+from preheat.model.template import Template, TemplateAction, TemplateHistoryEntry, shorten_digest
+from preheat.templates.digest import canonical_json, digest_of, have_same_content
+from preheat.templates.files import hold_folder_lock, write_durable
+from preheat.templates.history import NameState, state_of
+from preheat.templates.loading import load_template
+from preheat.templates.names import Address, check_name, parse_address
 
-_HISTORY = msgspec.json.Decoder(list[Entry])
+_HISTORY = msgspec.json.Decoder(list[TemplateHistoryEntry])
 
 
 class Version(NamedTuple):
@@ -35,7 +35,7 @@ class Version(NamedTuple):
     @property
     def short(self) -> str:
         """Its digest as people see it."""
-        return short_digest(self.digest)
+        return shorten_digest(self.digest)
 
     @property
     def title(self) -> str:
@@ -43,7 +43,7 @@ class Version(NamedTuple):
         return f"{self.name}@{self.short}"
 
 
-class Kept(NamedTuple):
+class StoredTemplate(NamedTuple):
     """The result of storing a template."""
 
     digest: str
@@ -53,10 +53,10 @@ class Kept(NamedTuple):
     @property
     def short(self) -> str:
         """The digest as people see it."""
-        return short_digest(self.digest)
+        return shorten_digest(self.digest)
 
 
-class Store:
+class TemplateStore:
     """The templates in one folder."""
 
     def __init__(self, folder: str) -> None:
@@ -67,7 +67,7 @@ class Store:
         """The names of all templates, or of the deleted ones, sorted."""
         return [name for name in self._all_names() if self._is_deleted(name) == deleted]
 
-    def history(self, name: str) -> list[Entry]:
+    def history(self, name: str) -> list[TemplateHistoryEntry]:
         """The entries of a name's history, the oldest first; none if there is no such name."""
         path = self._history_path(name)
         try:
@@ -80,7 +80,7 @@ class Store:
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise UserError(f"`{path}` is damaged ({error}); move it away, or put a copy in its place") from error
 
-    def state(self, name: str) -> State:
+    def state(self, name: str) -> NameState:
         """The state of a name. Raises NotFound."""
         check_name(name)
         history = self.history(name)
@@ -91,7 +91,7 @@ class Store:
     def find(self, wanted: str, waiting: bool = False) -> Version:
         """A version by `name`, `name@digest` or `name@-1`; an import that waits for a review only with `waiting`. Raises
         NotFound."""
-        where = address(wanted)
+        where = parse_address(wanted)
         state = self.state(where.name)
         if state.deleted:
             raise NotFound(f"`{where.name}` was deleted; `preheat warm restore {where.name}` brings it back")
@@ -111,35 +111,35 @@ class Store:
                 f"`{path}` is not what was stored: its content does not fit its name; put a copy in its place, or "
                 "`preheat warm rollback` to another version"
             )
-        return load(data, path)
+        return load_template(data, path)
 
     # Writing.
-    def keep(self, template: Template, action: Action, at: float, note: str = "") -> Kept:
+    def store(self, template: Template, action: TemplateAction, at: float, note: str = "") -> StoredTemplate:
         """Store a template as the new version of its name, unless the current version is the same."""
         name = check_name(template.name)
-        with locked(self.folder):
+        with hold_folder_lock(self.folder):
             history = self.history(name)
             self._check_case(name, history)
             state = state_of(history)
             is_import = action == "imported"
             kept = self._keep_import(template, state) if is_import else self._keep_version(template, state, action)
             if kept.new:
-                self._write_history(name, [*history, Entry(kept.digest, at, action, note)])
+                self._write_history(name, [*history, TemplateHistoryEntry(kept.digest, at, action, note)])
         return kept
 
     def roll_back(self, wanted: str, at: float) -> Version:
         """Go back to an earlier version: the addressed one, else the one before."""
-        where = address(wanted)
+        where = parse_address(wanted)
         if not where.digest and not where.back:
             wanted = f"{where.name}@-1"
-        with locked(self.folder):
+        with hold_folder_lock(self.folder):
             found = self.find(wanted)
             history = self.history(where.name)
             before = state_of(history).live
             if found.digest == before:
-                raise UserError(f"`{where.name}` already stands for `{short_digest(found.digest)}`")
-            note = f"from {short_digest(before)}" if before else ""
-            self._write_history(where.name, [*history, Entry(found.digest, at, "rolled back", note)])
+                raise UserError(f"`{where.name}` already stands for `{shorten_digest(found.digest)}`")
+            note = f"from {shorten_digest(before)}" if before else ""
+            self._write_history(where.name, [*history, TemplateHistoryEntry(found.digest, at, "rolled back", note)])
         return found
 
     def delete(self, name: str, at: float) -> None:
@@ -152,23 +152,23 @@ class Store:
 
     def reject(self, name: str, at: float) -> str:
         """Reject an import that waits for a review; its digest."""
-        with locked(self.folder):
+        with hold_folder_lock(self.folder):
             state = self.state(name)
             if state.waiting is None:
                 raise UserError(f"nothing of `{name}` waits for a review")
-            self._write_history(name, [*self.history(name), Entry(state.waiting, at, "rejected")])
+            self._write_history(name, [*self.history(name), TemplateHistoryEntry(state.waiting, at, "rejected")])
         return state.waiting
 
-    def _keep_import(self, template: Template, state: State) -> Kept:
+    def _keep_import(self, template: Template, state: NameState) -> StoredTemplate:
         digest = self._write_object(template)
-        return Kept(digest, state.deleted or digest not in (state.waiting, state.live))
+        return StoredTemplate(digest, state.deleted or digest not in (state.waiting, state.live))
 
-    def _keep_version(self, template: Template, state: State, action: Action) -> Kept:
+    def _keep_version(self, template: Template, state: NameState, action: TemplateAction) -> StoredTemplate:
         live = self._read_if_possible(state.live)
-        if state.live is not None and live is not None and same_content(template, live):
+        if state.live is not None and live is not None and have_same_content(template, live):
             # A deleted name comes back by it, and an accepted import no longer waits.
-            return Kept(state.live, state.deleted or action == "accepted")
-        return Kept(self._write_object(replace(template, parent=state.live)), True)
+            return StoredTemplate(state.live, state.deleted or action == "accepted")
+        return StoredTemplate(self._write_object(replace(template, parent=state.live)), True)
 
     def _read_if_possible(self, digest: str | None) -> Template | None:
         """A version; None if it cannot be read, which must not stop a new one."""
@@ -179,15 +179,15 @@ class Store:
         except UserError:
             return None
 
-    def _add_entry(self, name: str, action: Action, at: float) -> None:
-        with locked(self.folder):
+    def _add_entry(self, name: str, action: TemplateAction, at: float) -> None:
+        with hold_folder_lock(self.folder):
             state = self.state(name)
             if state.deleted == (action == "deleted"):
                 raise UserError(f"`{name}` is {'deleted already' if state.deleted else 'not deleted'}")
             digest = state.live or state.waiting or ""
-            self._write_history(name, [*self.history(name), Entry(digest, at, action)])
+            self._write_history(name, [*self.history(name), TemplateHistoryEntry(digest, at, action)])
 
-    def _find_digest(self, where: Address, state: State, waiting: bool) -> str:
+    def _find_digest(self, where: Address, state: NameState, waiting: bool) -> str:
         hidden = f"`{where.name}` was imported and waits for a review; `preheat warm review {where.name}` shows it"
         if where.digest:
             known = {*state.versions, *([state.waiting] if state.waiting else [])}
@@ -210,25 +210,25 @@ class Store:
             raise NotFound(hidden)
         return self._step_back(where, state, state.live)
 
-    def _step_back(self, where: Address, state: State, digest: str) -> str:
+    def _step_back(self, where: Address, state: NameState, digest: str) -> str:
         """The digest of the version `back` steps before this one, by their parents."""
         for _ in range(where.back):
             parent = self.read(digest).parent
             if parent is None or parent not in state.versions:
-                raise NotFound(f"`{where.name}` has no version before `{short_digest(digest)}`")
+                raise NotFound(f"`{where.name}` has no version before `{shorten_digest(digest)}`")
             digest = parent
         return digest
 
     def _write_object(self, template: Template) -> str:
-        data = canonical(template)
+        data = canonical_json(template)
         digest = digest_of(data)
-        write_whole(self._object_path(digest), data)
+        write_durable(self._object_path(digest), data)
         return digest
 
-    def _write_history(self, name: str, history: list[Entry]) -> None:
-        write_whole(self._history_path(name), msgspec.json.format(canonical(history), indent=1))
+    def _write_history(self, name: str, history: list[TemplateHistoryEntry]) -> None:
+        write_durable(self._history_path(name), msgspec.json.format(canonical_json(history), indent=1))
 
-    def _check_case(self, name: str, history: list[Entry]) -> None:
+    def _check_case(self, name: str, history: list[TemplateHistoryEntry]) -> None:
         """Raise UserError if another name differs only by case: some file systems take both for one file."""
         if not history:
             for other in self._all_names():

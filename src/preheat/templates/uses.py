@@ -5,10 +5,10 @@ from hashlib import blake2b
 
 import msgspec
 
-from preheat.model.template import Tracked, Use
+from preheat.model.template import TemplateResults, TemplateUse
 
 
-class Found(msgspec.Struct, frozen=True):
+class UsedSession(msgspec.Struct, frozen=True):
     """The session that got a context."""
 
     session: str
@@ -21,7 +21,7 @@ def task_hash(task: str) -> str:
     return blake2b(" ".join(task.split()).encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
-def tracked(uses: Iterable[Use], found: Mapping[str, Found]) -> Tracked:
+def track(uses: Iterable[TemplateUse], found: Mapping[str, UsedSession]) -> TemplateResults:
     """The uses and their success, with the sessions found by context id. A session that got several counts once."""
     number, sessions = 0, dict[str, bool | None]()
     for use in uses:
@@ -30,4 +30,6 @@ def tracked(uses: Iterable[Use], found: Mapping[str, Found]) -> Tracked:
         if session is not None:
             sessions[session.session] = session.passed
     results = list(sessions.values())
-    return Tracked(uses=number, sessions=len(results), succeeded=results.count(True), failed=results.count(False))
+    return TemplateResults(
+        uses=number, sessions=len(results), succeeded=results.count(True), failed=results.count(False)
+    )

@@ -9,18 +9,18 @@ from typing import Any
 import msgspec
 
 from preheat.model.session import Usage
-from preheat.testing.script import Numbered
+from preheat.testing.script import NumberedReply
 
 SIGNATURE = "c2NyaXB0ZWQ="
 """In the place of the provider's signature on its reasoning."""
 
 
-def document(numbered: Numbered) -> dict[str, Any]:
+def document(numbered: NumberedReply) -> dict[str, Any]:
     """The answer to a request without `stream`."""
     return _message(numbered, _blocks(numbered), _stop_reason(numbered), usage_block(numbered.reply.usage))
 
 
-def events(numbered: Numbered) -> Iterator[dict[str, Any]]:
+def events(numbered: NumberedReply) -> Iterator[dict[str, Any]]:
     """The answer to a request with `stream`."""
     usage = usage_block(numbered.reply.usage)
     yield {"type": "message_start", "message": _message(numbered, [], None, {**usage, "output_tokens": 1})}
@@ -34,7 +34,7 @@ def events(numbered: Numbered) -> Iterator[dict[str, Any]]:
     yield {"type": "message_stop"}
 
 
-def count(body: Any) -> dict[str, Any]:
+def count_tokens(body: Any) -> dict[str, Any]:
     """The answer to `count_tokens`: a quarter of the characters, as good as any other number here."""
     return {"input_tokens": len(msgspec.json.encode(body)) // 4}
 
@@ -56,7 +56,7 @@ def usage_block(usage: Usage) -> dict[str, Any]:
 
 
 def _message(
-    numbered: Numbered, content: list[dict[str, Any]], stop_reason: str | None, usage: dict[str, Any]
+    numbered: NumberedReply, content: list[dict[str, Any]], stop_reason: str | None, usage: dict[str, Any]
 ) -> dict[str, Any]:
     return {
         "id": f"msg_{numbered.id}",
@@ -70,11 +70,11 @@ def _message(
     }
 
 
-def _stop_reason(numbered: Numbered) -> str:
+def _stop_reason(numbered: NumberedReply) -> str:
     return "tool_use" if numbered.calls else "end_turn"
 
 
-def _blocks(numbered: Numbered) -> list[dict[str, Any]]:
+def _blocks(numbered: NumberedReply) -> list[dict[str, Any]]:
     reply = numbered.reply
     blocks: list[dict[str, Any]] = []
     if reply.reasoning:

@@ -36,7 +36,7 @@ class ClaudeTranscript(msgspec.Struct, frozen=True, kw_only=True):
         """A person's prompt."""
         return self._message("user", text, {"origin": {"kind": "human"}})
 
-    def injected(self, text: str) -> "ClaudeTranscript":
+    def inject(self, text: str) -> "ClaudeTranscript":
         """A text that the program inserts."""
         return self._message("user", text, {"isMeta": True})
 
@@ -68,7 +68,7 @@ class ClaudeTranscript(msgspec.Struct, frozen=True, kw_only=True):
             block["is_error"] = True  # type: ignore[assignment]
         return self._message("user", [block], {} if outcome is None else {"toolUseResult": outcome})
 
-    def ran(self, command: str, output: str, exit_code: int = 0) -> "ClaudeTranscript":
+    def run(self, command: str, output: str, exit_code: int = 0) -> "ClaudeTranscript":
         """A shell command with its result."""
         text = f"Exit code {exit_code}\n{output}" if exit_code else output
         return self.call("Bash", {"command": command}).result(text, is_error=exit_code != 0)

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from preheat.model.session import Usage
-from preheat.testing.script import Numbered, argument_text
+from preheat.testing.script import NumberedReply, argument_text
 
 CREATED = 1_700_000_000
 
 
-def document(numbered: Numbered) -> dict[str, Any]:
+def document(numbered: NumberedReply) -> dict[str, Any]:
     """The answer to a request without `stream`."""
     reply = numbered.reply
     message: dict[str, Any] = {"role": "assistant", "content": reply.text or None}
@@ -31,7 +31,7 @@ def document(numbered: Numbered) -> dict[str, Any]:
     }
 
 
-def chunks(numbered: Numbered, with_usage: bool) -> Iterator[dict[str, Any]]:
+def chunks(numbered: NumberedReply, with_usage: bool) -> Iterator[dict[str, Any]]:
     """The answer to a request with `stream`, without the closing `[DONE]`."""
     reply = numbered.reply
     yield _chunk(numbered, {"role": "assistant", "content": ""})
@@ -62,18 +62,18 @@ def usage_block(usage: Usage) -> dict[str, Any]:
     }
 
 
-def _tool_calls(numbered: Numbered) -> list[dict[str, Any]]:
+def _tool_calls(numbered: NumberedReply) -> list[dict[str, Any]]:
     return [
         {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": argument_text(call)}}
         for call in numbered.calls
     ]
 
 
-def _finish(numbered: Numbered) -> str:
+def _finish(numbered: NumberedReply) -> str:
     return "tool_calls" if numbered.calls else "stop"
 
 
-def _chunk(numbered: Numbered, delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
+def _chunk(numbered: NumberedReply, delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
     return {
         "id": numbered.id,
         "object": "chat.completion.chunk",

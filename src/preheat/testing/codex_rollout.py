@@ -92,12 +92,12 @@ class Rollout:
         return f"2026-03-01T10:{self.second // 60:02d}:{self.second % 60:02d}.000Z"
 
 
-def counts(given: int, cached: int = 0, output: int = 0, reasoning: int = 0) -> dict[str, int]:
+def token_counts(input_tokens: int, cached: int = 0, output: int = 0, reasoning: int = 0) -> dict[str, int]:
     """A block of token counts as Codex writes them: what came from the cache is inside the input."""
     return {
-        "input_tokens": given,
+        "input_tokens": input_tokens,
         "cached_input_tokens": cached,
         "output_tokens": output,
         "reasoning_output_tokens": reasoning,
-        "total_tokens": given + output,
+        "total_tokens": input_tokens + output,
     }

@@ -9,16 +9,16 @@ from preheat.agents.reader import Reader
 from preheat.model.session import Session
 
 
-def fed(reader: Reader, data: bytes, path: str = "session.jsonl") -> Session:
+def read_whole_and_in_pieces(reader: Reader, data: bytes, path: str = "session.jsonl") -> Session:
     """The one session in these lines, after checking that reading line by line gives the same."""
     whole = reader.parser(path)
     whole.feed(data, 1)
     (session,) = whole.take()
-    assert in_pieces(reader, data, path) == session
+    assert read_in_pieces(reader, data, path) == session
     return session
 
 
-def in_pieces(reader: Reader, data: bytes, path: str = "session.jsonl") -> Session | None:
+def read_in_pieces(reader: Reader, data: bytes, path: str = "session.jsonl") -> Session | None:
     """The session, each line read by a new parser from the saved state of the one before."""
     state: bytes | None = None
     session: Session | None = None

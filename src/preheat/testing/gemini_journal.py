@@ -15,7 +15,7 @@ START = {"sessionId": "s1", "projectHash": "f" * 64, "startTime": "2026-05-01T10
 TOKENS = {"input": 100, "output": 20, "cached": 30, "thoughts": 5, "tool": 2, "total": 127}
 
 
-def journal(*records: Any, path: str = "/h/.gemini/tmp/clock/chats/session-1.jsonl") -> Session:
+def read_journal(*records: Any, path: str = "/h/.gemini/tmp/clock/chats/session-1.jsonl") -> Session:
     """The session of these records, each read by a new parser from the saved state of the last, as a growing file is."""
     events: list[Event] = []
     parser = READER.parser(path)

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from preheat.model.session import Usage
-from preheat.testing.script import Call, Numbered
+from preheat.testing.script import Call, NumberedReply
 
 ENDINGS = (":generateContent", ":streamGenerateContent", ":countTokens")
 
@@ -20,12 +20,12 @@ def model_of(path: str) -> str:
     return path.rpartition("/")[2].partition(":")[0]
 
 
-def document(numbered: Numbered) -> dict[str, Any]:
+def document(numbered: NumberedReply) -> dict[str, Any]:
     """The answer to `generateContent`."""
     return _response(numbered, _parts(numbered), last=True)
 
 
-def chunks(numbered: Numbered) -> Iterator[dict[str, Any]]:
+def chunks(numbered: NumberedReply) -> Iterator[dict[str, Any]]:
     """The answer to `streamGenerateContent`: a part a chunk, texts in two; usage and the end with the last."""
     parts = [piece for part in _parts(numbered) for piece in _halves(part)]
     for index, part in enumerate(parts):
@@ -34,12 +34,12 @@ def chunks(numbered: Numbered) -> Iterator[dict[str, Any]]:
         yield _response(numbered, [], last=True)
 
 
-def count(body: Any) -> dict[str, Any]:
+def count_tokens(body: Any) -> dict[str, Any]:
     """The answer to `countTokens`: a quarter of the characters, as good as any other number here."""
     return {"totalTokens": len(msgspec.json.encode(body)) // 4}
 
 
-def models(model: str) -> dict[str, Any]:
+def list_models(model: str) -> dict[str, Any]:
     """The answer to the question which models there are."""
     methods = [ending[1:] for ending in ENDINGS]
     return {
@@ -73,7 +73,7 @@ def usage_block(usage: Usage) -> dict[str, Any]:
     }
 
 
-def _response(numbered: Numbered, parts: list[dict[str, Any]], last: bool) -> dict[str, Any]:
+def _response(numbered: NumberedReply, parts: list[dict[str, Any]], last: bool) -> dict[str, Any]:
     candidate: dict[str, Any] = {"content": {"role": "model", "parts": parts}, "index": 0}
     answer: dict[str, Any] = {"candidates": [candidate], "modelVersion": numbered.model, "responseId": numbered.id}
     if last:
@@ -82,7 +82,7 @@ def _response(numbered: Numbered, parts: list[dict[str, Any]], last: bool) -> di
     return answer
 
 
-def _parts(numbered: Numbered) -> list[dict[str, Any]]:
+def _parts(numbered: NumberedReply) -> list[dict[str, Any]]:
     reply = numbered.reply
     parts: list[dict[str, Any]] = []
     if reply.reasoning:

@@ -17,17 +17,17 @@ import msgspec
 
 from preheat.agents import hooks_of
 from preheat.agents.hooking import Hooks
-from preheat.installing.plans import Plan, carry_out, install_plan
+from preheat.installing.plans import FilePlan, apply_file_plan, plan_install
 from preheat.model.live import HookAnswer, HookEvent, HookName
-from preheat.running.place import CLIENT
+from preheat.running.place import CLIENT_FILES
 
 Mode = Literal["answer", "crash", "garbage", "hang", "replace", "block"]
-MARKS: Mapping[HookName, str] = {
+ANSWER_TEXTS: Mapping[HookName, str] = {
     "session_start": "Marked at the start.", "prompt": "Marked at the prompt.", "before_tool": "Marked before a call.",
     "after_tool": "Marked after a call.", "tool_failed": "Marked after a failure.", "before_compaction": "Marked at compaction.",
 }  # fmt: skip
-REPLACED = "The output in short."
-REFUSED = "Refused by a test."
+REPLACED_OUTPUT = "The output in short."
+REFUSAL_REASON = "Refused by a test."
 
 _SHIM = """\
 import os, sys
@@ -36,14 +36,14 @@ os.execv({python!r}, [{python!r}, {here!r}, sys.argv[1], {folder!r}, {mode!r}])
 """
 
 
-def hooks_for(agent: str) -> Hooks:
+def require_hooks(agent: str) -> Hooks:
     found = hooks_of(agent)
     if found is None:
         raise LookupError(f"`{agent}` has no hooks")
     return found
 
 
-class Hooked:
+class HookRecorder:
     """An agent that has our hooks installed."""
 
     def __init__(
@@ -51,13 +51,13 @@ class Hooked:
     ) -> None:
         self.folder = folder
         self.agent = agent
-        self._hooks = hooks_for(agent)
-        self.plan: Plan = install_plan(agent, folder, environment, project)
-        carry_out(self.plan, folder, time.time())
+        self._hooks = require_hooks(agent)
+        self.plan: FilePlan = plan_install(agent, folder, environment, project)
+        apply_file_plan(self.plan, folder, time.time())
         here = os.path.abspath(__file__)
         source = os.path.dirname(os.path.dirname(os.path.dirname(here)))
         values = {"source": source, "python": sys.executable, "here": here, "folder": folder, "mode": mode}
-        with open(os.path.join(folder, CLIENT[0]), "w", encoding="utf-8") as stream:
+        with open(os.path.join(folder, CLIENT_FILES[0]), "w", encoding="utf-8") as stream:
             stream.write(_SHIM.format(**values))
 
     @property
@@ -84,13 +84,13 @@ class Hooked:
         return found
 
 
-def answer_of(event: HookEvent, mode: Mode) -> HookAnswer:
+def make_answer(event: HookEvent, mode: Mode) -> HookAnswer:
     """The fixed answer to an event."""
     if mode == "replace" and event.name == "after_tool":
-        return HookAnswer(output=REPLACED)
+        return HookAnswer(output=REPLACED_OUTPUT)
     if mode == "block" and event.name in ("before_tool", "stop"):
-        return HookAnswer(block=REFUSED)
-    return HookAnswer(context=MARKS.get(event.name, ""))
+        return HookAnswer(block=REFUSAL_REASON)
+    return HookAnswer(context=ANSWER_TEXTS.get(event.name, ""))
 
 
 def main(agent: str, folder: str, mode: Mode) -> None:
@@ -100,7 +100,7 @@ def main(agent: str, folder: str, mode: Mode) -> None:
     with open(path, "wb") as stream:
         stream.write(payload)
     os.chmod(path, stat.S_IRUSR | stat.S_IWUSR)
-    event = hooks_for(agent).read(payload, None)
+    event = require_hooks(agent).read(payload, None)
     if mode == "crash":
         raise RuntimeError("the hook of a test breaks")
     if mode == "garbage":
@@ -110,7 +110,7 @@ def main(agent: str, folder: str, mode: Mode) -> None:
         return
     if mode == "hang" and event.name == "after_tool":
         time.sleep(3600)
-    answer = hooks_for(agent).write(event, answer_of(event, mode))
+    answer = require_hooks(agent).write(event, make_answer(event, mode))
     if answer:
         sys.stdout.buffer.write(answer)
 

@@ -13,25 +13,25 @@ from types import TracebackType
 from typing import NamedTuple, TypeAlias
 
 from preheat.model.live import HookAnswer, HookEvent
-from preheat.testing.hooked import hooks_for
+from preheat.testing.hooked import require_hooks
 
 
-class Raw(NamedTuple):
+class RawAnswer(NamedTuple):
     """Bytes that are sent as they are, after a delay."""
 
     data: bytes
     seconds: float = 0.0
 
 
-Answer: TypeAlias = HookAnswer | Raw
-Answering: TypeAlias = Callable[[HookEvent], Answer]
+Answer: TypeAlias = HookAnswer | RawAnswer
+ChooseAnswer: TypeAlias = Callable[[HookEvent], Answer]
 
 
-class Listening:
+class ListeningDaemon:
     """The stand-in; use it as a context manager."""
 
-    def __init__(self, folder: str, agent: str, answering: Answering = lambda event: HookAnswer()) -> None:
-        self._hooks = hooks_for(agent)
+    def __init__(self, folder: str, agent: str, answering: ChooseAnswer = lambda event: HookAnswer()) -> None:
+        self._hooks = require_hooks(agent)
         self._answering = answering
         self.payloads: list[bytes] = []
         """The bytes that it was sent, in order."""
@@ -47,7 +47,7 @@ class Listening:
         found = [self._hooks.read(payload, None) for payload in self.payloads]
         return [event for event in found if event is not None]
 
-    def __enter__(self) -> "Listening":
+    def __enter__(self) -> "ListeningDaemon":
         self._server.bind(self._path)
         self._server.listen(64)
         threading.Thread(target=self._serve, daemon=True).start()
@@ -87,7 +87,7 @@ class Listening:
         self.payloads.append(payload)
         event = self._hooks.read(payload, None)
         answer = self._answering(event) if event is not None else HookAnswer()
-        if isinstance(answer, Raw):
+        if isinstance(answer, RawAnswer):
             self._ending.wait(answer.seconds)
             connection.sendall(answer.data)
         elif event is not None:

@@ -25,7 +25,7 @@ from typing import Any, cast
 import msgspec
 
 from preheat.testing import anthropic_messages, chat_completions, generate_content, responses
-from preheat.testing.script import Call, Numbered, Reply
+from preheat.testing.script import Call, NumberedReply, Reply
 
 __all__ = ["AUXILIARY_TEXT", "FINAL_TEXT", "MODEL", "Call", "ModelServer", "Reply", "Request"]
 
@@ -102,7 +102,7 @@ class ModelServer:
         return [request for request in self.requests if request.method == "POST" and not request.auxiliary]
 
     @property
-    def remaining(self) -> int:
+    def unused_replies(self) -> int:
         """How many replies of the script are not used yet."""
         return len(self.script) - self._next
 
@@ -121,7 +121,7 @@ class ModelServer:
         with self._lock:
             self.requests.append(request)
 
-    def answer(self, request: Request, model: str = "") -> Numbered:
+    def answer(self, request: Request, model: str = "") -> NumberedReply:
         """Record a request and return the next reply; `model` is given where it is not in the body."""
         body = request.body if isinstance(request.body, dict) else {}
         with self._lock:
@@ -137,7 +137,7 @@ class ModelServer:
             else:
                 reply = Reply(FINAL_TEXT)
             calls = tuple(self._number(call) for call in reply.calls)
-            return Numbered(
+            return NumberedReply(
                 f"resp_{self._answers}",
                 model or str(body.get("model") or self.model),
                 reply,
@@ -191,7 +191,7 @@ class _Exchange(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self.server.owner.record(self._request(None))
         if self._path().endswith(f"/v1beta{_MODELS}"):
-            self._document(200, generate_content.models(self.server.owner.model))
+            self._document(200, generate_content.list_models(self.server.owner.model))
         elif self._path().endswith(_MODELS):
             self._document(200, self.server.owner.models())
         else:
@@ -204,7 +204,7 @@ class _Exchange(BaseHTTPRequestHandler):
         if path.endswith((_COUNT, ":countTokens")):
             self.server.owner.record(self._request(body, auxiliary=True))
             counter = anthropic_messages if path.endswith(_COUNT) else generate_content
-            self._document(200, counter.count(body))
+            self._document(200, counter.count_tokens(body))
         elif path.endswith((_CHAT, _RESPONSES, _MESSAGES, *generate_content.ENDINGS)):
             self._answer(path, body)
         else:
@@ -231,7 +231,7 @@ class _Exchange(BaseHTTPRequestHandler):
             else:
                 self._document(200, wire.document(numbered))
 
-    def _gemini(self, path: str, numbered: Numbered) -> None:
+    def _gemini(self, path: str, numbered: NumberedReply) -> None:
         if path.endswith(":generateContent"):
             self._document(200, generate_content.document(numbered))
         elif "alt=sse" in self.path:
@@ -239,7 +239,7 @@ class _Exchange(BaseHTTPRequestHandler):
         else:
             self._document(200, list(generate_content.chunks(numbered)))
 
-    def _chat(self, numbered: Numbered, fields: dict[str, Any]) -> None:
+    def _chat(self, numbered: NumberedReply, fields: dict[str, Any]) -> None:
         if not fields.get("stream"):
             self._document(200, chat_completions.document(numbered))
             return

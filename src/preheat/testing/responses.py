@@ -7,17 +7,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from preheat.model.session import Usage
-from preheat.testing.script import Numbered, argument_text
+from preheat.testing.script import NumberedReply, argument_text
 
 CREATED = 1_700_000_000
 
 
-def document(numbered: Numbered) -> dict[str, Any]:
+def document(numbered: NumberedReply) -> dict[str, Any]:
     """The answer to a request without `stream`."""
     return _response(numbered, "completed", _items(numbered), usage_block(numbered.reply.usage))
 
 
-def events(numbered: Numbered) -> Iterator[dict[str, Any]]:
+def events(numbered: NumberedReply) -> Iterator[dict[str, Any]]:
     """The answer to a request with `stream`."""
     for sequence, event in enumerate(_events(numbered)):
         yield {**event, "sequence_number": sequence}
@@ -35,7 +35,7 @@ def usage_block(usage: Usage) -> dict[str, Any]:
     }
 
 
-def _events(numbered: Numbered) -> Iterator[dict[str, Any]]:
+def _events(numbered: NumberedReply) -> Iterator[dict[str, Any]]:
     started = _response(numbered, "in_progress", [], None)
     yield {"type": "response.created", "response": started}
     yield {"type": "response.in_progress", "response": started}
@@ -81,7 +81,7 @@ def _deltas(index: int, item: dict[str, Any]) -> Iterator[dict[str, Any]]:
         }
 
 
-def _items(numbered: Numbered) -> list[dict[str, Any]]:
+def _items(numbered: NumberedReply) -> list[dict[str, Any]]:
     reply = numbered.reply
     items: list[dict[str, Any]] = []
     if reply.reasoning:
@@ -115,7 +115,7 @@ def _items(numbered: Numbered) -> list[dict[str, Any]]:
 
 
 def _response(
-    numbered: Numbered, status: str, output: list[dict[str, Any]], usage: dict[str, Any] | None
+    numbered: NumberedReply, status: str, output: list[dict[str, Any]], usage: dict[str, Any] | None
 ) -> dict[str, Any]:
     return {
         "id": numbered.id,

@@ -36,7 +36,7 @@ class Reply(msgspec.Struct, frozen=True):
     """Seconds to wait before answering."""
 
 
-class Numbered(msgspec.Struct, frozen=True):
+class NumberedReply(msgspec.Struct, frozen=True):
     """A reply with an identifier, and calls that each have one."""
 
     id: str

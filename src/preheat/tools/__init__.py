@@ -8,6 +8,6 @@ False
 """
 
 from preheat.tools.answering import TOOLS, call
-from preheat.tools.tool import Asked, Tool
+from preheat.tools.tool import Tool, ToolRequest
 
-__all__ = ["TOOLS", "Asked", "Tool", "call"]
+__all__ = ["TOOLS", "Tool", "ToolRequest", "call"]

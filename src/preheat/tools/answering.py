@@ -8,17 +8,17 @@ import sqlite3
 from difflib import get_close_matches
 from typing import Any
 
-from preheat.app.context.model_text import in_value, visible
+from preheat.app.context.model_text import map_texts, strip_invisible
 from preheat.errors import ArchiveBusy, PreheatError, UserError
-from preheat.tools.arguments import checked
-from preheat.tools.fitting import bounded
+from preheat.tools.arguments import check_arguments
+from preheat.tools.fitting import shorten_answer
 from preheat.tools.lessons import LESSONS
 from preheat.tools.mistakes import MISTAKES
 from preheat.tools.profile import PROFILE
 from preheat.tools.provision import PROVISION
 from preheat.tools.resume_packet import RESUME_PACKET
 from preheat.tools.session_search import SESSION_SEARCH
-from preheat.tools.tool import MOST_TOKENS, Asked, Tool
+from preheat.tools.tool import MOST_TOKENS, Tool, ToolRequest
 from preheat.tools.warm_session import WARM_SESSION
 from preheat.tools.why import WHY
 
@@ -31,28 +31,30 @@ _LONGEST_LINE = 600
 _log = logging.getLogger(__name__)
 
 
-def tool_named(name: str) -> Tool | None:
+def find_tool(name: str) -> Tool | None:
     return next((each for each in TOOLS if each.name == name), None)
 
 
 def call(name: str, arguments: Any, folder: str, cwd: str) -> dict[str, Any]:
     """Run a tool and return its answer: `{"success": true, …}`, or `{"success": false, "error": …, "next": …}`. `folder` is
     Preheat's; `cwd` is where the agent works."""
-    tool = tool_named(name)
+    tool = find_tool(name)
     if tool is None:
         close = get_close_matches(name, [each.name for each in TOOLS], 1)
         return _failure(f"there is no tool `{name[:60]}`; {_list_tools(close)}")
-    asked = Asked(folder, {}, cwd)
+    asked = ToolRequest(folder, {}, cwd)
     try:
-        valid = checked(tool.schema, arguments)
-        answer: dict[str, Any] = in_value(visible, {"success": True, **tool.run(asked._replace(arguments=valid))})
-        return bounded(answer, SLACK * _wanted_tokens(valid))
+        valid = check_arguments(tool.schema, arguments)
+        answer: dict[str, Any] = map_texts(
+            strip_invisible, {"success": True, **tool.run(asked._replace(arguments=valid))}
+        )
+        return shorten_answer(answer, SLACK * _wanted_tokens(valid))
     except ArchiveBusy as error:
         return _failure(str(error), "try again in a moment")
     except UserError as error:
         return _failure(str(error))
     except sqlite3.Error as error:
-        return _failure(str(asked.home.describe_failure(error)))
+        return _failure(str(asked.home.translate_error(error)))
     except OSError as error:
         place = f"`{error.filename}`: " if error.filename else ""
         return _failure(f"{place}{error.strerror or error}", "a person must fix this; go on without the tool")
@@ -71,7 +73,7 @@ def _wanted_tokens(arguments: dict[str, Any]) -> int:
 
 def _failure(line: str, advice: str = "") -> dict[str, Any]:
     """An error as an answer. Our error messages end in what to do, after a semicolon."""
-    line = " ".join(visible(line).split())[:_LONGEST_LINE]
+    line = " ".join(strip_invisible(line).split())[:_LONGEST_LINE]
     problem, separator, next_step = line.rpartition("; ")
     if advice or not separator:
         return {"success": False, "error": line, "next": advice or "change the arguments, or go on without it"}

@@ -16,7 +16,7 @@ _MAX_LENGTH = 60
 _BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
-def checked(schema: Mapping[str, Any], raw: Any) -> dict[str, Any]:
+def check_arguments(schema: Mapping[str, Any], raw: Any) -> dict[str, Any]:
     """The arguments, converted to the types of the schema. Raises UserError."""
     known: Mapping[str, Any] = schema.get("properties", {})
     arguments = _object(raw, known)

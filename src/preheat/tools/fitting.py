@@ -24,23 +24,23 @@ _CUTS = ((4000, 200), (1500, 60), (600, 25), (250, 10), (120, 5), (60, 3))
 _DEPTH = 8
 
 
-def tokens(value: Any) -> int:
+def count_tokens(value: Any) -> int:
     """Tokens of a value as JSON."""
-    return estimate_tokens(text(value))
+    return estimate_tokens(json_text(value))
 
 
-def text(value: Any) -> str:
+def json_text(value: Any) -> str:
     """A value as JSON on one line."""
     return msgspec.json.encode(value).decode()
 
 
-def page(name: str, rows: Sequence[Any], arguments: dict[str, Any], taken: int = 0) -> dict[str, Any]:
+def fit_rows(name: str, rows: Sequence[Any], arguments: dict[str, Any], taken: int = 0) -> dict[str, Any]:
     """The rows that fit into the answer (at least one), and how to get the rest. `taken`: tokens of the rest of the answer."""
     start = arguments.get("offset", 0)
     room = arguments.get("max_tokens", MOST_TOKENS) - taken - 60
     fitting: list[Any] = []
     for row in rows[start:]:
-        room -= tokens(row)
+        room -= count_tokens(row)
         if fitting and room < 0:
             break
         fitting.append(row)
@@ -56,16 +56,16 @@ def page(name: str, rows: Sequence[Any], arguments: dict[str, Any], taken: int =
     return answer
 
 
-def bounded(answer: dict[str, Any], most: int) -> dict[str, Any]:
+def shorten_answer(answer: dict[str, Any], most: int) -> dict[str, Any]:
     """The answer within `most` tokens, whatever is in it; if it was cut, it says so."""
-    if tokens(answer) <= most:
+    if count_tokens(answer) <= most:
         return answer
     for letters, rows in _CUTS:
         cut = {
             **_cut(answer, letters, rows, _DEPTH),
             "cut": f"too long: lists end after {rows}, texts after {letters} characters; ask for less at once",
         }
-        if tokens(cut) <= most:
+        if count_tokens(cut) <= most:
             return cut
     return {
         "success": answer.get("success") is True,

@@ -5,12 +5,12 @@ from typing import Any
 
 import msgspec
 
-from preheat.app.context.model_text import harmless, in_value, quotation
+from preheat.app.context.model_text import make_harmless, map_texts, quote_or_withhold
 from preheat.errors import NotFound
 from preheat.model.lesson import LESSON_KINDS, Lesson
-from preheat.tools.fitting import MAX_TOKENS, OFFSET, page
-from preheat.tools.opening import PROJECT, archived, data_note, folder_of
-from preheat.tools.tool import Asked, Tool
+from preheat.tools.fitting import MAX_TOKENS, OFFSET, fit_rows
+from preheat.tools.opening import PROJECT, data_note, open_archive, project_in_question
+from preheat.tools.tool import Tool, ToolRequest
 
 _LESSONS_SCHEMA = {
     "type": "object",
@@ -28,16 +28,16 @@ _EVIDENCE = ("evidence", "example", "packet", "signatures", "forms", "environmen
 """Long fields that are given only with `id`."""
 
 
-def _run_lessons(asked: Asked) -> dict[str, Any]:
+def _run_lessons(asked: ToolRequest) -> dict[str, Any]:
     arguments = asked.arguments
-    home = archived(asked)  # without an archive the answer differs from one without lessons
+    home = open_archive(asked)  # without an archive the answer differs from one without lessons
     if identity := arguments.get("id"):
         # Also a quarantined lesson.
         return {
             "note": data_note(),
-            "lesson": in_value(quotation, msgspec.to_builtins(_find_lesson(home.lessons(), identity))),
+            "lesson": map_texts(quote_or_withhold, msgspec.to_builtins(_find_lesson(home.lessons(), identity))),
         }
-    where = folder_of(asked)
+    where = project_in_question(asked)
     note = ""
     try:
         found = home.lessons(where or None)
@@ -51,7 +51,7 @@ def _run_lessons(asked: Asked) -> dict[str, Any]:
     fitting = [
         each
         for each in found
-        if each.usable(now)
+        if each.is_usable(now)
         and each.kind == arguments.get("kind", each.kind)
         and all(word in _searched_text(each) for word in words)
     ]
@@ -60,7 +60,11 @@ def _run_lessons(asked: Asked) -> dict[str, Any]:
         answer["project"] = f"{note}; these hold anywhere"
     if not fitting:
         answer["next"] = _advice(found, arguments)
-    return {**answer, "found": len(fitting), **page("lessons", [_short_lesson(each) for each in fitting], arguments)}
+    return {
+        **answer,
+        "found": len(fitting),
+        **fit_rows("lessons", [_short_lesson(each) for each in fitting], arguments),
+    }
 
 
 def _searched_text(lesson: Lesson) -> str:
@@ -71,7 +75,9 @@ def _searched_text(lesson: Lesson) -> str:
 
 def _short_lesson(lesson: Lesson) -> dict[str, Any]:
     whole: dict[str, Any] = msgspec.to_builtins(lesson)
-    short: dict[str, Any] = in_value(harmless, {name: each for name, each in whole.items() if name not in _EVIDENCE})
+    short: dict[str, Any] = map_texts(
+        make_harmless, {name: each for name, each in whole.items() if name not in _EVIDENCE}
+    )
     return short
 
 

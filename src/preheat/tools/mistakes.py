@@ -4,13 +4,13 @@ from typing import Any
 
 import msgspec
 
-from preheat.app.context.model_text import in_value, quotation
+from preheat.app.context.model_text import map_texts, quote_or_withhold
 from preheat.errors import NotFound
-from preheat.model.mistake import COSTS, Mistake
+from preheat.model.mistake import MISTAKE_COSTS, Mistake
 from preheat.model.outcome import CAUSES
-from preheat.tools.fitting import MAX_TOKENS, OFFSET, page, tokens
-from preheat.tools.opening import AGENT, DAYS, PROJECT, analysed, data_note, filter_of
-from preheat.tools.tool import Asked, Tool
+from preheat.tools.fitting import MAX_TOKENS, OFFSET, count_tokens, fit_rows
+from preheat.tools.opening import AGENT, DAYS, PROJECT, data_note, make_filter, open_analysed_archive
+from preheat.tools.tool import Tool, ToolRequest
 
 _MISTAKES_SCHEMA = {
     "type": "object",
@@ -19,7 +19,7 @@ _MISTAKES_SCHEMA = {
         "agent": AGENT,
         "days": DAYS,
         "cause": {"type": "array", "items": {"type": "string", "enum": list(CAUSES)}},
-        "by": {"type": "string", "enum": list(COSTS), "description": "What to rank by; default calls."},
+        "by": {"type": "string", "enum": list(MISTAKE_COSTS), "description": "What to rank by; default calls."},
         "min_sessions": {"type": "integer", "minimum": 1, "description": "Seen in at least this many; default 2."},
         "id": {"type": "string", "description": "One mistake, with every occurrence."},
         "offset": OFFSET,
@@ -30,24 +30,26 @@ _MISTAKES_SCHEMA = {
 _SESSIONS_SHOWN = 3
 
 
-def _run_mistakes(asked: Asked) -> dict[str, Any]:
+def _run_mistakes(asked: ToolRequest) -> dict[str, Any]:
     arguments = asked.arguments
-    chosen = filter_of(asked)
-    opened = analysed(asked)
-    found = opened.home.reliability.as_analysed().mistakes(
+    chosen = make_filter(asked)
+    opened = open_analysed_archive(asked)
+    found = opened.home.reliability.without_analysing().mistakes(
         chosen, arguments.get("cause", ()), arguments.get("by", "calls"), arguments.get("min_sessions", 2)
     )
     if identity := arguments.get("id"):
-        return opened.missing | _whole_mistake(found.mistakes, identity, arguments)
+        return opened.waiting_note | _whole_mistake(found.mistakes, identity, arguments)
     answer: dict[str, Any] = {"note": data_note(chosen.project or ""), "project": chosen.project or "all"}
-    answer |= opened.missing
+    answer |= opened.waiting_note
     counts = {name: each for name, each in msgspec.to_builtins(found).items() if name != "mistakes"}
-    answer |= in_value(quotation, counts)
-    if not found.mistakes and not opened.left:
+    answer |= map_texts(quote_or_withhold, counts)
+    if not found.mistakes and not opened.waiting:
         answer["next"] = (
             "nothing is repeated here; `min_sessions` 1 shows what failed once, `project` `all` looks everywhere"
         )
-    return answer | page("mistakes", [_short_mistake(each) for each in found.mistakes], arguments, tokens(answer))
+    return answer | fit_rows(
+        "mistakes", [_short_mistake(each) for each in found.mistakes], arguments, count_tokens(answer)
+    )
 
 
 def _short_mistake(mistake: Mistake) -> dict[str, Any]:
@@ -55,7 +57,7 @@ def _short_mistake(mistake: Mistake) -> dict[str, Any]:
     whole: dict[str, Any] = msgspec.to_builtins(mistake)
     whole |= {"sessions": len(mistake.sessions), "seen_in": whole["sessions"][:_SESSIONS_SHOWN]}
     del whole["occurrences"]
-    short: dict[str, Any] = in_value(quotation, whole)
+    short: dict[str, Any] = map_texts(quote_or_withhold, whole)
     return short
 
 
@@ -64,8 +66,8 @@ def _whole_mistake(found: tuple[Mistake, ...], identity: str, arguments: dict[st
     if len(matches) != 1:
         raise NotFound(f"no mistake `{identity}` among these sessions; the tool without `id` lists them with their ids")
     answer = {"note": data_note(), "mistake": _short_mistake(matches[0])}
-    occurrences = in_value(quotation, [msgspec.to_builtins(each) for each in matches[0].occurrences])
-    return answer | page("occurrences", occurrences, arguments, tokens(answer))
+    occurrences = map_texts(quote_or_withhold, [msgspec.to_builtins(each) for each in matches[0].occurrences])
+    return answer | fit_rows("occurrences", occurrences, arguments, count_tokens(answer))
 
 
 MISTAKES = Tool(

@@ -13,8 +13,8 @@ from preheat.app.context.model_text import describe_source
 from preheat.app.projects import project_root
 from preheat.errors import UserError
 from preheat.model.lesson import DAY
-from preheat.model.listing import Filter
-from preheat.tools.tool import Asked
+from preheat.model.listing import SessionFilter
+from preheat.tools.tool import ToolRequest
 
 ALL = "all"
 PROJECT = {"type": "string", "description": f"Name or folder; default this one; `{ALL}`: every one."}
@@ -25,23 +25,23 @@ SECONDS = 20.0
 _analysing = threading.Lock()
 
 
-class Analysed(NamedTuple):
+class AnalysedArchive(NamedTuple):
     """The archive, and how many of its sessions are not analysed yet."""
 
     home: Preheat
-    left: int
+    waiting: int
 
     @property
-    def missing(self) -> dict[str, str]:
+    def waiting_note(self) -> dict[str, str]:
         """What an answer says about sessions that are not analysed yet."""
-        text = f"{self.left:,} sessions are not analysed yet, and may be missing here; asking again continues"
-        return {"missing": text} if self.left else {}
+        text = f"{self.waiting:,} sessions are not analysed yet, and may be missing here; asking again continues"
+        return {"missing": text} if self.waiting else {}
 
 
-def archived(asked: Asked) -> Preheat:
+def open_archive(asked: ToolRequest) -> Preheat:
     """The application with an archive, which must exist. When an agent's program asks, its new sessions are read first."""
     home = asked.home
-    home.read_callers_sessions()
+    home.sync_calling_agent()
     if not home.has_archive():
         raise UserError(
             f"there is no archive in `{home.folder}` yet; run `preheat sync`, then `preheat learn`, and ask again"
@@ -49,9 +49,9 @@ def archived(asked: Asked) -> Preheat:
     return home
 
 
-def analysed(asked: Asked) -> Analysed:
+def open_analysed_archive(asked: ToolRequest) -> AnalysedArchive:
     """The application with its sessions analysed, as far as time allows. Calls at the same time analyse once."""
-    home = archived(asked)
+    home = open_archive(asked)
     end = time.monotonic() + SECONDS
     ours = _analysing.acquire(timeout=SECONDS)
     try:
@@ -59,10 +59,10 @@ def analysed(asked: Asked) -> Analysed:
     finally:
         if ours:
             _analysing.release()
-    return Analysed(home, report.left)
+    return AnalysedArchive(home, report.left)
 
 
-def project_of(asked: Asked) -> str:
+def named_project(asked: ToolRequest) -> str:
     """The project in the arguments: its name, or its whole path; empty if there is none."""
     project: str = asked.arguments.get("project", "").strip()
     if not project or (project[0] not in ".~" and not os.path.isabs(project)):
@@ -70,20 +70,20 @@ def project_of(asked: Asked) -> str:
     return os.path.abspath(os.path.join(asked.cwd, os.path.expanduser(project)))
 
 
-def folder_of(asked: Asked) -> str:
+def project_in_question(asked: ToolRequest) -> str:
     """The project that the question is about: its name, or the folder of its repository; empty for all."""
-    named = project_of(asked)
+    named = named_project(asked)
     if named == ALL or (named and not os.path.isabs(named)):
         return "" if named == ALL else named
     return project_root(named or os.path.abspath(asked.cwd)) or named
 
 
-def filter_of(asked: Asked) -> Filter:
+def make_filter(asked: ToolRequest) -> SessionFilter:
     """The sessions that the question is about."""
     days = asked.arguments.get("days")
-    return Filter(
+    return SessionFilter(
         agent=asked.arguments.get("agent") or None,
-        project=folder_of(asked) or None,
+        project=project_in_question(asked) or None,
         since=time.time() - days * DAY if days is not None else None,
     )
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import msgspec
 
-from preheat.app.context.model_text import in_value, quotation
-from preheat.app.sessions.caller import session_named
-from preheat.tools.fitting import MAX_TOKENS, tokens
-from preheat.tools.opening import AGENT, DAYS, PROJECT, analysed, archived, data_note, filter_of
-from preheat.tools.tool import MOST_TOKENS, Asked, Tool
+from preheat.app.context.model_text import map_texts, quote_or_withhold
+from preheat.app.sessions.caller import resolve_session_name
+from preheat.tools.fitting import MAX_TOKENS, count_tokens
+from preheat.tools.opening import AGENT, DAYS, PROJECT, data_note, make_filter, open_analysed_archive, open_archive
+from preheat.tools.tool import MOST_TOKENS, Tool, ToolRequest
 
 PARTS = ("tools", "activities", "agents", "models", "projects", "even", "windows", "tenths", "marathon", "by_agent")
 _ALWAYS = ("sessions", "calls", "bookkeeping_calls", "statuses", "causes", "overall", "too_little")
@@ -32,26 +32,26 @@ _PROFILE_SCHEMA = {
 }
 
 
-def run_profile(asked: Asked) -> dict[str, Any]:
+def run_profile(asked: ToolRequest) -> dict[str, Any]:
     session = asked.arguments.get("session", "").strip()
     return _profile_session(asked, session) if session else _profile_sessions(asked)
 
 
-def _profile_session(asked: Asked, name: str) -> dict[str, Any]:
-    measured = archived(asked).profile(session_named(name))
-    return {"note": data_note(), **in_value(quotation, msgspec.to_builtins(measured))}
+def _profile_session(asked: ToolRequest, name: str) -> dict[str, Any]:
+    measured = open_archive(asked).profile(resolve_session_name(name))
+    return {"note": data_note(), **map_texts(quote_or_withhold, msgspec.to_builtins(measured))}
 
 
-def _profile_sessions(asked: Asked) -> dict[str, Any]:
+def _profile_sessions(asked: ToolRequest) -> dict[str, Any]:
     if "numpy" not in sys.modules:  # the matrices are small: threads would only wait for each other
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     arguments = asked.arguments
-    chosen = filter_of(asked)
-    opened = analysed(asked)
-    measured = opened.home.reliability.as_analysed().population(chosen)
-    whole: dict[str, Any] = in_value(quotation, msgspec.to_builtins(measured))
+    chosen = make_filter(asked)
+    opened = open_analysed_archive(asked)
+    measured = opened.home.reliability.without_analysing().population(chosen)
+    whole: dict[str, Any] = map_texts(quote_or_withhold, msgspec.to_builtins(measured))
     answer: dict[str, Any] = {"note": data_note(chosen.project or ""), "project": chosen.project or "all"}
-    answer |= opened.missing | {name: whole[name] for name in _ALWAYS}
+    answer |= opened.waiting_note | {name: whole[name] for name in _ALWAYS}
     answer["conclusion"] = whole["marathon"]["conclusion"]
     if not measured.sessions:
         answer["next"] = (
@@ -59,11 +59,11 @@ def _profile_sessions(asked: Asked) -> dict[str, Any]:
         )
         return answer
     wanted = list(dict.fromkeys(arguments.get("parts") or ("tools",)))
-    room = arguments.get("max_tokens", MOST_TOKENS) - tokens(answer) - 100
+    room = arguments.get("max_tokens", MOST_TOKENS) - count_tokens(answer) - 100
     short: list[str] = []
     for name in wanted:
         part, cut = _fit_part(whole[name], room)
-        room -= tokens(part)
+        room -= count_tokens(part)
         answer[name] = part
         if cut:
             short.append(name)
@@ -75,12 +75,12 @@ def _profile_sessions(asked: Asked) -> dict[str, Any]:
 
 def _fit_part(part: Any, room: int) -> tuple[Any, bool]:
     """As much of a part as there is room for, most important rows first, and whether it was cut."""
-    if tokens(part) <= room:
+    if count_tokens(part) <= room:
         return part, False
     if isinstance(part, list):
         kept: list[Any] = []
         for row in part:
-            room -= tokens(row)
+            room -= count_tokens(row)
             if room < 0:
                 break
             kept.append(row)

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from preheat.model.context import BUDGET
-from preheat.tools.opening import project_of
-from preheat.tools.tool import Asked, Tool
+from preheat.model.context import TOKEN_BUDGET
+from preheat.tools.opening import named_project
+from preheat.tools.tool import Tool, ToolRequest
 
 _PROVISION_SCHEMA = {
     "type": "object",
@@ -15,7 +15,7 @@ _PROVISION_SCHEMA = {
             "type": "integer",
             "minimum": 100,
             "maximum": 20_000,
-            "description": f"Tokens; default {BUDGET:,}.",
+            "description": f"Tokens; default {TOKEN_BUDGET:,}.",
         },
         "template": {"type": "string", "description": "Only from this template, instead of all that was learned."},
         "explain": {"type": "boolean", "description": "Also say why each lesson was chosen."},
@@ -25,13 +25,13 @@ _PROVISION_SCHEMA = {
 }
 
 
-def _run_provision(asked: Asked) -> dict[str, Any]:
+def _run_provision(asked: ToolRequest) -> dict[str, Any]:
     arguments, home = asked.arguments, asked.home
     found = home.provision(
         arguments["task"],
-        project=project_of(asked),
+        project=named_project(asked),
         cwd=asked.cwd,
-        budget=arguments.get("budget", BUDGET),
+        budget=arguments.get("budget", TOKEN_BUDGET),
         template=arguments.get("template", ""),
         loaded=True,
     )
@@ -58,7 +58,7 @@ def _run_provision(asked: Asked) -> dict[str, Any]:
     return answer
 
 
-def _advice(asked: Asked, considered: int) -> str:
+def _advice(asked: ToolRequest, considered: int) -> str:
     if not asked.home.has_archive():
         return "there is no archive yet: run `preheat sync`, then `preheat learn`; until then go on without it"
     if not considered:

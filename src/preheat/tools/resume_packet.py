@@ -5,9 +5,9 @@ from typing import Any
 
 import msgspec
 
-from preheat.app.context.model_text import frame_text, harmless, in_value
-from preheat.tools.opening import archived, project_of
-from preheat.tools.tool import Asked, Tool
+from preheat.app.context.model_text import frame_text, make_harmless, map_texts
+from preheat.tools.opening import named_project, open_archive
+from preheat.tools.tool import Tool, ToolRequest
 
 _RESUME_SCHEMA = {
     "type": "object",
@@ -16,15 +16,15 @@ _RESUME_SCHEMA = {
 }
 
 
-def _run_resume_packet(asked: Asked) -> dict[str, Any]:
-    found = archived(asked).resume_packet(project_of(asked), asked.cwd)
+def _run_resume_packet(asked: ToolRequest) -> dict[str, Any]:
+    found = open_archive(asked).resume_packet(named_project(asked), asked.cwd)
     if found is None or found.packet is None:
         return {
             "text": "",
             "reason": "no session is known that could be resumed",
             "next": "`preheat sync`, then `preheat learn` read new sessions; `session_search` searches older ones",
         }
-    if not found.usable(time.time()):
+    if not found.is_usable(time.time()):
         return {
             "text": "",
             "session": found.packet.session,
@@ -33,7 +33,7 @@ def _run_resume_packet(asked: Asked) -> dict[str, Any]:
             else f"its packet is {found.status}",
             "next": "start over; `session_search` finds what was done then",
         }
-    packet = in_value(harmless, msgspec.to_builtins(found.packet))
+    packet = map_texts(make_harmless, msgspec.to_builtins(found.packet))
     return {"text": frame_text(found.id, found.text), "lesson": found.id, "packet": packet}
 
 

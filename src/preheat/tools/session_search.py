@@ -4,11 +4,11 @@ import re
 from datetime import UTC, datetime
 from typing import Any
 
-from preheat.app.context.model_text import harmless_line, quotation
-from preheat.model.listing import Hit
-from preheat.tools.fitting import MAX_TOKENS, OFFSET, page
-from preheat.tools.opening import AGENT, DAYS, PROJECT, archived, data_note, filter_of
-from preheat.tools.tool import Asked, Tool
+from preheat.app.context.model_text import make_harmless_line, quote_or_withhold
+from preheat.model.listing import SearchHit
+from preheat.tools.fitting import MAX_TOKENS, OFFSET, fit_rows
+from preheat.tools.opening import AGENT, DAYS, PROJECT, data_note, make_filter, open_archive
+from preheat.tools.tool import Tool, ToolRequest
 
 KINDS = ("human", "assistant", "command")
 _SEARCH_SCHEMA = {
@@ -37,11 +37,11 @@ _MOST = 100
 _LONGEST, _BEFORE = 600, 150
 
 
-def _run_session_search(asked: Asked) -> dict[str, Any]:
+def _run_session_search(asked: ToolRequest) -> dict[str, Any]:
     arguments = asked.arguments
-    chosen = filter_of(asked)
+    chosen = make_filter(asked)
     most = arguments.get("offset", 0) + _MOST
-    sessions = archived(asked).archive
+    sessions = open_archive(asked).archive
     hits = sessions.search(arguments["words"], chosen, tuple(arguments.get("kind", ())), most)
     terms = sessions.search_terms(arguments["words"])
     answer: dict[str, Any] = {"note": data_note(chosen.project or ""), "project": chosen.project or "all"}
@@ -49,17 +49,17 @@ def _run_session_search(asked: Asked) -> dict[str, Any]:
         elsewhere = "; `project` `all` looks everywhere" if chosen.project else ""
         answer["next"] = f"nothing has all these words: give fewer, or a beginning such as `{terms[0][:5]}*`{elsewhere}"
     answer["found"] = f"{most} or more" if len(hits) == most else len(hits)
-    return answer | page("passages", [_passage(hit, terms) for hit in hits], arguments)
+    return answer | fit_rows("passages", [_passage(hit, terms) for hit in hits], arguments)
 
 
-def _passage(hit: Hit, terms: list[str]) -> dict[str, Any]:
+def _passage(hit: SearchHit, terms: list[str]) -> dict[str, Any]:
     session = hit.session
     return {
         "session": session.session,
         "when": _when(session.started_at),
         "agent": session.agent,
-        "project": quotation(session.project),
-        "about": quotation(harmless_line(session.title or session.opening, 100)),
+        "project": quote_or_withhold(session.project),
+        "about": quote_or_withhold(make_harmless_line(session.title or session.opening, 100)),
         "line": hit.line,
         "kind": hit.kind,
         "text": _around(hit.text, terms),
@@ -79,7 +79,7 @@ def _around(text: str, terms: list[str]) -> str:
     found = re.search("|".join(re.escape(term) for term in terms), text, re.IGNORECASE) if terms else None
     start = max(0, found.start() - _BEFORE) if found and len(text) > _LONGEST else 0
     part = text[start : start + _LONGEST]
-    return f"{'…' if start else ''}{quotation(part)}{'…' if start + _LONGEST < len(text) else ''}"
+    return f"{'…' if start else ''}{quote_or_withhold(part)}{'…' if start + _LONGEST < len(text) else ''}"
 
 
 SESSION_SEARCH = Tool(

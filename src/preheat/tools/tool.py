@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from preheat.app import Preheat
 
 
-class Asked(NamedTuple):
+class ToolRequest(NamedTuple):
     """One call of a tool."""
 
     folder: str
@@ -33,7 +33,7 @@ class Tool(NamedTuple):
     """For a model: what the tool gives, and when to use it."""
     schema: dict[str, Any]
     """JSON schema of the arguments; small, because it costs tokens in every session."""
-    run: Callable[[Asked], dict[str, Any]]
+    run: Callable[[ToolRequest], dict[str, Any]]
     reads_only: bool = True
 
 

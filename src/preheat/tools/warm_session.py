@@ -11,16 +11,16 @@ from typing import Any
 import msgspec
 
 from preheat.app.agents import agent_names
-from preheat.app.context.model_text import harmless, harmless_line, in_value
+from preheat.app.context.model_text import make_harmless, make_harmless_line, map_texts
 from preheat.app.projects import project_folder
-from preheat.app.sessions.caller import LATEST, session_named
-from preheat.app.templates.library import Request, TemplateSummary, Wanted
+from preheat.app.sessions.caller import LATEST, resolve_session_name
+from preheat.app.templates.library import Request, SessionRule, TemplateSummary
 from preheat.errors import UserError
-from preheat.model.context import BUDGET
-from preheat.model.listing import Filter
-from preheat.tools.opening import ALL, analysed, archived, data_note
+from preheat.model.context import TOKEN_BUDGET
+from preheat.model.listing import SessionFilter
+from preheat.tools.opening import ALL, data_note, open_analysed_archive, open_archive
 from preheat.tools.profile import run_profile
-from preheat.tools.tool import Asked, Tool
+from preheat.tools.tool import Tool, ToolRequest
 
 _MOST_TEMPLATES = 25
 _MOST_COMPACTIONS = 5
@@ -28,19 +28,19 @@ _TEXT = 120
 
 
 # Templates.
-def _build(asked: Asked) -> dict[str, Any]:
+def _build(asked: ToolRequest) -> dict[str, Any]:
     """Build a template from many sessions: of this project, unless others are named."""
     arguments = asked.arguments
     name = _required(asked, "name")
     chosen, which = _sources(asked)
-    rule = Wanted(min_messages=arguments.get("min_messages", 30), max_sessions=arguments.get("max_sessions", 50))
+    rule = SessionRule(min_messages=arguments.get("min_messages", 30), max_sessions=arguments.get("max_sessions", 50))
     tags = tuple(dict.fromkeys(tag.strip() for tag in arguments.get("tags", ()) if tag.strip()))
     filters = {"source": source} if (source := arguments.get("source_filter", "")) else {}
     request = Request(name=name, description=arguments.get("description", ""), tags=tags, filters=filters)
     try:
-        opened = analysed(asked)
-        if opened.left:  # a template built now would silently lack their lessons
-            raise UserError(f"{opened.left:,} sessions are not analysed yet; ask the same again, which continues")
+        opened = open_analysed_archive(asked)
+        if opened.waiting:  # a template built now would silently lack their lessons
+            raise UserError(f"{opened.waiting:,} sessions are not analysed yet; ask the same again, which continues")
         made = opened.home.library.build(request, chosen, rule)
     except UserError as error:
         if "no session fits" not in str(error):
@@ -66,7 +66,7 @@ def _build(asked: Asked) -> dict[str, Any]:
     }
 
 
-def _list(asked: Asked) -> dict[str, Any]:
+def _list(asked: ToolRequest) -> dict[str, Any]:
     found = asked.home.library.summaries()
     if not found:
         return {"templates": [], "next": "`build` with a `name` makes one from the sessions of this project"}
@@ -80,28 +80,32 @@ def _list(asked: Asked) -> dict[str, Any]:
 def _row(found: TemplateSummary) -> dict[str, Any]:
     template = found.template
     if found.problem:
-        return {"name": found.name, "problem": harmless_line(found.problem, _TEXT)}
+        return {"name": found.name, "problem": make_harmless_line(found.problem, _TEXT)}
     if template is None or not found.live:
         return {"name": found.name, "problem": "waits for a person's review"}
     return {
         "name": found.name,
         "version": found.version,
-        "description": harmless_line(template.description, _TEXT),
-        "tags": [harmless_line(tag, 40) for tag in template.tags[:8]],
-        "project": harmless_line(template.project, _TEXT),
+        "description": make_harmless_line(template.description, _TEXT),
+        "tags": [make_harmless_line(tag, 40) for tag in template.tags[:8]],
+        "project": make_harmless_line(template.project, _TEXT),
         "lessons": len(template.lessons),
         "tokens": found.tokens,
         "used": found.tracked.uses,
     }
 
 
-def _load(asked: Asked) -> dict[str, Any]:
+def _load(asked: ToolRequest) -> dict[str, Any]:
     """The template's text, as a session that starts with it gets it."""
     home = asked.home
     version = home.library.find(_template(asked))
     task = asked.arguments.get("description") or version.template.description or version.name
     found = home.provision(
-        task, agent=home.caller(), template=f"{version.name}@{version.digest}", cwd=asked.cwd, budget=BUDGET
+        task,
+        agent=home.calling_agent(),
+        template=f"{version.name}@{version.digest}",
+        cwd=asked.cwd,
+        budget=TOKEN_BUDGET,
     )
     text = home.render(found).text
     answer: dict[str, Any] = {"name": version.name, "version": version.short, "note": data_note()}
@@ -113,26 +117,26 @@ def _load(asked: Asked) -> dict[str, Any]:
     return {**answer, "next": "use what fits the task; check it where it matters, because it may be outdated"}
 
 
-def _delete(asked: Asked) -> dict[str, Any]:
+def _delete(asked: ToolRequest) -> dict[str, Any]:
     name = _template(asked)
     asked.home.library.delete(name)
     return {"deleted": name, "next": f"nothing is lost: `preheat warm restore {name}` in a terminal brings it back"}
 
 
 # Sessions.
-def _profile(asked: Asked) -> dict[str, Any]:
+def _profile(asked: ToolRequest) -> dict[str, Any]:
     session = asked.arguments.get("session_id") or LATEST
     return run_profile(asked._replace(arguments={"session": session}))
 
 
-def _compress_check(asked: Asked) -> dict[str, Any]:
-    session, home = asked.arguments.get("session_id", ""), archived(asked)
-    which = session_named(session) if session else Filter(agent=home.caller() or None)
-    checked = home.reliability.as_analysed().compactions(which).check
+def _compress_check(asked: ToolRequest) -> dict[str, Any]:
+    session, home = asked.arguments.get("session_id", ""), open_archive(asked)
+    which = resolve_session_name(session) if session else SessionFilter(agent=home.calling_agent() or None)
+    checked = home.reliability.without_analysing().check_compactions(which).check
     if not checked.crossings:
         why = f"`{session}` has no compaction" if session else "no session in the archive has a compaction"
         return {"compactions": 0, "verdict": checked.verdict, "next": f"{why}: there is nothing to compare"}
-    whole: dict[str, Any] = in_value(harmless, msgspec.to_builtins(checked))
+    whole: dict[str, Any] = map_texts(make_harmless, msgspec.to_builtins(checked))
     listed = [
         {name: each[name] for name in ("session", "child", "number", "how", "verdict")} for each in whole["boundaries"]
     ]
@@ -149,23 +153,23 @@ def _compress_check(asked: Asked) -> dict[str, Any]:
     return answer
 
 
-def _compare(asked: Asked) -> dict[str, Any]:
-    first, second = (session_named(_required(asked, name)) for name in ("session_id", "compare_with"))
-    found = archived(asked).reliability.as_analysed().compare(first, second)
-    answer: dict[str, Any] = in_value(harmless, msgspec.to_builtins(found))
+def _compare(asked: ToolRequest) -> dict[str, Any]:
+    first, second = (resolve_session_name(_required(asked, name)) for name in ("session_id", "compare_with"))
+    found = open_archive(asked).reliability.without_analysing().compare(first, second)
+    answer: dict[str, Any] = map_texts(make_harmless, msgspec.to_builtins(found))
     means = "`difference` is the first less the second, `low` and `high` its 95 % interval; nothing here was randomised"
     return {**answer, "means": f"{means}: it compares, it does not prove a cause"}
 
 
 # Arguments.
-def _required(asked: Asked, name: str) -> str:
+def _required(asked: ToolRequest, name: str) -> str:
     found = str(asked.arguments.get(name, "")).strip()
     if not found:
         raise UserError(f"`{name}` is missing; `{asked.arguments['action']}` needs {_NEEDS[asked.arguments['action']]}")
     return found
 
 
-def _template(asked: Asked) -> str:
+def _template(asked: ToolRequest) -> str:
     """The template in the arguments; without one, an error with all names."""
     if str(asked.arguments.get("name", "")).strip():
         return _required(asked, "name")
@@ -176,21 +180,21 @@ def _template(asked: Asked) -> str:
     raise UserError(f"`name` is missing; {advice}")
 
 
-def _sources(asked: Asked) -> tuple[Filter, str]:
+def _sources(asked: ToolRequest) -> tuple[SessionFilter, str]:
     """The sessions to build from, and their description: an agent's, a project's, or all."""
     source = asked.arguments.get("source_filter", "").strip()
     if source == ALL:
-        return Filter(), "all sessions"
+        return SessionFilter(), "all sessions"
     agent = source.lower().replace("-", "_").replace(" ", "_")
     if agent in agent_names():
-        return Filter(agent=agent), f"sessions of {agent}"
+        return SessionFilter(agent=agent), f"sessions of {agent}"
     if source and source[0] not in ".~" and not os.path.isabs(source):
-        return Filter(project=source), f"projects with `{source}` in their path"
+        return SessionFilter(project=source), f"projects with `{source}` in their path"
     where = project_folder(os.path.join(asked.cwd, os.path.expanduser(source)))
-    return Filter(project=where), f"the project `{where}`"
+    return SessionFilter(project=where), f"the project `{where}`"
 
 
-_ACTIONS: dict[str, Callable[[Asked], dict[str, Any]]] = {
+_ACTIONS: dict[str, Callable[[ToolRequest], dict[str, Any]]] = {
     "build": _build,
     "list": _list,
     "load": _load,
@@ -220,7 +224,7 @@ _SCHEMA = {
 }
 
 
-def _run_warm_session(asked: Asked) -> dict[str, Any]:
+def _run_warm_session(asked: ToolRequest) -> dict[str, Any]:
     action = asked.arguments["action"]
     answer: dict[str, Any] = _round_numbers({"action": action, **_ACTIONS[action](asked)})
     return answer

@@ -4,10 +4,10 @@ from typing import Any
 
 import msgspec
 
-from preheat.app.context.model_text import harmless, in_value, quotation
-from preheat.app.sessions.caller import session_named
-from preheat.tools.opening import archived, data_note
-from preheat.tools.tool import Asked, Tool
+from preheat.app.context.model_text import make_harmless, map_texts, quote_or_withhold
+from preheat.app.sessions.caller import resolve_session_name
+from preheat.tools.opening import data_note, open_archive
+from preheat.tools.tool import Tool, ToolRequest
 
 _WHY_SCHEMA = {
     "type": "object",
@@ -23,15 +23,15 @@ _WHY_SCHEMA = {
 _MOST_ADVISORIES = 10
 
 
-def _run_why(asked: Asked) -> dict[str, Any]:
-    name = session_named(asked.arguments.get("session", "").strip() or "latest")
-    found, turn = archived(asked).watching.replay_turn(name)
+def _run_why(asked: ToolRequest) -> dict[str, Any]:
+    name = resolve_session_name(asked.arguments.get("session", "").strip() or "latest")
+    found, turn = open_archive(asked).live.replay_turn(name)
     explained = found.explain(asked.arguments.get("turn", turn))
     answer: dict[str, Any] = {"note": data_note()}
     whole = msgspec.to_builtins(explained)
-    answer |= {**in_value(harmless, whole), "event": in_value(quotation, whole["event"])}
+    answer |= {**map_texts(make_harmless, whole), "event": map_texts(quote_or_withhold, whole["event"])}
     advisories = found.timeline.advisories
-    answer["sent"] = in_value(harmless, [msgspec.to_builtins(each) for each in advisories[-_MOST_ADVISORIES:]])
+    answer["sent"] = map_texts(make_harmless, [msgspec.to_builtins(each) for each in advisories[-_MOST_ADVISORIES:]])
     if len(advisories) > _MOST_ADVISORIES:
         answer["left_out"] = (
             f"{len(advisories) - _MOST_ADVISORIES} earlier advisories; `turn` shows the arithmetic at any"

@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from preheat.agents.documents import DocumentParser
-from preheat.agents.parsing import Draft, origin_of, seconds
+from preheat.agents.parsing import Draft, epoch_seconds, origin_of
 from preheat.agents.reader import Framing, Heading, Parser
 from preheat.model.session import AssistantMessage, Other, UserMessage
 
@@ -43,7 +43,7 @@ class HistoryParser(DocumentParser):
         for start, end in zip(starts, [*starts[1:], len(lines)], strict=False):
             self.add(self._chat(lines[start:end], line + start))
         if not starts:
-            self.problem("no chat begins in it", line)
+            self.add_problem("no chat begins in it", line)
 
     def _chat(self, lines: list[str], first: int) -> Draft:
         when = lines[0].removeprefix(_START).strip()
@@ -52,8 +52,8 @@ class HistoryParser(DocumentParser):
         mark = sha256(f"{when}\n{opening}".encode("utf-8", "replace")).hexdigest()[:12]
         safe_time = "".join(letter if letter.isalnum() or letter in "-." else "_" for letter in when)
         draft = Draft(Heading(id=f"{safe_time[:40]}-{mark}"))
-        heading, at = draft.heading, seconds(when)
-        heading.seen(at)
+        heading, at = draft.heading, epoch_seconds(when)
+        heading.include_time(at)
         heading.version = found[1] if (found := _VERSION.search(opening)) else ""
         heading.model = found[1] if (found := _MODEL.search(opening)) else ""
         if os.path.isabs(self.path) and os.path.basename(self.path) == ".aider.chat.history.md":

@@ -8,13 +8,17 @@ from typing import Any
 
 import msgspec
 
-from preheat.agents.anthropic_messages.shape import are_messages, opened, without_repeats
-from preheat.agents.chat import Asked, Joiner, count, mapping, sequence, string, text_of
-from preheat.agents.conversations import Conversation, conversations, fits
+from preheat.agents.anthropic_messages.shape import (
+    are_anthropic_messages,
+    find_request_messages,
+    merge_repeated_requests,
+)
+from preheat.agents.chat import CallMatcher, RequestedCall, count, mapping, sequence, string, text_of
+from preheat.agents.conversations import Conversation, holds_conversations, read_conversations
 from preheat.agents.documents import DocumentParser
-from preheat.agents.parsing import Draft, arguments, origin_of, seconds
+from preheat.agents.parsing import Draft, arguments_of, epoch_seconds, origin_of
 from preheat.agents.reader import Framing, Heading, Parser
-from preheat.agents.tool_names import kind_of
+from preheat.agents.tool_names import kind_by_name
 from preheat.model.session import (
     AssistantMessage,
     Other,
@@ -41,10 +45,10 @@ class MessagesParser(DocumentParser):
     agent = AGENT
 
     def read(self, block: bytes, line: int) -> None:
-        found, problems = conversations(block, opened)
-        for conversation in without_repeats(found):
+        found, problems = read_conversations(block, find_request_messages)
+        for conversation in merge_repeated_requests(found):
             self.add(_Conversation(conversation, self.path).draft)
-        self.problems(problems, line)
+        self.add_problems(problems, line)
 
 
 class _Conversation:
@@ -55,8 +59,8 @@ class _Conversation:
         self.draft = Draft(Heading(id=_id(conversation), model=string(about.get("model"))))
         self.draft.heading.title = string(about.get("title"))
         for name in ("created_at", "timestamp"):
-            self.draft.heading.seen(seconds(about.get(name)))
-        self._joiner = Joiner()
+            self.draft.heading.include_time(epoch_seconds(about.get(name)))
+        self._joiner = CallMatcher()
         rest = {name: value for name, value in about.items() if name != "messages"}
         if rest:
             self._keep("request", rest, 0, None)
@@ -68,8 +72,8 @@ class _Conversation:
                 self._keep("unreadable", message, number, None)
 
     def _message(self, message: dict[str, Any], line: int) -> None:
-        at = next(filter(None, (seconds(message.get(name)) for name in ("timestamp", "created_at"))), None)
-        self.draft.heading.seen(at)
+        at = next(filter(None, (epoch_seconds(message.get(name)) for name in ("timestamp", "created_at"))), None)
+        self.draft.heading.include_time(at)
         content = message.get("content")
         if message.get("role") not in ("user", "assistant") or not isinstance(content, str | list):
             name = "system" if message.get("role") == "system" else "unknown"
@@ -124,16 +128,22 @@ class _Conversation:
 
     def _call(self, block: dict[str, Any], place: str, response: str, line: int, at: float | None) -> None:
         tool = string(block.get("name"))
-        tool_input = arguments(block.get("input"))
-        call_id = self._joiner.opened(Asked(string(block.get("id")), tool, tool_input), place)
+        tool_input = arguments_of(block.get("input"))
+        call_id = self._joiner.open_call(RequestedCall(string(block.get("id")), tool, tool_input), place)
         self.draft.events.append(
             ToolCall(
-                line=line, at=at, call_id=call_id, tool=tool, kind=kind_of(tool), input=tool_input, response=response
+                line=line,
+                at=at,
+                call_id=call_id,
+                tool=tool,
+                kind=kind_by_name(tool),
+                input=tool_input,
+                response=response,
             )
         )
 
     def _result(self, block: dict[str, Any], line: int, at: float | None) -> None:
-        call_id = self._joiner.closed(string(block.get("tool_use_id")))
+        call_id = self._joiner.close_call(string(block.get("tool_use_id")))
         if not call_id:
             self._keep("result without a call", block, line, at)
             return
@@ -186,7 +196,9 @@ class MessagesReader:
         return "document"
 
     def detect(self, head: bytes, path: str) -> bool:
-        return not path.endswith(_OTHERS_NAME) and fits(head, are_messages, opened)
+        return not path.endswith(_OTHERS_NAME) and holds_conversations(
+            head, are_anthropic_messages, find_request_messages
+        )
 
     def parser(self, path: str, part: str = "") -> Parser:
         return MessagesParser(path)

@@ -52,7 +52,7 @@ _FOREIGN_KEYS = frozenset(
 )
 
 
-def opened(value: dict[str, Any]) -> tuple[dict[str, Any], list[Any]] | None:
+def find_request_messages(value: dict[str, Any]) -> tuple[dict[str, Any], list[Any]] | None:
     """Find a request and its messages, with the response as the last one; logs wrap both in another object."""
     request = value
     for name in _WRAPPERS:
@@ -72,7 +72,7 @@ def opened(value: dict[str, Any]) -> tuple[dict[str, Any], list[Any]] | None:
     return request, [*messages, dated]
 
 
-def are_messages(messages: list[Any], about: dict[str, Any]) -> bool:
+def are_anthropic_messages(messages: list[Any], about: dict[str, Any]) -> bool:
     """Whether messages are Anthropic's: no other format's object around them, and something that only this interface has."""
     if not messages or not _FOREIGN_KEYS.isdisjoint(about) or not all(map(_is_message, messages)):
         return False
@@ -109,7 +109,7 @@ def _has_sign(message: dict[str, Any]) -> bool:
     )
 
 
-def without_repeats(all_conversations: list[Conversation]) -> list[Conversation]:
+def merge_repeated_requests(all_conversations: list[Conversation]) -> list[Conversation]:
     """Merge requests that continue an earlier one, because each repeats all earlier messages of its conversation."""
     kept: list[Conversation] = []
     marks: list[list[int]] = []

@@ -12,7 +12,7 @@ import msgspec
 from preheat.agents.chat import mapping, sequence
 from preheat.model.session import Event, Session
 
-KEY = "preheat"
+NOTES_KEY = "preheat"
 """The key of the notes in the trajectory's `extra`."""
 VERSION = 1
 PIECES = {"message": "messages", "reasoning_content": "reasoning"}
@@ -47,12 +47,12 @@ def _changed_fields(value: msgspec.Struct) -> dict[str, Any]:
     return changed
 
 
-def restored(document: dict[str, Any]) -> tuple[dict[str, Any], list[Event]] | None:
+def restore_session(document: dict[str, Any]) -> tuple[dict[str, Any], list[Event]] | None:
     """The heading and the events from the notes in a trajectory; None if there are no notes.
 
     Raises ValueError (`msgspec.ValidationError` is one) or LookupError if the notes do not fit the trajectory.
     """
-    notes = mapping(mapping(document.get("extra")).get(KEY))
+    notes = mapping(mapping(document.get("extra")).get(NOTES_KEY))
     if notes.get("version") != VERSION:
         return None
     if not isinstance(notes.get("events"), list):

@@ -9,12 +9,12 @@ from typing import Any
 
 import msgspec
 
-from preheat.agents.atif.notes import restored
-from preheat.agents.atif.steps import foreign
+from preheat.agents.atif.notes import restore_session
+from preheat.agents.atif.steps import drafts_of_trajectory
 from preheat.agents.chat import mapping, sequence, string
 from preheat.agents.documents import DocumentParser
 from preheat.agents.outline import CUT, beginning_of, outline
-from preheat.agents.parsing import Draft, loose, whole_lines
+from preheat.agents.parsing import Draft, decode_json, whole_lines
 from preheat.agents.reader import Framing, Heading, Parser
 from preheat.model.session import Other, Problem
 
@@ -33,7 +33,7 @@ class TrajectoryParser(DocumentParser):
             for draft in self._read(document, at):
                 draft.heading.id = draft.heading.id or self.stem
                 self.add(draft)
-        self.problems(problems, line)
+        self.add_problems(problems, line)
 
     def _read(self, document: Any, line: int) -> list[Draft]:
         if not isinstance(mapping(document).get("steps"), list):
@@ -42,14 +42,14 @@ class TrajectoryParser(DocumentParser):
             draft.events.append(Other(line=line, name="unreadable", raw=document))
             return [draft]
         try:
-            restored_session = restored(document)
+            restored_session = restore_session(document)
         except (ValueError, LookupError, TypeError) as error:
-            drafts = foreign(document, self.stem)
+            drafts = drafts_of_trajectory(document, self.stem)
             message = f"Preheat's own notes in it do not fit ({str(error)[:120]}); read as anyone's"
             drafts[0].problems.append(Problem(message, self.path, line))
             return drafts
         if restored_session is None:
-            return foreign(document, self.stem)
+            return drafts_of_trajectory(document, self.stem)
         return self._restored_drafts(*restored_session, document)
 
     def _restored_drafts(self, note: dict[str, Any], events: list[Any], document: dict[str, Any]) -> list[Draft]:
@@ -66,7 +66,7 @@ class TrajectoryParser(DocumentParser):
 def _documents(block: bytes) -> tuple[list[tuple[Any, int]], list[tuple[str, int]]]:
     """The documents in a file and the problems with the rest, each with its line."""
     try:
-        document = loose(block)
+        document = decode_json(block)
     except (ValueError, RecursionError) as error:
         if b"\n" not in block.strip() or block.lstrip()[:1] != b"{":
             return [], [(f"not a whole JSON document ({str(error)[:120]})", 1)]
@@ -82,7 +82,7 @@ def _lines(block: bytes, why: str) -> tuple[list[tuple[Any, int]], list[tuple[st
         if not text.strip():
             continue
         try:
-            value = loose(text)
+            value = decode_json(text)
         except (ValueError, RecursionError):
             problems.append(("not a JSON record; passed over", line))
         else:

@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
-from preheat.agents.chat import Asked, Joiner, count, images_in, mapping, sequence, string, text_of
-from preheat.agents.parsing import Draft, arguments, origin_of, seconds
+from preheat.agents.chat import CallMatcher, RequestedCall, count, images_in, mapping, sequence, string, text_of
+from preheat.agents.parsing import Draft, arguments_of, epoch_seconds, origin_of
 from preheat.agents.reader import Heading
-from preheat.agents.tool_names import kind_of
+from preheat.agents.tool_names import kind_by_name
 from preheat.model.session import (
     AssistantMessage,
     Other,
@@ -23,13 +23,13 @@ from preheat.model.session import (
     UserMessage,
 )
 
-TOTAL = "trajectory total"
+TOTAL_RESPONSE = "trajectory total"
 """The response that carries the usage of a trajectory whose steps state none."""
 _MOST_NESTED = 50
 _ABOUT = ("agent", "notes", "final_metrics", "continued_trajectory_ref", "extra", "schema_version")
 
 
-def foreign(document: dict[str, Any], stem: str, parent: str = "", depth: int = 0) -> list[Draft]:
+def drafts_of_trajectory(document: dict[str, Any], stem: str, parent: str = "", depth: int = 0) -> list[Draft]:
     """The drafts of a trajectory and of the subagents' trajectories embedded in it."""
     draft = Draft(_heading(document, stem, parent))
     about = {name: document[name] for name in _ABOUT if document.get(name)}
@@ -42,7 +42,7 @@ def foreign(document: dict[str, Any], stem: str, parent: str = "", depth: int = 
     steps.finish(mapping(document.get("final_metrics")), len(sequence(document.get("steps"))) + 1)
     drafts = [draft]
     for child in children if depth < _MOST_NESTED else []:
-        drafts += foreign(child, f"{stem}-child", draft.heading.id, depth + 1)
+        drafts += drafts_of_trajectory(child, f"{stem}-child", draft.heading.id, depth + 1)
     return drafts
 
 
@@ -69,14 +69,14 @@ class _Steps:
 
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
-        self._joiner = Joiner()
+        self._joiner = CallMatcher()
         self._used = Usage()
         self._stated = False
 
     def add(self, value: Any, line: int) -> None:
         step = mapping(value)
-        at = seconds(step.get("timestamp"))
-        self._draft.heading.seen(at)
+        at = epoch_seconds(step.get("timestamp"))
+        self._draft.heading.include_time(at)
         source = step.get("source")
         if step.get("is_copied_context") is True:
             # A step of the trajectory before this one, which is counted there.
@@ -116,15 +116,15 @@ class _Steps:
     def _call(self, call: dict[str, Any], response: str, line: int, number: int, at: float | None) -> str:
         tool = string(call.get("function_name"))
         name = string(call.get("tool_call_id")) or f"call {line}.{number}"
-        requested = Asked(name, tool, arguments(call.get("arguments")))
-        call_id = self._joiner.opened(requested, f"{line}.{number}")
+        requested = RequestedCall(name, tool, arguments_of(call.get("arguments")))
+        call_id = self._joiner.open_call(requested, f"{line}.{number}")
         self._draft.events.append(
             ToolCall(
                 line=line,
                 at=at,
                 call_id=call_id,
                 tool=tool,
-                kind=kind_of(tool),
+                kind=kind_by_name(tool),
                 input=requested.input,
                 response=response,
             )
@@ -134,10 +134,10 @@ class _Steps:
     def _call_of(self, result: dict[str, Any], names: list[str], number: int, results: int) -> str:
         """The id of the call that a result is for. A result without one is for the call at the same index, or for all calls."""
         if name := string(result.get("source_call_id")):
-            return self._joiner.closed(name)
+            return self._joiner.close_call(name)
         if results == len(names):
-            return self._joiner.closed(names[number])
-        return self._joiner.closed(names[-1]) if names and number == results - 1 else ""
+            return self._joiner.close_call(names[number])
+        return self._joiner.close_call(names[-1]) if names and number == results - 1 else ""
 
     def _result(self, result: dict[str, Any], call_id: str, calls: int, line: int, at: float | None) -> None:
         references = [mapping(reference) for reference in sequence(result.get("subagent_trajectory_ref"))]
@@ -179,7 +179,7 @@ class _Steps:
         if not self._stated:
             heading.reported = total
             self._draft.events.append(
-                AssistantMessage(line=line, text="", response=TOTAL, model=heading.model, usage=total)
+                AssistantMessage(line=line, text="", response=TOTAL_RESPONSE, model=heading.model, usage=total)
             )
         elif (self._used.input + self._used.cache_write, self._used.output, self._used.cache_read) == (
             total.input,

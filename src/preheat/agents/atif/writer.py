@@ -10,7 +10,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from preheat.agents.atif.notes import KEY, PIECES, event_note, heading_note
+from preheat.agents.atif.notes import NOTES_KEY, PIECES, event_note, heading_note
 from preheat.agents.atif.notes import VERSION as NOTES_VERSION
 from preheat.model.session import (
     AssistantMessage,
@@ -25,20 +25,22 @@ from preheat.model.session import (
     ToolResult,
     Usage,
     UserMessage,
-    standing,
-    usage,
+    sum_usage,
+    surviving_events,
 )
 
 VERSION = "ATIF-v1.7"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def trajectory(session: Session, name_of: Callable[[str], str] = lambda session: f"{session}.json") -> dict[str, Any]:
+def to_trajectory(
+    session: Session, file_name_of: Callable[[str], str] = lambda session: f"{session}.json"
+) -> dict[str, Any]:
     """The trajectory; `steps` is empty (which the format does not allow) only if the session has no message at all.
 
     The function parameter names the file that a subagent's trajectory is written to.
     """
-    steps = _Steps(session, name_of)
+    steps = _Steps(session, file_name_of)
     for event in session.events:
         steps.add(event)
     return {
@@ -64,7 +66,7 @@ def trajectory(session: Session, name_of: Callable[[str], str] = lambda session:
                     "problems": [str(problem) for problem in session.problems],
                 }
             ),
-            KEY: {"version": NOTES_VERSION, "session": heading_note(session), "events": steps.notes},
+            NOTES_KEY: {"version": NOTES_VERSION, "session": heading_note(session), "events": steps.notes},
         },
     }
 
@@ -74,7 +76,7 @@ class _Steps:
 
     def __init__(self, session: Session, name_of: Callable[[str], str]) -> None:
         self._name_of = name_of
-        self._remaining = {id(event) for event in standing(session)}
+        self._remaining = {id(event) for event in surviving_events(session)}
         self.steps: list[dict[str, Any]] = []
         self.rewinds: list[dict[str, Any]] = []
         self.others: list[dict[str, Any]] = []
@@ -233,7 +235,7 @@ def _metrics(used: Usage) -> dict[str, Any]:
 
 
 def _final(session: Session, steps: int) -> dict[str, Any]:
-    metrics = _metrics(usage(session))
+    metrics = _metrics(sum_usage(session))
     final: dict[str, Any] = {
         "total_prompt_tokens": metrics["prompt_tokens"],
         "total_completion_tokens": metrics["completion_tokens"],

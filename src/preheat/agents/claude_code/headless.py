@@ -1,15 +1,15 @@
 """How Claude Code is started without a terminal: `claude -p`. Edits and shell commands in the working folder are allowed."""
 
-from preheat.agents.headless import given, with_model
-from preheat.model.headless import Asked, Headless
+from preheat.agents.headless import has_option, model_option
+from preheat.model.headless import HeadlessProgram, HeadlessRequest
 
 
-def arguments(request: Asked) -> list[str]:
-    has_permissions = given(
+def arguments(request: HeadlessRequest) -> list[str]:
+    has_permissions = has_option(
         request, "--permission-mode", "--allowedTools", "--allowed-tools", "--dangerously-skip-permissions"
     )
     allowed = [] if has_permissions else ["--permission-mode", "acceptEdits", "--allowedTools", "Bash"]
-    return ["--print", *with_model(request), *request.options, *allowed]
+    return ["--print", *model_option(request), *request.options, *allowed]
 
 
-HEADLESS = Headless("claude", arguments, reads_input=True)
+HEADLESS = HeadlessProgram("claude", arguments, reads_input=True)

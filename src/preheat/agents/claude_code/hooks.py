@@ -16,24 +16,24 @@ from preheat.agents.claude_code.places import roots
 from preheat.agents.hooking import (
     Client,
     Hooks,
+    HookStatus,
     Payload,
     Setup,
-    State,
-    capped,
-    decoded,
-    encoded,
+    cap_text,
+    common_answer,
+    common_event,
+    decode_payload,
+    encode_answer,
     fields,
-    flag,
-    joined,
-    named,
+    is_true,
     number,
+    result_text,
     seconds,
-    specific,
-    start,
+    start_of,
     text,
 )
 from preheat.model.live import HookAnswer, HookEvent, HookName
-from preheat.settings import home
+from preheat.settings import home_folder
 
 _EVENTS: dict[str, HookName] = {
     "SessionStart": "session_start", "UserPromptSubmit": "prompt", "PreToolUse": "before_tool", "PostToolUse": "after_tool",
@@ -48,7 +48,7 @@ _SHELL = "Bash"
 
 def read(payload: bytes, at: float | None = None) -> HookEvent | None:
     """Read one event; None for an event of another program."""
-    payload_fields = decoded(payload)
+    payload_fields = decode_payload(payload)
     if (
         payload_fields is None
         or not text(payload_fields.get("session_id"))
@@ -56,16 +56,16 @@ def read(payload: bytes, at: float | None = None) -> HookEvent | None:
     ):
         return None
     name = _EVENTS.get(text(payload_fields.get("hook_event_name")), "other")
-    return named(name, payload_fields, "claude_code", at, **_specific_fields(name, payload_fields))
+    return common_event(name, payload_fields, "claude_code", at, **_specific_fields(name, payload_fields))
 
 
 def _specific_fields(name: HookName, payload_fields: Payload) -> dict[str, Any]:
     if name == "session_start":
-        return {"source": start(payload_fields.get("source"))}
+        return {"source": start_of(payload_fields.get("source"))}
     if name == "prompt":
         return {"prompt": text(payload_fields.get("prompt"))}
     if name == "stop":
-        return {"stop_again": flag(payload_fields.get("stop_hook_active"))}
+        return {"stop_again": is_true(payload_fields.get("stop_hook_active"))}
     if name in ("before_tool", "after_tool", "tool_failed"):
         call = {
             "call_id": text(payload_fields.get("tool_use_id")),
@@ -87,7 +87,7 @@ def _ending(name: HookName, payload_fields: Payload) -> dict[str, Any]:
             "result": error,
             "is_error": True,
             "exit_code": int(found[1]) if found else None,
-            "interrupted": flag(payload_fields.get("is_interrupt")),
+            "interrupted": is_true(payload_fields.get("is_interrupt")),
         }
     if name == "after_tool":
         response = payload_fields.get("tool_response")
@@ -96,7 +96,7 @@ def _ending(name: HookName, payload_fields: Payload) -> dict[str, Any]:
             "result": _result(response, structured),
             "is_error": False,
             "exit_code": number(structured.get("exitCode")),
-            "interrupted": flag(structured.get("interrupted")),
+            "interrupted": is_true(structured.get("interrupted")),
         }
     return {}
 
@@ -104,7 +104,7 @@ def _ending(name: HookName, payload_fields: Payload) -> dict[str, Any]:
 def _result(response: Any, structured: Payload) -> str | None:
     """The text in a tool's structured response; the payload lacks the text that the model gets."""
     if not isinstance(response, dict):
-        return joined(response)
+        return result_text(response)
     if "stdout" in structured or "stderr" in structured:
         return "\n".join(part for part in (text(structured.get("stdout")), text(structured.get("stderr"))) if part)
     if "structuredPatch" in structured or "originalFile" in structured:
@@ -114,24 +114,24 @@ def _result(response: Any, structured: Payload) -> str | None:
         return str(file["content"])
     for name in ("content", "result", "output", "text", "filenames"):
         if structured.get(name):
-            return joined(structured[name])
-    return joined(response)
+            return result_text(structured[name])
+    return result_text(response)
 
 
 def write(event: HookEvent, answer: HookAnswer) -> bytes | None:
     """Write the answer; `answer.output` replaces a command's output."""
-    encoded_answer = specific(event, answer)
+    encoded_answer = common_answer(event, answer)
     if not answer.output or event.name != "after_tool" or event.tool != _SHELL:
         return encoded_answer
     complete_answer: Payload = msgspec.json.decode(encoded_answer) if encoded_answer else {}
-    specific_answer = complete_answer.setdefault("hookSpecificOutput", {"hookEventName": event.told_as})
+    specific_answer = complete_answer.setdefault("hookSpecificOutput", {"hookEventName": event.host_event})
     specific_answer["updatedToolOutput"] = {
-        "stdout": capped(answer.output),
+        "stdout": cap_text(answer.output),
         "stderr": "",
         "interrupted": event.interrupted,
         "isImage": False,
     }
-    return encoded(complete_answer)
+    return encode_answer(complete_answer)
 
 
 # Where they are set up.
@@ -161,42 +161,42 @@ def user_file(environment: Mapping[str, str]) -> str:
     return os.path.join(os.path.dirname(roots(environment)[0]), "settings.json")
 
 
-def local_file(project: str) -> str:
+def project_file(project: str) -> str:
     """The settings file of one person for one project, which is not committed."""
     return os.path.join(project, ".claude", "settings.local.json")
 
 
-def shared_files(environment: Mapping[str, str], project: str) -> list[str]:
+def claude_settings_files(environment: Mapping[str, str], project: str) -> list[str]:
     """Every settings file whose hooks Claude Code runs in a project."""
     found = [user_file(environment)]
     if project:
-        found += [os.path.join(project, ".claude", "settings.json"), local_file(project)]
+        found += [os.path.join(project, ".claude", "settings.json"), project_file(project)]
     return found
 
 
-def state(environment: Mapping[str, str], project: str, path: str, settings: Payload) -> State:
+def hook_status(environment: Mapping[str, str], project: str, path: str, settings: Payload) -> HookStatus:
     """Whether the hooks run: one setting turns all hooks off, and interactive sessions ask to trust the folder first."""
-    for each in shared_files(environment, project):
+    for each in claude_settings_files(environment, project):
         try:
             with open(each, "rb") as stream:
-                if flag((decoded(stream.read()) or {}).get("disableAllHooks")):
-                    return State("no", f"`disableAllHooks` is set in {each}")
+                if is_true((decode_payload(stream.read()) or {}).get("disableAllHooks")):
+                    return HookStatus("no", f"`disableAllHooks` is set in {each}")
         except OSError:
             continue
     if project and _trusted(environment, project) is False:
-        return State("no", "this folder is not trusted in Claude Code yet: it asks when you start it here")
-    return State("yes")
+        return HookStatus("no", "this folder is not trusted in Claude Code yet: it asks when you start it here")
+    return HookStatus("yes")
 
 
 def _trusted(environment: Mapping[str, str], project: str) -> bool | None:
-    base = environment.get("CLAUDE_CONFIG_DIR") or home(environment)
+    base = environment.get("CLAUDE_CONFIG_DIR") or home_folder(environment)
     try:
         with open(os.path.join(base, ".claude.json"), encoding="utf-8") as stream:
             known = fields(fields(json.load(stream)).get("projects"))
     except (OSError, ValueError, RecursionError):
         return None
     entry = fields(known.get(project))
-    return flag(entry["hasTrustDialogAccepted"]) if "hasTrustDialogAccepted" in entry else None
+    return is_true(entry["hasTrustDialogAccepted"]) if "hasTrustDialogAccepted" in entry else None
 
 
 HOOKS = Hooks(
@@ -205,11 +205,11 @@ HOOKS = Hooks(
     write,
     Setup(
         user_file=user_file,
-        project_file=local_file,
+        project_file=project_file,
         entries=entries,
-        posts=True,
-        obeys=shared_files,
+        can_post=True,
+        settings_files=claude_settings_files,
         next_steps=("New sessions have them at once; `/hooks` in Claude Code lists them.",),
-        state=state,
+        status=hook_status,
     ),
 )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from preheat.agents.places import Found, Places, files_below
-from preheat.settings import home
+from preheat.agents.places import Places, SourceFile, files_below
+from preheat.settings import home_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,12 +18,12 @@ def roots(environment: Mapping[str, str]) -> list[str]:
     if override:
         bases = [base.strip() for base in override.split(",") if base.strip()]
     else:
-        xdg = environment.get("XDG_CONFIG_HOME") or os.path.join(home(environment), ".config")
-        bases = [os.path.join(home(environment), ".claude"), os.path.join(xdg, "claude")]
+        xdg = environment.get("XDG_CONFIG_HOME") or os.path.join(home_folder(environment), ".config")
+        bases = [os.path.join(home_folder(environment), ".claude"), os.path.join(xdg, "claude")]
     return [os.path.join(base, "projects") for base in bases]
 
 
-def discover(root: str) -> Iterator[Found]:
+def discover(root: str) -> Iterator[SourceFile]:
     """Every transcript below the root."""
     return files_below(root, (".jsonl",), depth=6)
 

@@ -12,8 +12,8 @@ import msgspec
 
 from preheat.agents.claude_code.records import Block, Message, Record, ToolOutcome
 from preheat.agents.claude_code.tools import kind_of
-from preheat.agents.claude_code.values import child_id, detail_of, short, text_of, usage_of
-from preheat.agents.parsing import Draft, LinesParser, State, arguments, origin_of, unattended
+from preheat.agents.claude_code.values import child_id, detail_of, short_id, text_of, usage_of
+from preheat.agents.parsing import Draft, LinesParser, ParserState, arguments_of, origin_of, unattended_starter
 from preheat.agents.reader import Framing, Heading
 from preheat.model.session import (
     AssistantMessage,
@@ -54,7 +54,7 @@ class Chain(msgspec.Struct):
     """A compaction boundary was read, but its summary not yet."""
 
 
-class ClaudeState(State):
+class ClaudeState(ParserState):
     lines: dict[int, int] = msgspec.field(default_factory=dict)
     """The line of each record, by the short form of its uuid."""
     responses: set[int] = msgspec.field(default_factory=set)
@@ -77,7 +77,7 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
 
     def record(self, record: Record, line: int) -> None:
         if record.uuid:
-            name = short(record.uuid)
+            name = short_id(record.uuid)
             if name in self.state.lines:
                 return  # the same record again, as in files that were copied together
             self.state.lines[name] = line
@@ -90,7 +90,7 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
         if record.gitBranch != heading.branch or record.entrypoint or not heading.id:
             self._heading(heading, record, key)
         at = record.timestamp.timestamp() if record.timestamp is not None else None
-        heading.seen(at)
+        heading.include_time(at)
         if record.type == "assistant" and isinstance(record.message, Message):
             self._assistant(draft, self._chain(key), record, record.message, line, at)
         elif record.type == "user" and isinstance(record.message, Message):
@@ -105,9 +105,9 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
             return ""
         if record.agentId:
             return record.agentId
-        start = self.state.lines.get(short(record.parentUuid)) if record.parentUuid else None
+        start = self.state.lines.get(short_id(record.parentUuid)) if record.parentUuid else None
         if start is None:
-            return f"line-{self.state.lines[short(record.uuid)]}" if record.uuid else ""
+            return f"line-{self.state.lines[short_id(record.uuid)]}" if record.uuid else ""
         openings = [int(name[5:]) for name in self.state.headings if name.startswith("line-")]
         return f"line-{max((line for line in openings if line <= start), default=start)}"
 
@@ -121,7 +121,9 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
         if record.gitBranch:
             heading.branch = record.gitBranch
         if record.entrypoint and heading.starter == "unknown":
-            heading.starter = "human" if record.entrypoint in _HUMAN_ENTRYPOINTS else unattended(heading.project)
+            heading.starter = (
+                "human" if record.entrypoint in _HUMAN_ENTRYPOINTS else unattended_starter(heading.project)
+            )
 
     def _name(self, heading: Heading, record: Record, session: str, key: str) -> None:
         if key or self._is_subagent_file or (record.isSidechain and record.agentId):
@@ -149,7 +151,7 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
     # Messages.
     def _turn(self, draft: Draft, chain: Chain, record: Record, line: int, at: float | None) -> None:
         """Note that a prompt or a response begins; a parent before the newest turn means that the person went back."""
-        parent = self.state.lines.get(short(record.parentUuid)) if record.parentUuid else None
+        parent = self.state.lines.get(short_id(record.parentUuid)) if record.parentUuid else None
         if parent is not None and chain.turn_line > parent:
             draft.events.append(Rewind(line=line, at=at, after=parent))
         chain.turn_line = line
@@ -159,7 +161,7 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
     ) -> None:
         response = message.id or record.uuid or f"line-{line}"
         if response != chain.response:
-            name = short(response)
+            name = short_id(response)
             if name in self.state.responses:
                 return  # a copy of a response that was read before
             self.state.responses.add(name)
@@ -188,7 +190,7 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
             if block.type in ("thinking", "redacted_thinking"):
                 draft.events.append(Reasoning(line=line, at=at, text=block.thinking, response=response))
             else:
-                self.other(f"assistant/{block.type}", line, at, chain.key)
+                self.keep_record(f"assistant/{block.type}", line, at, chain.key)
         if text or usage != chain.usage:
             chain.usage = usage
             draft.events.append(
@@ -214,7 +216,7 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
         draft.events.append(
             ToolCall(
                 line=line, at=at, call_id=block.id, tool=block.name, kind=kind_of(block.name),
-                input=arguments(block.input), response=response,
+                input=arguments_of(block.input), response=response,
             )
         )  # fmt: skip
 
@@ -230,7 +232,7 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
             elif block.type in ("image", "document"):
                 images += 1
             else:
-                self.other(f"user/{block.type}", line, at, chain.key)
+                self.keep_record(f"user/{block.type}", line, at, chain.key)
         if not texts and not images:
             return
         text = "\n".join(texts)
@@ -308,7 +310,7 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
         name = (
             record.subtype or (attachment.type if attachment else None) or (record.data.type if record.data else None)
         )
-        self.other(f"{record.type}/{name}" if name else record.type or "record", line, at, key)
+        self.keep_record(f"{record.type}/{name}" if name else record.type or "record", line, at, key)
 
 
 class ClaudeReader:

@@ -3,16 +3,16 @@
 from typing import Any
 
 from preheat.agents.claude_code.records import Block, Message, Record, ToolOutcome
-from preheat.model.ids import number_of
+from preheat.model.ids import number_of_id
 from preheat.model.session import Usage
 
 
-def short(name: str) -> int:
+def short_id(name: str) -> int:
     """An id as a number made of both halves of a uuid, because either half may be the same for many records."""
     try:
         return int(name[:8] + name[9:13] + name[14:18], 16) ^ int(name[19:23] + name[24:], 16)
     except ValueError:
-        return number_of(name) & 0x7FFFFFFFFFFFFFFF
+        return number_of_id(name) & 0x7FFFFFFFFFFFFFFF
 
 
 def child_id(session: str, agent: str) -> str:

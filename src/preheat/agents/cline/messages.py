@@ -8,12 +8,12 @@ from typing import Any
 
 import msgspec
 
-from preheat.agents.chat import Asked, Joiner, count, images_in, mapping, sequence, string, text_of
-from preheat.agents.cline.results import HEADER, Ending, ending_of, ending_of_text
+from preheat.agents.chat import CallMatcher, RequestedCall, count, images_in, mapping, sequence, string, text_of
+from preheat.agents.cline.results import HEADER, RecordedResult, result_of, result_of_text
 from preheat.agents.cline.tags import calls_in
 from preheat.agents.cline.tools import kind_of
-from preheat.agents.cline.words import folder_in, goes_on, is_programs, unwrapped
-from preheat.agents.parsing import LinesParser, State, arguments, origin_of, seconds
+from preheat.agents.cline.words import continues_result, folder_in, is_written_by_program, unwrap
+from preheat.agents.parsing import LinesParser, ParserState, arguments_of, epoch_seconds, origin_of
 from preheat.model.session import (
     AssistantMessage,
     Compaction,
@@ -41,17 +41,17 @@ class Row(msgspec.Struct):
     error: Any = None
 
 
-class ClineParser(LinesParser[State, Row]):
+class ClineParser(LinesParser[ParserState, Row]):
     """Folds the rows of one session."""
 
     agent = "cline"
     record_type = Row
-    state_type = State
+    state_type = ParserState
 
     def __init__(self, path: str, name: str) -> None:
         super().__init__(path)
         self._name = name
-        self._joiner = Joiner()
+        self._joiner = CallMatcher()
         self._open_tagged_calls: dict[str, str] = {}
         """Calls that were tags in a text and have no result yet, with their tools."""
         self._usage_so_far = Usage()
@@ -70,13 +70,13 @@ class ClineParser(LinesParser[State, Row]):
         elif record.table == "message":
             self._message(mapping(record.message), line)
         elif record.table == "compaction":
-            self._add(Compaction(line=line, at=seconds(record.at), summary=string(record.summary)))
+            self._add(Compaction(line=line, at=epoch_seconds(record.at), summary=string(record.summary)))
         elif record.table == "totals":
             self._totals(usage_of(mapping(record.usage)), line)
         else:
             if record.table == "unreadable":
-                self.problem(f"not a whole JSON document ({string(record.error)}); kept as it is", line)
-            self.other(record.table or "unknown", line)
+                self.add_problem(f"not a whole JSON document ({string(record.error)}); kept as it is", line)
+            self.keep_record(record.table or "unknown", line)
 
     # The heading.
     def _session(self, about: dict[str, Any], manifest: dict[str, Any], line: int) -> None:
@@ -91,8 +91,8 @@ class ClineParser(LinesParser[State, Row]):
         if isinstance(manifest.get("interactive"), bool):
             heading.starter = "human" if manifest["interactive"] else "headless"
         for time in (manifest.get("started_at"), manifest.get("ended_at"), about.get("updated_at")):
-            heading.seen(seconds(time))
-        self.other("session", line)
+            heading.include_time(epoch_seconds(time))
+        self.keep_record("session", line)
 
     def _task(self, about: dict[str, Any], line: int) -> None:
         heading = self.draft().heading
@@ -102,7 +102,7 @@ class ClineParser(LinesParser[State, Row]):
         if string(about.get("parentTaskId")):
             heading.parent, heading.relation = string(about.get("parentTaskId")), "subagent"
         if about:
-            self.other("task", line)
+            self.keep_record("task", line)
 
     def _totals(self, totals: Usage | None, line: int) -> None:
         """The program's totals; tokens beyond those of the messages (of lost responses) are counted too."""
@@ -122,8 +122,8 @@ class ClineParser(LinesParser[State, Row]):
 
     # Messages.
     def _message(self, message: dict[str, Any], line: int) -> None:
-        at = seconds(message.get("ts"))
-        self.draft().heading.seen(at)
+        at = epoch_seconds(message.get("ts"))
+        self.draft().heading.include_time(at)
         metadata = mapping(message.get("metadata"))
         if message.get("isSummary") is True or metadata.get("kind") in ("compaction_summary", "compaction"):
             self._add(Compaction(line=line, at=at, summary=text_of(message.get("content"))))
@@ -136,7 +136,7 @@ class ClineParser(LinesParser[State, Row]):
         elif message.get("role") == "user":
             self._user(message, metadata, line, at)
         else:
-            self.other("message", line, at)
+            self.keep_record("message", line, at)
 
     def _assistant(self, message: dict[str, Any], metadata: dict[str, Any], line: int, at: float | None) -> None:
         response = string(message.get("id")) or f"message {line}"
@@ -162,14 +162,16 @@ class ClineParser(LinesParser[State, Row]):
         }
         for number, block in enumerate(tool_blocks, 1):
             name = string(block.get("id"))
-            tool_input = arguments(block.get("input")) or arguments(invalid_inputs.get(name) or None)
-            self._call(Asked(name, string(block.get("name")), tool_input), f"{line}.{number}", response, line, at)
+            tool_input = arguments_of(block.get("input")) or arguments_of(invalid_inputs.get(name) or None)
+            self._call(
+                RequestedCall(name, string(block.get("name")), tool_input), f"{line}.{number}", response, line, at
+            )
         for number, call in enumerate(tagged, 1):
-            call_id = self._call(Asked("", call.tool, dict(call.input)), f"{line}.{number}", response, line, at)
+            call_id = self._call(RequestedCall("", call.tool, dict(call.input)), f"{line}.{number}", response, line, at)
             self._open_tagged_calls[call_id] = call.tool
 
-    def _call(self, requested: Asked, place: str, response: str, line: int, at: float | None) -> str:
-        call_id = self._joiner.opened(requested, place)
+    def _call(self, requested: RequestedCall, place: str, response: str, line: int, at: float | None) -> str:
+        call_id = self._joiner.open_call(requested, place)
         kind = kind_of(requested.tool)
         self._add(
             ToolCall(
@@ -198,10 +200,10 @@ class ClineParser(LinesParser[State, Row]):
                     f"{string(block.get('path'))}\n{string(block.get('content'))}", True, 0, line, at
                 )
         for text in self._tagged_results(texts, line, at) if self._open_tagged_calls else texts:
-            program = is_programs(text)
+            program = is_written_by_program(text)
             if program and not self.draft().heading.project:
                 self.draft().heading.project = folder_in(text)
-            user_text, notice = (text, "") if program else unwrapped(text)
+            user_text, notice = (text, "") if program else unwrap(text)
             if notice:
                 self._add_user_message(notice, True, 0, line, at)
             if user_text:
@@ -225,7 +227,7 @@ class ClineParser(LinesParser[State, Row]):
                 self._close_tagged(call_id, pieces, line, at)
                 call_id, pieces = match, [text]
                 del self._open_tagged_calls[match]
-            elif call_id and goes_on(text):
+            elif call_id and continues_result(text):
                 pieces.append(text)
             else:
                 left.append(text)
@@ -234,18 +236,18 @@ class ClineParser(LinesParser[State, Row]):
 
     def _close_tagged(self, call_id: str, pieces: list[str], line: int, at: float | None) -> None:
         if call_id:
-            self._joiner.closed(call_id)
-            self._add_result(call_id, ending_of_text("\n".join(pieces)), line, at)
+            self._joiner.close_call(call_id)
+            self._add_result(call_id, result_of_text("\n".join(pieces)), line, at)
 
     def _result(self, block: dict[str, Any], line: int, at: float | None) -> None:
         name = string(block.get("tool_use_id"))
-        call_id = self._joiner.closed(name) if name else ""
+        call_id = self._joiner.close_call(name) if name else ""
         if call_id:
-            self._add_result(call_id, ending_of(block), line, at)
+            self._add_result(call_id, result_of(block), line, at)
         else:
-            self.other("result_without_call", line, at)
+            self.keep_record("result_without_call", line, at)
 
-    def _add_result(self, call_id: str, ending: Ending, line: int, at: float | None) -> None:
+    def _add_result(self, call_id: str, ending: RecordedResult, line: int, at: float | None) -> None:
         self._add(
             ToolResult(
                 line=line,

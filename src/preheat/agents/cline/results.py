@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from preheat.agents.chat import images_in, mapping, sequence, string, text_of
-from preheat.agents.parsing import frame_of, loose
+from preheat.agents.parsing import decode_json, frame_of
 
 HEADER = re.compile(r"\[([a-z][a-z_]{2,40})(?: for '.{0,20000}?')?\] Result:\s?", re.DOTALL)
 """The beginning of the result of a call that was a tag in the model's text."""
@@ -25,7 +25,7 @@ _LONGEST_QUERY = 200
 _MOST_ITEMS = 50
 
 
-class Ending(msgspec.Struct, frozen=True):
+class RecordedResult(msgspec.Struct, frozen=True):
     """What the program recorded of a finished call."""
 
     text: str
@@ -35,7 +35,7 @@ class Ending(msgspec.Struct, frozen=True):
     frame: tuple[str, str] = ("", "")
 
 
-def ending_of(block: dict[str, Any]) -> Ending:
+def result_of(block: dict[str, Any]) -> RecordedResult:
     """The result in a `tool_result` block."""
     content = block.get("content")
     flag = block.get("is_error") if isinstance(block.get("is_error"), bool) else None
@@ -43,43 +43,43 @@ def ending_of(block: dict[str, Any]) -> Ending:
     if items:
         ending = _of_items(items)
     else:
-        ending = ending_of_text(text_of(content))
+        ending = result_of_text(text_of(content))
         if images := images_in(content):
             ending = msgspec.structs.replace(ending, detail={**ending.detail, "images": images})
     return ending if flag is None else msgspec.structs.replace(ending, is_error=flag or bool(ending.is_error))
 
 
-def ending_of_text(text: str) -> Ending:
+def result_of_text(text: str) -> RecordedResult:
     """The result in a text that an extension wrote."""
     header = HEADER.match(text)
     if header is not None:
         text = text[header.end() :]
     if text.startswith(_FAILED) or text.startswith('{"status":"error"'):
-        return Ending(text, is_error=True)
+        return RecordedResult(text, is_error=True)
     if text.startswith(_DENIED) or text.startswith('{"status":"denied"'):
-        return Ending(text, is_error=True, detail={"denied": True})
+        return RecordedResult(text, is_error=True, detail={"denied": True})
     if not text.startswith(_RAN):
-        return Ending(text)
+        return RecordedResult(text)
     status, mark, output = text.partition(_OUTPUT)
     code = _EXIT_STATUS.search(status[-400:])
     if code is None:
-        return Ending(text)
+        return RecordedResult(text)
     output = output.removeprefix("\n") if mark else text
-    return Ending(output, exit_code=int(code[1]), frame=frame_of(text, output))
+    return RecordedResult(output, exit_code=int(code[1]), frame=frame_of(text, output))
 
 
 def _items(content: object) -> list[dict[str, Any]]:
     """The items of a batch; one tool writes its only item as JSON text."""
     if isinstance(content, str) and content.startswith("{") and '"success"' in content:
         try:
-            content = [loose(content.encode("utf-8", "replace"))]
+            content = [decode_json(content.encode("utf-8", "replace"))]
         except (ValueError, RecursionError):
             return []
     items = [mapping(item) for item in sequence(content)]
     return items if items and all("success" in item and "query" in item for item in items) else []
 
 
-def _of_items(items: list[dict[str, Any]]) -> Ending:
+def _of_items(items: list[dict[str, Any]]) -> RecordedResult:
     """The result of a batch: failed if one item failed; the detail says which."""
     texts: list[str] = []
     outcomes: list[dict[str, Any]] = []
@@ -94,7 +94,7 @@ def _of_items(items: list[dict[str, Any]]) -> Ending:
             exit_code = code if exit_code is None else exit_code
     failed = any(not outcome["success"] for outcome in outcomes)
     detail: dict[str, Any] = {"items": outcomes[:_MOST_ITEMS]} if len(items) > 1 else {}
-    return Ending("\n".join(texts), failed, exit_code, detail)
+    return RecordedResult("\n".join(texts), failed, exit_code, detail)
 
 
 def _of_item(item: dict[str, Any]) -> tuple[str, int | None]:

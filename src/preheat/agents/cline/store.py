@@ -11,20 +11,28 @@ from typing import Any
 import msgspec
 
 from preheat.agents.chat import count, mapping, sequence, string
-from preheat.agents.cline.places import COMPACTION, HISTORY, ITEM, MANIFEST, MESSAGES, companions, companions_stamp
-from preheat.agents.parsing import loose
+from preheat.agents.cline.places import (
+    COMPACTION,
+    HISTORY,
+    HISTORY_ITEM,
+    MANIFEST,
+    MESSAGES,
+    companion_files,
+    companions_stamp,
+)
+from preheat.agents.parsing import decode_json
 from preheat.agents.places import stamp_of
-from preheat.agents.reader import Part
+from preheat.agents.reader import DatabasePart
 from preheat.errors import SourceUnreadable
 
 _LARGEST = 512 * 1024 * 1024
 _KEPT_TEXT = 1024 * 1024
 
 
-def messages_of(path: str) -> str:
+def messages_path(path: str) -> str:
     """The path of the messages file that a file belongs to; companion files are beside it."""
     folder, name = os.path.split(path)
-    if name in (HISTORY, ITEM):
+    if name in (HISTORY, HISTORY_ITEM):
         return os.path.join(folder, HISTORY)
     for ending in (MESSAGES, COMPACTION, MANIFEST):
         if path.endswith(ending):
@@ -32,19 +40,19 @@ def messages_of(path: str) -> str:
     return path
 
 
-def parts(path: str) -> list[Part]:
+def parts(path: str) -> list[DatabasePart]:
     """The one session of the files."""
-    messages = messages_of(path)
+    messages = messages_path(path)
     try:
         stamp = stamp_of(os.stat(messages))
     except OSError as error:
         raise SourceUnreadable(
             f"its messages (`{os.path.basename(messages)}`) cannot be read: {error.strerror}"
         ) from error
-    return [Part(name_of(messages), f"{stamp}{companions_stamp(messages)}")]
+    return [DatabasePart(session_name(messages), f"{stamp}{companions_stamp(messages)}")]
 
 
-def name_of(messages: str) -> str:
+def session_name(messages: str) -> str:
     """The id of a session by its path: the file's name or, in editors, the task folder's."""
     folder, _, name = messages.replace("\\", "/").rpartition("/")
     if name == HISTORY:
@@ -54,15 +62,15 @@ def name_of(messages: str) -> str:
 
 def dump(path: str) -> Iterator[bytes]:
     """The rows of the session, one JSON object each."""
-    messages = messages_of(path)
+    messages = messages_path(path)
     text = _text(messages)
     try:
-        document = loose(text)
+        document = decode_json(text)
     except (ValueError, RecursionError) as error:
         readable_text = text[:_KEPT_TEXT].decode("utf-8", "replace")
         yield _row("unreadable", error=str(error)[:120] or type(error).__name__, text=readable_text)
         return
-    companion_values = [_beside(companion) for companion in companions(messages)]
+    companion_values = [_beside(companion) for companion in companion_files(messages)]
     if messages.endswith(HISTORY):
         yield _row("task", about=companion_values[0])
         for message in sequence(document) or sequence(mapping(document).get("messages")):
@@ -101,7 +109,7 @@ def _text(path: str) -> bytes:
 def _beside(path: str) -> dict[str, Any]:
     """The content of a companion file; empty if it is missing or unreadable."""
     try:
-        return mapping(loose(_text(path)))
+        return mapping(decode_json(_text(path)))
     except (SourceUnreadable, ValueError, RecursionError):
         return {}
 

@@ -14,16 +14,16 @@ _LONG = ("content", "diff")
 """Parameters whose text may contain tags: they end at their last closing tag."""
 
 
-class Tagged(NamedTuple):
+class TaggedCall(NamedTuple):
     """A call in a text."""
 
     tool: str
     input: dict[str, str]
 
 
-def calls_in(text: str) -> tuple[list[Tagged], str]:
+def calls_in(text: str) -> tuple[list[TaggedCall], str]:
     """The calls in a text, in order, and the text without them."""
-    found: list[Tagged] = []
+    found: list[TaggedCall] = []
     rest: list[str] = []
     at = 0
     unclosed: set[str] = (
@@ -40,7 +40,7 @@ def calls_in(text: str) -> tuple[list[Tagged], str]:
         if any(f"<{name}>" in text[opening.end() : end] for name in _LONG):
             end = _last_closing(text, closing, end)
         rest.append(text[at : opening.start()])
-        found.append(Tagged(opening[1], _parameters(text[opening.end() : end])))
+        found.append(TaggedCall(opening[1], _parameters(text[opening.end() : end])))
         at = end + len(closing)
     rest.append(text[at:])
     return found, "".join(rest).strip() if found else text

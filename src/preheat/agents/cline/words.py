@@ -23,17 +23,17 @@ _WRAPPED = {name: re.compile(rf"\s*<{name}\b[^>]{{0,200}}>(.*)</{name}>\s*\Z", r
 _FOLDER = re.compile(r"# Current Work(?:ing|space) Directory \(([^\n]{1,4000}?)\)(?: Files)?\n")
 
 
-def is_programs(text: str) -> bool:
+def is_written_by_program(text: str) -> bool:
     """Whether the program wrote a text of the user's message."""
     return text.lstrip().startswith(_PROGRAM_BEGINNINGS)
 
 
-def goes_on(text: str) -> bool:
+def continues_result(text: str) -> bool:
     """Whether a text after a result's beginning is part of it, and neither the program's notice nor the person's words."""
-    return not text.lstrip().startswith(_AFTER_RESULTS) and unwrapped(text)[0] is text
+    return not text.lstrip().startswith(_AFTER_RESULTS) and unwrap(text)[0] is text
 
 
-def unwrapped(text: str) -> tuple[str, str]:
+def unwrap(text: str) -> tuple[str, str]:
     """The person's words without the program's tags, and the program's notice before them."""
     notice = _NOTICE.match(text)
     rest, notice_text = (text[notice.end() :], notice[0].strip()) if notice is not None else (text, "")

@@ -6,12 +6,12 @@ Knows nothing of hooks nor of the rest of a session. Reads a bounded tail, and o
 import os
 import stat
 
-from preheat.agents.hooking import decoded, fields, number
+from preheat.agents.hooking import decode_payload, fields, number
 
 _TAIL_BYTES = 262_144
 
 
-def exit_code(path: str, call_id: str) -> int | None:
+def find_exit_code(path: str, call_id: str) -> int | None:
     """The exit code of a call that has just ended; None if the rollout does not have it (yet)."""
     if not call_id or not _is_rollout(path):
         return None
@@ -33,7 +33,7 @@ def exit_code(path: str, call_id: str) -> int | None:
 
 
 def _exit_code_in(line: bytes, call_id: str) -> int | None:
-    payload = fields((decoded(line) or {}).get("payload"))
+    payload = fields((decode_payload(line) or {}).get("payload"))
     item = fields(payload.get("item"))
     if item.get("id") == call_id and item.get("type") == "CommandExecution":
         return number(item.get("exit_code"))

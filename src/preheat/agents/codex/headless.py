@@ -3,8 +3,8 @@
 import json
 from collections.abc import Mapping
 
-from preheat.agents.headless import given, with_model
-from preheat.model.headless import Asked, Endpoint, Headless, Settled
+from preheat.agents.headless import has_option, model_option
+from preheat.model.headless import Endpoint, HeadlessProgram, HeadlessRequest, HeadlessSetup
 
 _CONFIGURATION = """\
 model = {model}
@@ -34,19 +34,23 @@ wire_api = "responses"
 """
 
 
-def arguments(request: Asked) -> list[str]:
+def arguments(request: HeadlessRequest) -> list[str]:
     """Write access to the working folder, unless the person chose another sandbox."""
-    has_sandbox = given(request, "--sandbox", "-s", "--dangerously-bypass-approvals-and-sandbox", "--approve-for-me")
+    has_sandbox = has_option(
+        request, "--sandbox", "-s", "--dangerously-bypass-approvals-and-sandbox", "--approve-for-me"
+    )
     sandbox = [] if has_sandbox else ["--sandbox", "workspace-write"]
-    return ["exec", "--skip-git-repo-check", *sandbox, *with_model(request), *request.options, "-"]
+    return ["exec", "--skip-git-repo-check", *sandbox, *model_option(request), *request.options, "-"]
 
 
-def settle(endpoint: Endpoint, home: str, environment: Mapping[str, str]) -> Settled:
+def settle(endpoint: Endpoint, home: str, environment: Mapping[str, str]) -> HeadlessSetup:
     """The configuration for the endpoint, which must offer OpenAI's responses interface: Codex has no other."""
     text = _CONFIGURATION.format(model=json.dumps(endpoint.model), url=json.dumps(endpoint.url))
     if endpoint.key:
         text += f"env_key = {json.dumps(endpoint.key)}\n"
-    return Settled({".codex/config.toml": text}, {"CODEX_HOME": f"{home}/.codex"})
+    return HeadlessSetup({".codex/config.toml": text}, {"CODEX_HOME": f"{home}/.codex"})
 
 
-HEADLESS = Headless("codex", arguments, reads_input=True, tried="0.166.0", settle=settle, file="AGENTS.md")
+HEADLESS = HeadlessProgram(
+    "codex", arguments, reads_input=True, tested_version="0.166.0", set_up=settle, instructions_file="AGENTS.md"
+)

@@ -11,24 +11,24 @@ from typing import Any
 
 import msgspec
 
-from preheat.agents.codex.endings import exit_code
+from preheat.agents.codex.endings import find_exit_code
 from preheat.agents.codex.places import roots
 from preheat.agents.hooking import (
     Client,
     Hooks,
+    HookStatus,
     Payload,
     Setup,
-    State,
-    capped,
-    decoded,
-    encoded,
+    agent_of_hook,
+    cap_text,
+    common_answer,
+    common_event,
+    decode_payload,
+    encode_answer,
     fields,
-    flag,
-    joined,
-    named,
-    ours,
-    specific,
-    start,
+    is_true,
+    result_text,
+    start_of,
     text,
 )
 from preheat.model.live import HookAnswer, HookEvent, HookName
@@ -43,20 +43,20 @@ _SHELL, _COMMAND, _PATCH = "Bash", "exec_command", "apply_patch"
 
 def read(payload: bytes, at: float | None = None) -> HookEvent | None:
     """Read one event; calls get the names and arguments that they have in the rollout."""
-    body = decoded(payload)
+    body = decode_payload(payload)
     if body is None or not text(body.get("session_id")):
         return None
     name = _EVENTS.get(text(body.get("hook_event_name")), "other")
-    return named(name, body, "codex", at, **_event_fields(name, body))
+    return common_event(name, body, "codex", at, **_event_fields(name, body))
 
 
 def _event_fields(name: HookName, body: Payload) -> dict[str, Any]:
     if name == "session_start":
-        return {"source": start(body.get("source"))}
+        return {"source": start_of(body.get("source"))}
     if name == "prompt":
         return {"prompt": text(body.get("prompt"))}
     if name == "stop":
-        return {"stop_again": flag(body.get("stop_hook_active"))}
+        return {"stop_again": is_true(body.get("stop_hook_active"))}
     if name in ("subagent_start", "subagent_stop"):
         return {"subagent": text(body.get("agent_id")) or "subagent"}
     if name not in ("before_tool", "after_tool"):
@@ -70,20 +70,20 @@ def _event_fields(name: HookName, body: Payload) -> dict[str, Any]:
         call_input = {"text": command}
     found: dict[str, Any] = {"call_id": text(body.get("tool_use_id")), "tool": tool, "arguments": call_input}
     if name == "after_tool":
-        found["result"] = joined(body.get("tool_response"))
+        found["result"] = result_text(body.get("tool_response"))
         if tool == _COMMAND:
-            found["exit_code"] = exit_code(text(body.get("transcript_path")), found["call_id"])
+            found["exit_code"] = find_exit_code(text(body.get("transcript_path")), found["call_id"])
     return found
 
 
 def write(event: HookEvent, answer: HookAnswer) -> bytes | None:
     """The answer. Codex drops a whole answer that has an unknown key."""
-    response = specific(event, answer)
+    response = common_answer(event, answer)
     if not answer.output or event.name != "after_tool":
         return response
     merged: Payload = msgspec.json.decode(response) if response else {}
     # `continue` ends only the hook: the reason replaces the tool's output.
-    return encoded({**merged, "continue": False, "reason": capped(answer.output, 100_000)})
+    return encode_answer({**merged, "continue": False, "reason": cap_text(answer.output, 100_000)})
 
 
 # Where the hooks are set up.
@@ -132,7 +132,7 @@ def trust_key(path: str, event: str, group: int, hook: int) -> str:
 
 def trust_hash(event: str, matcher: str | None, hook: Payload) -> str:
     """The hash of one hook of a group, computed as Codex does."""
-    normal: Payload = {"async": flag(hook.get("async")), **hook}
+    normal: Payload = {"async": is_true(hook.get("async")), **hook}
     group: Payload = {"event_name": _EVENT_LABELS[event], "hooks": [normal]}
     if matcher is not None and event in _EVENTS_WITH_MATCHER:
         group["matcher"] = matcher
@@ -140,7 +140,7 @@ def trust_hash(event: str, matcher: str | None, hook: Payload) -> str:
     return f"sha256:{hashlib.sha256(canonical).hexdigest()}"
 
 
-def state(environment: Mapping[str, str], project: str, path: str, settings: Payload) -> State:
+def hook_status(environment: Mapping[str, str], project: str, path: str, settings: Payload) -> HookStatus:
     """Whether every Preheat hook is trusted in its current form."""
     try:
         with open(os.path.join(_codex_home(environment), "config.toml"), "rb") as stream:
@@ -148,9 +148,9 @@ def state(environment: Mapping[str, str], project: str, path: str, settings: Pay
     except FileNotFoundError:
         configuration = {}
     except (OSError, ValueError):
-        return State("unknown", "Codex's `config.toml` cannot be read")
+        return HookStatus("unknown", "Codex's `config.toml` cannot be read")
     if fields(configuration.get("features")).get("hooks") is False:
-        return State("no", "`hooks` is off under `[features]` in Codex's `config.toml`")
+        return HookStatus("no", "`hooks` is off under `[features]` in Codex's `config.toml`")
     known = fields(fields(configuration.get("hooks")).get("state"))
     missing, changed, off = 0, 0, 0
     for event, group, at, each, hook in _own_hooks(settings):
@@ -160,12 +160,12 @@ def state(environment: Mapping[str, str], project: str, path: str, settings: Pay
         missing += trusted is None
         changed += trusted is not None and trusted != trust_hash(event, each, hook)
     if off:
-        return State("no", "they are turned off in Codex; `/hooks` turns them on")
+        return HookStatus("no", "they are turned off in Codex; `/hooks` turns them on")
     if missing:
-        return State("no", f"not trusted yet: Codex skips them without a word; {_REVIEW}")
+        return HookStatus("no", f"not trusted yet: Codex skips them without a word; {_REVIEW}")
     if changed:
-        return State("no", f"changed since they were trusted: Codex skips them without a word; {_REVIEW}")
-    return State("yes", "trusted")
+        return HookStatus("no", f"changed since they were trusted: Codex skips them without a word; {_REVIEW}")
+    return HookStatus("yes", "trusted")
 
 
 def _own_hooks(settings: Payload) -> list[tuple[str, int, int, str | None, Payload]]:
@@ -174,7 +174,7 @@ def _own_hooks(settings: Payload) -> list[tuple[str, int, int, str | None, Paylo
         for index, group in enumerate(groups if isinstance(groups, list) else ()):
             hooks = fields(group).get("hooks")
             for at, hook in enumerate(hooks if isinstance(hooks, list) else ()):
-                if event in _EVENT_LABELS and ours(hook):
+                if event in _EVENT_LABELS and agent_of_hook(hook):
                     matcher = fields(group).get("matcher")
                     found.append((event, index, at, matcher if isinstance(matcher, str) else None, fields(hook)))
     return found
@@ -188,12 +188,12 @@ HOOKS = Hooks(
         user_file=user_file,
         project_file=project_file,
         entries=entries,
-        obeys=settings_files,
+        settings_files=settings_files,
         next_steps=(
             "Codex runs no hook that you have not trusted, and says nothing about it: start `codex`, open `/hooks`, look at "
             "Preheat's and trust them. After every change of this file it asks for that again.",
         ),
-        state=state,
-        tried="0.166.0",
+        status=hook_status,
+        tested_version="0.166.0",
     ),
 )

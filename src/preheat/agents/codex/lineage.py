@@ -12,8 +12,8 @@ import re
 import msgspec
 
 from preheat.agents.chat import mapping, string
-from preheat.agents.codex.records import Line, Payload, whole
-from preheat.agents.parsing import seconds, unattended
+from preheat.agents.codex.records import Line, Payload, whole_number
+from preheat.agents.parsing import epoch_seconds, unattended_starter
 from preheat.agents.reader import Heading
 from preheat.model.session import Relation, Starter
 
@@ -45,12 +45,12 @@ class Lineage(msgspec.Struct):
         self.known = True
         self.born = _time_in(string(payload.id))
         self.written_at = at
-        self.first_own_ordinal = whole(payload.subagent_history_start_ordinal)
+        self.first_own_ordinal = whole_number(payload.subagent_history_start_ordinal)
         self.subagent = _is_subagent(payload)
         forked = bool(payload.forked_from_id) and not payload.history_base
         self.copies = forked or self.first_own_ordinal is not None
 
-    def another(self, payload: Payload, own_id: str) -> None:
+    def take_further_meta(self, payload: Payload, own_id: str) -> None:
         """Read a further `session_meta`: it is the parent's if it has another id."""
         if string(payload.id) != own_id:
             self.copies = True
@@ -62,7 +62,7 @@ class Lineage(msgspec.Struct):
         return self.copies
 
     def _own_part_begins(self, line: Line, payload: Payload, at: float | None) -> bool:
-        if self.first_own_ordinal is not None and (ordinal := whole(line.ordinal)) is not None:
+        if self.first_own_ordinal is not None and (ordinal := whole_number(line.ordinal)) is not None:
             return ordinal >= self.first_own_ordinal
         if line.type != "turn_context" and payload.type not in _TURN_TYPES:
             return False
@@ -75,7 +75,7 @@ class Lineage(msgspec.Struct):
         return at > self.written_at + _BURST_SECONDS
 
 
-def head(heading: Heading, payload: Payload, stem: str) -> None:
+def fill_heading(heading: Heading, payload: Payload, stem: str) -> None:
     """Fill the heading from the session's first record; `stem` is the file's name without its endings."""
     heading.id = string(payload.id)
     heading.version = string(payload.cli_version)
@@ -83,7 +83,7 @@ def head(heading: Heading, payload: Payload, stem: str) -> None:
     heading.branch = string(mapping(payload.git).get("branch"))
     heading.starter = _starter(payload)
     heading.parent, heading.relation = _parent(payload)
-    heading.seen(seconds(payload.timestamp))
+    heading.include_time(epoch_seconds(payload.timestamp))
     if heading.id and stem.rpartition("_")[0].endswith(heading.id):
         # A thread that was rolled back goes on in a second file under the same thread id.
         heading.parent, heading.relation = heading.id, "continuation"
@@ -112,7 +112,7 @@ def _starter(payload: Payload) -> Starter:
     if "internal" in mapping(source) or string(payload.thread_source) not in _HUMAN_THREAD_SOURCES:
         return "background"
     if source in _HEADLESS_SOURCES or originator == "codex_exec":
-        return unattended(string(payload.cwd))
+        return unattended_starter(string(payload.cwd))
     if source in _HUMAN_SOURCES or originator:
         return "human"
     return "unknown"

@@ -28,7 +28,7 @@ _EDITOR_REQUEST = "## My request for Codex:"
 _IMAGE_TYPES = ("input_image", "image", "local_image")
 
 
-class Words(NamedTuple):
+class UserText(NamedTuple):
     """The person's text and the program's text in one message."""
 
     human: str
@@ -36,7 +36,7 @@ class Words(NamedTuple):
     images: int
 
 
-def words(payload: Payload) -> Words:
+def split_user_text(payload: Payload) -> UserText:
     """Separate the person's text in a user message from the program's."""
     kinds = sequence(mapping(payload.internal_chat_message_metadata_passthrough).get("content_item_kinds"))
     human: list[str] = []
@@ -56,10 +56,10 @@ def words(payload: Payload) -> Words:
             program.append(context)
         else:
             program.append(piece)
-    return Words(_join(human), _join(program), images)
+    return UserText(_join(human), _join(program), images)
 
 
-def said(content: object) -> str:
+def message_text(content: object) -> str:
     """All the text of a message."""
     return _join([string(part.get("text")) for part in _parts(content)])
 

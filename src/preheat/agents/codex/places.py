@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from preheat.agents.places import Found, Places, files_below
-from preheat.settings import home
+from preheat.agents.places import Places, SourceFile, files_below
+from preheat.settings import home_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 def roots(environment: Mapping[str, str]) -> list[str]:
     """`CODEX_HOME`, else `~/.codex`."""
-    base = environment.get("CODEX_HOME") or os.path.join(home(environment), ".codex")
+    base = environment.get("CODEX_HOME") or os.path.join(home_folder(environment), ".codex")
     return [os.path.join(base, "sessions"), os.path.join(base, "archived_sessions")]
 
 
-def discover(root: str) -> Iterator[Found]:
+def discover(root: str) -> Iterator[SourceFile]:
     """Every rollout below the root; of a plain and a compressed copy, the plain one."""
     rollouts = [
         found

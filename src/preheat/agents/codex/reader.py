@@ -4,7 +4,7 @@ import re
 
 from preheat.agents.chat import mapping
 from preheat.agents.codex.rollout import ENVELOPES, CodexParser
-from preheat.agents.parsing import loose
+from preheat.agents.parsing import decode_json
 from preheat.agents.reader import Framing
 
 _SESSION_META = re.compile(rb'\A\s*\{\s*"timestamp"[^{]{0,200}"type"\s*:\s*"session_meta"\s*,\s*"payload"\s*:')
@@ -24,7 +24,7 @@ class CodexReader:
             return True
         for place, line in enumerate(head.split(b"\n", 5)[:5]):
             try:
-                record = mapping(loose(line))
+                record = mapping(decode_json(line))
             except (ValueError, RecursionError):
                 continue
             if record.get("type") in ENVELOPES and isinstance(record.get("payload"), dict):

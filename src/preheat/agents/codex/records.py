@@ -92,7 +92,7 @@ class Line(Payload):
     record_type: Any = None
 
 
-def whole(value: object) -> int | None:
+def whole_number(value: object) -> int | None:
     """A whole number of sensible size; None for anything else."""
     if isinstance(value, int) and not isinstance(value, bool) and -_LARGEST_WHOLE < value < _LARGEST_WHOLE:
         return value

@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 
 from preheat.agents.chat import mapping, string
-from preheat.agents.codex.records import Item, Payload, whole
-from preheat.agents.parsing import loose
+from preheat.agents.codex.records import Item, Payload, whole_number
+from preheat.agents.parsing import decode_json
 
 _HEADER = re.compile(
     r"(?:Process exited with code (?P<exit>-?\d{1,10})"
@@ -24,7 +24,7 @@ _AFTER_COMMAND = re.compile(r"^(?=Chunk ID: |Wall time: )", re.MULTILINE)
 _OUTPUT_MARK = "Output:"
 
 
-class Ending(msgspec.Struct, omit_defaults=True):
+class RecordedResult(msgspec.Struct, omit_defaults=True):
     """The program's own record of a finished call."""
 
     exit_code: int | None = None
@@ -33,7 +33,7 @@ class Ending(msgspec.Struct, omit_defaults=True):
     status: str = ""
 
 
-class Answer(msgspec.Struct):
+class CallOutput(msgspec.Struct):
     """An output as the model got it, split into header and text."""
 
     text: str
@@ -46,10 +46,10 @@ class Answer(msgspec.Struct):
     """The program's own lines before the text."""
 
 
-def ending_of_item(item: Item) -> Ending:
+def result_of_item(item: Item) -> RecordedResult:
     """From an item of a paginated rollout."""
     status = string(item.status)
-    exit_code = whole(item.exit_code)
+    exit_code = whole_number(item.exit_code)
     is_error: bool | None = None
     if item.success is not None or item.type != "CommandExecution":
         is_error = _is_failure(item.success, status)
@@ -58,62 +58,64 @@ def ending_of_item(item: Item) -> Ending:
         is_error = _is_failure(None, status)
     if item.type == "McpToolCall" and is_error is not True and _says_error(item.result):
         is_error = True
-    return Ending(exit_code, is_error, _duration(item.duration), status)
+    return RecordedResult(exit_code, is_error, _duration(item.duration), status)
 
 
-def ending_of_event(payload: Payload) -> Ending:
+def result_of_event(payload: Payload) -> RecordedResult:
     """From `exec_command_end`, `patch_apply_end` or `mcp_tool_call_end` of a legacy rollout."""
     status = string(payload.status)
     if payload.type == "exec_command_end":
-        exit_code = whole(payload.exit_code)
+        exit_code = whole_number(payload.exit_code)
         is_error = _is_failure(None, status) if exit_code is None or status == "declined" else None
-        return Ending(exit_code, is_error, _duration(payload.duration), status)
+        return RecordedResult(exit_code, is_error, _duration(payload.duration), status)
     if payload.type == "mcp_tool_call_end":
         result = mapping(payload.result)
         is_error = True if "Err" in result else _says_error(result.get("Ok")) if "Ok" in result else None
-        return Ending(None, is_error, _duration(payload.duration), status)
-    return Ending(None, _is_failure(payload.success, status), _duration(payload.duration), status)
+        return RecordedResult(None, is_error, _duration(payload.duration), status)
+    return RecordedResult(None, _is_failure(payload.success, status), _duration(payload.duration), status)
 
 
-def answer_of(output: object) -> Answer:
+def parse_output(output: object) -> CallOutput:
     """Split an output into header and text; it is a string, an object or a list of parts."""
     if isinstance(output, dict):  # {"content": …, "success": …}
-        answer = answer_of(output.get("content"))
+        answer = parse_output(output.get("content"))
         if isinstance(output.get("success"), bool):
             answer.is_error = not output["success"]
         return answer
     if isinstance(output, list):
         parts = [part for part in output if isinstance(part, dict)]
-        answer = answer_of("\n".join(string(part.get("text")) for part in parts if part.get("text")))
+        answer = parse_output("\n".join(string(part.get("text")) for part in parts if part.get("text")))
         answer.images = sum("image" in string(part.get("type")) for part in parts)
         return answer
     if not isinstance(output, str):
-        return Answer("")
+        return CallOutput("")
     return _answer_of_json(output) or _answer_of_header(output)
 
 
-def _answer_of_json(output: str) -> Answer | None:
+def _answer_of_json(output: str) -> CallOutput | None:
     # Old rollouts: {"output": "…", "metadata": {"exit_code": 0, "duration_seconds": 0.1}}
     if not output.startswith("{") or '"metadata"' not in output:
         return None
     try:
-        value = mapping(loose(output.encode("utf-8", "replace")))
+        value = mapping(decode_json(output.encode("utf-8", "replace")))
     except (ValueError, RecursionError):
         return None
     metadata = mapping(value.get("metadata"))
     if not isinstance(value.get("output"), str) or "exit_code" not in metadata:
         return None
-    return Answer(value["output"], whole(metadata["exit_code"]), seconds=_number(metadata.get("duration_seconds")))
+    return CallOutput(
+        value["output"], whole_number(metadata["exit_code"]), seconds=_number(metadata.get("duration_seconds"))
+    )
 
 
-def _answer_of_header(output: str) -> Answer:
+def _answer_of_header(output: str) -> CallOutput:
     start = 0
     if output.startswith("Command: "):
         after = _AFTER_COMMAND.search(output)
         if after is None:
-            return Answer(output)
+            return CallOutput(output)
         start = after.start()
-    answer = Answer(output)
+    answer = CallOutput(output)
     place = start
     while (line := _HEADER.match(output, place)) is not None:
         place = line.end()
@@ -145,7 +147,7 @@ def _says_error(result: object) -> bool:
 
 def _duration(value: object) -> float | None:
     if isinstance(value, dict):
-        whole_seconds, nanos = whole(value.get("secs")), whole(value.get("nanos"))
+        whole_seconds, nanos = whole_number(value.get("secs")), whole_number(value.get("nanos"))
         return None if whole_seconds is None else whole_seconds + (nanos or 0) / 1e9
     return _number(value)
 

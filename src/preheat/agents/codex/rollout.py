@@ -10,13 +10,13 @@ import os
 from typing import Any
 
 from preheat.agents.chat import mapping, sequence, string
-from preheat.agents.codex.lineage import head
-from preheat.agents.codex.messages import said, words
-from preheat.agents.codex.records import Item, Line, Payload, whole
-from preheat.agents.codex.results import Ending, answer_of, ending_of_event, ending_of_item
-from preheat.agents.codex.state import CodexState, Open, Shown, Speaker
+from preheat.agents.codex.lineage import fill_heading
+from preheat.agents.codex.messages import message_text, split_user_text
+from preheat.agents.codex.records import Item, Line, Payload, whole_number
+from preheat.agents.codex.results import RecordedResult, parse_output, result_of_event, result_of_item
+from preheat.agents.codex.state import CodexState, OpenCall, ShownMessage, Speaker
 from preheat.agents.codex.tools import SPAWN_TOOL, full_name, kind_of
-from preheat.agents.parsing import LinesParser, arguments, loose, origin_of, seconds
+from preheat.agents.parsing import LinesParser, arguments_of, decode_json, epoch_seconds, origin_of
 from preheat.model.session import (
     CONTEXT_WINDOW,
     LATE_ENDING,
@@ -69,14 +69,14 @@ class CodexParser(LinesParser[CodexState, Line]):
         envelope, payload = record.type, record.payload
         if payload is None:
             envelope, payload = self._unwrap_bare(record)
-        at = seconds(record.timestamp)
+        at = epoch_seconds(record.timestamp)
         if envelope == "session_meta":
             self._take_session_meta(payload, at)
             return
         if self.state.lineage.is_copy(record, payload, at):
             self._inherit_tokens(envelope, payload)
             return
-        self.draft().heading.seen(at)
+        self.draft().heading.include_time(at)
         if envelope == "response_item":
             self._take_response_item(payload, line, at)
         elif envelope == "event_msg":
@@ -84,13 +84,13 @@ class CodexParser(LinesParser[CodexState, Line]):
         elif envelope == "turn_context":
             self._take_turn_context(payload)
         elif envelope == "token_usage_record":
-            used = self.state.tally.record(payload.thread_token_usage or payload.usage, payload.usage)
+            used = self.state.tally.take_record(payload.thread_token_usage or payload.usage, payload.usage)
             self._add_usage(used, line, at)
         elif envelope == "compacted":
             context = self.state.tally.context
             self._add(Compaction(line=line, at=at, summary=string(payload.message), tokens_before=context))
         elif envelope not in _IGNORED_ENVELOPES:
-            self.other(envelope or string(record.record_type) or "unknown", line, at)
+            self.keep_record(envelope or string(record.record_type) or "unknown", line, at)
 
     def _unwrap_bare(self, record: Line) -> tuple[str, Payload]:
         # The first versions wrote no envelope: a first record without a type, then the items themselves.
@@ -102,11 +102,11 @@ class CodexParser(LinesParser[CodexState, Line]):
     def _take_session_meta(self, payload: Payload, at: float | None) -> None:
         heading = self.draft().heading
         if self.state.lineage.known:
-            self.state.lineage.another(payload, heading.id.partition("_")[0])
+            self.state.lineage.take_further_meta(payload, heading.id.partition("_")[0])
             return
         self.state.lineage.begin(payload, at)
-        head(heading, payload, self._stem)
-        heading.seen(at)
+        fill_heading(heading, payload, self._stem)
+        heading.include_time(at)
 
     def _take_turn_context(self, payload: Payload) -> None:
         heading = self.draft().heading
@@ -119,7 +119,7 @@ class CodexParser(LinesParser[CodexState, Line]):
         if kind == "message":
             self._take_message(payload, line, at)
         elif kind == "reasoning":
-            reasoning = said(payload.summary) or said(payload.content)
+            reasoning = message_text(payload.summary) or message_text(payload.content)
             self._add(Reasoning(line=line, at=at, text=reasoning, response=self._current_response()))
         elif kind in ("function_call", "custom_tool_call", "local_shell_call", "tool_search_call"):
             self._add_call(payload, line, at)
@@ -128,24 +128,24 @@ class CodexParser(LinesParser[CodexState, Line]):
         elif kind in ("web_search_call", "image_generation_call"):
             self._add_hosted_call(payload, line, at)
         elif kind == "agent_message":
-            content = said(payload.content)
+            content = message_text(payload.content)
             self._add(UserMessage(line=line, at=at, text=content, origin=origin_of(content, injected=True)))
         else:
-            self.other(kind or "unknown", line, at)
+            self.keep_record(kind or "unknown", line, at)
 
     def _take_message(self, payload: Payload, line: int, at: float | None) -> None:
         if payload.role == "assistant":
             self._match_response_item("assistant")
-            content = said(payload.content)
+            content = message_text(payload.content)
             response, model = self._current_response(), self.state.model
             self._add(AssistantMessage(line=line, at=at, text=content, response=response, model=model))
             return
         self.state.responding = False
         if payload.role != "user":  # developer, system
-            content = said(payload.content)
+            content = message_text(payload.content)
             self._add(UserMessage(line=line, at=at, text=content, origin=origin_of(content, injected=True)))
             return
-        message = words(payload)
+        message = split_user_text(payload)
         if message.program:
             origin = origin_of(message.program, injected=True)
             self._add(UserMessage(line=line, at=at, text=message.program, origin=origin))
@@ -164,7 +164,7 @@ class CodexParser(LinesParser[CodexState, Line]):
     def _add_call(self, payload: Payload, line: int, at: float | None) -> None:
         call_id = string(payload.call_id) or string(payload.id) or f"line {line}"
         if call_id in self.state.calls or call_id in self.state.ended:
-            self.problem(f"a second call with the id `{call_id}`; passed over", line)
+            self.add_problem(f"a second call with the id `{call_id}`; passed over", line)
             return
         tool = full_name(string(payload.name), string(payload.namespace))
         call_input: dict[str, Any]
@@ -174,8 +174,8 @@ class CodexParser(LinesParser[CodexState, Line]):
             call_input = {"text": string(payload.input)}
         else:
             tool = tool or string(payload.type).removesuffix("_call")
-            call_input = arguments(payload.arguments)
-        self.state.calls[call_id] = Open(tool)
+            call_input = arguments_of(payload.arguments)
+        self.state.calls[call_id] = OpenCall(tool)
         kind, response = kind_of(string(payload.name) or tool), self._current_response()
         self._add(
             ToolCall(line=line, at=at, call_id=call_id, tool=tool, kind=kind, input=call_input, response=response)
@@ -184,13 +184,13 @@ class CodexParser(LinesParser[CodexState, Line]):
     def _add_output(self, payload: Payload, line: int, at: float | None) -> None:
         call_id = string(payload.call_id)
         if not call_id or call_id in self.state.ended:
-            self.other("second_output" if call_id else "output_without_call", line, at)
+            self.keep_record("second_output" if call_id else "output_without_call", line, at)
             return
         self.state.responding = False
         call = self.state.calls.pop(call_id, None)
         self.state.ended.add(call_id)
-        answer = answer_of(payload.output if payload.output is not None else payload.tools and "")
-        ending = (call.ending if call else None) or Ending()
+        answer = parse_output(payload.output if payload.output is not None else payload.tools and "")
+        ending = (call.ending if call else None) or RecordedResult()
         detail: dict[str, Any] = {}
         if ending.status:
             detail["status"] = ending.status
@@ -243,20 +243,20 @@ class CodexParser(LinesParser[CodexState, Line]):
         kind = payload.type
         if kind == "token_count":
             info = mapping(payload.info)
-            used = self.state.tally.statement(info.get("total_token_usage"), info.get("last_token_usage"))
+            used = self.state.tally.take_total(info.get("total_token_usage"), info.get("last_token_usage"))
             self._add_usage(used, line, at)
-            self._note_window(whole(info.get("model_context_window")), line, at)
+            self._note_window(whole_number(info.get("model_context_window")), line, at)
         elif kind == "item_completed" and payload.item is not None:
             self._take_item(payload.item, line, at)
         elif kind in _ENDINGS:
-            self._take_ending(string(payload.call_id), ending_of_event(payload), kind, line, at)
+            self._take_ending(string(payload.call_id), result_of_event(payload), kind, line, at)
         elif kind in ("user_message", "agent_message"):
             self._take_shown("user" if kind == "user_message" else "assistant", string(payload.message), line, at)
         elif kind in ("task_started", "turn_started"):
             self._flush_shown()
             self.state.turn_line = line
         elif kind == "thread_rolled_back":
-            self._roll_back(whole(payload.num_turns) or 0, line, at)
+            self._roll_back(whole_number(payload.num_turns) or 0, line, at)
         elif kind == "thread_name_updated":
             self.draft().heading.title = string(payload.thread_name) or self.draft().heading.title
         elif kind == "collab_agent_spawn_end":
@@ -264,7 +264,7 @@ class CodexParser(LinesParser[CodexState, Line]):
         elif kind == "sub_agent_activity":
             self._add_spawn(string(payload.agent_thread_id), self._known_call(payload.call_id or payload.id), line, at)
         elif kind not in _IGNORED_EVENTS:
-            self.other(kind or "event", line, at)
+            self.keep_record(kind or "event", line, at)
         if kind in ("task_complete", "turn_complete", "turn_aborted"):
             self._flush_shown()
             self.state.responding = False
@@ -272,17 +272,17 @@ class CodexParser(LinesParser[CodexState, Line]):
     def _take_item(self, item: Item, line: int, at: float | None) -> None:
         if item.type in ("UserMessage", "AgentMessage"):
             speaker: Speaker = "user" if item.type == "UserMessage" else "assistant"
-            self._take_shown(speaker, said(item.content), line, at)
+            self._take_shown(speaker, message_text(item.content), line, at)
         elif item.type == "SubAgentActivity":
             self._add_spawn(string(item.agent_thread_id), self._known_call(item.id), line, at)
         elif item.type in _ENDING_ITEMS:
             for session in sequence(item.receiver_thread_ids) if _is_spawn(string(item.tool)) else ():
                 self._add_spawn(string(session), string(item.id), line, at)
-            self._take_ending(string(item.id), ending_of_item(item), item.type, line, at)
+            self._take_ending(string(item.id), result_of_item(item), item.type, line, at)
         elif item.type not in _IGNORED_ITEMS:
-            self.other(item.type or "item", line, at)
+            self.keep_record(item.type or "item", line, at)
 
-    def _take_ending(self, call_id: str, ending: Ending, name: str, line: int, at: float | None) -> None:
+    def _take_ending(self, call_id: str, ending: RecordedResult, name: str, line: int, at: float | None) -> None:
         call = self.state.calls.get(call_id)
         if call is not None:
             call.ending = ending
@@ -292,14 +292,14 @@ class CodexParser(LinesParser[CodexState, Line]):
             self._add(Other(line=line, at=at, name=LATE_ENDING, raw=raw))
         elif call_id not in self.state.ended:
             # A command the person ran, or one inside another call: not a call of the model.
-            self.other(name, line, at)
+            self.keep_record(name, line, at)
 
     def _take_shown(self, speaker: Speaker, content: str, line: int, at: float | None) -> None:
         twins = self.state.twins[speaker]
         if twins.items:
             twins.items -= 1
         elif content:
-            twins.shown.append(Shown(content, line, at))
+            twins.shown.append(ShownMessage(content, line, at))
 
     def _match_response_item(self, speaker: Speaker) -> None:
         """A response item came: drop the shown message that repeats it, or expect one."""
@@ -326,7 +326,7 @@ class CodexParser(LinesParser[CodexState, Line]):
     def _roll_back(self, turns: int, line: int, at: float | None) -> None:
         prompts = self.state.prompts
         if turns <= 0 or not prompts:
-            self.other("thread_rolled_back", line, at)
+            self.keep_record("thread_rolled_back", line, at)
             return
         start = prompts[max(0, len(prompts) - turns)]
         del prompts[max(0, len(prompts) - turns) :]
@@ -355,7 +355,7 @@ class CodexParser(LinesParser[CodexState, Line]):
         response, model = self._current_response(), self.state.model
         self._add(AssistantMessage(line=line, at=at, text="", response=response, model=model, usage=used))
         self.state.responding = False
-        self.draft().heading.reported = self.state.tally.reported()
+        self.draft().heading.reported = self.state.tally.own_total()
 
     def _note_window(self, size: int | None, line: int, at: float | None) -> None:
         """Every token count repeats the size of the model's context window; an event is added only when it changes."""
@@ -380,6 +380,6 @@ def _is_spawn(tool: str) -> bool:
 
 def _agent_id_in(output: str) -> str:
     try:
-        return string(mapping(loose(output.encode("utf-8", "replace"))).get("agent_id"))
+        return string(mapping(decode_json(output.encode("utf-8", "replace"))).get("agent_id"))
     except (ValueError, RecursionError):
         return ""

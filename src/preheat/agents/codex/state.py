@@ -5,14 +5,14 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from preheat.agents.codex.lineage import Lineage
-from preheat.agents.codex.results import Ending
-from preheat.agents.codex.tokens import Tally
-from preheat.agents.parsing import State
+from preheat.agents.codex.results import RecordedResult
+from preheat.agents.codex.tokens import TokenTally
+from preheat.agents.parsing import ParserState
 
 Speaker: TypeAlias = Literal["user", "assistant"]
 
 
-class Shown(msgspec.Struct):
+class ShownMessage(msgspec.Struct):
     """A message that the program showed and that no response item has repeated yet."""
 
     text: str
@@ -20,26 +20,28 @@ class Shown(msgspec.Struct):
     at: float | None
 
 
-class Twins(msgspec.Struct):
+class MessagePairs(msgspec.Struct):
     """Unpaired messages of one speaker: each is stored as a response item and as an event, in either order."""
 
     items: int = 0
     """Response items that no event has repeated yet."""
-    shown: list[Shown] = msgspec.field(default_factory=list)
+    shown: list[ShownMessage] = msgspec.field(default_factory=list)
 
 
-class Open(msgspec.Struct):
+class OpenCall(msgspec.Struct):
     """A call without an output so far."""
 
     tool: str
-    ending: Ending | None = None
+    ending: RecordedResult | None = None
 
 
-class CodexState(State):
+class CodexState(ParserState):
     lineage: Lineage = msgspec.field(default_factory=Lineage)
-    tally: Tally = msgspec.field(default_factory=Tally)
-    twins: dict[Speaker, Twins] = msgspec.field(default_factory=lambda: {"user": Twins(), "assistant": Twins()})
-    calls: dict[str, Open] = msgspec.field(default_factory=dict)
+    tally: TokenTally = msgspec.field(default_factory=TokenTally)
+    twins: dict[Speaker, MessagePairs] = msgspec.field(
+        default_factory=lambda: {"user": MessagePairs(), "assistant": MessagePairs()}
+    )
+    calls: dict[str, OpenCall] = msgspec.field(default_factory=dict)
     ended: set[str] = msgspec.field(default_factory=set)
     """Calls that have their result."""
     running: set[str] = msgspec.field(default_factory=set)

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from preheat.agents.chat import mapping
-from preheat.agents.codex.records import whole
+from preheat.agents.codex.records import whole_number
 from preheat.model.session import Usage
 
 _NOTHING = (0, 0, 0, 0, 0)
@@ -17,7 +17,7 @@ Counts = tuple[int, int, int, int, int]
 """Input (with what came from the cache), from the cache, into the cache, output, reasoning."""
 
 
-class Tally(msgspec.Struct):
+class TokenTally(msgspec.Struct):
     """The totals read so far."""
 
     total: Counts | None = None
@@ -36,12 +36,12 @@ class Tally(msgspec.Struct):
         if (counts := counts_of(total)) is not None:
             self.total = self.base = counts
 
-    def record(self, total: object, response: object) -> Usage | None:
+    def take_record(self, total: object, response: object) -> Usage | None:
         """What one response used by its record; None if nothing is new."""
         self.by_record = True
         return self._advance(total, response)
 
-    def statement(self, total: object, response: object) -> Usage | None:
+    def take_total(self, total: object, response: object) -> Usage | None:
         """What was used since the last running total; None if nothing is new."""
         return None if self.by_record else self._advance(total, response)
 
@@ -60,10 +60,10 @@ class Tally(msgspec.Struct):
         self.total = counts
         if used == _NOTHING:
             return None
-        self.context = whole(mapping(response).get("total_tokens")) or self.context
+        self.context = whole_number(mapping(response).get("total_tokens")) or self.context
         return usage_of(used)
 
-    def reported(self) -> Usage | None:
+    def own_total(self) -> Usage | None:
         """The program's total without the parent's part; None before there is one."""
         if self.total is None:
             return None
@@ -94,7 +94,7 @@ def usage_of(counts: Counts) -> Usage:
 
 
 def _count(fields: dict[str, Any], name: str) -> int:
-    return max(0, whole(fields.get(name)) or 0)
+    return max(0, whole_number(fields.get(name)) or 0)
 
 
 def _minus(one: Counts, other: Counts) -> Counts:

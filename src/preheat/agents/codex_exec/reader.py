@@ -9,13 +9,13 @@ from typing import Any
 
 import msgspec
 
-from preheat.agents.chat import Asked, Joiner, count, mapping, sequence, string
-from preheat.agents.codex_exec.items import CALLS, call_of, ending_of
-from preheat.agents.parsing import LinesParser, State, loose, whole_lines
+from preheat.agents.chat import CallMatcher, RequestedCall, count, mapping, sequence, string
+from preheat.agents.codex_exec.items import CALL_KINDS, call_of, result_of
+from preheat.agents.parsing import LinesParser, ParserState, decode_json, whole_lines
 from preheat.agents.reader import Framing, Parser
 from preheat.model.session import AssistantMessage, Event, Reasoning, Spawn, ToolCall, ToolResult, Usage
 
-TOTAL = "thread total"
+TOTAL_RESPONSE = "thread total"
 """The response that carries the usage: each turn ends with a new total for the whole thread."""
 _MAX_LINES = 5
 
@@ -29,10 +29,10 @@ class Record(msgspec.Struct):
     item: Any = None
 
 
-class ExecState(State):
+class ExecState(ParserState):
     thread: str = ""
     """The key of the current thread: empty for the first in the file, else its id."""
-    joiner: Joiner = msgspec.field(default_factory=Joiner)
+    joiner: CallMatcher = msgspec.field(default_factory=CallMatcher)
     ended: set[str] = msgspec.field(default_factory=set)
     """The items of this run that have ended."""
 
@@ -50,7 +50,7 @@ class ExecParser(LinesParser[ExecState, Record]):
             self._thread(string(record.thread_id))
         elif record.type == "turn.completed":
             self._add_totals(record, line)
-        elif record.type in ("item.started", "item.completed") and item.get("type") in CALLS:
+        elif record.type in ("item.started", "item.completed") and item.get("type") in CALL_KINDS:
             self._add_call(item, record.type == "item.completed", line)
         elif record.type == "item.completed" and item.get("type") == "agent_message":
             self._add(AssistantMessage(line=line, text=string(item.get("text")), response=f"line {line}"))
@@ -58,7 +58,7 @@ class ExecParser(LinesParser[ExecState, Record]):
             self._add(Reasoning(line=line, text=string(item.get("text")), response=f"line {line}"))
         elif record.type != "turn.started":  # holds nothing else
             name = f"{record.type}/{item['type']}" if string(item.get("type")) else record.type
-            self.other(name or "record", line, key=self.state.thread)
+            self.keep_record(name or "record", line, key=self.state.thread)
 
     def _add(self, event: Event) -> None:
         self.draft(self.state.thread).events.append(event)
@@ -68,42 +68,46 @@ class ExecParser(LinesParser[ExecState, Record]):
         self.state.thread = "" if main.id in ("", thread) else thread
         heading = self.draft(self.state.thread).heading
         heading.id, heading.starter = thread, "headless"
-        self.state.joiner.give_up()
+        self.state.joiner.drop_open_calls()
         self.state.ended.clear()
 
     def _add_totals(self, record: Record, line: int) -> None:
         total = _usage(record.usage)
         if total is None:
-            self.other(record.type, line, key=self.state.thread)
+            self.keep_record(record.type, line, key=self.state.thread)
             return
         self.draft(self.state.thread).heading.reported = total
-        self._add(AssistantMessage(line=line, text="", response=TOTAL, usage=total))
+        self._add(AssistantMessage(line=line, text="", response=TOTAL_RESPONSE, usage=total))
 
     # Calls and their results.
     def _add_call(self, item: dict[str, Any], is_over: bool, line: int) -> None:
         name = string(item.get("id")) or f"line {line}"
         if name in self.state.ended:
-            self.other(f"second {item['type']}", line, key=self.state.thread)
+            self.keep_record(f"second {item['type']}", line, key=self.state.thread)
             return
-        call_id = self.state.joiner.closed(name) if is_over else ""
+        call_id = self.state.joiner.close_call(name) if is_over else ""
         if not call_id:
             requested = call_of(item)
             if not is_over and not requested.input and item["type"] == "web_search":
                 return  # announced before the query is known
-            call_id = self.state.joiner.opened(Asked(name, requested.tool, requested.input), f"line {line}")
+            call_id = self.state.joiner.open_call(RequestedCall(name, requested.tool, requested.input), f"line {line}")
             self._add(
                 ToolCall(
-                    line=line, call_id=call_id, tool=requested.tool, kind=CALLS[item["type"]], input=requested.input
+                    line=line,
+                    call_id=call_id,
+                    tool=requested.tool,
+                    kind=CALL_KINDS[item["type"]],
+                    input=requested.input,
                 )
             )
             if is_over:
-                self.state.joiner.closed(name)
+                self.state.joiner.close_call(name)
         if is_over:
             self.state.ended.add(name)
             self._add_result(item, call_id, line)
 
     def _add_result(self, item: dict[str, Any], call_id: str, line: int) -> None:
-        ending = ending_of(item)
+        ending = result_of(item)
         status = string(item.get("status"))
         self._add(
             ToolResult(
@@ -148,7 +152,7 @@ class ExecReader:
             if b'"thread.started"' not in line:
                 continue
             try:
-                record = mapping(loose(line))
+                record = mapping(decode_json(line))
             except (ValueError, RecursionError):
                 continue
             if record.get("type") == "thread.started" and string(record.get("thread_id")):

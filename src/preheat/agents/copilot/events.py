@@ -10,11 +10,11 @@ from typing import Any
 
 from preheat.agents.chat import count, mapping, sequence, string
 from preheat.agents.copilot.records import Data, Line
-from preheat.agents.copilot.results import ending_of
-from preheat.agents.copilot.state import Call, CopilotState
-from preheat.agents.copilot.tokens import Tally, totals_of, usage_of, usage_of_event
+from preheat.agents.copilot.results import result_of
+from preheat.agents.copilot.state import CopilotState, OpenCall
+from preheat.agents.copilot.tokens import TokenTally, totals_of, usage_of, usage_of_event
 from preheat.agents.copilot.tools import kind_of
-from preheat.agents.parsing import LinesParser, arguments, origin_of, seconds
+from preheat.agents.parsing import LinesParser, arguments_of, epoch_seconds, origin_of
 from preheat.model.session import (
     AssistantMessage,
     Compaction,
@@ -54,21 +54,21 @@ class CopilotParser(LinesParser[CopilotState, Line]):
     def record(self, record: Line, line: int) -> None:
         if record.ephemeral is True and record.type != "assistant.usage":
             return  # pieces of later whole events; only a captured stream has them
-        data, at = record.data or Data(), seconds(record.timestamp)
+        data, at = record.data or Data(), epoch_seconds(record.timestamp)
         if record.type == "session.start" and isinstance(data.sessionId, str):
             self._take_start(data)
         heading = self.draft().heading
         heading.id = heading.id or self._name
         key = self._agent_key(record, data)
-        self.draft(key).heading.seen(at)
-        self.draft().heading.seen(at)
+        self.draft(key).heading.include_time(at)
+        self.draft().heading.include_time(at)
         method = _METHODS.get(record.type)
         if method is not None and record.data is not None:
             method(self, data, key, line, at)
             if record.type == "user.message" and not key and isinstance(record.id, str):
                 self.state.prompts[record.id] = line
         elif record.type not in _IGNORED:
-            self.other(record.type or "unknown", line, at, key)
+            self.keep_record(record.type or "unknown", line, at, key)
 
     # Which agent an event belongs to.
     def _take_start(self, data: Data) -> None:
@@ -79,7 +79,7 @@ class CopilotParser(LinesParser[CopilotState, Line]):
         heading.id = heading.id or string(data.sessionId)
         heading.version = string(data.copilotVersion)
         heading.model = string(data.selectedModel)
-        heading.seen(seconds(data.startTime))
+        heading.include_time(epoch_seconds(data.startTime))
         self._set_project(mapping(data.context))
         if string(data.detachedFromSpawningParentSessionId):
             heading.parent, heading.relation = string(data.detachedFromSpawningParentSessionId), "continuation"
@@ -115,7 +115,7 @@ class CopilotParser(LinesParser[CopilotState, Line]):
 
     def _take_subagent(self, data: Data, key: str, line: int, at: float | None) -> None:
         if not key:
-            self.other("subagent.started", line, at)
+            self.keep_record("subagent.started", line, at)
             return
         call_id = string(data.toolCallId)
         self.state.children[call_id] = key
@@ -149,7 +149,7 @@ class CopilotParser(LinesParser[CopilotState, Line]):
         heading, text = self.draft(key).heading, string(data.content)[:2000]
         if not key and heading.starter == "unknown":
             heading.starter = "headless" if _HEADLESS in text else "human" if _INTERACTIVE in text else "unknown"
-        self.other("system", line, at, key)
+        self.keep_record("system", line, at, key)
 
     def _take_assistant_message(self, data: Data, key: str, line: int, at: float | None) -> None:
         response = string(data.apiCallId) or string(data.messageId) or f"line {line}"
@@ -163,7 +163,7 @@ class CopilotParser(LinesParser[CopilotState, Line]):
         self.state.thought = ""
         used = None
         if not self.state.by_record and isinstance(data.outputTokens, int):
-            used = self._tally(key).take(response, Usage(output=count(data.outputTokens)))
+            used = self._tally(key).add(response, Usage(output=count(data.outputTokens)))
             heading.reported = None if used else heading.reported
         text = string(data.content)
         self._add(key, AssistantMessage(line=line, at=at, text=text, response=response, model=model, usage=used))
@@ -188,14 +188,14 @@ class CopilotParser(LinesParser[CopilotState, Line]):
     # Calls.
     def _add_call(
         self, call_id: str, tool: str, raw_input: object, response: str, key: str, line: int, at: float | None
-    ) -> Call:
+    ) -> OpenCall:
         call_id = call_id or f"line {line}"
         own = call_id if f"{key} {call_id}" not in self.state.seen else f"{call_id} {line}"
         own = own if f"{key} {own}" not in self.state.seen else f"{own}.{len(self.state.seen)}"
         self.state.seen.add(f"{key} {own}")
-        call = self.state.open[call_id] = Call(own, key)
+        call = self.state.open[call_id] = OpenCall(own, key)
         self.state.owners[call_id] = key
-        call_input = arguments(raw_input)
+        call_input = arguments_of(raw_input)
         kind = kind_of(tool, call_input)
         self._add(
             key, ToolCall(line=line, at=at, call_id=own, tool=tool, kind=kind, input=call_input, response=response)
@@ -216,9 +216,11 @@ class CopilotParser(LinesParser[CopilotState, Line]):
         call_id = string(data.toolCallId)
         call = self.state.open.pop(call_id, None)
         if call is None:
-            self.other("person's_call" if call_id in self.state.by_person else "result_without_call", line, at, key)
+            self.keep_record(
+                "person's_call" if call_id in self.state.by_person else "result_without_call", line, at, key
+            )
             return
-        ending = ending_of(data, self.state.hooked)
+        ending = result_of(data, self.state.hooked)
         detail = dict(ending.detail)
         if call_id in self.state.denied:
             detail["permission"] = self.state.denied.pop(call_id)
@@ -242,7 +244,7 @@ class CopilotParser(LinesParser[CopilotState, Line]):
 
     def _take_person_call(self, data: Data, key: str, line: int, at: float | None) -> None:
         self.state.by_person.add(string(data.toolCallId))
-        self.other("tool.user_requested", line, at, key)
+        self.keep_record("tool.user_requested", line, at, key)
 
     def _take_permission(self, data: Data, key: str, line: int, at: float | None) -> None:
         kind = string(mapping(data.result).get("kind"))
@@ -255,20 +257,20 @@ class CopilotParser(LinesParser[CopilotState, Line]):
             self.state.hooked = True
             self._add(key, UserMessage(line=line, at=at, text=context, origin=origin_of(context, injected=True)))
         if data.success is False or (data.output is not None and not context):
-            self.other("hook.end", line, at, key)
+            self.keep_record("hook.end", line, at, key)
 
     def _take_turn_end(self, data: Data, key: str, line: int, at: float | None) -> None:
         self.state.hooked = False
 
     # Tokens.
-    def _tally(self, key: str) -> Tally:
-        return self.state.tallies.setdefault(key, Tally())
+    def _tally(self, key: str) -> TokenTally:
+        return self.state.tallies.setdefault(key, TokenTally())
 
     def _add_usage(self, response: str, used: Usage | None, model: str, key: str, line: int, at: float | None) -> None:
         if used is None:
             return
         self.draft(key).heading.reported = None  # the totals reported before are out of date
-        used = self._tally(key).take(response, used)
+        used = self._tally(key).add(response, used)
         if used is not None:
             self._add(key, AssistantMessage(line=line, at=at, text="", response=response, model=model, usage=used))
 
@@ -294,13 +296,13 @@ class CopilotParser(LinesParser[CopilotState, Line]):
         elif (totals := totals_of(data.modelMetrics)) is not None:
             others = sum((tally.total for owner, tally in self.state.tallies.items() if owner), Usage())
             self._add_total("", totals, others, line, at)
-        self.other("session.shutdown", line, at, key)
+        self.keep_record("session.shutdown", line, at, key)
 
     def _add_total(self, key: str, totals: Usage | None, others: Usage, line: int, at: float | None) -> None:
         if totals is None:
             return
         tally = self._tally(key)
-        rest = tally.close(totals, others)
+        rest = tally.take_totals(totals, others)
         if rest is None:
             return
         if rest != Usage():
@@ -310,7 +312,7 @@ class CopilotParser(LinesParser[CopilotState, Line]):
     # Compactions and rewinds.
     def _take_compaction(self, data: Data, key: str, line: int, at: float | None) -> None:
         if data.success is False:
-            self.other("session.compaction_complete", line, at, key)
+            self.keep_record("session.compaction_complete", line, at, key)
             return
         tokens = count(data.preCompactionTokens) or None
         summary, trigger = string(data.summaryContent), string(data.trigger)
@@ -327,7 +329,7 @@ class CopilotParser(LinesParser[CopilotState, Line]):
         if 0 < first < line:
             self._add(key, Rewind(line=line, at=at, after=first - 1))
         else:
-            self.other("session.snapshot_rewind", line, at, key)
+            self.keep_record("session.snapshot_rewind", line, at, key)
 
     # Changes of the session.
     def _take_session_context(self, data: Data, key: str, line: int, at: float | None) -> None:

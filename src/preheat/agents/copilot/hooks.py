@@ -8,23 +8,23 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from preheat.agents.claude_code.hooks import shared_files
+from preheat.agents.claude_code.hooks import claude_settings_files
 from preheat.agents.copilot.places import EVENTS, roots
 from preheat.agents.copilot.records import Data
-from preheat.agents.copilot.results import ending_of
+from preheat.agents.copilot.results import result_of
 from preheat.agents.hooking import (
     Client,
     Hooks,
+    HookStatus,
     Payload,
     Setup,
-    State,
-    capped,
-    decoded,
-    encoded,
+    cap_text,
+    common_event,
+    decode_payload,
+    encode_answer,
     fields,
-    flag,
-    named,
-    start,
+    is_true,
+    start_of,
     text,
 )
 from preheat.model.live import HookAnswer, HookEvent, HookName
@@ -43,7 +43,7 @@ _TOOLS = {
 
 def read(payload: bytes, at: float | None = None) -> HookEvent | None:
     """Read one event; tools get the names that they have in the session."""
-    body = decoded(payload)
+    body = decode_payload(payload)
     if body is None:
         return None
     session = text(body.get("session_id")) or text(body.get("sessionId"))
@@ -60,7 +60,7 @@ def read(payload: bytes, at: float | None = None) -> HookEvent | None:
         "subagent": text(body.get("agent_id")) or ("subagent" if name.startswith("subagent") else ""),
         **_event_fields(name, body),
     }
-    return named(name, body, "copilot", at, **values)
+    return common_event(name, body, "copilot", at, **values)
 
 
 def _transcript_path(session: str) -> str:
@@ -71,11 +71,11 @@ def _transcript_path(session: str) -> str:
 
 def _event_fields(name: HookName, body: Payload) -> dict[str, Any]:
     if name == "session_start":
-        return {"source": start(body.get("source")), "prompt": text(body.get("initial_prompt"))}
+        return {"source": start_of(body.get("source")), "prompt": text(body.get("initial_prompt"))}
     if name == "prompt":
         return {"prompt": text(body.get("prompt"))}
     if name == "stop":
-        return {"stop_again": flag(body.get("stop_hook_active"))}
+        return {"stop_again": is_true(body.get("stop_hook_active"))}
     if name not in ("before_tool", "after_tool", "tool_failed"):
         return {}
     tool = text(body.get("tool_name"))
@@ -87,7 +87,7 @@ def _event_fields(name: HookName, body: Payload) -> dict[str, Any]:
     if name == "after_tool":
         result = fields(body.get("tool_result"))
         content = {"content": text(result.get("text_result_for_llm"))}
-        ending = ending_of(Data(result=content, success=result.get("result_type") == "success"), hooked=False)
+        ending = result_of(Data(result=content, success=result.get("result_type") == "success"), has_hook_text=False)
         return {**found, "result": ending.text, "is_error": ending.is_error, "exit_code": ending.exit_code}
     return found
 
@@ -96,14 +96,14 @@ def write(event: HookEvent, answer: HookAnswer) -> bytes | None:
     """The answer, without an envelope; Copilot CLI shows no line to the person."""
     response: Payload = {}
     if event.name in ("session_start", "prompt", "before_tool", "after_tool", "tool_failed") and answer.context:
-        response["additionalContext"] = capped(answer.context, 9_000)  # its limit is in bytes, for all hooks together
+        response["additionalContext"] = cap_text(answer.context, 9_000)  # its limit is in bytes, for all hooks together
     if event.name == "before_tool" and answer.block:
-        response |= {"permissionDecision": "deny", "permissionDecisionReason": capped(answer.block)}
+        response |= {"permissionDecision": "deny", "permissionDecisionReason": cap_text(answer.block)}
     if event.name == "after_tool" and answer.output:
-        response["modifiedResult"] = {"textResultForLlm": capped(answer.output, 100_000), "resultType": "success"}
+        response["modifiedResult"] = {"textResultForLlm": cap_text(answer.output, 100_000), "resultType": "success"}
     if event.name == "stop" and answer.block and not event.stop_again:
-        response = {"decision": "block", "reason": capped(answer.block)}
-    return encoded(response)
+        response = {"decision": "block", "reason": cap_text(answer.block)}
+    return encode_answer(response)
 
 
 # Where the hooks are set up: a file of our own in a folder of hook files.
@@ -120,7 +120,7 @@ def entries(client: Client) -> dict[str, list[Payload]]:
     for event in _INSTALLED:
         matcher = {"matcher": _MATCHERS[event]} if event in _MATCHERS else {}
         seconds = 10 if event == "SessionStart" else 5
-        hook = {"type": "command", "bash": client.unfailing, "powershell": client.powershell, "timeoutSec": seconds}
+        hook = {"type": "command", "bash": client.safe_command, "powershell": client.powershell, "timeoutSec": seconds}
         found[event] = [{**matcher, **hook}]
     return found
 
@@ -137,14 +137,14 @@ def settings_files(environment: Mapping[str, str], project: str) -> list[str]:
     """Copilot's own files, and Claude Code's settings in the project."""
     return [
         user_file(environment),
-        *([project_file(project), *shared_files(environment, project)[1:]] if project else []),
+        *([project_file(project), *claude_settings_files(environment, project)[1:]] if project else []),
     ]
 
 
-def state(environment: Mapping[str, str], project: str, path: str, settings: Payload) -> State:
-    if flag(settings.get("disableAllHooks")):
-        return State("no", f"`disableAllHooks` is set in {path}")
-    return State("yes")
+def hook_status(environment: Mapping[str, str], project: str, path: str, settings: Payload) -> HookStatus:
+    if is_true(settings.get("disableAllHooks")):
+        return HookStatus("no", f"`disableAllHooks` is set in {path}")
+    return HookStatus("yes")
 
 
 HOOKS = Hooks(
@@ -155,12 +155,12 @@ HOOKS = Hooks(
         user_file=user_file,
         project_file=project_file,
         entries=entries,
-        beside={"version": 1},
-        obeys=settings_files,
-        double="Copilot CLI runs the hooks of a project's `.claude` settings as well; Preheat leaves those calls unanswered, so "
+        extra_settings={"version": 1},
+        settings_files=settings_files,
+        duplicate_advice="Copilot CLI runs the hooks of a project's `.claude` settings as well; Preheat leaves those calls unanswered, so "
         "they cost a few milliseconds and no more. `preheat uninstall claude_code --project` takes them out.",
         next_steps=("New sessions have them at once.",),
-        state=state,
-        tried="1.0.102",
+        status=hook_status,
+        tested_version="1.0.102",
     ),
 )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from preheat.agents.places import Found, Places, files_below
-from preheat.settings import home
+from preheat.agents.places import Places, SourceFile, files_below
+from preheat.settings import home_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,11 +16,11 @@ EVENTS = "events.jsonl"
 
 def roots(environment: Mapping[str, str]) -> list[str]:
     """`COPILOT_HOME`, else `~/.copilot`."""
-    base = environment.get("COPILOT_HOME") or os.path.join(home(environment), ".copilot")
+    base = environment.get("COPILOT_HOME") or os.path.join(home_folder(environment), ".copilot")
     return [os.path.join(base, "session-state")]
 
 
-def discover(root: str) -> Iterator[Found]:
+def discover(root: str) -> Iterator[SourceFile]:
     """The events of every session; early versions wrote `<session>.jsonl` without a folder."""
     for found in files_below(root, (".jsonl",), depth=1):
         if os.path.basename(found.path) == EVENTS or os.path.dirname(found.path) == root.rstrip("/\\"):

@@ -2,7 +2,7 @@
 
 from preheat.agents.chat import mapping, string
 from preheat.agents.copilot.events import CopilotParser
-from preheat.agents.parsing import loose
+from preheat.agents.parsing import decode_json
 from preheat.agents.reader import Framing
 
 _FIELDS = {"type", "data", "id", "timestamp", "parentId"}
@@ -20,7 +20,7 @@ class CopilotReader:
     def detect(self, head: bytes, path: str) -> bool:
         for line in head.split(b"\n", 3)[:3]:
             try:
-                record = mapping(loose(line))
+                record = mapping(decode_json(line))
             except (ValueError, RecursionError):
                 continue
             kind, data = string(record.get("type")), record.get("data")

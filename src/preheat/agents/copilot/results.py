@@ -20,7 +20,7 @@ _RUNNING = re.compile(
 _GUIDANCE = re.compile(r'\n\nTool "[^"\n]{1,200}" (?:succeeded|failed)\. Additional guidance from \w{1,40} hooks:\n')
 
 
-class Ending(NamedTuple):
+class RecordedResult(NamedTuple):
     """The program's own record of a finished call."""
 
     text: str
@@ -31,11 +31,11 @@ class Ending(NamedTuple):
     """The program's own line after the text."""
 
 
-def ending_of(data: Data, hooked: bool) -> Ending:
+def result_of(data: Data, has_hook_text: bool) -> RecordedResult:
     """Read a completion. `hooked`: a hook has added a text since the last one, which is cut off the end of the result."""
     result, error = mapping(data.result), mapping(data.error)
     text = string(result.get("content")) or string(data.result)
-    if hooked:
+    if has_hook_text:
         text = _without_guidance(text)
     exit_code = _stated_exit_code(data, result)
     last_line = _EXIT_LINE.search(text, max(0, len(text) - 200))
@@ -55,7 +55,7 @@ def ending_of(data: Data, hooked: bool) -> Ending:
     if string(properties.get("shell_error_category")):
         detail["category"] = string(properties.get("shell_error_category"))[:100]
     is_error = not data.success if isinstance(data.success, bool) else None
-    return Ending(text, is_error, exit_code, detail, trailer)
+    return RecordedResult(text, is_error, exit_code, detail, trailer)
 
 
 def _stated_exit_code(data: Data, result: dict[str, Any]) -> int | None:

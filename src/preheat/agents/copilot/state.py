@@ -2,11 +2,11 @@
 
 import msgspec
 
-from preheat.agents.copilot.tokens import Tally
-from preheat.agents.parsing import State
+from preheat.agents.copilot.tokens import TokenTally
+from preheat.agents.parsing import ParserState
 
 
-class Call(msgspec.Struct):
+class OpenCall(msgspec.Struct):
     """A call without a result so far."""
 
     own: str
@@ -18,10 +18,10 @@ class Call(msgspec.Struct):
     """The program made it in the model's name, to report on a background command."""
 
 
-class CopilotState(State):
+class CopilotState(ParserState):
     known: bool = False
     """The session's first event was read."""
-    open: dict[str, Call] = msgspec.field(default_factory=dict)
+    open: dict[str, OpenCall] = msgspec.field(default_factory=dict)
     seen: set[str] = msgspec.field(default_factory=set)
     """The ids of all calls so far, by agent."""
     owners: dict[str, str] = msgspec.field(default_factory=dict)
@@ -31,7 +31,7 @@ class CopilotState(State):
     denied: dict[str, str] = msgspec.field(default_factory=dict)
     children: dict[str, str] = msgspec.field(default_factory=dict)
     """The agent that a call started; early versions name only the call."""
-    tallies: dict[str, Tally] = msgspec.field(default_factory=dict)
+    tallies: dict[str, TokenTally] = msgspec.field(default_factory=dict)
     by_record: bool = False
     """There are records of single responses, so other token counts are ignored."""
     prompts: dict[str, int] = msgspec.field(default_factory=dict)

@@ -14,14 +14,14 @@ from preheat.agents.copilot.records import Data
 from preheat.model.session import Usage
 
 
-class Tally(msgspec.Struct):
+class TokenTally(msgspec.Struct):
     """The usage of one session (or subagent) so far, by response."""
 
     stated: dict[str, Usage] = msgspec.field(default_factory=dict)
     closed: Usage = msgspec.field(default_factory=Usage)
     """The usage when totals were last read."""
 
-    def take(self, response: str, used: Usage) -> Usage | None:
+    def add(self, response: str, used: Usage) -> Usage | None:
         """Add the usage of a response; None if it is not new."""
         before = self.stated.get(response)
         if before is not None and before.total >= used.total:
@@ -33,7 +33,7 @@ class Tally(msgspec.Struct):
     def total(self) -> Usage:
         return sum(self.stated.values(), Usage())
 
-    def close(self, totals: Usage, others: Usage) -> Usage | None:
+    def take_totals(self, totals: Usage, others: Usage) -> Usage | None:
         """Read the totals at the end: the usage beyond that of the single responses, or None if the totals are too small.
 
         `others` is the usage of subagents, where the totals are for all agents together. Versions that count from zero

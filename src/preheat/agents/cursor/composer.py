@@ -9,10 +9,10 @@ from urllib.parse import unquote, urlsplit
 
 import msgspec
 
-from preheat.agents.chat import Asked, Joiner, count, mapping, sequence, string
-from preheat.agents.cursor.results import ending_of, given
+from preheat.agents.chat import CallMatcher, RequestedCall, count, mapping, sequence, string
+from preheat.agents.cursor.results import arguments_of_call, result_of
 from preheat.agents.cursor.tools import SPAWN_TOOLS, kind_of
-from preheat.agents.parsing import LinesParser, State, origin_of, seconds
+from preheat.agents.parsing import LinesParser, ParserState, epoch_seconds, origin_of
 from preheat.model.session import (
     AssistantMessage,
     Other,
@@ -27,32 +27,32 @@ from preheat.model.session import (
 _USER, _ASSISTANT = 1, 2
 
 
-class Record(msgspec.Struct):
+class ComposerLine(msgspec.Struct):
     """One line of a dumped conversation."""
 
     table: str = ""
     row: dict[str, Any] = {}
 
 
-class ComposerState(State):
-    joiner: Joiner = msgspec.field(default_factory=Joiner)
+class ComposerState(ParserState):
+    joiner: CallMatcher = msgspec.field(default_factory=CallMatcher)
     seen: set[str] = msgspec.field(default_factory=set)
 
 
-class ComposerParser(LinesParser[ComposerState, Record]):
+class ComposerParser(LinesParser[ComposerState, ComposerLine]):
     """Folds one conversation."""
 
     agent = "cursor"
-    record_type = Record
+    record_type = ComposerLine
     state_type = ComposerState
 
-    def record(self, record: Record, line: int) -> None:
+    def record(self, record: ComposerLine, line: int) -> None:
         if record.table == "composer":
             self._composer(record.row, line)
         elif record.table == "bubble":
             self._bubble(record.row, line)
         else:
-            self.other(record.table or "unknown", line)
+            self.keep_record(record.table or "unknown", line)
 
     def _composer(self, row: dict[str, Any], line: int) -> None:
         heading = self.draft().heading
@@ -62,14 +62,14 @@ class ComposerParser(LinesParser[ComposerState, Record]):
         heading.model = "" if model == "default" else model
         heading.branch = string(row.get("createdOnBranch"))
         heading.project = _path(mapping(mapping(row.get("workspaceIdentifier")).get("uri")))
-        heading.seen(seconds(row.get("createdAt")))
-        heading.seen(seconds(row.get("lastUpdatedAt")))
+        heading.include_time(epoch_seconds(row.get("createdAt")))
+        heading.include_time(epoch_seconds(row.get("lastUpdatedAt")))
         heading.starter = "human"
         parent = string(mapping(row.get("subagentInfo")).get("parentComposerId"))
         if parent:
             heading.parent, heading.relation, heading.starter = parent, "subagent", "unknown"
         if "unreadable" in row:
-            self.problem("the conversation's own record is no JSON object; kept as it is", line)
+            self.add_problem("the conversation's own record is no JSON object; kept as it is", line)
         self.draft().events.append(Other(line=line, name="composer", raw=row))
 
     # Bubbles.
@@ -80,12 +80,12 @@ class ComposerParser(LinesParser[ComposerState, Record]):
         self.state.seen.add(name)
         if "missing" in row or "unreadable" in row:
             what = "is not there" if "missing" in row else "is no JSON object; kept as it is"
-            self.problem(f"message `{name}` {what}", line)
-            self.other("bubble", line)
+            self.add_problem(f"message `{name}` {what}", line)
+            self.keep_record("bubble", line)
             return
         heading = self.draft().heading
-        at = seconds(row.get("createdAt"))
-        heading.seen(at)
+        at = epoch_seconds(row.get("createdAt"))
+        heading.include_time(at)
         places = [string(uri) for uri in sequence(row.get("workspaceUris"))]
         heading.project = heading.project or next((_path({"external": uri}) for uri in places if uri), "")
         if row.get("type") == _USER:
@@ -93,7 +93,7 @@ class ComposerParser(LinesParser[ComposerState, Record]):
         elif row.get("type") == _ASSISTANT:
             self._assistant(row, name, line, at)
         else:
-            self.other("bubble", line, at)
+            self.keep_record("bubble", line, at)
 
     def _user(self, row: dict[str, Any], line: int, at: float | None) -> None:
         text = string(row.get("text"))
@@ -121,19 +121,19 @@ class ComposerParser(LinesParser[ComposerState, Record]):
         if isinstance(former, dict) and (former.get("name") or former.get("tool")):
             self._call(former, name, line, at)
         if len(draft.events) == before:
-            self.other("bubble", line, at)
+            self.keep_record("bubble", line, at)
 
     def _call(self, former: dict[str, Any], name: str, line: int, at: float | None) -> None:
         tool = string(former.get("name")) or f"tool {former.get('tool')}"
-        requested = Asked(string(former.get("toolCallId")) or name, tool, given(former))
-        call_id = self.state.joiner.opened(requested, name)
+        requested = RequestedCall(string(former.get("toolCallId")) or name, tool, arguments_of_call(former))
+        call_id = self.state.joiner.open_call(requested, name)
         draft = self.draft()
         draft.events.append(
             ToolCall(
                 line=line, at=at, call_id=call_id, tool=tool, kind=kind_of(tool), input=requested.input, response=name
             )
         )
-        ending = ending_of(former)
+        ending = result_of(former)
         if ending is None:
             return  # still running, or its end was not recorded
         draft.events.append(
@@ -147,8 +147,8 @@ class ComposerParser(LinesParser[ComposerState, Record]):
                 detail=ending.detail,
             )
         )
-        if ending.agent and tool in SPAWN_TOOLS:
-            draft.events.append(Spawn(line=line, at=at, session=ending.agent, call_id=call_id))
+        if ending.spawned_session and tool in SPAWN_TOOLS:
+            draft.events.append(Spawn(line=line, at=at, session=ending.spawned_session, call_id=call_id))
 
 
 def _usage(value: object) -> Usage | None:

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from preheat.agents.chat import mapping, sequence, string
-from preheat.agents.databases import digest, line_of, opened, rows, text
-from preheat.agents.parsing import loose
-from preheat.agents.reader import Part
+from preheat.agents.databases import decode_text, digest_of, line_of, open_read_only, rows
+from preheat.agents.parsing import decode_json
+from preheat.agents.reader import DatabasePart
 from preheat.errors import SourceUnreadable
 
 TABLE = "cursorDiskKV"
@@ -36,15 +36,15 @@ _LEFT_OUT = frozenset(
 )  # fmt: skip
 
 
-def is_own(path: str) -> bool:
+def is_cursor_database(path: str) -> bool:
     """Whether a database has Cursor's table. Raises SourceUnreadable."""
-    with opened(path) as database:
+    with open_read_only(path) as database:
         return _has_table(database)
 
 
-def parts(path: str) -> list[Part]:
+def parts(path: str) -> list[DatabasePart]:
     """The conversations, each with a stamp of its row numbers: every write of a row gives it a new number."""
-    with opened(path) as database:
+    with open_read_only(path) as database:
         _check(database)
         known: dict[str, list[Any]] = {}
         query = (
@@ -52,20 +52,20 @@ def parts(path: str) -> list[Part]:
             f" FROM {TABLE} WHERE key >= ? AND key < ?"
         )
         for row in rows(database, query, *_span(_COMPOSER)):
-            known[text(row[0])[len(_COMPOSER) :]] = [*row[1:]]
+            known[decode_text(row[0])[len(_COMPOSER) :]] = [*row[1:]]
         # Answered from the index alone: the values are what makes these databases large.
         query = f"SELECT key, rowid FROM {TABLE} WHERE key >= ? AND key < ? ORDER BY key"  # noqa: S608
         for row in rows(database, query, *_span(_BUBBLE)):
-            facts = known.get(text(row[0])[len(_BUBBLE) :].partition(":")[0])
+            facts = known.get(decode_text(row[0])[len(_BUBBLE) :].partition(":")[0])
             if facts is not None:
                 facts.append(row[1])
     # The editor creates an empty conversation whenever somebody opens the panel: these are left out.
-    return [Part(name, digest(facts)) for name, facts in known.items() if len(facts) > _FACTS or facts[2]]
+    return [DatabasePart(name, digest_of(facts)) for name, facts in known.items() if len(facts) > _FACTS or facts[2]]
 
 
 def dump(path: str, part: str) -> Iterator[bytes]:
     """One conversation's rows as lines, all from the same point in time."""
-    with opened(path) as database:
+    with open_read_only(path) as database:
         _check(database)
         composer = _value(database, f"{_COMPOSER}{part}")
         composer_fields = mapping(composer)
@@ -96,9 +96,9 @@ def _value(database: sqlite3.Connection, key: str) -> Any:
     row = rows(database, f"SELECT value FROM {TABLE} WHERE key = ?", key).fetchone()  # noqa: S608
     if row is None or row[0] is None:
         return None
-    value = text(row[0])
+    value = decode_text(row[0])
     try:
-        return loose(value.encode("utf-8", "replace"))
+        return decode_json(value.encode("utf-8", "replace"))
     except (ValueError, RecursionError):
         return value
 
@@ -119,7 +119,7 @@ def _older_tools(composer: dict[str, Any]) -> dict[str, Any]:
         bubbles = mapping(mapping(capability).get("data")).get("bubbleDataMap")
         if isinstance(bubbles, str):
             try:
-                bubbles = loose(bubbles.encode("utf-8", "replace"))
+                bubbles = decode_json(bubbles.encode("utf-8", "replace"))
             except (ValueError, RecursionError):
                 continue
         found.update(mapping(bubbles))

@@ -7,25 +7,25 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from preheat.agents.claude_code.hooks import shared_files
+from preheat.agents.claude_code.hooks import claude_settings_files
 from preheat.agents.hooking import (
     Client,
     Hooks,
+    HookStatus,
     Payload,
     Setup,
-    State,
-    capped,
-    decoded,
-    encoded,
+    cap_text,
+    common_event,
+    decode_payload,
+    encode_answer,
     fields,
-    joined,
-    named,
     number,
+    result_text,
     seconds,
     text,
 )
 from preheat.model.live import HookAnswer, HookEvent, HookName
-from preheat.settings import home
+from preheat.settings import home_folder
 
 _EVENTS: dict[str, HookName] = {
     "sessionStart": "session_start", "beforeSubmitPrompt": "prompt", "preToolUse": "before_tool", "postToolUse": "after_tool",
@@ -37,7 +37,7 @@ _OUTPUTS = ("output", "stdout", "contents", "content", "result", "text")
 
 def read(payload: bytes, at: float | None = None) -> HookEvent | None:
     """Read one event."""
-    payload_fields = decoded(payload)
+    payload_fields = decode_payload(payload)
     if payload_fields is None:
         return None
     session = text(payload_fields.get("conversation_id")) or text(payload_fields.get("session_id"))
@@ -51,7 +51,7 @@ def read(payload: bytes, at: float | None = None) -> HookEvent | None:
         "cwd": text(payload_fields.get("cwd")) or (folders[0] if folders else ""),
         **_specific_fields(name, payload_fields),
     }
-    return named(name, payload_fields, "cursor", at, **event_fields)
+    return common_event(name, payload_fields, "cursor", at, **event_fields)
 
 
 def _specific_fields(name: HookName, payload_fields: Payload) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def _specific_fields(name: HookName, payload_fields: Payload) -> dict[str, Any]:
         code = number(structured.get("exitCode"))
         return {
             **call_fields,
-            "result": joined(output) if result is None else result,
+            "result": result_text(output) if result is None else result,
             "is_error": False,
             "exit_code": code,
         }
@@ -98,16 +98,16 @@ def write(event: HookEvent, answer: HookAnswer) -> bytes | None:
     """Write the answer; Cursor takes none to a prompt, and no text for the person."""
     reply: Payload = {}
     if event.name in ("session_start", "after_tool", "tool_failed") and answer.context:
-        reply["additional_context"] = capped(answer.context)
+        reply["additional_context"] = cap_text(answer.context)
     if event.name == "before_tool" and answer.block:
         reply = {
             "permission": "deny",
-            "agent_message": capped(answer.block),
-            "user_message": capped(answer.block, 1_000),
+            "agent_message": cap_text(answer.block),
+            "user_message": cap_text(answer.block, 1_000),
         }
     if event.name == "stop" and answer.block and not event.stop_again:
-        reply["followup_message"] = capped(answer.block)
-    return encoded(reply)
+        reply["followup_message"] = cap_text(answer.block)
+    return encode_answer(reply)
 
 
 # Where they are set up.
@@ -123,21 +123,21 @@ def entries(client: Client) -> dict[str, list[Payload]]:
 
 
 def user_file(environment: Mapping[str, str]) -> str:
-    return os.path.join(home(environment), ".cursor", "hooks.json")
+    return os.path.join(home_folder(environment), ".cursor", "hooks.json")
 
 
 def project_file(project: str) -> str:
     return os.path.join(project, ".cursor", "hooks.json")
 
 
-def obeys(environment: Mapping[str, str], project: str) -> list[str]:
+def settings_files(environment: Mapping[str, str], project: str) -> list[str]:
     """Cursor's own files, and all of Claude Code's settings."""
     own_files = [user_file(environment), *([project_file(project)] if project else [])]
-    return own_files + shared_files(environment, project)
+    return own_files + claude_settings_files(environment, project)
 
 
-def state(environment: Mapping[str, str], project: str, path: str, settings: Payload) -> State:
-    return State("unknown", "Cursor says nothing in files; its settings have a page for hooks")
+def hook_status(environment: Mapping[str, str], project: str, path: str, settings: Payload) -> HookStatus:
+    return HookStatus("unknown", "Cursor says nothing in files; its settings have a page for hooks")
 
 
 HOOKS = Hooks(
@@ -148,11 +148,11 @@ HOOKS = Hooks(
         user_file=user_file,
         project_file=project_file,
         entries=entries,
-        beside={"version": 1},
-        obeys=obeys,
-        double="Cursor runs the hooks in Claude Code's settings as well; Preheat leaves those calls unanswered, so they cost a "
+        extra_settings={"version": 1},
+        settings_files=settings_files,
+        duplicate_advice="Cursor runs the hooks in Claude Code's settings as well; Preheat leaves those calls unanswered, so they cost a "
         "few milliseconds and no more. In Cursor's settings the inclusion of third-party configurations turns that off.",
         next_steps=("Cursor reads the file anew when it changes; its settings have a page that shows what ran.",),
-        state=state,
+        status=hook_status,
     ),
 )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
-from preheat.agents.places import Found, Places, files_below, found_at
-from preheat.settings import home
+from preheat.agents.places import Places, SourceFile, files_below, source_at
+from preheat.settings import home_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,22 +18,22 @@ TRANSCRIPTS = "agent-transcripts"
 
 def roots(environment: Mapping[str, str]) -> list[str]:
     """The folder of the agent's projects, and the editor's storage folder of this platform."""
-    projects = os.path.join(home(environment), ".cursor", "projects")
+    projects = os.path.join(home_folder(environment), ".cursor", "projects")
     return [projects, os.path.join(_application(environment), "Cursor", "User", "globalStorage")]
 
 
 def _application(environment: Mapping[str, str]) -> str:
     if sys.platform == "darwin":
-        return os.path.join(home(environment), "Library", "Application Support")
+        return os.path.join(home_folder(environment), "Library", "Application Support")
     if sys.platform == "win32":
-        return environment.get("APPDATA") or os.path.join(home(environment), "AppData", "Roaming")
-    return environment.get("XDG_CONFIG_HOME") or os.path.join(home(environment), ".config")
+        return environment.get("APPDATA") or os.path.join(home_folder(environment), "AppData", "Roaming")
+    return environment.get("XDG_CONFIG_HOME") or os.path.join(home_folder(environment), ".config")
 
 
-def discover(root: str) -> Iterator[Found]:
+def discover(root: str) -> Iterator[SourceFile]:
     """The transcripts of every project below the root, or the database in it."""
     if os.path.basename(root) == "globalStorage":
-        found = found_at(os.path.join(root, DATABASE))
+        found = source_at(os.path.join(root, DATABASE))
         if found is not None:
             yield found
         return

@@ -11,7 +11,7 @@ from preheat.agents.cursor.places import DATABASE
 from preheat.agents.cursor.transcript import TranscriptParser
 from preheat.agents.databases import MAGIC
 from preheat.agents.outline import CUT, beginning_of, outline
-from preheat.agents.reader import Framing, Parser, Part
+from preheat.agents.reader import DatabasePart, Framing, Parser
 from preheat.errors import SourceUnreadable
 
 _KEYS = frozenset(("role", "message"))
@@ -30,7 +30,7 @@ class CursorReader:
         if self.framing(path) == "database":
             try:
                 # The table may still be in the log beside the file, so its first bytes do not tell.
-                return head.startswith(MAGIC) and database.is_own(path)
+                return head.startswith(MAGIC) and database.is_cursor_database(path)
             except SourceUnreadable:
                 return os.path.basename(path) == DATABASE
         first = outline(head)
@@ -45,7 +45,7 @@ class CursorReader:
     def parser(self, path: str, part: str = "") -> Parser:
         return ComposerParser(path) if self.framing(path) == "database" else TranscriptParser(path)
 
-    def parts(self, path: str) -> list[Part]:
+    def parts(self, path: str) -> list[DatabasePart]:
         return database.parts(path)
 
     def dump(self, path: str, part: str) -> Iterator[bytes]:

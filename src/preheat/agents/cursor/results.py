@@ -7,46 +7,46 @@ import json
 from typing import Any, NamedTuple
 
 from preheat.agents.chat import mapping, string
-from preheat.agents.parsing import arguments, loose
+from preheat.agents.parsing import arguments_of, decode_json
 
 _ENDED = ("completed", "error", "cancelled")
 _LARGEST_CODE = 2**31
 _SHORT = 500
 
 
-class Ending(NamedTuple):
+class RecordedResult(NamedTuple):
     """How a call ended, by the editor's record of it."""
 
     text: str
     is_error: bool | None
     exit_code: int | None
     detail: dict[str, Any]
-    agent: str
+    spawned_session: str
     """The session that the call started, if any."""
 
 
-def given(former: dict[str, Any]) -> dict[str, Any]:
+def arguments_of_call(recorded: dict[str, Any]) -> dict[str, Any]:
     """The arguments of a call as the model wrote them, else as the editor parsed them."""
     for name in ("rawArgs", "params"):
-        value = former.get(name)
+        value = recorded.get(name)
         if value not in (None, "", "{}", {}):
-            return arguments(value)
+            return arguments_of(value)
     return {}
 
 
-def ending_of(former: dict[str, Any]) -> Ending | None:
+def result_of(recorded: dict[str, Any]) -> RecordedResult | None:
     """How a call ended; None if it has not ended."""
-    status = string(former.get("status"))
-    raw = former.get("result")
+    status = string(recorded.get("status"))
+    raw = recorded.get("result")
     if status not in _ENDED and raw in (None, ""):
         return None
     result = _object(raw)
-    error = _error_text(former.get("error"))
+    error = _error_text(recorded.get("error"))
     result_text = raw if isinstance(raw, str) else json.dumps(raw) if raw is not None else ""
     output = next((result[name] for name in ("output", "contents") if isinstance(result.get(name), str)), result_text)
     text = output or error
     detail: dict[str, Any] = {"status": status} if status else {}
-    decision = string(former.get("userDecision"))
+    decision = string(recorded.get("userDecision"))
     if decision:
         detail["user_decision"] = decision
     is_refused = result.get("rejected") is True or decision == "rejected"
@@ -54,12 +54,14 @@ def ending_of(former: dict[str, Any]) -> Ending | None:
         detail["rejected"] = True
     if error:
         detail["error"] = error[:_SHORT]
-    displayed_status = string(mapping(former.get("additionalData")).get("status"))
+    displayed_status = string(mapping(recorded.get("additionalData")).get("status"))
     if displayed_status and displayed_status not in (status, "success"):
         detail["shown_as"] = displayed_status
     # A cancelled call neither worked nor failed.
     failed = {"completed": False, "error": True}.get(status)
-    return Ending(text, True if is_refused else failed, _exit_code(result), detail, string(result.get("agentId")))
+    return RecordedResult(
+        text, True if is_refused else failed, _exit_code(result), detail, string(result.get("agentId"))
+    )
 
 
 def _exit_code(result: dict[str, Any]) -> int | None:
@@ -74,7 +76,7 @@ def _exit_code(result: dict[str, Any]) -> int | None:
 def _object(value: object) -> dict[str, Any]:
     if isinstance(value, str) and value.lstrip()[:1] == "{":
         try:
-            value = loose(value.encode("utf-8", "replace"))
+            value = decode_json(value.encode("utf-8", "replace"))
         except (ValueError, RecursionError):
             return {}
     return mapping(value)

@@ -9,17 +9,17 @@ from typing import Any
 
 import msgspec
 
-from preheat.agents.chat import Asked, Joiner, images_in, mapping, string, text_of
+from preheat.agents.chat import CallMatcher, RequestedCall, images_in, mapping, string, text_of
 from preheat.agents.cursor.places import TRANSCRIPTS
 from preheat.agents.cursor.tools import kind_of
-from preheat.agents.parsing import LinesParser, State, arguments, origin_of
+from preheat.agents.parsing import LinesParser, ParserState, arguments_of, origin_of
 from preheat.model.session import AssistantMessage, Reasoning, ToolCall, ToolResult, UserMessage
 
 _QUERY = re.compile(r"<user_query>\s*(.*?)\s*</user_query>", re.DOTALL)
 _THOUGHTS = ("thinking", "reasoning")
 
 
-class Line(msgspec.Struct):
+class TranscriptLine(msgspec.Struct):
     """One line, as far as it is read."""
 
     role: Any = None
@@ -27,18 +27,18 @@ class Line(msgspec.Struct):
     type: Any = None
 
 
-class TranscriptState(State):
-    joiner: Joiner = msgspec.field(default_factory=Joiner)
+class TranscriptState(ParserState):
+    joiner: CallMatcher = msgspec.field(default_factory=CallMatcher)
 
 
-class TranscriptParser(LinesParser[TranscriptState, Line]):
+class TranscriptParser(LinesParser[TranscriptState, TranscriptLine]):
     """Folds one transcript, whose session, project and parent are known by its path only."""
 
     agent = "cursor"
-    record_type = Line
+    record_type = TranscriptLine
     state_type = TranscriptState
 
-    def record(self, record: Line, line: int) -> None:
+    def record(self, record: TranscriptLine, line: int) -> None:
         heading = self.draft().heading
         if not heading.id:
             self._name()
@@ -49,8 +49,8 @@ class TranscriptParser(LinesParser[TranscriptState, Line]):
             self._user(message["content"], line)
         else:
             if record.type == "turn_ended":
-                self.state.joiner.give_up()  # the turn has ended, so no more results come
-            self.other(string(record.type) or string(record.role) or "record", line)
+                self.state.joiner.drop_open_calls()  # the turn has ended, so no more results come
+            self.keep_record(string(record.type) or string(record.role) or "record", line)
 
     def _name(self) -> None:
         heading = self.draft().heading
@@ -105,8 +105,8 @@ class TranscriptParser(LinesParser[TranscriptState, Line]):
                 self._result(block, line)
 
     def _call(self, block: dict[str, Any], place: str, response: str, line: int) -> None:
-        requested = Asked(string(block.get("id")), string(block.get("name")), arguments(block.get("input")))
-        call_id = self.state.joiner.opened(requested, place)
+        requested = RequestedCall(string(block.get("id")), string(block.get("name")), arguments_of(block.get("input")))
+        call_id = self.state.joiner.open_call(requested, place)
         kind = kind_of(requested.tool)
         self.draft().events.append(
             ToolCall(
@@ -115,9 +115,9 @@ class TranscriptParser(LinesParser[TranscriptState, Line]):
         )
 
     def _result(self, block: dict[str, Any], line: int) -> None:
-        call_id = self.state.joiner.closed(string(block.get("tool_use_id")), string(block.get("name")))
+        call_id = self.state.joiner.close_call(string(block.get("tool_use_id")), string(block.get("name")))
         if not call_id:
-            self.other("result without a call", line)
+            self.keep_record("result without a call", line)
             return
         flag = block.get("is_error")
         self.draft().events.append(

@@ -10,23 +10,23 @@ from collections.abc import Mapping
 from typing import Any
 
 from preheat.agents.gemini.places import roots
-from preheat.agents.gemini.results import outcome
+from preheat.agents.gemini.results import result_of
 from preheat.agents.gemini.tools import SHELL
 from preheat.agents.hooking import (
     UNANSWERED,
     Client,
     Hooks,
+    HookStatus,
     Payload,
     Setup,
-    State,
-    capped,
-    decoded,
-    encoded,
+    cap_text,
+    common_event,
+    decode_payload,
+    encode_answer,
     fields,
-    flag,
-    joined,
-    named,
-    start,
+    is_true,
+    result_text,
+    start_of,
     text,
 )
 from preheat.model.live import HookAnswer, HookEvent, HookName
@@ -42,7 +42,7 @@ _NAME = "preheat"
 
 def read(payload: bytes, at: float | None = None) -> HookEvent | None:
     """Read one event."""
-    payload_fields = decoded(payload)
+    payload_fields = decode_payload(payload)
     if payload_fields is None or not text(payload_fields.get("session_id")):
         return None
     name = _EVENTS.get(text(payload_fields.get("hook_event_name")), "other")
@@ -52,11 +52,11 @@ def read(payload: bytes, at: float | None = None) -> HookEvent | None:
 def _event(name: HookName, payload_fields: Payload, at: float | None) -> HookEvent:
     event_fields: dict[str, Any] = {}
     if name == "session_start":
-        event_fields["source"] = start(payload_fields.get("source"))
+        event_fields["source"] = start_of(payload_fields.get("source"))
     elif name == "prompt":
         event_fields["prompt"] = _OWN_CONTEXT.sub("", text(payload_fields.get("prompt")))
     elif name == "stop":
-        event_fields["stop_again"] = flag(payload_fields.get("stop_hook_active"))
+        event_fields["stop_again"] = is_true(payload_fields.get("stop_hook_active"))
     elif name in ("before_tool", "after_tool"):
         # Calls have no ids: the time tells two equal calls from one call that is reported twice.
         event_fields |= {
@@ -68,14 +68,14 @@ def _event(name: HookName, payload_fields: Payload, at: float | None) -> HookEve
         response = fields(payload_fields.get("tool_response"))
         error = fields(response.get("error"))
         status = "error" if error else "success"
-        result = text(error.get("message")) or joined(response.get("llmContent")) or ""
+        result = text(error.get("message")) or result_text(response.get("llmContent")) or ""
         recorded_call = {
             "name": event_fields["tool"],
             "status": status,
             "result": result,
             "resultDisplay": response.get("returnDisplay"),
         }
-        tool_result = outcome(recorded_call, "")
+        tool_result = result_of(recorded_call, "")
         event_fields |= {
             "result": tool_result.text,
             "is_error": tool_result.is_error,
@@ -83,7 +83,7 @@ def _event(name: HookName, payload_fields: Payload, at: float | None) -> HookEve
         }
         event_fields["interrupted"] = tool_result.detail.get("exception") == "interrupted"
         name = "tool_failed" if error else name
-    return named(name, payload_fields, "gemini", at, **event_fields)
+    return common_event(name, payload_fields, "gemini", at, **event_fields)
 
 
 def write(event: HookEvent, answer: HookAnswer) -> bytes | None:
@@ -94,20 +94,20 @@ def write(event: HookEvent, answer: HookAnswer) -> bytes | None:
     if event.name == "stop":
         person = person or answer.context
         if answer.block and not event.stop_again:
-            reply = {"decision": "deny", "reason": capped(answer.block)}
+            reply = {"decision": "deny", "reason": cap_text(answer.block)}
     elif event.name == "before_tool":
         if answer.block:
-            reply = {"decision": "deny", "reason": capped(answer.block)}
+            reply = {"decision": "deny", "reason": cap_text(answer.block)}
     elif event.name in ("session_start", "prompt", "after_tool"):
         if answer.context:
-            specific_answer["additionalContext"] = capped(answer.context)
+            specific_answer["additionalContext"] = cap_text(answer.context)
         if answer.output and event.name == "after_tool":
-            reply = {"decision": "deny", "reason": capped(answer.output, 100_000)}
+            reply = {"decision": "deny", "reason": cap_text(answer.output, 100_000)}
     if specific_answer:
-        reply["hookSpecificOutput"] = {"hookEventName": event.told_as, **specific_answer}
+        reply["hookSpecificOutput"] = {"hookEventName": event.host_event, **specific_answer}
     if person and event.name not in UNANSWERED:
-        reply["systemMessage"] = capped(person, 1_000)
-    return encoded(reply)
+        reply["systemMessage"] = cap_text(person, 1_000)
+    return encode_answer(reply)
 
 
 # Where they are set up.
@@ -138,22 +138,22 @@ def project_file(project: str) -> str:
     return os.path.join(project, ".gemini", "settings.json")
 
 
-def obeys(environment: Mapping[str, str], project: str) -> list[str]:
+def settings_files(environment: Mapping[str, str], project: str) -> list[str]:
     return [user_file(environment), *([project_file(project)] if project else [])]
 
 
-def state(environment: Mapping[str, str], project: str, path: str, settings: Payload) -> State:
+def hook_status(environment: Mapping[str, str], project: str, path: str, settings: Payload) -> HookStatus:
     """Whether the hooks run: they may be off altogether or by name, and none runs in a folder that is not trusted."""
     configuration = fields(settings.get("hooksConfig"))
     disabled = configuration.get("disabled")
     if configuration.get("enabled") is False or (isinstance(disabled, list) and _NAME in disabled):
-        return State("no", f"they are turned off under `hooksConfig` in {path}")
+        return HookStatus("no", f"they are turned off under `hooksConfig` in {path}")
     security = fields(fields(settings.get("security")).get("folderTrust"))
     if security.get("enabled") is False or not project:
-        return State("yes")
+        return HookStatus("yes")
     if _trusted(environment, project) is False:
-        return State("no", "this folder is not trusted in Gemini CLI: `/permissions` there changes that")
-    return State("yes")
+        return HookStatus("no", "this folder is not trusted in Gemini CLI: `/permissions` there changes that")
+    return HookStatus("yes")
 
 
 def _trusted(environment: Mapping[str, str], project: str) -> bool | None:
@@ -180,9 +180,9 @@ HOOKS = Hooks(
         user_file=user_file,
         project_file=project_file,
         entries=entries,
-        obeys=obeys,
+        settings_files=settings_files,
         next_steps=("Gemini CLI runs hooks only in folders that you trust (`/permissions`); `/hooks` lists them.",),
-        state=state,
-        tried="0.61.0",
+        status=hook_status,
+        tested_version="0.61.0",
     ),
 )

@@ -15,16 +15,16 @@ from preheat.agents.gemini.messages import (
     CONTEXT,
     SNAPSHOT,
     folder_in,
-    inner,
+    parts_of_kind,
+    split_user_text,
     texts_of,
     thought_text,
     thoughts_in,
     usage_of,
-    words_of,
 )
-from preheat.agents.gemini.results import ENDED, Outcome, outcome
+from preheat.agents.gemini.results import ENDED_STATUSES, RecordedResult, result_of
 from preheat.agents.gemini.tools import kind_of
-from preheat.agents.parsing import LinesParser, State, arguments, origin_of, seconds
+from preheat.agents.parsing import LinesParser, ParserState, arguments_of, epoch_seconds, origin_of
 from preheat.model.session import (
     AssistantMessage,
     Compaction,
@@ -45,7 +45,7 @@ _WORKING_FOLDER = re.compile(r"\[current working directory ([^\]\n]{1,1000})\]")
 _HASH = re.compile(r"[0-9a-f]{64}")
 
 
-class Given(msgspec.Struct):
+class SeenMessage(msgspec.Struct):
     """What of a message has become events so far."""
 
     line: int
@@ -56,7 +56,7 @@ class Given(msgspec.Struct):
     usage: Usage | None = None
 
 
-class GivenCall(msgspec.Struct):
+class SeenCall(msgspec.Struct):
     """A call that has become an event, and its message."""
 
     own: str
@@ -65,11 +65,11 @@ class GivenCall(msgspec.Struct):
     ended: bool = False
 
 
-class JournalState(State):
-    messages: dict[str, Given] = msgspec.field(default_factory=dict)
+class JournalState(ParserState):
+    messages: dict[str, SeenMessage] = msgspec.field(default_factory=dict)
     """Every message so far that was not rewound, oldest first. A `$set` that leaves some out removes none: the program writes
     such when it resumes, and the next record has all of them again."""
-    calls: dict[str, GivenCall] = msgspec.field(default_factory=dict)
+    calls: dict[str, SeenCall] = msgspec.field(default_factory=dict)
     """Calls by the program's id; the newest one where an id was used twice."""
     used: set[str] = msgspec.field(default_factory=set)
     subagent: bool = False
@@ -96,7 +96,7 @@ class JournalParser(LinesParser[JournalState, dict[str, Any]]):
         if isinstance(record.get("$rewindTo"), str):
             self._rewind(record, line)
         elif isinstance(record.get("id"), str) and record["id"]:
-            self.message(record, line)
+            self.read_message(record, line)
         elif isinstance(record.get("$set"), dict):
             self._set(record["$set"], record, line)
         elif isinstance(record.get("sessionId"), str):
@@ -106,7 +106,7 @@ class JournalParser(LinesParser[JournalState, dict[str, Any]]):
 
     # The heading.
     def _set(self, fields: dict[str, Any], record: dict[str, Any], line: int) -> None:
-        self.metadata(fields)
+        self.read_metadata(fields)
         if not _KNOWN_METADATA.issuperset(fields):
             rest = {name: value for name, value in record.items() if name != "messages"}
             self._keep("metadata", rest, line)
@@ -118,14 +118,14 @@ class JournalParser(LinesParser[JournalState, dict[str, Any]]):
                 # After a compaction the kept messages come again under new ids, with a reply that no model wrote.
                 self.state.messages[message["id"]] = self._seen_now(message, line)
             else:
-                self.message(message, line)
+                self.read_message(message, line)
 
-    def metadata(self, fields: dict[str, Any]) -> None:
+    def read_metadata(self, fields: dict[str, Any]) -> None:
         """Take the fields of the heading."""
         state, heading = self.state, self.draft().heading
         heading.id = heading.id or string(fields.get("sessionId"))
         for name in ("startTime", "lastUpdated"):
-            heading.seen(seconds(fields.get(name)))
+            heading.include_time(epoch_seconds(fields.get(name)))
         folders = sequence(fields.get("directories"))
         if folders and self._unknown_project():
             heading.project = string(folders[0])
@@ -142,7 +142,7 @@ class JournalParser(LinesParser[JournalState, dict[str, Any]]):
     def _rewind(self, record: dict[str, Any], line: int) -> None:
         state, target = self.state, record["$rewindTo"]
         if target not in state.messages:
-            self.problem("a way back to a message that is not there; kept as it is", line)
+            self.add_problem("a way back to a message that is not there; kept as it is", line)
             self._keep("$rewindTo", record, line)
             return
         names = list(state.messages)
@@ -155,43 +155,43 @@ class JournalParser(LinesParser[JournalState, dict[str, Any]]):
         self.draft().events.append(Rewind(line=line, after=first - 1 if is_whole_record else first))
 
     # Messages.
-    def guarded(self, message: dict[str, Any], line: int) -> None:
+    def read_message_safely(self, message: dict[str, Any], line: int) -> None:
         """Read one message of a document; a message that makes no sense becomes a problem."""
-        self._one(message, line)
+        self._fold_safely(message, line)
 
-    def message(self, message: dict[str, Any], line: int) -> None:
+    def read_message(self, message: dict[str, Any], line: int) -> None:
         """Read one version of a message."""
         heading = self.draft().heading
         heading.id = heading.id or self._stem
         heading.project = heading.project or self._project
-        at = seconds(message.get("timestamp"))
-        heading.seen(at)
+        at = epoch_seconds(message.get("timestamp"))
+        heading.include_time(at)
         seen = self.state.messages.get(message["id"])
         if message.get("type") == "gemini":
             self._answer(message, seen or self._start_message(message, line), line, at)
         elif message.get("type") == "user":
             self._user(message, seen, line, at)
         elif seen is None or seen.mark != crc32(msgspec.json.encode(message)):
-            self.state.messages[message["id"]] = Given(line, mark=crc32(msgspec.json.encode(message)))
+            self.state.messages[message["id"]] = SeenMessage(line, mark=crc32(msgspec.json.encode(message)))
             self._keep(string(message.get("type")) or "message", message, line, at)
 
-    def _start_message(self, message: dict[str, Any], line: int) -> Given:
-        seen = self.state.messages[message["id"]] = Given(line)
+    def _start_message(self, message: dict[str, Any], line: int) -> SeenMessage:
+        seen = self.state.messages[message["id"]] = SeenMessage(line)
         return seen
 
-    def _seen_now(self, message: dict[str, Any], line: int) -> Given:
+    def _seen_now(self, message: dict[str, Any], line: int) -> SeenMessage:
         text = "\n".join(texts_of(message.get("content")))
-        return Given(line, len(text), _mark(text), len(thoughts_in(message.get("content"))))
+        return SeenMessage(line, len(text), _mark(text), len(thoughts_in(message.get("content"))))
 
-    def _user(self, message: dict[str, Any], seen: Given | None, line: int, at: float | None) -> None:
-        responses = inner(message.get("content"), "functionResponse")
+    def _user(self, message: dict[str, Any], seen: SeenMessage | None, line: int, at: float | None) -> None:
+        responses = parts_of_kind(message.get("content"), "functionResponse")
         for response in responses:
             self._response(response, line, at)
-        words = words_of(message)
+        words = split_user_text(message)
         now = self._seen_now(message, line)
         if seen is not None and (seen.length, seen.mark) == (now.length, now.mark):
             return
-        self.state.messages[message["id"]] = now if seen is None else Given(seen.line, now.length, now.mark)
+        self.state.messages[message["id"]] = now if seen is None else SeenMessage(seen.line, now.length, now.mark)
         if seen is not None and words.human:
             self._keep("changed message", message, line, at)
             return
@@ -213,7 +213,7 @@ class JournalParser(LinesParser[JournalState, dict[str, Any]]):
             plain = text.replace("&lt;", "<").replace("&gt;", ">")
             self.draft().events.append(UserMessage(line=line, at=at, text=text, origin=origin_of(plain, injected=True)))
 
-    def _answer(self, message: dict[str, Any], seen: Given, line: int, at: float | None) -> None:
+    def _answer(self, message: dict[str, Any], seen: SeenMessage, line: int, at: float | None) -> None:
         draft, name = self.draft(), message["id"]
         model = string(message.get("model"))
         draft.heading.model = model or draft.heading.model
@@ -231,12 +231,12 @@ class JournalParser(LinesParser[JournalState, dict[str, Any]]):
             )
         for number, call in enumerate(sequence(message.get("toolCalls")), 1):
             self._call(mapping(call), name, number, line, at)
-        for number, call_part in enumerate(inner(message.get("content"), "functionCall"), 1):
+        for number, call_part in enumerate(parts_of_kind(message.get("content"), "functionCall"), 1):
             known = string(call_part.get("id")) or f"{name}/{number}"
             if known not in self.state.calls:
                 self._add_call(call_part, known, name, line, at)
 
-    def _new_text(self, message: dict[str, Any], seen: Given, line: int, at: float | None) -> str:
+    def _new_text(self, message: dict[str, Any], seen: SeenMessage, line: int, at: float | None) -> str:
         text = "\n".join(texts_of(message.get("content")))
         if len(text) < seen.length or _mark(text[: seen.length]) != seen.mark:
             if text and (len(text), _mark(text)) != (seen.length, seen.mark):
@@ -248,13 +248,13 @@ class JournalParser(LinesParser[JournalState, dict[str, Any]]):
         return new
 
     # Calls.
-    def _add_call(self, call: dict[str, Any], known: str, message: str, line: int, at: float | None) -> GivenCall:
+    def _add_call(self, call: dict[str, Any], known: str, message: str, line: int, at: float | None) -> SeenCall:
         state = self.state
         call_id = known if known not in state.used else f"{known} {line}"
         state.used.add(call_id)
         tool = string(call.get("name"))
-        seen_call = state.calls[known] = GivenCall(call_id, message, tool)
-        tool_input = arguments(call.get("args"))
+        seen_call = state.calls[known] = SeenCall(call_id, message, tool)
+        tool_input = arguments_of(call.get("args"))
         self.draft().events.append(
             ToolCall(
                 line=line, at=at, call_id=call_id, tool=tool, kind=kind_of(tool), input=tool_input, response=message
@@ -269,13 +269,13 @@ class JournalParser(LinesParser[JournalState, dict[str, Any]]):
             seen_call = self._add_call(call, known, message, line, at)
         if self._unknown_project() and (found := _WORKING_FOLDER.search(string(call.get("description"))[-2_000:])):
             self.draft().heading.project = found[1]
-        ended_at = seconds(call.get("timestamp")) or at
+        ended_at = epoch_seconds(call.get("timestamp")) or at
         if child := string(call.get("agentId")):
             self._spawn(child, seen_call, line, ended_at)
-        if not seen_call.ended and (call.get("status") in ENDED or call.get("result")):
-            self._add_result(seen_call, outcome(call, known), line, ended_at)
+        if not seen_call.ended and (call.get("status") in ENDED_STATUSES or call.get("result")):
+            self._add_result(seen_call, result_of(call, known), line, ended_at)
 
-    def _spawn(self, child: str, seen_call: GivenCall, line: int, at: float | None) -> None:
+    def _spawn(self, child: str, seen_call: SeenCall, line: int, at: float | None) -> None:
         mark = f"subagent {child}"
         if mark not in self.state.used:
             self.state.used.add(mark)
@@ -289,11 +289,11 @@ class JournalParser(LinesParser[JournalState, dict[str, Any]]):
             self._keep("result without a call", {"functionResponse": response}, line, at)
         elif not seen_call.ended:
             call = {"name": seen_call.tool, "result": {"functionResponse": response}}
-            self._add_result(seen_call, outcome(call, known), line, at)
+            self._add_result(seen_call, result_of(call, known), line, at)
 
-    def _add_result(self, seen_call: GivenCall, result: Outcome, line: int, at: float | None) -> None:
+    def _add_result(self, seen_call: SeenCall, result: RecordedResult, line: int, at: float | None) -> None:
         seen_call.ended = True
-        self.draft().heading.seen(at)
+        self.draft().heading.include_time(at)
         self.draft().events.append(
             ToolResult(
                 line=line, at=at, call_id=seen_call.own, text=result.text, is_error=result.is_error,

@@ -18,7 +18,7 @@ _FOLDER = re.compile(
 )
 
 
-class Words(NamedTuple):
+class UserText(NamedTuple):
     """The text of a user message: the person's words, and the text that the program or a hook added."""
 
     human: str
@@ -50,13 +50,13 @@ def thought_text(thought: object) -> str:
     return "\n".join(text for text in (string(fields.get("subject")), string(fields.get("description"))) if text)
 
 
-def inner(content: object, name: str) -> list[dict[str, Any]]:
+def parts_of_kind(content: object, name: str) -> list[dict[str, Any]]:
     """The parts of one kind: `functionCall` or `functionResponse`."""
     parts = [content] if isinstance(content, dict) else sequence(content)
     return [found for part in parts if (found := mapping(mapping(part).get(name)))]
 
 
-def words_of(message: dict[str, Any]) -> Words:
+def split_user_text(message: dict[str, Any]) -> UserText:
     """Split the text of a user message. `displayContent` is what the person typed if the program put files into the content."""
     content = message.get("content")
     texts = texts_of(content)
@@ -67,7 +67,7 @@ def words_of(message: dict[str, Any]) -> Words:
         added = human.removeprefix(typed).strip()
         injected = [added, *injected] if added else injected
         human = typed
-    return Words(human, "\n".join(injected), images_in(content))
+    return UserText(human, "\n".join(injected), images_in(content))
 
 
 def images_in(content: object) -> int:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from preheat.agents.places import Found, Places, files_below
-from preheat.settings import home
+from preheat.agents.places import Places, SourceFile, files_below
+from preheat.settings import home_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 def roots(environment: Mapping[str, str]) -> list[str]:
     """`.gemini/tmp` in `GEMINI_CLI_HOME`, which replaces the person's home, or in that home."""
-    base = environment.get("GEMINI_CLI_HOME") or home(environment)
+    base = environment.get("GEMINI_CLI_HOME") or home_folder(environment)
     return [os.path.join(base, ".gemini", "tmp")]
 
 
-def discover(root: str) -> Iterator[Found]:
+def discover(root: str) -> Iterator[SourceFile]:
     """Every session of every project, without old documents that the program has turned into a journal."""
     try:
         projects = sorted(os.listdir(root))

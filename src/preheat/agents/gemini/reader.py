@@ -8,7 +8,7 @@ import re
 
 from preheat.agents.chat import mapping, sequence, string
 from preheat.agents.gemini.journal import JournalParser
-from preheat.agents.parsing import loose
+from preheat.agents.parsing import decode_json
 from preheat.agents.reader import Framing, Parser
 from preheat.model.session import Other, Session
 
@@ -17,7 +17,7 @@ _BEGINNING = re.compile(rb'\s*\{\s*"sessionId"\s*:\s*"[^"]{1,200}"\s*,\s*"projec
 _ENOUGH = 2_000
 
 
-class DocumentParser:
+class JournalDocumentParser:
     """Reads a file whole: a document, or a journal under another name than the program's."""
 
     def __init__(self, path: str) -> None:
@@ -27,12 +27,12 @@ class DocumentParser:
     def feed(self, block: bytes, line: int) -> None:
         first, _, rest = block.strip().partition(b"\n")
         try:
-            document = loose(block)
+            document = decode_json(block)
         except (ValueError, RecursionError) as error:
             if rest and _is_record(first):
                 self._journal.feed(block, line)
             else:
-                self._journal.problem(f"not a whole JSON document ({str(error)[:120]})", None)
+                self._journal.add_problem(f"not a whole JSON document ({str(error)[:120]})", None)
             return
         if isinstance(document, dict) and "messages" in document:
             self._document(document)
@@ -43,13 +43,13 @@ class DocumentParser:
         journal, messages = self._journal, document["messages"]
         journal.record({name: value for name, value in document.items() if name != "messages"}, 0)
         if not isinstance(messages, list):
-            journal.problem("`messages` is no list; kept as it is", None)
+            journal.add_problem("`messages` is no list; kept as it is", None)
             journal.draft().events.append(Other(line=0, name="messages", raw=messages))
         for number, message in enumerate(sequence(messages), 1):
             if string(mapping(message).get("id")):
-                journal.guarded(message, number)
+                journal.read_message_safely(message, number)
             else:
-                journal.problem("a message without an id; kept as it is", number)
+                journal.add_problem("a message without an id; kept as it is", number)
                 journal.draft().events.append(Other(line=number, name="unreadable", raw=message))
 
     def take(self) -> list[Session]:
@@ -66,7 +66,7 @@ class DocumentParser:
 
 def _is_record(line: bytes) -> bool:
     try:
-        return isinstance(loose(line), dict)
+        return isinstance(decode_json(line), dict)
     except (ValueError, RecursionError):
         return False
 
@@ -87,7 +87,7 @@ class GeminiReader:
         return bool(_BEGINNING.match(head.removeprefix(b"\xef\xbb\xbf")[:_ENOUGH]))
 
     def parser(self, path: str, part: str = "") -> Parser:
-        return JournalParser(path) if self.framing(path) == "lines" else DocumentParser(path)
+        return JournalParser(path) if self.framing(path) == "lines" else JournalDocumentParser(path)
 
 
 READER = GeminiReader()

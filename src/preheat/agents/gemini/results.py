@@ -10,7 +10,7 @@ from preheat.agents.chat import mapping, sequence, string, text_of
 from preheat.agents.gemini.tools import SHELL
 from preheat.agents.parsing import frame_of
 
-ENDED = frozenset(("success", "error", "cancelled"))
+ENDED_STATUSES = frozenset(("success", "error", "cancelled"))
 """The statuses of a call that has a result."""
 _UNTRUSTED = ("<untrusted_context>\n", "\n</untrusted_context>")
 _HOOK = ("\n\n<hook_context>", "</hook_context>")
@@ -27,7 +27,7 @@ _INTERRUPTED = "Command was cancelled by user"
 _SUBAGENT = re.compile(r"Subagent '[^'\n]{1,200}' finished\.\nTermination Reason: (\w{1,60})")
 
 
-class Outcome(NamedTuple):
+class RecordedResult(NamedTuple):
     """The result of a call, as recorded by the program."""
 
     text: str
@@ -39,7 +39,7 @@ class Outcome(NamedTuple):
     frame: tuple[str, str] = ("", "")
 
 
-def outcome(call: dict[str, Any], call_id: str) -> Outcome:
+def result_of(call: dict[str, Any], call_id: str) -> RecordedResult:
     """The result in a finished call's record. The status says whether the tool worked, not how its command ended."""
     status = string(call.get("status"))
     text, stated_error = response_text(call.get("result"), call_id)
@@ -49,7 +49,7 @@ def outcome(call: dict[str, Any], call_id: str) -> Outcome:
     if string(call.get("name")) != SHELL:
         if found := _SUBAGENT.match(text):
             detail["termination"] = found[1]
-        return Outcome(_unwrap(text), is_error, None, detail, hook_text)
+        return RecordedResult(_unwrap(text), is_error, None, detail, hook_text)
     return _shell(_unwrap(text), call.get("resultDisplay"), is_error, detail, hook_text)
 
 
@@ -98,10 +98,10 @@ def _unwrap(text: str) -> str:
     return text
 
 
-def _shell(text: str, display: object, is_error: bool | None, detail: dict[str, Any], hook_text: str) -> Outcome:
+def _shell(text: str, display: object, is_error: bool | None, detail: dict[str, Any], hook_text: str) -> RecordedResult:
     if text.startswith((_TIMED_OUT, _INTERRUPTED)):
         why = "timeout" if text.startswith(_TIMED_OUT) else "interrupted"
-        return Outcome(text, True, None, {**detail, "exception": why}, hook_text)
+        return RecordedResult(text, True, None, {**detail, "exception": why}, hook_text)
     begin, found = _trailer(text, display)
     code = _exit_code(text, found)
     for name in ("signal", "background"):
@@ -109,7 +109,9 @@ def _shell(text: str, display: object, is_error: bool | None, detail: dict[str, 
             detail[name] = stated
     output = _output_only(text[:begin])
     # The status of a command that ran is always `success`, so an exit code counts instead.
-    return Outcome(output, None if code is not None else is_error, code, detail, hook_text, frame_of(text, output))
+    return RecordedResult(
+        output, None if code is not None else is_error, code, detail, hook_text, frame_of(text, output)
+    )
 
 
 def _output_only(text: str) -> str:

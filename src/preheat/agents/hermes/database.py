@@ -12,9 +12,18 @@ import sqlite3
 from collections.abc import Iterator
 from typing import Any
 
-from preheat.agents.databases import columns_of, digest, line_of, one, opened, record_of, require, rows
+from preheat.agents.databases import (
+    columns_of,
+    digest_of,
+    first_row,
+    line_of,
+    open_read_only,
+    record_of,
+    require_columns,
+    rows,
+)
 from preheat.agents.hermes.texts import key_of
-from preheat.agents.reader import Part
+from preheat.agents.reader import DatabasePart
 from preheat.errors import SourceUnreadable
 
 EVIDENCE = "verification_evidence.db"
@@ -48,9 +57,9 @@ _STAMP = (
 _GOAL_LENGTH = 2000
 
 
-def parts(path: str) -> list[Part]:
+def parts(path: str) -> list[DatabasePart]:
     """The sessions, each with a stamp over what can be known without reading its messages."""
-    with opened(path) as database:
+    with open_read_only(path) as database:
         columns = _require_columns(database)
         known: dict[str, list[Any]] = {}
         names = [name for name in _STAMP if name in columns["sessions"]]
@@ -62,7 +71,7 @@ def parts(path: str) -> list[Part]:
             for row in rows(database, query):
                 if str(row[0]) in known:
                     known[str(row[0])].append([*row[1:]])
-    return [Part(session, digest(facts)) for session, facts in known.items()]
+    return [DatabasePart(session, digest_of(facts)) for session, facts in known.items()]
 
 
 def _message_counts_query(columns: set[str]) -> str:
@@ -87,9 +96,9 @@ def _further_queries(columns: dict[str, set[str]]) -> Iterator[str]:
 
 def dump(path: str, part: str) -> Iterator[bytes]:
     """One session's rows as lines, from one consistent state of the database."""
-    with opened(path) as database:
+    with open_read_only(path) as database:
         columns = _require_columns(database)
-        session = one(database, "SELECT * FROM sessions WHERE id = ?", part) or {"id": part}
+        session = first_row(database, "SELECT * FROM sessions WHERE id = ?", part) or {"id": part}
         yield line_of("sessions", session)
         lineage = _lineage(database, columns, session)
         if lineage:
@@ -106,9 +115,9 @@ def dump(path: str, part: str) -> Iterator[bytes]:
     yield line_of("end", {"messages": count})
 
 
-def is_own(path: str) -> bool:
+def is_hermes_database(path: str) -> bool:
     """Whether a database has Hermes's tables. Raises SourceUnreadable."""
-    with opened(path) as database:
+    with open_read_only(path) as database:
         columns = columns_of(database, _TABLES)
     return all((_NEEDED[table] | _DISTINCTIVE[table]) <= columns[table] for table in _NEEDED)
 
@@ -116,7 +125,7 @@ def is_own(path: str) -> bool:
 def _lineage(database: sqlite3.Connection, columns: dict[str, set[str]], session: dict[str, Any]) -> dict[str, Any]:
     """The parent: how it ended, and the keys of its messages that may be copied into the child."""
     parent = session.get("parent_session_id")
-    row = one(database, "SELECT * FROM sessions WHERE id = ?", parent) if parent else None
+    row = first_row(database, "SELECT * FROM sessions WHERE id = ?", parent) if parent else None
     if row is None:
         return {}
     lineage = {name: row.get(name) for name in ("id", "source", "end_reason", "ended_at", "started_at")}
@@ -127,7 +136,7 @@ def _lineage(database: sqlite3.Connection, columns: dict[str, set[str]], session
         lineage.update({name: ancestor.get(name) for name in ("cwd", "git_branch")})
         seen.add(ancestor["id"])
         parent_id = ancestor.get("parent_session_id")
-        ancestor = one(database, "SELECT * FROM sessions WHERE id = ?", parent_id) if parent_id else None
+        ancestor = first_row(database, "SELECT * FROM sessions WHERE id = ?", parent_id) if parent_id else None
     if session.get("source") != "subagent":
         lineage["keys"] = list(_keys(database, columns["messages"], parent, session["id"]))
     return lineage
@@ -152,7 +161,7 @@ def _children(database: sqlite3.Connection, columns: dict[str, set[str]], part: 
     query = f"SELECT {', '.join(['id', *names])} FROM sessions WHERE parent_session_id = ? ORDER BY rowid"  # noqa: S608
     for row in rows(database, query, part).fetchall():
         child = record_of(row)
-        first = one(
+        first = first_row(
             database,
             "SELECT content FROM messages WHERE session_id = ? AND role = 'user' ORDER BY id LIMIT 1",
             child["id"],
@@ -167,7 +176,7 @@ def _evidence(path: str, part: str) -> Iterator[bytes]:
     if not os.path.exists(evidence_path):
         return
     try:
-        with opened(evidence_path) as database:
+        with open_read_only(evidence_path) as database:
             own = columns_of(database, ["verification_events"])["verification_events"]
             if {"id", "session_id"} <= own:
                 query = "SELECT * FROM verification_events WHERE session_id = ? ORDER BY id"
@@ -179,5 +188,5 @@ def _evidence(path: str, part: str) -> Iterator[bytes]:
 
 def _require_columns(database: sqlite3.Connection) -> dict[str, set[str]]:
     columns = columns_of(database, _TABLES)
-    require(columns, _NEEDED, "Hermes")
+    require_columns(columns, _NEEDED, "Hermes")
     return columns

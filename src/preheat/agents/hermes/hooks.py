@@ -6,22 +6,22 @@ of how the plugin works.
 
 from typing import Any
 
-from preheat.agents.hermes.installing import SEVERAL, TRIED, settings
+from preheat.agents.hermes.installing import SEVERAL, TRIED, settings_file
 from preheat.agents.hermes.places import DATABASE
-from preheat.agents.hermes.results import facts_of, parted, printed_in
-from preheat.agents.hermes.session import reviews
-from preheat.agents.hermes.texts import written_by_program
+from preheat.agents.hermes.results import printed_output, result_of, split_advisory
+from preheat.agents.hermes.session import is_review
+from preheat.agents.hermes.texts import is_written_by_program
 from preheat.agents.hooking import (
     Hooks,
     Payload,
     Setup,
-    capped,
-    decoded,
-    encoded,
+    cap_text,
+    decode_payload,
+    encode_answer,
     fields,
-    flag,
-    joined,
+    is_true,
     number,
+    result_text,
     seconds,
     text,
 )
@@ -38,7 +38,7 @@ _UNWATCHED = ("subagent", "review")
 
 def read(payload: bytes, at: float | None = None) -> HookEvent | None:
     """Read one event."""
-    body = decoded(payload)
+    body = decode_payload(payload)
     if body is None or not text(body.get("session_id")):
         return None
     hook = text(body.get("hook_event_name"))
@@ -49,7 +49,7 @@ def read(payload: bytes, at: float | None = None) -> HookEvent | None:
         agent="hermes",
         session=text(body.get("session_id")),
         name=name,
-        told_as=hook,
+        host_event=hook,
         at=at,
         cwd=text(body.get("cwd")),
         transcript=f"{home}/{DATABASE}" if home else "",
@@ -63,16 +63,16 @@ def _event_name(hook: str, extra: Payload) -> HookName:
     """The event's name. The first prompt starts the session; a message that Hermes wrote itself is not a prompt."""
     if hook != "pre_llm_call":
         return _EVENTS.get(hook, "other")
-    if flag(extra.get("is_first_turn")):
+    if is_true(extra.get("is_first_turn")):
         return "session_start"
-    return "other" if written_by_program(_message_text(extra.get("user_message"))) else "prompt"
+    return "other" if is_written_by_program(_message_text(extra.get("user_message"))) else "prompt"
 
 
 def _unwatched(extra: Payload) -> str:
     """Not empty for a subagent, and for Hermes's own review of a session, which has that session's id."""
     if text(extra.get("platform")) == "subagent":
         return _UNWATCHED[0]
-    return _UNWATCHED[1] if reviews(_message_text(extra.get("user_message"))) else ""
+    return _UNWATCHED[1] if is_review(_message_text(extra.get("user_message"))) else ""
 
 
 def _event_fields(name: HookName, body: Payload, extra: Payload) -> dict[str, Any]:
@@ -85,7 +85,7 @@ def _event_fields(name: HookName, body: Payload, extra: Payload) -> dict[str, An
     if name == "stop":
         return {"stop_again": bool(number(extra.get("attempt")))}
     if name == "session_end":
-        return {"attended": flag(extra.get("attended"))}
+        return {"attended": is_true(extra.get("attended"))}
     if name not in ("before_tool", "after_tool"):
         return {}
     tool = text(body.get("tool_name"))
@@ -97,12 +97,12 @@ def _event_fields(name: HookName, body: Payload, extra: Payload) -> dict[str, An
     }
     if name == "before_tool":
         return found
-    result = parted(joined(extra.get("result")) or "")[0]
-    facts = facts_of(result, tool)
+    result = split_advisory(result_text(extra.get("result")) or "")[0]
+    facts = result_of(result, tool)
     return {
         **found,
         "result": result,
-        "printed": printed_in(result, tool),
+        "printed": printed_output(result, tool),
         "detail": facts.detail,
         "is_error": facts.is_error,
         "exit_code": facts.exit_code,
@@ -122,31 +122,31 @@ def write(event: HookEvent, answer: HookAnswer) -> bytes | None:
     response: Payload = {}
     if event.name in ("session_start", "prompt"):
         if answer.context:
-            response["context"] = capped(answer.context)
+            response["context"] = cap_text(answer.context)
         if answer.messages:
             response["messages"] = answer.messages
     elif event.name == "before_tool":
         if answer.block:
-            response |= {"action": "block", "message": capped(answer.block)}
+            response |= {"action": "block", "message": cap_text(answer.block)}
         elif answer.context:
-            response["advisory"] = capped(answer.context)
+            response["advisory"] = cap_text(answer.context)
     elif event.name == "after_tool":
         if answer.context:
-            response["advisory"] = capped(answer.context)
+            response["advisory"] = cap_text(answer.context)
         if answer.output:
             response["output"] = answer.output
-    elif event.told_as == "pre_verify":
+    elif event.host_event == "pre_verify":
         if answer.block and not event.stop_again:
-            response |= {"action": "continue", "message": capped(answer.block)}
+            response |= {"action": "continue", "message": cap_text(answer.block)}
     elif event.name == "session_end" and event.attended and answer.person:
-        response["person"] = capped(answer.person, 1_000)
-    return encoded(response)
+        response["person"] = cap_text(answer.person, 1_000)
+    return encode_answer(response)
 
 
 HOOKS = Hooks(
     "hermes",
     read,
     write,
-    Setup(user_file=settings, project_file=lambda project: "", several=SEVERAL, tried=TRIED),
-    seeds="hermes-prefill",
+    Setup(user_file=settings_file, project_file=lambda project: "", ways=SEVERAL, tested_version=TRIED),
+    message_format="hermes-prefill",
 )

@@ -14,13 +14,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from preheat.agents.databases import columns_of, one, opened, rows
+from preheat.agents.databases import columns_of, first_row, open_read_only, rows
 from preheat.agents.hermes import inside
 from preheat.agents.hermes.places import DATABASE
-from preheat.agents.hermes.program import Program, found, looked_for
-from preheat.agents.pythons import clean
+from preheat.agents.hermes.program import Program, find_hermes, search_places
+from preheat.agents.pythons import clean_environment
 from preheat.errors import SourceUnreadable, UserError
-from preheat.model.rendering import Begun, Rendered
+from preheat.model.rendering import RenderedContext, StartedSession
 
 SINCE = (0, 19)
 """The first release that imports sessions."""
@@ -40,11 +40,11 @@ _MESSAGES = {
 }
 
 
-def begin(rendered: Rendered, folder: str, environment: Mapping[str, str]) -> Begun:
+def begin(rendered: RenderedContext, folder: str, environment: Mapping[str, str]) -> StartedSession:
     """Put a session with these messages into Hermes's store. Raises UserError, with the store as it was."""
-    program = found(environment)
+    program = find_hermes(environment)
     if program is None:
-        places = ", ".join(looked_for(environment))
+        places = ", ".join(search_places(environment))
         raise UserError(f"Hermes was not found; looked for {places}. `--print` prints the session instead")
     if program.release < SINCE:
         raise _too_old_error(program)
@@ -76,11 +76,11 @@ def _too_old_error(program: Program) -> UserError:
     return UserError(f"Hermes {program.version} takes no sessions in (that came with {needed}); {_ALTERNATIVES}")
 
 
-def _describe(program: Program, environment: Mapping[str, str], store: str, session: dict[str, Any]) -> Begun:
+def _describe(program: Program, environment: Mapping[str, str], store: str, session: dict[str, Any]) -> StartedSession:
     words: tuple[str, ...] = (program.command,) if program.command else (program.interpreter, "-m", "hermes_cli.main")
     if program.command and shutil.which("hermes", path=environment.get("PATH", "")) == program.command:
         words = ("hermes",)
-    return Begun(
+    return StartedSession(
         session=session["id"],
         title=session["title"],
         store=store,
@@ -91,7 +91,7 @@ def _describe(program: Program, environment: Mapping[str, str], store: str, sess
     )
 
 
-def _make_session(rendered: Rendered, folder: str, now: float) -> dict[str, Any]:
+def _make_session(rendered: RenderedContext, folder: str, now: float) -> dict[str, Any]:
     """The document with an id in Hermes's form, and a title that no other session can have."""
     own = secrets.token_hex(3)
     session = {
@@ -112,13 +112,13 @@ def _check_store(store: str) -> int:
     if not os.path.getsize(store):
         return 0
     try:
-        with opened(store) as database:
+        with open_read_only(store) as database:
             report = [row[0] for row in rows(database, "PRAGMA quick_check(1)")]
             if report != ["ok"]:
                 raise SourceUnreadable(f"it is damaged ({report[0] if report else 'nothing said'})")
             if "version" not in columns_of(database, ["schema_version"])["schema_version"]:
                 raise SourceUnreadable("it is no Hermes database that Preheat knows")
-            version = one(database, "SELECT MAX(version) AS version FROM schema_version")
+            version = first_row(database, "SELECT MAX(version) AS version FROM schema_version")
     except SourceUnreadable as error:
         why = " ".join(str(error).split())
         raise UserError(f"`{store}` was left alone: {why}. `--print` prints the session instead") from error
@@ -128,7 +128,7 @@ def _check_store(store: str) -> int:
 
 def _import_session(program: Program, environment: Mapping[str, str], request: dict[str, Any]) -> tuple[str, str]:
     """Run Hermes's import: the kind of failure and the reason, both empty if the session was stored."""
-    own = {**clean(environment), "HERMES_HOME": program.home}
+    own = {**clean_environment(environment), "HERMES_HOME": program.home}
     try:
         finished = subprocess.run(
             [program.interpreter, "-B", str(Path(inside.__file__).absolute())],
@@ -149,9 +149,9 @@ def _import_session(program: Program, environment: Mapping[str, str], request: d
 def _verify(store: str, session: dict[str, Any]) -> None:
     """Check that all messages are in the store now. Raises UserError."""
     try:
-        with opened(store) as database:
+        with open_read_only(store) as database:
             query = "SELECT COUNT(*) AS number FROM messages WHERE session_id = ?"
-            stored = one(database, query, session["id"]) or {"number": 0}
+            stored = first_row(database, query, session["id"]) or {"number": 0}
     except SourceUnreadable as error:
         raise UserError(f"Hermes took the session `{session['id']}`, but it cannot be read back: {error}") from error
     if stored["number"] != len(session["messages"]):

@@ -11,9 +11,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from preheat import __version__
-from preheat.agents.hermes.program import Program, found, home_of, looked_for, profiles_of
-from preheat.agents.hooking import fields, ours, text
-from preheat.agents.ways import Around, Folder, Item, Package, Several, Target, Way
+from preheat.agents.hermes.program import Program, find_hermes, home_of, profiles_of, search_places
+from preheat.agents.hooking import agent_of_hook, fields, text
+from preheat.agents.ways import (
+    FolderStep,
+    InstallContext,
+    InstallTarget,
+    InstallWay,
+    InstallWays,
+    ListEntry,
+    PackageStep,
+)
 from preheat.errors import UserError
 
 NAME = "preheat"
@@ -29,17 +37,17 @@ _CONSENT = "shell-hooks-allowlist.json"
 _SECONDS = 10
 
 
-def settings(environment: Mapping[str, str]) -> str:
+def settings_file(environment: Mapping[str, str]) -> str:
     """The settings file of the home that Hermes uses now."""
     return os.path.join(home_of(environment), "config.yaml")
 
 
-def find_target(environment: Mapping[str, str]) -> Target:
+def find_target(environment: Mapping[str, str]) -> InstallTarget:
     """The Hermes to set up. Raises UserError if there is none, or only one that is too old."""
-    program = found(environment)
+    program = find_hermes(environment)
     if program is None:
         raise UserError(
-            f"Hermes Agent is not on this machine; looked for {', '.join(looked_for(environment))}. Install it, or put its "
+            f"Hermes Agent is not on this machine; looked for {', '.join(search_places(environment))}. Install it, or put its "
             "`hermes` on the PATH"
         )
     if program.release and program.release < _OLDEST_RELEASE:
@@ -47,7 +55,7 @@ def find_target(environment: Mapping[str, str]) -> Target:
             f"Hermes Agent {program.version} (`{program.interpreter}`) is too old: plugins like ours are loaded from "
             f"{_format_release(_OLDEST_RELEASE)} on; update Hermes first"
         )
-    return Target(
+    return InstallTarget(
         f"Hermes Agent {program.version}",
         program.command,
         program.interpreter,
@@ -92,15 +100,17 @@ def _format_release(release: tuple[int, ...]) -> str:
 
 
 # The ways to install.
-def list_ways(context: Around) -> tuple[Way, ...]:
+def list_ways(context: InstallContext) -> tuple[InstallWay, ...]:
     """The steps of each way."""
     home = home_of(context.environment)
     config = os.path.join(home, "config.yaml")
-    enabled = Item(config, _ENABLED, NAME, _is_own_name, (_DISABLED,))
+    enabled = ListEntry(config, _ENABLED, NAME, _is_own_name, (_DISABLED,))
     hook = {"command": shlex.join(context.hook), "timeout": _SECONDS}
-    folder = Folder(os.path.join(home, "plugins", NAME), _plugin_files(context.folder), _MARK)
+    folder = FolderStep(os.path.join(home, "plugins", NAME), _plugin_files(context.folder), _MARK)
     loads_at_start = ("Hermes loads plugins when it starts: sessions that are open now do not have it yet.",)
-    package = (Package(context.interpreter, _GROUP, _why_not_kept(context.interpreter)),) if context.interpreter else ()
+    package = (
+        (PackageStep(context.interpreter, _GROUP, _why_not_kept(context.interpreter)),) if context.interpreter else ()
+    )
     preheat_home = context.environment.get("PREHEAT_HOME")
     same_home = (
         (f"Start Hermes with the same PREHEAT_HOME (`{preheat_home}`): a package looks in the usual place.",)
@@ -108,11 +118,13 @@ def list_ways(context: Around) -> tuple[Way, ...]:
         else ()
     )
     return (
-        Way("pip", (*package, enabled), "as a package in Hermes's own Python", (*loads_at_start, *same_home)),
-        Way("directory", (folder, enabled), "as a folder in Hermes's home; its Python is left alone", loads_at_start),
-        Way(
+        InstallWay("pip", (*package, enabled), "as a package in Hermes's own Python", (*loads_at_start, *same_home)),
+        InstallWay(
+            "directory", (folder, enabled), "as a folder in Hermes's home; its Python is left alone", loads_at_start
+        ),
+        InstallWay(
             "hook",
-            (Item(config, _HOOKS, hook, _is_own_hook),),
+            (ListEntry(config, _HOOKS, hook, _is_own_hook),),
             "as a shell hook: it gives a new session its start and nothing else, no watching, no commands, no tool",
             (
                 "Hermes runs a shell hook only after you have agreed to it: it asks at the next start in a terminal; elsewhere "
@@ -127,7 +139,7 @@ def _is_own_name(item: Any) -> bool:
 
 
 def _is_own_hook(item: Any) -> bool:
-    return ours(item) == "hermes"
+    return agent_of_hook(item) == "hermes"
 
 
 def _plugin_files(folder: str) -> dict[str, bytes]:
@@ -184,10 +196,10 @@ def _approved_commands(home: str) -> set[str]:
     return {text(each.get("command")) for each in listed if each.get("event") == _HOOK_EVENT}
 
 
-SEVERAL = Several(
+SEVERAL = InstallWays(
     ("pip", "directory", "hook"),
     find_target,
-    settings,
+    settings_file,
     list_ways,
     explain_refusal,
     ("`hermes --safe-mode` loads no plugins and runs no hooks: such sessions start cold and are not watched.",),

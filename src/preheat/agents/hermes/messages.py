@@ -8,12 +8,12 @@ from typing import Any
 
 import msgspec
 
-from preheat.agents.hermes.replay import Replay
-from preheat.agents.hermes.results import facts_of, parted
-from preheat.agents.hermes.session import reviews
-from preheat.agents.hermes.texts import call_id, calls_of, content_of, written_by_program
+from preheat.agents.hermes.replay import CopyTracker
+from preheat.agents.hermes.results import result_of, split_advisory
+from preheat.agents.hermes.session import is_review
+from preheat.agents.hermes.texts import call_id, calls_of, content_of, is_written_by_program
 from preheat.agents.hermes.tools import kind_of
-from preheat.agents.parsing import LinesParser, State, arguments, loose, origin_of, seconds
+from preheat.agents.parsing import LinesParser, ParserState, arguments_of, decode_json, epoch_seconds, origin_of
 from preheat.model.session import AssistantMessage, Other, Reasoning, ToolCall, ToolResult, UserMessage
 
 _USUAL_ENDS = (None, "", "stop", "tool_calls")
@@ -26,8 +26,8 @@ class Record(msgspec.Struct):
     row: dict[str, Any] = {}
 
 
-class HermesState(State):
-    replay: Replay = msgspec.field(default_factory=Replay)
+class HermesState(ParserState):
+    replay: CopyTracker = msgspec.field(default_factory=CopyTracker)
     session: dict[str, Any] = msgspec.field(default_factory=dict)
     names: dict[str, str] = msgspec.field(default_factory=dict)
     """The tool of every call."""
@@ -45,9 +45,9 @@ class HermesState(State):
 class MessageParser(LinesParser[HermesState, Record]):
     """The part of the parser that turns messages into events."""
 
-    def message(self, row: dict[str, Any], line: int) -> None:
-        at = seconds(row.get("timestamp"))
-        self.draft().heading.seen(at)
+    def add_message(self, row: dict[str, Any], line: int) -> None:
+        at = epoch_seconds(row.get("timestamp"))
+        self.draft().heading.include_time(at)
         role = row.get("role")
         if role == "user":
             self._add_user(row, line, at)
@@ -62,13 +62,13 @@ class MessageParser(LinesParser[HermesState, Record]):
         draft = self.draft()
         text, images = content_of(row.get("content"))
         # A subagent's prompt was written by the model that started it.
-        by_program = written_by_program(text) or draft.heading.relation == "subagent"
+        by_program = is_written_by_program(text) or draft.heading.relation == "subagent"
         origin = origin_of(text, by_program)
         if origin == "preheat":
             self.state.given = True
         elif not self.state.prompted:
             self.state.prompted = True
-            if reviews(text):
+            if is_review(text):
                 draft.heading.starter = "background"
         draft.events.append(UserMessage(line=line, at=at, text=text, origin=origin, images=images))
         sent = row.get("api_content")
@@ -99,7 +99,7 @@ class MessageParser(LinesParser[HermesState, Record]):
         try:
             calls = calls_of(row)
         except (ValueError, RecursionError) as error:
-            self.problem(f"tool calls that cannot be read ({str(error)[:120]}); kept as they are", line)
+            self.add_problem(f"tool calls that cannot be read ({str(error)[:120]}); kept as they are", line)
             self.draft().events.append(Other(line=line, at=at, name="tool_calls", raw=row.get("tool_calls")))
             return
         for place, call in enumerate(calls):
@@ -114,7 +114,7 @@ class MessageParser(LinesParser[HermesState, Record]):
             else:
                 self.state.renamed.pop(raw_id, None)
             self.state.names[own] = name
-            values = arguments(function.get("arguments", call.get("arguments")))
+            values = arguments_of(function.get("arguments", call.get("arguments")))
             if name == "delegate_task":
                 self._note_goals(values, own)
             yield ToolCall(
@@ -134,8 +134,8 @@ class MessageParser(LinesParser[HermesState, Record]):
         own = self.state.renamed.get(raw_id, raw_id)
         # Calls that were refused are stored without the tool's name.
         tool = str(row.get("tool_name") or self.state.names.get(own, ""))
-        text, advisory = parted(content_of(row.get("content")).text)
-        facts = facts_of(text, tool)
+        text, advisory = split_advisory(content_of(row.get("content")).text)
+        facts = result_of(text, tool)
         disposition = row.get("effect_disposition")
         if isinstance(disposition, str) and disposition:
             facts.detail["effect_disposition"] = disposition
@@ -169,7 +169,7 @@ def _reasoning_of(row: dict[str, Any]) -> str | None:
     for name in ("reasoning_details", "codex_reasoning_items"):
         value = row.get(name)
         try:
-            items = loose(value.encode()) if isinstance(value, str) and value else None
+            items = decode_json(value.encode()) if isinstance(value, str) and value else None
         except (ValueError, RecursionError):
             continue
         found = found or bool(items)

@@ -7,13 +7,13 @@ come from a running program's database and out of the archive.
 from typing import Any
 
 from preheat.agents.hermes.messages import HermesState, MessageParser, Record
-from preheat.agents.hermes.replay import Entry, Waiting
-from preheat.agents.hermes.session import heading_of
-from preheat.agents.hermes.texts import Pieces, content_of, key_of, summary_in
-from preheat.agents.parsing import seconds
+from preheat.agents.hermes.replay import Entry, WaitingRow
+from preheat.agents.hermes.session import fill_heading
+from preheat.agents.hermes.texts import SummaryMessage, content_of, find_summary, key_of
+from preheat.agents.parsing import epoch_seconds
 from preheat.model.session import AssistantMessage, Compaction, Other, Rewind, Spawn
 
-SESSION_TOTAL = "session total"
+TOTAL_RESPONSE = "session total"
 """The name of the response that carries the usage: Hermes counts tokens for the whole session only."""
 
 
@@ -32,23 +32,23 @@ class HermesParser(MessageParser):
             self._take_session(row, line)
         elif record.table == "lineage":
             self.state.session["lineage"] = {name: value for name, value in row.items() if name != "keys"}
-            heading_of(self.draft().heading, self.state.session)
+            fill_heading(self.draft().heading, self.state.session)
             keys = row.get("keys")
             if isinstance(keys, list) and self.draft().heading.relation != "subagent":
                 self.state.replay.begin_with([key for key in keys if isinstance(key, str)])
         elif record.table == "children":
             self._take_child(row, line)
         elif record.table == "problem":
-            self.problem(str(row.get("message")), None)
+            self.add_problem(str(row.get("message")), None)
         elif record.table == "end":
             self._take_end(line)
         else:
-            self.other(record.table or "unknown", line)
+            self.keep_record(record.table or "unknown", line)
 
     # The session itself.
     def _take_session(self, row: dict[str, Any], line: int) -> None:
         self.state.session = {name: value for name, value in row.items() if name != "system_prompt"}
-        heading_of(self.draft().heading, self.state.session)
+        fill_heading(self.draft().heading, self.state.session)
         events = self.draft().events
         events.append(Other(line=line, name="session", raw=self.state.session.copy()))
         if prompt := row.get("system_prompt"):
@@ -57,11 +57,13 @@ class HermesParser(MessageParser):
     def _take_child(self, row: dict[str, Any], line: int) -> None:
         session = row.get("id")
         if not isinstance(session, str) or row.get("source") != "subagent":
-            self.other("children", line)
+            self.keep_record("children", line)
             return
         goal = content_of(row.get("goal")).text.strip()
         call = self.state.goals.get(goal, "")
-        self.draft().events.append(Spawn(line=line, at=seconds(row.get("started_at")), session=session, call_id=call))
+        self.draft().events.append(
+            Spawn(line=line, at=epoch_seconds(row.get("started_at")), session=session, call_id=call)
+        )
 
     def _take_end(self, line: int) -> None:
         self._release_waiting()
@@ -74,7 +76,7 @@ class HermesParser(MessageParser):
                 AssistantMessage(
                     line=line,
                     text="",
-                    response=SESSION_TOTAL,
+                    response=TOTAL_RESPONSE,
                     model=draft.heading.model,
                     usage=draft.heading.reported,
                 )
@@ -86,14 +88,14 @@ class HermesParser(MessageParser):
         if not _is_rewound(row):
             self._add_rewind(line)
         key = key_of(row)
-        time = seconds(row.get("timestamp")) or 0.0
-        if replay.copying and replay.in_place and not replay.still_copying(time):
+        time = epoch_seconds(row.get("timestamp")) or 0.0
+        if replay.copying and replay.in_place and not replay.may_still_copy(time):
             replay.stop()
         if replay.may_begin(key) and self._summary_of(row) is None:
-            replay.waiting.append(Waiting(row, line))
+            replay.waiting.append(WaitingRow(row, line))
             return
         if replay.archived and not replay.copying:
-            if self._summary_of(row) is not None or replay.stored_together(time):
+            if self._summary_of(row) is not None or replay.is_stored_together(time):
                 self._begin_compaction(line, time)
             elif replay.waiting:
                 self._release_waiting()
@@ -113,7 +115,7 @@ class HermesParser(MessageParser):
         replay = self.state.replay
         waiting, replay.waiting = replay.waiting, []
         for each in waiting:
-            self._place_row(each.row, key_of(each.row), each.line, seconds(each.row.get("timestamp")) or 0.0)
+            self._place_row(each.row, key_of(each.row), each.line, epoch_seconds(each.row.get("timestamp")) or 0.0)
 
     def _place_row(self, row: dict[str, Any], key: str, line: int, time: float) -> None:
         replay = self.state.replay
@@ -121,16 +123,16 @@ class HermesParser(MessageParser):
         if pieces is not None:
             self._add_compaction(row, pieces, line, time)
             return
-        original = replay.copy_of(key)
+        original = replay.find_original(key)
         if original is not None:
             replay.entries.append(Entry(key, original.line or line))
             if _is_rewound(row):
                 self._mark_rewound(original, line)
         else:
-            if replay.copying and not replay.still_copying(time):
+            if replay.copying and not replay.may_still_copy(time):
                 replay.stop()
             replay.entries.append(Entry(key, line))
-            self.message(row, line)
+            self.add_message(row, line)
             if _is_rewound(row):
                 self._mark_rewound(Entry(key, line), line)
         self._note_row(row, time)
@@ -143,21 +145,21 @@ class HermesParser(MessageParser):
         if not _is_rewound(row):
             replay.archived = bool(row.get("compacted"))
 
-    def _summary_of(self, row: dict[str, Any]) -> Pieces | None:
+    def _summary_of(self, row: dict[str, Any]) -> SummaryMessage | None:
         if row.get("role") not in ("user", "assistant"):
             return None
-        return summary_in(content_of(row.get("content")).text)
+        return find_summary(content_of(row.get("content")).text)
 
-    def _add_compaction(self, row: dict[str, Any], pieces: Pieces, line: int, time: float) -> None:
+    def _add_compaction(self, row: dict[str, Any], pieces: SummaryMessage, line: int, time: float) -> None:
         replay = self.state.replay
         key = key_of(row)
         # Looked up in a branch only: a merged message is looked up below, and a look-up moves past the original it finds.
-        is_copy = self.draft().heading.relation == "fork" and replay.copy_of(key) is not None
+        is_copy = self.draft().heading.relation == "fork" and replay.find_original(key) is not None
         # A second summary in one compaction is that of an earlier one, kept as a message.
         if not is_copy and not (replay.copying and replay.summarised):
-            at = seconds(row.get("timestamp"))
+            at = epoch_seconds(row.get("timestamp"))
             self.draft().events.append(Compaction(line=line, at=at, summary=pieces.summary))
-            self.draft().heading.seen(at)
+            self.draft().heading.include_time(at)
         replay.summarised = True
         replay.entries.append(Entry(key, line))
         self._note_row(row, time)

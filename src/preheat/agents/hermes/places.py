@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
-from preheat.agents.places import Found, Places, found_at
-from preheat.settings import home
+from preheat.agents.places import Places, SourceFile, source_at
+from preheat.settings import home_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,12 +21,12 @@ def roots(environment: Mapping[str, str]) -> list[str]:
     if override:
         return [override]
     if sys.platform == "win32":
-        local = environment.get("LOCALAPPDATA") or os.path.join(home(environment), "AppData", "Local")
+        local = environment.get("LOCALAPPDATA") or os.path.join(home_folder(environment), "AppData", "Local")
         return [os.path.join(local, "hermes")]
-    return [os.path.join(home(environment), ".hermes")]
+    return [os.path.join(home_folder(environment), ".hermes")]
 
 
-def discover(root: str) -> Iterator[Found]:
+def discover(root: str) -> Iterator[SourceFile]:
     """The database of the home itself, and of every profile."""
     folders = [root]
     try:
@@ -35,7 +35,7 @@ def discover(root: str) -> Iterator[Found]:
     except OSError:
         pass
     for folder in folders:
-        found = found_at(os.path.join(folder, DATABASE))
+        found = source_at(os.path.join(folder, DATABASE))
         if found is not None:
             yield found
 

@@ -15,8 +15,8 @@ from importlib.metadata import version as metadata_version
 from typing import NamedTuple
 
 from preheat.agents.hermes.places import roots
-from preheat.agents.pythons import ask
-from preheat.settings import home as person_home
+from preheat.agents.pythons import run_code
+from preheat.settings import home_folder as person_home
 
 DISTRIBUTION = "hermes-agent"
 _WINDOWS = sys.platform == "win32"
@@ -44,16 +44,16 @@ class Program(NamedTuple):
     @property
     def release(self) -> tuple[int, ...]:
         """The version in numbers, to compare."""
-        return release(self.version)
+        return parse_release(self.version)
 
 
-def release(version: str) -> tuple[int, ...]:
+def parse_release(version: str) -> tuple[int, ...]:
     """The leading numbers of a version: `0.19.0rc1` is (0, 19, 0)."""
     found = re.match(r"v?(\d+(?:\.\d+)*)", version.strip())
     return tuple(int(part) for part in found[1].split(".")) if found else ()
 
 
-def found(environment: Mapping[str, str]) -> Program | None:
+def find_hermes(environment: Mapping[str, str]) -> Program | None:
     """The Hermes that `hermes` starts, else one in a usual place; None if there is none."""
     for command in _commands(environment):
         for interpreter in _interpreters(command, environment):
@@ -67,7 +67,7 @@ def found(environment: Mapping[str, str]) -> Program | None:
     return None
 
 
-def looked_for(environment: Mapping[str, str]) -> list[str]:
+def search_places(environment: Mapping[str, str]) -> list[str]:
     """The places that `found` looks in, in order, for the person to read."""
     commands = [path for path in _usual_commands(environment) if path not in _commands_on_path(environment)]
     return ["`hermes` on the PATH", *commands, *_usual_interpreters(environment)]
@@ -228,7 +228,7 @@ def version_in(interpreter: str, environment: Mapping[str, str]) -> str:
     distributions = glob.glob(os.path.join(glob.escape(prefix), own, "hermes_agent-*.dist-info"))
     if len(distributions) == 1 and os.path.exists(os.path.join(prefix, "pyvenv.cfg")):
         return os.path.basename(distributions[0])[len("hermes_agent-") : -len(".dist-info")]
-    printed = ask(interpreter, _VERSION, environment)
+    printed = run_code(interpreter, _VERSION, environment)
     return printed.partition("preheat:")[2].split("\n")[0].strip()
 
 

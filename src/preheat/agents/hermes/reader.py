@@ -7,7 +7,7 @@ from preheat.agents.databases import MAGIC
 from preheat.agents.hermes import database
 from preheat.agents.hermes.parser import HermesParser
 from preheat.agents.hermes.places import DATABASE
-from preheat.agents.reader import Framing, Parser, Part
+from preheat.agents.reader import DatabasePart, Framing, Parser
 from preheat.errors import SourceUnreadable
 
 
@@ -24,14 +24,14 @@ class HermesReader:
             return False
         try:
             # The tables may still be in the log beside the file, so its first bytes are not enough.
-            return database.is_own(path)
+            return database.is_hermes_database(path)
         except SourceUnreadable:
             return os.path.basename(path) == DATABASE
 
     def parser(self, path: str, part: str = "") -> Parser:
         return HermesParser(path)
 
-    def parts(self, path: str) -> list[Part]:
+    def parts(self, path: str) -> list[DatabasePart]:
         return database.parts(path)
 
     def dump(self, path: str, part: str) -> Iterator[bytes]:

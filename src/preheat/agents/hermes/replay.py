@@ -24,14 +24,14 @@ class Entry(msgspec.Struct, array_like=True):
     line: int
 
 
-class Waiting(msgspec.Struct):
+class WaitingRow(msgspec.Struct):
     """A message that may turn out to be a copy."""
 
     row: dict[str, Any]
     line: int
 
 
-class Replay(msgspec.Struct):
+class CopyTracker(msgspec.Struct):
     """Follows the rows of one session; part of the parser's state."""
 
     entries: list[Entry] = msgspec.field(default_factory=list)
@@ -53,7 +53,7 @@ class Replay(msgspec.Struct):
     """When the copies were stored; 0 as long as all copies read kept the originals' times."""
     in_place: bool = False
     """The copies are of this session's own messages."""
-    waiting: list[Waiting] = msgspec.field(default_factory=list)
+    waiting: list[WaitingRow] = msgspec.field(default_factory=list)
 
     def begin_with(self, keys: list[str]) -> None:
         """Expect the session to begin with copies of the parent's messages."""
@@ -65,7 +65,7 @@ class Replay(msgspec.Struct):
         place = len(self.waiting)
         return self.archived and not self.copying and place < len(self.entries) and self.entries[place].key == key
 
-    def stored_together(self, time: float) -> bool:
+    def is_stored_together(self, time: float) -> bool:
         """Whether a row with this time was stored together with the waiting rows."""
         times = [_time_of(waiting.row) for waiting in self.waiting] + [time]
         return len(times) > 1 and all(abs(later - earlier) < SAME_MOMENT for earlier, later in pairwise(times))
@@ -79,7 +79,7 @@ class Replay(msgspec.Struct):
         self.waiting = []
         self.copying, self.summarised = True, False
 
-    def copy_of(self, key: str) -> Entry | None:
+    def find_original(self, key: str) -> Entry | None:
         """The message that this one is a copy of."""
         if not self.copying:
             return None
@@ -94,7 +94,7 @@ class Replay(msgspec.Struct):
         self.copying = False
         self.reference = []
 
-    def still_copying(self, time: float) -> bool:
+    def may_still_copy(self, time: float) -> bool:
         """Whether copies may follow a row that is not a copy: it was stored with them, or is as old as they are."""
         if 0 < time <= self.boundary:
             return True

@@ -46,7 +46,7 @@ _REJECTIONS = {
 """How the stored text of a call begins that never reached a tool."""
 
 
-class Facts(NamedTuple):
+class RecordedResult(NamedTuple):
     """The program's own facts about a result, and what the person typed meanwhile."""
 
     is_error: bool | None
@@ -55,7 +55,7 @@ class Facts(NamedTuple):
     steered: tuple[str, ...] = ()
 
 
-def facts_of(text: str, tool: str) -> Facts:
+def result_of(text: str, tool: str) -> RecordedResult:
     """Read the program's own facts out of a stored result."""
     steered = tuple(found.strip() for found in _STEER.findall(text)) if "[OUT-OF-BAND" in text else ()
     if steered:
@@ -66,16 +66,16 @@ def facts_of(text: str, tool: str) -> Facts:
         value, end = _JSON.raw_decode(body)
     except (ValueError, RecursionError):
         is_error, exit_code = _read_plain(body, tool, detail)
-        return Facts(is_error, exit_code, detail, steered)
+        return RecordedResult(is_error, exit_code, detail, steered)
     if _LOOP_WARNING.search(body, end):
         detail["loop_warning"] = True
     if not isinstance(value, dict):
-        return Facts(None, None, detail, steered)
+        return RecordedResult(None, None, detail, steered)
     exit_code = _fill_detail(value, detail)
-    return Facts(_is_error(value, tool, detail), exit_code, detail, steered)
+    return RecordedResult(_is_error(value, tool, detail), exit_code, detail, steered)
 
 
-def parted(text: str) -> tuple[str, str]:
+def split_advisory(text: str) -> tuple[str, str]:
     """A result as the tool gave it, and the advisory that our plugin put into it."""
     if f'"{ADVISORY}": "{PREHEAT_MARK}' not in text:
         return text, ""
@@ -88,7 +88,7 @@ def parted(text: str) -> tuple[str, str]:
         return text, ""
 
 
-def printed_in(text: str, tool: str) -> str | None:
+def printed_output(text: str, tool: str) -> str | None:
     """What a command printed, from its result; None if the result is not a plain object with an output."""
     try:
         value = json.loads(text)

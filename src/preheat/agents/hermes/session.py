@@ -6,7 +6,7 @@ Knows nothing of messages.
 from typing import Any
 
 from preheat.agents.hermes.texts import REVIEW
-from preheat.agents.parsing import loose, seconds
+from preheat.agents.parsing import decode_json, epoch_seconds
 from preheat.agents.reader import Heading
 from preheat.model.session import Relation, Starter, Usage
 
@@ -25,7 +25,7 @@ _STARTERS: dict[str, Starter] = {
 _ORPHANED = "__orphaned__"
 
 
-def heading_of(heading: Heading, session: dict[str, Any]) -> None:
+def fill_heading(heading: Heading, session: dict[str, Any]) -> None:
     """Fill a heading from the session's row and, under `lineage`, its parent's row."""
     lineage = session.get("lineage")
     lineage = lineage if isinstance(lineage, dict) else {}
@@ -38,11 +38,11 @@ def heading_of(heading: Heading, session: dict[str, Any]) -> None:
     heading.relation, heading.parent = _relation(session, config, lineage)
     heading.starter = _starter(session, lineage)
     heading.reported = _reported(session)
-    heading.seen(seconds(session.get("started_at")))
-    heading.seen(seconds(session.get("ended_at")))
+    heading.include_time(epoch_seconds(session.get("started_at")))
+    heading.include_time(epoch_seconds(session.get("ended_at")))
 
 
-def reviews(text: str) -> bool:
+def is_review(text: str) -> bool:
     """Whether a session's first prompt is the program's review of another session."""
     return text.lstrip().startswith(REVIEW)
 
@@ -85,7 +85,7 @@ def _reported(session: dict[str, Any]) -> Usage | None:
 def _config(value: object) -> dict[str, Any]:
     if isinstance(value, str):
         try:
-            value = loose(value.encode())
+            value = decode_json(value.encode())
         except (ValueError, RecursionError):
             return {}
     return value if isinstance(value, dict) else {}

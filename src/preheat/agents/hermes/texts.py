@@ -7,7 +7,7 @@ import json
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
-from preheat.agents.parsing import loose
+from preheat.agents.parsing import decode_json
 
 _MULTIMODAL = "\x00json:"
 _IMAGE_TYPES = ("image_url", "image", "input_image")
@@ -36,7 +36,7 @@ class Content(NamedTuple):
     images: int = 0
 
 
-class Pieces(NamedTuple):
+class SummaryMessage(NamedTuple):
     """A message that contains a compaction's summary, and the text before and after it."""
 
     before: str
@@ -54,7 +54,7 @@ def content_of(value: Any) -> Content:
         return Content(value)
     encoded = value[len(_MULTIMODAL) :]
     try:
-        parts = loose(encoded.encode())
+        parts = decode_json(encoded.encode())
     except (ValueError, RecursionError):
         return Content(encoded)
     if not isinstance(parts, list):
@@ -72,28 +72,28 @@ def content_of(value: Any) -> Content:
     return Content("\n".join(texts), images)
 
 
-def summary_in(text: str) -> Pieces | None:
+def find_summary(text: str) -> SummaryMessage | None:
     """The summary of a compaction in a message, alone or merged with a neighbouring message."""
     start = text.lstrip()
     if start.startswith(_PRIOR_START) and _PRIOR_END in start:
         return _split_headings(start)
     if start.startswith(_SUMMARY_STARTS):
         # Older versions put the message after the summary.
-        return Pieces("", *_split_end(start))
+        return SummaryMessage("", *_split_end(start))
     for mark in _SUMMARY_STARTS:
         before, found, rest = text.partition(f"\n\n{mark}")
         if found and _SUMMARY_END in rest:
-            return Pieces(before.strip(), *_split_end(mark + rest))
+            return SummaryMessage(before.strip(), *_split_end(mark + rest))
     return None
 
 
-def _split_headings(text: str) -> Pieces:
+def _split_headings(text: str) -> SummaryMessage:
     """Split a message of newer versions: the message is first, under a heading, and each further compaction adds one."""
     depth = 0
     while text.startswith(_PRIOR_START):
         text, depth = _after_line(text), depth + 1
     message, *summaries = text.split(_PRIOR_END, depth)
-    return Pieces(message.strip(), _split_end(_after_line(summaries[-1]))[0] if summaries else "", "")
+    return SummaryMessage(message.strip(), _split_end(_after_line(summaries[-1]))[0] if summaries else "", "")
 
 
 def _after_line(text: str) -> str:
@@ -105,7 +105,7 @@ def _split_end(text: str) -> tuple[str, str]:
     return summary.strip(), _after_line(rest)
 
 
-def written_by_program(text: str) -> bool:
+def is_written_by_program(text: str) -> bool:
     """Whether a user message is the program's own."""
     return text.lstrip().startswith((*_PROGRAM_STARTS, REVIEW))
 
@@ -136,7 +136,7 @@ def calls_of(row: dict[str, Any]) -> list[dict[str, Any]]:
     """The tool calls of a message. Raises ValueError if they cannot be read."""
     value = row.get("tool_calls")
     if isinstance(value, str):
-        value = loose(value.encode()) if value.strip() else None
+        value = decode_json(value.encode()) if value.strip() else None
     if isinstance(value, dict):
         value = [value]
     if value is None:

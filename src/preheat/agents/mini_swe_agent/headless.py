@@ -2,22 +2,22 @@
 
 from collections.abc import Mapping
 
-from preheat.agents.headless import with_model
-from preheat.model.headless import Asked, Endpoint, Headless, Settled
+from preheat.agents.headless import model_option
+from preheat.model.headless import Endpoint, HeadlessProgram, HeadlessRequest, HeadlessSetup
 
 
-def arguments(request: Asked) -> list[str]:
+def arguments(request: HeadlessRequest) -> list[str]:
     """The options. With `--config` the program no longer loads its default configuration, so `mini.yaml` is named first."""
     record = ["--output", request.record] if request.record else []
     turns = ["--config", f"agent.step_limit={request.turns}"] if request.turns else []
-    fixed_options = ["--yolo", "--exit-immediately", *record, *with_model(request), "--config", "mini.yaml", *turns]
+    fixed_options = ["--yolo", "--exit-immediately", *record, *model_option(request), "--config", "mini.yaml", *turns]
     return [*fixed_options, *request.options, f"--task={request.prompt}"]
 
 
-def settle(endpoint: Endpoint, home: str, environment: Mapping[str, str]) -> Settled:
+def settle(endpoint: Endpoint, home: str, environment: Mapping[str, str]) -> HeadlessSetup:
     """Settings for an endpoint. The program's client takes the key from `OPENAI_API_KEY` only, and fetches no price list."""
     settings = (f"model.model_kwargs.api_base={endpoint.url}", "model.cost_tracking=ignore_errors")
-    return Settled(
+    return HeadlessSetup(
         environment={
             "MSWEA_CONFIGURED": "true",
             "MSWEA_GLOBAL_CONFIG_DIR": f"{home}/.config/mini-swe-agent",
@@ -29,6 +29,6 @@ def settle(endpoint: Endpoint, home: str, environment: Mapping[str, str]) -> Set
     )
 
 
-HEADLESS = Headless(
-    "mini", arguments, tried="2.4.6", settle=settle, recorded=".traj.json", out_of_turns="LimitsExceeded"
+HEADLESS = HeadlessProgram(
+    "mini", arguments, tested_version="2.4.6", set_up=settle, record_suffix=".traj.json", out_of_turns="LimitsExceeded"
 )

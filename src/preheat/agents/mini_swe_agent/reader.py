@@ -10,8 +10,8 @@ from hashlib import sha256
 from typing import Any
 
 from preheat.agents.chat import (
-    Asked,
-    Joiner,
+    CallMatcher,
+    RequestedCall,
     calls_of,
     count,
     images_in,
@@ -22,7 +22,7 @@ from preheat.agents.chat import (
     usage_of,
 )
 from preheat.agents.documents import DocumentParser
-from preheat.agents.parsing import Draft, frame_of, loose, origin_of, seconds
+from preheat.agents.parsing import Draft, decode_json, epoch_seconds, frame_of, origin_of
 from preheat.agents.reader import Framing, Heading, Parser
 from preheat.model.session import (
     PREHEAT_RUN,
@@ -57,7 +57,7 @@ class TrajectoryParser(DocumentParser):
     def __init__(self, path: str) -> None:
         super().__init__(path)
         self._draft = Draft(Heading(starter="headless"))
-        self._joiner = Joiner()
+        self._joiner = CallMatcher()
         self._is_malformed = False
         """Whether the newest response has no command or several, which version 1 refuses to run."""
 
@@ -66,13 +66,13 @@ class TrajectoryParser(DocumentParser):
         self._draft.heading.id = stem or "trajectory"
         self.add(self._draft)
         try:
-            document = loose(block)
+            document = decode_json(block)
         except (ValueError, RecursionError) as error:
-            self.problem(f"not a whole JSON document ({str(error)[:120]})", line)
+            self.add_problem(f"not a whole JSON document ({str(error)[:120]})", line)
             return
         messages = mapping(document).get("messages")
         if not isinstance(messages, list):
-            self.problem("a trajectory without `messages`", line)
+            self.add_problem("a trajectory without `messages`", line)
             self._draft.events.append(Other(line=line, name="unreadable", raw=document))
             return
         info = mapping(document.get("info"))
@@ -101,8 +101,8 @@ class TrajectoryParser(DocumentParser):
 
     def _message(self, message: dict[str, Any], raw: Any, line: int, is_last: bool, info: dict[str, Any]) -> None:
         extra = mapping(message.get("extra"))
-        at = seconds(extra.get("timestamp")) or seconds(mapping(extra.get("response")).get("created"))
-        self._draft.heading.seen(at)
+        at = epoch_seconds(extra.get("timestamp")) or epoch_seconds(mapping(extra.get("response")).get("created"))
+        self._draft.heading.include_time(at)
         role = message.get("role")
         if role == "assistant" or message.get("object") == "response":
             self._answer(message, extra, line, at)
@@ -113,12 +113,12 @@ class TrajectoryParser(DocumentParser):
         elif role in ("system", "developer", "exit"):
             self._draft.events.append(Other(line=line, at=at, name=str(role), raw=raw))
         else:
-            self.problem("a message of no role that is known; kept as it is", line)
+            self.add_problem("a message of no role that is known; kept as it is", line)
             self._draft.events.append(Other(line=line, at=at, name="unknown", raw=raw))
 
     def _answer(self, message: dict[str, Any], extra: dict[str, Any], line: int, at: float | None) -> None:
         """Add a response and its calls."""
-        self._joiner.give_up()
+        self._joiner.drop_open_calls()
         response = mapping(extra.get("response")) or message
         name = string(response.get("id")) or f"message {line}"
         text, thought = text_of(message.get("content")), _reasoning(message, response)
@@ -138,15 +138,15 @@ class TrajectoryParser(DocumentParser):
         )
         self._call(_requested_calls(message, extra), text, name, line, at)
 
-    def _call(self, requested: list[Asked], text: str, response: str, line: int, at: float | None) -> None:
+    def _call(self, requested: list[RequestedCall], text: str, response: str, line: int, at: float | None) -> None:
         self._is_malformed = False
         if not requested:
-            commands = fenced(text)
+            commands = fenced_commands(text)
             self._is_malformed = len(commands) != 1
             # Version 1 then ran nothing and said so; the attempt counts as a call.
-            requested = [Asked("", TOOL, {"command": "\n".join(commands)} if commands else {})]
+            requested = [RequestedCall("", TOOL, {"command": "\n".join(commands)} if commands else {})]
         for number, call in enumerate(requested, 1):
-            call_id = self._joiner.opened(call, f"{line}.{number}")
+            call_id = self._joiner.open_call(call, f"{line}.{number}")
             kind: ToolKind = "shell" if call.tool == TOOL else "other"
             self._draft.events.append(
                 ToolCall(
@@ -174,7 +174,7 @@ class TrajectoryParser(DocumentParser):
             self._refused_response(message, extra, line, at)
         elif is_last and line > 2 and info.get("exit_status") and not _RETURN_CODE.match(text) and not extra:
             self._draft.events.append(Other(line=line, at=at, name="exit", raw=message))
-        elif self._joiner.waiting and not extra.get("interrupt_type"):
+        elif self._joiner.has_open_calls and not extra.get("interrupt_type"):
             self._result(message, extra, line, at)
         else:
             images = images_in(message.get("content"))
@@ -190,12 +190,12 @@ class TrajectoryParser(DocumentParser):
         answer = mapping(choice.get("message")) or {"content": string(extra.get("model_response"))}
         self._answer({**answer, "role": "assistant"}, {"response": response}, line, at)
         self._is_malformed = True
-        while self._joiner.waiting:
+        while self._joiner.has_open_calls:
             self._result({"content": message.get("content")}, {}, line, at)
 
     def _result(self, message: dict[str, Any], extra: dict[str, Any], line: int, at: float | None) -> None:
         name = string(message.get("tool_call_id")) or string(message.get("call_id"))
-        call_id = self._joiner.closed(name)
+        call_id = self._joiner.close_call(name)
         if not call_id:
             self._draft.events.append(Other(line=line, at=at, name="result without a call", raw=message))
             return
@@ -223,13 +223,13 @@ def _extra(message: object) -> dict[str, Any]:
     return mapping(mapping(message).get("extra"))
 
 
-def _requested_calls(message: dict[str, Any], extra: dict[str, Any]) -> list[Asked]:
+def _requested_calls(message: dict[str, Any], extra: dict[str, Any]) -> list[RequestedCall]:
     """The calls that the program found in the response, else the response's own tool calls."""
     actions = [action for action in sequence(extra.get("actions")) if isinstance(action, dict)]
     if not actions:
         return calls_of(message)
     return [
-        Asked(
+        RequestedCall(
             string(action.get("tool_call_id")),
             TOOL,
             {name: value for name, value in action.items() if name != "tool_call_id"},
@@ -283,7 +283,7 @@ def _unwrap_output(text: str) -> str:
     return rest
 
 
-def fenced(text: str) -> list[str]:
+def fenced_commands(text: str) -> list[str]:
     """The commands in a response, as version 1 finds them: fenced blocks marked as shell."""
     commands, position = [], 0
     while (begin := min((at for at in (text.find(f, position) for f in _FENCES) if at >= 0), default=-1)) >= 0:

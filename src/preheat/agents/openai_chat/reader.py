@@ -9,13 +9,13 @@ from typing import Any
 
 import msgspec
 
-from preheat.agents.chat import NO_RESULT, Joiner, calls_of, images_in, mapping, string, text_of, usage_of
-from preheat.agents.conversations import Conversation, conversations, fits
+from preheat.agents.chat import NO_RESULT, CallMatcher, calls_of, images_in, mapping, string, text_of, usage_of
+from preheat.agents.conversations import Conversation, holds_conversations, read_conversations
 from preheat.agents.documents import DocumentParser
-from preheat.agents.openai_chat.shape import are_messages
-from preheat.agents.parsing import Draft, origin_of, seconds
+from preheat.agents.openai_chat.shape import are_chat_messages
+from preheat.agents.parsing import Draft, epoch_seconds, origin_of
 from preheat.agents.reader import Framing, Heading, Parser
-from preheat.agents.tool_names import kind_of
+from preheat.agents.tool_names import kind_by_name
 from preheat.model.session import (
     AssistantMessage,
     Other,
@@ -36,10 +36,10 @@ class ChatParser(DocumentParser):
     agent = AGENT
 
     def read(self, block: bytes, line: int) -> None:
-        found, problems = conversations(block)
+        found, problems = read_conversations(block)
         for conversation in found:
             self.add(_draft(conversation, self.path))
-        self.problems(problems, line)
+        self.add_problems(problems, line)
 
 
 def _draft(conversation: Conversation, path: str) -> Draft:
@@ -48,11 +48,11 @@ def _draft(conversation: Conversation, path: str) -> Draft:
     draft = Draft(Heading(id=_id(conversation), model=model, reported=usage_of(about.get("usage"))))
     draft.heading.title = string(about.get("title"))
     for name in ("created", "created_at", "timestamp"):
-        draft.heading.seen(seconds(about.get(name)))
+        draft.heading.include_time(epoch_seconds(about.get(name)))
     rest = {name: value for name, value in about.items() if name != "messages"}
     if rest:
         draft.events.append(Other(line=0, name="conversation", raw=rest))
-    joiner = Joiner()
+    joiner = CallMatcher()
     for number, message in enumerate(conversation.messages, 1):
         if isinstance(message, dict):
             _message(draft, joiner, message, number)
@@ -73,9 +73,9 @@ def _id(conversation: Conversation) -> str:
     return f"chat-{sha256(beginning).hexdigest()[:16]}"
 
 
-def _message(draft: Draft, joiner: Joiner, message: dict[str, Any], line: int) -> None:
-    at = next(filter(None, (seconds(message.get(name)) for name in ("timestamp", "created_at", "created"))), None)
-    draft.heading.seen(at)
+def _message(draft: Draft, joiner: CallMatcher, message: dict[str, Any], line: int) -> None:
+    at = next(filter(None, (epoch_seconds(message.get(name)) for name in ("timestamp", "created_at", "created"))), None)
+    draft.heading.include_time(at)
     role, content = message.get("role"), message.get("content")
     text = text_of(content)
     if role == "assistant":
@@ -90,7 +90,7 @@ def _message(draft: Draft, joiner: Joiner, message: dict[str, Any], line: int) -
         draft.events.append(Other(line=line, at=at, name=name, raw=message))
 
 
-def _answer(draft: Draft, joiner: Joiner, message: dict[str, Any], line: int, at: float | None) -> None:
+def _answer(draft: Draft, joiner: CallMatcher, message: dict[str, Any], line: int, at: float | None) -> None:
     response = string(message.get("id")) or f"message {line}"
     thought = string(message.get("reasoning_content")) or string(message.get("reasoning"))
     if thought:
@@ -107,23 +107,23 @@ def _answer(draft: Draft, joiner: Joiner, message: dict[str, Any], line: int, at
         )
     )
     for number, requested in enumerate(calls_of(message), 1):
-        call_id = joiner.opened(requested, f"{line}.{number}")
+        call_id = joiner.open_call(requested, f"{line}.{number}")
         draft.events.append(
             ToolCall(
                 line=line,
                 at=at,
                 call_id=call_id,
                 tool=requested.tool,
-                kind=kind_of(requested.tool),
+                kind=kind_by_name(requested.tool),
                 input=requested.input,
                 response=response,
             )
         )
 
 
-def _result(draft: Draft, joiner: Joiner, message: dict[str, Any], line: int, at: float | None) -> None:
+def _result(draft: Draft, joiner: CallMatcher, message: dict[str, Any], line: int, at: float | None) -> None:
     name = string(message.get("tool_call_id")) or string(mapping(message.get("tool_call")).get("id"))
-    call_id = joiner.closed(name, string(message.get("name")))
+    call_id = joiner.close_call(name, string(message.get("name")))
     if not call_id:
         draft.events.append(Other(line=line, at=at, name="result without a call", raw=message))
         return
@@ -149,7 +149,7 @@ class ChatReader:
         return "document"
 
     def detect(self, head: bytes, path: str) -> bool:
-        return fits(head, are_messages)
+        return holds_conversations(head, are_chat_messages)
 
     def parser(self, path: str, part: str = "") -> Parser:
         return ChatParser(path)

@@ -57,7 +57,7 @@ _PART_TYPES = frozenset(
 _MAX_MESSAGES = 8
 
 
-def is_message(value: object) -> bool:
+def is_chat_message(value: object) -> bool:
     """Whether a value is a message as the interface defines it, without further members."""
     if not isinstance(value, dict) or value.get("role") not in ROLES or not _MESSAGE_KEYS.issuperset(value):
         return False
@@ -69,8 +69,8 @@ def is_message(value: object) -> bool:
     return "content" not in value and ("tool_calls" in value or "function_call" in value)
 
 
-def are_messages(messages: list[Any], about: dict[str, Any]) -> bool:
+def are_chat_messages(messages: list[Any], about: dict[str, Any]) -> bool:
     """Whether messages are OpenAI chat messages, in an object that is no other format's."""
     if not messages or not _FOREIGN_KEYS.isdisjoint(about):
         return False
-    return all(is_message(message) for message in messages[:_MAX_MESSAGES])
+    return all(is_chat_message(message) for message in messages[:_MAX_MESSAGES])

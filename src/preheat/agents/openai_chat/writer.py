@@ -21,8 +21,8 @@ from preheat.model.session import (
     ToolCall,
     ToolResult,
     UserMessage,
-    joined,
-    standing,
+    pair_calls_with_results,
+    surviving_events,
 )
 
 LONGEST_ID = 40
@@ -32,7 +32,7 @@ _NOT_IN_NAMES = re.compile("[^A-Za-z0-9_-]")
 _SYSTEM = ("system", "developer", "system_prompt")
 
 
-def conversation(session: Session) -> dict[str, Any]:
+def to_conversation(session: Session) -> dict[str, Any]:
     """A session as a conversation: its heading and messages; `messages` is empty if the session has none."""
     about = {
         "agent": session.agent,
@@ -46,16 +46,18 @@ def conversation(session: Session) -> dict[str, Any]:
     return {
         **{name: value for name, value in heading.items() if value},
         "metadata": {name: value for name, value in about.items() if value},
-        "messages": messages(session),
+        "messages": to_messages(session),
     }
 
 
-def messages(session: Session) -> list[dict[str, Any]]:
+def to_messages(session: Session) -> list[dict[str, Any]]:
     """The messages of a session: one for each text of a person or program, each response, and each of its results."""
-    remaining = standing(session)
+    remaining = surviving_events(session)
     remaining_ids = {id(event) for event in remaining}
     results = {
-        id(call): result for call, result in joined(session) if result is not None and id(result) in remaining_ids
+        id(call): result
+        for call, result in pair_calls_with_results(session)
+        if result is not None and id(result) in remaining_ids
     }
     builder = _Messages(results)
     for event in remaining:

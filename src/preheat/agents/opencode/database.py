@@ -10,9 +10,18 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
-from preheat.agents.databases import columns_of, digest, line_of, one, opened, record_of, require, rows
-from preheat.agents.parsing import loose
-from preheat.agents.reader import Part
+from preheat.agents.databases import (
+    columns_of,
+    digest_of,
+    first_row,
+    line_of,
+    open_read_only,
+    record_of,
+    require_columns,
+    rows,
+)
+from preheat.agents.parsing import decode_json
+from preheat.agents.reader import DatabasePart
 
 _NEEDED = {
     "session": {"id"},
@@ -27,9 +36,9 @@ _TABLES = (*_NEEDED, _NEWER_TABLE)
 _STAMP = ("title", "parent_id", "revert", "version", "tokens_input", "tokens_output", "time_updated", "time_archived")
 
 
-def parts(path: str) -> list[Part]:
+def list_database(path: str) -> list[DatabasePart]:
     """The sessions, each with a stamp. Rows are rewritten in place, so the time of the newest change is part of the stamp."""
-    with opened(path) as database:
+    with open_read_only(path) as database:
         columns = _require_columns(database)
         known: dict[str, list[Any]] = {}
         names = [name for name in _STAMP if name in columns["session"]]
@@ -41,14 +50,14 @@ def parts(path: str) -> list[Part]:
                 query = f"SELECT session_id, COUNT(*), {changed} FROM {table} GROUP BY session_id"  # noqa: S608
                 for row in rows(database, query):
                     known.setdefault(str(row[0]), []).append([table, *row[1:]])
-    return [Part(session, digest(facts)) for session, facts in known.items()]
+    return [DatabasePart(session, digest_of(facts)) for session, facts in known.items()]
 
 
-def dump(path: str, part: str) -> Iterator[bytes]:
+def dump_database(path: str, part: str) -> Iterator[bytes]:
     """One session's rows as lines, from one consistent state of the database."""
-    with opened(path) as database:
+    with open_read_only(path) as database:
         columns = _require_columns(database)
-        session = one(database, "SELECT * FROM session WHERE id = ?", part) or {"id": part}
+        session = first_row(database, "SELECT * FROM session WHERE id = ?", part) or {"id": part}
         yield line_of("session", session)
         count = 0
         order = "time_created, id" if "time_created" in columns["message"] else "id"
@@ -65,16 +74,16 @@ def dump(path: str, part: str) -> Iterator[bytes]:
         yield line_of("end", {"messages": count})
 
 
-def is_own(path: str) -> bool:
+def is_opencode_database(path: str) -> bool:
     """Whether a database has OpenCode's tables. Raises SourceUnreadable."""
-    with opened(path) as database:
+    with open_read_only(path) as database:
         columns = columns_of(database, _TABLES)
     return all((_NEEDED[table] | _DISTINCTIVE.get(table, set())) <= columns[table] for table in _NEEDED)
 
 
 def _require_columns(database: sqlite3.Connection) -> dict[str, set[str]]:
     columns = columns_of(database, _TABLES)
-    require(columns, _NEEDED, "OpenCode")
+    require_columns(columns, _NEEDED, "OpenCode")
     return columns
 
 
@@ -82,5 +91,5 @@ def _decode_row(row: sqlite3.Row) -> dict[str, Any]:
     """A row with its JSON decoded; text that is not JSON stays text, which the parser reports as a problem."""
     record = record_of(row)
     with suppress(ValueError, RecursionError):
-        record["data"] = loose(str(record.get("data")).encode())
+        record["data"] = decode_json(str(record.get("data")).encode())
     return record

@@ -9,7 +9,7 @@ from typing import Any
 from preheat.agents.chat import mapping, sequence
 from preheat.agents.opencode.parser import RowsParser
 from preheat.agents.opencode.state import Record
-from preheat.agents.parsing import loose
+from preheat.agents.parsing import decode_json
 
 
 class DocumentParser(RowsParser):
@@ -17,20 +17,20 @@ class DocumentParser(RowsParser):
 
     def feed(self, block: bytes, line: int) -> None:
         try:
-            document = loose(block)
+            document = decode_json(block)
         except (ValueError, RecursionError) as error:
-            self.problem(f"not a whole JSON document ({str(error)[:120]})", line)
+            self.add_problem(f"not a whole JSON document ({str(error)[:120]})", line)
             return
         if not isinstance(mapping(document).get("info"), dict) or not isinstance(document.get("messages"), list):
-            self.problem("an exported session without `info` and `messages`", line)
+            self.add_problem("an exported session without `info` and `messages`", line)
             return
         for number, (table, row) in enumerate(_rows(document), line):
             self._value = {"table": table, "row": row}
             if isinstance(row, dict):
-                self._one(Record(table, row), number)
+                self._fold_safely(Record(table, row), number)
             else:
-                self.problem(f"a {table} that is no object; kept as it is", number)
-                self.other(table, number)
+                self.add_problem(f"a {table} that is no object; kept as it is", number)
+                self.keep_record(table, number)
         self._value = None
 
     def save(self) -> bytes | None:

@@ -3,8 +3,8 @@
 import json
 from collections.abc import Mapping
 
-from preheat.agents.headless import with_model
-from preheat.model.headless import Asked, Endpoint, Headless, Settled
+from preheat.agents.headless import model_option
+from preheat.model.headless import Endpoint, HeadlessProgram, HeadlessRequest, HeadlessSetup
 
 QUIET = (
     "OPENCODE_DISABLE_AUTOUPDATE",
@@ -17,11 +17,11 @@ QUIET = (
 _PROVIDER = "endpoint"
 
 
-def arguments(request: Asked) -> list[str]:
-    return ["run", *with_model(request), *request.options]
+def arguments(request: HeadlessRequest) -> list[str]:
+    return ["run", *model_option(request), *request.options]
 
 
-def settle(endpoint: Endpoint, home: str, environment: Mapping[str, str]) -> Settled:
+def settle(endpoint: Endpoint, home: str, environment: Mapping[str, str]) -> HeadlessSetup:
     """The configuration for the endpoint, with OpenCode's built-in client for OpenAI-compatible servers. All calls are
     allowed, because nobody is there to ask. The setting `steps` is not used: it only asks the model to stop."""
     provider = {
@@ -37,10 +37,12 @@ def settle(endpoint: Endpoint, home: str, environment: Mapping[str, str]) -> Set
         "provider": {_PROVIDER: provider},
         "permission": {"*": "allow"},
     }
-    return Settled(
+    return HeadlessSetup(
         {".config/opencode/opencode.json": json.dumps(settings)},
         {"XDG_STATE_HOME": f"{home}/.local/state", **dict.fromkeys(QUIET, "1")},
     )
 
 
-HEADLESS = Headless("opencode", arguments, reads_input=True, tried="1.18.33", settle=settle, file="AGENTS.md")
+HEADLESS = HeadlessProgram(
+    "opencode", arguments, reads_input=True, tested_version="1.18.33", set_up=settle, instructions_file="AGENTS.md"
+)

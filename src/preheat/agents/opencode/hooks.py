@@ -11,19 +11,19 @@ from typing import Any
 from preheat.agents.hooking import (
     Client,
     Hooks,
+    HookStatus,
     Payload,
     Setup,
-    State,
-    capped,
-    decoded,
-    encoded,
+    cap_text,
+    decode_payload,
+    encode_answer,
     fields,
-    start,
+    start_of,
     text,
 )
-from preheat.agents.opencode.results import facts_of
+from preheat.agents.opencode.results import result_of
 from preheat.model.live import HookAnswer, HookEvent, HookName
-from preheat.settings import home
+from preheat.settings import home_folder
 
 _EVENTS: dict[str, HookName] = {
     "sessionStart": "session_start", "prompt": "prompt", "toolBefore": "before_tool", "toolAfter": "after_tool",
@@ -35,7 +35,7 @@ _FILE = "preheat.js"
 
 def read(payload: bytes, at: float | None = None) -> HookEvent | None:
     """Read one event."""
-    body = decoded(payload)
+    body = decode_payload(payload)
     if body is None or not text(body.get("session")):
         return None
     event = text(body.get("event"))
@@ -44,7 +44,7 @@ def read(payload: bytes, at: float | None = None) -> HookEvent | None:
         agent="opencode",
         session=text(body.get("session")),
         name=name,
-        told_as=event,
+        host_event=event,
         at=at,
         cwd=text(body.get("cwd")),
         subagent=text(body.get("parent")),
@@ -54,7 +54,7 @@ def read(payload: bytes, at: float | None = None) -> HookEvent | None:
 
 def _event_fields(name: HookName, body: Payload) -> dict[str, Any]:
     if name == "session_start":
-        return {"source": start(body.get("source"))}
+        return {"source": start_of(body.get("source"))}
     if name == "prompt":
         return {"prompt": text(body.get("text"))}
     if name not in ("before_tool", "after_tool", "tool_failed"):
@@ -70,7 +70,7 @@ def _event_fields(name: HookName, body: Payload) -> dict[str, Any]:
         "error": text(body.get("error")),
         "metadata": fields(body.get("metadata")),
     }
-    facts = facts_of(tool, state)
+    facts = result_of(tool, state)
     return {
         **found,
         "result": facts.text,
@@ -84,12 +84,12 @@ def write(event: HookEvent, answer: HookAnswer) -> bytes | None:
     """The answer, for the plugin. A turn that has ended is not continued."""
     response: Payload = {}
     if event.name not in ("stop", "session_end", "other") and answer.context:
-        response["context"] = capped(answer.context)
+        response["context"] = cap_text(answer.context)
     if event.name == "before_tool" and answer.block:
-        response["block"] = capped(answer.block)
+        response["block"] = cap_text(answer.block)
     if event.name == "after_tool" and answer.output:
         response["output"] = answer.output
-    return encoded(response)
+    return encode_answer(response)
 
 
 # Where the plugin is set up.
@@ -101,7 +101,7 @@ def plugin_text(client: Client) -> str:
 
 
 def user_file(environment: Mapping[str, str]) -> str:
-    base = environment.get("XDG_CONFIG_HOME") or os.path.join(home(environment), ".config")
+    base = environment.get("XDG_CONFIG_HOME") or os.path.join(home_folder(environment), ".config")
     folder = environment.get("OPENCODE_CONFIG_DIR") or os.path.join(base, "opencode")
     return os.path.join(folder, "plugins", _FILE)
 
@@ -114,8 +114,8 @@ def settings_files(environment: Mapping[str, str], project: str) -> list[str]:
     return [user_file(environment), *([project_file(project)] if project else [])]
 
 
-def state(environment: Mapping[str, str], project: str, path: str, settings: Payload) -> State:
-    return State("yes")
+def hook_status(environment: Mapping[str, str], project: str, path: str, settings: Payload) -> HookStatus:
+    return HookStatus("yes")
 
 
 HOOKS = Hooks(
@@ -125,13 +125,13 @@ HOOKS = Hooks(
     Setup(
         user_file=user_file,
         project_file=project_file,
-        whole=plugin_text,
-        obeys=settings_files,
+        file_text=plugin_text,
+        settings_files=settings_files,
         next_steps=(
             "OpenCode loads plugins when it starts: sessions that are open now do not have it yet. Before it loads its first "
             "plugin it fetches a package of its own, once; without a network that attempt takes about a minute at each start.",
         ),
-        state=state,
-        tried="1.18.33",
+        status=hook_status,
+        tested_version="1.18.33",
     ),
 )

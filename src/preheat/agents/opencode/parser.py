@@ -6,11 +6,11 @@ A line holds one row: the session, then each message followed by its parts, then
 from typing import Any
 
 from preheat.agents.chat import mapping, string
-from preheat.agents.opencode.results import facts_of
-from preheat.agents.opencode.session import heading_of, info_of, usage_of
-from preheat.agents.opencode.state import Message, OpenCodeState, Record
+from preheat.agents.opencode.results import result_of
+from preheat.agents.opencode.session import fill_heading, info_of, usage_of
+from preheat.agents.opencode.state import OpenCodeState, OpenMessage, Record
 from preheat.agents.opencode.tools import kind_of
-from preheat.agents.parsing import LinesParser, arguments, origin_of, seconds
+from preheat.agents.parsing import LinesParser, arguments_of, epoch_seconds, origin_of
 from preheat.model.session import (
     AssistantMessage,
     Compaction,
@@ -44,18 +44,18 @@ class RowsParser(LinesParser[OpenCodeState, Record]):
         elif record.table == "part":
             self._take_part(self._value_of(record, line), line)
         elif record.table == "problem":
-            self.problem(string(record.row.get("message")), line)
+            self.add_problem(string(record.row.get("message")), line)
         elif record.table == "end":
             self._take_end(line)
         else:
-            self.other(record.table or "unknown", line)
+            self.keep_record(record.table or "unknown", line)
 
     def _value_of(self, record: Record, line: int) -> dict[str, Any]:
         """The object in a row; in the database all of it but the ids is JSON in one column."""
         if "data" not in record.row:
             return record.row
         if not isinstance(record.row["data"], dict):
-            self.problem(f"a {record.table} that is no JSON object; kept as it is", line)
+            self.add_problem(f"a {record.table} that is no JSON object; kept as it is", line)
         return {**mapping(record.row["data"]), "id": record.row.get("id")}
 
     def _add(self, event: Event) -> None:
@@ -64,11 +64,11 @@ class RowsParser(LinesParser[OpenCodeState, Record]):
     # The session itself.
     def _take_session(self, row: dict[str, Any], line: int) -> None:
         info = info_of(row)
-        heading_of(self.draft().heading, info)
-        self.state.created = seconds(mapping(info.get("time")).get("created"))
+        fill_heading(self.draft().heading, info)
+        self.state.created = epoch_seconds(mapping(info.get("time")).get("created"))
         revert = mapping(info.get("revert"))
         self.state.reverted = (string(revert.get("messageID")), string(revert.get("partID")))
-        self.other("session", line)
+        self.keep_record("session", line)
 
     def _take_end(self, line: int) -> None:
         self._close_message()
@@ -80,14 +80,14 @@ class RowsParser(LinesParser[OpenCodeState, Record]):
     def _take_message(self, value: dict[str, Any], line: int) -> None:
         self._close_message()
         heading, time = self.draft().heading, mapping(value.get("time"))
-        at, role = seconds(time.get("created")), string(value.get("role"))
+        at, role = epoch_seconds(time.get("created")), string(value.get("role"))
         if at is not None and self.state.created is not None and at < self.state.created and not heading.parent:
             # The session begins with copies of another's messages; which one, and who made it, is not recorded.
             heading.relation, heading.starter = "fork", "unknown"
         else:
-            heading.seen(at)
-            heading.seen(seconds(time.get("completed")))
-        message = Message(line, role if role in ("user", "assistant") else "", at=at, last=line)
+            heading.include_time(at)
+            heading.include_time(epoch_seconds(time.get("completed")))
+        message = OpenMessage(line, role if role in ("user", "assistant") else "", at=at, last=line)
         self.state.message = message
         if self.state.reverted == (value.get("id"), ""):
             self.state.rewind = line - 1
@@ -101,7 +101,7 @@ class RowsParser(LinesParser[OpenCodeState, Record]):
             message.error = value.get("error")
             heading.model = heading.model or message.model
         elif role != "user":
-            self.other(f"message.{role}", line, at)
+            self.keep_record(f"message.{role}", line, at)
 
     def _unique_name(self, known: dict[str, int], name: str) -> str:
         known[name] = known.get(name, 0) + 1
@@ -126,7 +126,7 @@ class RowsParser(LinesParser[OpenCodeState, Record]):
         if message.error is not None:
             self._add(Other(line=message.last, at=message.at, name="error", raw=message.error))
 
-    def _add_prompt(self, message: Message) -> None:
+    def _add_prompt(self, message: OpenMessage) -> None:
         # A subagent's prompt was written by the model that started it.
         by_program = self.draft().heading.relation == "subagent"
         text = "\n".join(message.said)
@@ -140,7 +140,7 @@ class RowsParser(LinesParser[OpenCodeState, Record]):
     def _take_part(self, value: dict[str, Any], line: int) -> None:
         message, kind = self.state.message, string(value.get("type"))
         if message is None or not message.role:
-            self.other(f"part.{kind}", line)
+            self.keep_record(f"part.{kind}", line)
             return
         message.last = line
         if self.state.reverted[1] and self.state.reverted[1] == value.get("id"):
@@ -148,7 +148,7 @@ class RowsParser(LinesParser[OpenCodeState, Record]):
         if kind == "text":
             self._take_text(value, message, line)
         elif kind == "reasoning":
-            at = seconds(mapping(value.get("time")).get("start")) or message.at
+            at = epoch_seconds(mapping(value.get("time")).get("start")) or message.at
             self._add(Reasoning(line=line, at=at, text=string(value.get("text")), response=_response_name(message)))
         elif kind == "tool":
             self._take_tool(value, message, line)
@@ -161,30 +161,30 @@ class RowsParser(LinesParser[OpenCodeState, Record]):
         elif kind == "file" and message.role == "user" and string(value.get("mime")).startswith("image/"):
             message.images += 1
         else:
-            self.other(kind or "part", line, message.at)
+            self.keep_record(kind or "part", line, message.at)
 
-    def _take_text(self, value: dict[str, Any], message: Message, line: int) -> None:
+    def _take_text(self, value: dict[str, Any], message: OpenMessage, line: int) -> None:
         text = string(value.get("text"))
         if message.role != "user":
             if message.is_summary:
                 message.said.append(text)
             elif text:
-                at = seconds(mapping(value.get("time")).get("start")) or message.at
+                at = epoch_seconds(mapping(value.get("time")).get("start")) or message.at
                 self._add(
                     AssistantMessage(line=line, at=at, text=text, response=_response_name(message), model=message.model)
                 )
         elif value.get("ignored") is True:
-            self.other("ignored", line, message.at)  # shown to the person, never sent
+            self.keep_record("ignored", line, message.at)  # shown to the person, never sent
         elif value.get("synthetic") is True:
             message.added.append(text)
             self.state.by_person = text == _RUN_BY_PERSON
         else:
             message.said.append(text)
 
-    def _take_step_finish(self, value: dict[str, Any], message: Message, line: int) -> None:
+    def _take_step_finish(self, value: dict[str, Any], message: OpenMessage, line: int) -> None:
         used = usage_of(value.get("tokens"))
         if used is None:
-            self.other("step-finish", line, message.at)
+            self.keep_record("step-finish", line, message.at)
             return
         if not message.is_summary:
             self.state.context = used.total
@@ -194,10 +194,10 @@ class RowsParser(LinesParser[OpenCodeState, Record]):
             )
         )
 
-    def _take_tool(self, value: dict[str, Any], message: Message, line: int) -> None:
+    def _take_tool(self, value: dict[str, Any], message: OpenMessage, line: int) -> None:
         state, tool = mapping(value.get("state")), string(value.get("tool"))
         time, status = mapping(state.get("time")), state.get("status")
-        started, ended = seconds(time.get("start")), seconds(time.get("end"))
+        started, ended = epoch_seconds(time.get("start")), epoch_seconds(time.get("end"))
         call_id = self._unique_name(
             self.state.calls, string(value.get("callID")) or string(value.get("id")) or f"line {line}"
         )
@@ -205,7 +205,7 @@ class RowsParser(LinesParser[OpenCodeState, Record]):
         self._add(
             ToolCall(
                 line=line, at=started or message.at, call_id=call_id, tool=tool, kind=kind_of(tool),
-                input=arguments(call_input), response=_response_name(message),
+                input=arguments_of(call_input), response=_response_name(message),
             )
         )  # fmt: skip
         metadata = mapping(state.get("metadata"))
@@ -217,14 +217,14 @@ class RowsParser(LinesParser[OpenCodeState, Record]):
                 round(ended - started, 3) if ended is not None and started is not None and ended >= started else None
             )
             self._add_result(tool, state, call_id, line, ended or started or message.at, duration)
-            self.draft().heading.seen(ended if self.draft().heading.relation != "fork" else None)
+            self.draft().heading.include_time(ended if self.draft().heading.relation != "fork" else None)
         elif status not in _OPEN_STATES:
-            self.other("tool", line, message.at)
+            self.keep_record("tool", line, message.at)
 
     def _add_result(
         self, tool: str, state: dict[str, Any], call_id: str, line: int, at: float | None, duration: float | None
     ) -> None:
-        facts = facts_of(tool, state)
+        facts = result_of(tool, state)
         if self.state.by_person:
             facts.detail["by_person"] = True
             self.state.by_person = False
@@ -238,5 +238,5 @@ class RowsParser(LinesParser[OpenCodeState, Record]):
             self._add(UserMessage(line=line, at=at, text=facts.added, origin=origin_of(facts.added, injected=True)))
 
 
-def _response_name(message: Message) -> str:
+def _response_name(message: OpenMessage) -> str:
     return message.response if message.steps < 2 else f"{message.response}.{message.steps}"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from preheat.agents.places import Found, Places, found_at, stamp_of
-from preheat.settings import home
+from preheat.agents.places import Places, SourceFile, source_at, stamp_of
+from preheat.settings import home_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ DATABASES = (".db", ".sqlite", ".sqlite3")
 
 def roots(environment: Mapping[str, str]) -> list[str]:
     """The program's data folder, the same on every system; and the database that `OPENCODE_DB` names."""
-    data = environment.get("XDG_DATA_HOME") or os.path.join(home(environment), ".local", "share")
+    data = environment.get("XDG_DATA_HOME") or os.path.join(home_folder(environment), ".local", "share")
     folder = os.path.join(data, "opencode")
     named = environment.get("OPENCODE_DB") or ""
     if not named.endswith(DATABASES):  # also `:memory:`
@@ -25,16 +25,16 @@ def roots(environment: Mapping[str, str]) -> list[str]:
     return [folder, os.path.join(folder, named)]
 
 
-def discover(root: str) -> Iterator[Found]:
+def discover(root: str) -> Iterator[SourceFile]:
     """The root itself if it is a database; else every channel's database in the folder, and the sessions of the tree."""
     if root.endswith(DATABASES):
-        found = found_at(root)
+        found = source_at(root)
         if found is not None:
             yield found
         return
     for name in _names(root):
         if name.startswith("opencode") and name.endswith(DATABASES):
-            found = found_at(os.path.join(root, name))
+            found = source_at(os.path.join(root, name))
             if found is not None:
                 yield found
     storage = os.path.join(root, "storage")
@@ -53,13 +53,13 @@ def in_tree(path: str) -> bool:
     return folders[-4:-2] == ["storage", "session"] and folders[-1].startswith("ses_") and folders[-1].endswith(".json")
 
 
-def named(path: str) -> Found | None:
+def locate(path: str) -> SourceFile | None:
     """One file that the person named, with the other files of its session if it is in the tree."""
     storage = os.path.dirname(os.path.dirname(os.path.dirname(path)))
-    return _session_in_tree(storage, path) if in_tree(path) else found_at(path)
+    return _session_in_tree(storage, path) if in_tree(path) else source_at(path)
 
 
-def _session_in_tree(storage: str, path: str) -> Found | None:
+def _session_in_tree(storage: str, path: str) -> SourceFile | None:
     """A session of the tree, with a stamp over the few files that show whether anything in it has changed.
 
     A new message changes the time of the folder of messages. Parts are rewritten in place only while their message is the
@@ -82,7 +82,7 @@ def _session_in_tree(storage: str, path: str) -> Found | None:
         except OSError:
             continue
         size, times = size + status.st_size, times + status.st_mtime_ns
-    return Found(path, size, f"{stamp}+{len(watched)}:{size}:{times}")
+    return SourceFile(path, size, f"{stamp}+{len(watched)}:{size}:{times}")
 
 
 def _names(folder: str) -> list[str]:
@@ -92,4 +92,4 @@ def _names(folder: str) -> list[str]:
         return []
 
 
-PLACES = Places("opencode", "OpenCode", 1, roots, discover, named)
+PLACES = Places("opencode", "OpenCode", 1, roots, discover, locate)

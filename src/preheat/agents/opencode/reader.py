@@ -9,7 +9,7 @@ from preheat.agents.opencode import database, tree
 from preheat.agents.opencode.document import DocumentParser
 from preheat.agents.opencode.parser import RowsParser
 from preheat.agents.opencode.places import DATABASES, in_tree
-from preheat.agents.reader import Framing, Parser, Part
+from preheat.agents.reader import DatabasePart, Framing, Parser
 from preheat.errors import SourceUnreadable
 
 _EXPORT = re.compile(rb'\s*\{\s*"info"\s*:\s*\{\s*"id"\s*:\s*"ses_')
@@ -29,7 +29,7 @@ class OpenCodeReader:
         if path.endswith(DATABASES):
             try:
                 # The tables may still be in the log beside the file, so its first bytes are not enough.
-                return head.startswith(MAGIC) and database.is_own(path)
+                return head.startswith(MAGIC) and database.is_opencode_database(path)
             except SourceUnreadable:
                 return os.path.basename(path).startswith("opencode")
         return bool((_SESSION if in_tree(path) else _EXPORT).match(head))
@@ -37,11 +37,11 @@ class OpenCodeReader:
     def parser(self, path: str, part: str = "") -> Parser:
         return DocumentParser(path) if self.framing(path) == "document" else RowsParser(path)
 
-    def parts(self, path: str) -> list[Part]:
-        return tree.parts(path) if in_tree(path) else database.parts(path)
+    def parts(self, path: str) -> list[DatabasePart]:
+        return tree.list_tree(path) if in_tree(path) else database.list_database(path)
 
     def dump(self, path: str, part: str) -> Iterator[bytes]:
-        return tree.dump(path, part) if in_tree(path) else database.dump(path, part)
+        return tree.dump_tree(path, part) if in_tree(path) else database.dump_database(path, part)
 
 
 READER = OpenCodeReader()

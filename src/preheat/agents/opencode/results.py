@@ -22,7 +22,7 @@ _REJECTED = {
 _ERROR_SEVERITY = 1
 
 
-class Facts(NamedTuple):
+class RecordedResult(NamedTuple):
     """The result of a call, and the text that a plugin added to it."""
 
     text: str
@@ -32,7 +32,7 @@ class Facts(NamedTuple):
     added: str = ""
 
 
-def facts_of(tool: str, state: dict[str, Any]) -> Facts:
+def result_of(tool: str, state: dict[str, Any]) -> RecordedResult:
     """Read the state of a call that has ended."""
     metadata = mapping(state.get("metadata"))
     detail = _detail(state, metadata)
@@ -43,7 +43,7 @@ def facts_of(tool: str, state: dict[str, Any]) -> Facts:
         for start, reason in _REJECTED.items():
             if error.startswith(start):
                 detail["rejected"] = reason
-        return Facts(error, True, None, detail)
+        return RecordedResult(error, True, None, detail)
     text, added = _split_added(string(state.get("output")), metadata.get("output"))
     code = metadata.get("exit")
     exit_code = code if isinstance(code, int) and not isinstance(code, bool) else None
@@ -55,7 +55,7 @@ def facts_of(tool: str, state: dict[str, Any]) -> Facts:
         detail["timed_out"], is_error = True, None
     if "aborted the command" in notes:
         detail["interrupted"], is_error = True, None
-    return Facts(text, is_error, exit_code, detail, added)
+    return RecordedResult(text, is_error, exit_code, detail, added)
 
 
 def _detail(state: dict[str, Any], metadata: dict[str, Any]) -> dict[str, Any]:

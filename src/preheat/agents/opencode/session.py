@@ -6,7 +6,7 @@ Knows nothing of messages, except how token counts are written.
 from typing import Any
 
 from preheat.agents.chat import count, mapping, sequence, string
-from preheat.agents.parsing import loose, seconds
+from preheat.agents.parsing import decode_json, epoch_seconds
 from preheat.agents.reader import Heading
 from preheat.model.session import Usage
 
@@ -27,7 +27,7 @@ def info_of(row: dict[str, Any]) -> dict[str, Any]:
     return info
 
 
-def heading_of(heading: Heading, info: dict[str, Any]) -> None:
+def fill_heading(heading: Heading, info: dict[str, Any]) -> None:
     """Fill a heading from a session's object."""
     time = mapping(info.get("time"))
     title = string(info.get("title"))
@@ -42,8 +42,8 @@ def heading_of(heading: Heading, info: dict[str, Any]) -> None:
         heading.starter = "headless" if _denies_questions(info.get("permission")) else "human"
     used = usage_of(info.get("tokens"))
     heading.reported = used if used is not None and used.total else None
-    heading.seen(seconds(time.get("created")))
-    heading.seen(seconds(time.get("updated")))
+    heading.include_time(epoch_seconds(time.get("created")))
+    heading.include_time(epoch_seconds(time.get("updated")))
 
 
 def usage_of(value: object) -> Usage | None:
@@ -73,6 +73,6 @@ def _decode(value: object) -> Any:
     if not isinstance(value, str):
         return value
     try:
-        return loose(value.encode("utf-8", "replace"))
+        return decode_json(value.encode("utf-8", "replace"))
     except (ValueError, RecursionError):
         return value

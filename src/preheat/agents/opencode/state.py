@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from preheat.agents.parsing import State
+from preheat.agents.parsing import ParserState
 
 
 class Record(msgspec.Struct):
@@ -14,7 +14,7 @@ class Record(msgspec.Struct):
     row: dict[str, Any] = {}
 
 
-class Message(msgspec.Struct):
+class OpenMessage(msgspec.Struct):
     """The message whose parts are being read."""
 
     line: int
@@ -36,8 +36,8 @@ class Message(msgspec.Struct):
     images: int = 0
 
 
-class OpenCodeState(State):
-    message: Message | None = None
+class OpenCodeState(ParserState):
+    message: OpenMessage | None = None
     created: float | None = None
     """When the session was created."""
     calls: dict[str, int] = msgspec.field(default_factory=dict)

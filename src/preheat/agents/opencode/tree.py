@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from preheat.agents.chat import mapping
-from preheat.agents.databases import digest, line_of
-from preheat.agents.parsing import loose, seconds
-from preheat.agents.places import storable
-from preheat.agents.reader import Part
+from preheat.agents.databases import digest_of, line_of
+from preheat.agents.parsing import decode_json, epoch_seconds
+from preheat.agents.places import storable_path
+from preheat.agents.reader import DatabasePart
 from preheat.errors import SourceUnreadable
 
 
-def parts(path: str) -> list[Part]:
+def list_tree(path: str) -> list[DatabasePart]:
     """The one session of a file, with a stamp over every file that belongs to it."""
     facts: list[Any] = []
     for place in (path, *_files_of(path)):
@@ -24,13 +24,13 @@ def parts(path: str) -> list[Part]:
             status = os.stat(place)
         except OSError:
             continue
-        facts.append((storable(os.path.basename(place)), status.st_size, status.st_mtime_ns))
+        facts.append((storable_path(os.path.basename(place)), status.st_size, status.st_mtime_ns))
     if not facts:
         raise SourceUnreadable("it is not there (any more)")
-    return [Part(_name_of(path), digest(facts))]
+    return [DatabasePart(_name_of(path), digest_of(facts))]
 
 
-def dump(path: str, part: str) -> Iterator[bytes]:
+def dump_tree(path: str, part: str) -> Iterator[bytes]:
     """The session's files as lines, in the order of their time. Raises SourceUnreadable without the session's own file."""
     value, reason = _read(path)
     if reason:
@@ -42,7 +42,9 @@ def dump(path: str, part: str) -> Iterator[bytes]:
         if reason:
             yield _problem(file, reason)
         else:
-            messages.append((seconds(mapping(message.get("time")).get("created")) or 0.0, _name_of(file), message))
+            messages.append(
+                (epoch_seconds(mapping(message.get("time")).get("created")) or 0.0, _name_of(file), message)
+            )
     for _, name, message in sorted(messages, key=lambda each: each[:2]):
         yield line_of("message", message)
         for file in _parts_of(path, name):
@@ -80,7 +82,7 @@ def _read(path: str) -> tuple[dict[str, Any], str]:
     """The object in a file and an empty text, or why it cannot be read."""
     try:
         with open(path, "rb") as file:
-            value = loose(file.read())
+            value = decode_json(file.read())
     except OSError as error:
         return {}, f"it cannot be read ({os.strerror(error.errno) if error.errno else error})"
     except (ValueError, RecursionError) as error:
@@ -89,7 +91,7 @@ def _read(path: str) -> tuple[dict[str, Any], str]:
 
 
 def _problem(path: str, reason: str) -> bytes:
-    return line_of("problem", {"message": f"`{storable(os.path.basename(path))}`: {reason}"})
+    return line_of("problem", {"message": f"`{storable_path(os.path.basename(path))}`: {reason}"})
 
 
 def _name_of(path: str) -> str:

@@ -4,10 +4,10 @@ from typing import Any
 
 import msgspec
 
-from preheat.agents.chat import Asked, Joiner, images_in, mapping, sequence, string, text_of
-from preheat.agents.openhands.results import Outcome, of_error, of_observation, of_rejection
+from preheat.agents.chat import CallMatcher, RequestedCall, images_in, mapping, sequence, string, text_of
+from preheat.agents.openhands.results import RecordedResult, result_of_error, result_of_observation, result_of_rejection
 from preheat.agents.openhands.tools import kind_of
-from preheat.agents.parsing import Draft, State, arguments, origin_of, seconds
+from preheat.agents.parsing import Draft, ParserState, arguments_of, epoch_seconds, origin_of
 from preheat.model.session import (
     AssistantMessage,
     Compaction,
@@ -20,7 +20,7 @@ from preheat.model.session import (
     UserMessage,
 )
 
-ROOT = "__root__"
+ROOT_PARENT = "__root__"
 """The parent of an event that begins a new conversation in the same log."""
 _NUDGES = ("Your last response did not include a function call", "The task appears incomplete (iteration ")
 """Texts that the program sends in the person's name."""
@@ -29,10 +29,10 @@ _BESIDE = ("ConversationStateUpdateEvent", "ConversationErrorEvent")
 _DONE = ("completed", "failed")
 
 
-class EventState(State):
+class EventState(ParserState):
     """The parser's state between two events."""
 
-    joiner: Joiner = msgspec.field(default_factory=Joiner)
+    joiner: CallMatcher = msgspec.field(default_factory=CallMatcher)
     usages: dict[str, Usage] = msgspec.field(default_factory=dict)
     """Tokens by response, from the conversation's state; each is removed once it is in an event."""
     places: dict[str, int] = msgspec.field(default_factory=dict)
@@ -42,22 +42,22 @@ class EventState(State):
     model: str = ""
 
 
-def fold(draft: Draft, state: EventState, value: Any, line: int) -> None:
+def fold_event(draft: Draft, state: EventState, value: Any, line: int) -> None:
     """Fold one event of OpenHands into the draft."""
     event = mapping(value)
-    kind, at = string(event.get("kind")), seconds(event.get("timestamp"))
-    draft.heading.seen(at)
+    kind, at = string(event.get("kind")), epoch_seconds(event.get("timestamp"))
+    draft.heading.include_time(at)
     _note_branch(draft, state, event, line)
     if kind == "MessageEvent":
         _message(draft, state, event, line, at)
     elif kind == "ActionEvent":
         _action(draft, state, event, line, at)
     elif kind == "ObservationEvent":
-        _result(draft, state, event, line, of_observation(event), at)
+        _result(draft, state, event, line, result_of_observation(event), at)
     elif kind == "AgentErrorEvent":
-        _result(draft, state, event, line, of_error(event), at)
+        _result(draft, state, event, line, result_of_error(event), at)
     elif kind == "UserRejectObservation":
-        _result(draft, state, event, line, of_rejection(event), at)
+        _result(draft, state, event, line, result_of_rejection(event), at)
     elif kind == "ACPToolCallEvent":
         _foreign_call(draft, state, event, line, at)
     elif kind == "Condensation":
@@ -74,7 +74,7 @@ def _note_branch(draft: Draft, state: EventState, event: dict[str, Any], line: i
     if event.get("kind") in _BESIDE:
         return
     if state.head and parent and parent != state.head:
-        after = 0 if parent == ROOT else state.places.get(parent)
+        after = 0 if parent == ROOT_PARENT else state.places.get(parent)
         if after is not None:
             draft.events.append(Rewind(line=line, after=after))
     if name:
@@ -104,9 +104,9 @@ def _action(draft: Draft, state: EventState, event: dict[str, Any], line: int, a
     tool = string(event.get("tool_name")) or string(call.get("name"))
     action = {name: value for name, value in mapping(event.get("action")).items() if name != "kind"}
     # The model's own arguments are kept even if the program could not parse them.
-    tool_input = arguments(call["arguments"]) if "arguments" in call else action
-    requested = Asked(string(event.get("tool_call_id")) or string(call.get("id")), tool, tool_input)
-    call_id = state.joiner.opened(requested, str(line))
+    tool_input = arguments_of(call["arguments"]) if "arguments" in call else action
+    requested = RequestedCall(string(event.get("tool_call_id")) or string(call.get("id")), tool, tool_input)
+    call_id = state.joiner.open_call(requested, str(line))
     draft.events.append(
         ToolCall(
             line=line,
@@ -145,9 +145,9 @@ def _add_silent_usage(draft: Draft, state: EventState, response: str, line: int,
 
 
 def _result(
-    draft: Draft, state: EventState, event: dict[str, Any], line: int, outcome: Outcome, at: float | None
+    draft: Draft, state: EventState, event: dict[str, Any], line: int, outcome: RecordedResult, at: float | None
 ) -> None:
-    call_id = state.joiner.closed(name) if (name := string(event.get("tool_call_id"))) else ""
+    call_id = state.joiner.close_call(name) if (name := string(event.get("tool_call_id"))) else ""
     if not call_id:
         draft.events.append(Other(line=line, at=at, name="result without a call", raw=event))
         return
@@ -161,11 +161,11 @@ def _foreign_call(draft: Draft, state: EventState, event: dict[str, Any], line: 
     if name and name not in state.places:
         state.places[name] = line
         tool = string(event.get("title")) or string(event.get("tool_kind"))
-        requested = Asked(name, tool, arguments(event.get("raw_input")))
-        call_id = state.joiner.opened(requested, str(line))
+        requested = RequestedCall(name, tool, arguments_of(event.get("raw_input")))
+        call_id = state.joiner.open_call(requested, str(line))
         kind = kind_of(string(event.get("tool_kind")), requested.input)
         draft.events.append(ToolCall(line=line, at=at, call_id=call_id, tool=tool, kind=kind, input=requested.input))
-    if status not in _DONE or not (call_id := state.joiner.closed(name)):
+    if status not in _DONE or not (call_id := state.joiner.close_call(name)):
         if status in _DONE:
             draft.events.append(Other(line=line, at=at, name="result without a call", raw=event))
         return

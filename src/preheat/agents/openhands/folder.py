@@ -14,8 +14,8 @@ import msgspec
 
 from preheat.agents.chat import mapping, string
 from preheat.agents.openhands.places import EVENTS, STATE, SUBAGENTS, conversation_at
-from preheat.agents.parsing import loose
-from preheat.agents.reader import Part
+from preheat.agents.parsing import decode_json
+from preheat.agents.reader import DatabasePart
 from preheat.errors import SourceUnreadable
 
 _EVENT_NAME = re.compile(r"event-(\d+)-.+\.json$")
@@ -23,16 +23,16 @@ _LEFT_OUT = ("agent", "secret_registry", "agent_state")
 """Members of the state that are left out: the program's long set-up, and secrets."""
 
 
-def parts(path: str) -> list[Part]:
+def parts(path: str) -> list[DatabasePart]:
     """The one session of the folder."""
     folder = os.path.dirname(path)
     found = conversation_at(folder)
     if found is None:
         raise SourceUnreadable("it is not there (any more)")
-    return [Part(name_of(folder), found.stamp)]
+    return [DatabasePart(session_name(folder), found.stamp)]
 
 
-def name_of(folder: str) -> str:
+def session_name(folder: str) -> str:
     """The conversation's id without dashes, like its folder's name; in the state it has dashes."""
     return os.path.basename(os.path.abspath(folder)).replace("-", "") or "conversation"
 
@@ -52,7 +52,7 @@ def dump(path: str, part: str) -> Iterator[bytes]:
 def _state(path: str, folder: str) -> dict[str, Any]:
     try:
         with open(path, "rb") as stream:
-            state = mapping(loose(stream.read()))
+            state = mapping(decode_json(stream.read()))
     except OSError as error:
         raise SourceUnreadable(os.strerror(error.errno) if error.errno else str(error)) from error
     except (ValueError, RecursionError):
@@ -60,10 +60,10 @@ def _state(path: str, folder: str) -> dict[str, Any]:
     state_fields = {name: value for name, value in state.items() if name not in _LEFT_OUT}
     agent = mapping(state.get("agent"))
     state_fields["agent"] = {"kind": agent.get("kind"), "model": string(mapping(agent.get("llm")).get("model"))}
-    state_fields["name"] = name_of(folder)
+    state_fields["name"] = session_name(folder)
     above, group = os.path.split(os.path.dirname(folder))
     if group == SUBAGENTS and os.path.exists(os.path.join(above, STATE)):
-        state_fields["parent"] = name_of(above)
+        state_fields["parent"] = session_name(above)
     return state_fields
 
 
@@ -79,7 +79,7 @@ def _event_names(folder: str) -> list[str]:
 def _event(path: str, name: str) -> bytes:
     try:
         with open(path, "rb") as stream:
-            return _line("event", loose(stream.read()))
+            return _line("event", decode_json(stream.read()))
     except OSError as error:
         why = os.strerror(error.errno) if error.errno else str(error)
     except (ValueError, RecursionError) as error:
@@ -93,7 +93,7 @@ def _children(folder: str) -> list[str]:
     except OSError:
         return []
     folders = [os.path.join(folder, SUBAGENTS, name) for name in names]
-    return [name_of(child) for child in folders if os.path.exists(os.path.join(child, STATE))]
+    return [session_name(child) for child in folders if os.path.exists(os.path.join(child, STATE))]
 
 
 def _line(record: str, value: Any) -> bytes:

@@ -6,10 +6,10 @@ They stand in the outputs of evaluations, one run a line, and alone in a traject
 from hashlib import sha256
 from typing import Any
 
-from preheat.agents.chat import Asked, Joiner, mapping, sequence, string, text_of, usage_of
-from preheat.agents.openhands.results import Outcome, coded
+from preheat.agents.chat import CallMatcher, RequestedCall, mapping, sequence, string, text_of, usage_of
+from preheat.agents.openhands.results import RecordedResult, split_exit_code
 from preheat.agents.openhands.tools import kind_of
-from preheat.agents.parsing import Draft, arguments, origin_of, seconds
+from preheat.agents.parsing import Draft, arguments_of, epoch_seconds, origin_of
 from preheat.agents.reader import Heading
 from preheat.model.session import (
     AssistantMessage,
@@ -31,7 +31,7 @@ _NO_ARGUMENTS = ("thought", "blocking", "is_static", "hidden", "confirmation_sta
 _ABOUT = ("instance_id", "test_result", "error", "metrics", "report", "resolved")
 
 
-def drafted(document: dict[str, Any], stem: str) -> Draft:
+def draft_of_run(document: dict[str, Any], stem: str) -> Draft:
     """The draft of one run: an evaluation's record, or `{"history": events}` for a file of events only."""
     events = _flatten(sequence(document.get("history")))
     draft = Draft(Heading(starter="headless" if "instance_id" in document else "unknown"))
@@ -60,7 +60,7 @@ class _History:
 
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
-        self._joiner = Joiner()
+        self._joiner = CallMatcher()
         self._call_ids: dict[Any, str] = {}
         """Ids of the open calls by the id of their event, because a model may use one id for several calls."""
         self._responses: set[str] = set()
@@ -68,8 +68,8 @@ class _History:
 
     def add(self, value: Any, line: int) -> None:
         event = mapping(value)
-        at = seconds(event.get("timestamp"))
-        self._draft.heading.seen(at)
+        at = epoch_seconds(event.get("timestamp"))
+        self._draft.heading.include_time(at)
         action, action_arguments = string(event.get("action")), mapping(event.get("args"))
         if "observation" in event:
             self._observation(event, value, line, at)
@@ -134,8 +134,8 @@ class _History:
         own_arguments = {
             key: value for key, value in action_arguments.items() if key not in _NO_ARGUMENTS and value is not None
         }
-        requested = Asked(name, tool, _arguments_as_written(metadata, name) or own_arguments)
-        call_id = self._joiner.opened(requested, str(line))
+        requested = RequestedCall(name, tool, _arguments_as_written(metadata, name) or own_arguments)
+        call_id = self._joiner.open_call(requested, str(line))
         self._call_ids[event.get("id") if isinstance(event.get("id"), int | str) else line] = call_id
         kind = kind_of(tool, requested.input)
         self._draft.events.append(
@@ -158,17 +158,17 @@ def _arguments_as_written(metadata: dict[str, Any], name: str) -> dict[str, Any]
     choice = mapping(next(iter(sequence(mapping(metadata.get("model_response")).get("choices"))), None))
     for call in map(mapping, sequence(mapping(choice.get("message")).get("tool_calls"))):
         if call.get("id") == name:
-            return arguments(mapping(call.get("function")).get("arguments"))
+            return arguments_of(mapping(call.get("function")).get("arguments"))
     return {}
 
 
-def _outcome(event: dict[str, Any]) -> Outcome:
+def _outcome(event: dict[str, Any]) -> RecordedResult:
     extras, kind = mapping(event.get("extras")), string(event.get("observation"))
     text = text_of(event.get("content"))
     if kind == "error":
         error = string(extras.get("error_id"))
-        return Outcome(text, True, None, {"error": error} if error else {})
+        return RecordedResult(text, True, None, {"error": error} if error else {})
     if kind == "user_rejected":
-        return Outcome(text, True, None, {"rejected": "user"})
-    code, detail = coded(mapping(extras.get("metadata")).get("exit_code", extras.get("exit_code")))
-    return Outcome(text, None, code, detail)
+        return RecordedResult(text, True, None, {"rejected": "user"})
+    code, detail = split_exit_code(mapping(extras.get("metadata")).get("exit_code", extras.get("exit_code")))
+    return RecordedResult(text, None, code, detail)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from preheat.agents.places import Found, Places, found_at, stamp_of
-from preheat.settings import home
+from preheat.agents.places import Places, SourceFile, source_at, stamp_of
+from preheat.settings import home_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,11 +21,13 @@ def roots(environment: Mapping[str, str]) -> list[str]:
     override = environment.get("OPENHANDS_CONVERSATIONS_DIR")
     if override:
         return [override]
-    openhands_folder = environment.get("OPENHANDS_PERSISTENCE_DIR") or os.path.join(home(environment), ".openhands")
+    openhands_folder = environment.get("OPENHANDS_PERSISTENCE_DIR") or os.path.join(
+        home_folder(environment), ".openhands"
+    )
     return [os.path.join(openhands_folder, "conversations")]
 
 
-def discover(root: str) -> Iterator[Found]:
+def discover(root: str) -> Iterator[SourceFile]:
     """The state of every conversation, and of its subagents' conversations."""
     folders = _folders(root)
     while folders:
@@ -36,7 +38,7 @@ def discover(root: str) -> Iterator[Found]:
         folders += _folders(os.path.join(folder, SUBAGENTS))
 
 
-def conversation_at(folder: str) -> Found | None:
+def conversation_at(folder: str) -> SourceFile | None:
     """One conversation; its stamp changes when its state is written or an event is added."""
     path = os.path.join(folder, STATE)
     try:
@@ -51,7 +53,7 @@ def conversation_at(folder: str) -> Found | None:
             continue
         # A folder's time changes with every new file; event files are never rewritten.
         size, stamp = size + added.st_size, f"{stamp}+{added.st_mtime_ns}"
-    return Found(path, size, stamp)
+    return SourceFile(path, size, stamp)
 
 
 def _folders(root: str) -> list[str]:
@@ -62,9 +64,9 @@ def _folders(root: str) -> list[str]:
         return []
 
 
-def named(path: str) -> Found | None:
+def locate(path: str) -> SourceFile | None:
     """A conversation by the file of its state; any other file by itself."""
-    return conversation_at(os.path.dirname(path)) if os.path.basename(path) == STATE else found_at(path)
+    return conversation_at(os.path.dirname(path)) if os.path.basename(path) == STATE else source_at(path)
 
 
-PLACES = Places("openhands", "OpenHands", 1, roots, discover, named)
+PLACES = Places("openhands", "OpenHands", 1, roots, discover, locate)

@@ -10,18 +10,18 @@ from typing import Any
 import msgspec
 
 from preheat.agents.chat import count, mapping, sequence, string
-from preheat.agents.documents import DocumentParser, values_in
+from preheat.agents.documents import DocumentParser, read_values
 from preheat.agents.openhands import folder
-from preheat.agents.openhands.events import EventState, fold
-from preheat.agents.openhands.history import drafted
+from preheat.agents.openhands.events import EventState, fold_event
+from preheat.agents.openhands.history import draft_of_run
 from preheat.agents.openhands.places import STATE
 from preheat.agents.outline import CUT, outline
 from preheat.agents.parsing import Draft, LinesParser
-from preheat.agents.reader import Framing, Heading, Parser, Part
+from preheat.agents.reader import DatabasePart, Framing, Heading, Parser
 from preheat.model.session import AssistantMessage, Other, Spawn, Usage
 
 AGENT = "openhands"
-OTHERS = "other responses"
+OTHER_RESPONSES = "other responses"
 """The response that carries the tokens of responses without an event: titles, critics, lost retries."""
 
 
@@ -42,17 +42,17 @@ class ConversationParser(LinesParser[EventState, Record]):
     def record(self, record: Record, line: int) -> None:
         value = mapping(record.value)
         if record.record == "event":
-            fold(self.draft(), self.state, record.value, line)
+            fold_event(self.draft(), self.state, record.value, line)
         elif record.record == "state":
             self._state(value, line)
         elif record.record == "child":
             self.draft().events.append(Spawn(line=line, session=string(value.get("id"))))
         elif record.record == "problem":
-            self.problem(string(value.get("message")), line)
+            self.add_problem(string(value.get("message")), line)
         elif record.record == "end":
             self._end(line)
         else:
-            self.other(record.record or "unknown", line)
+            self.keep_record(record.record or "unknown", line)
 
     def _state(self, value: dict[str, Any], line: int) -> None:
         heading = self.draft().heading
@@ -66,7 +66,7 @@ class ConversationParser(LinesParser[EventState, Record]):
         total = Usage()
         for each in metrics:
             for stated in map(mapping, sequence(each.get("token_usages"))):
-                name, usage = string(stated.get("response_id")) or OTHERS, _usage(stated)
+                name, usage = string(stated.get("response_id")) or OTHER_RESPONSES, _usage(stated)
                 self.state.usages[name] = self.state.usages.get(name, Usage()) + usage
                 total += usage
         stated_total = sum((_usage(each.get("accumulated_token_usage")) for each in metrics), Usage())
@@ -80,7 +80,7 @@ class ConversationParser(LinesParser[EventState, Record]):
         self.state.usages = {}
         if rest != Usage():
             self.draft().events.append(
-                AssistantMessage(line=line, text="", response=OTHERS, model=self.state.model, usage=rest)
+                AssistantMessage(line=line, text="", response=OTHER_RESPONSES, model=self.state.model, usage=rest)
             )
 
 
@@ -102,28 +102,28 @@ class FileParser(DocumentParser):
     agent = AGENT
 
     def read(self, block: bytes, line: int) -> None:
-        found, problems = values_in(block)
+        found, problems = read_values(block)
         runs = [value for value, _ in found if isinstance(mapping(value).get("history"), list)]
         events = [value for value, _ in found if not isinstance(mapping(value).get("history"), list)]
         for run in runs:
-            self.add(drafted(run, self.stem))
+            self.add(draft_of_run(run, self.stem))
         if any("kind" in mapping(event) for event in events):
             self.add(_of_events(events, self.stem))
         elif any("action" in mapping(event) or "observation" in mapping(event) for event in events):
-            self.add(drafted({"history": events}, self.stem))
+            self.add(draft_of_run({"history": events}, self.stem))
         elif events or not runs:
             draft = Draft(Heading(id=self.stem))
             draft.events += [Other(line=line, name="unknown", raw=event) for event in events]
             self.add(draft)
             problems.append(("there are no events in it", 1))
-        self.problems(problems, line)
+        self.add_problems(problems, line)
 
 
 def _of_events(events: list[Any], stem: str) -> Draft:
     first = string(mapping(events[0]).get("id"))
     draft, state = Draft(Heading(id=f"{stem}-{first[:8]}" if first else stem)), EventState()
     for number, event in enumerate(events, 1):
-        fold(draft, state, event, number)
+        fold_event(draft, state, event, number)
     return draft
 
 
@@ -154,7 +154,7 @@ class OpenHandsReader:
     def parser(self, path: str, part: str = "") -> Parser:
         return ConversationParser(path) if self.framing(path) == "database" else FileParser(path)
 
-    def parts(self, path: str) -> list[Part]:
+    def parts(self, path: str) -> list[DatabasePart]:
         return folder.parts(path)
 
     def dump(self, path: str, part: str) -> Iterator[bytes]:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from preheat.agents.tool_names import kind_of as kind_by_name
+from preheat.agents.tool_names import kind_by_name as kind_by_name
 from preheat.model.session import ToolKind
 
 _KINDS: dict[str, ToolKind] = {
@@ -33,8 +33,8 @@ _EDITORS = ("file_editor", "str_replace_editor", "planning_file_editor")
 _OF_THE_EDITOR: dict[str, ToolKind] = {"view": "read", "create": "write"}
 
 
-def kind_of(tool: str, given: dict[str, Any]) -> ToolKind:
+def kind_of(tool: str, tool_input: dict[str, Any]) -> ToolKind:
     """What a tool is for; the editor reads, writes and edits by its command."""
     if tool in _EDITORS:
-        return _OF_THE_EDITOR.get(str(given.get("command")), "edit")
+        return _OF_THE_EDITOR.get(str(tool_input.get("command")), "edit")
     return _KINDS.get(tool) or kind_by_name(tool)

@@ -9,24 +9,24 @@ from typing import Any
 
 import msgspec
 
-from preheat.agents.chat import Asked, Joiner, mapping, sequence, string
+from preheat.agents.chat import CallMatcher, RequestedCall, mapping, sequence, string
 from preheat.agents.otel_genai.messages import (
-    CHAT,
+    CHAT_OPERATIONS,
+    EXECUTE_TOOL,
     INVOKE_AGENT,
-    TOOL,
-    answered,
     as_text,
-    asked,
-    called_with,
-    instructions,
-    operation,
+    input_messages,
+    operation_of,
+    output_messages,
     response_in,
+    system_prompt_of,
     text_in,
-    tokens,
+    tool_arguments,
+    usage_of,
 )
 from preheat.agents.otel_genai.otlp import Span
-from preheat.agents.parsing import Draft, arguments, origin_of
-from preheat.agents.tool_names import kind_of
+from preheat.agents.parsing import Draft, arguments_of, origin_of
+from preheat.agents.tool_names import kind_by_name
 from preheat.model.session import AssistantMessage, Other, Reasoning, ToolCall, ToolResult, UserMessage
 
 _IMAGES = ("blob", "uri", "file")
@@ -38,7 +38,7 @@ class Conversation:
     def __init__(self, draft: Draft, has_requests: bool) -> None:
         self._draft = draft
         self._has_requests = has_requests
-        self._joiner = Joiner()
+        self._joiner = CallMatcher()
         self._message_counts: Counter[bytes] = Counter()
         self._has_last_response = False
         """Whether the last response was recorded; otherwise it is taken from the next request, which repeats it."""
@@ -46,15 +46,15 @@ class Conversation:
         self._instructions = ""
 
     def add(self, span: Span, line: int) -> None:
-        heading, kind = self._draft.heading, operation(span)
-        heading.seen(span.started)
-        heading.seen(span.ended)
+        heading, kind = self._draft.heading, operation_of(span)
+        heading.include_time(span.started)
+        heading.include_time(span.ended)
         heading.version = heading.version or string(span.attributes.get("gen_ai.agent.version"))
         if not self._draft.events and span.resource:
             self._draft.events.append(Other(line=0, at=span.started, name="resource", raw=span.resource))
-        if kind in CHAT or (kind == INVOKE_AGENT and not self._has_requests):
+        if kind in CHAT_OPERATIONS or (kind == INVOKE_AGENT and not self._has_requests):
             self._request(span, line)
-        elif kind == TOOL:
+        elif kind == EXECUTE_TOOL:
             self._tool(span, line)
         elif kind == INVOKE_AGENT:
             about = {name: value for name, value in span.attributes.items() if not name.endswith(".messages")}
@@ -64,12 +64,12 @@ class Conversation:
 
     # A request and its response.
     def _request(self, span: Span, line: int) -> None:
-        system = instructions(span)
+        system = system_prompt_of(span)
         if system and system != self._instructions:
             self._instructions = system
             self._draft.events.append(Other(line=line, at=span.started, name="system", raw=system))
         counted: Counter[bytes] = Counter()
-        for message in asked(span):
+        for message in input_messages(span):
             key = _key(message)
             counted[key] += 1
             if counted[key] > self._message_counts[key]:
@@ -100,13 +100,13 @@ class Conversation:
         response = string(attributes.get("gen_ai.response.id")) or span.id or f"span {line}"
         model = string(attributes.get("gen_ai.response.model")) or string(attributes.get("gen_ai.request.model"))
         self._draft.heading.model = self._draft.heading.model or model
-        messages = answered(span)
+        messages = output_messages(span)
         for message in messages:
             self._message_counts[_key(message)] += 1
             parts = [mapping(part) for part in sequence(message.get("parts"))]
             self._answer(parts, response, model, line, span.ended)
         self._has_last_response = bool(messages)
-        usage = tokens(span)
+        usage = usage_of(span)
         if usage is not None:
             self._draft.events.append(
                 AssistantMessage(line=line, at=span.ended, text="", response=response, model=model, usage=usage)
@@ -124,13 +124,15 @@ class Conversation:
             self._draft.events.append(AssistantMessage(line=line, at=at, text=text, response=response, model=model))
         for number, part in enumerate(parts, 1):
             if part.get("type") in ("tool_call", "function_call"):
-                requested = Asked(string(part.get("id")), string(part.get("name")), arguments(part.get("arguments")))
+                requested = RequestedCall(
+                    string(part.get("id")), string(part.get("name")), arguments_of(part.get("arguments"))
+                )
                 if not requested.id or requested.id not in self._calls:
                     self._call(requested, response, f"{line}.{number}", line, at)
 
     # Calls.
-    def _call(self, requested: Asked, response: str, place: str, line: int, at: float | None) -> None:
-        call_id = self._joiner.opened(requested, place)
+    def _call(self, requested: RequestedCall, response: str, place: str, line: int, at: float | None) -> None:
+        call_id = self._joiner.open_call(requested, place)
         if requested.id:
             self._calls.add(requested.id)
         self._draft.events.append(
@@ -139,14 +141,14 @@ class Conversation:
                 at=at,
                 call_id=call_id,
                 tool=requested.tool,
-                kind=kind_of(requested.tool),
+                kind=kind_by_name(requested.tool),
                 input=requested.input,
                 response=response,
             )
         )
 
     def _result(self, name: str, text: str, line: int, at: float | None, **facts: Any) -> None:
-        call_id = self._joiner.closed(name) if name or self._joiner.waiting else ""
+        call_id = self._joiner.close_call(name) if name or self._joiner.has_open_calls else ""
         if call_id:
             self._draft.events.append(ToolResult(line=line, at=at, call_id=call_id, text=text, **facts))
         elif name not in self._calls:
@@ -156,11 +158,11 @@ class Conversation:
     def _tool(self, span: Span, line: int) -> None:
         """The span of a tool: the best record of how a call ended, and sometimes the only record of the call."""
         attributes = span.attributes
-        tool = string(attributes.get("gen_ai.tool.name")) or span.name.removeprefix(TOOL).strip()
+        tool = string(attributes.get("gen_ai.tool.name")) or span.name.removeprefix(EXECUTE_TOOL).strip()
         name = string(attributes.get("gen_ai.tool.call.id"))
         if not name or name not in self._calls:
             name = name or f"span {span.id or line}"
-            self._call(Asked(name, tool, called_with(span)), "", str(line), line, span.started)
+            self._call(RequestedCall(name, tool, tool_arguments(span)), "", str(line), line, span.started)
         error = attributes.get("error.type")
         detail = {"error.type": error[:200]} if isinstance(error, str) else {}
         if span.message:

@@ -9,13 +9,21 @@ from typing import Any
 
 from preheat.agents.chat import count, mapping, sequence, string
 from preheat.agents.otel_genai.otlp import Span
-from preheat.agents.parsing import arguments, loose
+from preheat.agents.parsing import arguments_of, decode_json
 from preheat.model.session import Usage
 
-CHAT = ("chat", "text_completion", "generate_content")
-TOOL = "execute_tool"
+CHAT_OPERATIONS = ("chat", "text_completion", "generate_content")
+EXECUTE_TOOL = "execute_tool"
 INVOKE_AGENT = "invoke_agent"
-_OPERATIONS = (*CHAT, TOOL, INVOKE_AGENT, "embeddings", "create_agent", "invoke_workflow", "retrieval")
+_OPERATIONS = (
+    *CHAT_OPERATIONS,
+    EXECUTE_TOOL,
+    INVOKE_AGENT,
+    "embeddings",
+    "create_agent",
+    "invoke_workflow",
+    "retrieval",
+)
 _EVENT_ROLES = {
     "gen_ai.system.message": "system",
     "gen_ai.user.message": "user",
@@ -25,7 +33,7 @@ _EVENT_ROLES = {
 _CHOICE = "gen_ai.choice"
 
 
-def operation(span: Span) -> str:
+def operation_of(span: Span) -> str:
     """The operation of a span; empty if the span has nothing to do with a model."""
     stated_operation = string(span.attributes.get("gen_ai.operation.name"))
     if stated_operation:
@@ -36,7 +44,7 @@ def operation(span: Span) -> str:
     return first if first in _OPERATIONS else "unknown"
 
 
-def asked(span: Span) -> list[dict[str, Any]]:
+def input_messages(span: Span) -> list[dict[str, Any]]:
     """The messages sent to the model."""
     found = _messages(_content(span, "gen_ai.input.messages"))
     return found or [
@@ -44,7 +52,7 @@ def asked(span: Span) -> list[dict[str, Any]]:
     ]
 
 
-def answered(span: Span) -> list[dict[str, Any]]:
+def output_messages(span: Span) -> list[dict[str, Any]]:
     """The messages that the model returned."""
     found = _messages(_content(span, "gen_ai.output.messages"))
     return found or [
@@ -54,7 +62,7 @@ def answered(span: Span) -> list[dict[str, Any]]:
     ]
 
 
-def instructions(span: Span) -> str:
+def system_prompt_of(span: Span) -> str:
     """The system prompt, if it is recorded apart from the messages."""
     system_parts = _json(_content(span, "gen_ai.system_instructions"))
     if isinstance(system_parts, list):
@@ -78,7 +86,7 @@ def as_text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def tokens(span: Span) -> Usage | None:
+def usage_of(span: Span) -> Usage | None:
     """Tokens of one response; the input includes what was read from and written to the cache."""
     attributes = span.attributes
     first = attributes.get("gen_ai.usage.input_tokens", attributes.get("gen_ai.usage.prompt_tokens"))
@@ -96,10 +104,10 @@ def tokens(span: Span) -> Usage | None:
     )
 
 
-def called_with(span: Span) -> dict[str, Any]:
+def tool_arguments(span: Span) -> dict[str, Any]:
     """The arguments of a tool's span."""
     attributes = span.attributes
-    return arguments(attributes.get("gen_ai.tool.call.arguments", attributes.get("gen_ai.tool.arguments")))
+    return arguments_of(attributes.get("gen_ai.tool.call.arguments", attributes.get("gen_ai.tool.arguments")))
 
 
 def _content(span: Span, name: str) -> Any:
@@ -112,7 +120,7 @@ def _json(value: object) -> Any:
     if not isinstance(value, str):
         return value
     try:
-        return loose(value.encode("utf-8", "replace"))
+        return decode_json(value.encode("utf-8", "replace"))
     except (ValueError, RecursionError):
         return value
 

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from preheat.agents.chat import mapping, sequence, string
-from preheat.agents.documents import values_in
+from preheat.agents.documents import read_values
 
 _DEEPEST = 20
 _ERRORS = (2, "2", "STATUS_CODE_ERROR", "ERROR")
@@ -42,9 +42,9 @@ class Span(msgspec.Struct):
     resource: dict[str, Any]
 
 
-def spans(block: bytes) -> tuple[list[Span], list[tuple[str, int]]]:
+def read_spans(block: bytes) -> tuple[list[Span], list[tuple[str, int]]]:
     """The spans of a file in order of their start, and the problems with the rest, each with its line."""
-    documents, problems = values_in(block)
+    documents, problems = read_values(block)
     found: dict[tuple[str, str], Span] = {}
     logs: list[tuple[str, str, SpanEvent]] = []
     for document, _ in documents:

@@ -10,8 +10,8 @@ from typing import Any
 from preheat.agents.chat import mapping, string
 from preheat.agents.documents import DocumentParser
 from preheat.agents.otel_genai.conversation import Conversation
-from preheat.agents.otel_genai.messages import CHAT, INVOKE_AGENT, operation
-from preheat.agents.otel_genai.otlp import Span, spans
+from preheat.agents.otel_genai.messages import CHAT_OPERATIONS, INVOKE_AGENT, operation_of
+from preheat.agents.otel_genai.otlp import Span, read_spans
 from preheat.agents.outline import outline
 from preheat.agents.parsing import Draft
 from preheat.agents.reader import Framing, Heading, Parser
@@ -28,12 +28,12 @@ class SpansParser(DocumentParser):
     agent = AGENT
 
     def read(self, block: bytes, line: int) -> None:
-        found, problems = spans(block)
+        found, problems = read_spans(block)
         for draft in _SessionGroups(found).drafts():
             self.add(draft)
         if not self.drafts:
             problems = problems or [("there are no spans of a model in it", 1)]
-        self.problems(problems, line)
+        self.add_problems(problems, line)
 
 
 class _SessionGroups:
@@ -41,7 +41,7 @@ class _SessionGroups:
 
     def __init__(self, found: list[Span]) -> None:
         self._all = {(span.trace, span.id): span for span in found}
-        self._spans = [span for span in found if operation(span)]
+        self._spans = [span for span in found if operation_of(span)]
         self._lines = {id(span): number for number, span in enumerate(self._spans, 1)}
         self._conversation_names = {
             span.trace: name for span in reversed(found) if (name := string(span.attributes.get(_CONVERSATION)))
@@ -62,8 +62,8 @@ class _SessionGroups:
 
     def _session(self, span: Span, above: bool = False) -> tuple[str, Span | None]:
         """The id of a span's session, and the span of its subagent: an agent that was invoked inside another."""
-        agents = [each for each in self._ancestors(span) if operation(each) == INVOKE_AGENT]
-        if not above and operation(span) == INVOKE_AGENT:
+        agents = [each for each in self._ancestors(span) if operation_of(each) == INVOKE_AGENT]
+        if not above and operation_of(span) == INVOKE_AGENT:
             agents = [span, *agents]
         conversation = (
             string(span.attributes.get(_CONVERSATION))
@@ -87,7 +87,7 @@ class _SessionGroups:
 
     def _draft(self, session: str, group: list[tuple[Span, int]]) -> Draft:
         draft = Draft(Heading(id=session))
-        conversation = Conversation(draft, any(operation(span) in CHAT for span, _ in group))
+        conversation = Conversation(draft, any(operation_of(span) in CHAT_OPERATIONS for span, _ in group))
         for span, number in group:
             conversation.add(span, number)
         return draft
@@ -98,7 +98,9 @@ class _SessionGroups:
         parent_draft = drafts_by_session.get(parent)
         if parent_draft is None:
             return
-        tool = next((each for each in self._ancestors(span) if operation(each) not in (INVOKE_AGENT, *CHAT)), None)
+        tool = next(
+            (each for each in self._ancestors(span) if operation_of(each) not in (INVOKE_AGENT, *CHAT_OPERATIONS)), None
+        )
         call = string(tool.attributes.get("gen_ai.tool.call.id")) if tool else ""
         line = self._lines[id(span)]
         place = bisect_right(parent_draft.events, line, key=lambda event: event.line)

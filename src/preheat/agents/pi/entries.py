@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
-from preheat.agents.chat import Asked, Joiner, count, images_in, mapping, sequence, string, text_of
-from preheat.agents.parsing import LinesParser, State, arguments, origin_of, seconds
+from preheat.agents.chat import CallMatcher, RequestedCall, count, images_in, mapping, sequence, string, text_of
+from preheat.agents.parsing import LinesParser, ParserState, arguments_of, epoch_seconds, origin_of
 from preheat.agents.pi.tools import BASH, kind_of
 from preheat.model.session import (
     AssistantMessage,
@@ -55,7 +55,7 @@ class Entry(msgspec.Struct, rename="camel"):
     name: Any = None
 
 
-class PiState(State):
+class PiState(ParserState):
     places: dict[str, int] = msgspec.field(default_factory=dict)
     """For each entry the line of its nearest ancestor (or itself) that is in the current branch of the conversation."""
     leaf: str = ""
@@ -63,7 +63,7 @@ class PiState(State):
     """The line of the newest event."""
     header: int = 0
     forked_at: float | None = None
-    joiner: Joiner = msgspec.field(default_factory=Joiner)
+    joiner: CallMatcher = msgspec.field(default_factory=CallMatcher)
 
 
 class PiParser(LinesParser[PiState, Entry]):
@@ -79,7 +79,9 @@ class PiParser(LinesParser[PiState, Entry]):
             return
         message = mapping(record.message)
         # Versions 1 and 2 wrote some entries late, so the message's own time may be earlier.
-        moments = [at for at in (seconds(message.get("timestamp")), seconds(record.timestamp)) if at is not None]
+        moments = [
+            at for at in (epoch_seconds(message.get("timestamp")), epoch_seconds(record.timestamp)) if at is not None
+        ]
         at = min(moments, default=None)
         copied = self.state.forked_at is not None and at is not None and at < self.state.forked_at
         if not self._take_into_tree(record, line, at, copied):
@@ -87,7 +89,7 @@ class PiParser(LinesParser[PiState, Entry]):
         self._update_heading(record)
         if copied:
             return
-        self.draft().heading.seen(at)
+        self.draft().heading.include_time(at)
         before = len(self.draft().events)
         if record.type == "message":
             self._message(record, message, line, at)
@@ -101,14 +103,14 @@ class PiParser(LinesParser[PiState, Entry]):
         heading = self.draft().heading
         if heading.id:
             if record.id != heading.id:  # one release wrote the header twice
-                self.other("session", line)
+                self.keep_record("session", line)
             return
         heading.id = string(record.id) or os.path.basename(self.path.replace("\\", "/")).partition(".")[0]
         heading.version = str(record.version) if count(record.version) else ""
         heading.project = string(record.cwd)
         heading.model = string(record.model_id)
-        at = seconds(record.timestamp)
-        heading.seen(at)
+        at = epoch_seconds(record.timestamp)
+        heading.include_time(at)
         self.state.header = line
         origin = string(record.parent_session) or string(record.branched_from)
         if origin:
@@ -152,7 +154,7 @@ class PiParser(LinesParser[PiState, Entry]):
             self._add_user_message(content, line, at, injected=True)
         else:
             # Also `bashExecution`: a command that the person ran is no call of the model's.
-            self.other(string(role) or "message", line, at)
+            self.keep_record(string(role) or "message", line, at)
 
     def _add_user_message(self, content: object, line: int, at: float | None, injected: bool) -> None:
         text = text_of(content)
@@ -185,8 +187,10 @@ class PiParser(LinesParser[PiState, Entry]):
             draft.events.append(Other(line=line, at=at, name=f"response_{message['stopReason']}", raw=raw))
 
     def _call(self, block: dict[str, Any], place: str, response: str, line: int, at: float | None) -> None:
-        requested = Asked(string(block.get("id")), string(block.get("name")), arguments(block.get("arguments")))
-        call_id = self.state.joiner.opened(requested, place)
+        requested = RequestedCall(
+            string(block.get("id")), string(block.get("name")), arguments_of(block.get("arguments"))
+        )
+        call_id = self.state.joiner.open_call(requested, place)
         self.draft().events.append(
             ToolCall(
                 line=line,
@@ -201,9 +205,9 @@ class PiParser(LinesParser[PiState, Entry]):
 
     def _result(self, message: dict[str, Any], line: int, at: float | None) -> None:
         tool = string(message.get("toolName"))
-        call_id = self.state.joiner.closed(string(message.get("toolCallId")), tool)
+        call_id = self.state.joiner.close_call(string(message.get("toolCallId")), tool)
         if not call_id:
-            self.other("result without a call", line, at)
+            self.keep_record("result without a call", line, at)
             return
         text = text_of(message.get("content"))
         flag = message.get("isError")
@@ -230,7 +234,7 @@ class PiParser(LinesParser[PiState, Entry]):
         elif record.type == "custom_message":
             self._add_user_message(record.content, line, at, injected=True)
         else:
-            self.other(record.type or "entry", line, at)
+            self.keep_record(record.type or "entry", line, at)
 
     def _update_heading(self, record: Entry) -> None:
         """Take title and model from an entry; a fork inherits them with the copied entries."""

@@ -1,11 +1,11 @@
 """How Pi is started without a terminal. It has no permissions: whatever the model asks for is run."""
 
-from preheat.agents.headless import with_model
-from preheat.model.headless import Asked, Headless
+from preheat.agents.headless import model_option
+from preheat.model.headless import HeadlessProgram, HeadlessRequest
 
 
-def arguments(request: Asked) -> list[str]:
-    return ["-p", *with_model(request), *request.options, request.prompt]
+def arguments(request: HeadlessRequest) -> list[str]:
+    return ["-p", *model_option(request), *request.options, request.prompt]
 
 
-HEADLESS = Headless("pi", arguments)
+HEADLESS = HeadlessProgram("pi", arguments)

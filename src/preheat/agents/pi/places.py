@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from preheat.agents.places import Found, Places, files_below
-from preheat.settings import home
+from preheat.agents.places import Places, SourceFile, files_below
+from preheat.settings import home_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
 
 def roots(environment: Mapping[str, str]) -> list[str]:
     """`PI_CODING_AGENT_SESSION_DIR`, and `sessions` in `PI_CODING_AGENT_DIR` or `~/.pi/agent`."""
-    base = environment.get("PI_CODING_AGENT_DIR") or os.path.join(home(environment), ".pi", "agent")
+    base = environment.get("PI_CODING_AGENT_DIR") or os.path.join(home_folder(environment), ".pi", "agent")
     usual = os.path.join(_expanded(base, environment), "sessions")
     override = environment.get("PI_CODING_AGENT_SESSION_DIR")
     return [_expanded(override, environment), usual] if override else [usual]
 
 
-def discover(root: str) -> Iterator[Found]:
+def discover(root: str) -> Iterator[SourceFile]:
     """Every session below the root."""
     return files_below(root, (".jsonl",), depth=1)
 
 
 def _expanded(path: str, environment: Mapping[str, str]) -> str:
     if path == "~" or path.startswith("~/"):
-        return home(environment) + path[1:]
+        return home_folder(environment) + path[1:]
     return path
 
 

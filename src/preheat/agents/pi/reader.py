@@ -1,7 +1,7 @@
 """Recognises Pi's session files; how they are read stands in `entries.py`."""
 
 from preheat.agents.chat import mapping
-from preheat.agents.parsing import loose
+from preheat.agents.parsing import decode_json
 from preheat.agents.pi.entries import PiParser
 from preheat.agents.reader import Framing, Parser
 
@@ -16,7 +16,7 @@ class PiReader:
 
     def detect(self, head: bytes, path: str) -> bool:
         try:
-            first = mapping(loose(head.lstrip().partition(b"\n")[0]))
+            first = mapping(decode_json(head.lstrip().partition(b"\n")[0]))
         except (ValueError, RecursionError):
             return False
         return first.get("type") == "session" and all(

@@ -7,13 +7,13 @@ agent made them.
 import re
 from typing import Any
 
-from preheat.agents.chat import Asked, Joiner, mapping, string
-from preheat.agents.documents import DocumentParser, values_in
+from preheat.agents.chat import CallMatcher, RequestedCall, mapping, string
+from preheat.agents.documents import DocumentParser, read_values
 from preheat.agents.outline import outline
-from preheat.agents.parsing import Draft, arguments, origin_of
+from preheat.agents.parsing import Draft, arguments_of, origin_of
 from preheat.agents.reader import Framing, Heading, Parser
-from preheat.agents.simulations import digest, moment
-from preheat.agents.tool_names import kind_of
+from preheat.agents.simulations import short_digest, utc_seconds
+from preheat.agents.tool_names import kind_by_name
 from preheat.model.session import (
     AssistantMessage,
     Other,
@@ -35,21 +35,21 @@ class ShareGPTParser(DocumentParser):
     agent = "sharegpt"
 
     def read(self, block: bytes, line: int) -> None:
-        found, problems = values_in(block)
+        found, problems = read_values(block)
         for value, place in found:
             turns = mapping(value).get("conversations")
             if isinstance(turns, list):
                 self.add(_conversation(value, turns))
             else:
                 problems.append(("a value without `conversations`; passed over", place))
-        self.problems(sorted(problems, key=lambda problem: problem[1]), line)
+        self.add_problems(sorted(problems, key=lambda problem: problem[1]), line)
 
 
 def _conversation(about: dict[str, Any], turns: list[Any]) -> Draft:
-    name = string(about.get("id")) or f"conversation-{digest(turns)}"
+    name = string(about.get("id")) or f"conversation-{short_digest(turns)}"
     draft = Draft(Heading(id=name, model=string(about.get("model"))))
-    draft.heading.seen(moment(about.get("timestamp")))
-    joiner = Joiner()
+    draft.heading.include_time(utc_seconds(about.get("timestamp")))
+    joiner = CallMatcher()
     for number, turn in enumerate(turns, 1):
         _turn(draft, joiner, turn, number)
     rest = {key: value for key, value in about.items() if key != "conversations"}
@@ -58,7 +58,7 @@ def _conversation(about: dict[str, Any], turns: list[Any]) -> Draft:
     return draft
 
 
-def _turn(draft: Draft, joiner: Joiner, turn: Any, line: int) -> None:
+def _turn(draft: Draft, joiner: CallMatcher, turn: Any, line: int) -> None:
     who, text = string(mapping(turn).get("from")), string(mapping(turn).get("value"))
     if who in _USER_NAMES:
         draft.events.append(UserMessage(line=line, text=text, origin=origin_of(text, injected=False)))
@@ -71,7 +71,7 @@ def _turn(draft: Draft, joiner: Joiner, turn: Any, line: int) -> None:
         draft.events.append(Other(line=line, name=who or "turn", raw=turn))
 
 
-def _answer(draft: Draft, joiner: Joiner, text: str, line: int) -> None:
+def _answer(draft: Draft, joiner: CallMatcher, text: str, line: int) -> None:
     response = f"turn {line}"
     tags = list(_TAG.finditer(text))
     for found in tags:
@@ -81,19 +81,21 @@ def _answer(draft: Draft, joiner: Joiner, text: str, line: int) -> None:
     draft.events.append(AssistantMessage(line=line, text=message_text, response=response, model=draft.heading.model))
     calls = [found[2] for found in tags if found[1] == "tool_call"]
     for number, body in enumerate(calls, 1):
-        call = arguments(body.strip())
+        call = arguments_of(body.strip())
         tool = string(call.get("name"))
-        tool_input = arguments(call.get("arguments")) if tool else call
-        call_id = joiner.opened(Asked(string(call.get("id")), tool, tool_input), f"{line}.{number}")
+        tool_input = arguments_of(call.get("arguments")) if tool else call
+        call_id = joiner.open_call(RequestedCall(string(call.get("id")), tool, tool_input), f"{line}.{number}")
         draft.events.append(
-            ToolCall(line=line, call_id=call_id, tool=tool, kind=kind_of(tool), input=tool_input, response=response)
+            ToolCall(
+                line=line, call_id=call_id, tool=tool, kind=kind_by_name(tool), input=tool_input, response=response
+            )
         )
 
 
-def _result(draft: Draft, joiner: Joiner, text: str, line: int) -> None:
+def _result(draft: Draft, joiner: CallMatcher, text: str, line: int) -> None:
     """Add a result; one that names no call in its JSON belongs to the oldest open call."""
-    body = arguments(text)
-    call_id = joiner.closed(string(body.get("tool_call_id")), string(body.get("name")))
+    body = arguments_of(text)
+    call_id = joiner.close_call(string(body.get("tool_call_id")), string(body.get("name")))
     if call_id:
         draft.events.append(ToolResult(line=line, call_id=call_id, text=text))
     else:

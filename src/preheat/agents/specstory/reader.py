@@ -8,10 +8,10 @@ import os
 import re
 from typing import NamedTuple
 
-from preheat.agents.parsing import Draft, origin_of, seconds
+from preheat.agents.parsing import Draft, epoch_seconds, origin_of
 from preheat.agents.reader import Framing, Heading, Parser
-from preheat.agents.specstory.sections import Section, sections
-from preheat.agents.tool_names import kind_of
+from preheat.agents.specstory.sections import Section, split_sections
+from preheat.agents.tool_names import kind_by_name
 from preheat.model.session import (
     AssistantMessage,
     Other,
@@ -52,7 +52,7 @@ class Turn(NamedTuple):
     """Who speaks in the following lines, by the line above them."""
 
     is_person: bool
-    is_beside: bool
+    is_sidechain: bool
     """Whether the lines belong to a subagent's conversation."""
     model: str
     at: float | None
@@ -73,8 +73,8 @@ class HistoryParser:
         self._main.heading.id = stem or AGENT
         turn: Turn | None = None
         count = 0
-        for section in sections(text.split("\n"), line, _ROLE):
-            if section.sort == "role":
+        for section in split_sections(text.split("\n"), line, _ROLE):
+            if section.kind == "role":
                 turn, count = _turn(section), count + 1
             elif turn is None:
                 self._top(section)
@@ -99,12 +99,12 @@ class HistoryParser:
             heading.version = generator[1] or ""
         if found := _SESSION.search(section.text):
             heading.id = found[2]
-            heading.seen(seconds(found[3]))
+            heading.include_time(epoch_seconds(found[3]))
         if section.text.strip():
             self._main.events.append(Other(line=section.line, name="top", raw=section.text))
 
     def _draft(self, turn: Turn) -> Draft:
-        if not turn.is_beside:
+        if not turn.is_sidechain:
             return self._main
         if self._sidechain is None:
             main_heading = self._main.heading
@@ -115,14 +115,14 @@ class HistoryParser:
 
     def _event(self, section: Section, turn: Turn) -> None:
         draft, line, response = self._draft(turn), section.line, f"line {turn.line}"
-        draft.heading.seen(turn.at)
+        draft.heading.include_time(turn.at)
         draft.heading.model = draft.heading.model or turn.model
-        if section.sort == "tool":
+        if section.kind == "tool":
             _call(draft, section, turn)
-        elif section.sort == "thought" and not turn.is_person:
+        elif section.kind == "thought" and not turn.is_person:
             draft.events.append(Reasoning(line=line, at=turn.at, text=section.text, response=response))
         elif turn.is_person:
-            injected = turn.is_beside or section.text.startswith(_INJECTED)
+            injected = turn.is_sidechain or section.text.startswith(_INJECTED)
             origin = origin_of(section.text, injected)
             draft.events.append(UserMessage(line=line, at=turn.at, text=section.text, origin=origin))
         else:
@@ -137,17 +137,17 @@ def _turn(section: Section) -> Turn:
     when = _TIME.search(speaker)
     model = speaker[: when.start()].strip() if when else speaker
     is_person = bool(found and found[1] == "User")
-    return Turn(is_person, bool(found and found[2]), model, seconds(when[0]) if when else None, section.line)
+    return Turn(is_person, bool(found and found[2]), model, epoch_seconds(when[0]) if when else None, section.line)
 
 
 def _call(draft: Draft, section: Section, turn: Turn) -> None:
     call_id = f"line {section.line}"
     kind = _KIND_BY_TYPE.get(section.tool_type) or (
-        "plan" if section.tool.startswith("Task") else kind_of(section.tool)
+        "plan" if section.tool.startswith("Task") else kind_by_name(section.tool)
     )
     if section.tool == "Task":
         kind = "delegate"
-    elif section.tool_type == "write" and kind_of(section.tool) == "edit":
+    elif section.tool_type == "write" and kind_by_name(section.tool) == "edit":
         kind = "edit"
     draft.events.append(
         ToolCall(
@@ -156,7 +156,7 @@ def _call(draft: Draft, section: Section, turn: Turn) -> None:
             call_id=call_id,
             tool=section.tool,
             kind=kind,
-            input=section.given or {},
+            input=section.tool_input or {},
             response=f"line {turn.line}",
         )
     )

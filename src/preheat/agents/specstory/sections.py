@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-Sort: TypeAlias = Literal["role", "text", "thought", "tool"]
+SectionKind: TypeAlias = Literal["role", "text", "thought", "tool"]
 
 _TOOL = re.compile(r'<tool-use data-tool-type="([^"]*)" data-tool-name="([^"]*)"><details>\s*$')
 _TOOL_END = "</details></tool-use>"
@@ -23,16 +23,16 @@ _MESSAGE_ID = re.compile(r"<!-- message-id: \S+ -->\s*$")
 class Section(NamedTuple):
     """Consecutive lines of one kind."""
 
-    sort: Sort
+    kind: SectionKind
     text: str
     line: int
     tool: str = ""
     tool_type: str = ""
-    given: dict[str, Any] | None = None
+    tool_input: dict[str, Any] | None = None
     """The arguments of a call, as far as the text shows them."""
 
 
-def sections(lines: list[str], first: int, role: re.Pattern[str]) -> Iterator[Section]:
+def split_sections(lines: list[str], first: int, role: re.Pattern[str]) -> Iterator[Section]:
     """Split lines into sections; lines that match `role` name a speaker."""
     pending: list[str] = []
     begin, index = 0, 0

@@ -9,12 +9,22 @@ import re
 from hashlib import sha256
 from typing import Any
 
-from preheat.agents.chat import Asked, Joiner, calls_of, count, images_in, mapping, sequence, string, text_of
+from preheat.agents.chat import (
+    CallMatcher,
+    RequestedCall,
+    calls_of,
+    count,
+    images_in,
+    mapping,
+    sequence,
+    string,
+    text_of,
+)
 from preheat.agents.documents import DocumentParser
 from preheat.agents.outline import CUT, beginning_of, outline
-from preheat.agents.parsing import Draft, loose, origin_of
+from preheat.agents.parsing import Draft, decode_json, origin_of
 from preheat.agents.reader import Framing, Heading, Parser
-from preheat.agents.swe_agent.tools import called
+from preheat.agents.swe_agent.tools import call_of_action
 from preheat.model.session import (
     AssistantMessage,
     Other,
@@ -26,7 +36,7 @@ from preheat.model.session import (
 )
 
 AGENT = "swe_agent"
-TOTAL = "run total"
+TOTAL_RESPONSE = "run total"
 """The response that carries the usage: the program counts tokens for the whole run only."""
 _STEP = re.compile(r'\[\s*\{\s*"(?:action|response|observation|thought|query|message_type)"\s*:')
 _ENDING = ("exit_status", "submission", "model_stats", "edited_files30", "edited_files50", "edited_files70", "score")
@@ -41,20 +51,20 @@ class TrajectoryParser(DocumentParser):
     def __init__(self, path: str) -> None:
         super().__init__(path)
         self._draft = Draft(Heading(starter="headless"))
-        self._joiner = Joiner()
+        self._joiner = CallMatcher()
 
     def read(self, block: bytes, line: int) -> None:
         stem = os.path.basename(self.path.replace("\\", "/")).partition(".traj")[0] or AGENT
         self._draft.heading.id = stem
         self.add(self._draft)
         try:
-            document = loose(block)
+            document = decode_json(block)
         except (ValueError, RecursionError) as error:
-            self.problem(f"not a whole JSON document ({str(error)[:120]})", line)
+            self.add_problem(f"not a whole JSON document ({str(error)[:120]})", line)
             return
         steps = mapping(document).get("trajectory")
         if not isinstance(steps, list):
-            self.problem("a document without `trajectory`", line)
+            self.add_problem("a document without `trajectory`", line)
             self._draft.events.append(Other(line=line, name="unreadable", raw=document))
             return
         self._heading(stem, document, steps)
@@ -98,7 +108,7 @@ class TrajectoryParser(DocumentParser):
     def _step(self, value: Any, answers: list[dict[str, Any]], line: int) -> None:
         step, response = mapping(value), f"step {line}"
         if not step:
-            self.problem("a step that is no object; kept as it is", line)
+            self.add_problem("a step that is no object; kept as it is", line)
             self._draft.events.append(Other(line=line, name="unknown", raw=value))
             return
         answer = _answer(step, answers)
@@ -115,10 +125,10 @@ class TrajectoryParser(DocumentParser):
                 self._draft.events.append(Other(line=line, name="observation", raw=step.get("observation")))
             return
         seconds = step.get("execution_time")
-        requested = calls_of(answer) or [Asked("", "", {})]
+        requested = calls_of(answer) or [RequestedCall("", "", {})]
         # Only one call of a response is run, and the step records that one.
-        tool, kind, tool_input = called(requested[0], action)
-        call_id = self._joiner.opened(Asked(requested[0].id, tool, tool_input), str(line))
+        tool, kind, tool_input = call_of_action(requested[0], action)
+        call_id = self._joiner.open_call(RequestedCall(requested[0].id, tool, tool_input), str(line))
         self._draft.events.append(
             ToolCall(line=line, call_id=call_id, tool=tool, kind=kind, input=tool_input, response=response)
         )
@@ -136,7 +146,7 @@ class TrajectoryParser(DocumentParser):
             heading = self._draft.heading
             heading.reported = usage
             self._draft.events.append(
-                AssistantMessage(line=line, text="", response=TOTAL, model=heading.model, usage=usage)
+                AssistantMessage(line=line, text="", response=TOTAL_RESPONSE, model=heading.model, usage=usage)
             )
 
 
@@ -157,7 +167,7 @@ def _object(value: object) -> dict[str, Any]:
     """A dictionary, also where it was written as JSON text."""
     if isinstance(value, str):
         try:
-            value = loose(value.encode("utf-8", "replace"))
+            value = decode_json(value.encode("utf-8", "replace"))
         except (ValueError, RecursionError):
             return {}
     return mapping(value)

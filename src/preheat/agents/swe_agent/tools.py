@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from preheat.agents.chat import Asked
+from preheat.agents.chat import RequestedCall
 from preheat.model.session import ToolKind
 
 SHELL = "bash"
@@ -28,7 +28,7 @@ _KINDS: dict[str, ToolKind] = {
 _OF_THE_EDITOR: dict[str, ToolKind] = {"view": "read", "create": "write"}
 
 
-def called(requested: Asked, action: str) -> tuple[str, ToolKind, dict[str, Any]]:
+def call_of_action(requested: RequestedCall, action: str) -> tuple[str, ToolKind, dict[str, Any]]:
     """Tool, kind and arguments of a step's call: as the model called it, else from the command that was run."""
     words = action.split(maxsplit=2)
     first = words[0]

@@ -10,7 +10,7 @@ from preheat.agents.chat import mapping, sequence, string
 from preheat.agents.outline import CUT, beginning_of, outline
 from preheat.agents.parsing import Draft
 from preheat.agents.reader import Framing, Parser
-from preheat.agents.simulations import SimulationsParser, digest, fold_messages, moment, title
+from preheat.agents.simulations import SimulationsParser, fold_messages, run_title, short_digest, utc_seconds
 from preheat.model.session import Other
 
 _ENDING = (
@@ -48,13 +48,13 @@ class Tau2Parser(SimulationsParser):
     def fold(self, run: dict[str, Any], draft: Draft) -> None:
         heading = draft.heading
         domain = string(mapping(self._info.get("environment_info")).get("domain_name"))
-        heading.id = string(run.get("id")) or f"simulation-{digest(run)}"
+        heading.id = string(run.get("id")) or f"simulation-{short_digest(run)}"
         heading.model = string(mapping(self._info.get("agent_info")).get("llm"))
         heading.version = string(self._info.get("git_commit"))[:12]
         reward = mapping(run.get("reward_info")).get("reward")
-        heading.title = title(f"{domain} task".lstrip(), run.get("task_id"), run.get("trial"), reward)
-        heading.seen(moment(run.get("start_time")))
-        heading.seen(moment(run.get("end_time")))
+        heading.title = run_title(f"{domain} task".lstrip(), run.get("task_id"), run.get("trial"), reward)
+        heading.include_time(utc_seconds(run.get("start_time")))
+        heading.include_time(utc_seconds(run.get("end_time")))
         about = {"domain": domain, "agent": self._info.get("agent_info"), "user": _user(self._info)}
         draft.events.append(Other(line=0, name="run", raw=about))
         task = self._tasks.get(str(run.get("task_id")))
@@ -62,7 +62,7 @@ class Tau2Parser(SimulationsParser):
             draft.events.append(Other(line=0, name="task", raw=task))
         line = fold_messages(draft, run.get("messages"))
         raw = {"reward": reward, **{name: run[name] for name in _ENDING if name in run}}
-        draft.events.append(Other(line=line, at=moment(run.get("end_time")), name="reward", raw=raw))
+        draft.events.append(Other(line=line, at=utc_seconds(run.get("end_time")), name="reward", raw=raw))
 
 
 def _user(info: dict[str, Any]) -> dict[str, Any]:

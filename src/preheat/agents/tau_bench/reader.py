@@ -9,7 +9,7 @@ from preheat.agents.chat import mapping
 from preheat.agents.outline import CUT, outline
 from preheat.agents.parsing import Draft
 from preheat.agents.reader import Framing, Parser
-from preheat.agents.simulations import SimulationsParser, digest, fold_messages, title
+from preheat.agents.simulations import SimulationsParser, fold_messages, run_title, short_digest
 from preheat.model.session import Other
 
 _KEYS = ("task_id", "reward", "info")
@@ -28,8 +28,8 @@ class TauParser(SimulationsParser):
     def fold(self, run: dict[str, Any], draft: Draft) -> None:
         task, trial, reward = run.get("task_id"), run.get("trial"), run.get("reward")
         # A run is written once, when it is over, so its messages identify it.
-        draft.heading.id = f"task-{task}-{digest(run.get('traj'))}"
-        draft.heading.title = title("task", task, trial, reward)
+        draft.heading.id = f"task-{task}-{short_digest(run.get('traj'))}"
+        draft.heading.title = run_title("task", task, trial, reward)
         info = mapping(run.get("info"))
         if info.get("task"):
             draft.events.append(Other(line=0, name="task", raw=info["task"]))

@@ -11,7 +11,7 @@ from preheat.model.outcome import Outcome
 from preheat.model.profile import SessionProfile
 from preheat.model.session import Session
 from preheat.outcomes import judge as judge_calls
-from preheat.profiles import profile, trace
+from preheat.profiles import profile_session, trace
 
 
 def judge(session: Session) -> tuple[Outcome, ...]:
@@ -23,7 +23,7 @@ def assess(session: Session) -> Assessment:
     """Judge all calls of a session, and measure it."""
     outcomes = judge(session)
     records = trace(session, outcomes)
-    return Assessment(records, profile(session, outcomes, records))
+    return Assessment(records, profile_session(session, outcomes, records))
 
 
 def profile_without(session: Session, copied: Collection[int]) -> SessionProfile:
@@ -32,4 +32,4 @@ def profile_without(session: Session, copied: Collection[int]) -> SessionProfile
         return assess(session).profile
     outcomes = judge(session)
     own = tuple(record for record in trace(session, outcomes) if record.seq not in copied)
-    return profile(session, outcomes, own)
+    return profile_session(session, outcomes, own)

@@ -9,20 +9,20 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from preheat.app.analysis.assessment import judge
-from preheat.app.later import Later
-from preheat.app.sessions.archive import load
-from preheat.archive.queries import children, find, sessions
+from preheat.app.later import LazyModule
+from preheat.app.sessions.archive import load_session
+from preheat.archive.queries import find_session, list_children, list_sessions
 from preheat.errors import NotFound, UserError
 from preheat.model.comparison import CompactionCheck
-from preheat.model.listing import Filter, Summary
+from preheat.model.listing import SessionFilter, SessionSummary
 from preheat.model.progress import SILENT, Progress
 from preheat.profiles import trace
 
 if TYPE_CHECKING:
     from preheat.profiles import compaction as _compaction
-    from preheat.profiles.compaction import Crossing
+    from preheat.profiles.compaction import BoundaryCalls
 else:
-    _compaction = Later("preheat.profiles.compaction")  # numpy and scipy
+    _compaction = LazyModule("preheat.profiles.compaction")  # numpy and scipy
 
 _CONTINUATIONS = ("compaction", "continuation")
 """Relations of a session that goes on with the work of its parent."""
@@ -35,16 +35,22 @@ class CheckedCompactions(NamedTuple):
     unreadable: list[str]
 
 
-def checked(
-    connection: sqlite3.Connection, which: Summary | Filter, margin: float, size: int, progress: Progress = SILENT
+def check_compactions(
+    connection: sqlite3.Connection,
+    which: SessionSummary | SessionFilter,
+    margin: float,
+    size: int,
+    progress: Progress = SILENT,
 ) -> CheckedCompactions:
     """Check the compactions of one session, or of all chosen ones."""
-    loader = Loading(connection, size, progress)
-    crossings_found = loader.of_one(which) if isinstance(which, Summary) else list(loader.of_all(which))
-    return CheckedCompactions(_compaction.check(crossings_found, margin, size), loader.unreadable)
+    loader = CompactionLoader(connection, size, progress)
+    crossings_found = (
+        loader.find_in_session(which) if isinstance(which, SessionSummary) else list(loader.find_in_all(which))
+    )
+    return CheckedCompactions(_compaction.check_boundaries(crossings_found, margin, size), loader.unreadable)
 
 
-class Loading:
+class CompactionLoader:
     """Loads sessions with compactions from the archive, and notes which of them could not be read."""
 
     def __init__(self, connection: sqlite3.Connection, size: int, progress: Progress = SILENT) -> None:
@@ -53,12 +59,12 @@ class Loading:
         self._progress = progress
         self.unreadable: list[str] = []
 
-    def of_one(self, summary: Summary) -> "list[Crossing]":
+    def find_in_session(self, summary: SessionSummary) -> "list[BoundaryCalls]":
         """The compactions within a session, before it (from its parent) and after it (to its continuations)."""
         before = self._parent(summary)
-        after = [child for child in children(self._connection, summary) if child.relation in _CONTINUATIONS]
+        after = [child for child in list_children(self._connection, summary) if child.relation in _CONTINUATIONS]
         chain_start = [summary] if before is None else [before, summary]
-        found: list[Crossing] = []
+        found: list[BoundaryCalls] = []
         for chain in [[*chain_start, child] for child in after] or [chain_start]:
             places = {(crossing_found.session, crossing_found.child, crossing_found.number) for crossing_found in found}
             for crossing in self._crossings(chain):
@@ -67,11 +73,11 @@ class Loading:
                     found.append(crossing)
         return found
 
-    def of_all(self, chosen: Filter) -> "Iterator[Crossing]":
+    def find_in_all(self, chosen: SessionFilter) -> "Iterator[BoundaryCalls]":
         """The compactions of all chosen sessions."""
-        found = sessions(self._connection, chosen)
+        found = list_sessions(self._connection, chosen)
         known = {(each.agent, each.session): each for each in found}
-        continuations: defaultdict[str, list[Summary]] = defaultdict(list)
+        continuations: defaultdict[str, list[SessionSummary]] = defaultdict(list)
         for each in found:
             parent = known.get((each.agent, each.parent)) if each.parent and each.relation in _CONTINUATIONS else None
             if parent is not None:
@@ -88,7 +94,9 @@ class Loading:
         finally:
             self._progress.end()
 
-    def _chain_crossings(self, root: Summary, continuations: dict[str, list[Summary]]) -> "Iterator[Crossing]":
+    def _chain_crossings(
+        self, root: SessionSummary, continuations: dict[str, list[SessionSummary]]
+    ) -> "Iterator[BoundaryCalls]":
         """The compactions in all chains that begin with a session, each one once."""
         chains = [[root]]
         seen: set[tuple[str, str | None, int]] = set()
@@ -105,22 +113,22 @@ class Loading:
                     seen.add(place)
                     yield crossing
 
-    def _crossings(self, chain: list[Summary]) -> "list[Crossing]":
+    def _crossings(self, chain: list[SessionSummary]) -> "list[BoundaryCalls]":
         try:
-            loaded = [load(self._connection, each.key) for each in chain]
+            loaded = [load_session(self._connection, each.key) for each in chain]
         except UserError as error:
             self.unreadable.append(str(error))
             return []
         traced = [
-            _compaction.Traced(each.key, session, trace(session, judge(session)))
+            _compaction.TracedSession(each.key, session, trace(session, judge(session)))
             for each, session in zip(chain, loaded, strict=True)
         ]
-        return list(_compaction.crossings(traced, self._size))
+        return list(_compaction.find_boundaries(traced, self._size))
 
-    def _parent(self, summary: Summary) -> Summary | None:
+    def _parent(self, summary: SessionSummary) -> SessionSummary | None:
         if not summary.parent or summary.relation not in _CONTINUATIONS:
             return None
         try:
-            return find(self._connection, f"{summary.agent}:{summary.parent}")
+            return find_session(self._connection, f"{summary.agent}:{summary.parent}")
         except NotFound:
             return None

@@ -15,25 +15,25 @@ from typing import Literal, NamedTuple, TypeAlias
 import msgspec
 
 from preheat import episodes, outcomes, profiles
-from preheat.amounts import counted
+from preheat.amounts import format_count
 from preheat.app.analysis.assessment import assess, judge
-from preheat.app.projects import repository_of
-from preheat.archive.analyses import count_outdated, forks, listed, pending
-from preheat.archive.connect import connect, unusable
-from preheat.archive.notes import row_of
-from preheat.archive.packing import SmallPacker
+from preheat.app.projects import find_repository
+from preheat.archive.analyses import count_outdated, find_forks, find_pending, find_sessions
+from preheat.archive.connect import connect, explain_database_error
+from preheat.archive.notes import make_note_row
+from preheat.archive.packing import SmallCompressor
 from preheat.archive.rows import AnalysisRows, OutcomeRow
-from preheat.calls.seen import LEARNED_FROM, Seen, SeenCall
-from preheat.ingest.analysing import run
-from preheat.ingest.rereading import Unreadable
+from preheat.calls.seen import LEARNABLE_STARTERS, JudgedCall, JudgedSession
+from preheat.ingest.analysing import analyse_pending
+from preheat.ingest.rereading import UnreadableSession
 from preheat.lessons.learners import LEARNERS
 from preheat.lessons.projects import root_of
-from preheat.lessons.touched import touches_of
-from preheat.model.analysis import Analysis, Note
+from preheat.lessons.touched import all_touches
+from preheat.model.analysis import Analysis, LearnerNote
 from preheat.model.outcome import CAUSES, RUNGS, STATUSES, Cause
 from preheat.model.profile import CallRecord
 from preheat.model.progress import SILENT, Progress
-from preheat.model.session import Session, joined
+from preheat.model.session import Session, pair_calls_with_results
 from preheat.settings import archive_path
 
 __all__ = [
@@ -41,17 +41,17 @@ __all__ = [
     "analyse",
     "analyse_archive",
     "analyse_forks",
-    "analysed_rows",
+    "analyse_to_rows",
     "assess",
     "judge",
+    "prepare_for_learners",
     "rows_of",
-    "seen_by_learners",
 ]
 
-Part: TypeAlias = Literal["rows", "everything"]
+AnalysisNeed: TypeAlias = Literal["rows", "everything"]
 """How much must be up to date: the rows of every session, by any version of the analysis; or everything, by this version."""
 
-_NOTE_TAKERS = tuple(learner for learner in LEARNERS if learner.note is not None)
+_NOTE_TAKERS = tuple(learner for learner in LEARNERS if learner.take_notes is not None)
 OUTCOMES_VERSION = f"{outcomes.VERSION}.{profiles.VERSION}+"
 VERSION = f"{OUTCOMES_VERSION}{'.'.join(str(each.version) for each in _NOTE_TAKERS)}+{episodes.VERSION}+"
 """The version of the whole analysis. A session that was analysed by another version is analysed again when the machine is idle.
@@ -68,31 +68,37 @@ def analyse(session: Session, copied: Collection[int] = frozenset()) -> Analysis
     verdicts = judge(session)
     records = profiles.trace(session, verdicts)
     own = [record for record in records if record.seq not in copied] if copied else records
-    measured = profiles.profile(session, verdicts, own)
-    seen_session = seen_by_learners(session, records, root_of(session.project, repository_of), copied)
-    teaches = session.starter in LEARNED_FROM and measured.messages > 0
+    measured = profiles.profile_session(session, verdicts, own)
+    seen_session = prepare_for_learners(session, records, root_of(session.project, find_repository), copied)
+    teaches = session.starter in LEARNABLE_STARTERS and measured.messages > 0
     notes = _take_notes(seen_session) if teaches else ()
-    episodes_found = episodes.episodes(session, records, seen_session.root, copied, partial(touches_of, seen_session))
+    episodes_found = episodes.split_episodes(
+        session, records, seen_session.root, copied, partial(all_touches, seen_session)
+    )
     return Analysis(records, measured, notes, episodes_found)
 
 
-def seen_by_learners(
+def prepare_for_learners(
     session: Session, records: Collection[CallRecord], root: str, copied: Collection[int] = frozenset()
-) -> Seen:
+) -> JudgedSession:
     """A session as the learners see it; `root` is the folder of its project."""
     calls = tuple(
-        SeenCall(call, result, record)
-        for (call, result), record in zip(joined(session), records, strict=True)
+        JudgedCall(call, result, record)
+        for (call, result), record in zip(pair_calls_with_results(session), records, strict=True)
         if not record.bookkeeping and record.seq not in copied
     )
-    return Seen(f"{session.agent}:{session.id}", root, session, calls)
+    return JudgedSession(f"{session.agent}:{session.id}", root, session, calls)
 
 
-def _take_notes(seen: Seen) -> tuple[Note, ...]:
-    return tuple(Note(each.name, each.version, each.note(seen)) for each in _NOTE_TAKERS if each.note is not None)
+def _take_notes(seen: JudgedSession) -> tuple[LearnerNote, ...]:
+    return tuple(
+        LearnerNote(each.name, each.version, each.take_notes(seen))
+        for each in _NOTE_TAKERS
+        if each.take_notes is not None
+    )
 
 
-def analysed_rows(session: Session, copied: Collection[int] = frozenset()) -> AnalysisRows:
+def analyse_to_rows(session: Session, copied: Collection[int] = frozenset()) -> AnalysisRows:
     """Analyse a session, and return the rows that the archive stores."""
     return rows_of(analyse(session, copied))
 
@@ -111,12 +117,14 @@ def rows_of(analysis: Analysis) -> AnalysisRows:
         )
         for each in analysis.records
     ]  # fmt: skip
-    packer = SmallPacker()
+    packer = SmallCompressor()
     notes = [
-        row_of(each.learner, each.version, b"" if each.notes is None else msgspec.msgpack.encode(each.notes), packer)
+        make_note_row(
+            each.learner, each.version, b"" if each.notes is None else msgspec.msgpack.encode(each.notes), packer
+        )
         for each in analysis.notes
     ]
-    packed = packer.pack(msgspec.msgpack.encode(analysis.episodes)) if analysis.episodes else b""
+    packed = packer.compress(msgspec.msgpack.encode(analysis.episodes)) if analysis.episodes else b""
     return AnalysisRows(
         VERSION, analysis.profile.errors.count, list(purposes), list(signatures), rows, msgspec.json.encode(analysis.profile),
         notes, packed,
@@ -127,13 +135,17 @@ def rows_of(analysis: Analysis) -> AnalysisRows:
 def analyse_forks(connection: sqlite3.Connection, progress: Progress = SILENT) -> None:
     """Analyse sessions that begin with the calls of another one: only after a sync is it known which calls these are. A session
     that cannot be read is skipped."""
-    keys = forks(connection)
+    keys = find_forks(connection)
     if not keys:
         return
     progress.begin("Analysing", len(keys), "sessions")
     try:
-        run(
-            connection, analysed_rows, OUTCOMES_VERSION, listed(connection, keys), lambda key, calls: progress.advance()
+        analyse_pending(
+            connection,
+            analyse_to_rows,
+            OUTCOMES_VERSION,
+            find_sessions(connection, keys),
+            lambda key, calls: progress.advance(),
         )
     finally:
         progress.end()
@@ -147,42 +159,42 @@ class AnalysisReport(NamedTuple):
     calls: int
     left: int
     """Sessions left for the next run, because they changed meanwhile or the time was over."""
-    failures: list[Unreadable]
+    failures: list[UnreadableSession]
     seconds: float
     outdated: int = 0
     """Sessions analysed by another version, which was enough for what was needed."""
 
 
 def analyse_archive(
-    folder: str, progress: Progress = SILENT, seconds: float = math.inf, need: Part = "everything"
+    folder: str, progress: Progress = SILENT, seconds: float = math.inf, need: AnalysisNeed = "everything"
 ) -> AnalysisReport:
     """Analyse every session of the archive that is new, has grown, or was analysed by another version. If only rows are needed,
     analyses of other versions are left to `learn` or to an idle machine. After so many `seconds` no further session is begun."""
     started = time.perf_counter()
     analysed: list[int] = []
-    failures: list[Unreadable] = []
+    failures: list[UnreadableSession] = []
     calls = 0
 
     def count_session(key: str, call_count: int) -> None:
         nonlocal calls
         calls += call_count
         analysed.append(call_count)
-        progress.advance(1, counted(calls, "call"))
+        progress.advance(1, format_count(calls, "call"))
 
     connection = connect(folder)
     try:
-        todo = pending(connection, VERSION if need == "everything" else "")
+        todo = find_pending(connection, VERSION if need == "everything" else "")
         if todo.sessions and seconds > 0:
             progress.begin("Analysing", todo.sessions, "sessions")
             try:
-                failures = run(
-                    connection, analysed_rows, OUTCOMES_VERSION, todo, count_session, time.monotonic() + seconds
+                failures = analyse_pending(
+                    connection, analyse_to_rows, OUTCOMES_VERSION, todo, count_session, time.monotonic() + seconds
                 )
             finally:
                 progress.end()
         outdated = count_outdated(connection, VERSION) if need == "rows" else 0
     except sqlite3.DatabaseError as error:
-        raise unusable(archive_path(folder), error) from error
+        raise explain_database_error(archive_path(folder), error) from error
     finally:
         connection.close()
     left_over = todo.sessions - len(analysed) - len(failures)

@@ -18,28 +18,28 @@ import msgspec
 from preheat.app.agents import title_of
 from preheat.app.analysis.assessment import assess, judge
 from preheat.app.analysis.one_pass import analyse_archive
-from preheat.app.later import Later
-from preheat.app.sessions.archive import load
+from preheat.app.later import LazyModule
+from preheat.app.sessions.archive import load_session
 from preheat.archive import judgements, notes
 from preheat.archive.connect import connect
-from preheat.archive.queries import find
+from preheat.archive.queries import find_session
 from preheat.errors import UserError
-from preheat.files import AS_USUAL, write_whole
+from preheat.files import UMASK_DEFAULT, write_atomically
 from preheat.lessons.repairs import LEARN_REPAIR_PATTERNS
 from preheat.mistakes import recurring
-from preheat.mistakes.identity import MISTAKEN
-from preheat.mistakes.tries import Mistaken, Notes
-from preheat.model.comparison import MARGIN, WINDOW, Comparison
-from preheat.model.listing import Filter
-from preheat.model.mistake import CostBy, Mistakes
+from preheat.mistakes.identity import MISTAKE_CAUSES
+from preheat.mistakes.tries import MistakenCall, RepairNotes
+from preheat.model.comparison import COMPARED_CALLS, PRESERVED_MARGIN, Comparison
+from preheat.model.listing import SessionFilter
+from preheat.model.mistake import MistakeCost, Mistakes
 from preheat.model.outcome import Cause
-from preheat.model.population import TOP, Population
+from preheat.model.population import MOST_CELLS, Population
 from preheat.model.profile import SessionProfile
 from preheat.model.progress import SILENT, Progress
 from preheat.model.session import Session, UserMessage
 from preheat.profiles import trace
 from preheat.profiles.counts import Counts, count_calls
-from preheat.reports import Context, page
+from preheat.reports import PageContext, page
 
 if TYPE_CHECKING:
     from preheat.app.analysis import compactions as _compactions
@@ -47,43 +47,45 @@ if TYPE_CHECKING:
     from preheat.profiles import population as _population
 else:
     # They load numpy and scipy, which takes longer than most answers here.
-    _compactions = Later("preheat.app.analysis.compactions")
-    _comparison = Later("preheat.profiles.comparison")
-    _population = Later("preheat.profiles.population")
+    _compactions = LazyModule("preheat.app.analysis.compactions")
+    _comparison = LazyModule("preheat.profiles.comparison")
+    _population = LazyModule("preheat.profiles.population")
 
 _LONGEST_TITLE = 100
 
 
-def population(connection: sqlite3.Connection, chosen: Filter, top: int | None = TOP) -> Population:
+def population(connection: sqlite3.Connection, chosen: SessionFilter, top: int | None = MOST_CELLS) -> Population:
     """Error rates of the chosen sessions, over all and by group."""
-    return _population.population(judgements.sessions(connection, chosen), judgements.calls(connection, chosen), top)
+    return _population.measure_population(
+        judgements.judged_sessions(connection, chosen), judgements.judged_calls(connection, chosen), top
+    )
 
 
 def mistakes(
     connection: sqlite3.Connection,
-    chosen: Filter,
+    chosen: SessionFilter,
     causes: Sequence[Cause] = (),
-    by: CostBy = "calls",
+    by: MistakeCost = "calls",
     min_sessions: int = 2,
 ) -> Mistakes:
     """Mistakes that several of the chosen sessions made; those of the agent and of the environment unless causes are given."""
-    return recurring.mistakes(
-        judgements.failures(connection, chosen),
+    return recurring.find_mistakes(
+        judgements.failed_calls(connection, chosen),
         by=by,
         min_sessions=min_sessions,
-        causes=causes or MISTAKEN,
-        noted=_repairs_tried(connection),
+        causes=causes or MISTAKE_CAUSES,
+        notes_of=_repairs_tried(connection),
     )
 
 
-def _repairs_tried(connection: sqlite3.Connection) -> recurring.NotedIn:
+def _repairs_tried(connection: sqlite3.Connection) -> recurring.NotesOf:
     """Looks up what was tried after each mistake of a session, in the notes of the learner of repairs."""
     learner = LEARN_REPAIR_PATTERNS
-    decoder = msgspec.msgpack.Decoder(Notes)
+    decoder = msgspec.msgpack.Decoder(RepairNotes)
 
     @cache
-    def notes_of(session: str) -> dict[int, Mistaken]:
-        data = notes.of_session(connection, session, learner.name, learner.version)
+    def notes_of(session: str) -> dict[int, MistakenCall]:
+        data = notes.load_session_notes(connection, session, learner.name, learner.version)
         return {each.seq: each for each in decoder.decode(data).mistakes} if data else {}
 
     return notes_of
@@ -91,12 +93,12 @@ def _repairs_tried(connection: sqlite3.Connection) -> recurring.NotedIn:
 
 def compare_sessions(connection: sqlite3.Connection, a: str, b: str) -> Comparison:
     """Compare two sessions by name."""
-    summaries = [find(connection, name) for name in (a, b)]
+    summaries = [find_session(connection, name) for name in (a, b)]
     if summaries[0].key == summaries[1].key:
         raise UserError(f"`{a}` and `{b}` are the same session; name two")
     sides = []
     for summary, name in zip(summaries, (a, b), strict=True):
-        session = load(connection, summary.key)
+        session = load_session(connection, summary.key)
         records = trace(session, judge(session))
         if not any(not record.bookkeeping for record in records):
             raise UserError(f"`{name}` has no calls to compare")
@@ -111,7 +113,9 @@ def _title(session: Session) -> str:
     return title if len(title) <= _LONGEST_TITLE else title[: _LONGEST_TITLE - 1].rstrip() + "…"
 
 
-def compare_sets(connection: sqlite3.Connection, a: tuple[str, Filter], b: tuple[str, Filter]) -> Comparison:
+def compare_sets(
+    connection: sqlite3.Connection, a: tuple[str, SessionFilter], b: tuple[str, SessionFilter]
+) -> Comparison:
     """Compare two sets of sessions, each with a label. A session in both counts in the smaller set only."""
     left, right = _counts(connection, a[1]), _counts(connection, b[1])
     for name, group in ((a[0], left), (b[0], right)):
@@ -129,9 +133,9 @@ def compare_sets(connection: sqlite3.Connection, a: tuple[str, Filter], b: tuple
     return _comparison.compare_sets((labels[0], list(left.values())), (labels[1], list(right.values())), len(shared))
 
 
-def _counts(connection: sqlite3.Connection, wanted: Filter) -> dict[int, Counts]:
+def _counts(connection: sqlite3.Connection, wanted: SessionFilter) -> dict[int, Counts]:
     """The call counts of every chosen session that has calls."""
-    facts = judgements.calls(connection, wanted)
+    facts = judgements.judged_calls(connection, wanted)
     counts_by_session = {session: count_calls(group) for session, group in groupby(facts, lambda call: call.session)}
     return {session: counts for session, counts in counts_by_session.items() if counts.calls}
 
@@ -143,24 +147,24 @@ class Reliability:
         self._folder = folder
         self._analyse = analyse
 
-    def as_analysed(self) -> "Reliability":
+    def without_analysing(self) -> "Reliability":
         """The same questions, without analysing new sessions first."""
         return Reliability(self._folder, analyse=False)
 
     def profile(self, name: str) -> SessionProfile:
         """The profile of one session."""
         with self._open_archive() as connection:
-            key = find(connection, name).key
-            stored = judgements.profile_of(connection, key)
-            return assess(load(connection, key)).profile if stored is None else stored
+            key = find_session(connection, name).key
+            stored = judgements.load_profile(connection, key)
+            return assess(load_session(connection, key)).profile if stored is None else stored
 
-    def population(self, chosen: Filter, top: int | None = TOP) -> Population:
+    def population(self, chosen: SessionFilter, top: int | None = MOST_CELLS) -> Population:
         """Error rates of the chosen sessions, over all and by group; of each group the `top` most used."""
         with self._open_archive() as connection:
             return population(connection, chosen, top)
 
     def mistakes(
-        self, chosen: Filter, causes: Sequence[Cause] = (), by: CostBy = "calls", min_sessions: int = 2
+        self, chosen: SessionFilter, causes: Sequence[Cause] = (), by: MistakeCost = "calls", min_sessions: int = 2
     ) -> Mistakes:
         """Mistakes that several of the chosen sessions made."""
         with self._open_archive() as connection:
@@ -171,7 +175,7 @@ class Reliability:
         if isinstance(a, str) and isinstance(b, str):
             return self.compare_sessions(a, b)
         if isinstance(a, dict) and isinstance(b, dict):
-            return self.compare_sets((_label_of(a), Filter(**a)), (_label_of(b), Filter(**b)))
+            return self.compare_sets((_label_of(a), SessionFilter(**a)), (_label_of(b), SessionFilter(**b)))
         raise UserError("compare two sessions by name, or two sets by their filters, not one of each")
 
     def compare_sessions(self, a: str, b: str) -> Comparison:
@@ -179,32 +183,36 @@ class Reliability:
         with self._open_archive() as connection:
             return compare_sessions(connection, a, b)
 
-    def compare_sets(self, a: tuple[str, Filter], b: tuple[str, Filter]) -> Comparison:
+    def compare_sets(self, a: tuple[str, SessionFilter], b: tuple[str, SessionFilter]) -> Comparison:
         """Compare two sets of sessions, each with a label. A session in both counts in the smaller set only."""
         with self._open_archive() as connection:
             return compare_sets(connection, a, b)
 
-    def compactions(
-        self, which: str | Filter, margin: float = MARGIN, size: int = WINDOW, progress: Progress = SILENT
+    def check_compactions(
+        self,
+        which: str | SessionFilter,
+        margin: float = PRESERVED_MARGIN,
+        size: int = COMPARED_CALLS,
+        progress: Progress = SILENT,
     ) -> "_compactions.CheckedCompactions":
         """Whether work went on as well after compactions as before: in one session by name, or in all chosen ones."""
         with closing(connect(self._folder)) as connection:
-            found = find(connection, which) if isinstance(which, str) else which
-            return _compactions.checked(connection, found, margin, size, progress)
+            found = find_session(connection, which) if isinstance(which, str) else which
+            return _compactions.check_compactions(connection, found, margin, size, progress)
 
     def write_report(
-        self, path: str, measured: Population, chosen: Filter, about: str, project: Callable[[str], str] = str
+        self, path: str, population: Population, chosen: SessionFilter, about: str, project: Callable[[str], str] = str
     ) -> bool:
         """Write a report of the chosen sessions as a page, and return whether it replaced a file. `about` says in words which
         sessions they are, `project` gives the name to show for a project."""
         with self._open_archive() as connection:
             rungs: Counter[str] = Counter()
-            for profile in judgements.profiles(connection, chosen):
+            for profile in judgements.session_profiles(connection, chosen):
                 rungs.update(profile.rungs)
             repeated = mistakes(connection, chosen).mistakes
         made_by = f"Preheat, {time.strftime('%Y-%m-%d %H:%M')}"
-        context = Context(made_by, about, repeated, rungs, title_of, project)
-        return _save(path, page(measured, context))
+        context = PageContext(made_by, about, repeated, rungs, title_of, project)
+        return _save(path, page(population, context))
 
     def _open_archive(self) -> closing[sqlite3.Connection]:
         if self._analyse:
@@ -220,7 +228,7 @@ def _save(path: str, text: str) -> bool:
     """Write a file whole or not at all; whether it replaced one."""
     replaces = os.path.exists(path)
     try:
-        write_whole(path, text.encode(), mode=AS_USUAL)
+        write_atomically(path, text.encode(), mode=UMASK_DEFAULT)
     except OSError as error:
         raise UserError(f"cannot write `{path}`: {error.strerror or error}") from error
     return replaces

@@ -13,34 +13,54 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from preheat.app.analysis.assessment import assess
-from preheat.app.later import Later
-from preheat.app.live.settings import thresholds_in
-from preheat.app.sessions.archive import load
+from preheat.app.later import LazyModule
+from preheat.app.live.settings import load_thresholds
+from preheat.app.sessions.archive import load_session
 from preheat.archive.connect import connect
-from preheat.archive.lessons import places
-from preheat.calls.shell import shell
-from preheat.commands import text_of, understand
+from preheat.archive.lessons import load_project_folders
+from preheat.calls.shell import read_shell
+from preheat.commands import command_text, understand
 from preheat.errors import PreheatError
 from preheat.live.advise import step
 from preheat.live.events import events_of
 from preheat.live.fold import reading
 from preheat.live.safety import Match, check_call
-from preheat.live.scorecard import TREND, Facts, Line, RuleCount, Score, Scorecard, Standing, scorecard, standings
+from preheat.live.scorecard import (
+    TREND,
+    Rank,
+    RuleCount,
+    Score,
+    Scorecard,
+    ScoreFacts,
+    ScoreTerm,
+    compute_scorecard,
+    rank_scores,
+)
 from preheat.live.shorten import shorten
 from preheat.live.state import START, LiveState
 from preheat.live.thresholds import DEFAULTS, Thresholds
-from preheat.model.listing import Filter, Summary
-from preheat.model.live import Asked, Called, Compacted, Ended, LiveEvent
+from preheat.model.listing import SessionFilter, SessionSummary
+from preheat.model.live import CallEvent, CompactionEvent, EndEvent, LiveEvent, PromptEvent
 from preheat.model.profile import CallRecord
-from preheat.model.session import Session, ToolCall, ToolResult, joined, usage
+from preheat.model.session import Session, ToolCall, ToolResult, pair_calls_with_results, sum_usage
 
 if TYPE_CHECKING:
     from preheat.archive import queries as _queries
     from preheat.model.analysis import Assessment
 else:
-    _queries = Later("preheat.archive.queries")  # SQLAlchemy, which a daemon that scores a session does not need
+    _queries = LazyModule("preheat.archive.queries")  # SQLAlchemy, which a daemon that scores a session does not need
 
-__all__ = ["Line", "Score", "Scored", "earlier", "facts_of", "met", "score", "score_named", "score_session"]
+__all__ = [
+    "RankedScorecard",
+    "Score",
+    "ScoreTerm",
+    "count_facts",
+    "earlier_sessions",
+    "matched_rules",
+    "score_in_archive",
+    "score_named",
+    "score_session",
+]
 
 _READ_ONLY = frozenset(
     [
@@ -58,58 +78,58 @@ _READ_ONLY = frozenset(
 """Activities that change nothing: made twice with the same result, the second call was needless."""
 
 
-class Scored(msgspec.Struct, frozen=True, kw_only=True):
+class RankedScorecard(msgspec.Struct, frozen=True, kw_only=True):
     """A session's scorecard, and its rank among the earlier sessions of its project."""
 
     key: str
     card: Scorecard
-    standings: dict[str, Standing]
+    standings: dict[str, Rank]
     earlier: int
     """How many earlier sessions could be scored."""
 
 
-def score(
-    connection: sqlite3.Connection, summary: Summary, thresholds: Thresholds = DEFAULTS, trend: int = TREND
-) -> Scored:
+def score_in_archive(
+    connection: sqlite3.Connection, summary: SessionSummary, thresholds: Thresholds = DEFAULTS, trend: int = TREND
+) -> RankedScorecard:
     """The scorecard of a session in the archive, compared with up to `trend` earlier ones of its project."""
-    root = next((each.root for each in places(connection) if each.folder == summary.project), "")
-    card = score_session(load(connection, summary.key), thresholds, root)
+    root = next((each.root for each in load_project_folders(connection) if each.folder == summary.project), "")
+    card = score_session(load_session(connection, summary.key), thresholds, root)
     before = list(_earlier_cards(connection, summary, thresholds, root, trend)) if card.mean is not None else []
-    return Scored(key=summary.key, card=card, standings=standings(card, before), earlier=len(before))
+    return RankedScorecard(key=summary.key, card=card, standings=rank_scores(card, before), earlier=len(before))
 
 
-def score_named(folder: str, name: str, trend: int = TREND) -> Scored:
+def score_named(folder: str, name: str, trend: int = TREND) -> RankedScorecard:
     """The scorecard of a session by name, with the person's own thresholds."""
     with closing(connect(folder)) as connection:
-        return score(connection, _queries.find(connection, name), thresholds_in(folder), trend)
+        return score_in_archive(connection, _queries.find_session(connection, name), load_thresholds(folder), trend)
 
 
 def score_session(session: Session, thresholds: Thresholds = DEFAULTS, root: str = "") -> Scorecard:
     """The scorecard of a session; `root` is its project's folder."""
-    return scorecard(facts_of(session, assess(session), thresholds, root))
+    return compute_scorecard(count_facts(session, assess(session), thresholds, root))
 
 
-def earlier(connection: sqlite3.Connection, summary: Summary) -> Iterator[Summary]:
+def earlier_sessions(connection: sqlite3.Connection, summary: SessionSummary) -> Iterator[SessionSummary]:
     """Earlier sessions of the same project, the newest first, without subagents. Clones and worktrees of the project count."""
     if not summary.project or summary.started_at is None:
         return
-    all_places = places(connection)
+    all_places = load_project_folders(connection)
     name = next((each.name for each in all_places if each.folder == summary.project), "")
     folders = {summary.project, *(each.folder for each in all_places if name and each.name == name)}
-    for each in _queries.sessions(connection, Filter(until=summary.started_at, subagents=False)):
+    for each in _queries.list_sessions(connection, SessionFilter(until=summary.started_at, subagents=False)):
         if each.project in folders and each.key != summary.key and each.calls:
             yield each
 
 
 def _earlier_cards(
-    connection: sqlite3.Connection, summary: Summary, thresholds: Thresholds, root: str, most: int
+    connection: sqlite3.Connection, summary: SessionSummary, thresholds: Thresholds, root: str, most: int
 ) -> Iterator[Scorecard]:
     scored = 0
-    for each in earlier(connection, summary):
+    for each in earlier_sessions(connection, summary):
         if scored >= most:
             return
         try:
-            card = score_session(load(connection, each.key), thresholds, root)
+            card = score_session(load_session(connection, each.key), thresholds, root)
         except PreheatError:
             continue  # a session that cannot be read is skipped
         if card.mean is not None:
@@ -118,15 +138,17 @@ def _earlier_cards(
 
 
 # Counting.
-def facts_of(session: Session, assessed: "Assessment", thresholds: Thresholds = DEFAULTS, root: str = "") -> Facts:
+def count_facts(
+    session: Session, assessed: "Assessment", thresholds: Thresholds = DEFAULTS, root: str = ""
+) -> ScoreFacts:
     """The counts that the scores of a session are made of."""
     profile = assessed.profile
-    tokens_used = usage(session)
+    tokens_used = sum_usage(session)
     counter = _SessionCounter(session, thresholds)
     for event in events_of(session, assessed.records, root):
         counter.take(event)
     rules, bypasses = _count_rules(session, assessed.records)
-    return Facts(
+    return ScoreFacts(
         calls=profile.errors.total,
         turns=counter.state.turn,
         rules=rules,
@@ -161,25 +183,27 @@ class _SessionCounter:
         self._thresholds = thresholds
         self._seen_calls: set[tuple[int, int]] = set()
         self._results = {
-            call.call_id: result for call, result in joined(session) if result is not None and call.kind == "shell"
+            call.call_id: result
+            for call, result in pair_calls_with_results(session)
+            if result is not None and call.kind == "shell"
         }
 
     def take(self, event: LiveEvent) -> None:
-        before = self.state.looping
+        before = self.state.loop_cause
         self.state, advisory = step(self.state, event, self._thresholds)
         self.advisories += advisory is not None
-        after = self.state.looping
-        if before and not after and not isinstance(event, Asked | Compacted | Ended):
+        after = self.state.loop_cause
+        if before and not after and not isinstance(event, PromptEvent | CompactionEvent | EndEvent):
             self.broken += 1  # a new prompt also ends a loop, but the agent did not get out of it
         elif after and after != before:
             self.loops += 1
             self.broken += bool(before)
-        if isinstance(event, Called):
+        if isinstance(event, CallEvent):
             self._called(event)
-        elif isinstance(event, Compacted):
+        elif isinstance(event, CompactionEvent):
             self._seen_calls.clear()  # the agent has to read again what it has forgotten
 
-    def _called(self, event: Called) -> None:
+    def _called(self, event: CallEvent) -> None:
         if event.files:
             self.focus.append(reading(self.state, "focus", self._thresholds).value)
             self.drift.append(reading(self.state, "drift", self._thresholds).value)
@@ -199,11 +223,11 @@ class _SessionCounter:
         self.surplus += len(result.text) - len(shorten(result.text, result.exit_code, lines).text)
 
 
-def met(session: Session, records: Sequence[CallRecord]) -> Iterator[tuple[CallRecord, ToolCall, Match]]:
+def matched_rules(session: Session, records: Sequence[CallRecord]) -> Iterator[tuple[CallRecord, ToolCall, Match]]:
     """Every match of a safety rule by a call of the session, with the call and its record."""
     by_seq = {record.seq: record for record in records if not record.bookkeeping}
     unsaved = False
-    for seq, (call, _) in enumerate(joined(session)):
+    for seq, (call, _) in enumerate(pair_calls_with_results(session)):
         record = by_seq.get(seq)
         if record is None:
             continue
@@ -218,13 +242,13 @@ def _has_unsaved(before: bool, call: ToolCall, record: CallRecord) -> bool:
         return before
     if call.kind in ("edit", "write"):
         return True
-    text = text_of(call.input) if call.kind == "shell" else ""
+    text = command_text(call.input) if call.kind == "shell" else ""
     if text and any(
         each.program == "git" and not {"commit", "stash"}.isdisjoint(each.words[1:4])
         for each in understand(text).commands
     ):
         return False
-    return before or (bool(text) and shell(text).writes)
+    return before or (bool(text) and read_shell(text).writes)
 
 
 def _count_rules(session: Session, records: Sequence[CallRecord]) -> tuple[tuple[RuleCount, ...], int]:
@@ -233,7 +257,7 @@ def _count_rules(session: Session, records: Sequence[CallRecord]) -> tuple[tuple
     denied: Counter[str] = Counter()
     first_match: dict[str, Match] = {}
     bypasses = 0
-    for record, _, match in met(session, records):
+    for record, _, match in matched_rules(session, records):
         rule = f"{match.rule} {match.severity}"
         first_match.setdefault(rule, match)
         times[rule] += 1

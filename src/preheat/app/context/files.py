@@ -6,17 +6,17 @@ Knows no format.
 import os
 
 from preheat.errors import UserError
-from preheat.files import AS_USUAL, write_whole
-from preheat.model.rendering import Rendered, Renderer
+from preheat.files import UMASK_DEFAULT, write_atomically
+from preheat.model.rendering import RenderedContext, Renderer
 from preheat.model.session import PREHEAT_MARK
 
 
-def write_rendered(rendered: Rendered, renderer: Renderer, output: str, force: bool = False) -> str:
+def write_rendered(rendered: RenderedContext, renderer: Renderer, output: str, force: bool = False) -> str:
     """Write a rendered context to a file, or to a folder if the format has several files. Returns its path, empty if there was
     nothing to write. Raises UserError if a file of somebody else is in the way, unless forced."""
-    if renderer.place is not None:
+    if renderer.insert is not None:
         before = _read_text(output)
-        after = renderer.place(before, rendered.text)
+        after = renderer.insert(before, rendered.text)
         if after == before:
             return output if before else ""
         _save(output, after)
@@ -55,4 +55,4 @@ def _read_text(path: str) -> str:
 
 def _save(path: str, text: str) -> None:
     """Write a file whole or not at all."""
-    write_whole(os.path.realpath(path), text.encode("utf-8", "surrogateescape"), mode=AS_USUAL, like=path)
+    write_atomically(os.path.realpath(path), text.encode("utf-8", "surrogateescape"), mode=UMASK_DEFAULT, like=path)

@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from preheat.agents import RENDERING, begin_of, renderers_of
-from preheat.app.later import Later
-from preheat.app.projects import find_name, project_folder, project_named
+from preheat.agents import WITH_RENDERERS, begin_of, renderers_of
+from preheat.app.later import LazyModule
+from preheat.app.projects import find_project_name, project_folder, require_project
 from preheat.archive.connect import connect
 from preheat.errors import UserError
-from preheat.model.context import BUDGET, Context
+from preheat.model.context import TOKEN_BUDGET, Context
 from preheat.model.lesson import Lesson, ResumePacket
-from preheat.model.rendering import Begun, Rendered, Renderer
-from preheat.model.template import Use
-from preheat.provisioning import FORMATS, TASK_READ
+from preheat.model.rendering import RenderedContext, Renderer, StartedSession
+from preheat.model.template import TemplateUse
+from preheat.provisioning import FORMATS, TASK_CHARACTERS
 from preheat.provisioning import provision as choose
 from preheat.provisioning import render as put_into
-from preheat.provisioning.tokens import estimate as estimate_tokens
+from preheat.provisioning.tokens import estimate_tokens as estimate_tokens
 from preheat.settings import archive_path
 
 if TYPE_CHECKING:
@@ -34,15 +34,23 @@ if TYPE_CHECKING:
     from preheat.templates import store as _store
     from preheat.templates import uses as _uses
 else:  # a start needs a template or lessons, not both; most have no resume packet, whose module loads a parser of commands
-    _lessons = Later("preheat.archive.lessons")
-    _resume = Later("preheat.lessons.resume")
-    _template_state = Later("preheat.app.templates.state")
-    _store = Later("preheat.templates.store")
-    _uses = Later("preheat.templates.uses")
+    _lessons = LazyModule("preheat.archive.lessons")
+    _resume = LazyModule("preheat.lessons.resume")
+    _template_state = LazyModule("preheat.app.templates.state")
+    _store = LazyModule("preheat.templates.store")
+    _uses = LazyModule("preheat.templates.uses")
 
 __all__ = [
-    "TASK_READ", "begin_session", "estimate_tokens", "formats", "known_lessons", "loaded_template", "note_use",
-    "provision", "render", "resume_packet",
+    "TASK_CHARACTERS",
+    "begin_session",
+    "estimate_tokens",
+    "formats",
+    "known_lessons",
+    "loaded_template",
+    "provision",
+    "record_use",
+    "render",
+    "resume_packet",
 ]  # fmt: skip
 
 _GIT_SECONDS = 2.0
@@ -52,7 +60,7 @@ _GIT_SECONDS = 2.0
 def known_lessons(folder: str, project: str) -> list[Lesson]:
     """The lessons of a project, by its name, and the general ones."""
     with closing(connect(folder)) as connection:
-        return _lessons.lessons(connection, ("", project))
+        return _lessons.load_lessons(connection, ("", project))
 
 
 def provision(
@@ -61,7 +69,7 @@ def provision(
     *,
     agent: str = "",
     project: str = "",
-    budget: int = BUDGET,
+    budget: int = TOKEN_BUDGET,
     template: str = "",
     examples: bool = False,
     resuming: bool = False,
@@ -84,7 +92,7 @@ def provision(
             if context.items or context.addendum:
                 return context
     if template:
-        version = _store.Store(folder).find(template)
+        version = _store.TemplateStore(folder).find(template)
         template_name, addendum = f"{version.name}@{version.digest[:12]}", version.template.addendum
         packets = (
             _resume_packets(_load_project_lessons(folder, "", where)) if resuming else []
@@ -123,10 +131,10 @@ def _load_project_lessons(folder: str, project: str, where: str) -> _ProjectLess
     if not os.path.exists(archive_path(folder)):  # the start of a session does not create an archive
         return _ProjectLessons("", where, [])
     with closing(connect(folder)) as connection:
-        places = _lessons.places(connection)
-        name = project_named(connection, project) if project else (find_name(places, where) or "")
+        places = _lessons.load_project_folders(connection)
+        name = require_project(connection, project) if project else (find_project_name(places, where) or "")
         roots = [place.root for place in places if place.name == name and os.path.isdir(place.root)]
-        return _ProjectLessons(name, roots[0] if roots else where, _lessons.lessons(connection, ("", name)))
+        return _ProjectLessons(name, roots[0] if roots else where, _lessons.load_lessons(connection, ("", name)))
 
 
 def _resume_packets(known: _ProjectLessons) -> list[Lesson]:
@@ -139,7 +147,7 @@ def resume_packet(folder: str, *, project: str = "", cwd: str = "", now: float |
     `provision`."""
     now = time.time() if now is None else now
     known = _load_project_lessons(folder, project, project or cwd or os.getcwd())
-    best = sorted(_resume_packets(known), key=lambda each: not each.usable(now))[:1]
+    best = sorted(_resume_packets(known), key=lambda each: not each.is_usable(now))[:1]
     return _with_age(best[0], known.folder, now) if best else None
 
 
@@ -148,10 +156,10 @@ def loaded_template(folder: str, where: str) -> str:
     if not os.path.exists(os.path.join(folder, "templates")):
         return ""
     try:
-        pin = _template_state.pins(folder).get(project_folder(where))
+        pin = _template_state.load_pins(folder).get(project_folder(where))
     except UserError:  # reported by `preheat doctor`, not at the start of a session
         return ""
-    return pin.address if pin is not None and not _template_state.standing(folder, pin).problem else ""
+    return pin.address if pin is not None and not _template_state.pin_status(folder, pin).problem else ""
 
 
 def _as_pinned(lesson: Lesson) -> Lesson:
@@ -163,11 +171,11 @@ def _as_pinned(lesson: Lesson) -> Lesson:
 
 def _with_age(lesson: Lesson, folder: str, now: float) -> Lesson:
     """A resume packet that says how old it is, by the clock and by the repository."""
-    if lesson.packet is None or not lesson.usable(now):
+    if lesson.packet is None or not lesson.is_usable(now):
         return lesson
     head, branch, commits = _repository_state(folder, lesson.packet)
-    note = _resume.staleness(lesson.packet, now, head, commits, branch)
-    return msgspec.structs.replace(lesson, text="\n".join(_resume.packet_lines(lesson.packet, note)))
+    note = _resume.describe_staleness(lesson.packet, now, head, commits, branch)
+    return msgspec.structs.replace(lesson, text="\n".join(_resume.render_packet(lesson.packet, note)))
 
 
 def _repository_state(folder: str, packet: ResumePacket) -> tuple[str, str, int | None]:
@@ -199,22 +207,24 @@ def _git(folder: str, *arguments: str) -> str:
 
 def formats() -> tuple[Renderer, ...]:
     """Every format that a context can be rendered in, the agents' own ones last."""
-    return (*FORMATS, *(each for agent in RENDERING for each in renderers_of(agent)))
+    return (*FORMATS, *(each for agent in WITH_RENDERERS for each in renderers_of(agent)))
 
 
-def render(context: Context, form: str | Renderer = "text") -> Rendered:
+def render(context: Context, form: str | Renderer = "text") -> RenderedContext:
     """A context in a format, given by name or itself."""
     return put_into(context, form, formats())
 
 
-def begin_session(renderer: Renderer, rendered: Rendered, folder: str, environment: Mapping[str, str]) -> Begun:
+def begin_session(
+    renderer: Renderer, rendered: RenderedContext, folder: str, environment: Mapping[str, str]
+) -> StartedSession:
     """Start a session from a rendered context in the agent's own session store, for work in a folder. Raises UserError."""
     return begin_of(renderer.agent)(rendered, folder, environment)
 
 
-def note_use(folder: str, context: Context, at: float) -> None:
+def record_use(folder: str, context: Context, at: float) -> None:
     """Record that a context was handed out, if it came from a template and is not empty."""
     if context.template and context.items:
-        digest = _store.Store(folder).find(context.template).digest
+        digest = _store.TemplateStore(folder).find(context.template).digest
         origin = {"agent": context.agent, "project": context.project, "task": _uses.task_hash(context.task)}
-        _template_state.record_use(folder, Use(at=at, template=digest, context=context.id, **origin))
+        _template_state.record_use(folder, TemplateUse(at=at, template=digest, context=context.id, **origin))

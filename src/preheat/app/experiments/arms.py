@@ -3,25 +3,25 @@ the lab. Knows nothing of who is in which arm. Light: every session's start wait
 
 from typing import TYPE_CHECKING
 
-from preheat.experiments.arms import note, placebo
-from preheat.provisioning.frame import block, sentence
-from preheat.provisioning.tokens import estimate
+from preheat.experiments.arms import write_note, write_placebo
+from preheat.provisioning.frame import describe_origin, format_block
+from preheat.provisioning.tokens import estimate_tokens
 
 if TYPE_CHECKING:
     from preheat.model.context import Context
 
 
-def as_note(context: "Context") -> str:
+def note_text(context: "Context") -> str:
     """The items of a context as one paragraph."""
-    caveat = sentence(context.sessions, context.of_this_project) if context.items else ""
-    return note(" ".join((context.addendum, caveat)).strip(), [item.text for item in context.items])
+    caveat = describe_origin(context.sessions, context.is_from_this_project) if context.items else ""
+    return write_note(" ".join((context.addendum, caveat)).strip(), [item.text for item in context.items])
 
 
-def as_placebo(text: str, identity: str) -> str:
+def placebo_text(text: str, identity: str) -> str:
     """General facts that have as many tokens in their frame as a text has; the id counts, since its digits cost tokens."""
-    return placebo(estimate(text), lambda facts: estimate(framed(identity, facts)))
+    return write_placebo(estimate_tokens(text), lambda facts: estimate_tokens(frame(identity, facts)))
 
 
-def framed(identity: str, text: str) -> str:
+def frame(identity: str, text: str) -> str:
     """A text in the frame by which Preheat recognises its own texts."""
-    return block(identity, text, 0, False, ())
+    return format_block(identity, text, 0, False, ())

@@ -13,26 +13,26 @@ from typing import NamedTuple
 import msgspec
 
 from preheat.app.context.provisioning import render
-from preheat.app.experiments.arms import as_note, as_placebo, framed
-from preheat.app.live.settings import section
-from preheat.app.projects import repository_of
+from preheat.app.experiments.arms import frame, note_text, placebo_text
+from preheat.app.live.settings import load_section
+from preheat.app.projects import find_repository
 from preheat.errors import UserError
-from preheat.experiments.assign import advice_lot, assigned, spared
-from preheat.experiments.plan import called, covers, standing
+from preheat.experiments.assign import assign_advice, assign_session, items_left_out
+from preheat.experiments.plan import covers, holdout_plan, plan_name
 from preheat.lessons.projects import root_of
 from preheat.model.context import Context
-from preheat.model.experiment import AdviceLot, Assignment, Delivery, Lot, Plan
+from preheat.model.experiment import AdviceAssignment, Assignment, AssignmentRecord, Delivery, ExperimentPlan
 from preheat.model.live import Advisory, HookEvent
-from preheat.provisioning import without
-from preheat.provisioning.tokens import estimate
+from preheat.provisioning import without_lessons
+from preheat.provisioning.tokens import estimate_tokens
 from preheat.state import key, migration, plans
-from preheat.state.assignments import assignment_of, keep
+from preheat.state.assignments import find_assignment, keep_assignments
 from preheat.state.connect import OpenState, reading, writing
 
 _REMEMBERED = 1_000
 
 
-class Lots(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class AssignmentSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which shares are assigned at random, so that it can be measured what helps."""
 
     holdout: float = 0.2
@@ -43,40 +43,40 @@ class Lots(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """The probability that an advisory is withheld."""
 
 
-USUAL = Lots()
+DEFAULT_SETTINGS = AssignmentSettings()
 
 
-def lots_in(folder: str) -> Lots:
+def load_assignment_settings(folder: str) -> AssignmentSettings:
     """The settings below `[experiment]` in `settings.toml`. Raises UserError."""
-    found = section(folder, "experiment", USUAL)
-    for name in Lots.__struct_fields__:
+    found = load_section(folder, "experiment", DEFAULT_SETTINGS)
+    for name in AssignmentSettings.__struct_fields__:
         if not 0 <= getattr(found, name) <= 0.9:
             raise UserError(f"`settings.toml`, below `[experiment]`: `{name}` is from 0 to 0.9")
     return found
 
 
-class Deal(NamedTuple):
+class Treatment(NamedTuple):
     """What a session is given instead of, or of, a context, by its arm."""
 
     context: Context
     """The context without the items that were left out by assignment."""
     text: str | None = None
     """The text to give instead of the context; empty: nothing. None: the context itself."""
-    lots: tuple[Lot, ...] = ()
+    records: tuple[AssignmentRecord, ...] = ()
     """Records to be stored before anything is handed out."""
 
 
-class Proving:
+class Assigner:
     """Assigns the sessions of one folder."""
 
     def __init__(self, folder: str) -> None:
         try:
-            self._settings = lots_in(folder)
+            self._settings = load_assignment_settings(folder)
         except UserError:  # reported by `preheat doctor`; until it is repaired every session starts warm
-            self._settings = Lots(holdout=0.0)
+            self._settings = AssignmentSettings(holdout=0.0)
         self._state = OpenState(folder)
         self._key: bytes | None = None
-        self._plans: list[tuple[str, Plan]] = []
+        self._plans: list[tuple[str, ExperimentPlan]] = []
         self._assignments: OrderedDict[str, Assignment] = OrderedDict()
         self._load_plans()
 
@@ -88,8 +88,8 @@ class Proving:
         name = f"{event.agent}:{event.session}"
         if known is None and event.source not in (None, "startup", "clear"):
             with suppress(OSError), self._state.reading() as state:
-                known = assignment_of(state, name)
-        project = root_of(event.cwd, repository_of) or event.cwd
+                known = find_assignment(state, name)
+        project = root_of(event.cwd, find_repository) or event.cwd
         if known is not None:
             assignment = (
                 known if known.session == name else msgspec.structs.replace(known, session=name, at=event.at or 0.0)
@@ -112,7 +112,9 @@ class Proving:
                 why="its start was missed",
             )
             return self._remember(unassigned)
-        return self._remember(assigned(self._key, chosen_plan, experiment, event.agent, project, event.session, at))
+        return self._remember(
+            assign_session(self._key, chosen_plan, experiment, event.agent, project, event.session, at)
+        )
 
     def _remember(self, found: Assignment) -> Assignment:
         self._assignments[found.session] = found
@@ -124,24 +126,24 @@ class Proving:
         """Read which experiments run now; if that fails, the last known ones stay."""
         with suppress(OSError), self._state.reading() as state:
             self._plans = [(each.experiment, each.plan) for each in plans.plans(state) if each.stopped is None]
-            self._key = key.secret(state)
+            self._key = key.find_secret(state)
 
-    def _plan_for(self, agent: str, project: str) -> tuple[str, Plan] | None:
+    def _plan_for(self, agent: str, project: str) -> tuple[str, ExperimentPlan] | None:
         for name, plan in self._plans:
             if covers(plan, agent, project):
                 return name, plan
         if self._settings.holdout <= 0:
             return None
-        usual = standing(self._settings.holdout)
-        return called(usual), usual
+        usual = holdout_plan(self._settings.holdout)
+        return plan_name(usual), usual
 
     # Its context.
-    def deal(self, event: HookEvent, context: Context) -> Deal:
+    def treat(self, event: HookEvent, context: Context) -> Treatment:
         """What a session is given of the context that was chosen for it. The same is chosen in every arm, so that it is known of
         each session whether there was anything to give."""
         assignment = self._assignments.get(f"{event.agent}:{event.session}")
         if assignment is None or self._key is None or assignment.arm == "unassigned":
-            return Deal(context)
+            return Treatment(context)
         kept, is_shown = self._leave_out_items(context, assignment)
         text = self._text_for_arm(kept, assignment.arm)
         gives_nothing = text == "" or not (kept.items or kept.addendum)
@@ -149,16 +151,16 @@ class Proving:
             session=assignment.session,
             at=event.at or 0.0,
             context="" if gives_nothing else kept.id,
-            tokens=0 if gives_nothing else kept.tokens if text is None else estimate(text),
+            tokens=0 if gives_nothing else kept.tokens if text is None else estimate_tokens(text),
             offered=len(context.items),
             template=context.template,
             shown=tuple(item for item in is_shown if is_shown[item]),
-            spared=tuple(item for item in is_shown if not is_shown[item]),
+            withheld=tuple(item for item in is_shown if not is_shown[item]),
             probability=1 - self._settings.drop_items if is_shown else 1.0,
         )
-        return Deal(kept, text, (delivery,))
+        return Treatment(kept, text, (delivery,))
 
-    def template(self, event: HookEvent) -> str:
+    def template_for(self, event: HookEvent) -> str:
         """The template that a session's context comes from; empty: from lessons."""
         found = self._assignments.get(f"{event.agent}:{event.session}")
         if found is None:
@@ -172,8 +174,8 @@ class Proving:
         items = [item.lesson for item in context.items if not item.pinned and item.kind != "resume"]
         if assignment.arm != "warm" or probability <= 0 or not items or self._key is None:
             return context, {}
-        left_out = spared(self._key, assignment.experiment, assignment.root, items, probability)
-        return without(context, left_out), {item: item not in left_out for item in items}
+        left_out = items_left_out(self._key, assignment.experiment, assignment.root, items, probability)
+        return without_lessons(context, left_out), {item: item not in left_out for item in items}
 
     def _text_for_arm(self, context: Context, arm: str) -> str | None:
         """The text to give instead of a context; None: the context itself."""
@@ -181,26 +183,28 @@ class Proving:
             return ""
         if arm == "warm" or not (context.items or context.addendum):
             return None
-        return framed(context.id, as_note(context) if arm == "note" else as_placebo(render(context).text, context.id))
+        return frame(
+            context.id, note_text(context) if arm == "note" else placebo_text(render(context).text, context.id)
+        )
 
     # Advice.
-    def advice(self, event: HookEvent, advisory: Advisory, root: str) -> AdviceLot | None:
+    def assign_advice(self, event: HookEvent, advisory: Advisory, root: str) -> AdviceAssignment | None:
         """Whether an advisory is sent, by assignment; None if nothing is assigned: then it is sent."""
         probability = self._settings.withhold_advice
         assigns = self._settings.holdout > 0 or bool(self._plans)
         if self._key is None or probability <= 0 or not assigns:
             return None
         name = f"{event.agent}:{event.session}"
-        return advice_lot(
+        return assign_advice(
             self._key, root or name, name, advisory.signal, advisory.cause, advisory.turn, probability, event.at or 0.0
         )
 
-    def keep(self, lots: Iterable[Lot]) -> None:
+    def store(self, lots: Iterable[AssignmentRecord]) -> None:
         """Store records of assignments; one that is stored already stays as it is. Raises OSError."""
         records = list(lots)
         if records:
             with self._state.writing() as state:
-                keep(state, records)
+                keep_assignments(state, records)
 
 
 # The key.
@@ -208,7 +212,7 @@ def make_key(folder: str) -> bool:
     """Make the secret key of all assignments unless there is one; whether it is new. Raises UserError."""
     check_key(folder)
     with reading(folder) as state:
-        if key.secret(state) is not None:
+        if key.find_secret(state) is not None:
             return False
     with writing(folder) as state:
         return key.make_secret(state)
@@ -217,18 +221,18 @@ def make_key(folder: str) -> bool:
 def check_key(folder: str) -> None:
     """Raise UserError if version 0.1.0 left a damaged key: without a key nothing could be assigned."""
     with reading(folder) as state:
-        if key.secret(state) is None and (why := migration.damaged_key(folder)):
+        if key.find_secret(state) is None and (why := migration.damaged_key(folder)):
             raise UserError(why)
 
 
 # What a person reads.
-def told(folder: str) -> str:
+def describe_assignment_with_hint(folder: str) -> str:
     """In a sentence, what is assigned at random, and which command shows more."""
     sentence, assigns = _describe_assignment(folder)
     return f"{sentence}; `preheat experiment status` says what is known." if assigns else f"{sentence}."
 
 
-def left_to_chance(folder: str) -> str:
+def describe_assignment(folder: str) -> str:
     """In a sentence, what is assigned at random."""
     return f"{_describe_assignment(folder)[0]}."
 
@@ -236,12 +240,12 @@ def left_to_chance(folder: str) -> str:
 def _describe_assignment(folder: str) -> tuple[str, bool]:
     """What is assigned at random, without a full stop; and whether anything is."""
     try:
-        settings = lots_in(folder)
+        settings = load_assignment_settings(folder)
     except UserError as error:
         return f"Every session starts warm: {error}", False
     with reading(folder) as state:
         running = [f"`{plan.name}`" for _, plan, stopped in plans.plans(state) if stopped is None]
-        has_key = key.secret(state) is not None
+        has_key = key.find_secret(state) is not None
     if len(running) == 1:
         return f"The experiment {running[0]} runs: it assigns at random how sessions start", True
     if running:

@@ -13,28 +13,28 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from preheat.app.experiments.assignment import check_key, lots_in
-from preheat.app.experiments.assignment import left_to_chance as describe_chance
-from preheat.app.later import Later
+from preheat.app.experiments.assignment import check_key, load_assignment_settings
+from preheat.app.experiments.assignment import describe_assignment as describe_chance
+from preheat.app.later import LazyModule
 from preheat.app.projects import project_folder
 from preheat.archive.connect import connect
-from preheat.archive.lessons import lessons
+from preheat.archive.lessons import load_lessons
 from preheat.errors import NotFound, UserError
-from preheat.experiments.plan import called, overlap, planned, standing
-from preheat.experiments.retire import PAYS
-from preheat.experiments.retire import standing as last_entries
+from preheat.experiments.plan import holdout_plan, make_plan, plan_name, plans_overlap
+from preheat.experiments.retire import ITEM_MARGIN
+from preheat.experiments.retire import last_entries as last_entries
 from preheat.ingest.redact import redact
-from preheat.installing.ledger import load as load_installation
-from preheat.model.experiment import MARGINS, METRICS, STANDING, LedgerEntry, MetricName, Plan, Rating
+from preheat.installing.ledger import load_ledger as load_installation
+from preheat.model.experiment import HOLDOUT, MARGINS, METRICS, ExperimentPlan, LedgerEntry, MetricName, Rating
 from preheat.model.experiment_report import (
     AdviceEffect,
+    ExperimentLedger,
+    ExperimentReport,
     ExperimentStatus,
-    ItemEffect,
-    Ledger,
-    ListedPlan,
-    Needed,
+    LessonEffect,
+    ListedExperiment,
     RatedSession,
-    Report,
+    SampleSizeForecast,
     StartedExperiment,
     StoppedExperiment,
     TemplateEffect,
@@ -43,20 +43,20 @@ from preheat.settings import archive_path
 from preheat.state import key, ledger, migration, plans, ratings
 from preheat.state.connect import reading, writing
 from preheat.state.plans import StoredPlan
-from preheat.templates.store import Store
+from preheat.templates.store import TemplateStore
 
 if TYPE_CHECKING:
     from preheat.app.experiments import results as _results
     from preheat.app.experiments import sample_size as _sample_size
     from preheat.archive import queries as _queries
 else:
-    _results = Later("preheat.app.experiments.results")  # numpy and scipy
-    _sample_size = Later("preheat.app.experiments.sample_size")  # all of scipy's distributions
-    _queries = Later("preheat.archive.queries")  # SQLAlchemy
+    _results = LazyModule("preheat.app.experiments.results")  # numpy and scipy
+    _sample_size = LazyModule("preheat.app.experiments.sample_size")  # all of scipy's distributions
+    _queries = LazyModule("preheat.archive.queries")  # SQLAlchemy
 
 LONGEST_NOTE = 2_000
 """Characters of a note to a rating."""
-__all__ = ["LONGEST_NOTE", "PAYS", "Experiments"]
+__all__ = ["ITEM_MARGIN", "LONGEST_NOTE", "Experiments"]
 
 
 class Experiments:
@@ -83,7 +83,7 @@ class Experiments:
     ) -> StartedExperiment:
         """Store a plan and start it: from now on sessions are assigned to its arms. Raises UserError if the plan is not valid,
         or overlaps with a running one."""
-        plan = planned(
+        plan = make_plan(
             name,
             list(arms),
             list(shares),
@@ -96,12 +96,12 @@ class Experiments:
             project=_project(project),
             template=self._template(template),
         )
-        experiment = called(plan)
+        experiment = plan_name(plan)
         check_key(self._folder)
         with writing(self._folder) as state:
             _check_free(plan, plans.plans(state))
             key.make_secret(state)
-            plans.start(state, experiment, plan)
+            plans.start_plan(state, experiment, plan)
         return StartedExperiment(
             experiment=experiment, plan=plan, agents_call=bool(load_installation(self._folder).files)
         )
@@ -110,7 +110,7 @@ class Experiments:
         """Stop a comparison and enter its result into the ledger, whatever it is."""
         now = time.time() if now is None else now
         experiment, plan, stopped = self._find(name)
-        if plan.standing:
+        if plan.is_holdout:
             raise UserError(
                 f"nothing runs but the holdout; `holdout = 0` below `[experiment]` in "
                 f"`{os.path.join(self._folder, 'settings.toml')}` turns that off"
@@ -131,26 +131,26 @@ class Experiments:
             digest=experiment.partition("@")[2],
             estimates=found.estimates,
             problems=found.problems,
-            sessions=found.drawn,
+            sessions=found.assigned,
         )
         with writing(self._folder) as state:
-            plans.stop(state, experiment, now)
-            return StoppedExperiment(report=found, entry=ledger.enter(state, entry))
+            plans.stop_plan(state, experiment, now)
+            return StoppedExperiment(report=found, entry=ledger.add_entry(state, entry))
 
-    def plans(self) -> list[ListedPlan]:
+    def plans(self) -> list[ListedExperiment]:
         """Every comparison that was started, the oldest first."""
         with reading(self._folder) as state:
-            every, entries = plans.plans(state), ledger.entries(state)
+            every, entries = plans.plans(state), ledger.load_entries(state)
         verdicts = {entry.digest: entry.verdict for entry in entries if entry.kind == "experiment"}
         return [
-            ListedPlan(experiment=name, plan=plan, stopped=stopped, verdict=verdicts.get(name.partition("@")[2]))
+            ListedExperiment(experiment=name, plan=plan, stopped=stopped, verdict=verdicts.get(name.partition("@")[2]))
             for name, plan, stopped in every
         ]
 
     def _template(self, wanted: str) -> str:
         if not wanted:
             return ""
-        found = Store(self._folder).find(wanted)
+        found = TemplateStore(self._folder).find(wanted)
         return f"{found.name}@{found.digest[:12]}"
 
     def _find(self, wanted: str) -> StoredPlan:
@@ -163,16 +163,16 @@ class Experiments:
                 raise UserError(f"several run: {', '.join(f'`{each.plan.name}`' for each in found)}; name one")
             if found:
                 return found[0]
-            wanted = STANDING
-        if wanted == STANDING:
-            return StoredPlan(STANDING, standing(lots_in(self._folder).holdout), None)
+            wanted = HOLDOUT
+        if wanted == HOLDOUT:
+            return StoredPlan(HOLDOUT, holdout_plan(load_assignment_settings(self._folder).holdout), None)
         for each in every:
             if wanted in (each.experiment, each.plan.name):
                 return each
         raise NotFound(f"no experiment `{wanted}`; `preheat experiment list` shows them")
 
     # Results.
-    def chance(self) -> str:
+    def describe_assignment(self) -> str:
         """In a sentence, what is assigned at random now."""
         return describe_chance(self._folder)
 
@@ -181,54 +181,56 @@ class Experiments:
         names = [each.plan.name for each in self.plans() if each.stopped is None] or [""]
         has_archive = os.path.exists(archive_path(self._folder))
         reports = [self.report(name, now) for name in names] if has_archive else []
-        return ExperimentStatus(sentence=self.chance(), reports=tuple(reports))
+        return ExperimentStatus(sentence=self.describe_assignment(), reports=tuple(reports))
 
-    def report(self, name: str = "", now: float | None = None) -> Report:
+    def report(self, name: str = "", now: float | None = None) -> ExperimentReport:
         """The result of a comparison so far."""
         plan = self._find(name)
         self._check_archive()
         return self._report(plan, time.time() if now is None else now)
 
-    def _report(self, stored: StoredPlan, now: float) -> Report:
+    def _report(self, stored: StoredPlan, now: float) -> ExperimentReport:
         with reading(self._folder) as state:
-            drawing = key.secret(state) is not None
+            drawing = key.find_secret(state) is not None
         with self._archive() as archive:
             found = _results.make_report(archive, stored, now, drawing)
-        damage = self.plan_damage()
+        damage = self.plan_problems()
         return msgspec.structs.replace(found, problems=(*damage, *found.problems)) if damage else found
 
-    def plan_damage(self) -> list[str]:
+    def plan_problems(self) -> list[str]:
         """What is wrong with the stored plans, a sentence each; a digest that does not match shows that a plan was changed."""
         with reading(self._folder) as state:
-            every, unreadable = plans.plans(state), plans.unreadable(state)
+            every, unreadable = plans.plans(state), plans.unreadable_plans(state)
         problems = [
             f"the plan `{plan.name}` was changed after it was written down"
             for experiment, plan, _ in every
-            if experiment != called(plan)
+            if experiment != plan_name(plan)
         ]
         problems += [f"the plan `{experiment}` cannot be read and does not count" for experiment in unreadable]
-        return [*problems, *migration.unread(self._folder, plans_only=True)]
+        return [*problems, *migration.unreadable_lines(self._folder, plans_only=True)]
 
-    def power(
+    def sample_size(
         self,
         metric: MetricName = "mistakes",
         margin: float | None = None,
         cold: float | None = None,
         power: float = 0.8,
         now: float | None = None,
-    ) -> Needed:
+    ) -> SampleSizeForecast:
         """How many sessions a comparison needs to detect a difference of `margin` (default: the metric's) with this power, if the
         share `cold` of them (default: the holdout) starts cold."""
         name = next((each for each in METRICS if each == metric), None)
         if name is None:
             raise UserError(f"no metric `{metric}`; there are {', '.join(METRICS)}")
         margin = MARGINS[name] if margin is None else margin
-        share = lots_in(self._folder).holdout or 0.5 if cold is None else cold
+        share = load_assignment_settings(self._folder).holdout or 0.5 if cold is None else cold
         if not 0 < share < 1 or not 0 < power < 1 or not margin > 0:
             raise UserError("--cold and --power are between 0 and 1, and --margin is above 0")
         self._check_archive()
         with self._archive() as archive:
-            return _sample_size.find_needed(archive, name, margin, share, power, time.time() if now is None else now)
+            return _sample_size.required_sample(
+                archive, name, margin, share, power, time.time() if now is None else now
+            )
 
     def _archive(self) -> closing[sqlite3.Connection]:
         return closing(connect(self._folder))
@@ -238,11 +240,11 @@ class Experiments:
             raise UserError(f"there is no archive in `{self._folder}` yet; `preheat sync` makes one")
 
     # Effects of items, templates and advice.
-    def explain_items(self, wanted: str = "") -> list[ItemEffect]:
+    def explain_items(self, wanted: str = "") -> list[LessonEffect]:
         """The effect of every item that was assigned at random, or of one by the beginning of its id. Raises NotFound."""
         with self._archive() as archive:
             every = _results.measure_items(archive)
-            texts = {each.id: each.text for each in lessons(archive)}
+            texts = {each.id: each.text for each in load_lessons(archive)}
         found = [each for each in every if each.item.startswith(wanted)]
         if wanted and not found:
             if any(name.startswith(wanted) for name in texts):
@@ -251,7 +253,7 @@ class Experiments:
                 )
             raise NotFound(f"no item `{wanted}`; `preheat experiment explain` shows those that were assigned at random")
         last = last_entries(self.ledger().entries)
-        return [ItemEffect(utility=each, text=texts.get(each.item, ""), entry=last.get(each.item)) for each in found]
+        return [LessonEffect(utility=each, text=texts.get(each.item, ""), entry=last.get(each.item)) for each in found]
 
     def explain_templates(self, wanted: str = "", now: float | None = None) -> list[TemplateEffect]:
         """The effect of every template that warm sessions got and cold ones did not, or of those with a name."""
@@ -270,27 +272,29 @@ class Experiments:
             return _results.measure_advice(archive)
 
     # The ledger and ratings.
-    def ledger(self) -> Ledger:
+    def ledger(self) -> ExperimentLedger:
         """All entries of the ledger, and which lines were changed."""
         with reading(self._folder) as state:
-            return Ledger(entries=tuple(ledger.entries(state)), changed_lines=tuple(ledger.damage(state)))
+            return ExperimentLedger(
+                entries=tuple(ledger.load_entries(state)), changed_lines=tuple(ledger.changed_lines(state))
+            )
 
     def rate(self, session: str, good: bool, note: str = "", now: float | None = None) -> RatedSession:
         """Store a person's rating of a session, in place of an earlier one. Secrets in the note are redacted."""
         with self._archive() as archive:
-            found = _queries.find(archive, session)
+            found = _queries.find_session(archive, session)
         clean = redact(note.encode("utf-8", "replace"))[0].decode("utf-8", "replace")
         shortened = clean[:LONGEST_NOTE]  # after redacting: half a secret would not be recognised
         rating = Rating(session=found.key, good=good, at=time.time() if now is None else now, note=shortened)
         with writing(self._folder) as state:
-            ratings.rate(state, rating)
+            ratings.keep_rating(state, rating)
         return RatedSession(rating=rating, session=found, shortened=len(clean) > LONGEST_NOTE)
 
 
-def _check_free(plan: Plan, every: Iterable[StoredPlan]) -> None:
+def _check_free(plan: ExperimentPlan, every: Iterable[StoredPlan]) -> None:
     """Raise UserError if a plan overlaps with a running one, or has the name of an earlier one."""
     for experiment, other, stopped in every:
-        if stopped is None and overlap(plan, other):
+        if stopped is None and plans_overlap(plan, other):
             raise UserError(
                 f"`{other.name}` runs, and a session can be in one experiment only; `preheat experiment stop {other.name}`"
                 f" ends it ({experiment})"

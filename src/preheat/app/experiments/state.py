@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple, Protocol, TypeVar
 
 from preheat.archive.connect import folder_of
-from preheat.archive.forgotten import digest_of
-from preheat.model.experiment import AdviceLot, Assignment, Delivery, Rating
+from preheat.archive.forgotten import forgotten_digest
+from preheat.model.experiment import AdviceAssignment, Assignment, Delivery, Rating
 from preheat.model.exposure import Exposure
 from preheat.state import assignments, migration, ratings
 from preheat.state.connect import clean_up, reading, writing
@@ -23,7 +23,7 @@ class _SessionRecord(Protocol):
 _Record = TypeVar("_Record", bound=_SessionRecord)
 
 
-class Drawn(NamedTuple):
+class Records(NamedTuple):
     """All records of assignments and ratings."""
 
     assignments: list[Assignment]
@@ -31,47 +31,47 @@ class Drawn(NamedTuple):
     deliveries: dict[str, Delivery]
     """By session, its first delivery."""
     exposures: list[Exposure]
-    advice: list[AdviceLot]
+    advice: list[AdviceAssignment]
     ratings: dict[str, Rating]
 
 
-def any_drawn(folder: str) -> bool:
+def has_assignments(folder: str) -> bool:
     """Whether anything was ever assigned."""
     with reading(folder) as state:
-        return assignments.any_drawn(state)
+        return assignments.has_assignments(state)
 
 
-def drawn(archive: sqlite3.Connection) -> Drawn:
+def load_records(archive: sqlite3.Connection) -> Records:
     """The records of all sessions that are not forgotten."""
     is_remembered = _remembered(archive)
     with reading(folder_of(archive)) as state:
-        return Drawn(
+        return Records(
             _records_of(assignments.assignments(state), is_remembered),
             {each.session: each for each in _records_of(assignments.first_deliveries(state).values(), is_remembered)},
             _records_of(assignments.exposures(state), is_remembered),
-            _records_of(assignments.advice(state), is_remembered),
+            _records_of(assignments.advice_assignments(state), is_remembered),
             {each.session: each for each in _records_of(ratings.ratings(state).values(), is_remembered)},
         )
 
 
-def exposures(archive: sqlite3.Connection) -> list[Exposure]:
+def load_exposures(archive: sqlite3.Connection) -> list[Exposure]:
     """Which items each session was shown or not, by assignment."""
     with reading(folder_of(archive)) as state:
         found = assignments.exposures(state)
     return _records_of(found, _remembered(archive)) if found else []
 
 
-def forget(archive: sqlite3.Connection) -> None:
+def forget_records(archive: sqlite3.Connection) -> None:
     """Delete the records of sessions that the archive was made to forget."""
     folder, is_remembered = folder_of(archive), _remembered(archive)
     with reading(folder) as state:
-        sessions = assignments.sessions(state) | ratings.ratings(state).keys()
+        sessions = assignments.assigned_sessions(state) | ratings.ratings(state).keys()
     forgotten = [session for session in sessions if not is_remembered(session)]
     if forgotten:
         with writing(folder) as state:
-            assignments.forget(state, forgotten)
-            ratings.forget(state, forgotten)
-        migration.forget(folder, forgotten)
+            assignments.forget_assignments(state, forgotten)
+            ratings.forget_ratings(state, forgotten)
+        migration.forget_sessions(folder, forgotten)
         clean_up(folder)
 
 
@@ -82,4 +82,4 @@ def _records_of(found: Iterable[_Record], known: Callable[[str], bool]) -> list[
 def _remembered(archive: sqlite3.Connection) -> Callable[[str], bool]:
     """A function that says whether a session, by its key, is not forgotten."""
     digests = {row[0] for row in archive.execute("SELECT digest FROM forgotten")}
-    return (lambda session: digest_of(session) not in digests) if digests else (lambda session: True)
+    return (lambda session: forgotten_digest(session) not in digests) if digests else (lambda session: True)

@@ -7,12 +7,12 @@ import sqlite3
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from preheat.app.experiments.state import any_drawn
-from preheat.app.later import Later
-from preheat.app.templates.state import pins, unload
-from preheat.archive.lessons import lessons
+from preheat.app.experiments.state import has_assignments
+from preheat.app.later import LazyModule
+from preheat.app.templates.state import load_pins, unload_template
+from preheat.archive.lessons import load_lessons
 from preheat.errors import UserError
-from preheat.experiments.retire import TEMPLATE_PAYS, Withdrawal, new_ones, not_paying, standing
+from preheat.experiments.retire import TEMPLATE_MARGIN, Withdrawal, find_useless, last_entries, new_withdrawals
 from preheat.model.experiment import LedgerEntry
 from preheat.state import ledger, marks
 from preheat.state.connect import reading, writing
@@ -20,12 +20,12 @@ from preheat.state.connect import reading, writing
 if TYPE_CHECKING:
     from preheat.app.experiments import results as _results
 else:
-    _results = Later("preheat.app.experiments.results")  # numpy and scipy
+    _results = LazyModule("preheat.app.experiments.results")  # numpy and scipy
 
 _REASON = "withdrawn by measurement: "
 
 
-class Withdrawn(NamedTuple):
+class WithdrawalReport(NamedTuple):
     """What was withdrawn."""
 
     lines: tuple[str, ...] = ()
@@ -34,32 +34,32 @@ class Withdrawn(NamedTuple):
     """Pinned items that do not help, a sentence each: they are not withdrawn."""
 
 
-def left_alone(folder: str) -> frozenset[str]:
+def items_brought_back(folder: str) -> frozenset[str]:
     """Items that were withdrawn and that a person brought back."""
     with reading(folder) as state:
-        entries = ledger.entries(state)
-    return frozenset(name for name, entry in standing(entries).items() if entry.kind == "brought back")
+        entries = ledger.load_entries(state)
+    return frozenset(name for name, entry in last_entries(entries).items() if entry.kind == "brought back")
 
 
-def withdraw(folder: str, archive: sqlite3.Connection, now: float | None = None) -> Withdrawn:
+def withdraw(folder: str, archive: sqlite3.Connection, now: float | None = None) -> WithdrawalReport:
     """Withdraw what does not help, and retire again what was withdrawn before."""
-    if not any_drawn(folder):
-        return Withdrawn()
+    if not has_assignments(folder):
+        return WithdrawalReport()
     now = time.time() if now is None else now
     with reading(folder) as state:
-        entries, marked = ledger.entries(state), marks.marks(state)
+        entries, marked = ledger.load_entries(state), marks.marks(state)
     pinned = [lesson for lesson, mark in marked.items() if mark.mark == "pinned"]
-    withdrawals, pinned_ones = new_ones(not_paying(_results.measure_items(archive)), entries, pinned)
-    texts = {lesson.id: lesson.text for lesson in lessons(archive)} if withdrawals or pinned_ones else {}
+    withdrawals, pinned_ones = new_withdrawals(find_useless(_results.measure_items(archive)), entries, pinned)
+    texts = {lesson.id: lesson.text for lesson in load_lessons(archive)} if withdrawals or pinned_ones else {}
     with writing(folder) as state:
-        entries += [ledger.enter(state, _ledger_entry(each, texts.get(each.item, ""), now)) for each in withdrawals]
-        for entry in standing(entries).values():
+        entries += [ledger.add_entry(state, _ledger_entry(each, texts.get(each.item, ""), now)) for each in withdrawals]
+        for entry in last_entries(entries).values():
             if entry.kind == "withdrawn" and "@" not in entry.name and entry.name not in marked:
-                marks.mark(state, entry.name, "retired", _REASON + entry.sentence, entry.at)
+                marks.set_mark(state, entry.name, "retired", _REASON + entry.sentence, entry.at)
     lines = [f"withdrawn: {texts.get(each.item) or each.item}: {each.why}" for each in withdrawals]
     lines += _withdraw_templates(folder, archive, entries, now)
     warnings = tuple(f"pinned, but {each.why}: {texts.get(each.item) or each.item}" for each in pinned_ones)
-    return Withdrawn(tuple(lines), warnings)
+    return WithdrawalReport(tuple(lines), warnings)
 
 
 def _ledger_entry(each: Withdrawal, text: str, now: float) -> LedgerEntry:
@@ -77,7 +77,7 @@ def _ledger_entry(each: Withdrawal, text: str, now: float) -> LedgerEntry:
 def bring_back(folder: str, item: str, now: float | None = None) -> bool:
     """Enter into the ledger that a person brought a withdrawn item back; whether it was withdrawn."""
     with reading(folder) as state:
-        last = standing(ledger.entries(state)).get(item)
+        last = last_entries(ledger.load_entries(state)).get(item)
     if last is None or last.kind != "withdrawn":
         return False
     now = time.time() if now is None else now
@@ -86,21 +86,21 @@ def bring_back(folder: str, item: str, now: float | None = None) -> bool:
         kind="brought back", at=now, name=item, sentence=sentence, sessions=last.sessions, text=last.text
     )
     with writing(folder) as state:
-        ledger.enter(state, entry)
+        ledger.add_entry(state, entry)
     return True
 
 
 # Templates that are loaded for a project.
 def _withdraw_templates(folder: str, archive: sqlite3.Connection, entries: list[LedgerEntry], now: float) -> list[str]:
     """Unload the templates that do harm or nothing, by the interval that holds at every look."""
-    last = standing(entries)
+    last = last_entries(entries)
     lines = []
     for name, estimate in _results.measure_templates(archive, now).items():
         low, high = estimate.always_low, estimate.always_high
         if low is None or high is None or estimate.difference is None or name in last:
             continue
         hurts = low > 0
-        if not hurts and not (low > -TEMPLATE_PAYS and high < TEMPLATE_PAYS):
+        if not hurts and not (low > -TEMPLATE_MARGIN and high < TEMPLATE_MARGIN):
             continue
         effect = "does harm" if hurts else "makes no difference that matters"
         why = (
@@ -114,7 +114,7 @@ def _withdraw_templates(folder: str, archive: sqlite3.Connection, entries: list[
             kind="withdrawn", at=now, name=name, sentence=why, verdict=verdict, estimates=(estimate,), sessions=sessions
         )
         with writing(folder) as state:
-            ledger.enter(state, entry)
+            ledger.add_entry(state, entry)
         where = f", unloaded in {', '.join(projects)}" if projects else ""
         lines.append(f"withdrawn: template {name}: {why}{where}; `preheat warm load` brings it back")
     return lines
@@ -124,8 +124,8 @@ def _unload(folder: str, name: str) -> list[str]:
     title, _, digest = name.partition("@")
     try:
         loaded = [
-            project for project, pin in pins(folder).items() if pin.name == title and pin.digest.startswith(digest)
+            project for project, pin in load_pins(folder).items() if pin.name == title and pin.digest.startswith(digest)
         ]
-        return [project for project in loaded if unload(folder, project) is not None]
+        return [project for project in loaded if unload_template(folder, project) is not None]
     except UserError:
         return []

@@ -13,29 +13,37 @@ from hashlib import sha256
 
 import msgspec
 
-from preheat.agents.atif.writer import trajectory
-from preheat.app.lab.dataset_files import DATASHEET, MANIFEST, Export, Published, Wanted, files_in, read
-from preheat.app.lab.dataset_survey import Projects, known, outcomes, survey
+from preheat.agents.atif.writer import to_trajectory
+from preheat.app.lab.dataset_files import (
+    DATASHEET,
+    MANIFEST,
+    DatasetWriter,
+    ExportReport,
+    ExportRequest,
+    dataset_files,
+    read_bytes,
+)
+from preheat.app.lab.dataset_survey import Projects, call_outcomes, names_to_search, survey
 from preheat.app.sessions.archive import has_archive
 from preheat.archive.connect import connect
-from preheat.archive.lessons import lessons as stored_lessons
-from preheat.archive.queries import sessions
+from preheat.archive.lessons import load_lessons as stored_lessons
+from preheat.archive.queries import list_sessions
 from preheat.errors import UserError
 from preheat.ingest.redact import redact
-from preheat.lab.dataset.leaks import File, Leak, Look, in_files
+from preheat.lab.dataset.leaks import File, Leak, LeakSearch, leaks_in_files
 from preheat.lab.dataset.names import Names
-from preheat.lab.dataset.own_words import own_texts, own_words, session_with_everything
+from preheat.lab.dataset.own_words import dataset_words, format_texts, sample_session
 from preheat.lab.dataset.pseudonyms import LEAST_SALT
 from preheat.lab.dataset.trajectories import Texts
-from preheat.model.listing import Filter, Summary
+from preheat.model.listing import SessionFilter, SessionSummary
 from preheat.model.progress import SILENT, Progress
 from preheat.model.template import Template
-from preheat.templates.store import Store
+from preheat.templates.store import TemplateStore
 
-__all__ = ["Checked", "Datasets", "Published"]
+__all__ = ["DatasetCheck", "Datasets", "ExportReport"]
 
 
-class Checked(msgspec.Struct, frozen=True, kw_only=True):
+class DatasetCheck(msgspec.Struct, frozen=True, kw_only=True):
     """The result of a check of a dataset."""
 
     files: int
@@ -57,7 +65,7 @@ class Datasets:
     def export(
         self,
         folder: str,
-        sessions: Filter | None = None,
+        sessions: SessionFilter | None = None,
         *,
         templates: tuple[str, ...] | None = None,
         trajectories: bool = False,
@@ -67,14 +75,14 @@ class Datasets:
         allowed: tuple[str, ...] = (),
         dry_run: bool = False,
         progress: Progress = SILENT,
-    ) -> Published:
+    ) -> ExportReport:
         """Export a dataset of the sessions that match a filter into a new folder; with `dry_run` nothing stays on disk.
 
         `templates` by name, None for all; `texts` says what trajectories keep of texts. Only values that `least` or
         more projects share are exported. The salt of the pseudonyms is read from `salt_file` or stored there; else it is lost.
         `allowed` are words that are no names."""
-        wanted = Wanted(
-            sessions=sessions or Filter(), templates=templates, trajectories=trajectories, texts=texts, least=least,
+        wanted = ExportRequest(
+            sessions=sessions or SessionFilter(), templates=templates, trajectories=trajectories, texts=texts, least=least,
             salt_file=salt_file, allowed=allowed,
         )  # fmt: skip
         _check_salt_outside(folder, wanted.salt_file)
@@ -83,42 +91,42 @@ class Datasets:
         with closing(connect(self._folder)) as connection:
             return self._export(connection, folder, wanted, dry_run, progress)
 
-    def check(self, folder: str, allowed: Sequence[str] = (), progress: Progress = SILENT) -> Checked:
+    def check(self, folder: str, allowed: Sequence[str] = (), progress: Progress = SILENT) -> DatasetCheck:
         """Check a dataset for leaks, among them every name that the archive knows."""
         if not os.path.isfile(os.path.join(folder, MANIFEST)):
             raise UserError(
                 f"`{folder}` has no `{MANIFEST}`, so it is no dataset; `preheat dataset export FOLDER` makes one"
             )
-        names, unread = known((), allowed), 0
+        names, unread = names_to_search((), allowed), 0
         if has_archive(self._folder):
             with closing(connect(self._folder)) as connection:
                 surveyed = survey(connection, (), Projects(connection), 1, allowed, progress)
             names, unread = surveyed.names, surveyed.unread
-        files = list(files_in(folder))
+        files = list(dataset_files(folder))
         leaks = _find_leaks(files, names, allowed, progress)
         changed = tuple(_changed_files(folder, files))
-        return Checked(files=len(files), names=names.count, unread=unread, leaks=tuple(leaks), changed=changed)
+        return DatasetCheck(files=len(files), names=names.count, unread=unread, leaks=tuple(leaks), changed=changed)
 
     def _export(
-        self, connection: sqlite3.Connection, folder: str, wanted: Wanted, dry_run: bool, progress: Progress
-    ) -> Published:
+        self, connection: sqlite3.Connection, folder: str, wanted: ExportRequest, dry_run: bool, progress: Progress
+    ) -> ExportReport:
         """Write into a temporary folder, and rename it when it is complete and has no leak."""
-        chosen = {each.key: each for each in sessions(connection, wanted.sessions)}
-        if not chosen and wanted.sessions == Filter():
+        chosen = {each.key: each for each in list_sessions(connection, wanted.sessions)}
+        if not chosen and wanted.sessions == SessionFilter():
             raise UserError("the archive has no session yet; `preheat sync` reads those that your agents left")
         projects = Projects(connection)
         _check_enough_projects(chosen.values(), projects, wanted.least)
         templates = _chosen_templates(self._folder, wanted.templates)
-        salt = salt_in(wanted.salt_file)
+        salt = load_salt(wanted.salt_file)
         surveyed = survey(connection, chosen, projects, wanted.least, wanted.allowed, progress)
         parent = os.path.dirname(os.path.abspath(folder))
         os.makedirs(parent, exist_ok=True)
         temporary = os.path.join(parent, f".{os.path.basename(os.path.abspath(folder))}.new-{os.getpid()}")
         os.mkdir(temporary)
         try:
-            export = Export(connection, temporary, wanted, salt, chosen, projects, surveyed)
+            export = DatasetWriter(connection, temporary, wanted, salt, chosen, projects, surveyed)
             report = export.write(stored_lessons(connection), templates, progress)
-            _refuse_leaks(_find_leaks(list(files_in(temporary)), surveyed.names, wanted.allowed, progress))
+            _refuse_leaks(_find_leaks(list(dataset_files(temporary)), surveyed.names, wanted.allowed, progress))
             if dry_run:
                 return report
             os.replace(temporary, folder)
@@ -132,7 +140,7 @@ def _check_salt_outside(folder: str, salt_file: str | None) -> None:
         raise UserError("the salt must not lie in the dataset: whoever has both can try out names; name another file")
 
 
-def salt_in(path: str | None) -> bytes:
+def load_salt(path: str | None) -> bytes:
     """A new salt, or the one in a file, which is created if it does not exist."""
     if path is None:
         return secrets.token_bytes(32)
@@ -163,7 +171,10 @@ def _find_leaks(files: Sequence[File], names: Names, allowed: Sequence[str], pro
 
     progress.begin("Searching", len(files))
     leaks = list(
-        in_files(with_progress(), Look(names, redact, tuple(allowed), own_words(), own_texts(_plain_trajectory())))
+        leaks_in_files(
+            with_progress(),
+            LeakSearch(names, redact, tuple(allowed), dataset_words(), format_texts(_plain_trajectory())),
+        )
     )
     progress.end()
     return leaks
@@ -171,17 +182,17 @@ def _find_leaks(files: Sequence[File], names: Names, allowed: Sequence[str], pro
 
 def _plain_trajectory() -> object:
     """The trajectory of a session with every kind of event and no real text."""
-    session = session_with_everything()
-    document = trajectory(session)
-    document["extra"]["outcomes"] = outcomes(session)
+    session = sample_session()
+    document = to_trajectory(session)
+    document["extra"]["outcomes"] = call_outcomes(session)
     return msgspec.to_builtins(document)
 
 
-def _check_enough_projects(chosen: Iterable[Summary], projects: Projects, least: int) -> None:
+def _check_enough_projects(chosen: Iterable[SessionSummary], projects: Projects, least: int) -> None:
     summaries = list(chosen)
     if not summaries:
         raise UserError("no session fits these filters; `preheat sessions list` shows what there is")
-    named = {projects.of(each.project) for each in summaries} - {""}
+    named = {projects.project_of(each.project) for each in summaries} - {""}
     if len(named) < least:
         raise UserError(
             f"these sessions come from {len(named)} project{'s' * (len(named) != 1)}, and at least {least} are needed so that"
@@ -200,7 +211,7 @@ def _refuse_leaks(leaks: list[Leak]) -> None:
 
 
 def _chosen_templates(home: str, names: tuple[str, ...] | None) -> list[Template]:
-    store = Store(home)
+    store = TemplateStore(home)
     if names is not None:
         return [store.find(name).template for name in names]
     found: list[Template] = []
@@ -213,7 +224,7 @@ def _chosen_templates(home: str, names: tuple[str, ...] | None) -> list[Template
 
 def _changed_files(folder: str, files: Sequence[File]) -> Iterator[str]:
     try:
-        listed = msgspec.json.decode(read(os.path.join(folder, MANIFEST)))["files"]
+        listed = msgspec.json.decode(read_bytes(os.path.join(folder, MANIFEST)))["files"]
         digests = {str(name): each["sha256"] for name, each in listed.items()}
     except (msgspec.DecodeError, KeyError, TypeError, AttributeError):
         yield f"{MANIFEST}: not what an export writes"

@@ -13,31 +13,31 @@ from typing import Any
 import msgspec
 
 from preheat import __version__
-from preheat.agents.atif.writer import trajectory
-from preheat.app.lab.dataset_survey import Projects, Survey, loaded, outcomes
+from preheat.agents.atif.writer import to_trajectory
+from preheat.app.lab.dataset_survey import Projects, Survey, call_outcomes, load_sessions
 from preheat.calls.form import command_form
 from preheat.ingest.redact import redact
 from preheat.lab.dataset.anonymise import Anonymiser
-from preheat.lab.dataset.datasheet import Facts, datasheet
+from preheat.lab.dataset.datasheet import DatasetFacts, write_datasheet
 from preheat.lab.dataset.leaks import TRAJECTORIES, File
-from preheat.lab.dataset.learned import Lessons
-from preheat.lab.dataset.markers import Told, published
+from preheat.lab.dataset.learned import LessonRows
+from preheat.lab.dataset.markers import PublishedNames, publish_row
 from preheat.lab.dataset.pseudonyms import Pseudonyms
-from preheat.lab.dataset.rows import FORMAT, LessonRow, SessionRow, TemplateRow, schema
-from preheat.lab.dataset.trajectories import Telling, Texts
-from preheat.lab.dataset.trajectories import published as retold
+from preheat.lab.dataset.rows import FORMAT, LessonRow, SessionRow, TemplateRow, dataset_schema
+from preheat.lab.dataset.trajectories import PublishRules, Texts
+from preheat.lab.dataset.trajectories import publish_session as retold
 from preheat.model.lesson import Lesson
-from preheat.model.listing import Filter, Summary
+from preheat.model.listing import SessionFilter, SessionSummary
 from preheat.model.progress import Progress
 from preheat.model.template import Template
 
 DATASHEET, MANIFEST, SCHEMA = "datasheet.md", "manifest.json", "schema.json"
 
 
-class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+class ExportRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What a person asks a dataset to contain."""
 
-    sessions: Filter
+    sessions: SessionFilter
     templates: tuple[str, ...] | None
     trajectories: bool
     texts: Texts
@@ -46,7 +46,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     allowed: tuple[str, ...]
 
 
-class Published(msgspec.Struct, frozen=True, kw_only=True):
+class ExportReport(msgspec.Struct, frozen=True, kw_only=True):
     """The result of an export."""
 
     folder: str
@@ -69,16 +69,16 @@ class Published(msgspec.Struct, frozen=True, kw_only=True):
     """Other sessions that cannot be read: names that only they contain were not searched for."""
 
 
-class Export:
+class DatasetWriter:
     """Writes the files of one dataset into a folder."""
 
     def __init__(
         self,
         connection: sqlite3.Connection,
         folder: str,
-        wanted: Wanted,
+        wanted: ExportRequest,
         salt: bytes,
-        chosen: dict[str, Summary],
+        chosen: dict[str, SessionSummary],
         projects: Projects,
         found: Survey,
     ) -> None:
@@ -86,34 +86,36 @@ class Export:
         self._chosen, self._projects, self._surveyed = chosen, projects, found
         self._pseudonyms = Pseudonyms(salt)
         self._anonymiser = Anonymiser(self._pseudonyms, found.names, redact)
-        found.vocabulary.settle(self._anonymiser.general, self._anonymiser.nameless)
-        self._names_shown = Told(self._project, found.vocabulary.tool, found.vocabulary.model, found.vocabulary.version)
+        found.vocabulary.settle(self._anonymiser.generalise, self._anonymiser.remove_names)
+        self._names_shown = PublishedNames(
+            self._project, found.vocabulary.tool, found.vocabulary.model, found.vocabulary.version
+        )
         self._exported = frozenset(f"{row.agent}:{row.session}" for row in found.rows)
         self._rows: dict[str, int] = {}
         self._empty = 0
 
-    def write(self, learned: list[Lesson], templates: list[Template], progress: Progress) -> Published:
+    def write(self, learned: list[Lesson], templates: list[Template], progress: Progress) -> ExportReport:
         vocabulary = self._surveyed.vocabulary
-        rows = [published(row, self._pseudonyms, self._names_shown, self._exported) for row in self._surveyed.rows]
+        rows = [publish_row(row, self._pseudonyms, self._names_shown, self._exported) for row in self._surveyed.rows]
         rows.sort(key=lambda row: row.session)  # by pseudonym: the order says nothing
         self._save_rows("sessions.jsonl", rows)
         self._save_rows("errors.jsonl", vocabulary.errors())
         self._save_rows("forms.jsonl", vocabulary.forms())
-        lessons = Lessons(vocabulary.spread, self._anonymiser.general, vocabulary.tool)
+        lessons = LessonRows(vocabulary.spread, self._anonymiser.generalise, vocabulary.tool)
         lesson_rows, template_rows = self._learned_rows(lessons, learned, templates)
         self._save_rows("lessons.jsonl", lesson_rows)
         self._save_rows("templates.jsonl", template_rows)
         trajectories = self._save_trajectories(progress) if self._wanted.trajectories else None
         report = self._report(rows, trajectories, dict(sorted(lessons.left_out.items())))
-        self._save(SCHEMA, _indented(schema()))
-        self._save(DATASHEET, datasheet(_facts(report, self._wanted)).encode())
+        self._save(SCHEMA, _indented(dataset_schema()))
+        self._save(DATASHEET, write_datasheet(_facts(report, self._wanted)).encode())
         self._save(MANIFEST, _indented(self._manifest()))
-        size = sum(len(content()) for _, content in files_in(self._folder))
+        size = sum(len(content()) for _, content in dataset_files(self._folder))
         return msgspec.structs.replace(report, bytes=size)
 
     def _project(self, folder: str) -> str:
-        name = self._projects.of(folder)
-        return self._pseudonyms.of("project", name) if name else ""
+        name = self._projects.project_of(folder)
+        return self._pseudonyms.pseudonym("project", name) if name else ""
 
     # Files.
     def _save_rows(self, name: str, rows: Sequence[msgspec.Struct]) -> None:
@@ -127,7 +129,7 @@ class Export:
             stream.write(data)
 
     def _learned_rows(
-        self, lessons: Lessons, learned: list[Lesson], templates: list[Template]
+        self, lessons: LessonRows, learned: list[Lesson], templates: list[Template]
     ) -> tuple[list[LessonRow], list[TemplateRow]]:
         """The rows of lessons that chosen sessions taught, and of templates."""
         for lesson in learned:
@@ -135,7 +137,7 @@ class Export:
             if not sources:
                 lessons.left_out["from sessions that were not chosen"] += 1
                 continue
-            lessons.add(lesson, {self._projects.of(self._chosen[key].project) for key in sources} - {""})
+            lessons.add(lesson, {self._projects.project_of(self._chosen[key].project) for key in sources} - {""})
         rows = lessons.rows(self._pseudonyms)
         rows_by_lesson = {row.lesson: row for row in rows}
         template_rows = [lessons.template_row(template, self._pseudonyms, rows_by_lesson) for template in templates]
@@ -143,31 +145,33 @@ class Export:
 
     def _save_trajectories(self, progress: Progress) -> int:
         vocabulary = self._surveyed.vocabulary
-        rules = Telling(
+        rules = PublishRules(
             self._wanted.texts, self._pseudonyms, self._anonymiser, self._project, vocabulary.tool, vocabulary.model,
             vocabulary.version, lambda text: vocabulary.form(command_form(text)), self._exported,
         )  # fmt: skip
         written = 0
         progress.begin("Writing", len(self._exported), "sessions")
-        for key, session in loaded(self._connection, self._exported):
-            document = trajectory(retold(session, rules))
+        for key, session in load_sessions(self._connection, self._exported):
+            document = to_trajectory(retold(session, rules))
             progress.advance()
             if not document["steps"]:
                 self._empty += 1
                 continue
-            document["extra"]["outcomes"] = outcomes(session)
-            name = self._pseudonyms.of("session", key)
+            document["extra"]["outcomes"] = call_outcomes(session)
+            name = self._pseudonyms.pseudonym("session", key)
             self._save(f"{TRAJECTORIES}/{name}.json", _indented(document))
             written += 1
         progress.end()
         return written
 
     # Reports.
-    def _report(self, rows: list[SessionRow], trajectories: int | None, lessons_left_out: dict[str, int]) -> Published:
+    def _report(
+        self, rows: list[SessionRow], trajectories: int | None, lessons_left_out: dict[str, int]
+    ) -> ExportReport:
         left_out: Counter[str] = Counter()
         for sort, values in self._surveyed.vocabulary.spread.left_out.items():
             left_out["version" if sort.startswith("version") else sort] += len(values)
-        return Published(
+        return ExportReport(
             folder="",
             sessions=len(rows),
             unreadable=tuple(self._surveyed.unreadable),
@@ -194,14 +198,14 @@ class Export:
             "texts": self._wanted.texts if self._wanted.trajectories else "none",
             "files": {
                 name: {"bytes": len(data), "sha256": sha256(data).hexdigest(), "rows": self._rows.get(name)}
-                for name, content in files_in(self._folder)
+                for name, content in dataset_files(self._folder)
                 if name not in (DATASHEET, MANIFEST) and (data := content()) is not None
             },
         }
 
 
-def _facts(report: Published, wanted: Wanted) -> Facts:
-    return Facts(
+def _facts(report: ExportReport, wanted: ExportRequest) -> DatasetFacts:
+    return DatasetFacts(
         version=__version__, least=wanted.least, sessions=report.sessions, unreadable=len(report.unreadable),
         without_project=report.without_project, projects=report.projects, calls=report.calls, agents=report.agents,
         rows=report.rows, trajectories=report.trajectories, empty=report.empty, texts=wanted.texts, names=report.names,
@@ -209,16 +213,16 @@ def _facts(report: Published, wanted: Wanted) -> Facts:
     )  # fmt: skip
 
 
-def files_in(folder: str) -> Iterator[File]:
+def dataset_files(folder: str) -> Iterator[File]:
     """Every file below a folder, in the order of their names, with how to read it."""
     for place, folders, names in sorted(os.walk(folder)):
         folders.sort()
         for name in sorted(names):
             path = os.path.join(place, name)
-            yield os.path.relpath(path, folder).replace(os.sep, "/"), lambda path=path: read(path)  # type: ignore[misc]
+            yield os.path.relpath(path, folder).replace(os.sep, "/"), lambda path=path: read_bytes(path)  # type: ignore[misc]
 
 
-def read(path: str) -> bytes:
+def read_bytes(path: str) -> bytes:
     with open(path, "rb") as stream:
         return stream.read()
 

@@ -18,36 +18,36 @@ import msgspec
 from preheat.agents import AGENTS
 from preheat.agents.well_known import well_known_tools
 from preheat.app.analysis.one_pass import assess
-from preheat.app.analysis.scorecard import facts_of
-from preheat.app.sessions.archive import load
+from preheat.app.analysis.scorecard import count_facts
+from preheat.app.sessions.archive import load_session
 from preheat.app.sessions.compression import compress_all
-from preheat.archive.analyses import Gathered, Unanalysed, gather, listed
-from preheat.archive.lessons import places
-from preheat.archive.queries import sessions
+from preheat.archive.analyses import PendingSession, SourceGroup, find_sessions, load_group
+from preheat.archive.lessons import load_project_folders
+from preheat.archive.queries import list_sessions
 from preheat.calls.form import command_form
-from preheat.commands import Purpose, text_of
+from preheat.commands import Purpose, command_text
 from preheat.commands.families import FAMILIES
 from preheat.commands.programs import PROGRAMS, TASK_RUNNERS, TRIVIAL
-from preheat.compress.values import SORTS
+from preheat.compress.values import MARKER_KINDS
 from preheat.errors import PreheatError
-from preheat.ingest.rereading import Unreadable, over_groups, reread, sessions_of
+from preheat.ingest.rereading import UnreadableSession, process_groups, process_sessions, read_group
 from preheat.lab.dataset.leaks import words
-from preheat.lab.dataset.markers import Watched, measured
-from preheat.lab.dataset.names import Name, Names, in_heading, in_text
-from preheat.lab.dataset.rows import SessionRow, Share, Shortened, schema
+from preheat.lab.dataset.markers import LiveMeasures, measure_session
+from preheat.lab.dataset.names import Name, Names, names_in_heading, names_in_text
+from preheat.lab.dataset.rows import SessionRow, Share, Shortened, dataset_schema
 from preheat.lab.dataset.vocabulary import Vocabulary
-from preheat.lessons.projects import last_part, root_of
+from preheat.lessons.projects import folder_name, root_of
 from preheat.live.advise import step
 from preheat.live.events import events_of
-from preheat.live.scorecard import DIMENSIONS, scorecard
+from preheat.live.scorecard import DIMENSIONS, compute_scorecard
 from preheat.live.state import START
 from preheat.model.analysis import Assessment
-from preheat.model.listing import Filter
-from preheat.model.live import PHASES, Called
+from preheat.model.listing import SessionFilter
+from preheat.model.live import PHASES, CallEvent
 from preheat.model.outcome import CAUSES, RUNGS, STATUSES
 from preheat.model.profile import CallRecord
 from preheat.model.progress import SILENT, Progress
-from preheat.model.session import AssistantMessage, Event, Session, ToolCall, ToolKind, joined
+from preheat.model.session import AssistantMessage, Event, Session, ToolCall, ToolKind, pair_calls_with_results
 
 _SEPARATORS = re.compile(r"[\W_]+")
 _GIT_SECONDS = 5
@@ -58,19 +58,19 @@ class Projects:
     anonymity, none may count twice."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
-        self._roots = {place.folder: place.root for place in places(connection)}
+        self._roots = {place.folder: place.root for place in load_project_folders(connection)}
 
-    def of(self, folder: str) -> str:
+    def project_of(self, folder: str) -> str:
         """The project of a folder; empty for a home folder, which is no project."""
         root = self._roots[folder] if folder in self._roots else root_of(folder)
-        return self.named(root)
+        return self.normalise(root)
 
-    def named(self, name: str) -> str:
+    def normalise(self, name: str) -> str:
         """The project by its name or root."""
-        return _SEPARATORS.sub("", last_part(name)).casefold() if name else ""
+        return _SEPARATORS.sub("", folder_name(name)).casefold() if name else ""
 
 
-class Measured(NamedTuple):
+class MeasuredSession(NamedTuple):
     """A session's row with its real names in it, and its calls."""
 
     row: SessionRow
@@ -96,7 +96,7 @@ class _SessionNames(NamedTuple):
 
     key: str
     names: list[Name]
-    measured: Measured | None
+    measured: MeasuredSession | None
     """None if the session is not chosen."""
 
 
@@ -105,7 +105,7 @@ class _GroupResult(NamedTuple):
 
     looked: list[bytes]
     """Encoded one by one: a session that cannot be encoded fails alone."""
-    failures: list[Unreadable]
+    failures: list[UnreadableSession]
 
 
 _GROUP_DECODER, _SESSION_DECODER = msgspec.msgpack.Decoder(_GroupResult), msgspec.msgpack.Decoder(_SessionNames)
@@ -121,10 +121,10 @@ def survey(
 ) -> Survey:
     """Read every session of the archive once, for its names; measure the chosen ones."""
     names: set[Name] = set(_names_of_this_machine())
-    summaries = sessions(connection, Filter())
+    summaries = list_sessions(connection, SessionFilter())
     for summary in summaries:
-        names.update(in_heading(summary.project, summary.branch))
-    measured_sessions: list[Measured] = []
+        names.update(names_in_heading(summary.project, summary.branch))
+    measured_sessions: list[MeasuredSession] = []
     failures: dict[str, str] = {}
     progress.begin("Reading", len(summaries), "sessions")
     for session_names in _search_sessions(connection, {each.key for each in summaries}, frozenset(chosen), failures):
@@ -135,10 +135,10 @@ def survey(
     vocabulary = Vocabulary(least, well_known_tools())
     measured_sessions.sort(key=lambda each: (each.row.agent, each.row.session))  # in any number of processes
     for each in measured_sessions:
-        _add_to_vocabulary(vocabulary, projects.of(each.row.project or ""), each)
+        _add_to_vocabulary(vocabulary, projects.project_of(each.row.project or ""), each)
     unreadable = [f"{key}: {failures[key]}" for key in sorted(failures) if key in chosen]
     rows = [each.row for each in measured_sessions]
-    return Survey(known(names, allowed), rows, vocabulary, unreadable, len(failures) - len(unreadable))
+    return Survey(names_to_search(names, allowed), rows, vocabulary, unreadable, len(failures) - len(unreadable))
 
 
 def _search_sessions(
@@ -146,7 +146,9 @@ def _search_sessions(
 ) -> Iterator[_SessionNames]:
     """Search every session, each source read once, in several processes if there are many."""
     unseen = set(keys)
-    for group in over_groups(connection, listed(connection, keys), partial(_search_group, chosen), _GROUP_DECODER):
+    for group in process_groups(
+        connection, find_sessions(connection, keys), partial(_search_group, chosen), _GROUP_DECODER
+    ):
         failures.update((each.key, each.why) for each in group.failures)
         for data in group.looked:
             session_names = _SESSION_DECODER.decode(data)
@@ -154,43 +156,45 @@ def _search_sessions(
             yield session_names
     for key in sorted(unseen.difference(failures)):  # a sync has changed these meanwhile
         try:
-            yield _search_session(key, load(connection, key), key in chosen)
+            yield _search_session(key, load_session(connection, key), key in chosen)
         except PreheatError as error:
             failures[key] = str(error)
 
 
-def _search_group(chosen: frozenset[str], group: Gathered) -> _GroupResult:
+def _search_group(chosen: frozenset[str], group: SourceGroup) -> _GroupResult:
     """Search one group of sources, in a worker process."""
 
-    def encoded(of: Unanalysed, session: Session) -> bytes:
+    def encoded(of: PendingSession, session: Session) -> bytes:
         return msgspec.msgpack.encode(_search_session(of.key, session, of.key in chosen))
 
-    return _GroupResult(*reread(group, encoded, "search for names"))
+    return _GroupResult(*process_sessions(group, encoded, "search for names"))
 
 
 def _search_session(key: str, session: Session, chosen: bool) -> _SessionNames:
-    names = {name for text in texts(session) for name in in_text(text)}
+    names = {name for text in session_texts(session) for name in names_in_text(text)}
     return _SessionNames(key, list(names), measure(session) if chosen else None)
 
 
 # Measures.
-def measure(session: Session) -> Measured:
+def measure(session: Session) -> MeasuredSession:
     """Everything that a dataset counts of a session."""
     assessed = assess(session)
     models = {session.model, *(event.model for event in session.events if isinstance(event, AssistantMessage))}
     by_seq = {record.seq: record for record in assessed.records}
-    calls = [(by_seq[seq], _form_of(call)) for seq, (call, _) in enumerate(joined(session)) if seq in by_seq]
-    row = measured(session, assessed.profile, assessed.records, _measure_live(session, assessed))
-    return Measured(row, sorted(models - {""}), calls)
+    calls = [
+        (by_seq[seq], _form_of(call)) for seq, (call, _) in enumerate(pair_calls_with_results(session)) if seq in by_seq
+    ]
+    row = measure_session(session, assessed.profile, assessed.records, _measure_live(session, assessed))
+    return MeasuredSession(row, sorted(models - {""}), calls)
 
 
 def _form_of(call: ToolCall) -> str:
     """The form of a shell command; empty for other calls."""
-    return command_form(text_of(call.input)) if call.kind == "shell" else ""
+    return command_form(command_text(call.input)) if call.kind == "shell" else ""
 
 
-def _measure_live(session: Session, assessed: Assessment) -> Watched:
-    card = scorecard(facts_of(session, assessed))
+def _measure_live(session: Session, assessed: Assessment) -> LiveMeasures:
+    card = compute_scorecard(count_facts(session, assessed))
     phases, changes = _count_phases(session, assessed)
     shortened = {
         each.strategy: Shortened(
@@ -203,7 +207,7 @@ def _measure_live(session: Session, assessed: Assessment) -> Watched:
     rules: Counter[str] = Counter()
     for rule in card.facts.rules:
         rules[rule.rule] += rule.times
-    return Watched(phases, changes, {**scores, "mean": card.mean}, rules, shortened)
+    return LiveMeasures(phases, changes, {**scores, "mean": card.mean}, rules, shortened)
 
 
 def _count_phases(session: Session, assessed: Assessment) -> tuple[dict[str, int], int]:
@@ -215,12 +219,12 @@ def _count_phases(session: Session, assessed: Assessment) -> tuple[dict[str, int
         before = state.phase.phase
         state, _ = step(state, event)
         changes += state.phase.phase != before
-        if isinstance(event, Called):
+        if isinstance(event, CallEvent):
             counted[state.phase.phase] += 1
     return dict(counted), changes
 
 
-def outcomes(session: Session) -> list[dict[str, Any]]:
+def call_outcomes(session: Session) -> list[dict[str, Any]]:
     """The outcome of each call, in order: a trajectory without texts does not show it."""
     return [
         {
@@ -233,31 +237,40 @@ def outcomes(session: Session) -> list[dict[str, Any]]:
     ]
 
 
-def _add_to_vocabulary(vocabulary: Vocabulary, project: str, found: Measured) -> None:
+def _add_to_vocabulary(vocabulary: Vocabulary, project: str, found: MeasuredSession) -> None:
     vocabulary.add_session(project, found.row.agent, found.row.agent_version, found.models)
     for record, form in found.calls:
         vocabulary.add_call(project, record, form)
 
 
-def loaded(connection: sqlite3.Connection, keys: Collection[str]) -> Iterator[tuple[str, Session]]:
+def load_sessions(connection: sqlite3.Connection, keys: Collection[str]) -> Iterator[tuple[str, Session]]:
     """Sessions by their keys, in any order, each source read once. Raises if a session cannot be read."""
     missing = set(keys)
-    for group in listed(connection, keys).groups:
-        for of, session, _ in sessions_of(gather(connection, group)):
+    for group in find_sessions(connection, keys).groups:
+        for of, session, _ in read_group(load_group(connection, group)):
             if session is not None:
                 missing.discard(of.key)
                 yield of.key, session
     for key in sorted(missing):
-        yield key, load(connection, key)
+        yield key, load_session(connection, key)
 
 
-def known(found: Iterable[Name], allowed: Iterable[str] = ()) -> Names:
+def names_to_search(found: Iterable[Name], allowed: Iterable[str] = ()) -> Names:
     """The names to search for, without words of tools, programs and the dataset's own pages."""
     programs = {*PROGRAMS, *FAMILIES, *TASK_RUNNERS, *TRIVIAL}
     subcommands = {word for family in FAMILIES.values() for word in family.subcommands}
     tool_words = words(" ".join((*programs, *subcommands, *_words_of_names(well_known_tools()))))
-    enumerated = (*STATUSES, *RUNGS, *CAUSES, *PHASES, *DIMENSIONS, *SORTS, *get_args(ToolKind), *get_args(Purpose))
-    dataset_words = words(" ".join((*AGENTS, *enumerated, *allowed, msgspec.json.encode(schema()).decode())))
+    enumerated = (
+        *STATUSES,
+        *RUNGS,
+        *CAUSES,
+        *PHASES,
+        *DIMENSIONS,
+        *MARKER_KINDS,
+        *get_args(ToolKind),
+        *get_args(Purpose),
+    )
+    dataset_words = words(" ".join((*AGENTS, *enumerated, *allowed, msgspec.json.encode(dataset_schema()).decode())))
     return Names(found, tool_words, dataset_words)
 
 
@@ -267,7 +280,7 @@ def _words_of_names(names: Iterable[str]) -> Iterator[str]:
         yield from re.findall(r"[A-Z]?[a-z]+", name)
 
 
-def texts(session: Session) -> Iterator[str]:
+def session_texts(session: Session) -> Iterator[str]:
     """All texts of a session."""
     yield session.title
     for problem in session.problems:
@@ -302,4 +315,4 @@ def _names_of_this_machine() -> Iterator[Name]:
             return
         value = finished.stdout.strip()
         if value:
-            yield from in_text(f"user.name={value}\n" if setting == "user.name" else value)
+            yield from names_in_text(f"user.name={value}\n" if setting == "user.name" else value)

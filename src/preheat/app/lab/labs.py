@@ -10,43 +10,43 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from preheat.agents import places_of
-from preheat.agents.headless import files_of, headless_of, program_of, settled_agents
+from preheat.agents.headless import endpoint_agents, find_program, headless_of, session_files
 from preheat.app.analysis.one_pass import assess
 from preheat.app.context.provisioning import known_lessons, provision, render
-from preheat.app.experiments.arms import as_note, as_placebo, framed
-from preheat.app.later import Later
-from preheat.app.projects import project_named
-from preheat.app.sessions.archive import load, sync
+from preheat.app.experiments.arms import frame, note_text, placebo_text
+from preheat.app.later import LazyModule
+from preheat.app.projects import require_project
+from preheat.app.sessions.archive import load_session, sync
 from preheat.app.sessions.compression import compress
 from preheat.archive.connect import connect
 from preheat.errors import PreheatError, UserError
-from preheat.experiments.arms import FACTS, note
+from preheat.experiments.arms import FACTS, write_note
 from preheat.lab.arms import Sources, Wording
-from preheat.lab.measure import Measures, measured
-from preheat.lab.plan import CHAT, METRICS, Cell, LabPlan, order
-from preheat.lab.prepare import Wanted, planned, prepare, reachable, wanted_with
+from preheat.lab.measure import Measures, measure_run
+from preheat.lab.plan import CHAT, METRICS, Cell, LabPlan, plan_runs
+from preheat.lab.prepare import LabRequest, check_reachable, make_plan, prepare_plan, with_suite_settings
 from preheat.lab.run import Bench, run_lab
-from preheat.lab.state import Lab, every_lab, lab_named, labs
+from preheat.lab.state import Lab, all_labs, find_lab, labs_folder
 from preheat.lab.tasks.suite import Suite, Task, first_tasks, read_suite
-from preheat.model.context import BUDGET, Context
+from preheat.model.context import TOKEN_BUDGET, Context
 from preheat.model.progress import SILENT, Progress
-from preheat.provisioning import without
-from preheat.provisioning.tokens import estimate
-from preheat.provisioning.words import words
-from preheat.safe_text.quotation import harmless
+from preheat.provisioning import without_lessons
+from preheat.provisioning.tokens import estimate_tokens
+from preheat.provisioning.words import describe_lesson
+from preheat.safe_text.quotation import make_harmless
 from preheat.templates.names import check_name
-from preheat.templates.store import Store
+from preheat.templates.store import TemplateStore
 
 if TYPE_CHECKING:
     from preheat.archive import queries as _queries
     from preheat.lab import report as _report
-    from preheat.lab.levels import Level
+    from preheat.lab.levels import ArmLevel
     from preheat.lab.report import Report
 else:
-    _queries = Later("preheat.archive.queries")  # SQLAlchemy, which neither a list nor a plan needs
-    _report = Later("preheat.lab.report")  # SciPy, likewise
+    _queries = LazyModule("preheat.archive.queries")  # SQLAlchemy, which neither a list nor a plan needs
+    _report = LazyModule("preheat.lab.report")  # SciPy, likewise
 
-__all__ = ["METRICS", "Cell", "LabPlan", "LabSummary", "Labs", "Level", "Listed", "Report", "Suite", "Wanted"]
+__all__ = ["METRICS", "ArmLevel", "Cell", "LabList", "LabPlan", "LabRequest", "LabSummary", "Labs", "Report", "Suite"]
 
 _CHAT_READER = "openai_chat"
 """The reader of what Preheat's own chat loop writes."""
@@ -63,7 +63,7 @@ class LabSummary(NamedTuple):
     planned: int
 
 
-class Listed(NamedTuple):
+class LabList(NamedTuple):
     """All labs."""
 
     labs: list[LabSummary]
@@ -83,25 +83,25 @@ class Labs:
         """The agents that can do the tasks of a lab."""
         return lab_agents()
 
-    def suite(self, path: str, limit: int | None = None) -> Suite:
+    def read_suite(self, path: str, limit: int | None = None) -> Suite:
         """The tasks in a file, or the first `limit` of them, with the file's settings."""
         return first_tasks(read_suite(path), limit)
 
-    def plan(self, suite: Suite, wanted: Wanted, name: str = "") -> LabPlan:
+    def plan(self, suite: Suite, wanted: LabRequest, name: str = "") -> LabPlan:
         """Make a plan, with the context of each arm. Nothing is stored."""
-        wanted = wanted_with(suite, wanted)
-        bench = bench_for(self._folder, wanted, self._environment)
+        wanted = with_suite_settings(suite, wanted)
+        bench = make_bench(self._folder, wanted, self._environment)
         name = check_name(name or suite.name, "a lab")
-        return planned(name, suite, wanted, bench, sources_for(self._folder, wanted))
+        return make_plan(name, suite, wanted, bench, make_sources(self._folder, wanted))
 
     def order(self, plan: LabPlan) -> list[Cell]:
         """The runs of a plan, in order."""
-        return order(plan)
+        return plan_runs(plan)
 
     def run(
         self,
         suite: Suite,
-        wanted: Wanted,
+        wanted: LabRequest,
         name: str = "",
         restart: bool = False,
         keep_in: str = "",
@@ -109,28 +109,28 @@ class Labs:
     ) -> "Report":
         """Run a lab, or the rest of one that was started with the same settings, and report. With `restart` an earlier one is set
         aside. The folders of the runs stay in `keep_in`, if that is given."""
-        wanted = wanted_with(suite, wanted)
-        bench = bench_for(self._folder, wanted, self._environment, keep_in)
+        wanted = with_suite_settings(suite, wanted)
+        bench = make_bench(self._folder, wanted, self._environment, keep_in)
         if wanted.endpoint.startswith("http"):
-            reachable(wanted.endpoint)
+            check_reachable(wanted.endpoint)
         name = check_name(name or suite.name, "a lab")
-        lab = Lab(os.path.join(labs(self._folder), name))
-        plan = prepare(lab, name, suite, wanted, bench, sources_for(self._folder, wanted), restart)
-        return _report.report(plan, run_lab(lab, plan, bench, progress))
+        lab = Lab(os.path.join(labs_folder(self._folder), name))
+        plan = prepare_plan(lab, name, suite, wanted, bench, make_sources(self._folder, wanted), restart)
+        return _report.make_report(plan, run_lab(lab, plan, bench, progress))
 
     def report(self, name: str) -> "Report":
         """The report of a lab, by name or folder. Raises NotFound."""
-        lab = lab_named(self._folder, name)
-        return _report.report(lab.plan(), lab.tried())
+        lab = find_lab(self._folder, name)
+        return _report.make_report(lab.plan(), lab.results())
 
     def summary(self, name: str) -> LabSummary:
         """The summary of a lab, by name or folder. Raises NotFound."""
-        return _summary(lab_named(self._folder, name))
+        return _summary(find_lab(self._folder, name))
 
-    def labs(self) -> Listed:
+    def labs(self) -> LabList:
         """All labs; those that cannot be read are listed apart."""
-        found = Listed([], [])
-        for lab in every_lab(self._folder):
+        found = LabList([], [])
+        for lab in all_labs(self._folder):
             try:
                 found.labs.append(_summary(lab))
             except UserError as error:
@@ -138,7 +138,7 @@ class Labs:
         return found
 
 
-def bench_for(folder: str, wanted: Wanted, environment: Mapping[str, str], keep_in: str = "") -> Bench:
+def make_bench(folder: str, wanted: LabRequest, environment: Mapping[str, str], keep_in: str = "") -> Bench:
     """What a lab needs of this machine. Raises UserError if something is missing."""
     if wanted.key and not environment.get(wanted.key):
         raise UserError(f"the variable `{wanted.key}` is not set; `--api-key-env` names the one that holds the key")
@@ -148,23 +148,23 @@ def bench_for(folder: str, wanted: Wanted, environment: Mapping[str, str], keep_
     if own:
         return bench
     headless = headless_of(wanted.agent)
-    if headless is None or headless.settle is None:
+    if headless is None or headless.set_up is None:
         raise UserError(
             f"Preheat does not know how to give {places_of(wanted.agent).title} an endpoint in a home of its own; it knows"
             f" {', '.join(lab_agents())}"
         )
-    program = program_of(headless, wanted.program)
-    return bench._replace(headless=headless, program=program, files=partial(files_of, wanted.agent))
+    program = find_program(headless, wanted.program)
+    return bench._replace(headless=headless, program=program, files=partial(session_files, wanted.agent))
 
 
 def lab_agents() -> tuple[str, ...]:
     """The agents that can do the tasks of a lab."""
-    return (CHAT, *settled_agents())
+    return (CHAT, *endpoint_agents())
 
 
 def _summary(lab: Lab) -> LabSummary:
     plan = lab.plan()
-    return LabSummary(os.path.basename(lab.folder), lab.folder, plan, len(lab.tried()), len(order(plan)))
+    return LabSummary(os.path.basename(lab.folder), lab.folder, plan, len(lab.results()), len(plan_runs(plan)))
 
 
 def _take_in(folder: str, agent: str, files: Sequence[str]) -> Measures:
@@ -177,20 +177,20 @@ def _take_in(folder: str, agent: str, files: Sequence[str]) -> Measures:
         if report.failures:
             return Measures(problem=f"the transcript could not be read: {report.failures[0]}"[:400])
         with closing(connect(folder)) as connection:
-            keys = _queries.keys_at(connection, [os.path.realpath(path) for path in files] + list(files))
-            sessions = [load(connection, key) for key in keys]
+            keys = _queries.list_keys_in_sources(connection, [os.path.realpath(path) for path in files] + list(files))
+            sessions = [load_session(connection, key) for key in keys]
     except PreheatError as error:
         return Measures(problem=f"the transcript could not be read: {error}"[:400])
-    return measured([(key, each, assess(each).profile) for key, each in zip(keys, sessions, strict=True)])
+    return measure_run([(key, each, assess(each).profile) for key, each in zip(keys, sessions, strict=True)])
 
 
 # Sources of contexts.
 WORDING = Wording(
-    framed, estimate, harmless, lambda lines: note("", lines).strip(), as_placebo, " ".join(FACTS)
+    frame, estimate_tokens, make_harmless, lambda lines: write_note("", lines).strip(), placebo_text, " ".join(FACTS)
 )  # fmt: skip
 
 
-def sources_for(folder: str, wanted: Wanted) -> Sources:
+def make_sources(folder: str, wanted: LabRequest) -> Sources:
     """The sources of a lab's contexts."""
     return Sources(
         WORDING,
@@ -214,19 +214,19 @@ class _ChosenItems:
     def count(self) -> int:
         return len(self._context.items)
 
-    def whole(self) -> str:
+    def full_text(self) -> str:
         return render(self._context).text
 
-    def first(self, items: int) -> str:
+    def first_items(self, items: int) -> str:
         """The most valuable items, in their usual order."""
         best = sorted(self._context.items, key=lambda item: (-item.value, item.lesson))
-        return render(without(self._context, frozenset(item.lesson for item in best[items:]))).text
+        return render(without_lessons(self._context, frozenset(item.lesson for item in best[items:]))).text
 
-    def prose(self) -> str:
-        return as_note(self._context) if self._context.items or self._context.addendum else ""
+    def as_prose(self) -> str:
+        return note_text(self._context) if self._context.items or self._context.addendum else ""
 
 
-def _choose_items(folder: str, wanted: Wanted, task: Task) -> _ChosenItems:
+def _choose_items(folder: str, wanted: LabRequest, task: Task) -> _ChosenItems:
     """What Preheat would hand out for a task."""
     return _ChosenItems(
         provision(
@@ -234,7 +234,7 @@ def _choose_items(folder: str, wanted: Wanted, task: Task) -> _ChosenItems:
             task.prompt,
             agent="" if wanted.agent == CHAT else wanted.agent,
             project=wanted.lessons,
-            budget=wanted.budget or BUDGET,
+            budget=wanted.budget or TOKEN_BUDGET,
             template=wanted.template,
         )
     )
@@ -243,18 +243,18 @@ def _choose_items(folder: str, wanted: Wanted, task: Task) -> _ChosenItems:
 def _lesson_lines(folder: str, warm: str, kind: str, name: str) -> list[str]:
     """The lessons of a template or a project, one a line; `warm` is the template of the warm runs."""
     if kind == "template":
-        store = Store(folder)
+        store = TemplateStore(folder)
         other = store.find(name)
         if warm and other.name == store.find(warm).name:
             raise UserError(f"`{name}` is what warm runs are given: a placebo comes from another template")
-        return [words(lesson) for lesson in other.template.lessons]
+        return [describe_lesson(lesson) for lesson in other.template.lessons]
     with closing(connect(folder)) as connection:
-        project = project_named(connection, name)
-    return [words(lesson) for lesson in known_lessons(folder, project) if lesson.scope.project == project]
+        project = require_project(connection, name)
+    return [describe_lesson(lesson) for lesson in known_lessons(folder, project) if lesson.scope.project == project]
 
 
 def _compressed_messages(folder: str, session: str, strategy: str) -> list[dict[str, Any]]:
     """A past session as shorter messages."""
     with closing(connect(folder)) as connection:
-        found = load(connection, session)
+        found = load_session(connection, session)
     return compress(found, strategy).messages

@@ -17,27 +17,27 @@ from typing import NamedTuple
 from uuid import uuid4
 
 from preheat.agents import places_of
-from preheat.agents.headless import files_of, headless_agents, headless_of, program_of
-from preheat.amounts import counted
+from preheat.agents.headless import find_program, headless_agents, headless_of, session_files
+from preheat.amounts import format_count
 from preheat.app.analysis.assessment import assess
-from preheat.app.analysis.one_pass import seen_by_learners
-from preheat.app.learning.learning import study
-from preheat.app.sessions.archive import load, sync
+from preheat.app.analysis.one_pass import prepare_for_learners
+from preheat.app.learning.learning import learn_from
+from preheat.app.sessions.archive import load_session, sync
 from preheat.app.sessions.compression import compress
 from preheat.app.templates.library import Templates
 from preheat.archive.connect import connect
-from preheat.archive.queries import sessions
-from preheat.compress import Compressed, Kept, Sort
+from preheat.archive.queries import list_sessions
+from preheat.compress import Compressed, KeptCount, MarkerKind
 from preheat.errors import UserError
 from preheat.lab.tasks.suite import Suite, Task, first_tasks, read_suite
-from preheat.lab.training.examples import Trained, examples, survived
-from preheat.lab.training.run import Plan, mark, run_tasks
-from preheat.lab.training.state import Ran, State, drop, load_state, save, state_path
-from preheat.model.listing import Filter
+from preheat.lab.training.examples import TrainedSession, example_lessons, surviving_lessons
+from preheat.lab.training.run import TrainingPlan, run_tasks, training_mark
+from preheat.lab.training.state import TaskResult, TrainingState, drop_state, load_state, save_state, state_path
+from preheat.model.listing import SessionFilter
 from preheat.model.progress import SILENT, Progress
 from preheat.model.session import UserMessage
 from preheat.model.template import Template
-from preheat.safe_text.reasons import junk
+from preheat.safe_text.reasons import junk_reason
 from preheat.templates.build import Request, build
 from preheat.templates.names import check_name
 
@@ -45,19 +45,19 @@ _SEARCHED_SESSIONS = 200
 """The number of newest sessions that are searched for those of a task, if the agent does not record its folder."""
 
 
-class Outcome(NamedTuple):
+class TrainingResult(NamedTuple):
     """The result of a training."""
 
     digest: str
     template: Template
-    ran: list[Ran]
+    runs: list[TaskResult]
     """One for each task, in order."""
     sessions: dict[str, list[str]]
     """By task, the keys of its sessions in the archive."""
     before: int
     """Tokens of these sessions before compressing, and after."""
     after: int
-    markers: dict[Sort, Kept]
+    markers: dict[MarkerKind, KeptCount]
     left_out: dict[str, int]
 
 
@@ -73,7 +73,7 @@ class Training:
         """The agents whose programs run without a terminal."""
         return headless_agents()
 
-    def suite(self, path: str, limit: int | None = None) -> Suite:
+    def read_suite(self, path: str, limit: int | None = None) -> Suite:
         """The tasks in a file, or the first `limit` of them."""
         return first_tasks(read_suite(path), limit)
 
@@ -91,7 +91,7 @@ class Training:
         timeout: float = 600.0,
         keep_work: bool = False,
         progress: Progress = SILENT,
-    ) -> Outcome:
+    ) -> TrainingResult:
         """Run a suite with an agent's program, learn from the tasks that ended well, and store the lessons as a template version.
         Raises UserError if no task ended well."""
         check_name(name)
@@ -101,8 +101,8 @@ class Training:
                 f"Preheat does not know how to start {places_of(agent).title} without a terminal; it knows"
                 f" {', '.join(headless_agents())}"
             )
-        plan = Plan(
-            agent, headless, program_of(headless, program), self._environment, model, options, timeout,
+        plan = TrainingPlan(
+            agent, headless, find_program(headless, program), self._environment, model, options, timeout,
             _project(project), keep_work,
         )  # fmt: skip
         return train(self._folder, name, suite, plan, strategy, progress)
@@ -118,45 +118,49 @@ def _project(wanted: str) -> str:
 
 
 def train(
-    folder: str, name: str, suite: Suite, plan: Plan, strategy: str = "markers", progress: Progress = SILENT
-) -> Outcome:
+    folder: str, name: str, suite: Suite, plan: TrainingPlan, strategy: str = "markers", progress: Progress = SILENT
+) -> TrainingResult:
     """Train a template by a plan, which says how the agent's program is run."""
     check_name(name)
     path = state_path(folder, name)
     plan = plan._replace(records=f"{path.removesuffix('.json')}.records")
     setting = _settings_digest(suite, plan)
     before = load_state(path, setting)
-    state = before or State(setting, uuid4().hex[:12], os.path.realpath(tempfile.mkdtemp(prefix="preheat-train-")))
-    good = [task for task in suite.tasks if task.id in state.ran and state.ran[task.id].good]
+    state = before or TrainingState(
+        setting, uuid4().hex[:12], os.path.realpath(tempfile.mkdtemp(prefix="preheat-train-"))
+    )
+    good = [task for task in suite.tasks if task.id in state.results and state.results[task.id].is_good]
     progress.begin("Training", len(suite.tasks))
     if good:
         progress.advance(len(good), "done already")
 
-    def done(now: State, ran: Ran) -> None:
-        save(path, now)
+    def done(now: TrainingState, ran: TaskResult) -> None:
+        save_state(path, now)
         progress.advance(1, f"{ran.task}: {ran.status}, {ran.seconds:.0f} s")
 
     try:
-        state = run_tasks(suite.tasks, plan, state, partial(files_of, plan.agent), done)
+        state = run_tasks(suite.tasks, plan, state, partial(session_files, plan.agent), done)
     finally:
         progress.end()
         if not plan.keep_work:
             shutil.rmtree(state.base, ignore_errors=True)
     outcome = _build_template(folder, name, suite, plan, strategy, state)
-    drop(path)
+    drop_state(path)
     shutil.rmtree(plan.records, ignore_errors=True)
     return outcome
 
 
-def _settings_digest(suite: Suite, plan: Plan) -> str:
+def _settings_digest(suite: Suite, plan: TrainingPlan) -> str:
     """A digest of everything that decides what the runs are."""
     parts = [plan.agent, plan.program, plan.model, *plan.options, plan.project, *(task.digest for task in suite.tasks)]
     return sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:16]
 
 
-def _build_template(folder: str, name: str, suite: Suite, plan: Plan, strategy: str, state: State) -> Outcome:
-    runs = [state.ran[task.id] for task in suite.tasks]
-    good = [each for each in runs if each.good]
+def _build_template(
+    folder: str, name: str, suite: Suite, plan: TrainingPlan, strategy: str, state: TrainingState
+) -> TrainingResult:
+    runs = [state.results[task.id] for task in suite.tasks]
+    good = [each for each in runs if each.is_good]
     if not good:
         first = runs[0]
         reason = f" ({first.note[-200:]})" if first.note else ""
@@ -165,42 +169,44 @@ def _build_template(folder: str, name: str, suite: Suite, plan: Plan, strategy: 
     keys = [key for listed in sessions_found.values() for key in listed]
     if not keys:
         raise UserError(
-            f"the agent left no session of {counted(len(good), 'task')} where Preheat looks: nothing was kept"
+            f"the agent left no session of {format_count(len(good), 'task')} where Preheat looks: nothing was kept"
         )
     compressed = _compress_sessions(
         folder, {key: each.folder for each in good for key in sessions_found[each.task]}, strategy
     )
     trained = [each for each, _ in compressed]
-    studied = study(folder, keys)
+    studied = learn_from(folder, keys)
     project = os.path.basename(plan.project)
-    lessons = [*examples(trained, project), *survived(studied.lessons, trained, project)]
+    lessons = [*example_lessons(trained, project), *surviving_lessons(studied.lessons, trained, project)]
     request = Request(
         name=name,
-        description=f"Trained on `{suite.name}`: {len(good)} of {counted(len(runs), 'task')} ended well.",
+        description=f"Trained on `{suite.name}`: {len(good)} of {format_count(len(runs), 'task')} ended well.",
         project=project,
         weak=True,
-        skipped=dict(Counter(each.status for each in runs if not each.good)),
+        skipped=dict(Counter(each.status for each in runs if not each.is_good)),
         filters=_filters(suite, plan, strategy),
         created_at=time.time(),
     )
-    built = build(request, lessons, studied.profiles, junk)
+    built = build(request, lessons, studied.profiles, junk_reason)
     if not built.template.lessons:
         raise UserError("nothing that the tasks did is worth keeping: nothing was kept; give tasks that take some work")
-    note = f"{len(good)} of {counted(len(runs), 'task')} of `{suite.name}`"
-    digest = Templates(folder).keep(built.template, "trained", note).digest
+    note = f"{len(good)} of {format_count(len(runs), 'task')} of `{suite.name}`"
+    digest = Templates(folder).store(built.template, "trained", note).digest
     results = [each for _, each in compressed]
-    return Outcome(
+    return TrainingResult(
         digest, built.template, runs, sessions_found, sum(each.before for each in results), sum(each.after for each in results),
         _markers(results), built.left_out,
     )  # fmt: skip
 
 
-def _filters(suite: Suite, plan: Plan, strategy: str) -> dict[str, str]:
+def _filters(suite: Suite, plan: TrainingPlan, strategy: str) -> dict[str, str]:
     settings = {"suite": suite.name, "agent": plan.agent, "model": plan.model, "strategy": strategy}
     return {name: value for name, value in settings.items() if value}
 
 
-def _sessions_by_task(folder: str, suite: Suite, plan: Plan, state: State, good: list[Ran]) -> dict[str, list[str]]:
+def _sessions_by_task(
+    folder: str, suite: Suite, plan: TrainingPlan, state: TrainingState, good: list[TaskResult]
+) -> dict[str, list[str]]:
     """Read the transcripts of the runs into the archive; by task, the keys of its sessions."""
     files = sorted({path for each in good for path in each.files if os.path.exists(path)})
     sync(folder, files=[(plan.agent, path) for path in files])
@@ -209,42 +215,46 @@ def _sessions_by_task(folder: str, suite: Suite, plan: Plan, state: State, good:
         return {each.task: _task_sessions(connection, plan.agent, tasks[each.task], each, state) for each in good}
 
 
-def _task_sessions(connection: sqlite3.Connection, agent: str, task: Task, ran: Ran, state: State) -> list[str]:
+def _task_sessions(
+    connection: sqlite3.Connection, agent: str, task: Task, ran: TaskResult, state: TrainingState
+) -> list[str]:
     """The sessions of a task: by its own folder, else by the mark in the prompt."""
-    here = sessions(connection, Filter(agent=agent, project=ran.folder))
+    here = list_sessions(connection, SessionFilter(agent=agent, project=ran.folder))
     if here:
         return sorted(summary.key for summary in here)
-    wanted = mark(state.run, task)
+    wanted = training_mark(state.run, task)
     return sorted(
         summary.key
-        for summary in sessions(connection, Filter(agent=agent), _SEARCHED_SESSIONS)
+        for summary in list_sessions(connection, SessionFilter(agent=agent), _SEARCHED_SESSIONS)
         if not summary.project and summary.starter == "preheat" and _contains(connection, summary.key, wanted)
     )
 
 
 def _contains(connection: sqlite3.Connection, key: str, wanted: str) -> bool:
-    events = load(connection, key).events
+    events = load_session(connection, key).events
     return any(isinstance(event, UserMessage) and wanted in event.text for event in events)
 
 
-def _compress_sessions(folder: str, worked_in: dict[str, str], strategy: str) -> list[tuple[Trained, Compressed]]:
+def _compress_sessions(
+    folder: str, worked_in: dict[str, str], strategy: str
+) -> list[tuple[TrainedSession, Compressed]]:
     """The sessions, given with their folders, compressed."""
     found = []
     with closing(connect(folder)) as connection:
         for key, root in worked_in.items():
-            session = load(connection, key)
-            seen = seen_by_learners(session, assess(session).records, root)
+            session = load_session(connection, key)
+            seen = prepare_for_learners(session, assess(session).records, root)
             shorter = compress(session, strategy)
             calls = tuple((each.call, each.record) for each in seen.calls)
-            trained = Trained(seen.key, session, calls, seen.relative, shorter.session, shorter.calls)
+            trained = TrainedSession(seen.key, session, calls, seen.relative, shorter.session, shorter.calls)
             found.append((trained, shorter))
     return found
 
 
-def _markers(compressed: list[Compressed]) -> dict[Sort, Kept]:
-    found: dict[Sort, Kept] = {}
+def _markers(compressed: list[Compressed]) -> dict[MarkerKind, KeptCount]:
+    found: dict[MarkerKind, KeptCount] = {}
     for each in compressed:
         for sort, kept in each.markers.items():
-            before = found.get(sort, Kept(0, 0))
-            found[sort] = Kept(before.kept + kept.kept, before.total + kept.total)
+            before = found.get(sort, KeptCount(0, 0))
+            found[sort] = KeptCount(before.kept + kept.kept, before.total + kept.total)
     return found

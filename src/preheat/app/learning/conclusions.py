@@ -14,16 +14,16 @@ import msgspec
 
 from preheat.archive import lessons as stored
 from preheat.archive import notes
-from preheat.archive.lessons import Place
-from preheat.archive.writer import writing
-from preheat.lessons.learner import Learner, Noted
+from preheat.archive.lessons import ProjectFolder
+from preheat.archive.writer import write_transaction
+from preheat.lessons.learner import Learner, SessionNotes
 from preheat.model.lesson import Lesson
 
-EVERYWHERE = ""
+ALL_PROJECTS = ""
 """The name of the project that stands for all projects."""
 
 
-class Concluded(NamedTuple):
+class LearnerRun(NamedTuple):
     """What a learner did in a run."""
 
     learner: str
@@ -33,51 +33,51 @@ class Concluded(NamedTuple):
     """Sessions whose notes it read for that."""
 
 
-Revise = Callable[[Sequence[Lesson], Mapping[str, Sequence[Noted[object]]]], list[Lesson]]
+Weigh = Callable[[Sequence[Lesson], Mapping[str, Sequence[SessionNotes[object]]]], list[Lesson]]
 
 
-def conclude(
+def run_learners(
     connection: sqlite3.Connection,
     learners: Sequence[Learner],
-    places: Mapping[str, Place],
+    places: Mapping[str, ProjectFolder],
     on_project: Callable[[str, str], None] = lambda learner, project: None,
-) -> tuple[list[Concluded], set[str]]:
+) -> tuple[list[LearnerRun], set[str]]:
     """Run the learners where notes have changed; what each did, and the projects in which anything changed."""
-    digests = stored.seen_by(connection)
+    digests = stored.load_conclusion_versions(connection)
     changed: set[str] = set()
-    reports: list[Concluded] = []
+    reports: list[LearnerRun] = []
     for learner in learners:
         if learner.learn is None:
             continue
         projects = sessions = 0
         noted = _noted_projects(connection, learner, places)
         for project in {project for project, name in digests if name == learner.name} - {each[0] for each in noted}:
-            with writing(connection):
-                stored.drop_learning(connection, project, learner.name)
+            with write_transaction(connection):
+                stored.drop_conclusions(connection, project, learner.name)
             changed.add(project)
         for project, numbers, digest in noted:
             if digests.get((project, learner.name)) == (learner.version, digest):
                 continue
             on_project(learner.name, project)
             lessons = learner.learn(project, _load_notes(connection, learner, numbers, places))
-            with writing(connection):
-                stored.store_learning(connection, project, learner.name, learner.version, digest, lessons)
+            with write_transaction(connection):
+                stored.store_conclusions(connection, project, learner.name, learner.version, digest, lessons)
             changed.add(project)
             projects, sessions = projects + 1, sessions + len(numbers)
-        reports.append(Concluded(learner.name, projects, sessions))
+        reports.append(LearnerRun(learner.name, projects, sessions))
     return reports, changed
 
 
 def _noted_projects(
-    connection: sqlite3.Connection, learner: Learner, places: Mapping[str, Place]
+    connection: sqlite3.Connection, learner: Learner, places: Mapping[str, ProjectFolder]
 ) -> list[tuple[str, list[int], str]]:
     """By project: the sessions that a learner has notes of, and a digest of these notes."""
     numbers: defaultdict[str, list[int]] = defaultdict(list)
     stamps: defaultdict[str, list[str]] = defaultdict(list)
-    for folder, session, stamp, ended in notes.stamps(connection, learner.name):
+    for folder, session, stamp, ended in notes.load_note_stamps(connection, learner.name):
         name = places[folder].name if folder in places else ""
-        for project in {name, EVERYWHERE} if learner.general else {name}:
-            if project == EVERYWHERE and not learner.general:
+        for project in {name, ALL_PROJECTS} if learner.is_general else {name}:
+            if project == ALL_PROJECTS and not learner.is_general:
                 continue  # sessions without a project teach only general lessons
             numbers[project].append(session)
             stamps[project].append(f"{session} {stamp} {ended}\n")
@@ -88,12 +88,12 @@ def _noted_projects(
 
 
 def _load_notes(
-    connection: sqlite3.Connection, learner: Learner, sessions: Iterable[int], places: Mapping[str, Place]
-) -> list[Noted[object]]:
+    connection: sqlite3.Connection, learner: Learner, sessions: Iterable[int], places: Mapping[str, ProjectFolder]
+) -> list[SessionNotes[object]]:
     """A learner's notes in time order; sessions without a time come first."""
-    decoder = msgspec.msgpack.Decoder(learner.notes)
+    decoder = msgspec.msgpack.Decoder(learner.notes_type)
     found = [
-        Noted(
+        SessionNotes(
             page.session,
             page.agent,
             places[page.folder].name if page.folder in places else "",
@@ -101,44 +101,44 @@ def _load_notes(
             page.ended_at,
             decoder.decode(page.data),
         )
-        for page in notes.kept(connection, learner.name, sessions)
+        for page in notes.load_notes(connection, learner.name, sessions)
     ]
     return sorted(found, key=lambda each: (each.started_at or 0.0, each.session))
 
 
-def revise(
+def weigh_lessons(
     connection: sqlite3.Connection,
     learners: Sequence[Learner],
     projects: Iterable[str],
-    places: Mapping[str, Place],
-    how: Revise,
+    places: Mapping[str, ProjectFolder],
+    how: Weigh,
 ) -> None:
     """Weigh the lessons of all learners against each other, in each of these projects."""
     wanted = set(projects)
-    noted: defaultdict[str, dict[str, list[Noted[object]]]] = defaultdict(dict)
+    noted: defaultdict[str, dict[str, list[SessionNotes[object]]]] = defaultdict(dict)
     for learner in learners:
-        if wanted and learner.revise is not None and learner.notes is not None:
+        if wanted and learner.revise is not None and learner.notes_type is not None:
             for project, numbers, _ in _noted_projects(connection, learner, places):
                 if project in wanted:
                     noted[project][learner.name] = _load_notes(connection, learner, numbers, places)
     for project in sorted(wanted):
         # Before the lessons are read: lessons that come in meanwhile are weighed the next time.
-        state = stored.states(connection).get(project)
-        concluded = stored.learned(connection, project)
+        state = stored.conclusion_digests(connection).get(project)
+        concluded = stored.load_conclusions(connection, project)
         learner_of = {lesson.id: name for name, some in concluded.items() for lesson in some}
         revised: defaultdict[str, list[Lesson]] = defaultdict(list)
         for lesson in how([lesson for some in concluded.values() for lesson in some], noted[project]):
             revised[learner_of.get(lesson.id, "")].append(lesson)
-        with writing(connection):
+        with write_transaction(connection):
             stored.store_lessons(connection, project, revised)
-            stored.store_weighed(connection, project, state)
+            stored.store_weighed_digest(connection, project, state)
 
 
-def drop_gone(connection: sqlite3.Connection, places: Mapping[str, Place]) -> set[str]:
+def drop_unused_projects(connection: sqlite3.Connection, places: Mapping[str, ProjectFolder]) -> set[str]:
     """Delete the lessons of projects that no session belongs to any more; the names of these projects."""
-    known = {place.name for place in places.values()} | {EVERYWHERE}
-    dropped = {project for project, _ in stored.seen_by(connection)} - known
+    known = {place.name for place in places.values()} | {ALL_PROJECTS}
+    dropped = {project for project, _ in stored.load_conclusion_versions(connection)} - known
     if dropped:
-        with writing(connection):
-            stored.drop_projects(connection, dropped)
+        with write_transaction(connection):
+            stored.drop_project_lessons(connection, dropped)
     return dropped

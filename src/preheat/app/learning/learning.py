@@ -12,23 +12,23 @@ from contextlib import closing
 from typing import NamedTuple
 
 from preheat.app.analysis.assessment import assess
-from preheat.app.analysis.one_pass import analyse_archive, seen_by_learners
-from preheat.app.experiments.state import exposures
-from preheat.app.experiments.withdrawal import left_alone, withdraw
-from preheat.app.learning.conclusions import EVERYWHERE, Concluded, conclude, drop_gone, revise
-from preheat.app.projects import projects
-from preheat.app.sessions.archive import load
+from preheat.app.analysis.one_pass import analyse_archive, prepare_for_learners
+from preheat.app.experiments.state import load_exposures
+from preheat.app.experiments.withdrawal import items_brought_back, withdraw
+from preheat.app.learning.conclusions import ALL_PROJECTS, LearnerRun, drop_unused_projects, run_learners, weigh_lessons
+from preheat.app.projects import projects_by_folder
+from preheat.app.sessions.archive import load_session
 from preheat.archive import lessons as stored
 from preheat.archive import notes
-from preheat.archive.analyses import mark_learned, unlearned
-from preheat.archive.connect import connect, unusable
-from preheat.archive.lessons import Place
-from preheat.archive.writer import writing
-from preheat.ingest.rereading import Unreadable
-from preheat.lessons.effectiveness import effects as measure_effects
-from preheat.lessons.learner import Learner, Noted
-from preheat.lessons.learners import LEARNERS, revised
-from preheat.model.exposure import Effect
+from preheat.archive.analyses import find_unlearned, mark_learned
+from preheat.archive.connect import connect, explain_database_error
+from preheat.archive.lessons import ProjectFolder
+from preheat.archive.writer import write_transaction
+from preheat.ingest.rereading import UnreadableSession
+from preheat.lessons.effectiveness import estimate_effects as measure_effects
+from preheat.lessons.learner import Learner, SessionNotes
+from preheat.lessons.learners import LEARNERS, revise_lessons
+from preheat.model.exposure import ExposureEffect
 from preheat.model.lesson import Lesson
 from preheat.model.profile import SessionProfile
 from preheat.model.progress import SILENT, Progress
@@ -41,7 +41,7 @@ _TOKENS_PER_SECOND = 30
 """The tokens that a lost second counts as: about what a model writes in a second."""
 
 
-class TaskReport(NamedTuple):
+class LearnerReport(NamedTuple):
     """What one learner did."""
 
     name: str
@@ -61,12 +61,12 @@ class LearnReport(NamedTuple):
     """Sessions that are new or changed since they were last learned from."""
     projects: int
     """Projects in which anything changed."""
-    tasks: list[TaskReport]
+    tasks: list[LearnerReport]
     mistakes: list[Lesson]
     """The most expensive repeated mistakes, with the repair where one is known."""
-    failures: list[Unreadable]
+    failures: list[UnreadableSession]
     seconds: float
-    proof: tuple[str, ...] = ()
+    withdrawals: tuple[str, ...] = ()
     """What was withdrawn because experiments show that it does not help, and pinned items that do not help."""
 
 
@@ -82,10 +82,10 @@ def learn(folder: str, tasks: tuple[str, ...] = (), progress: Progress = SILENT)
     chosen = [learner for learner in LEARNERS if not tasks or learner.name in tasks]
     connection = connect(folder)
     try:
-        done = _run_learners(connection, chosen, progress, left_alone(folder))
+        done = _run_learners(connection, chosen, progress, items_brought_back(folder))
         proof = _withdraw(folder, connection)
     except sqlite3.DatabaseError as error:
-        raise unusable(archive_path(folder), error) from error
+        raise explain_database_error(archive_path(folder), error) from error
     finally:
         progress.end()
         connection.close()
@@ -99,12 +99,12 @@ def _withdraw(folder: str, connection: sqlite3.Connection) -> tuple[str, ...]:
     return (*found.lines, *found.warnings)
 
 
-class Learned(NamedTuple):
+class LearningResult(NamedTuple):
     """The result of a run of the learners."""
 
     sessions: int
     projects: int
-    tasks: list[TaskReport]
+    tasks: list[LearnerReport]
     mistakes: list[Lesson]
 
 
@@ -118,45 +118,47 @@ def _cost_order(lesson: Lesson) -> tuple[float, str]:
 
 def _run_learners(
     connection: sqlite3.Connection, chosen: list[Learner], progress: Progress, brought_back: frozenset[str]
-) -> Learned:
-    places = projects(notes.folders(connection))
-    if {place.folder: place for place in stored.places(connection)} != places:
-        with writing(connection):
-            stored.store_places(connection, places.values())
-    new = unlearned(connection)
+) -> LearningResult:
+    places = projects_by_folder(notes.count_sessions_by_folder(connection))
+    if {place.folder: place for place in stored.load_project_folders(connection)} != places:
+        with write_transaction(connection):
+            stored.store_project_folders(connection, places.values())
+    new = find_unlearned(connection)
     concluded, changed = _conclude_and_weigh(connection, chosen, places, progress, brought_back)
     if new:
-        with writing(connection):
+        with write_transaction(connection):
             mark_learned(connection, new)
-    known = stored.by_learner(connection)
+    known = stored.lessons_by_learner(connection)
     by_name = {each.learner: each for each in concluded}
     reports = []
     for learner in chosen:
         lessons_found = known.get(learner.name, [])
         report = by_name.get(learner.name)
-        if learner.weighs:
+        if learner.is_reviewer:
             lessons_found = [lesson for some in known.values() for lesson in some]
-        line = learner.says(lessons_found) if learner.says is not None else ""
+        line = learner.describe(lessons_found) if learner.describe is not None else ""
         active = sum(lesson.status == "active" for lesson in lessons_found)
         reports.append(
-            TaskReport(learner.name, line, report.projects if report else 0, report.sessions if report else 0, active)
+            LearnerReport(
+                learner.name, line, report.projects if report else 0, report.sessions if report else 0, active
+            )
         )
     mistakes = sorted((lesson for some in known.values() for lesson in some if _is_mistake(lesson)), key=_cost_order)
-    return Learned(len(new), len(changed), reports, mistakes[:_MOST_MISTAKES])
+    return LearningResult(len(new), len(changed), reports, mistakes[:_MOST_MISTAKES])
 
 
 def _conclude_and_weigh(
     connection: sqlite3.Connection,
     chosen: list[Learner],
-    places: Mapping[str, Place],
+    places: Mapping[str, ProjectFolder],
     progress: Progress,
     brought_back: frozenset[str],
-) -> tuple[list[Concluded], set[str]]:
+) -> tuple[list[LearnerRun], set[str]]:
     """Run the learners and weigh their lessons; what each did, and the projects in which anything changed. Lessons that a person
     brought back (`wanted`) are weighed without their measured effects."""
     measured = _measured_effects(connection)
     effects = [each for each in measured if each.item not in brought_back]
-    reports: list[Concluded] = []
+    reports: list[LearnerRun] = []
     all_changed: set[str] = set()
 
     def show_project(learner: str, project: str) -> None:
@@ -164,30 +166,36 @@ def _conclude_and_weigh(
 
     progress.begin("Concluding", len(chosen))
     for round_number in range(_ROUNDS):
-        concluded, changed = conclude(connection, chosen, places, show_project)
-        changed -= drop_gone(connection, places)
-        changed |= stored.unweighed(connection)  # a run that was killed may have stored lessons without weighing them
+        concluded, changed = run_learners(connection, chosen, places, show_project)
+        changed -= drop_unused_projects(connection, places)
+        changed |= stored.find_outdated_projects(
+            connection
+        )  # a run that was killed may have stored lessons without weighing them
         if measured and not round_number:  # measured effects may concern any lesson
-            changed = {place.name for place in places.values()} | {EVERYWHERE}
-        revise(connection, LEARNERS, changed, places, lambda lessons, noted: revised(lessons, effects, noted))
+            changed = {place.name for place in places.values()} | {ALL_PROJECTS}
+        weigh_lessons(
+            connection, LEARNERS, changed, places, lambda lessons, noted: revise_lessons(lessons, effects, noted)
+        )
         reports, all_changed = reports or concluded, all_changed | changed
         if not changed:
             break
     return reports, all_changed
 
 
-def _measured_effects(connection: sqlite3.Connection) -> list[Effect]:
+def _measured_effects(connection: sqlite3.Connection) -> list[ExposureEffect]:
     """The effects of items that were assigned at random."""
-    assigned = exposures(connection)
+    assigned = load_exposures(connection)
     return (
-        measure_effects(assigned, stored.measured(connection, {exposure.session for exposure in assigned}))
+        measure_effects(
+            assigned, stored.load_measured_sessions(connection, {exposure.session for exposure in assigned})
+        )
         if assigned
         else []
     )
 
 
 # Learning from chosen sessions only.
-class Study(NamedTuple):
+class SelectedLessons(NamedTuple):
     """The lessons of chosen sessions alone."""
 
     project: str
@@ -197,29 +205,29 @@ class Study(NamedTuple):
     profiles: dict[str, SessionProfile]
 
 
-def study(folder: str, keys: Iterable[str]) -> Study:
+def learn_from(folder: str, keys: Iterable[str]) -> SelectedLessons:
     """Learn from exactly these sessions, without storing anything."""
     profiles: dict[str, SessionProfile] = {}
-    pages: dict[str, list[Noted[object]]] = {learner.name: [] for learner in LEARNERS}
+    pages: dict[str, list[SessionNotes[object]]] = {learner.name: [] for learner in LEARNERS}
     project_counts: Counter[str] = Counter()
     with closing(connect(folder)) as connection:
-        places = projects(notes.folders(connection))
+        places = projects_by_folder(notes.count_sessions_by_folder(connection))
         for key in keys:
-            session = load(connection, key)
-            place = places.get(session.project) or Place(session.project, "", "")
+            session = load_session(connection, key)
+            place = places.get(session.project) or ProjectFolder(session.project, "", "")
             assessed = assess(session)
-            seen = seen_by_learners(session, assessed.records, place.root)
+            seen = prepare_for_learners(session, assessed.records, place.root)
             profiles[key] = assessed.profile
             project_counts[place.name] += 1
             for learner in LEARNERS:
-                taken = learner.note(seen) if learner.note is not None else None
+                taken = learner.take_notes(seen) if learner.take_notes is not None else None
                 if taken is not None:
                     heading = (key, session.agent, place.name, session.started_at, session.ended_at)
-                    pages[learner.name].append(Noted(*heading, taken))
+                    pages[learner.name].append(SessionNotes(*heading, taken))
     project = min(project_counts, key=lambda name: (-project_counts[name], name)) if project_counts else ""
     lessons: list[Lesson] = []
     for learner in LEARNERS:
         pages[learner.name].sort(key=lambda each: (each.started_at or 0.0, each.session))
         if learner.learn is not None and pages[learner.name]:
             lessons += learner.learn(project or "here", pages[learner.name])
-    return Study(project, revised(lessons, [], pages), profiles)
+    return SelectedLessons(project, revise_lessons(lessons, [], pages), profiles)

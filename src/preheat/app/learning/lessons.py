@@ -8,17 +8,17 @@ import time
 from contextlib import closing
 from typing import NamedTuple
 
-from preheat.amounts import counted
+from preheat.amounts import format_count
 from preheat.app.experiments.withdrawal import bring_back
-from preheat.app.projects import project_named
+from preheat.app.projects import require_project
 from preheat.archive import lessons as stored
 from preheat.archive.connect import connect
 from preheat.errors import NotFound, UserError
-from preheat.model.lesson import Approval, Lesson, Mark, Marked
+from preheat.model.lesson import Approval, Lesson, LessonMark, MarkKind
 from preheat.state import approvals, marks
 from preheat.state.connect import reading, writing
 
-__all__ = ["Lessons", "Mark", "Marked", "MarkedLesson"]
+__all__ = ["LessonMark", "Lessons", "MarkKind", "MarkedLesson"]
 
 
 class MarkedLesson(NamedTuple):
@@ -38,8 +38,8 @@ class Lessons:
     def lessons(self, project: str | None = None) -> list[Lesson]:
         """Lessons, the best first: all, or those of a project (name or folder) and the general ones."""
         with closing(connect(self._folder)) as connection:
-            names = None if project is None else ("", project_named(connection, project))
-            return stored.lessons(connection, names)
+            names = None if project is None else ("", require_project(connection, project))
+            return stored.load_lessons(connection, names)
 
     def find(self, name: str) -> Lesson:
         """A lesson by its id or the beginning of it. Raises NotFound."""
@@ -47,12 +47,12 @@ class Lessons:
             return _find(connection, name)
 
     # Marks and approvals.
-    def marks(self) -> dict[str, Marked]:
+    def marks(self) -> dict[str, LessonMark]:
         """The mark of each lesson that has one, by its id."""
         with reading(self._folder) as state:
             return marks.marks(state)
 
-    def mark(self, name: str, mark: Mark | None, why: str = "") -> MarkedLesson:
+    def mark(self, name: str, mark: MarkKind | None, why: str = "") -> MarkedLesson:
         """Pin or retire a lesson by its id or the beginning of it; None removes the mark. Unless it is retired, a lesson that an
         experiment withdrew is brought back. Raises NotFound."""
         found = self.find(name)
@@ -62,7 +62,7 @@ class Lessons:
             )
         before = self.marks().get(found.id)
         with writing(self._folder) as state:
-            marks.mark(state, found.id, mark, why, time.time())
+            marks.set_mark(state, found.id, mark, why, time.time())
         if mark != "retired":
             bring_back(self._folder, found.id)
         return MarkedLesson(self.find(found.id), before is not None)
@@ -84,10 +84,12 @@ class Lessons:
 
 
 def _find(connection: sqlite3.Connection, name: str) -> Lesson:
-    found = [each for each in stored.lessons(connection) if each.id.startswith(name)]
+    found = [each for each in stored.load_lessons(connection) if each.id.startswith(name)]
     exact = [each for each in found if each.id == name]
     if len(exact or found) == 1:
         return (exact or found)[0]
     if found:
-        raise NotFound(f"`{name}` begins {counted(len(found), 'lesson')}: {', '.join(each.id for each in found[:6])}")
+        raise NotFound(
+            f"`{name}` begins {format_count(len(found), 'lesson')}: {', '.join(each.id for each in found[:6])}"
+        )
     raise NotFound(f"no lesson `{name}`; `preheat lessons list --all` shows them with their ids")

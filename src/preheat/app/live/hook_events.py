@@ -11,37 +11,37 @@ from inspect import signature
 from typing import Any
 
 from preheat.agents import AGENTS, dialect_of
-from preheat.agents.tool_names import kind_of as kind_by_name
-from preheat.live.events import asked, called
-from preheat.model.live import Began, Called, Compacted, Ended, HookEvent, LiveEvent, Stopped
+from preheat.agents.tool_names import kind_by_name as kind_by_name
+from preheat.live.events import call_event, prompt_event
+from preheat.model.live import CallEvent, CompactionEvent, EndEvent, HookEvent, LiveEvent, StartEvent, StopEvent
 from preheat.model.outcome import Outcome
 from preheat.model.session import Session, ToolCall, ToolKind, ToolResult
 from preheat.outcomes import judge
 from preheat.profiles.bookkeeping import is_bookkeeping
 
 
-def from_hook(event: HookEvent, root: str = "") -> list[LiveEvent]:
+def live_events(event: HookEvent, root: str = "") -> list[LiveEvent]:
     """The live events of a hook event; none for a call that is about to be made or a subagent's event. `root` is the project."""
     at = event.at
     if event.subagent:
         return []
     if event.name in ("after_tool", "tool_failed"):
         is_note = not event.tool or is_bookkeeping(event.tool, tool_kind(event))
-        return [] if is_note else [called_by_hook(event, root)]
+        return [] if is_note else [judge_call(event, root)]
     if event.name == "session_start":
-        start = Began(at=at, source=event.source or "startup")
+        start = StartEvent(at=at, source=event.source or "startup")
         # Some programs send the start with the first prompt.
-        return [start, asked(event.prompt, at, root, event.cwd)] if event.prompt.strip() else [start]
+        return [start, prompt_event(event.prompt, at, root, event.cwd)] if event.prompt.strip() else [start]
     if event.name == "prompt":
-        return [asked(event.prompt, at, root, event.cwd)] if event.prompt.strip() else []
+        return [prompt_event(event.prompt, at, root, event.cwd)] if event.prompt.strip() else []
     if event.name in ("before_compaction", "after_compaction"):  # some programs send only one of them; two do no harm
-        return [Compacted(at=at)]
+        return [CompactionEvent(at=at)]
     if event.name == "stop":
-        return [Stopped(at=at)]
-    return [Ended(at=at)] if event.name == "session_end" else []
+        return [StopEvent(at=at)]
+    return [EndEvent(at=at)] if event.name == "session_end" else []
 
 
-def called_by_hook(event: HookEvent, root: str = "") -> Called:
+def judge_call(event: HookEvent, root: str = "") -> CallEvent:
     """The call of a hook event, judged as it would be in its transcript."""
     call = ToolCall(
         line=1,
@@ -70,7 +70,7 @@ def called_by_hook(event: HookEvent, root: str = "") -> Called:
     else:
         alone = Session(agent=event.agent, id=event.session, events=(call,) if result is None else (call, result))
         (outcome,) = judge(alone, dialect_of(event.agent))
-    return called(call, result, outcome, root=root, folder=event.cwd)
+    return call_event(call, result, outcome, root=root, folder=event.cwd)
 
 
 def tool_kind(event: HookEvent) -> ToolKind:

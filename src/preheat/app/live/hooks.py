@@ -10,40 +10,40 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from preheat.agents import HOOKED, LIVE, dialect_of, hooks_of, reader_of
+from preheat.agents import LIVE, WITH_HOOKS, dialect_of, hooks_of, reader_of
 from preheat.agents.reader import Parser
 from preheat.agents.sources import read as sessions_in
 from preheat.agents.sources import read_part as session_in
 from preheat.app.analysis.scorecard import score_session
-from preheat.app.context.provisioning import note_use, provision, render
-from preheat.app.experiments.assignment import Proving
-from preheat.app.live.advice import before, known_in, step
-from preheat.app.live.hook_events import from_hook, tool_kind
-from preheat.app.live.outputs import shortened
-from preheat.app.live.running import LiveState, Running, apply_entry
-from preheat.app.live.settings import NOTHING_MORE, choices_in, thresholds_in
-from preheat.app.projects import project_named, repository_of
+from preheat.app.context.provisioning import provision, record_use, render
+from preheat.app.experiments.assignment import Assigner
+from preheat.app.live.advice import advise_before_call, load_known_mistakes, step
+from preheat.app.live.hook_events import live_events, tool_kind
+from preheat.app.live.outputs import shorten_output
+from preheat.app.live.running import LiveState, RunningSession, apply_entry
+from preheat.app.live.settings import NO_ACTIONS, load_actions, load_thresholds
+from preheat.app.projects import find_repository, require_project
 from preheat.archive.connect import connect
-from preheat.commands import text_of, understand
+from preheat.commands import command_text, understand
 from preheat.errors import NotFound, PreheatError, UserError
 from preheat.ingest.redact import redact
 from preheat.lessons.projects import root_of
-from preheat.live.events import called
-from preheat.live.known import NOTHING, Known
-from preheat.live.progress import words as resume_words
+from preheat.live.events import call_event
+from preheat.live.known import NO_KNOWN_MISTAKES, KnownMistakes
+from preheat.live.progress import describe_progress as resume_words
 from preheat.live.safety import Severity, check_call, matcher, refusal
-from preheat.live.scorecard import in_a_line
+from preheat.live.scorecard import summarise_scorecard
 from preheat.live.thresholds import DEFAULTS
-from preheat.model.experiment import AdviceLot, Assignment, Lot
-from preheat.model.journal import Entry
-from preheat.model.live import Advisory, Called, HookAnswer, HookEvent, LiveEvent, Phase
+from preheat.model.experiment import AdviceAssignment, Assignment, AssignmentRecord
+from preheat.model.journal import JournalEntry
+from preheat.model.live import Advisory, CallEvent, HookAnswer, HookEvent, LiveEvent, Phase
 from preheat.model.session import Session, ToolCall, ToolResult
 from preheat.outcomes import judge
 from preheat.settings import archive_path
 from preheat.state.connect import reading
-from preheat.state.marks import stamp as stamp_of_marks
+from preheat.state.marks import marks_stamp as stamp_of_marks
 
-__all__ = ["Given", "Hooks", "LiveState", "Parser"]
+__all__ = ["HandedContext", "Hooks", "LiveState", "Parser"]
 
 _MOST_FOLDERS = 200
 """The number of folders whose known mistakes are cached."""
@@ -51,22 +51,22 @@ _LARGEST_SCORED = 3_000_000
 """The largest transcript, in bytes, that is scored at the end of a session."""
 
 
-class Given(NamedTuple):
+class HandedContext(NamedTuple):
     """A context as it is handed out."""
 
     id: str
     text: str
     messages: tuple[dict[str, Any], ...] = ()
     """Instead of the text, if the person wants messages and the program takes them."""
-    lots: tuple[Lot, ...] = ()
+    records: tuple[AssignmentRecord, ...] = ()
     """Records of assignments, to be stored before anything is handed out."""
 
 
-class Folder(NamedTuple):
+class FolderKnowledge(NamedTuple):
     """What is known of the folder that a session works in."""
 
     root: str
-    known: Known
+    known: KnownMistakes
     stamp: tuple[float, ...] = ()
     """When the archive's file and log had last changed, and a stamp of the marks on lessons."""
 
@@ -77,19 +77,19 @@ class Hooks:
     def __init__(self, folder: str) -> None:
         self._folder = folder
         try:
-            self.thresholds = thresholds_in(folder)
+            self.thresholds = load_thresholds(folder)
         except UserError:  # reported by `preheat doctor`, not to the agent
             self.thresholds = DEFAULTS
         try:
-            self.choices = choices_in(folder)
+            self.choices = load_actions(folder)
         except UserError:
-            self.choices = NOTHING_MORE
+            self.choices = NO_ACTIONS
         self._refused_severity: Severity | None = None if self.choices.block == "never" else self.choices.block
         if self._refused_severity is not None:
             matcher()  # compiling its patterns takes longer than a hook may
-        self._folders: dict[str, Folder] = {}
-        self._assigner = Proving(folder)
-        for agent in HOOKED:
+        self._folders: dict[str, FolderKnowledge] = {}
+        self._assigner = Assigner(folder)
+        for agent in WITH_HOOKS:
             hooks_of(agent)
             dialect_of(agent)
 
@@ -105,29 +105,29 @@ class Hooks:
         return (hooks.write(event, answer) if hooks is not None else None) or b""
 
     # Live events and advice.
-    def events(self, event: HookEvent) -> list[LiveEvent]:
+    def live_events(self, event: HookEvent) -> list[LiveEvent]:
         """The live events of a hook event."""
-        return from_hook(event, self._folder_at(event.cwd).root)
+        return live_events(event, self._folder_at(event.cwd).root)
 
     def step(self, state: LiveState, event: LiveEvent, hook: HookEvent) -> tuple[LiveState, Advisory | None]:
         """The state after a live event, and the advisory that it causes."""
         return step(state, event, self._folder_at(hook.cwd).known, self.thresholds, hook.agent)
 
-    def before(self, state: LiveState, hook: HookEvent) -> Advisory | None:
+    def advise_before_call(self, state: LiveState, hook: HookEvent) -> Advisory | None:
         """The advisory on a call that is about to be made."""
-        return before(state, hook, self._folder_at(hook.cwd).known, self.thresholds)
+        return advise_before_call(state, hook, self._folder_at(hook.cwd).known, self.thresholds)
 
-    def called(self, agent: str, call: ToolCall, result: ToolResult, cwd: str) -> Called | None:
+    def judge_call(self, agent: str, call: ToolCall, result: ToolResult, cwd: str) -> CallEvent | None:
         """A call from a transcript as a live event."""
         (outcome,) = judge(Session(agent=agent, id="", events=(call, result)), dialect_of(agent))
-        return called(call, result, outcome, root=self._folder_at(cwd).root, folder=cwd)
+        return call_event(call, result, outcome, root=self._folder_at(cwd).root, folder=cwd)
 
-    def apply(self, running: Running, entry: Entry, folded: LiveState | None = None) -> Running:
+    def apply(self, running: RunningSession, entry: JournalEntry, folded: LiveState | None = None) -> RunningSession:
         """A session after an entry of the journal; `folded` is its state then, if it is already known."""
         return apply_entry(running, entry, self.thresholds, folded)
 
     # Progress and transcripts.
-    def resume_packet(self, running: Running) -> str:
+    def resume_packet(self, running: RunningSession) -> str:
         """What a session should still know after a compaction; empty if there is nothing."""
         return resume_words(running.progress)
 
@@ -146,16 +146,16 @@ class Hooks:
         call = ToolCall(line=1, call_id=event.call_id, tool=event.tool, kind=tool_kind(event), input=event.arguments)
         return refusal(check_call(call, unsaved=unsaved), self._refused_severity)
 
-    def output(self, event: HookEvent, phase: Phase) -> str | None:
+    def shorten_output(self, event: HookEvent, phase: Phase) -> str | None:
         """A command's output in short; None if it stays as it is."""
         printed = event.result if event.printed is None else event.printed
         if not (self.choices.shorten_output and printed) or tool_kind(event) != "shell":
             return None
-        if _asks_for_all(text_of(event.arguments)):
+        if _asks_for_all(command_text(event.arguments)):
             return None
-        return shortened(printed, event.exit_code, phase, self.thresholds, self._folder)
+        return shorten_output(printed, event.exit_code, phase, self.thresholds, self._folder)
 
-    def scored(self, event: HookEvent) -> str:
+    def describe_score(self, event: HookEvent) -> str:
         """The scores of a session, in a line; empty if its transcript is too long or cannot be read. Slow."""
         reader = reader_of(event.agent)
         try:
@@ -169,30 +169,30 @@ class Hooks:
             return ""
         for session in sessions:
             if session.id == event.session:
-                scores = in_a_line(score_session(session, self.thresholds, self._folder_at(event.cwd).root))
+                scores = summarise_scorecard(score_session(session, self.thresholds, self._folder_at(event.cwd).root))
                 return f"Preheat: this session scored {scores}." if scores else ""
         return ""
 
     # Known mistakes and contexts.
-    def _folder_at(self, cwd: str) -> Folder:
-        return self._folders.get(cwd) or Folder(cwd, NOTHING)
+    def _folder_at(self, cwd: str) -> FolderKnowledge:
+        return self._folders.get(cwd) or FolderKnowledge(cwd, NO_KNOWN_MISTAKES)
 
-    def prepared(self, cwd: str) -> bool:
+    def is_prepared(self, cwd: str) -> bool:
         """Whether the known mistakes of a folder have been loaded."""
         return cwd in self._folders
 
-    def prepare(self, cwd: str) -> None:
+    def prepare_folder(self, cwd: str) -> None:
         """Load the known mistakes of a folder; none if the archive cannot be read. Slow."""
-        root = root_of(cwd, repository_of) or cwd
-        known, stamp = NOTHING, self._stamp()
+        root = root_of(cwd, find_repository) or cwd
+        known, stamp = NO_KNOWN_MISTAKES, self._stamp()
         if os.path.exists(archive_path(self._folder)):
             try:
                 known = self._load_known(cwd)
             except PreheatError:
-                known = NOTHING
+                known = NO_KNOWN_MISTAKES
         while len(self._folders) >= _MOST_FOLDERS:
             del self._folders[next(iter(self._folders))]
-        self._folders[cwd] = Folder(root, known, stamp)
+        self._folders[cwd] = FolderKnowledge(root, known, stamp)
 
     def _stamp(self) -> tuple[float, ...]:
         path = archive_path(self._folder)
@@ -201,27 +201,27 @@ class Hooks:
             marks = stamp_of_marks(state)
         return _changed_at(path), _changed_at(f"{path}-wal"), *marks
 
-    def _load_known(self, cwd: str) -> Known:
+    def _load_known(self, cwd: str) -> KnownMistakes:
         connection = connect(self._folder)
         try:
             try:
-                project = project_named(connection, cwd) if cwd else ""
+                project = require_project(connection, cwd) if cwd else ""
             except NotFound:
                 project = ""
-            return known_in(connection, project, time.time())
+            return load_known_mistakes(connection, project, time.time())
         finally:
             connection.close()
 
-    def forget(self) -> None:
+    def clear_folders(self) -> None:
         """Drop everything that was loaded, because new lessons were learned."""
         self._folders.clear()
 
-    def context(self, event: HookEvent, task: str) -> Given | None:
+    def choose_context(self, event: HookEvent, task: str) -> HandedContext | None:
         """The context of a session at its start. Slow."""
         if self._folder_at(event.cwd).stamp != self._stamp():  # lessons may have been learned or marked since
-            self.prepare(event.cwd)
+            self.prepare_folder(event.cwd)
         form = self._message_format(event.agent)
-        template = self._assigner.template(event)
+        template = self._assigner.template_for(event)
         try:
             chosen = provision(
                 self._folder,
@@ -235,34 +235,34 @@ class Hooks:
             )
         except NotFound:  # no session ran here before: general lessons
             chosen = provision(self._folder, task, agent=event.agent, template=template, examples=bool(form))
-        chosen, replacement, records = self._assigner.deal(event, chosen)
+        chosen, replacement, records = self._assigner.treat(event, chosen)
         if replacement is not None:
-            return Given(chosen.id if replacement else "", replacement, lots=records)
+            return HandedContext(chosen.id if replacement else "", replacement, records=records)
         if not chosen.items and not chosen.addendum:
-            return Given("", "", lots=records) if records else None
+            return HandedContext("", "", records=records) if records else None
         with suppress(UserError, OSError):  # a session must not fail because of this record
-            note_use(self._folder, chosen, time.time())
+            record_use(self._folder, chosen, time.time())
         if form:
-            return Given(chosen.id, "", tuple(render(chosen, form).document), records)
-        return Given(chosen.id, render(chosen).text, lots=records)
+            return HandedContext(chosen.id, "", tuple(render(chosen, form).document), records)
+        return HandedContext(chosen.id, render(chosen).text, records=records)
 
     # Assignment.
-    def assign(self, event: HookEvent, known: Assignment | None, begun: bool) -> Assignment | None:
+    def assign_session(self, event: HookEvent, known: Assignment | None, begun: bool) -> Assignment | None:
         """The assignment of a session that starts; None if nothing is assigned. `known` is the one that it or its parent has."""
         return self._assigner.assign(event, known, begun)
 
-    def lot(self, event: HookEvent, advisory: Advisory, root: str) -> AdviceLot | None:
+    def assign_advice(self, event: HookEvent, advisory: Advisory, root: str) -> AdviceAssignment | None:
         """Whether an advisory is sent, by assignment; None if nothing is assigned: then it is sent."""
-        return self._assigner.advice(event, advisory, root)
+        return self._assigner.assign_advice(event, advisory, root)
 
-    def keep_lots(self, lots: Sequence[Lot]) -> None:
+    def store_assignments(self, lots: Sequence[AssignmentRecord]) -> None:
         """Store records of assignments; those that are stored already stay. Raises OSError."""
-        self._assigner.keep(lots)
+        self._assigner.store(lots)
 
     def _message_format(self, agent: str) -> str:
         """The format for a context in messages; empty if the program takes none, or the person did not ask for messages."""
         hooks = hooks_of(agent)
-        return hooks.seeds if hooks is not None and self.choices.start_as == "messages" else ""
+        return hooks.message_format if hooks is not None and self.choices.start_as == "messages" else ""
 
 
 def _changed_at(path: str) -> float:

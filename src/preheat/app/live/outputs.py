@@ -10,7 +10,7 @@ import time
 import zstandard
 
 from preheat.errors import NotFound
-from preheat.files import write_whole
+from preheat.files import write_atomically
 from preheat.ingest.redact import redact
 from preheat.live.shorten import output_id, shorten
 from preheat.live.thresholds import DEFAULTS, Thresholds
@@ -27,7 +27,7 @@ LONGEST = 5_000_000
 _ID = re.compile(r"[0-9a-f]{12}")
 
 
-def shortened(
+def shorten_output(
     text: str, exit_code: int | None, phase: Phase, thresholds: Thresholds = DEFAULTS, folder: str | None = None
 ) -> str | None:
     """An output in short, after its full text was stored; None if it stays as it is."""
@@ -37,25 +37,25 @@ def shortened(
     if not found.id:
         return None
     try:
-        keep_output(text, folder)
+        store_output(text, folder)
     except OSError:
         return None
     return found.text
 
 
-def keep_output(text: str, folder: str | None = None) -> str:
+def store_output(text: str, folder: str | None = None) -> str:
     """Store the full text of an output, with secrets redacted; its id. Raises OSError."""
     place = os.path.join(folder or data_folder(), FOLDER)
     name = output_id(text)
     path = os.path.join(place, f"{name}.zst")
     data, _ = redact(text.encode("utf-8", "surrogatepass"))
     packed = zstandard.ZstdCompressor(level=3, write_checksum=True).compress(data)
-    write_whole(path, packed, make_folders=True)
+    write_atomically(path, packed, make_folders=True)
     _make_room(place, time.time())
     return name
 
 
-def kept_output(name: str, folder: str | None = None) -> bytes:
+def read_output(name: str, folder: str | None = None) -> bytes:
     """The full text of an output by its id."""
     if not _ID.fullmatch(name):
         raise NotFound(

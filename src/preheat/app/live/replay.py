@@ -6,20 +6,20 @@ Knows neither the archive nor how it is shown.
 import msgspec
 
 from preheat.app.analysis.assessment import assess
-from preheat.app.live.advice import advisory_of, step
+from preheat.app.live.advice import advisory_for_mistake, step
 from preheat.errors import UserError
-from preheat.live.advise import told
+from preheat.live.advise import record_advice
 from preheat.live.events import events_of
 from preheat.live.fold import readings
-from preheat.live.known import NOTHING, Known
-from preheat.live.mistake import about_to
+from preheat.live.known import NO_KNOWN_MISTAKES, KnownMistakes
+from preheat.live.mistake import read_planned_command
 from preheat.live.state import START
 from preheat.live.thresholds import DEFAULTS, Thresholds
-from preheat.model.live import Advisory, Called, LiveEvent, Phase, Reading
+from preheat.model.live import Advisory, CallEvent, LiveEvent, Phase, SignalReading
 from preheat.model.session import Session
 
 
-class Moment(msgspec.Struct, frozen=True, kw_only=True):
+class ReplayMoment(msgspec.Struct, frozen=True, kw_only=True):
     """One event of a session, with the signals and advisories after it."""
 
     event: LiveEvent
@@ -27,7 +27,7 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True):
     phase: Phase
     reason: str = ""
     """Why the phase changed; empty if it did not."""
-    readings: tuple[Reading, ...] = ()
+    readings: tuple[SignalReading, ...] = ()
     """Every signal after the event."""
     advisories: tuple[Advisory, ...] = ()
     """At most two: one before a call, one after it."""
@@ -40,7 +40,7 @@ class Timeline(msgspec.Struct, frozen=True, kw_only=True):
     agent: str
     project: str
     turns: int
-    moments: tuple[Moment, ...]
+    moments: tuple[ReplayMoment, ...]
 
     @property
     def advisories(self) -> list[Advisory]:
@@ -56,13 +56,13 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     """The turns of the whole session."""
     phase: Phase
     event: LiveEvent
-    readings: tuple[Reading, ...]
+    readings: tuple[SignalReading, ...]
     advisories: tuple[Advisory, ...]
 
 
-def watch(
+def replay(
     session: Session,
-    known: Known = NOTHING,
+    known: KnownMistakes = NO_KNOWN_MISTAKES,
     thresholds: Thresholds = DEFAULTS,
     *,
     root: str = "",
@@ -70,21 +70,23 @@ def watch(
 ) -> Timeline:
     """Replay a session from its beginning, as if hooks had sent its events."""
     state = START
-    moments: list[Moment] = []
+    moments: list[ReplayMoment] = []
     for event in events_of(session, assess(session).records, root, finished=finished):
         advisories: list[Advisory] = []
-        if isinstance(event, Called) and event.kind == "shell":
-            warning = advisory_of(state, about_to(state.mistake, known, event.summary, session.agent), thresholds)
+        if isinstance(event, CallEvent) and event.kind == "shell":
+            warning = advisory_for_mistake(
+                state, read_planned_command(state.mistake, known, event.summary, session.agent), thresholds
+            )
             if warning is not None:
                 advisories.append(warning)
-                state = told(state, warning)
+                state = record_advice(state, warning)
         phase = state.phase.phase
         state, advisory = step(state, event, known, thresholds, session.agent)
         if advisory is not None:
             advisories.append(advisory)
         now = state.phase
         moments.append(
-            Moment(
+            ReplayMoment(
                 event=event,
                 turn=state.turn,
                 phase=now.phase,
@@ -98,14 +100,14 @@ def watch(
     )
 
 
-def explain(timeline: Timeline, turn: int | None = None) -> Explanation:
+def explain_turn(timeline: Timeline, turn: int | None = None) -> Explanation:
     """The readings at the end of a turn, by default the last one. Raises UserError if there is no such turn."""
     turn_number = timeline.turns if turn is None else turn
     moments = [moment for moment in timeline.moments if moment.turn == turn_number]
     if not moments:
         existing = f"it has {timeline.turns}" if timeline.turns else "it has none"
         raise UserError(f"there is no turn {turn_number} in `{timeline.session}`; {existing}")
-    moment = ([each for each in moments if isinstance(each.event, Called)] or moments)[-1]
+    moment = ([each for each in moments if isinstance(each.event, CallEvent)] or moments)[-1]
     return Explanation(
         session=timeline.session,
         turn=moment.turn,

@@ -9,23 +9,38 @@ from hashlib import blake2b
 
 import msgspec
 
-from preheat.live.advise import told
+from preheat.live.advise import record_advice
 from preheat.live.fold import fold
-from preheat.live.progress import Progress, noted
+from preheat.live.progress import Progress, update_progress
 from preheat.live.state import LiveState
 from preheat.live.thresholds import DEFAULTS, Thresholds
 from preheat.model.experiment import Assignment
-from preheat.model.journal import Entry
-from preheat.model.live import Advisory, Asked, Ended
+from preheat.model.journal import JournalEntry
+from preheat.model.live import Advisory, EndEvent, PromptEvent
 from preheat.running.place import live_folder
 
-__all__ = ["LiveState", "Running", "apply_entry", "encode", "file_of", "files_in", "load", "running_sessions"]
+__all__ = [
+    "LiveState",
+    "RunningSession",
+    "apply_entry",
+    "encode_session",
+    "load_running_sessions",
+    "load_session",
+    "session_file",
+    "session_files",
+]
 
 _KEYS_KEPT = 32
 _CALLS_KEPT = 128
 
 
-class Running(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class RunningSession(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    omit_defaults=True,
+    rename={"by_preheat": "own", "stop_held": "held", "event_keys": "keys"},
+):
     """A session as the daemon knows it."""
 
     agent: str
@@ -48,38 +63,38 @@ class Running(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     words: tuple[str, ...] = ()
     """The words of the last prompt."""
     ended: bool = False
-    held: bool = False
+    stop_held: bool = False
     """Whether a stop was held since the last prompt."""
-    own: bool = False
+    by_preheat: bool = False
     """Whether Preheat itself started it: then it gets nothing."""
     assigned: Assignment | None = None
     """Its assignment; None if it was not assigned."""
-    keys: tuple[str, ...] = ()
+    event_keys: tuple[str, ...] = ()
     """Keys of the last hook events, to recognise one that is sent twice."""
     calls: tuple[str, ...] = ()
     """Ids of the last calls in hook events."""
 
 
 def apply_entry(
-    running: Running, entry: Entry, thresholds: Thresholds = DEFAULTS, folded: LiveState | None = None
-) -> Running:
+    running: RunningSession, entry: JournalEntry, thresholds: Thresholds = DEFAULTS, folded: LiveState | None = None
+) -> RunningSession:
     """The session after an entry of the journal. `folded` is the state after the entry, if it is already known."""
     state = running.state if folded is None else folded
     words = running.words
-    held = running.held
+    held = running.stop_held
     progress = running.progress
     ended = running.ended and not entry.events
     for event in entry.events:
         state = fold(state, event, thresholds) if folded is None else state
-        progress = noted(progress, event)
-        ended = isinstance(event, Ended)
-        if isinstance(event, Asked):
+        progress = update_progress(progress, event)
+        ended = isinstance(event, EndEvent)
+        if isinstance(event, PromptEvent):
             words, held = event.words, False
     # A withheld advisory counts as sent: it must not come again a turn later.
     counted = entry.advisory or entry.withheld
     if counted is not None and folded is None:
-        state = told(state, counted)
-    assigned = running.assigned or next((each for each in entry.lots if isinstance(each, Assignment)), None)
+        state = record_advice(state, counted)
+    assigned = running.assigned or next((each for each in entry.assignments if isinstance(each, Assignment)), None)
     return msgspec.structs.replace(
         running,
         seq=entry.seq,
@@ -95,29 +110,33 @@ def apply_entry(
         progress=progress,
         words=words,
         ended=ended,
-        held=held or entry.held,
-        own=running.own or entry.own,
+        stop_held=held or entry.held,
+        by_preheat=running.by_preheat or entry.own,
         assigned=assigned,
-        keys=(*running.keys, entry.key)[-_KEYS_KEPT:] if entry.key else running.keys,
+        event_keys=(*running.event_keys, entry.key)[-_KEYS_KEPT:] if entry.key else running.event_keys,
         calls=(*running.calls, entry.call_id)[-_CALLS_KEPT:] if entry.call_id else running.calls,
     )
 
 
 # Files.
-encode = msgspec.msgpack.Encoder().encode
-_decode = msgspec.msgpack.Decoder(Running).decode
+encode_session = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(RunningSession).decode
 
 
-def running_sessions(folder: str | None = None, within: float = 6 * 3600, now: float | None = None) -> list[Running]:
+def load_running_sessions(
+    folder: str | None = None, within: float = 6 * 3600, now: float | None = None
+) -> list[RunningSession]:
     """The sessions that had an event in the last hours and are not over, the newest first."""
     now = time.time() if now is None else now
     place = os.path.join(live_folder(folder), "sessions")
-    found = [load(path) for path in files_in(place)]
-    kept = [each for each in found if each and not each.own and not each.ended and abs(now - each.last_at) < within]
+    found = [load_session(path) for path in session_files(place)]
+    kept = [
+        each for each in found if each and not each.by_preheat and not each.ended and abs(now - each.last_at) < within
+    ]
     return sorted(kept, key=lambda each: (-each.last_at, each.agent, each.session))
 
 
-def files_in(folder: str) -> list[str]:
+def session_files(folder: str) -> list[str]:
     """The paths of all session files in a folder; none if there is no such folder."""
     try:
         return [os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".state")]
@@ -125,13 +144,13 @@ def files_in(folder: str) -> list[str]:
         return []
 
 
-def file_of(folder: str, key: tuple[str, str]) -> str:
+def session_file(folder: str, key: tuple[str, str]) -> str:
     """The path of one session's file, by agent and id."""
     name = blake2b("\0".join(key).encode("utf-8", "replace"), digest_size=12).hexdigest()
     return os.path.join(folder, f"{name}.state")
 
 
-def load(path: str) -> Running | None:
+def load_session(path: str) -> RunningSession | None:
     """The session in a file; None if it is damaged or in another version's format."""
     try:
         with open(path, "rb") as stream:

@@ -18,7 +18,7 @@ Block: TypeAlias = Literal["never", "critical", "high"]
 StartAs: TypeAlias = Literal["text", "messages"]
 
 
-class Choices(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class OptInActions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Actions that a person must opt in to, and that the agent's program must support."""
 
     shorten_output: bool = False
@@ -31,14 +31,14 @@ class Choices(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """The context of a new session: a text, or messages in which example calls are real calls."""
 
 
-NOTHING_MORE = Choices()
-_CHOICES = frozenset(Choices.__struct_fields__)
+NO_ACTIONS = OptInActions()
+_CHOICES = frozenset(OptInActions.__struct_fields__)
 _EARLIER_NAMES = {"trust_misuse": "trust_mistake"}
 """Settings by the names that version 0.1.0 had for them."""
 _Settings = TypeVar("_Settings", bound=msgspec.Struct)
 
 
-def thresholds_in(folder: str) -> Thresholds:
+def load_thresholds(folder: str) -> Thresholds:
     """The thresholds in Preheat's folder, with defaults for the missing ones. Raises UserError."""
     thresholds = {
         _EARLIER_NAMES.get(name, name): value for name, value in _read_section(folder).items() if name not in _CHOICES
@@ -46,16 +46,16 @@ def thresholds_in(folder: str) -> Thresholds:
     return _with_defaults(DEFAULTS, thresholds, folder)
 
 
-def section(folder: str, name: str, usual: _Settings) -> _Settings:
+def load_section(folder: str, name: str, defaults: _Settings) -> _Settings:
     """The settings below another heading, with `usual` as defaults. Raises UserError."""
-    return _with_defaults(usual, _read_section(folder, name), folder, name)
+    return _with_defaults(defaults, _read_section(folder, name), folder, name)
 
 
-def choices_in(folder: str) -> Choices:
+def load_actions(folder: str) -> OptInActions:
     """The opt-in actions in Preheat's folder, read apart from the thresholds: a wrong threshold must not turn them off. Raises
     UserError."""
     choices = {name: value for name, value in _read_section(folder).items() if name in _CHOICES}
-    return _with_defaults(NOTHING_MORE, choices, folder)
+    return _with_defaults(NO_ACTIONS, choices, folder)
 
 
 def _read_section(folder: str, name: str = "live") -> dict[str, Any]:

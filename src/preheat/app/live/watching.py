@@ -12,16 +12,16 @@ from typing import NamedTuple
 import msgspec
 
 from preheat.agents import LIVE, places_of, reader_of
-from preheat.agents.places import Found
+from preheat.agents.places import SourceFile
 from preheat.agents.sources import read as sessions_in
 from preheat.app.analysis.assessment import assess
-from preheat.app.live.advice import known_in
-from preheat.app.live.replay import Explanation, Moment, Timeline, explain, watch
-from preheat.app.live.running import Running, running_sessions
-from preheat.app.live.settings import thresholds_in
+from preheat.app.live.advice import load_known_mistakes
+from preheat.app.live.replay import Explanation, ReplayMoment, Timeline, explain_turn, replay
+from preheat.app.live.running import RunningSession, load_running_sessions
+from preheat.app.live.settings import load_thresholds
 from preheat.app.sessions.archive import Sessions
 from preheat.archive.connect import connect
-from preheat.archive.lessons import places
+from preheat.archive.lessons import load_project_folders
 from preheat.errors import NotFound, PreheatError
 from preheat.live.advise import step as step_signals
 from preheat.live.events import events_of
@@ -30,9 +30,9 @@ from preheat.live.state import START, LiveState
 from preheat.model.live import Advisory, Phase
 from preheat.model.session import Session
 
-__all__ = ["Explanation", "LiveSession", "Moment", "Timeline", "Watched", "Watching"]
+__all__ = ["Explanation", "LiveSession", "LiveSignals", "ReplayMoment", "ReplayedSession", "Timeline"]
 
-WITHIN = 30 * 60.0
+RUNNING_SECONDS = 30 * 60.0
 """Seconds after its last event for which a session counts as running."""
 _LARGEST = 50_000_000
 """The largest transcript, in bytes, that is read."""
@@ -56,11 +56,11 @@ class LiveSession(msgspec.Struct, frozen=True, kw_only=True):
     advisory: str = ""
     """The last advisory that was sent; of a transcript, the last that would have been sent."""
     advised_at: float | None = None
-    told: bool = False
+    was_sent: bool = False
     """Whether the advisory was really sent."""
 
 
-class Watched(NamedTuple):
+class ReplayedSession(NamedTuple):
     """A session of the archive, replayed."""
 
     session: Session
@@ -70,31 +70,31 @@ class Watched(NamedTuple):
 
     def explain(self, turn: int | None = None) -> Explanation:
         """The readings of all signals after a turn, by default the last one. Raises UserError."""
-        return explain(self.timeline, turn)
+        return explain_turn(self.timeline, turn)
 
 
-class Watching:
+class LiveSignals:
     """Live signals with the person's own thresholds. Keep one object to poll. Raises UserError if the settings are wrong."""
 
     def __init__(self, folder: str, environment: Mapping[str, str] | None = None) -> None:
         self._folder = folder
         self._environment = os.environ if environment is None else environment
-        self._thresholds = thresholds_in(folder)
+        self._thresholds = load_thresholds(folder)
         self._measured_files: dict[str, tuple[str, list[LiveSession]]] = {}
 
     # Sessions of the archive.
-    def replay(self, name: str) -> Watched:
+    def replay(self, name: str) -> ReplayedSession:
         """Replay a session by name, with the lessons that its project has now."""
         archive = Sessions(self._folder)
         key = archive.find(name).key
         session = archive.load(key)
         with closing(connect(self._folder)) as connection:
-            place = next((each for each in places(connection) if each.folder == session.project), None)
-            known = known_in(connection, place.name if place else "", time.time())
-        timeline = watch(session, known, self._thresholds, root=place.root if place else "")
-        return Watched(session, archive.short_names([key])[key], timeline)
+            place = next((each for each in load_project_folders(connection) if each.folder == session.project), None)
+            known = load_known_mistakes(connection, place.name if place else "", time.time())
+        timeline = replay(session, known, self._thresholds, root=place.root if place else "")
+        return ReplayedSession(session, archive.short_names([key])[key], timeline)
 
-    def replay_turn(self, name: str) -> tuple[Watched, int | None]:
+    def replay_turn(self, name: str) -> tuple[ReplayedSession, int | None]:
         """Replay a session by a name that may end in a turn: `0f3c1a2b:12`; the turn, if there is one."""
         before, _, turn = name.rpartition(":")
         if before and turn.isdigit():
@@ -105,17 +105,17 @@ class Watching:
         return self.replay(name), None
 
     # Running sessions.
-    def look(self, now: float | None = None, within: float = WITHIN) -> list[LiveSession]:
+    def sessions(self, now: float | None = None, within: float = RUNNING_SECONDS) -> list[LiveSession]:
         """The running sessions with their signals, the newest first."""
         now = time.time() if now is None else now
-        sessions = [self._measure_running(each) for each in running_sessions(self._folder, within, now)]
+        sessions = [self._measure_running(each) for each in load_running_sessions(self._folder, within, now)]
         known_keys = {(each.agent, each.session) for each in sessions}
         sessions += [
             each for each in self._measure_transcripts(now, within) if (each.agent, each.session) not in known_keys
         ]
         return sorted(sessions, key=lambda each: (-each.last_at, each.agent, each.session))
 
-    def _measure_running(self, found: Running) -> LiveSession:
+    def _measure_running(self, found: RunningSession) -> LiveSession:
         return self._live_session(
             found.agent,
             found.session,
@@ -141,11 +141,11 @@ class Watching:
             trust=reading(state, "trust", thresholds).value,
             focus=reading(state, "focus", thresholds).value,
             debt=reading(state, "debt", thresholds).value,
-            loop=bool(state.looping),
+            loop=bool(state.loop_cause),
             last_at=last_at,
             advisory=advisory.text if advisory else "",
             advised_at=advised_at,
-            told=told and advisory is not None,
+            was_sent=told and advisory is not None,
         )
 
     # Transcripts.
@@ -159,7 +159,7 @@ class Watching:
             yield from sessions
         self._measured_files = current
 
-    def _recent_files(self, now: float, within: float) -> Iterator[tuple[str, Found, float]]:
+    def _recent_files(self, now: float, within: float) -> Iterator[tuple[str, SourceFile, float]]:
         for agent in LIVE:
             kept = places_of(agent)
             for root in kept.roots(self._environment):

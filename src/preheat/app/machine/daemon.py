@@ -12,20 +12,20 @@ from typing import Any, NamedTuple
 from preheat import __version__
 from preheat.errors import UserError
 from preheat.running import place
-from preheat.running.asking import STATUS, NoAnswer, status, until
-from preheat.running.place import SEEN, SOCKET, Address, Holder
+from preheat.running.asking import STATUS, DaemonError, status, wait_for_daemon
+from preheat.running.place import LAST_SEEN_FILE, SOCKET, Address, DaemonProcess
 
-__all__ = ["SEEN", "SOCKET", "STATUS", "Address", "Daemon", "Holder", "Started"]
+__all__ = ["LAST_SEEN_FILE", "SOCKET", "STATUS", "Address", "Daemon", "DaemonProcess", "RunningDaemon"]
 
 _START_SECONDS = 8.0
 _HANDOVER_SECONDS = 4.0
 
 
-class Started(NamedTuple):
+class RunningDaemon(NamedTuple):
     """The daemon that runs now."""
 
-    holder: Holder
-    before: bool
+    holder: DaemonProcess
+    was_running: bool
     """Whether it was running before."""
 
 
@@ -34,36 +34,36 @@ class Daemon:
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
-        self.live = place.live_folder(folder)
+        self.files_folder = place.live_folder(folder)
         """The folder of its files."""
 
     # For commands.
-    def holder(self) -> Holder | None:
+    def process(self) -> DaemonProcess | None:
         """The process of the running daemon; None if none runs."""
-        return place.holder(self._folder)
+        return place.find_daemon(self._folder)
 
     def status(self) -> dict[str, Any]:
         """Whether a daemon runs, what it reports, and what is wrong with it (`troubles`)."""
-        process = self.holder()
+        process = self.process()
         if process is None:
             return {"running": False}
         try:
             return {"running": True, **status(self._folder)}
-        except NoAnswer as error:
+        except DaemonError as error:
             return {"running": True, "troubles": [f"process {process.pid} does not answer: {error}"]}
 
-    def start(self) -> Started:
+    def start(self) -> RunningDaemon:
         """Start a daemon of this version unless it runs. Raises UserError."""
         try:
             self._prepare()
         except OSError as error:
             raise _unusable(error, self._folder) from error
-        process = self.holder()
+        process = self.process()
         if process is not None and process.version == __version__:
-            return Started(process, before=True)
+            return RunningDaemon(process, was_running=True)
         if process is not None:
             self._replace(process)
-        if self.holder() is None:
+        if self.process() is None:
             subprocess.Popen(
                 place.start_command(),
                 stdin=subprocess.DEVNULL,
@@ -72,27 +72,27 @@ class Daemon:
                 start_new_session=True,
                 env={**os.environ, "PREHEAT_HOME": self._folder},
             )
-        process = until(True, self._folder, _START_SECONDS)
+        process = wait_for_daemon(True, self._folder, _START_SECONDS)
         if process is None:
-            raise UserError(f"it did not start; `{os.path.join(self.live, 'daemon.log')}` may say why")
-        return Started(process, before=False)
+            raise UserError(f"it did not start; `{os.path.join(self.files_folder, 'daemon.log')}` may say why")
+        return RunningDaemon(process, was_running=False)
 
-    def _replace(self, old: Holder) -> None:
+    def _replace(self, old: DaemonProcess) -> None:
         """Wait until a daemon of another version makes room by itself; end it if it does not."""
         end = time.monotonic() + _HANDOVER_SECONDS
-        while (now := self.holder()) == old and time.monotonic() < end:
+        while (now := self.process()) == old and time.monotonic() < end:
             time.sleep(0.05)
         if now == old:
             os.kill(old.pid, signal.SIGTERM)
-            until(False, self._folder, _START_SECONDS)
+            wait_for_daemon(False, self._folder, _START_SECONDS)
 
     def stop(self) -> bool:
         """Stop the running daemon; whether one ran. Raises UserError if it does not end."""
-        process = self.holder()
+        process = self.process()
         if process is None:
             return False
         os.kill(process.pid, signal.SIGTERM)
-        if until(False, self._folder, _START_SECONDS) is not None:
+        if wait_for_daemon(False, self._folder, _START_SECONDS) is not None:
             raise UserError(
                 f"process {process.pid} does not end; `kill -9 {process.pid}` ends it, and nothing is lost by that"
             )
@@ -101,38 +101,38 @@ class Daemon:
     def address(self) -> Address:
         """The port and token of its HTTP address, made if there is none. Raises UserError."""
         try:
-            return place.address(self._folder)
+            return place.ensure_address(self._folder)
         except OSError as error:
             raise _unusable(error, self._folder) from error
 
     # For the daemon process. All of these raise OSError.
     def _prepare(self) -> None:
-        place.write_start(place.prepare(self._folder))
+        place.write_start(place.prepare_folder(self._folder))
 
     def claim(self, handed: int | None = None) -> int | None:
         """Take the lock of the daemon, which the operating system frees when the process ends; None if another process has it.
         `handed` is the lock that the daemon before passed on."""
-        lock = handed if handed is not None else place.hold(place.prepare(self._folder))
+        lock = handed if handed is not None else place.take_lock(place.prepare_folder(self._folder))
         if lock is None:
             return None
-        place.sign(lock)
+        place.sign_lock(lock)
         self._prepare()
-        if os.path.exists(os.path.join(self._folder, place.CLIENT[0])):
+        if os.path.exists(os.path.join(self._folder, place.CLIENT_FILES[0])):
             place.write_client(self._folder)
         return lock
 
-    def keep_port(self, port: int) -> None:
+    def store_port(self, port: int) -> None:
         """Store the port at which it takes HTTP posts."""
-        place.write_address(self.live, place.address(self._folder)._replace(port=port))
+        place.write_address(self.files_folder, place.ensure_address(self._folder)._replace(port=port))
 
-    def successor(self) -> str:
+    def successor_version(self) -> str:
         """The version of a newer daemon that was started meanwhile; empty if there is none."""
-        started = place.read_start(self.live)
+        started = place.read_start(self.files_folder)
         return started.partition("\n")[0] if started and started != place.start_text() else ""
 
     def start_command(self) -> list[str]:
         """The command that starts the newest daemon."""
-        return place.read_start(self.live).rstrip("\n").split("\n")[1:] or place.start_command()
+        return place.read_start(self.files_folder).rstrip("\n").split("\n")[1:] or place.start_command()
 
 
 def _unusable(error: OSError, folder: str) -> UserError:

@@ -6,11 +6,11 @@ import stat
 import time
 
 from preheat import __version__
-from preheat.app.experiments.assignment import lots_in
-from preheat.app.live.settings import choices_in, thresholds_in
+from preheat.app.experiments.assignment import load_assignment_settings
+from preheat.app.live.settings import load_actions, load_thresholds
 from preheat.errors import UserError
-from preheat.running.asking import NoAnswer, status
-from preheat.running.place import holder, live_folder, read_start
+from preheat.running.asking import DaemonError, status
+from preheat.running.place import find_daemon, live_folder, read_start
 
 LEAST_DAEMON_ROOM = 20_000_000
 _START_SECONDS = 60.0
@@ -28,7 +28,7 @@ def daemon_faults(folder: str | None = None) -> list[str]:
 
 def _settings_faults(live: str) -> list[str]:
     faults: dict[str, None] = {}  # a file that cannot be read at all is reported once
-    for read in (thresholds_in, choices_in, lots_in):
+    for read in (load_thresholds, load_actions, load_assignment_settings):
         try:
             read(os.path.dirname(live))
         except UserError as error:
@@ -60,12 +60,12 @@ def _start_faults(live: str) -> list[str]:
 
 
 def _process_faults(live: str, folder: str | None) -> list[str]:
-    running = holder(folder)
+    running = find_daemon(folder)
     if running is None:
         return _waiting_events(live)
     try:
         reported = status(folder)
-    except NoAnswer as error:
+    except DaemonError as error:
         advice = f"`kill -9 {running.pid}` ends it, the next hook starts another, and nothing is lost"
         return [
             f"the daemon (process {running.pid}) does not answer: {error}; hooks are kept for later meanwhile and "

@@ -10,20 +10,20 @@ import stat
 import sys
 
 from preheat.agents import AGENTS, places_of
-from preheat.agents.places import Found
-from preheat.agents.sources import reason
-from preheat.amounts import size
+from preheat.agents.places import SourceFile
+from preheat.agents.sources import describe_error
+from preheat.amounts import format_bytes
 from preheat.app.machine.daemon_faults import daemon_faults
 from preheat.app.machine.installation import Installation
 from preheat.app.machine.state_faults import state_faults
-from preheat.app.templates.state import problems as not_handed_out
+from preheat.app.templates.state import pin_problems as not_handed_out
 from preheat.archive.connect import connect
-from preheat.archive.queries import problems, redactions, sources, totals
+from preheat.archive.queries import count_redactions, list_problems, list_sources, totals
 from preheat.archive.raw import size_on_disk, verify
 from preheat.errors import UserError
-from preheat.ingest.changes import Survey, survey
-from preheat.model.health import AgentHealth, ArchiveHealth, Examination, Place, Trouble
-from preheat.model.listing import Totals
+from preheat.ingest.changes import Survey, survey_agents
+from preheat.model.health import AgentHealth, ArchiveHealth, HealthReport, PlaceHealth, SourceProblem
+from preheat.model.listing import AgentTotals
 from preheat.model.progress import SILENT, Progress
 from preheat.settings import archive_path
 
@@ -36,22 +36,24 @@ class Health:
     def __init__(self, folder: str) -> None:
         self._folder = folder
 
-    def examine(self, most: int | None = None, check: bool = False, progress: Progress = SILENT) -> Examination:
+    def examine(
+        self, problem_limit: int | None = None, verify: bool = False, progress: Progress = SILENT
+    ) -> HealthReport:
         """Examine everything. At most `most` unreadable lines are listed; with `check` the whole archive is verified."""
-        return examine(self._folder, most, check, progress)
+        return examine(self._folder, problem_limit, verify, progress)
 
 
-def examine(folder: str, most: int | None, check: bool, progress: Progress) -> Examination:
+def examine(folder: str, problem_limit: int | None, verify: bool, progress: Progress) -> HealthReport:
     """Examine everything."""
     findings: list[str] = []
     connection = _open_archive(folder, findings)
     try:
-        surveyed = survey(connection, os.environ)
+        surveyed = survey_agents(connection, os.environ)
         totals_by_agent = {row.agent: row for row in totals(connection)} if connection else {}
-        stored_sources = sources(connection) if connection else []
+        stored_sources = list_sources(connection) if connection else []
         agents = [_agent_health(name, surveyed, totals_by_agent.get(name), stored_sources, findings) for name in AGENTS]
         archive = _archive_health(
-            folder, connection, list(totals_by_agent.values()), findings, progress if check else None
+            folder, connection, list(totals_by_agent.values()), findings, progress if verify else None
         )
         problem_count = sum(row.problems for row in totals_by_agent.values())
         findings += daemon_faults(folder)
@@ -59,12 +61,14 @@ def examine(folder: str, most: int | None, check: bool, progress: Progress) -> E
         findings += state_faults(folder)
         findings += not_handed_out(folder)
         problem_rows = (
-            problems(connection, problem_count if most is None else most) if connection and problem_count else []
+            list_problems(connection, problem_count if problem_limit is None else problem_limit)
+            if connection and problem_count
+            else []
         )
     finally:
         if connection is not None:
             connection.close()
-    return Examination(agents, archive, findings, [Trouble(*row) for row in problem_rows], problem_count)
+    return HealthReport(agents, archive, findings, [SourceProblem(*row) for row in problem_rows], problem_count)
 
 
 def _open_archive(folder: str, findings: list[str]) -> sqlite3.Connection | None:
@@ -79,10 +83,14 @@ def _open_archive(folder: str, findings: list[str]) -> sqlite3.Connection | None
 
 # The agents' places.
 def _agent_health(
-    name: str, surveyed: Survey, agent_totals: Totals | None, stored_sources: list[tuple[str, str]], findings: list[str]
+    name: str,
+    surveyed: Survey,
+    agent_totals: AgentTotals | None,
+    stored_sources: list[tuple[str, str]],
+    findings: list[str],
 ) -> AgentHealth:
     place = places_of(name)
-    places: list[Place] = []
+    places: list[PlaceHealth] = []
     newest: float | None = None
     for root in place.roots(os.environ):
         files = list(place.discover(root))
@@ -109,22 +117,24 @@ def _agent_health(
     )
 
 
-def _examine_place(root: str, files: list[Found], findings: list[str]) -> Place:
+def _examine_place(root: str, files: list[SourceFile], findings: list[str]) -> PlaceHealth:
     if not os.path.lexists(root):
-        return Place(root, "missing")
+        return PlaceHealth(root, "missing")
     try:
         with os.scandir(root):
             pass
     except OSError as error:
-        findings.append(f"`{root}` cannot be read: {reason(error)}; check its owner and permissions")
-        return Place(root, "unreadable")
+        findings.append(f"`{root}` cannot be read: {describe_error(error)}; check its owner and permissions")
+        return PlaceHealth(root, "unreadable")
 
     def closed(error: OSError) -> None:
-        findings.append(f"`{error.filename}` cannot be opened: {reason(error)}; the sessions in it are not read")
+        findings.append(
+            f"`{error.filename}` cannot be opened: {describe_error(error)}; the sessions in it are not read"
+        )
 
     for _ in os.walk(root, onerror=closed):
         pass
-    return Place(root, "found", len(files), sum(file.size for file in files))
+    return PlaceHealth(root, "found", len(files), sum(file.size for file in files))
 
 
 def _unreadable(path: str) -> str:
@@ -132,7 +142,7 @@ def _unreadable(path: str) -> str:
         with open(path, "rb") as stream:
             stream.read(1)
     except OSError as error:
-        return reason(error)
+        return describe_error(error)
     return ""
 
 
@@ -147,7 +157,7 @@ def _modified_at(path: str) -> float:
 def _archive_health(
     folder: str,
     connection: sqlite3.Connection | None,
-    held: list[Totals],
+    held: list[AgentTotals],
     findings: list[str],
     progress: Progress | None,
 ) -> ArchiveHealth:
@@ -158,7 +168,7 @@ def _archive_health(
     _check_permissions(folder, path, findings)
     free = shutil.disk_usage(folder).free
     if free < LEAST_ARCHIVE_ROOM:
-        findings.append(f"only {size(free)} are free on the disk of `{folder}`")
+        findings.append(f"only {format_bytes(free)} are free on the disk of `{folder}`")
     if connection is None:
         return ArchiveHealth(path, True, size_on_disk(path), free_bytes=free)
     total = sum(row.source_bytes for row in held)
@@ -168,7 +178,7 @@ def _archive_health(
         size_on_disk(path),
         total,
         str(connection.execute("SELECT version_num FROM alembic_version").fetchone()[0]),
-        redactions(connection),
+        count_redactions(connection),
         free,
         None if progress is None else _verify(connection, total, findings, progress),
     )

@@ -11,29 +11,45 @@ from typing import NamedTuple
 import msgspec
 
 from preheat.agents import places_of
-from preheat.app.experiments.assignment import make_key, told
+from preheat.app.experiments.assignment import describe_assignment_with_hint, make_key
 from preheat.errors import UserError
 from preheat.installing.folders import FolderPlan
-from preheat.installing.ledger import load
-from preheat.installing.packages import Cannot, PackagePlan
-from preheat.installing.plans import Plan, carry_out, hooks_for, install_plan, uninstall_plan
-from preheat.installing.several import Done, Planned, Work, do, install, install_work, uninstall_work
-from preheat.installing.standing import Place, SelfTest, Standing, double_firing, faults, self_test, standings
+from preheat.installing.ledger import load_ledger
+from preheat.installing.packages import CannotInstall, PackagePlan
+from preheat.installing.plans import FilePlan, apply_file_plan, plan_install, plan_uninstall, require_hooks
+from preheat.installing.several import (
+    InstallPlan,
+    InstallResult,
+    StepPlan,
+    apply_install_plan,
+    install_agent,
+    plan_agent_install,
+    plan_agent_uninstall,
+)
+from preheat.installing.standing import (
+    AgentInstallStatus,
+    InstallPlace,
+    SelfTest,
+    check_client,
+    find_double_hooks,
+    find_faults,
+    install_statuses,
+)
 
 __all__ = [
-    "Done",
+    "AgentInstallStatus",
     "FileChange",
+    "FilePlan",
     "FolderPlan",
+    "InstallPlace",
+    "InstallPlan",
+    "InstallResult",
     "InstallStatus",
     "Installation",
     "PackagePlan",
-    "Place",
-    "Plan",
-    "Planned",
     "SelfTest",
-    "Standing",
     "StepChange",
-    "Work",
+    "StepPlan",
     "project_around",
 ]
 
@@ -41,32 +57,32 @@ __all__ = [
 class FileChange(NamedTuple):
     """What was changed in an agent's settings file, or would be."""
 
-    plan: Plan
+    plan: FilePlan
     backup: str = ""
     """The path of a copy of the file as it was; empty if none was made."""
     doubles: tuple[str, ...] = ()
     """Settings files that call Preheat in the same session, if there are several."""
     next_steps: tuple[str, ...] = ()
     """What the person has to do afterwards."""
-    lots: str = ""
+    assignment: str = ""
     """What is assigned at random from now on, in a sentence; empty if nothing was installed."""
 
 
 class StepChange(NamedTuple):
     """What was changed for an agent that is set up in several steps, or would be."""
 
-    work: Work
-    done: Done = Done()
-    lots: str = ""
+    work: InstallPlan
+    done: InstallResult = InstallResult()
+    assignment: str = ""
     """As in `FileChange`."""
 
 
 class InstallStatus(msgspec.Struct, frozen=True, kw_only=True):
     """The installation of every agent that can call Preheat."""
 
-    agents: list[Standing]
+    agents: list[AgentInstallStatus]
     self_test: SelfTest
-    lots: str
+    assignment: str
     """What is assigned at random, in a sentence."""
 
 
@@ -79,7 +95,7 @@ class Installation:
 
     def has_steps(self, agent: str) -> bool:
         """Whether an agent is set up in several steps, which may take a minute. Raises UserError where it has no hooks."""
-        return hooks_for(agent).setup.several is not None
+        return require_hooks(agent).setup.ways is not None
 
     # Installing.
     def install(
@@ -90,46 +106,46 @@ class Installation:
         nothing; neither does a call that raises UserError."""
         if how or self.has_steps(agent):
             return self._install_steps(agent, project, how, dry_run)
-        plan = install_plan(agent, self._folder, self._environment, project, http, trial=dry_run)
+        plan = plan_install(agent, self._folder, self._environment, project, http, is_preview=dry_run)
         if dry_run:
             return FileChange(plan)
-        backup = carry_out(plan, self._folder, time.time())
+        backup = apply_file_plan(plan, self._folder, time.time())
         lots = self._enable_assignment()
-        doubles = double_firing(agent, self._environment, project or project_around(os.getcwd()))
-        return FileChange(plan, backup, tuple(doubles), hooks_for(agent).setup.next_steps, lots)
+        doubles = find_double_hooks(agent, self._environment, project or project_around(os.getcwd()))
+        return FileChange(plan, backup, tuple(doubles), require_hooks(agent).setup.next_steps, lots)
 
     def _install_steps(self, agent: str, project: str, how: str, dry_run: bool) -> StepChange:
         _refuse_project(agent, project)
         if dry_run:
-            return StepChange(install_work(agent, self._folder, self._environment, how))
-        work, done = install(agent, self._folder, self._environment, how, time.time())
+            return StepChange(plan_agent_install(agent, self._folder, self._environment, how))
+        work, done = install_agent(agent, self._folder, self._environment, how, time.time())
         return StepChange(work, done, self._enable_assignment())
 
     def _enable_assignment(self) -> str:
         """Make the key of assignments; the sentence that tells the person what is assigned."""
         make_key(self._folder)
-        return told(self._folder)
+        return describe_assignment_with_hint(self._folder)
 
     # Uninstalling.
     def uninstall(self, agent: str, project: str = "", dry_run: bool = False) -> FileChange | StepChange | None:
         """Remove Preheat from an agent's settings; None if it was not there. Raises UserError."""
         if self.has_steps(agent):
             return self._uninstall_steps(agent, project, dry_run)
-        plan = uninstall_plan(agent, self._folder, self._environment, project)
+        plan = plan_uninstall(agent, self._folder, self._environment, project)
         if plan is None:
             return None
         if not dry_run:
-            carry_out(plan, self._folder, time.time())
+            apply_file_plan(plan, self._folder, time.time())
         return FileChange(plan)
 
     def _uninstall_steps(self, agent: str, project: str, dry_run: bool) -> StepChange | None:
         _refuse_project(agent, project)
-        work = uninstall_work(agent, self._folder, self._environment)
+        work = plan_agent_uninstall(agent, self._folder, self._environment)
         if work is None or dry_run:
             return StepChange(work) if work is not None else None
         try:
-            return StepChange(work, do(work, self._folder, self._environment, time.time()))
-        except Cannot as problem:
+            return StepChange(work, apply_install_plan(work, self._folder, self._environment, time.time()))
+        except CannotInstall as problem:
             raise UserError(
                 f"packages could not be taken out: {problem}. Run this again when that is repaired"
             ) from None
@@ -139,18 +155,18 @@ class Installation:
         """Which agents call Preheat, from which settings, and whether it works; the settings of a `project` folder are included.
         Changes nothing, starts no daemon."""
         return InstallStatus(
-            agents=standings(self._folder, self._environment, project),
-            self_test=self_test(self._folder),
-            lots=told(self._folder),
+            agents=install_statuses(self._folder, self._environment, project),
+            self_test=check_client(self._folder),
+            assignment=describe_assignment_with_hint(self._folder),
         )
 
     def faults(self, project: str = "") -> list[str]:
         """Faults of what is installed, a sentence each: it cannot work, or works twice."""
-        return faults(self._folder, self._environment, project)
+        return find_faults(self._folder, self._environment, project)
 
-    def is_used(self) -> bool:
+    def has_hooks(self) -> bool:
         """Whether any agent was set up to call Preheat."""
-        return bool(load(self._folder).files)
+        return bool(load_ledger(self._folder).files)
 
 
 def _refuse_project(agent: str, project: str) -> None:

@@ -7,7 +7,7 @@ import sys
 from preheat.errors import UserError
 from preheat.settings import state_path
 from preheat.state.connect import reading
-from preheat.state.migration import unread
+from preheat.state.migration import unreadable_lines
 
 
 def state_faults(folder: str) -> list[str]:
@@ -20,7 +20,7 @@ def state_faults(folder: str) -> list[str]:
     damage = [
         f"`{state_path(folder)}` is damaged: {each}; put a copy in its place" for each in verdicts if each != "ok"
     ]
-    return [*damage, *_permission_faults(folder), *unread(folder)]
+    return [*damage, *_permission_faults(folder), *unreadable_lines(folder)]
 
 
 def _permission_faults(folder: str) -> list[str]:

@@ -11,14 +11,14 @@ from contextlib import closing, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from preheat.agents import AGENTS
-from preheat.agents.places import storable
-from preheat.app.later import Later
+from preheat.agents.places import storable_path
+from preheat.app.later import LazyModule
 from preheat.archive import seen
 from preheat.archive.connect import connect
-from preheat.archive.lock import sync_lock
+from preheat.archive.lock import hold_sync_lock
 from preheat.errors import ArchiveUnusable, NotFound, UserError
-from preheat.ingest.changes import survey, survey_again, survey_files
-from preheat.model.listing import Filter, ForgetPlan, Hit, Summary
+from preheat.ingest.changes import survey_agents, survey_changed, survey_files
+from preheat.model.listing import ForgetPlan, SearchHit, SessionFilter, SessionSummary
 from preheat.model.progress import SILENT, Progress
 from preheat.settings import archive_path
 
@@ -33,25 +33,27 @@ if TYPE_CHECKING:
     from preheat.archive import raw as _raw
     from preheat.archive.rows import AnalysisRows
     from preheat.ingest import stored as _stored
-    from preheat.ingest.sync import Failure, Result
+    from preheat.ingest.sync import SourceFailure, SourceResult
     from preheat.model.episode import Episode
     from preheat.model.profile import SessionProfile
     from preheat.model.session import Session
     from preheat.model.transcript import Transcript
-    from preheat.quick import Look as Look
+    from preheat.quick import QuickLook as QuickLook
 else:
     # A sync needs none of these; with SQLAlchemy they would double what it costs.
-    _experiment_state = Later("preheat.app.experiments.state")
-    _judgements = Later("preheat.archive.judgements")
-    _assessment = Later("preheat.app.analysis.assessment")
-    _queries = Later("preheat.archive.queries")
-    _raw = Later("preheat.archive.raw")
-    _stored = Later("preheat.ingest.stored")
-    _transcripts = Later("preheat.app.sessions.transcripts")
-    _analysis = Later("preheat.app.analysis.one_pass")  # every learner, which a sync of a grown session does not need
-    _episodes = Later("preheat.archive.episodes")
+    _experiment_state = LazyModule("preheat.app.experiments.state")
+    _judgements = LazyModule("preheat.archive.judgements")
+    _assessment = LazyModule("preheat.app.analysis.assessment")
+    _queries = LazyModule("preheat.archive.queries")
+    _raw = LazyModule("preheat.archive.raw")
+    _stored = LazyModule("preheat.ingest.stored")
+    _transcripts = LazyModule("preheat.app.sessions.transcripts")
+    _analysis = LazyModule(
+        "preheat.app.analysis.one_pass"
+    )  # every learner, which a sync of a grown session does not need
+    _episodes = LazyModule("preheat.archive.episodes")
 
-PATIENCE = 600.0
+SYNC_PATIENCE = 600.0
 """Seconds that a sync waits for another one."""
 
 
@@ -72,7 +74,7 @@ class SyncReport(NamedTuple):
 
     agents: dict[str, AgentReport]
     redactions: dict[str, int]
-    failures: "list[Failure]"
+    failures: "list[SourceFailure]"
     problems: list[tuple[str, int | None, str]]
     seconds: float
 
@@ -83,36 +85,38 @@ def sync(
     agents: tuple[str, ...] = (),
     files: list[tuple[str, str]] | None = None,
     progress: Progress = SILENT,
-    seen_already: "Look | None" = None,
+    scan: "QuickLook | None" = None,
 ) -> SyncReport:
     """Read new sessions into the archive: from the places of these agents (none: of all), or from the named files (agent and
     path). `seen_already` is a scan of all agents' places that was made just now."""
     started = time.perf_counter()
     agents = agents or AGENTS
-    with sync_lock(folder, PATIENCE, lambda: progress.wait("another sync is at work")):
+    with hold_sync_lock(folder, SYNC_PATIENCE, lambda: progress.wait("another sync is at work")):
         with closing(connect(folder)) as connection:
             if files is not None:
                 found = survey_files(connection, files)
-            elif seen_already is not None:
-                found = survey_again(connection, seen_already.changed, seen_already.counts, seen_already.entries)
+            elif scan is not None:
+                found = survey_changed(connection, scan.changed, scan.counts, scan.entries)
             else:
-                found = survey(connection, os.environ if environment is None else environment, agents)
+                found = survey_agents(connection, os.environ if environment is None else environment, agents)
             report = _SyncCounter(found.found)
             if found.changes:
-                from preheat.ingest.sync import run  # noqa: PLC0415 - where nothing has changed, nothing is read
+                from preheat.ingest.sync import read_changes  # noqa: PLC0415 - where nothing has changed, nothing is read
 
-                report.failures = run(connection, folder, found.changes, report.add, load_analysis, progress)
+                report.failures = read_changes(connection, folder, found.changes, report.add, load_analyser, progress)
                 if report.read_whole:
                     _analysis.analyse_forks(connection, progress)
         if files is None and agents == AGENTS:
             failed = {failure.path.partition("#")[0] for failure in report.failures}
-            seen.save(folder, archive_path(folder), (item for item in found.entries if storable(item[0]) not in failed))
+            seen.save(
+                folder, archive_path(folder), (item for item in found.entries if storable_path(item[0]) not in failed)
+            )
     return report.finish(time.perf_counter() - started)
 
 
-def load_analysis() -> "Callable[[Session], AnalysisRows]":
+def load_analyser() -> "Callable[[Session], AnalysisRows]":
     """The function that analyses a session, loaded only where one is read."""
-    return _analysis.analysed_rows
+    return _analysis.analyse_to_rows
 
 
 class _SyncCounter:
@@ -124,10 +128,10 @@ class _SyncCounter:
         """Whether any session was read from its beginning, and so was analysed."""
         self.agents = {agent: AgentReport(count) for agent, count in files.items()}
         self.redactions: dict[str, int] = {}
-        self.failures: list[Failure] = []
+        self.failures: list[SourceFailure] = []
         self.problems: list[tuple[str, int | None, str]] = []
 
-    def add(self, result: "Result") -> None:
+    def add(self, result: "SourceResult") -> None:
         delta = result.delta
         before = self.agents.get(delta.agent) or AgentReport(0)
         self.agents[delta.agent] = before._replace(
@@ -148,16 +152,16 @@ class _SyncCounter:
         return SyncReport(self.agents, self.redactions, self.failures, self.problems, seconds)
 
 
-def opened(folder: str) -> sqlite3.Connection:
+def open_archive(folder: str) -> sqlite3.Connection:
     """A connection to the archive, which is created if there is none."""
     return connect(folder)
 
 
-def forget(folder: str, keys: list[str]) -> int:
+def forget_sessions(folder: str, keys: list[str]) -> int:
     """Delete sessions from the archive for good, while no sync runs; how many were deleted."""
-    with sync_lock(folder, PATIENCE, lambda: None), closing(connect(folder)) as connection:
+    with hold_sync_lock(folder, SYNC_PATIENCE, lambda: None), closing(connect(folder)) as connection:
         deleted = _raw.forget(connection, keys)
-        _experiment_state.forget(connection)
+        _experiment_state.forget_records(connection)
         return deleted
 
 
@@ -165,35 +169,37 @@ def plan_forgetting(connection: sqlite3.Connection, names: tuple[str, ...], proj
     """What would be deleted with these sessions, or with those of a project: also their subagents, and the sessions in the same
     files."""
     waiting = (
-        [_queries.find(connection, name) for name in names] if names else _sessions_of_project(connection, project)
+        [_queries.find_session(connection, name) for name in names]
+        if names
+        else _sessions_of_project(connection, project)
     )
-    doomed: dict[str, Summary] = {}
-    copies: dict[str, Summary] = {}
+    doomed: dict[str, SessionSummary] = {}
+    copies: dict[str, SessionSummary] = {}
     while waiting:
         summary = waiting.pop()
         if summary.key in doomed:
             continue
         doomed[summary.key] = summary
-        for key in _raw.companions(connection, summary.key):
+        for key in _raw.find_companions(connection, summary.key):
             with suppress(NotFound):
-                waiting.append(_queries.find(connection, key))
-        for child in _queries.children(connection, summary):
+                waiting.append(_queries.find_session(connection, key))
+        for child in _queries.list_children(connection, summary):
             if child.relation == "subagent":
                 waiting.append(child)
             else:
                 copies[child.key] = child
-    files = _queries.paths_of(connection, list(doomed))
+    files = _queries.list_source_paths(connection, list(doomed))
     in_order = sorted(doomed.values(), key=lambda summary: (summary.started_at or 0, summary.key))
     return ForgetPlan(in_order, files, [summary for key, summary in copies.items() if key not in doomed])
 
 
-def _sessions_of_project(connection: sqlite3.Connection, project: str) -> list[Summary]:
+def _sessions_of_project(connection: sqlite3.Connection, project: str) -> list[SessionSummary]:
     """The sessions in exactly this folder and in the folders below it."""
     paths = [project.rstrip("/\\"), os.path.abspath(os.path.expanduser(project))]
     found = [
         summary
         for path in dict.fromkeys(paths)
-        for summary in _queries.sessions(connection, Filter(project=path))
+        for summary in _queries.list_sessions(connection, SessionFilter(project=path))
         if summary.project == path or summary.project.startswith((f"{path}/", f"{path}\\"))
     ]
     if not found:
@@ -207,20 +213,20 @@ def has_archive(folder: str) -> bool:
     return os.path.exists(archive_path(folder))
 
 
-def load(connection: sqlite3.Connection, key: str) -> "Session":
+def load_session(connection: sqlite3.Connection, key: str) -> "Session":
     """A session, read again from the bytes that the archive stores."""
-    source = _raw.stored(connection, key)
-    parts = _raw.pieces(connection, source.source_id, source.generation)
-    for session in _stored.sessions_in(source.agent, source.path, source.part, parts):
+    source = _raw.find_source(connection, key)
+    parts = _raw.read_source(connection, source.source_id, source.generation)
+    for session in _stored.read_stored_sessions(source.agent, source.path, source.part, parts):
         if f"{session.agent}:{session.id}" == key:
             return session
     raise ArchiveUnusable(f"`{key}` cannot be read from the archive with this version's reader; run `preheat sync`")
 
 
-def raw_bytes(connection: sqlite3.Connection, key: str, write: Callable[[bytes], object]) -> None:
+def write_source(connection: sqlite3.Connection, key: str, write: Callable[[bytes], object]) -> None:
     """Write the source of a session as the archive stores it: exact but for redactions."""
-    source = _raw.stored(connection, key)
-    for piece in _raw.pieces(connection, source.source_id, source.generation):
+    source = _raw.find_source(connection, key)
+    for piece in _raw.read_source(connection, source.source_id, source.generation):
         write(piece)
 
 
@@ -231,37 +237,39 @@ class Sessions:
         self._folder = folder
 
     # Lists.
-    def sessions(self, chosen: Filter, limit: int | None = None) -> list[Summary]:
+    def sessions(self, chosen: SessionFilter, limit: int | None = None) -> list[SessionSummary]:
         """The sessions that match a filter, the newest first."""
         with self._open_archive() as connection:
-            return _queries.sessions(connection, chosen, limit)
+            return _queries.list_sessions(connection, chosen, limit)
 
-    def count(self, chosen: Filter) -> int:
+    def count(self, chosen: SessionFilter) -> int:
         """How many sessions match a filter."""
         with self._open_archive() as connection:
-            return _queries.count(connection, chosen)
+            return _queries.count_sessions(connection, chosen)
 
     def count_unanalysed(self) -> int:
         """How many sessions have changed since they were analysed: lists show only failures that their programs reported."""
         with self._open_archive() as connection:
             return _queries.count_unanalysed(connection)
 
-    def find(self, name: str) -> Summary:
+    def find(self, name: str) -> SessionSummary:
         """The summary of a session by name. Raises NotFound."""
         with self._open_archive() as connection:
-            return _queries.find(connection, name)
+            return _queries.find_session(connection, name)
 
-    def children(self, name: str) -> list[Summary]:
+    def children(self, name: str) -> list[SessionSummary]:
         """The subagents, forks and continuations of a session."""
         with self._open_archive() as connection:
-            return _queries.children(connection, _queries.find(connection, name))
+            return _queries.list_children(connection, _queries.find_session(connection, name))
 
     def short_names(self, keys: Iterable[str]) -> dict[str, str]:
         """By key: a short name by which a person can name that session; the key itself if the session is gone."""
         with self._open_archive() as connection:
-            return _queries.names_of_keys(connection, keys)
+            return _queries.short_names_of_keys(connection, keys)
 
-    def search(self, words: str, chosen: Filter, kinds: tuple[str, ...] = (), limit: int = 20) -> list[Hit]:
+    def search(
+        self, words: str, chosen: SessionFilter, kinds: tuple[str, ...] = (), limit: int = 20
+    ) -> list[SearchHit]:
         """Passages of messages, commands and outputs that contain the words, the best first."""
         with self._open_archive() as connection:
             return list(_queries.search(connection, words, chosen, kinds, limit))
@@ -274,35 +282,40 @@ class Sessions:
     def load(self, name: str) -> "Session":
         """A session with all its events, read again from its stored bytes."""
         with self._open_archive() as connection:
-            return load(connection, _queries.find(connection, name).key)
+            return load_session(connection, _queries.find_session(connection, name).key)
 
     def episodes(self, name: str) -> "tuple[Episode, ...]":
         """The episodes of a session, in order; none if it has not been analysed."""
         with self._open_archive() as connection:
-            return _episodes.episodes_of(connection, _queries.find(connection, name).key)
+            return _episodes.load_episodes(connection, _queries.find_session(connection, name).key)
 
     def transcript(self, name: str) -> "Transcript":
         """A session with the outcome of each of its calls."""
         with self._open_archive() as connection:
-            key = _queries.find(connection, name).key
-            stored, copied = _judgements.records_of(connection, key), _judgements.copied_calls(connection, key)
-            return _transcripts.transcript_of(load(connection, key), stored, copied)
+            key = _queries.find_session(connection, name).key
+            stored, copied = (
+                _judgements.load_call_records(connection, key),
+                _judgements.load_copied_calls(connection, key),
+            )
+            return _transcripts.make_transcript(load_session(connection, key), stored, copied)
 
     def profile(self, name: str) -> "SessionProfile":
         """The profile of a session."""
         with self._open_archive() as connection:
-            key = _queries.find(connection, name).key
-            return _assessment.profile_without(load(connection, key), _judgements.copied_calls(connection, key))
+            key = _queries.find_session(connection, name).key
+            return _assessment.profile_without(
+                load_session(connection, key), _judgements.load_copied_calls(connection, key)
+            )
 
-    def path(self, name: str) -> str:
+    def source_path(self, name: str) -> str:
         """The file or database that a session was read from."""
         with self._open_archive() as connection:
-            return _raw.stored(connection, _queries.find(connection, name).key).path
+            return _raw.find_source(connection, _queries.find_session(connection, name).key).path
 
-    def write_raw(self, name: str, write: Callable[[bytes], object]) -> None:
+    def write_source(self, name: str, write: Callable[[bytes], object]) -> None:
         """Write the source of a session as the archive stores it: exact but for redactions."""
         with self._open_archive() as connection:
-            raw_bytes(connection, _queries.find(connection, name).key, write)
+            write_source(connection, _queries.find_session(connection, name).key, write)
 
     # Forgetting.
     def plan_forgetting(self, names: Iterable[str] = (), project: str = "") -> ForgetPlan:
@@ -312,7 +325,7 @@ class Sessions:
 
     def forget(self, keys: Iterable[str]) -> int:
         """Delete sessions from the archive for good; how many were deleted."""
-        return forget(self._folder, list(keys))
+        return forget_sessions(self._folder, list(keys))
 
     def _open_archive(self) -> closing[sqlite3.Connection]:
         return closing(connect(self._folder))

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from preheat.agents.openai_chat.writer import messages
+from preheat.agents.openai_chat.writer import to_messages
 from preheat.app.analysis.assessment import assess
 from preheat.compress import Compressed
 from preheat.compress import compress as compress_once
 from preheat.compress import compress_all as compress_by_all
 from preheat.model.session import Session
-from preheat.provisioning.tokens import estimate
+from preheat.provisioning.tokens import estimate_tokens
 
 __all__ = ["Compressed", "compress", "compress_all"]
 
@@ -28,6 +28,6 @@ def _inputs(session: Session) -> dict[str, Any]:
     return {
         "records": assessed.records,
         "references": assessed.profile.context_markers,
-        "render": messages,
-        "estimate": estimate,
+        "render": to_messages,
+        "estimate": estimate_tokens,
     }

@@ -10,14 +10,14 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from preheat.agents.atif.writer import trajectory
-from preheat.agents.openai_chat.writer import conversation
+from preheat.agents.atif.writer import to_trajectory
+from preheat.agents.openai_chat.writer import to_conversation
 from preheat.app.sessions.archive import Sessions
 from preheat.errors import UserError
-from preheat.files import AS_USUAL, stream_whole
-from preheat.model.export import ENDINGS, Exported, ExportedFile, ExportForm
-from preheat.model.ids import number_of
-from preheat.model.listing import Filter
+from preheat.files import UMASK_DEFAULT, stream_atomically
+from preheat.model.export import EXPORT_SUFFIXES, ExportedFile, ExportForm, ExportResult
+from preheat.model.ids import number_of_id
+from preheat.model.listing import SessionFilter
 from preheat.model.progress import SILENT, Progress
 from preheat.model.session import Session
 
@@ -31,11 +31,11 @@ class Exports:
     def write(self, name: str, form: ExportForm, stream: BinaryIO) -> None:
         """Write one session to a stream. Raises UserError if the format cannot hold it."""
         if form == "raw":
-            self._sessions.write_raw(name, stream.write)
+            self._sessions.write_source(name, stream.write)
             return
         session = self._sessions.load(name)
         if form == "jsonl":
-            for line in lines(session):
+            for line in json_lines(session):
                 stream.write(line + b"\n")
             return
         document, required = _document(session, form)
@@ -49,21 +49,21 @@ class Exports:
         key = self._sessions.find(name).key
         if os.path.isdir(path):
             path = os.path.join(path, file_name(key, form))
-        save_whole(path, force, lambda stream: self.write(key, form, stream))
+        save_file(path, force, lambda stream: self.write(key, form, stream))
         return ExportedFile(key, path, os.path.getsize(path))
 
     def save_document(self, path: str, document: bytes, force: bool = False) -> None:
         """Write a document that was made of a session into a file."""
-        save_whole(path, force, lambda stream: stream.write(document))
+        save_file(path, force, lambda stream: stream.write(document))
 
     def save_all(
-        self, chosen: Filter, form: ExportForm, folder: str, force: bool = False, progress: Progress = SILENT
-    ) -> Exported:
+        self, chosen: SessionFilter, form: ExportForm, folder: str, force: bool = False, progress: Progress = SILENT
+    ) -> ExportResult:
         """Write all sessions that match a filter into a folder; those that cannot be written are left out."""
         if os.path.exists(folder) and not os.path.isdir(folder):
             raise UserError(f"`{folder}` is a file; give -o a folder")
         os.makedirs(folder, exist_ok=True)
-        exported = Exported([], [])
+        exported = ExportResult([], [])
         summaries = self._sessions.sessions(chosen)
         progress.begin("Exporting", len(summaries))
         try:
@@ -82,11 +82,11 @@ def file_name(key: str, form: ExportForm) -> str:
     """A file name for a session that every file system accepts; no two sessions share one."""
     plain = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in key)
     if len(plain) > 150:
-        plain = f"{plain[:120]}-{number_of(key) & 0xFFFFFFFFFFFFFFFF:016x}"
-    return f"{plain}{ENDINGS[form]}"
+        plain = f"{plain[:120]}-{number_of_id(key) & 0xFFFFFFFFFFFFFFFF:016x}"
+    return f"{plain}{EXPORT_SUFFIXES[form]}"
 
 
-def lines(session: Session) -> Iterator[bytes]:
+def json_lines(session: Session) -> Iterator[bytes]:
     """A session as JSON lines without line ends: first its fields, with the type `session`, then one event a line."""
     heading = {
         "type": "session",
@@ -100,8 +100,8 @@ def lines(session: Session) -> Iterator[bytes]:
 def _document(session: Session, form: ExportForm) -> tuple[dict[str, Any], str]:
     """The session as one JSON document, and the member of it that must not be empty."""
     if form == "openai":
-        return conversation(session), "messages"
-    return trajectory(session, lambda child: file_name(f"{session.agent}:{child}", form)), "steps"
+        return to_conversation(session), "messages"
+    return to_trajectory(session, lambda child: file_name(f"{session.agent}:{child}", form)), "steps"
 
 
 def json_text(value: Any) -> bytes:
@@ -112,8 +112,8 @@ def json_text(value: Any) -> bytes:
         return json.dumps(value, indent=2).encode()
 
 
-def save_whole(path: str, force: bool, write: Callable[[BinaryIO], object]) -> None:
+def save_file(path: str, force: bool, write: Callable[[BinaryIO], object]) -> None:
     """Write a file whole or not at all. Raises UserError if it exists, unless forced."""
     if os.path.exists(path) and not force:
         raise UserError(f"`{path}` is there already; `--force` overwrites it")
-    stream_whole(path, write, mode=AS_USUAL)
+    stream_atomically(path, write, mode=UMASK_DEFAULT)

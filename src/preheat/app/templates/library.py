@@ -10,32 +10,53 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from preheat.app.later import Later
+from preheat.app.later import LazyModule
 from preheat.app.projects import project_folder
-from preheat.app.templates.state import Standing, load_for, pins, problems, standing, unload
-from preheat.app.templates.state import uses as uses_of
+from preheat.app.templates.state import PinStatus, load_pins, load_template, pin_problems, pin_status, unload_template
+from preheat.app.templates.state import load_uses as uses_of
 from preheat.errors import NotFound, UserError
-from preheat.model.listing import Filter
-from preheat.model.template import Action, Entry, Pin, Template, Tracked, short_digest
-from preheat.provisioning.tokens import estimate
+from preheat.model.listing import SessionFilter
+from preheat.model.template import (
+    Template,
+    TemplateAction,
+    TemplateHistoryEntry,
+    TemplatePin,
+    TemplateResults,
+    shorten_digest,
+)
+from preheat.provisioning.tokens import estimate_tokens
 from preheat.templates.build import Request
-from preheat.templates.choice import Best, Wanted
-from preheat.templates.difference import Change, Changed, Difference, difference
-from preheat.templates.history import State
-from preheat.templates.store import Kept, Store, Version
+from preheat.templates.choice import BestRule, SessionRule
+from preheat.templates.difference import Change, ChangedLesson, Difference, compare_templates
+from preheat.templates.history import NameState
+from preheat.templates.store import StoredTemplate, TemplateStore, Version
 
 if TYPE_CHECKING:
     from preheat.app.templates import building as _building
     from preheat.app.templates import sharing as _sharing
     from preheat.app.templates import uses as _uses
 else:  # together 0.2 s, which listing, showing and loading do not need
-    _building = Later("preheat.app.templates.building")
-    _sharing = Later("preheat.app.templates.sharing")
-    _uses = Later("preheat.app.templates.uses")
+    _building = LazyModule("preheat.app.templates.building")
+    _sharing = LazyModule("preheat.app.templates.sharing")
+    _uses = LazyModule("preheat.app.templates.uses")
 
 __all__ = [
-    "Best", "Change", "Changed", "Difference", "History", "Kept", "Loaded", "Pin", "Request", "ShownTemplate", "Standing",
-    "TemplateSummary", "Templates", "Version", "VersionChange", "Wanted",
+    "BestRule",
+    "Change",
+    "ChangedLesson",
+    "Difference",
+    "History",
+    "PinStatus",
+    "ProjectTemplate",
+    "Request",
+    "SessionRule",
+    "StoredTemplate",
+    "TemplateDetails",
+    "TemplatePin",
+    "TemplateSummary",
+    "Templates",
+    "Version",
+    "VersionChange",
 ]  # fmt: skip
 
 
@@ -54,20 +75,20 @@ class TemplateSummary(msgspec.Struct, frozen=True, kw_only=True):
     """Whether an import of that name waits for a review."""
     live: bool = False
     """Whether there is a version that can be handed out."""
-    tracked: Tracked = Tracked()
+    tracked: TemplateResults = TemplateResults()
     """The uses of all its versions, and their success."""
 
     @property
     def version(self) -> str:
         """The digest as people see it."""
-        return short_digest(self.digest or "")
+        return shorten_digest(self.digest or "")
 
 
-class ShownTemplate(NamedTuple):
+class TemplateDetails(NamedTuple):
     """One version, with its uses and their success."""
 
     version: Version
-    tracked: Tracked
+    tracked: TemplateResults
     waiting: bool
     """Whether it was imported and waits for a review."""
     tokens: int
@@ -78,8 +99,8 @@ class History(NamedTuple):
     """The history of a template's name."""
 
     name: str
-    state: State
-    entries: list[Entry]
+    state: NameState
+    entries: list[TemplateHistoryEntry]
     """The oldest first."""
 
 
@@ -91,14 +112,14 @@ class VersionChange(NamedTuple):
     difference: Difference
 
 
-class Loaded(NamedTuple):
+class ProjectTemplate(NamedTuple):
     """Which template the new sessions of a project start with."""
 
     project: str
     """The folder that identifies it."""
-    standing: Standing | None
+    status: PinStatus | None
     """None: they start with lessons."""
-    ended: Pin | None = None
+    unloaded: TemplatePin | None = None
     """The version that was loaded until now, if it was unloaded."""
 
 
@@ -107,7 +128,7 @@ class Templates:
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
-        self._store = Store(folder)
+        self._store = TemplateStore(folder)
 
     # Lists.
     def names(self, deleted: bool = False) -> list[str]:
@@ -139,11 +160,11 @@ class Templates:
         """One version with its digest; an import that waits for a review is not found. Raises NotFound."""
         return self._store.find(name)
 
-    def show(self, name: str) -> ShownTemplate:
+    def show(self, name: str) -> TemplateDetails:
         """One version, also of an import, with its uses and their success."""
         found = self._store.find(name, waiting=True)
         waiting = found.digest not in self._store.state(found.name).versions
-        return ShownTemplate(
+        return TemplateDetails(
             found, _add_tracks(self._tracks(True), [found.digest]), waiting, _count_tokens(found.template)
         )
 
@@ -160,12 +181,12 @@ class Templates:
             raise NotFound(f"`{after.name}` has no version before `{after.short}`; name two to compare")
         else:
             before = self._store.find(f"{after.name}@{after.template.parent}")
-        return VersionChange(before, after, difference(before.template, after.template))
+        return VersionChange(before, after, compare_templates(before.template, after.template))
 
     # Changes; no version is ever lost.
-    def keep(self, template: Template, action: Action, note: str = "") -> Kept:
+    def store(self, template: Template, action: TemplateAction, note: str = "") -> StoredTemplate:
         """Store a template as the new version of its name."""
-        return self._store.keep(template, action, time.time(), note)
+        return self._store.store(template, action, time.time(), note)
 
     def roll_back(self, name: str, digest: str = "") -> Version:
         """Go back to an earlier version: by the beginning of its digest, else the one before."""
@@ -181,15 +202,15 @@ class Templates:
         return self._store.state(name).live
 
     # Sharing.
-    def export(self, name: str, with_evidence: bool = False, path: str = "") -> "_sharing.Exported":
+    def export(self, name: str, with_evidence: bool = False, path: str = "") -> "_sharing.ExportedTemplate":
         """A template as a file without what must not leave this machine; written to `path` if one is given."""
         return _sharing.export_template(self._folder, name, with_evidence, path)
 
-    def import_file(self, path: str, name: str = "") -> "_sharing.Imported":
+    def import_file(self, path: str, name: str = "") -> "_sharing.ImportedTemplate":
         """Import a template from a file, under its own name unless one is given. It waits for a review."""
         return _sharing.import_file(self._folder, path, name)
 
-    def import_bytes(self, data: bytes, where: str, name: str = "") -> "_sharing.Imported":
+    def import_bytes(self, data: bytes, where: str, name: str = "") -> "_sharing.ImportedTemplate":
         """Import a template from the bytes of a file; `where` names the file in messages."""
         return _sharing.import_bytes(self._folder, data, where, name)
 
@@ -203,51 +224,55 @@ class Templates:
 
     def schema(self) -> dict[str, Any]:
         """The JSON schema of template files."""
-        return _sharing.schema()
+        return _sharing.template_schema()
 
     # Building.
     def extract(
         self, session: str, name: str = "", description: str = "", addendum: str = "", tags: Iterable[str] = ()
-    ) -> "_building.Made":
+    ) -> "_building.BuiltTemplate":
         """Build a template from one session, with lessons of little support too; named after its project unless named."""
         return _building.extract_template(
             self._folder, session, name=name, description=description, addendum=addendum, tags=tuple(tags)
         )
 
-    def build(self, request: Request, chosen: Filter, rule: Wanted | None = None) -> "_building.Made":
+    def build(
+        self, request: Request, chosen: SessionFilter, rule: SessionRule | None = None
+    ) -> "_building.BuiltTemplate":
         """Build a template from the newest sessions that match a filter and a rule."""
-        return _building.build_template(self._folder, request, chosen, rule or Wanted())
+        return _building.build_template(self._folder, request, chosen, rule or SessionRule())
 
-    def find_best(self, chosen: Filter, rule: Best | None = None) -> "list[_building.Group]":
+    def find_best_sessions(self, chosen: SessionFilter, rule: BestRule | None = None) -> "list[_building.Group]":
         """The best sessions by project, also of projects that have too few."""
-        return _building.best_sessions(self._folder, chosen, rule or Best())
+        return _building.find_best_sessions(self._folder, chosen, rule or BestRule())
 
-    def build_best(self, groups: "Iterable[_building.Group]", rule: Best | None = None) -> "list[_building.Made]":
+    def build_from_best(
+        self, groups: "Iterable[_building.Group]", rule: BestRule | None = None
+    ) -> "list[_building.BuiltTemplate]":
         """Build a template for each group that has enough sessions."""
-        return _building.auto_templates(self._folder, groups, rule or Best())
+        return _building.build_best_templates(self._folder, groups, rule or BestRule())
 
     # Loading for a project.
-    def load(self, name: str, where: str) -> Loaded:
+    def load(self, name: str, where: str) -> ProjectTemplate:
         """Load a version: new sessions of the project around a folder start with it. Raises NotFound."""
-        load_for(self._folder, project_folder(where), name, time.time())
-        return self.loaded(where)
+        load_template(self._folder, project_folder(where), name, time.time())
+        return self.project_template(where)
 
-    def unload(self, where: str) -> Loaded:
+    def unload(self, where: str) -> ProjectTemplate:
         """Unload: new sessions of the project around a folder start with lessons again."""
         project = project_folder(where)
-        return Loaded(project, None, unload(self._folder, project))
+        return ProjectTemplate(project, None, unload_template(self._folder, project))
 
-    def loaded(self, where: str) -> Loaded:
+    def project_template(self, where: str) -> ProjectTemplate:
         """The version that is loaded for the project around a folder."""
         project = project_folder(where)
-        pin = pins(self._folder).get(project)
-        return Loaded(project, standing(self._folder, pin) if pin is not None else None)
+        pin = load_pins(self._folder).get(project)
+        return ProjectTemplate(project, pin_status(self._folder, pin) if pin is not None else None)
 
     def load_problems(self) -> list[str]:
         """Loaded versions that cannot be handed out, a sentence each with what to do."""
-        return problems(self._folder)
+        return pin_problems(self._folder)
 
-    def _summary(self, name: str, tracks: Mapping[str, Tracked]) -> TemplateSummary:
+    def _summary(self, name: str, tracks: Mapping[str, TemplateResults]) -> TemplateSummary:
         try:
             state = self._store.state(name)
             digest = state.live or state.waiting
@@ -265,21 +290,21 @@ class Templates:
             tracked=_add_tracks(tracks, state.versions),
         )
 
-    def _tracks(self, follow: bool) -> dict[str, Tracked]:
+    def _tracks(self, follow: bool) -> dict[str, TemplateResults]:
         """By version: its uses; with `follow` also their success."""
         uses = uses_of(self._folder)
         if uses and follow:
             return _uses.track_uses(self._folder, uses)
-        tracks: dict[str, Tracked] = {}
+        tracks: dict[str, TemplateResults] = {}
         for use in uses:
-            tracks[use.template] = Tracked(uses=tracks.get(use.template, Tracked()).uses + 1)
+            tracks[use.template] = TemplateResults(uses=tracks.get(use.template, TemplateResults()).uses + 1)
         return tracks
 
 
-def _add_tracks(tracks: Mapping[str, Tracked], versions: Iterable[str]) -> Tracked:
+def _add_tracks(tracks: Mapping[str, TemplateResults], versions: Iterable[str]) -> TemplateResults:
     """The uses of all these versions together."""
     some = [tracks[digest] for digest in versions if digest in tracks]
-    return Tracked(
+    return TemplateResults(
         uses=sum(each.uses for each in some),
         sessions=sum(each.sessions for each in some),
         succeeded=sum(each.succeeded for each in some),
@@ -288,4 +313,4 @@ def _add_tracks(tracks: Mapping[str, Tracked], versions: Iterable[str]) -> Track
 
 
 def _count_tokens(template: Template) -> int:
-    return sum(estimate(lesson.text) for lesson in template.lessons)
+    return sum(estimate_tokens(lesson.text) for lesson in template.lessons)

@@ -10,30 +10,42 @@ from typing import Literal, NamedTuple, TypeAlias
 import msgspec
 from msgspec.structs import replace
 
-from preheat.amounts import by_reason
+from preheat.amounts import format_reasons
 from preheat.errors import UserError
 from preheat.ingest.redact import redact
 from preheat.model.template import Template
-from preheat.safe_text.reasons import foreign, orders, spell_out
-from preheat.templates.digest import canonical, digest_of
-from preheat.templates.files import write_whole
-from preheat.templates.findings import Check, Finding, findings, texts
+from preheat.safe_text.reasons import foreign_reason, order_reason, spell_out
+from preheat.templates.digest import canonical_json, digest_of
+from preheat.templates.files import write_durable
+from preheat.templates.findings import Check, Finding, find_findings, template_texts
 from preheat.templates.loading import LARGEST, read_file
 from preheat.templates.names import check_name
-from preheat.templates.schema import schema
-from preheat.templates.sharing import from_bytes, reviewed, shareable, to_bytes
-from preheat.templates.store import Kept, Store
+from preheat.templates.schema import template_schema
+from preheat.templates.sharing import apply_review, from_bytes, make_shareable, to_bytes
+from preheat.templates.store import StoredTemplate, TemplateStore
 
 __all__ = [
-    "LARGEST", "Answer", "Exported", "Finding", "Imported", "Review", "ReviewText", "answer_review", "export_template",
-    "import_bytes", "import_file", "review_template", "schema", "spell_out",
+    "LARGEST",
+    "Answer",
+    "ExportedTemplate",
+    "Finding",
+    "ImportedTemplate",
+    "Review",
+    "ReviewText",
+    "answer_review",
+    "export_template",
+    "import_bytes",
+    "import_file",
+    "review_template",
+    "spell_out",
+    "template_schema",
 ]  # fmt: skip
 
 Answer: TypeAlias = Literal["accept", "accept-all", "reject"]
 """A person's answer to an import: use what has no findings; use all of it; use nothing."""
 
 
-class Exported(NamedTuple):
+class ExportedTemplate(NamedTuple):
     """A template as a file."""
 
     name: str
@@ -45,11 +57,11 @@ class Exported(NamedTuple):
     """Lessons that were left out, by reason."""
 
 
-class Imported(NamedTuple):
+class ImportedTemplate(NamedTuple):
     """An imported template that waits for a review."""
 
     template: Template
-    kept: Kept
+    kept: StoredTemplate
     verified: bool
     """Whether the file had a digest and matched it."""
     findings: list[Finding]
@@ -84,7 +96,7 @@ class Review(msgspec.Struct, frozen=True, kw_only=True):
         why: dict[tuple[str, ...], list[str]] = {}
         for each in self.findings:
             why.setdefault((each.lesson, each.field, each.text), []).append(each.why)
-        return [ReviewText(*text, tuple(why.get(tuple(text), ()))) for text in texts(self.template)]
+        return [ReviewText(*text, tuple(why.get(tuple(text), ()))) for text in template_texts(self.template)]
 
 
 def looks_secret(text: str) -> str:
@@ -93,59 +105,63 @@ def looks_secret(text: str) -> str:
     return f"it looks like a secret ({', '.join(sorted(counts))})" if counts else ""
 
 
-LEAVING: tuple[Check, ...] = (foreign, looks_secret)
-COMING: tuple[Check, ...] = (orders, looks_secret)
+EXPORT_CHECKS: tuple[Check, ...] = (foreign_reason, looks_secret)
+IMPORT_CHECKS: tuple[Check, ...] = (order_reason, looks_secret)
 """The checks before an export, and after an import."""
 
 
-def export_template(folder: str, wanted: str, with_evidence: bool = False, path: str = "") -> Exported:
+def export_template(folder: str, wanted: str, with_evidence: bool = False, path: str = "") -> ExportedTemplate:
     """A template as a file that can be shared; written to `path` if one is given. Raises UserError if nothing of it may leave
     this machine."""
-    found = Store(folder).find(wanted)
-    fit = shareable(found.template, LEAVING, with_evidence)
+    found = TemplateStore(folder).find(wanted)
+    fit = make_shareable(found.template, EXPORT_CHECKS, with_evidence)
     if not fit.template.lessons:
-        raise UserError(f"nothing of `{found.name}` may leave this machine: {by_reason(fit.left_out) or 'it is empty'}")
+        raise UserError(
+            f"nothing of `{found.name}` may leave this machine: {format_reasons(fit.left_out) or 'it is empty'}"
+        )
     data = to_bytes(fit.template)
     if path:
-        write_whole(path, data)
-    return Exported(found.name, digest_of(canonical(fit.template)), data, len(fit.template.lessons), fit.left_out)
+        write_durable(path, data)
+    return ExportedTemplate(
+        found.name, digest_of(canonical_json(fit.template)), data, len(fit.template.lessons), fit.left_out
+    )
 
 
-def import_file(folder: str, path: str, name: str = "") -> Imported:
+def import_file(folder: str, path: str, name: str = "") -> ImportedTemplate:
     """Import a template from a file, under its own name unless one is given. It waits for a review."""
     if name:
         check_name(name)
     return import_bytes(folder, read_file(path), path, name)
 
 
-def import_bytes(folder: str, data: bytes, where: str, name: str = "") -> Imported:
+def import_bytes(folder: str, data: bytes, where: str, name: str = "") -> ImportedTemplate:
     """Import a template from the bytes of a file; `where` names the file in messages."""
     if name:
         check_name(name)
     opened = from_bytes(data, where)
     template = replace(opened.template, name=name or opened.template.name, parent=None)
-    kept = Store(folder).keep(template, "imported", time.time(), f"from {where}")
-    return Imported(template, kept, opened.verified, findings(template, COMING))
+    kept = TemplateStore(folder).store(template, "imported", time.time(), f"from {where}")
+    return ImportedTemplate(template, kept, opened.verified, find_findings(template, IMPORT_CHECKS))
 
 
 def review_template(folder: str, name: str) -> Review:
     """The import that waits for a review, with the findings against it. Raises UserError if none waits."""
-    store = Store(folder)
+    store = TemplateStore(folder)
     state = store.state(name)
     if state.deleted or state.waiting is None:
         raise UserError(f"nothing of `{name}` waits for a review; `preheat warm list` shows what does")
     template = store.read(state.waiting)
-    return Review(name=name, digest=state.waiting, findings=findings(template, COMING), template=template)
+    return Review(name=name, digest=state.waiting, findings=find_findings(template, IMPORT_CHECKS), template=template)
 
 
 def answer_review(folder: str, name: str, answer: Answer) -> Review:
     """Accept or reject an import."""
-    found, store = review_template(folder, name), Store(folder)
+    found, store = review_template(folder, name), TemplateStore(folder)
     if answer == "reject":
         store.reject(name, time.time())
         return replace(found, answer=answer)
-    accepted = reviewed(found.template, found.findings, everything=answer == "accept-all")
+    accepted = apply_review(found.template, found.findings, everything=answer == "accept-all")
     quarantined = sum(lesson.status == "quarantined" for lesson in accepted.lessons)
     in_use = len(accepted.lessons) - quarantined
-    kept = store.keep(accepted, "accepted", time.time(), f"{in_use} lessons in use, {quarantined} quarantined")
+    kept = store.store(accepted, "accepted", time.time(), f"{in_use} lessons in use, {quarantined} quarantined")
     return replace(found, answer=answer, digest=kept.digest, in_use=in_use)

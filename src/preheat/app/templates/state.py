@@ -7,78 +7,78 @@ the start of a session asks for what is loaded.
 from typing import NamedTuple
 
 from preheat.errors import UserError
-from preheat.model.template import Pin, Use
+from preheat.model.template import TemplatePin, TemplateUse
 from preheat.state import loads as _loads
 from preheat.state import uses as _uses
 from preheat.state.connect import reading, writing
-from preheat.templates.store import Store
+from preheat.templates.store import TemplateStore
 
 
-class Standing(NamedTuple):
+class PinStatus(NamedTuple):
     """A loaded version, and whether it can be handed out."""
 
-    pin: Pin
+    pin: TemplatePin
     problem: str = ""
     """Why new sessions do not get it; empty if they do."""
     newer: str = ""
     """The digest of the template's current version, if that is another one."""
 
 
-def pins(folder: str) -> dict[str, Pin]:
+def load_pins(folder: str) -> dict[str, TemplatePin]:
     """The loaded versions, by project folder."""
     with reading(folder) as state:
         return _loads.loads(state)
 
 
-def load_for(folder: str, project: str, wanted: str, at: float) -> Pin:
+def load_template(folder: str, project: str, wanted: str, at: float) -> TemplatePin:
     """Load a version (`name`, `name@digest` or `name@-1`) for a project."""
-    found = Store(folder).find(wanted)
-    pin = Pin(found.name, found.digest, at)
+    found = TemplateStore(folder).find(wanted)
+    pin = TemplatePin(found.name, found.digest, at)
     with writing(folder) as state:
-        _loads.load(state, project, pin)
+        _loads.load_version(state, project, pin)
     return pin
 
 
-def unload(folder: str, project: str) -> Pin | None:
+def unload_template(folder: str, project: str) -> TemplatePin | None:
     """Unload the version of a project; the version, None if there was none."""
-    if project not in pins(folder):
+    if project not in load_pins(folder):
         return None
     with writing(folder) as state:
-        return _loads.unload(state, project)
+        return _loads.unload_version(state, project)
 
 
-def standing(folder: str, pin: Pin) -> Standing:
+def pin_status(folder: str, pin: TemplatePin) -> PinStatus:
     """The state of a loaded version."""
-    store = Store(folder)
+    store = TemplateStore(folder)
     try:
         store.find(pin.address)
         live = store.state(pin.name).live
     except (UserError, OSError) as error:
-        return Standing(pin, str(error))
-    return Standing(pin, newer=live if live and live != pin.digest else "")
+        return PinStatus(pin, str(error))
+    return PinStatus(pin, newer=live if live and live != pin.digest else "")
 
 
-def problems(folder: str) -> list[str]:
+def pin_problems(folder: str) -> list[str]:
     """Loaded versions that cannot be handed out, a sentence each with what to do."""
     try:
-        found = pins(folder)
+        found = load_pins(folder)
     except UserError:  # reported as a fault of the state itself
         return []
     return [
         f"`{pin.title}` is loaded for `{project}` but not handed out: {stands.problem}; until then sessions there start "
         "with lessons, and `preheat warm load --none` there ends this"
         for project, pin in sorted(found.items())
-        if (stands := standing(folder, pin)).problem
+        if (stands := pin_status(folder, pin)).problem
     ]
 
 
-def record_use(folder: str, use: Use) -> None:
+def record_use(folder: str, use: TemplateUse) -> None:
     """Record that a version was handed out."""
     with writing(folder) as state:
-        _uses.record(state, use)
+        _uses.record_use(state, use)
 
 
-def uses(folder: str) -> list[Use]:
+def load_uses(folder: str) -> list[TemplateUse]:
     """All recorded uses, the oldest first."""
     with reading(folder) as state:
         return _uses.uses(state)

@@ -3,9 +3,9 @@
 A name that is one of these is not looked for on its own; where it stands in a path or an address, that goes as a whole.
 """
 
-from preheat.commands.words import names
+from preheat.commands.words import name_set
 
-ACCOUNTS = names(
+ACCOUNTS = name_set(
     """
     actions admin administrator agent app bar baz bot builder circleci coder codespace contact daemon default
     dependabot dev developer docker ec2-user email example foo git gitlab guest hello help home info jenkins
@@ -17,7 +17,7 @@ ACCOUNTS = names(
 )
 """Accounts and mailboxes that belong to a role, not to a person."""
 
-WORDS = names(
+WORDS = name_set(
     """
     a about access account action add admin agent agents ai all alpha amazon an analysis and android anthropic any
     api app apple application apps archive area args art asset assets async audio auth auto aws azure backend backup
@@ -66,7 +66,7 @@ WORDS = names(
 )
 """Technical and everyday words that folders, branches and repositories are called by."""
 
-ENDINGS = names(
+ENDINGS = name_set(
     """
     bash bat bin bz2 c cc cfg cjs clj cmd conf cpp cs css csv dart db diff dll dylib env erl ex exe exs fish gif go
     gradle graphql gz h hcl hpp hs htm html ico ini ipynb j2 jar java jl jpeg jpg js json json5 jsonl jsx kt kts
@@ -77,7 +77,7 @@ ENDINGS = names(
 )
 """Endings of files that tell a language or a form, and nothing of a project."""
 
-FILES = names(
+FILES = name_set(
     """
     .env __init__.py agents.md app.js app.py app.ts build.gradle cargo.lock cargo.toml changelog.md config.json
     config.yaml conftest.py contributing.md docker-compose.yaml docker-compose.yml go.mod go.sum index.html index.js
@@ -89,7 +89,7 @@ FILES = names(
 )
 """Files that are called so everywhere."""
 
-TOP_LEVELS = names(
+TOP_LEVELS = name_set(
     """
     ai app at au be biz br ca cc ch cloud cn co com corp cz de dev dk edu es eu fi fr gg gov hk home ie in info int
     internal intranet io it jp kr lan local localdomain ly me mil net nl no nz online org page pl pt ru se sg sh
@@ -98,7 +98,7 @@ TOP_LEVELS = names(
 )
 """Ends of the names of machines."""
 
-NO_TICKETS = names(
+NO_TICKETS = name_set(
     """
     AES ASCII COVID CP CVE ECMA ES GMT GPT H HTTP IPV ISO MD MP PEP RFC RSA SHA TLS UCS UTC UTF V X
     """

@@ -19,7 +19,7 @@ _TEXTS: dict[Texts, str] = {
 }
 
 
-class Facts(NamedTuple):
+class DatasetFacts(NamedTuple):
     """What a datasheet tells in numbers."""
 
     version: str = ""
@@ -46,7 +46,7 @@ class Facts(NamedTuple):
     lessons_left_out: Mapping[str, int] = {}
 
 
-def datasheet(facts: Facts) -> str:
+def write_datasheet(facts: DatasetFacts) -> str:
     """The page, as Markdown."""
     parts = (
         "# Datasheet: how coding agents fared, session by session\n", _motivation(), _composition(facts), _collection(),
@@ -64,7 +64,7 @@ and what mends it. Who made it, for whom and with whose money: {_TO_FILL}
 """
 
 
-def _composition(facts: Facts) -> str:
+def _composition(facts: DatasetFacts) -> str:
     agents = _table(("agent", "sessions"), facts.agents)
     files = _table(("file", "rows"), facts.rows)
     trajectories = "There are no trajectories in it."
@@ -102,7 +102,7 @@ Whether everybody whose work is in it agreed to its publication: """
     )
 
 
-def _preprocessing(facts: Facts) -> str:
+def _preprocessing(facts: DatasetFacts) -> str:
     replaced = _table(("replaced", "times"), facts.replaced)
     left_out = _table(("left out or made general", "different ones"), facts.left_out)
     lessons = _table(("lessons left out because", "lessons"), facts.lessons_left_out)
@@ -146,7 +146,7 @@ Where it can be had, from when on, and under whose terms the recorded programs s
 """
 
 
-def _maintenance(facts: Facts) -> str:
+def _maintenance(facts: DatasetFacts) -> str:
     return f"""\
 ## Maintenance
 

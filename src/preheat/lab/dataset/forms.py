@@ -66,7 +66,7 @@ SORT_OF: dict[str, Sort] = {
 }  # fmt: skip
 
 _ENCODED = r"(?P<encoded>%2[Ff](?i:users|home)%2[Ff][\w.%-]++)"
-TELLING = frozenset(
+LEAK_FORMS = frozenset(
     ("url", "repository", "email", "windows", "spaced", "path", "encoded", "slug", "id", "ip", "phone", "number")
 )
 """What is a leak wherever it stands in an export."""
@@ -76,14 +76,14 @@ _DOT_OR_DIGIT = re.compile(r"[.\d]")
 
 
 @cache
-def wide() -> re.Pattern[str]:
+def form_pattern() -> re.Pattern[str]:
     """Everything that is taken out of a text, nowhere but where a word may begin: most places are passed over at once. Every
     part goes on as far as it can and never back, so that no text takes longer than its length."""
     forms = "|".join(f"(?P<{name}>{pattern})" for name, pattern in FORMS.items())
     return re.compile(rf"(?<![A-Za-z0-9])(?:{forms})|{_ENCODED}")
 
 
-def harmless(form: str, text: str) -> bool:
+def is_harmless(form: str, text: str) -> bool:
     """Whether a text of this form says nothing of anybody."""
     if form == "mark":
         return True
@@ -102,13 +102,13 @@ def harmless(form: str, text: str) -> bool:
     return False
 
 
-def ending(path: str) -> str:
+def known_ending(path: str) -> str:
     """`.py` of a path, where it tells a language and nothing else."""
     last = path.rstrip("/\\").replace("\\", "/").rpartition("/")[2]
     name, dot, found = last.rpartition(".")
     return f".{found.lower()}" if dot and name and found.lower() in ENDINGS else ""
 
 
-def depth(path: str) -> int:
+def path_depth(path: str) -> int:
     """How many parts a path has."""
     return len([part for part in re.split(r"[\\/]+", path) if part])

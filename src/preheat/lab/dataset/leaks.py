@@ -11,16 +11,16 @@ from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
-from preheat.lab.dataset.anonymise import Redact, outside_marks, shown
-from preheat.lab.dataset.forms import SORT_OF, TELLING, harmless, wide
+from preheat.lab.dataset.anonymise import Redact, names_outside_marks, visible_text
+from preheat.lab.dataset.forms import LEAK_FORMS, SORT_OF, form_pattern, is_harmless
 from preheat.lab.dataset.names import Names
 
 File: TypeAlias = tuple[str, Callable[[], bytes]]
 """Its path in the export, and how to read it."""
 
-Line: TypeAlias = Callable[[], int]
+LineOf: TypeAlias = Callable[[], int]
 """The line of a text, counted only where something was found."""
-Met: TypeAlias = dict[str, tuple[tuple[str, str], ...]]
+KnownTexts: TypeAlias = dict[str, tuple[tuple[str, str], ...]]
 """The leaks of short texts that were checked before: an export repeats many texts."""
 
 TRAJECTORIES = "trajectories"
@@ -42,57 +42,57 @@ class Leak(NamedTuple):
     text: str
 
 
-class Look(NamedTuple):
+class LeakSearch(NamedTuple):
     """What is searched for, and what is allowed."""
 
     names: Names
     redact: Redact
     allowed: tuple[str, ...] = ()
     """Texts that a person says are no leak."""
-    own: frozenset[str] = frozenset()
+    own_words: frozenset[str] = frozenset()
     """Words of the datasheet and the schema, which are no leak."""
-    form: frozenset[str] = frozenset()
+    format_texts: frozenset[str] = frozenset()
     """Whole texts that trajectories have because of their format, which are no leak."""
 
 
-def in_files(files: Iterable[File], look: Look) -> Iterator[Leak]:
+def leaks_in_files(files: Iterable[File], look: LeakSearch) -> Iterator[Leak]:
     """The leaks in the files of an export, and in their names."""
-    met: Met = {}
+    met: KnownTexts = {}
     for name, read in files:
-        for sort, excerpt in in_text(name, look):
+        for sort, excerpt in leaks_in_text(name, look):
             yield Leak(name, 0, sort, excerpt[:_SHOWN])
-        yield from in_file(name, read(), look, met)
+        yield from leaks_in_file(name, read(), look, met)
 
 
-def in_file(name: str, data: bytes, look: Look, met: Met | None = None) -> Iterator[Leak]:
+def leaks_in_file(name: str, data: bytes, look: LeakSearch, met: KnownTexts | None = None) -> Iterator[Leak]:
     """The leaks in a file; `name` is its path in the export."""
     met = {} if met is None else met
     found: dict[tuple[int, str, str], None] = {}
-    form = look.form if name.startswith(f"{TRAJECTORIES}/") else ()
+    form = look.format_texts if name.startswith(f"{TRAJECTORIES}/") else ()
     for text, line in _texts(name, data):
         if text in form:
             continue
         found_in_text = met.get(text)
         if found_in_text is None:
-            found_in_text = tuple(in_text(text, look))
+            found_in_text = tuple(leaks_in_text(text, look))
             if len(text) <= _SHORT:
                 met[text] = found_in_text
         for sort, excerpt in found_in_text:
-            if not _is_own(name, sort, excerpt, look.own):
+            if not _is_own(name, sort, excerpt, look.own_words):
                 found[line(), sort, excerpt[:_SHOWN]] = None
     yield from (Leak(name, *each) for each in found)
 
 
-def in_text(text: str, look: Look) -> Iterator[tuple[str, str]]:
+def leaks_in_text(text: str, look: LeakSearch) -> Iterator[tuple[str, str]]:
     """The leaks in a text: their sorts and the words."""
-    text = shown(text)
+    text = visible_text(text)
     for allowed in (*_ALLOWED, *look.allowed):
         text = text.replace(allowed, "")
-    for match in wide().finditer(text):
+    for match in form_pattern().finditer(text):
         form = str(match.lastgroup)
-        if form in TELLING and not harmless(form, match[0]):
+        if form in LEAK_FORMS and not is_harmless(form, match[0]):
             yield SORT_OF[form], match[0]
-    for start, end, sort, _ in outside_marks(text, look.names):
+    for start, end, sort, _ in names_outside_marks(text, look.names):
         yield sort, text[start:end]
     if found := look.redact(text.encode("utf-8", "replace"))[1]:
         yield "secret", ", ".join(sorted(found))
@@ -110,7 +110,7 @@ def _is_own(name: str, sort: str, excerpt: str, own: frozenset[str]) -> bool:
     return name in ("datasheet.md", "schema.json", "manifest.json") and words(excerpt) <= own
 
 
-def _texts(name: str, data: bytes) -> Iterator[tuple[str, Line]]:
+def _texts(name: str, data: bytes) -> Iterator[tuple[str, LineOf]]:
     """Every text in a file with its line; what is no JSON is looked at as it stands."""
     if name.endswith(".json"):
         yield from _document(data)
@@ -119,14 +119,14 @@ def _texts(name: str, data: bytes) -> Iterator[tuple[str, Line]]:
         line = partial(int, number)
         if name.endswith(".jsonl"):
             try:
-                yield from ((text, line) for text in strings(msgspec.json.decode(raw)))
+                yield from ((text, line) for text in texts_in(msgspec.json.decode(raw)))
                 continue
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 pass
         yield raw.decode("utf-8", "replace"), line
 
 
-def _document(data: bytes) -> Iterator[tuple[str, Line]]:
+def _document(data: bytes) -> Iterator[tuple[str, LineOf]]:
     try:
         value = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -134,7 +134,7 @@ def _document(data: bytes) -> Iterator[tuple[str, Line]]:
             yield text, partial(int, number)
         return
     lines = cache(partial(_lines, data))
-    for text in dict.fromkeys(strings(value)):
+    for text in dict.fromkeys(texts_in(value)):
         yield text, partial(_line_of, text, lines)
 
 
@@ -151,14 +151,14 @@ def _line_of(text: str, lines: Callable[[], dict[str, int]]) -> int:
     return lines().get(text, 1)
 
 
-def strings(value: Any) -> Iterator[str]:
+def texts_in(value: Any) -> Iterator[str]:
     """Every text in a value out of JSON, the names of members too."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
         for name, each in value.items():
             yield str(name)
-            yield from strings(each)
+            yield from texts_in(each)
     elif isinstance(value, list):
         for each in value:
-            yield from strings(each)
+            yield from texts_in(each)

@@ -7,22 +7,22 @@ from typing import TypeAlias
 from msgspec.structs import asdict, astuple
 
 from preheat.lab.dataset.pseudonyms import Pseudonyms
-from preheat.lab.dataset.rows import LessonRow, Said, TemplateRow
+from preheat.lab.dataset.rows import LessonContent, LessonRow, TemplateRow
 from preheat.lab.dataset.threshold import Spread
 from preheat.model.lesson import Lesson, LessonKind
 from preheat.model.template import Template
 
-OWN: frozenset[LessonKind] = frozenset(("resume", "working_set"))
+PROJECT_KINDS: frozenset[LessonKind] = frozenset(("resume", "working_set"))
 """Kinds that belong to one project by what they are."""
 _STYLES = ("command_driven", "conversational", "terse", "detailed", "balanced")
 
 
-General: TypeAlias = Callable[[str], str]
+Generalise: TypeAlias = Callable[[str], str]
 
 
-def said(lesson: Lesson, general: General, tool: Callable[[str], str]) -> Said:
+def lesson_content(lesson: Lesson, general: Generalise, tool: Callable[[str], str]) -> LessonContent:
     """The content of a lesson with all names removed."""
-    return Said(
+    return LessonContent(
         kind=lesson.kind,
         topic=general(lesson.topic),
         tool=tool(lesson.scope.tool) if lesson.scope.tool else "",
@@ -34,33 +34,33 @@ def said(lesson: Lesson, general: General, tool: Callable[[str], str]) -> Said:
     )
 
 
-def _is_empty(found: Said) -> bool:
+def _is_empty(found: LessonContent) -> bool:
     """Whether nothing is left of a lesson without its sentence, which is not published."""
     return not any((found.use, found.avoid, found.error, found.difference, *found.steps))
 
 
-def _content_key(found: Said) -> str:
+def _content_key(found: LessonContent) -> str:
     *parts, steps = astuple(found)
     return "\0".join((*parts, *steps))
 
 
-class Lessons:
+class LessonRows:
     """Lessons that say the same, put together."""
 
-    def __init__(self, spread: Spread, general: General, tool: Callable[[str], str]) -> None:
+    def __init__(self, spread: Spread, general: Generalise, tool: Callable[[str], str]) -> None:
         self.left_out: Counter[str] = Counter()
         """By reason."""
         self._spread, self._general, self._tool = spread, general, tool
-        self._groups: dict[Said, list[Lesson]] = {}
+        self._groups: dict[LessonContent, list[Lesson]] = {}
 
     def add(self, lesson: Lesson, projects: Iterable[str]) -> None:
         """A lesson, with the projects that it was learned in."""
-        if lesson.kind in OWN:
+        if lesson.kind in PROJECT_KINDS:
             self.left_out["belongs to one project"] += 1
         elif lesson.status == "quarantined":
             self.left_out["quarantined"] += 1
         else:
-            found = said(lesson, self._general, self._tool)
+            found = lesson_content(lesson, self._general, self._tool)
             if _is_empty(found):
                 self.left_out["says nothing without its details"] += 1
                 return
@@ -73,12 +73,12 @@ class Lessons:
         """The rows of lessons that enough projects share; the others are counted as left out."""
         rows: list[LessonRow] = []
         for found, some in self._groups.items():
-            if not self._spread.keeps("lesson", _content_key(found)):
+            if not self._spread.has_enough("lesson", _content_key(found)):
                 self.left_out["in too few projects"] += len(some)
                 continue
             rows.append(
                 LessonRow(
-                    lesson=pseudonyms.of("lesson", _content_key(found)),
+                    lesson=pseudonyms.pseudonym("lesson", _content_key(found)),
                     **asdict(found),
                     projects=self._spread.projects("lesson", _content_key(found)),
                     lessons=len(some),
@@ -95,12 +95,12 @@ class Lessons:
         """The row of a template, with the lessons that are published."""
         kept: list[str] = []
         for lesson in template.lessons:
-            if lesson.kind not in OWN:
-                name = pseudonyms.of("lesson", _content_key(said(lesson, self._general, self._tool)))
+            if lesson.kind not in PROJECT_KINDS:
+                name = pseudonyms.pseudonym("lesson", _content_key(lesson_content(lesson, self._general, self._tool)))
                 kept += [name] if name in known else []
         user = template.user.style
         return TemplateRow(
-            template=pseudonyms.of("template", template.name),
+            template=pseudonyms.pseudonym("template", template.name),
             lessons=tuple(sorted(set(kept))),
             left_out=len(template.lessons) - len(kept),
             kinds=dict(sorted(Counter(lesson.kind for lesson in template.lessons).items())),

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from preheat.lab.dataset.pseudonyms import Pseudonyms
-from preheat.lab.dataset.rows import OTHER, Counted, SessionRow, Share, Shortened
+from preheat.lab.dataset.rows import OTHER, CallCounts, SessionRow, Share, Shortened
 from preheat.model.outcome import FAILURES, JUDGED
 from preheat.model.profile import CallRecord, Rate, SessionProfile
 from preheat.model.session import Session
@@ -18,7 +18,7 @@ from preheat.model.session import Session
 FIFTHS = 5
 
 
-class Watched(NamedTuple):
+class LiveMeasures(NamedTuple):
     """What other stages measured of a session."""
 
     phases: Mapping[str, int]
@@ -28,10 +28,12 @@ class Watched(NamedTuple):
     shortened: Mapping[str, Shortened]
 
 
-def measured(session: Session, profile: SessionProfile, records: Sequence[CallRecord], watched: Watched) -> SessionRow:
+def measure_session(
+    session: Session, profile: SessionProfile, records: Sequence[CallRecord], watched: LiveMeasures
+) -> SessionRow:
     """The row of a session with its real names, not fit for publishing yet."""
     told = [record for record in records if not record.bookkeeping]
-    all_of_them = counted(told)
+    all_of_them = count_calls(told)
     return SessionRow(
         session=session.id,
         project=session.project,
@@ -53,7 +55,7 @@ def measured(session: Session, profile: SessionProfile, records: Sequence[CallRe
         all=all_of_them,
         error_rate=profile.errors.value,
         mistake_rate=profile.mistakes.value,
-        fifths=tuple(map(counted, fifths(told))),
+        fifths=tuple(map(count_calls, split_in_fifths(told))),
         statuses=_in_order(profile.statuses),
         causes=_in_order(profile.causes),
         rungs=_in_order(profile.rungs),
@@ -85,7 +87,7 @@ def measured(session: Session, profile: SessionProfile, records: Sequence[CallRe
     )
 
 
-class Told(NamedTuple):
+class PublishedNames(NamedTuple):
     """The published name of each project, tool, model and version."""
 
     project: Callable[[str], str]
@@ -96,39 +98,39 @@ class Told(NamedTuple):
     """By agent and version."""
 
 
-def published(row: SessionRow, pseudonyms: Pseudonyms, told: Told, parents: frozenset[str]) -> SessionRow:
+def publish_row(row: SessionRow, pseudonyms: Pseudonyms, told: PublishedNames, parents: frozenset[str]) -> SessionRow:
     """The row with published names; a parent that is not in the dataset is left out."""
-    tools: dict[str, Counted] = {}
+    tools: dict[str, CallCounts] = {}
     for name, each in row.tools.items():
         name = told.tool(name) or OTHER
-        tools[name] = added(tools[name], each) if name in tools else each
+        tools[name] = add_counts(tools[name], each) if name in tools else each
     parent = f"{row.agent}:{row.parent}" if row.parent else ""
     return replace(
         row,
-        session=pseudonyms.of("session", f"{row.agent}:{row.session}"),
+        session=pseudonyms.pseudonym("session", f"{row.agent}:{row.session}"),
         project=told.project(row.project or "") or None,
-        parent=pseudonyms.of("session", parent) if parent in parents else None,
+        parent=pseudonyms.pseudonym("session", parent) if parent in parents else None,
         agent_version=told.version(row.agent, row.agent_version),
         model=told.model(row.model),
         tools=_in_order(tools),
     )
 
 
-def counted(records: Iterable[CallRecord]) -> Counted:
+def count_calls(records: Iterable[CallRecord]) -> CallCounts:
     """Some calls, counted."""
     listed = list(records)
     judged = [record for record in listed if record.status in JUDGED]
     failed = [record for record in judged if record.status in FAILURES]
-    return Counted(len(listed), len(judged), len(failed), sum(record.cause == "mistake" for record in failed))
+    return CallCounts(len(listed), len(judged), len(failed), sum(record.cause == "mistake" for record in failed))
 
 
-def added(one: Counted, other: Counted) -> Counted:
-    return Counted(
+def add_counts(one: CallCounts, other: CallCounts) -> CallCounts:
+    return CallCounts(
         one.calls + other.calls, one.judged + other.judged, one.errors + other.errors, one.mistakes + other.mistakes
     )
 
 
-def fifths(records: Sequence[CallRecord]) -> list[Sequence[CallRecord]]:
+def split_in_fifths(records: Sequence[CallRecord]) -> list[Sequence[CallRecord]]:
     """The calls in five stretches of nearly the same length, in their order."""
     ends = [round(number * len(records) / FIFTHS) for number in range(FIFTHS + 1)]
     return [records[start:end] for start, end in pairwise(ends)]
@@ -138,7 +140,7 @@ def _grouped(records: Iterable[CallRecord], by: Callable[[CallRecord], str]) -> 
     groups: dict[str, list[CallRecord]] = {}
     for record in records:
         groups.setdefault(by(record), []).append(record)
-    return {name: counted(groups[name]) for name in sorted(groups)}
+    return {name: count_calls(groups[name]) for name in sorted(groups)}
 
 
 def _share(rate: Rate) -> Share:

@@ -58,7 +58,7 @@ _MENTIONED = re.compile(rf"(?i:{'|'.join(_FORGES)})\.\w+/([A-Za-z0-9][\w-]+)/([A
 _HOST = re.compile(r"(?<=[a-z])://(?:[^\s/@\"'<>]*@)?([A-Za-z][\w-]*(?:\.[\w-]+)*)")
 _PERSON = re.compile(r"[^\W\d_][^\W_]*(?:[ ._'’-]{1,2}[^\W_]+){0,4}[ ._-]?")
 """What somebody may be called; a longer text is a sentence."""
-UNUSUAL = "ıİſ"
+CASELESS_LETTERS = "ıİſ"
 """Letters that a pattern without regard to case takes for `i` or `s`, and `lower` does not."""
 
 
@@ -69,9 +69,9 @@ class Name(NamedTuple):
     text: str
 
 
-def in_heading(project: str, branch: str) -> Iterator[Name]:
+def names_in_heading(project: str, branch: str) -> Iterator[Name]:
     """The names in a session's folder and branch."""
-    yield from in_text(f"{project}\n")
+    yield from names_in_text(f"{project}\n")
     parts = [part for part in re.split(r"[\\/]+|__", project) if part]
     for part in parts:
         yield Name("project", part)
@@ -82,10 +82,10 @@ def in_heading(project: str, branch: str) -> Iterator[Name]:
         yield Name("name", branch)
 
 
-def in_text(text: str) -> Iterator[Name]:
+def names_in_text(text: str) -> Iterator[Name]:
     """The names that their place in a text gives away."""
     small = text.lower()
-    unusual = not text.isascii() and any(letter in text for letter in UNUSUAL)
+    unusual = not text.isascii() and any(letter in text for letter in CASELESS_LETTERS)
     for place in PLACES:
         if unusual or all(any(word in small for word in words) for words in place.words):
             for found in place.pattern.finditer(text):

@@ -7,9 +7,9 @@ from typing import Any, get_args
 
 import msgspec
 
-from preheat.lab.dataset.datasheet import Facts, datasheet
-from preheat.lab.dataset.leaks import strings, words
-from preheat.lab.dataset.rows import schema
+from preheat.lab.dataset.datasheet import DatasetFacts, write_datasheet
+from preheat.lab.dataset.leaks import texts_in, words
+from preheat.lab.dataset.rows import dataset_schema
 from preheat.lab.dataset.trajectories import TEXTS, TRIGGERS
 from preheat.model.session import (
     CONTEXT_WINDOW,
@@ -32,20 +32,20 @@ from preheat.model.session import (
 )
 
 
-def own_words() -> frozenset[str]:
+def dataset_words() -> frozenset[str]:
     """Words that the pages of every export have."""
-    pages = [datasheet(Facts(trajectories=number, texts=texts)) for number in (None, 0) for texts in TEXTS]
-    return words(" ".join((*pages, msgspec.json.encode(schema()).decode())))
+    pages = [write_datasheet(DatasetFacts(trajectories=number, texts=texts)) for number in (None, 0) for texts in TEXTS]
+    return words(" ".join((*pages, msgspec.json.encode(dataset_schema()).decode())))
 
 
-def own_texts(trajectory: Any) -> frozenset[str]:
+def format_texts(trajectory: Any) -> frozenset[str]:
     """Texts that trajectories have whoever's they are, each as a whole: taken from the one of `session_with_everything`."""
     fields = {field.name for kind in (Session, Usage, *get_args(Event)) for field in msgspec.structs.fields(kind)}
     values = (*TRIGGERS, *get_args(Origin), *get_args(Relation), *get_args(Starter))
-    return frozenset(strings(trajectory)) | fields | frozenset(values)
+    return frozenset(texts_in(trajectory)) | fields | frozenset(values)
 
 
-def session_with_everything() -> Session:
+def sample_session() -> Session:
     """Not a word in it is anybody's, so what its trajectory says is the format's."""
     used = Usage(input=1, output=1, cache_read=1, cache_write=1, reasoning=1)
     events: tuple[Event, ...] = (

@@ -26,7 +26,7 @@ class Pseudonyms:
     def __init__(self, salt: bytes) -> None:
         self._key = blake2b(salt, digest_size=32).digest()
 
-    def of(self, sort: Sort, value: str) -> str:
+    def pseudonym(self, sort: Sort, value: str) -> str:
         """`path-bcdfghjklm`."""
         subject = f"{sort}\0{value}".encode("utf-8", "surrogatepass")
         digest = blake2b(subject, key=self._key, digest_size=LENGTH // 2).digest()

@@ -10,7 +10,7 @@ import msgspec
 from preheat.lab.dataset.meanings import MEANINGS
 from preheat.model.live import Phase
 from preheat.model.outcome import Cause, Rung, Status
-from preheat.model.profile import Style, ToolType
+from preheat.model.profile import ToolType, WritingStyle
 from preheat.model.session import Relation, Starter, ToolKind
 
 FORMAT = 1
@@ -18,7 +18,7 @@ OTHER = "other"
 """Instead of a value that too few projects share."""
 
 
-class Counted(msgspec.Struct, frozen=True):
+class CallCounts(msgspec.Struct, frozen=True):
     """Calls of one sort, without the agent's notes to itself."""
 
     calls: int = 0
@@ -59,16 +59,16 @@ class SessionRow(msgspec.Struct, frozen=True, kw_only=True):
     tokens: int
     context_peak: int | None
     context_window: int | None
-    all: Counted
+    all: CallCounts
     error_rate: float | None
     mistake_rate: float | None
-    fifths: tuple[Counted, ...]
+    fifths: tuple[CallCounts, ...]
     statuses: dict[Status, int]
     causes: dict[str, int]
     rungs: dict[Rung, int]
-    kinds: dict[ToolKind, Counted]
-    activities: dict[str, Counted]
-    tools: dict[str, Counted]
+    kinds: dict[ToolKind, CallCounts]
+    activities: dict[str, CallCounts]
+    tools: dict[str, CallCounts]
     proficiency_gain: float | None
     slope: float | None
     slope_low: float | None
@@ -81,7 +81,7 @@ class SessionRow(msgspec.Struct, frozen=True, kw_only=True):
     lost_seconds: float
     lost_tokens: int
     dominant_tool_type: ToolType
-    user_style: Style
+    user_style: WritingStyle
     prompt_length: float
     questions: float
     commands: float
@@ -107,10 +107,10 @@ class FormRow(msgspec.Struct, frozen=True):
 
     form: str
     projects: int
-    all: Counted
+    all: CallCounts
 
 
-class Said(msgspec.Struct, frozen=True, kw_only=True):
+class LessonContent(msgspec.Struct, frozen=True, kw_only=True):
     """What a lesson says, whoever learned it where."""
 
     kind: str
@@ -123,7 +123,7 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
     steps: tuple[str, ...]
 
 
-class LessonRow(Said, frozen=True, kw_only=True):
+class LessonRow(LessonContent, frozen=True, kw_only=True):
     """Something that was learned alike in enough projects."""
 
     lesson: str
@@ -159,7 +159,7 @@ FILES: dict[str, type[msgspec.Struct]] = {
 }
 
 
-def schema() -> dict[str, Any]:
+def dataset_schema() -> dict[str, Any]:
     """A JSON schema of every file that has rows."""
     tops, parts = msgspec.json.schema_components(list(FILES.values()), ref_template="#/$defs/{name}")
     for name, meanings in MEANINGS.items():

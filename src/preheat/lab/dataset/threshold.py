@@ -38,13 +38,13 @@ class Spread:
     def times(self, sort: str, value: str) -> int:
         return self._times[sort, value]
 
-    def keeps(self, sort: str, value: str) -> bool:
+    def has_enough(self, sort: str, value: str) -> bool:
         kept = self.projects(sort, value) >= self.least
         if not kept:
             self.left_out[sort].add(value)
         return kept
 
-    def beginning(self, sort: str, value: str) -> str:
+    def shared_beginning(self, sort: str, value: str) -> str:
         """The longest beginning that enough projects share; `other` if there is none."""
         for beginning in beginnings(value):
             if self.projects(sort, beginning) >= self.least:
@@ -57,7 +57,7 @@ class Spread:
 
     def values(self, sort: str) -> list[str]:
         """The values of a sort that enough projects share, sorted; the others count as left out."""
-        return sorted(value for kind, value in self._times if kind == sort and self.keeps(sort, value))
+        return sorted(value for kind, value in self._times if kind == sort and self.has_enough(sort, value))
 
 
 def beginnings(value: str) -> list[str]:

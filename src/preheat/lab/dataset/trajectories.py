@@ -8,8 +8,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
-from preheat.commands import text_of
-from preheat.lab.dataset.anonymise import Anonymiser, masked
+from preheat.commands import command_text
+from preheat.lab.dataset.anonymise import Anonymiser, mask
 from preheat.lab.dataset.pseudonyms import Pseudonyms
 from preheat.model.session import (
     CONTEXT_WINDOW,
@@ -31,13 +31,13 @@ Texts: TypeAlias = Literal["none", "masked", "anonymised"]
 TEXTS: tuple[Texts, ...] = ("none", "masked", "anonymised")
 """What is left of what people, models and tools said: nothing, the lengths of words, or the words without names."""
 
-BEGINNING = 946_684_800.0
+START_OF_SESSIONS = 946_684_800.0
 """The published start of every session: only durations are published."""
 TRIGGERS = ("auto", "manual")
 """Of compactions; another one may be anything."""
 
 
-class Telling(NamedTuple):
+class PublishRules(NamedTuple):
     """The functions and settings by which a session is published."""
 
     texts: Texts
@@ -53,18 +53,18 @@ class Telling(NamedTuple):
     """Keys of the sessions in the dataset."""
 
 
-def published(session: Session, telling: Telling) -> Session:
+def publish_session(session: Session, telling: PublishRules) -> Session:
     """The session without anything that identifies somebody."""
     made = _SessionPublisher(session, telling)
     events = tuple(event for each in session.events if (event := made.event(each)) is not None)
     parent = f"{session.agent}:{session.parent}" if session.parent else ""
     return Session(
         agent=session.agent,
-        id=telling.pseudonyms.of("session", f"{session.agent}:{session.id}"),
+        id=telling.pseudonyms.pseudonym("session", f"{session.agent}:{session.id}"),
         version=telling.version(session.agent, session.version),
         model=telling.model(session.model),
         project=telling.project(session.project),
-        parent=telling.pseudonyms.of("session", parent) if parent in telling.exported else None,
+        parent=telling.pseudonyms.pseudonym("session", parent) if parent in telling.exported else None,
         relation=session.relation,
         started_at=made.moment(session.started_at),
         ended_at=made.moment(session.ended_at),
@@ -77,7 +77,7 @@ def published(session: Session, telling: Telling) -> Session:
 class _SessionPublisher:
     """Publishes the events of one session."""
 
-    def __init__(self, session: Session, telling: Telling) -> None:
+    def __init__(self, session: Session, telling: PublishRules) -> None:
         self._agent = session.agent
         self._rules = telling
         times = [at for at in (session.started_at, *(event.at for event in session.events)) if at is not None]
@@ -86,7 +86,7 @@ class _SessionPublisher:
         self._responses: dict[str, str] = {}
 
     def moment(self, at: float | None) -> float | None:
-        return None if at is None else round(BEGINNING + at - self._start, 3)
+        return None if at is None else round(START_OF_SESSIONS + at - self._start, 3)
 
     def event(self, event: Event) -> Event | None:
         """The published event; None if it is left out."""
@@ -111,7 +111,7 @@ class _SessionPublisher:
             trigger = event.trigger if event.trigger in TRIGGERS else ""
             return replace(event, at=at, trigger=trigger, summary=self._published_text(event.summary))
         if isinstance(event, Spawn):
-            child = self._rules.pseudonyms.of("session", f"{self._agent}:{event.session}")
+            child = self._rules.pseudonyms.pseudonym("session", f"{self._agent}:{event.session}")
             return replace(event, at=at, session=child, call_id=self._call_id(event.call_id))
         if isinstance(event, Rewind):
             return replace(event, at=at)
@@ -125,12 +125,12 @@ class _SessionPublisher:
 
     def _arguments(self, event: ToolCall) -> dict[str, Any]:
         if self._rules.texts == "anonymised":
-            found: dict[str, Any] = self._rules.anonymiser.value(event.input)
+            found: dict[str, Any] = self._rules.anonymiser.anonymise_value(event.input)
             return found
-        form = self._rules.form(text_of(event.input)) if event.kind == "shell" else ""
+        form = self._rules.form(command_text(event.input)) if event.kind == "shell" else ""
         published_arguments = {"form": form} if form else {}
         if self._rules.texts == "masked":
-            published_arguments["text"] = "\n".join(map(masked, _texts_in(event.input)))
+            published_arguments["text"] = "\n".join(map(mask, _texts_in(event.input)))
         return published_arguments
 
     def _other(self, event: Other, at: float | None) -> Other | None:
@@ -148,8 +148,8 @@ class _SessionPublisher:
 
     def _published_text(self, text: str) -> str:
         if self._rules.texts == "anonymised":
-            return self._rules.anonymiser.text(text)
-        return masked(text) if self._rules.texts == "masked" else ""
+            return self._rules.anonymiser.anonymise_text(text)
+        return mask(text) if self._rules.texts == "masked" else ""
 
     def _call_id(self, call: str) -> str:
         return self._calls.setdefault(call, f"call-{len(self._calls) + 1}") if call else ""

@@ -6,8 +6,8 @@ A value is published only if enough projects share it, and only with names remov
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 
-from preheat.lab.dataset.markers import added, counted
-from preheat.lab.dataset.rows import OTHER, Counted, ErrorRow, FormRow
+from preheat.lab.dataset.markers import add_counts, count_calls
+from preheat.lab.dataset.rows import OTHER, CallCounts, ErrorRow, FormRow
 from preheat.lab.dataset.threshold import Spread
 from preheat.model.outcome import Cause
 from preheat.model.profile import CallRecord
@@ -22,11 +22,11 @@ class Vocabulary:
         self._tools: Counter[tuple[str, str]] = Counter()
         self._models: Counter[tuple[str, str]] = Counter()
         self._versions: Counter[tuple[str, str, str]] = Counter()
-        self._forms: dict[tuple[str, str], Counted] = {}
+        self._forms: dict[tuple[str, str], CallCounts] = {}
         self._errors: defaultdict[tuple[str, str], Counter[Cause]] = defaultdict(Counter)
         self._general: Callable[[str], str] = str
         self._nameless: Callable[[str], str] = str
-        self._form_counts: dict[str, Counted] = {}
+        self._form_counts: dict[str, CallCounts] = {}
         self._error_counts: defaultdict[str, Counter[Cause]] = defaultdict(Counter)
 
     # Collecting.
@@ -38,8 +38,8 @@ class Vocabulary:
     def add_call(self, project: str, record: CallRecord, form: str) -> None:
         self._tools[record.tool, project] += 1
         if form:
-            before = self._forms.get((form, project), Counted())
-            self._forms[form, project] = added(before, counted((record,)))
+            before = self._forms.get((form, project), CallCounts())
+            self._forms[form, project] = add_counts(before, count_calls((record,)))
         if record.signature and record.cause is not None:
             self._errors[record.signature, project][record.cause] += 1
 
@@ -57,7 +57,7 @@ class Vocabulary:
         for (form, project), found in self._forms.items():
             form = self._general(form)
             self.spread.add("form", form, project, found.calls)
-            self._form_counts[form] = added(self._form_counts.get(form, Counted()), found)
+            self._form_counts[form] = add_counts(self._form_counts.get(form, CallCounts()), found)
         for (signature, project), causes in self._errors.items():
             signature = self._general(signature)
             self.spread.add("error", signature, project, causes.total())
@@ -69,18 +69,18 @@ class Vocabulary:
         if name in self._well_known:
             return name
         general = self._general(name)
-        return general if self.spread.keeps("tool", general) else OTHER
+        return general if self.spread.has_enough("tool", general) else OTHER
 
     def model(self, name: str) -> str:
-        return self.spread.beginning("model", self._nameless(_model_name(name)))
+        return self.spread.shared_beginning("model", self._nameless(_model_name(name)))
 
     def version(self, agent: str, version: str) -> str:
-        return self.spread.beginning(f"version of {agent}", self._nameless(version))
+        return self.spread.shared_beginning(f"version of {agent}", self._nameless(version))
 
     def form(self, form: str) -> str:
         """The form of a command; empty where too few projects use it."""
         general = self._general(form) if form else ""
-        return general if general and self.spread.keeps("form", general) else ""
+        return general if general and self.spread.has_enough("form", general) else ""
 
     def forms(self) -> list[FormRow]:
         return [

@@ -6,7 +6,7 @@ import shutil
 from preheat.errors import UserError
 
 
-def fresh(own: str, project: str, task: str) -> str:
+def make_folder(own: str, project: str, task: str) -> str:
     """Make a new folder below `own`, which is emptied first, with a copy of the project if there is one. It has the project's
     name, by which lessons call it."""
     shutil.rmtree(own, ignore_errors=True)

@@ -17,66 +17,66 @@ _NOT_STARTED = 127
 _NOTE = 400
 
 
-class Ended(NamedTuple):
+class ProcessResult(NamedTuple):
     """How a program ended."""
 
     code: int | None
     """None: it ran out of time."""
     seconds: float
-    said: str
+    output: str
     """The end of what it printed."""
 
     @property
     def note(self) -> str:
         """Why it did not end well, in a line: the end of what it printed, and whether it ran out of time."""
         late = [f"ran out of time after {self.seconds:.0f} s"] if self.code is None else []
-        return "; ".join(filter(None, [short(self.said), *late]))
+        return "; ".join(filter(None, [one_line_end(self.output), *late]))
 
 
-def run(
+def run_program(
     command: Sequence[str],
     folder: str,
     environment: Mapping[str, str],
     seconds: float,
-    given: str | None = None,
-    started_as: Callable[[int], object] = lambda process: None,
-    most: int = _TAIL,
-) -> Ended:
+    stdin: str | None = None,
+    on_start: Callable[[int], object] = lambda process: None,
+    output_bytes: int = _TAIL,
+) -> ProcessResult:
     """Run a program to its end. `given` is its input, `most` the number of bytes that are kept of its output's end; `started_as`
     is called with its process group. An interruption ends the program, too."""
     started = time.monotonic()
     with tempfile.TemporaryFile() as printed, tempfile.TemporaryFile() as read:
-        if given is not None:
-            read.write(given.encode("utf-8", "replace"))
+        if stdin is not None:
+            read.write(stdin.encode("utf-8", "replace"))
             read.seek(0)
         try:
             process = subprocess.Popen(
                 list(command),
                 cwd=folder,
                 env=dict(environment),
-                stdin=read if given is not None else subprocess.DEVNULL,
+                stdin=read if stdin is not None else subprocess.DEVNULL,
                 stdout=printed,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
-            return Ended(_NOT_STARTED, time.monotonic() - started, str(error))
+            return ProcessResult(_NOT_STARTED, time.monotonic() - started, str(error))
         code: int | None = None
         try:
-            started_as(process.pid)
+            on_start(process.pid)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 code = process.wait(timeout=seconds)
         finally:
             _end(process)
-        return Ended(code, time.monotonic() - started, _tail(printed, most))
+        return ProcessResult(code, time.monotonic() - started, _tail(printed, output_bytes))
 
 
-def run_shell(text: str, folder: str, environment: Mapping[str, str], seconds: float) -> Ended:
+def run_shell(text: str, folder: str, environment: Mapping[str, str], seconds: float) -> ProcessResult:
     """Run a shell text; the first command that fails ends it."""
-    return run(["sh", "-e", "-c", text], folder, environment, seconds)
+    return run_program(["sh", "-e", "-c", text], folder, environment, seconds)
 
 
-def short(said: str) -> str:
+def one_line_end(said: str) -> str:
     """The end of a text, on one line and without colours."""
     return " ".join(ESCAPES.sub("", said).split())[-_NOTE:]
 

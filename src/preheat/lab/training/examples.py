@@ -11,16 +11,16 @@ from typing import Any, NamedTuple
 import msgspec
 
 from preheat.calls.form import command_form
-from preheat.commands import CHECKS, text_of, understand
+from preheat.commands import CHECKS, command_text, understand
 from preheat.model.lesson import Evidence, Example, Lesson, LessonKind, Scope, Support, lesson_id
 from preheat.model.profile import CallRecord
-from preheat.model.session import Session, ToolCall, joined
+from preheat.model.session import Session, ToolCall, pair_calls_with_results
 from preheat.safe_text.letters import ESCAPES, one_line
-from preheat.safe_text.reasons import dangerous, junk, orders
+from preheat.safe_text.reasons import danger_reason, junk_reason, order_reason
 
 TRANSFERABLE: frozenset[LessonKind] = frozenset(["convention", "repair", "dead_end", "error", "sequence", "example"])
 """Kinds that mean something outside the folders of a training: files and half-done work of those are gone."""
-RESULT = 800
+RESULT_LENGTH = 800
 """Characters of a result, of which the strategy may leave fewer."""
 _ARGUMENTS = 800
 _HALF_LIFE = 90.0
@@ -30,7 +30,7 @@ _MENDS, _CHECKS, _OTHER = 0.7, 0.6, 0.4
 _ESCAPES = re.compile(ESCAPES.pattern + r"|\r(?=\n)")
 
 
-class Trained(NamedTuple):
+class TrainedSession(NamedTuple):
     """One session of a training, and what compressing left of it."""
 
     key: str
@@ -44,7 +44,7 @@ class Trained(NamedTuple):
     """Places (`CallRecord.seq`) of the calls that are left."""
 
 
-def survived(lessons: Iterable[Lesson], trained: Sequence[Trained], project: str) -> list[Lesson]:
+def surviving_lessons(lessons: Iterable[Lesson], trained: Sequence[TrainedSession], project: str) -> list[Lesson]:
     """The lessons that mean something elsewhere and rest on at least one call that compressing left."""
     left = {(each.key, seq) for each in trained for seq in each.kept}
     return [
@@ -55,7 +55,7 @@ def survived(lessons: Iterable[Lesson], trained: Sequence[Trained], project: str
     ]
 
 
-def examples(sessions: Sequence[Trained], project: str) -> list[Lesson]:
+def example_lessons(sessions: Sequence[TrainedSession], project: str) -> list[Lesson]:
     """The examples of all sessions; calls that are the same in several of them become one."""
     found: dict[str, Lesson] = {}
     for session in sorted(sessions, key=lambda each: (each.session.started_at or 0.0, each.key)):
@@ -65,8 +65,8 @@ def examples(sessions: Sequence[Trained], project: str) -> list[Lesson]:
     return sorted(found.values(), key=lambda lesson: (-lesson.score, lesson.id))
 
 
-def _of_one(trained: Trained, project: str) -> Iterator[Lesson]:
-    left = {(call.line, call.call_id): (call, result) for call, result in joined(trained.left)}
+def _of_one(trained: TrainedSession, project: str) -> Iterator[Lesson]:
+    left = {(call.line, call.call_id): (call, result) for call, result in pair_calls_with_results(trained.left)}
     kept = set(trained.kept)
     mending = {
         record.seq + record.recovered_in
@@ -79,16 +79,16 @@ def _of_one(trained: Trained, project: str) -> Iterator[Lesson]:
         call, result = left[made.line, made.call_id]
         arguments = _arguments(trained, call.input) if call.input == made.input else {}
         shown = _result(trained, result.text) if result is not None else ""
-        purpose = understand(text_of(call.input)).purpose if call.kind == "shell" else ""
+        purpose = understand(command_text(call.input)).purpose if call.kind == "shell" else ""
         if arguments and shown and purpose not in _LOOKING:
             example = Example(call.tool, arguments, shown, call.kind, trained.session.agent)
             yield _lesson(trained, made, record.seq, example, purpose, project, record.seq in mending)
 
 
-def _arguments(trained: Trained, given: dict[str, Any]) -> dict[str, Any]:
+def _arguments(trained: TrainedSession, given: dict[str, Any]) -> dict[str, Any]:
     """Arguments whose paths begin at the project; empty where they are unfit for another session."""
     text = trained.relative(msgspec.json.encode(given).decode())
-    if len(text) > _ARGUMENTS or junk(text) or orders(text) or dangerous(text):
+    if len(text) > _ARGUMENTS or junk_reason(text) or order_reason(text) or danger_reason(text):
         return {}
     try:
         return msgspec.json.decode(text, type=dict[str, Any])
@@ -96,16 +96,16 @@ def _arguments(trained: Trained, given: dict[str, Any]) -> dict[str, Any]:
         return {}
 
 
-def _result(trained: Trained, text: str) -> str:
+def _result(trained: TrainedSession, text: str) -> str:
     """A result as it may be shown: empty where it is, or where it reads like an instruction."""
     shown = _ESCAPES.sub("", trained.relative(text)).strip()
-    return "" if len(shown) > 2 * RESULT or orders(shown.replace("\n", " ")) else shown[:RESULT]
+    return "" if len(shown) > 2 * RESULT_LENGTH or order_reason(shown.replace("\n", " ")) else shown[:RESULT_LENGTH]
 
 
 def _lesson(
-    trained: Trained, made: ToolCall, seq: int, example: Example, purpose: str, project: str, mends: bool
+    trained: TrainedSession, made: ToolCall, seq: int, example: Example, purpose: str, project: str, mends: bool
 ) -> Lesson:
-    shell = text_of(example.arguments) if example.kind == "shell" else ""
+    shell = command_text(example.arguments) if example.kind == "shell" else ""
     form = command_form(shell) if shell else ""
     scope = Scope(trained.session.agent, project, example.tool)
     same = msgspec.json.encode(example.arguments, order="sorted").decode()

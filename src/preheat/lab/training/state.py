@@ -8,21 +8,21 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from preheat.files import write_whole
+from preheat.files import write_atomically
 
-Status: TypeAlias = Literal[
+TaskStatus: TypeAlias = Literal[
     "verified", "done", "not verified", "verify timed out", "failed", "timed out", "not set up"
 ]  # fmt: skip
 """`done`: the agent ended well and nothing was there to verify by. `failed`: it did not end well."""
-GOOD: frozenset[Status] = frozenset(["verified", "done"])
+GOOD_STATUSES: frozenset[TaskStatus] = frozenset(["verified", "done"])
 
 
-class Ran(msgspec.Struct, frozen=True, kw_only=True):
+class TaskResult(msgspec.Struct, frozen=True, kw_only=True):
     """The result of one task."""
 
     task: str
     digest: str
-    status: Status
+    status: TaskStatus
     seconds: float
     folder: str
     """Where it ran; gone unless the person wanted to keep it."""
@@ -32,11 +32,11 @@ class Ran(msgspec.Struct, frozen=True, kw_only=True):
     """The end of what went wrong."""
 
     @property
-    def good(self) -> bool:
-        return self.status in GOOD
+    def is_good(self) -> bool:
+        return self.status in GOOD_STATUSES
 
 
-class State(msgspec.Struct, frozen=True):
+class TrainingState(msgspec.Struct, frozen=True, rename={"results": "ran"}):
     """A training in progress. Only a training with the same setting goes on with it."""
 
     setting: str
@@ -44,27 +44,27 @@ class State(msgspec.Struct, frozen=True):
     """The name of this training; every prompt of it carries it."""
     base: str
     """The folder below which the tasks run."""
-    ran: dict[str, Ran] = {}
+    results: dict[str, TaskResult] = {}
 
 
 def state_path(folder: str, name: str) -> str:
     return os.path.join(folder, "training", f"{name}.json")
 
 
-def load_state(path: str, setting: str) -> State | None:
+def load_state(path: str, setting: str) -> TrainingState | None:
     """The state of an earlier try with the same setting; None where there is none that can be used."""
     try:
         with open(path, "rb") as stream:
-            found = msgspec.json.decode(stream.read(), type=State)
+            found = msgspec.json.decode(stream.read(), type=TrainingState)
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
         return None
     return found if found.setting == setting else None
 
 
-def save(path: str, state: State) -> None:
-    write_whole(path, msgspec.json.encode(state), make_folders=True)
+def save_state(path: str, state: TrainingState) -> None:
+    write_atomically(path, msgspec.json.encode(state), make_folders=True)
 
 
-def drop(path: str) -> None:
+def drop_state(path: str) -> None:
     if os.path.exists(path):
         os.unlink(path)

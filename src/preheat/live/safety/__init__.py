@@ -39,12 +39,12 @@ def matcher() -> Matcher:
 
 def check_call(call: ToolCall, *, unsaved: bool = False) -> tuple[Match, ...]:
     """The rules that a tool call meets, worst first; `unsaved`: the session has uncommitted changes."""
-    return matcher().call(call, unsaved=unsaved)
+    return matcher().match_call(call, unsaved=unsaved)
 
 
 def check_command(text: str, *, unsaved: bool = False) -> tuple[Match, ...]:
     """The rules that a shell text meets, worst first."""
-    return matcher().command(text, unsaved=unsaved)
+    return matcher().match_command(text, unsaved=unsaved)
 
 
 def refusal(matches: Sequence[Match], least: Severity | None) -> str:

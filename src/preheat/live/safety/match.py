@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import re2
 
-from preheat.calls.files import changed, file_of
-from preheat.commands import Command, Understanding, text_of, understand
+from preheat.calls.files import changed_files, file_of
+from preheat.commands import Command, Understanding, command_text, understand
 from preheat.commands.heredocs import without_heredocs
-from preheat.commands.words import has_flag, names, operands
+from preheat.commands.words import has_flag, name_set, operands
 from preheat.live.safety.rule import SEVERITIES, Match, Rule, Severity
 from preheat.model.session import ToolCall
 
@@ -31,13 +31,13 @@ _VALUE_OPTIONS: dict[str, tuple[str, ...]] = {
 }
 """Options with a value that may stand before the subcommand."""
 _SSH_VALUED = ("-i", "-p", "-o", "-l", "-F", "-J", "-L", "-R", "-D", "-b", "-c", "-E", "-m", "-O", "-S", "-W", "-w")
-_SHELLS = names("sh bash zsh dash ksh fish ash")
-_PRINTING = names("echo printf")
-_CHANGE_LAST = names("cp ln install scp rsync")
-_CHANGE_ALL = names("tee touch truncate rm unlink mv rmdir")
-_CHANGE_REST = names("chown chgrp")
-_IN_PLACE = names("sed perl gsed")
-_PATTERN_FIRST = names("grep egrep fgrep rg ag ack sed gsed awk gawk jq yq perl")
+_SHELLS = name_set("sh bash zsh dash ksh fish ash")
+_PRINTING = name_set("echo printf")
+_CHANGE_LAST = name_set("cp ln install scp rsync")
+_CHANGE_ALL = name_set("tee touch truncate rm unlink mv rmdir")
+_CHANGE_REST = name_set("chown chgrp")
+_IN_PLACE = name_set("sed perl gsed")
+_PATTERN_FIRST = name_set("grep egrep fgrep rg ag ack sed gsed awk gawk jq yq perl")
 _PATTERN_OPTIONS = ("-e", "-f", "--regexp", "--file", "--expression", "-pattern")
 _SHOWING_PURPOSES = frozenset(["read", "search"])
 _REDIRECTION = re.compile(r"(?<![<>=&-])[012&]?>{1,2}\|?\s*(?:\"([^\"\n]+)\"|'([^'\n]+)'|([^\s;&|<>()\"']+))")
@@ -114,8 +114,8 @@ class Matcher:
         self._signs = _sign_pattern([*(rule for rule, _ in self._around), *(each.rule for each in self._any)])
 
     def _add(self, rule: Rule) -> None:
-        if rule.around:
-            self._around.append((rule, re.compile(rule.around)))
+        if rule.shell_text:
+            self._around.append((rule, re.compile(rule.shell_text)))
         elif rule.changes:
             self._changes.append((rule, re.compile(rule.changes)))
         elif rule.shows:
@@ -126,19 +126,19 @@ class Matcher:
                 for program in rule.programs.split():
                     name = program.lower()
                     self._by_program[name] = (*self._by_program.get(name, ()), compiled)
-            elif rule.through:
-                for program in rule.through.split():
+            elif rule.wrappers:
+                for program in rule.wrappers.split():
                     self._by_wrapper[program] = (*self._by_wrapper.get(program, ()), compiled)
             else:
                 self._any.append(compiled)
 
-    def call(self, call: ToolCall, *, unsaved: bool = False) -> tuple[Match, ...]:
+    def match_call(self, call: ToolCall, *, unsaved: bool = False) -> tuple[Match, ...]:
         """The rules that a tool call meets, worst first; `unsaved`: the session has uncommitted changes."""
         if call.kind == "shell":
-            return self.command(text_of(call.input), unsaved=unsaved)
+            return self.match_command(command_text(call.input), unsaved=unsaved)
         found: dict[str, Match] = {}
         if call.kind in ("edit", "write"):
-            for path in changed(call).split("\n"):
+            for path in changed_files(call).split("\n"):
                 self._match_changed(path, found)
         elif call.kind == "read":
             path = file_of(call)
@@ -147,11 +147,11 @@ class Matcher:
                     found[rule.id] = _match(rule, rule.severity, path)
         return _worst_first(found)
 
-    def command(self, text: str, *, unsaved: bool = False) -> tuple[Match, ...]:
+    def match_command(self, text: str, *, unsaved: bool = False) -> tuple[Match, ...]:
         """The rules that a shell text meets, worst first."""
-        return self.understood(text[:_LONGEST], understand(text), unsaved=unsaved)
+        return self.match_understood(text[:_LONGEST], understand(text), unsaved=unsaved)
 
-    def understood(self, text: str, understood: Understanding, *, unsaved: bool = False) -> tuple[Match, ...]:
+    def match_understood(self, text: str, understood: Understanding, *, unsaved: bool = False) -> tuple[Match, ...]:
         found: dict[str, Match] = {}
         commands = understood.commands
         for command in commands:
@@ -187,7 +187,7 @@ class Matcher:
         for compiled in rules:
             rule = compiled.rule
             if rule.id not in found and _meets(compiled, one, shell_text, place):
-                severity = rule.unsaved if unsaved and rule.unsaved else rule.severity
+                severity = rule.severity_when_unsaved if unsaved and rule.severity_when_unsaved else rule.severity
                 found[rule.id] = _match(rule, severity, one.joined)
 
     def _match_paths(self, command: Command, found: dict[str, Match]) -> None:
@@ -250,13 +250,13 @@ def _meets(compiled: _CompiledRule, one: _PreparedCommand, shell_text: _ShellTex
         return False
     if compiled.unless and compiled.unless.search(one.joined):
         return False
-    if rule.bare and not _has_no_operands(one.command, shell_text.text):
+    if rule.is_without_operands and not _has_no_operands(one.command, shell_text.text):
         return False
     if compiled.sent and not compiled.sent.search(shell_text.sent(one)):
         return False
     if compiled.after and not any(each.program in compiled.after for each in shell_text.commands[:place]):
         return False
-    if rule.printed and shell_text.is_inside(one):
+    if rule.is_printed and shell_text.is_inside(one):
         return False
     later = shell_text.commands[place + 1 :] if compiled.unless_before else ()
     return not any(each.program in compiled.unless_before for each in later)
@@ -294,17 +294,19 @@ def _shown_by(command: Command) -> list[str]:
 def _compile_rule(rule: Rule) -> _CompiledRule:
     return _CompiledRule(
         rule,
-        re.compile(rf"(?:{rule.told})(?: |$)" if rule.told and not rule.told.endswith("$)") else rule.told)
-        if rule.told
+        re.compile(
+            rf"(?:{rule.arguments})(?: |$)" if rule.arguments and not rule.arguments.endswith("$)") else rule.arguments
+        )
+        if rule.arguments
         else None,
         tuple(tuple(group.split()) for group in rule.flags),
         tuple(rule.without.split()),
         _pattern(rule.operand),
         _pattern(rule.words),
         _pattern(rule.unless),
-        names(rule.after),
-        names(rule.unless_before),
-        _pattern(rule.sent),
+        name_set(rule.after),
+        name_set(rule.unless_before),
+        _pattern(rule.input_text),
     )
 
 
@@ -319,7 +321,7 @@ def _pattern(text: str) -> "re.Pattern[str] | None":
 
 def _match(rule: Rule, severity: Severity, shown: str) -> Match:
     line = " ".join(shown[: 4 * _SHOWN].split())
-    return Match(rule.id, severity, rule.what, line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…")
+    return Match(rule.id, severity, rule.effect, line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…")
 
 
 def _worst_first(found: dict[str, Match]) -> tuple[Match, ...]:

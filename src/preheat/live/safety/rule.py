@@ -15,17 +15,17 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     severity: Severity
-    what: str
+    effect: str
     """One sentence: what such a command does."""
     example: str
     """A command that meets the rule."""
-    counter: str
+    counterexample: str
     """A similar command that does not meet it."""
 
     # A command.
     programs: str = ""
     """Names, with spaces between; empty: any."""
-    told: str = ""
+    arguments: str = ""
     """The beginning of its arguments without options, joined by single spaces."""
     flags: tuple[str, ...] = ()
     """Of each entry one option must be present: `-r -R --recursive`."""
@@ -37,11 +37,11 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     """Found somewhere in the command, its words joined by single spaces."""
     unless: str = ""
     """Found nowhere in the command."""
-    bare: bool = False
+    is_without_operands: bool = False
     """It has no arguments but options: it reads its input."""
-    printed: bool = False
+    is_printed: bool = False
     """Its output is printed: it does not stand in `$(…)`."""
-    through: str = ""
+    wrappers: str = ""
     """It is started through one of these programs."""
     after: str = ""
     """One of these programs comes earlier in the same text."""
@@ -49,9 +49,9 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     """None of these programs comes later in the same text: they would take its output."""
 
     # A text.
-    sent: str = ""
+    input_text: str = ""
     """Found in the input of the program: its words, here-documents, the words of `echo` or `printf` in the same text."""
-    around: str = ""
+    shell_text: str = ""
     """Found in the shell text outside of quotes, comments and here-documents: redirections, assignments."""
 
     signs: str = ""
@@ -64,7 +64,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     """A path whose contents a tool or a command shows."""
 
     # The state of the session.
-    unsaved: Severity | None = None
+    severity_when_unsaved: Severity | None = None
     """The severity while the session has uncommitted changes."""
 
 

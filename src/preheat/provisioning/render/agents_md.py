@@ -5,22 +5,22 @@ Knows no file: `place` takes the contents and gives the new contents.
 
 import re
 
-from preheat.model.rendering import Parts, Rendered, Renderer
-from preheat.provisioning.render.plain import said
+from preheat.model.rendering import RenderedContext, Renderer, RenderParts
+from preheat.provisioning.render.plain import system_message
 
 BEGIN, END = "<!-- preheat:begin", "<!-- preheat:end -->"
 _OLD_BLOCK = re.compile(rf"\n*{BEGIN}[^\n]*-->\n.*?{END}\n?", re.DOTALL)
 
 
-def _render_agents_md(parts: Parts) -> Rendered:
+def _render_agents_md(parts: RenderParts) -> RenderedContext:
     document = ""
     if parts.text:
         begin = f'{BEGIN} id="{parts.context.id}" (written by Preheat: changes in here are lost) -->'
         document = f"{begin}\n{parts.text}\n{END}\n"
-    return Rendered(format="agents-md", document=document, said=said(parts))
+    return RenderedContext(format="agents-md", document=document, messages=system_message(parts))
 
 
-def place(contents: str, block: str) -> str:
+def place_block(contents: str, block: str) -> str:
     """The contents with this block in the place of an earlier one, else at the end; an empty block removes the earlier one."""
     found = _OLD_BLOCK.search(contents)
     if found is None:
@@ -35,4 +35,4 @@ def place(contents: str, block: str) -> str:
     return f"{before}{middle}{after}"
 
 
-AGENTS_MD = Renderer("agents-md", "a block for AGENTS.md", _render_agents_md, place=place)
+AGENTS_MD = Renderer("agents-md", "a block for AGENTS.md", _render_agents_md, insert=place_block)

@@ -2,18 +2,18 @@
 
 from typing import Any
 
-from preheat.model.rendering import Parts, Rendered, Renderer, Said
+from preheat.model.rendering import RenderedContext, RenderedMessage, Renderer, RenderParts
 
 
-def _render_anthropic(parts: Parts) -> Rendered:
-    messages = (*parts.said, *parts.asked)
+def _render_anthropic(parts: RenderParts) -> RenderedContext:
+    messages = (*parts.messages, *parts.task_messages)
     system = "\n\n".join(each.text for each in messages if each.role == "system")
     document: dict[str, Any] = {"system": system} if system else {}
     document["messages"] = [_anthropic_message(each) for each in messages if each.role != "system"]
-    return Rendered(format="anthropic", document=document, said=messages)
+    return RenderedContext(format="anthropic", document=document, messages=messages)
 
 
-def _anthropic_message(said: Said) -> dict[str, Any]:
+def _anthropic_message(said: RenderedMessage) -> dict[str, Any]:
     if said.call is None:
         return {"role": said.role, "content": said.text}
     if said.role == "tool":
@@ -25,4 +25,4 @@ def _anthropic_message(said: Said) -> dict[str, Any]:
     return {"role": "assistant", "content": [block]}
 
 
-ANTHROPIC = Renderer("anthropic", "system text and messages with tool blocks", _render_anthropic, messages=True)
+ANTHROPIC = Renderer("anthropic", "system text and messages with tool blocks", _render_anthropic, uses_messages=True)

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from preheat.model.rendering import Parts, Rendered, Renderer
-from preheat.provisioning.render.plain import said
+from preheat.model.rendering import RenderedContext, Renderer, RenderParts
+from preheat.provisioning.render.plain import system_message
 
 
-def _render_hook(parts: Parts) -> Rendered:
+def _render_hook(parts: RenderParts) -> RenderedContext:
     output = {"hookEventName": "SessionStart", "additionalContext": parts.text}
     document: dict[str, Any] = {"hookSpecificOutput": output} if parts.text else {}
-    return Rendered(format="hook", document=document, said=said(parts))
+    return RenderedContext(format="hook", document=document, messages=system_message(parts))
 
 
 HOOK = Renderer("hook", "a hook's answer at the start of a session", _render_hook)

@@ -2,20 +2,20 @@
 
 from typing import Any
 
-from preheat.model.rendering import Parts, Rendered, Renderer, Said
+from preheat.model.rendering import RenderedContext, RenderedMessage, Renderer, RenderParts
 
 
-def _render_openai(parts: Parts) -> Rendered:
-    messages = (*parts.said, *parts.asked)
-    return Rendered(format="openai", document=[_openai_message(each) for each in messages], said=messages)
+def _render_openai(parts: RenderParts) -> RenderedContext:
+    messages = (*parts.messages, *parts.task_messages)
+    return RenderedContext(format="openai", document=[_openai_message(each) for each in messages], messages=messages)
 
 
-def _openai_message(said: Said) -> dict[str, Any]:
+def _openai_message(said: RenderedMessage) -> dict[str, Any]:
     if said.call is None:
         return {"role": said.role, "content": said.text}
     if said.role == "tool":
         return {"role": "tool", "tool_call_id": said.call.id, "content": said.text}
-    function = {"name": said.call.tool, "arguments": said.call.encoded}
+    function = {"name": said.call.tool, "arguments": said.call.arguments_json}
     return {
         "role": "assistant",
         "content": said.text or None,
@@ -23,4 +23,4 @@ def _openai_message(said: Said) -> dict[str, Any]:
     }
 
 
-OPENAI = Renderer("openai", "chat messages with tool calls", _render_openai, messages=True)
+OPENAI = Renderer("openai", "chat messages with tool calls", _render_openai, uses_messages=True)

@@ -1,15 +1,15 @@
 """`text`: the block by itself."""
 
-from preheat.model.rendering import Parts, Rendered, Renderer, Said
+from preheat.model.rendering import RenderedContext, RenderedMessage, Renderer, RenderParts
 
 
-def _render_text(parts: Parts) -> Rendered:
-    return Rendered(format="text", document=parts.text, said=said(parts))
+def _render_text(parts: RenderParts) -> RenderedContext:
+    return RenderedContext(format="text", document=parts.text, messages=system_message(parts))
 
 
-def said(parts: Parts) -> tuple[Said, ...]:
+def system_message(parts: RenderParts) -> tuple[RenderedMessage, ...]:
     """The one message of a format that is a single text."""
-    return (Said("system", parts.text),) if parts.text else ()
+    return (RenderedMessage("system", parts.text),) if parts.text else ()
 
 
 TEXT = Renderer("text", "the block by itself", _render_text)

@@ -17,7 +17,7 @@ DEAD_PROXY = "http://127.0.0.1:9"
 """Nothing listens on the discard port: what a program sends anywhere but to loopback fails at once."""
 
 
-LIMIT = 300.0
+TIME_LIMIT = 300.0
 """Seconds after which a program counts as hung; generous, because machines may be busy."""
 
 
@@ -25,7 +25,7 @@ class ProgramFailed(AssertionError):  # noqa: N818 - reads as a sentence in a te
     """A program did not end well, or not in time."""
 
 
-class Finished(NamedTuple):
+class FinishedProgram(NamedTuple):
     """A program that has ended."""
 
     code: int
@@ -52,7 +52,7 @@ def checkout() -> str:
     return folder
 
 
-def find(name: str, *below: str) -> str | None:
+def find_program(name: str, *below: str) -> str | None:
     """The program's path: below the agents folder, else on the PATH."""
     own = os.path.join(agents_folder(), *below)
     if os.access(own, os.X_OK):
@@ -83,14 +83,14 @@ def clean_environment(home: str, more: Mapping[str, str] | None = None) -> dict[
     return environment
 
 
-def run(
+def run_program(
     command: Sequence[str],
     folder: str,
     environment: Mapping[str, str],
     *,
-    limit: float = LIMIT,
+    limit: float = TIME_LIMIT,
     expect: int | None = 0,
-) -> Finished:
+) -> FinishedProgram:
     """Run a program to its end. Raises ProgramFailed after `limit` seconds, or for an exit code not expected.
 
     The program leads a process group of its own, so that whatever it started ends with it.
@@ -109,7 +109,7 @@ def run(
         try:
             output, errors = process.communicate(timeout=limit)
         except subprocess.TimeoutExpired:
-            end_group(process)
+            end_process_group(process)
             output, errors = process.communicate()
             raise ProgramFailed(
                 f"`{command[0]}` did not end within {limit:g} s\n{output[-2000:]}{errors[-2000:]}"
@@ -118,10 +118,10 @@ def run(
         raise ProgramFailed(
             f"`{command[0]}` ended with {process.returncode}, not {expect}\n{output[-2000:]}{errors[-2000:]}"
         )
-    return Finished(process.returncode, output, errors)
+    return FinishedProgram(process.returncode, output, errors)
 
 
-def end_group(process: "subprocess.Popen[str]") -> None:
+def end_process_group(process: "subprocess.Popen[str]") -> None:
     """End a program and everything it started."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)

@@ -18,7 +18,7 @@ from preheat.testing.programs import checkout
 Job = TypeVar("Job")
 
 
-def can_be_alone() -> bool:
+def can_isolate() -> bool:
     """Whether this machine allows such a namespace."""
     if shutil.which("unshare") is None or shutil.which("ip") is None:
         return False
@@ -30,7 +30,7 @@ def can_be_alone() -> bool:
     return tried.returncode == 0
 
 
-def run_alone(module: str, job: bytes, limit: float) -> bytes:
+def run_isolated(module: str, job: bytes, limit: float) -> bytes:
     """Run `python -m MODULE JOB RESULT` without a network; the job is written to the first file, the second is returned."""
     with tempfile.TemporaryDirectory() as folder:
         job_path, result_path = os.path.join(folder, "job.json"), os.path.join(folder, "finished.json")
@@ -49,7 +49,7 @@ def run_alone(module: str, job: bytes, limit: float) -> bytes:
             return file.read()
 
 
-def answer(job: type[Job], run_here: Callable[[Job], object]) -> None:
+def run_isolated_job(job: type[Job], run_here: Callable[[Job], object]) -> None:
     """The other end of `run_isolated`: run the job in the first file and write its result to the second."""
     job_path, result_path = sys.argv[1:3]
     with open(job_path, "rb") as file:

@@ -7,14 +7,14 @@ import glob
 import json
 import os
 
-from preheat.testing.programs import LIMIT, Finished, clean_environment, find, run
+from preheat.testing.programs import TIME_LIMIT, FinishedProgram, clean_environment, find_program, run_program
 
 _PROVIDER = "openai-compatible"
 
 
 def find_cline() -> str | None:
     """The installed program, or None."""
-    return find("cline", "cline", "node_modules", ".bin", "cline")
+    return find_program("cline", "cline", "node_modules", ".bin", "cline")
 
 
 class ClineHome:
@@ -54,10 +54,10 @@ class ClineHome:
             file.write(f"#!/bin/sh\ncat >/dev/null\nprintf '%s' '{json.dumps({'context': text})}'\n")
         os.chmod(path, 0o755)
 
-    def prompt(self, text: str, *options: str, limit: float = LIMIT, expect: int | None = 0) -> Finished:
+    def prompt(self, text: str, *options: str, limit: float = TIME_LIMIT, expect: int | None = 0) -> FinishedProgram:
         """One prompt, headless, to its end; every tool may run."""
         command = [self.program, "--json", *options, text]
-        return run(command, self.project, self.environment, limit=limit, expect=expect)
+        return run_program(command, self.project, self.environment, limit=limit, expect=expect)
 
     def messages(self) -> list[str]:
         """The messages of every session and subagent so far, oldest session first."""

@@ -8,7 +8,7 @@ import json
 import os
 from typing import Any
 
-from preheat.testing.programs import LIMIT, Finished, clean_environment, find, run
+from preheat.testing.programs import TIME_LIMIT, FinishedProgram, clean_environment, find_program, run_program
 
 _CONFIGURATION = """\
 model = "gpt-5.5"
@@ -43,7 +43,7 @@ stream_max_retries = 0
 
 def find_codex() -> str | None:
     """The installed program, or None."""
-    return find("codex", "codex", "node_modules", ".bin", "codex")
+    return find_program("codex", "codex", "node_modules", ".bin", "codex")
 
 
 class CodexHome:
@@ -64,21 +64,21 @@ class CodexHome:
     def environment(self) -> dict[str, str]:
         return clean_environment(self.home, {"CODEX_HOME": self.codex_home})
 
-    def exec(self, prompt: str, *options: str, limit: float = LIMIT, expect: int | None = 0) -> Finished:
+    def exec(self, prompt: str, *options: str, limit: float = TIME_LIMIT, expect: int | None = 0) -> FinishedProgram:
         """`codex exec`: one prompt, headless, to its end."""
         return self._exec(["--skip-git-repo-check", "--json", *options, prompt], limit, expect)
 
-    def resume(self, thread: str, prompt: str, limit: float = LIMIT) -> Finished:
+    def resume(self, thread: str, prompt: str, limit: float = TIME_LIMIT) -> FinishedProgram:
         """`codex exec resume`: a further prompt in the same session."""
         return self._exec(["resume", "--skip-git-repo-check", "--json", thread, prompt], limit, 0)
 
-    def fork(self, thread: str, prompt: str, limit: float = LIMIT) -> Finished:
+    def fork(self, thread: str, prompt: str, limit: float = TIME_LIMIT) -> FinishedProgram:
         """`codex exec fork`: a prompt in a new session that starts with the other's history."""
         return self._exec(["fork", "--skip-git-repo-check", "--json", thread, prompt], limit, 0)
 
-    def _exec(self, arguments: list[str], limit: float, expect: int | None) -> Finished:
+    def _exec(self, arguments: list[str], limit: float, expect: int | None) -> FinishedProgram:
         command = [self.program, "exec", *arguments]
-        return run(command, self.project, self.environment, limit=limit, expect=expect)
+        return run_program(command, self.project, self.environment, limit=limit, expect=expect)
 
     def rollouts(self) -> list[str]:
         """Every rollout written so far, oldest first."""
@@ -91,12 +91,12 @@ class CodexHome:
         return path
 
 
-def events(finished: Finished) -> list[dict[str, Any]]:
+def events(finished: FinishedProgram) -> list[dict[str, Any]]:
     """What `codex exec --json` printed."""
     return [json.loads(line) for line in finished.output.splitlines() if line.startswith("{")]
 
 
-def thread_of(finished: Finished) -> str:
+def thread_of(finished: FinishedProgram) -> str:
     """The id of the session that a run began or went on with."""
     for event in events(finished):
         if event.get("type") == "thread.started":

@@ -5,15 +5,15 @@ Knows nothing of rollouts.
 
 from typing import Self
 
-from preheat.testing.programs import LIMIT, ProgramFailed
+from preheat.testing.programs import TIME_LIMIT, ProgramFailed
 from preheat.testing.programs.codex import CodexHome
-from preheat.testing.programs.talking import Message, Talking
+from preheat.testing.programs.talking import JsonDialogue, Message
 
 
-class CodexServer(Talking):
+class CodexServer(JsonDialogue):
     """A running application server; use it as a context manager."""
 
-    def __init__(self, home: CodexHome, limit: float = LIMIT) -> None:
+    def __init__(self, home: CodexHome, limit: float = TIME_LIMIT) -> None:
         super().__init__([home.program, "app-server"], home.project, home.environment, limit)
         self._asked = 0
 

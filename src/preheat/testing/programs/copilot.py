@@ -7,12 +7,12 @@ import glob
 import json
 import os
 
-from preheat.testing.programs import LIMIT, Finished, clean_environment, find, run
+from preheat.testing.programs import TIME_LIMIT, FinishedProgram, clean_environment, find_program, run_program
 
 
 def find_copilot() -> str | None:
     """The installed program, or None."""
-    return find("copilot", "copilot", "node_modules", ".bin", "copilot")
+    return find_program("copilot", "copilot", "node_modules", ".bin", "copilot")
 
 
 class CopilotHome:
@@ -51,16 +51,16 @@ class CopilotHome:
         with open(os.path.join(folder, f"{event}.json"), "w", encoding="utf-8") as file:
             json.dump({"version": 1, "hooks": hooks}, file)
 
-    def prompt(self, text: str, *options: str, limit: float = LIMIT, expect: int | None = 0) -> Finished:
+    def prompt(self, text: str, *options: str, limit: float = TIME_LIMIT, expect: int | None = 0) -> FinishedProgram:
         """`copilot -p`: one prompt, headless, to its end; every tool may run."""
         command = [self.program, "-p", text, "--allow-all-tools", "--no-color", *options]
-        return run(command, self.project, self.environment, limit=limit, expect=expect)
+        return run_program(command, self.project, self.environment, limit=limit, expect=expect)
 
-    def cautious_prompt(self, text: str, limit: float = LIMIT) -> Finished:
+    def cautious_prompt(self, text: str, limit: float = TIME_LIMIT) -> FinishedProgram:
         """One prompt, headless; tools that change something are denied, because nobody is there to ask."""
-        return run([self.program, "-p", text, "--no-color"], self.project, self.environment, limit=limit)
+        return run_program([self.program, "-p", text, "--no-color"], self.project, self.environment, limit=limit)
 
-    def resume(self, session: str, text: str, limit: float = LIMIT) -> Finished:
+    def resume(self, session: str, text: str, limit: float = TIME_LIMIT) -> FinishedProgram:
         """A further prompt in the same session."""
         return self.prompt(text, f"--resume={session}", limit=limit)
 

@@ -13,7 +13,7 @@ import msgspec
 
 from preheat.testing import programs
 from preheat.testing.model_server import AUXILIARY_TEXT, ModelServer, Request
-from preheat.testing.programs.alone import answer, can_be_alone, run_alone
+from preheat.testing.programs.alone import can_isolate, run_isolated, run_isolated_job
 from preheat.testing.script import Reply
 
 MODEL = "gemini-2.5-flash"
@@ -43,7 +43,7 @@ class Job(msgspec.Struct, kw_only=True):
     """More for `settings.json`."""
     side_text: str = AUXILIARY_TEXT
     """The answer to requests without tools: a summary, when the program compacts."""
-    seconds: float = programs.LIMIT
+    seconds: float = programs.TIME_LIMIT
 
 
 class Finished(msgspec.Struct):
@@ -68,7 +68,7 @@ class Finished(msgspec.Struct):
 
 def find_gemini() -> str | None:
     """The installed program, or None."""
-    return programs.find("gemini", "gemini", "node_modules", ".bin", "gemini")
+    return programs.find_program("gemini", "gemini", "node_modules", ".bin", "gemini")
 
 
 def project(home: str) -> str:
@@ -94,9 +94,9 @@ def journals(folder: str) -> list[str]:
 
 def run(job: Job) -> Finished:
     """Run a job, without a network where the machine allows that."""
-    if not can_be_alone():
+    if not can_isolate():
         return run_here(job)
-    result = run_alone(__name__, msgspec.json.encode(job), job.seconds + 30)
+    result = run_isolated(__name__, msgspec.json.encode(job), job.seconds + 30)
     return msgspec.json.decode(result, type=Finished)
 
 
@@ -116,9 +116,9 @@ def run_here(job: Job) -> Finished:
         environment = programs.clean_environment(job.home, own_names)
         command = [job.program, "--model", MODEL, "--yolo", "--skip-trust", "--output-format", "json"]
         command += [*job.options, "--prompt", job.prompt]
-        finished = programs.run(command, project(job.home), environment, limit=job.seconds)
-        return Finished(finished.output, finished.errors, server.requests, server.remaining)
+        finished = programs.run_program(command, project(job.home), environment, limit=job.seconds)
+        return Finished(finished.output, finished.errors, server.requests, server.unused_replies)
 
 
 if __name__ == "__main__":
-    answer(Job, run_here)
+    run_isolated_job(Job, run_here)

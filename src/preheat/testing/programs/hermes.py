@@ -17,7 +17,7 @@ from preheat import agents
 from preheat.running.place import write_client
 from preheat.testing import programs
 from preheat.testing.model_server import ModelServer, Request
-from preheat.testing.programs.alone import answer, can_be_alone, run_alone
+from preheat.testing.programs.alone import can_isolate, run_isolated, run_isolated_job
 from preheat.testing.script import Reply
 
 _CONFIG = """\
@@ -49,7 +49,7 @@ class Job(msgspec.Struct, kw_only=True):
     """Commands that are run first, in the same surroundings, when the settings are written."""
     after: Sequence[Sequence[str]] = ()
     """And when the program has ended."""
-    seconds: float = programs.LIMIT
+    seconds: float = programs.TIME_LIMIT
 
 
 class Finished(msgspec.Struct):
@@ -70,7 +70,7 @@ class Finished(msgspec.Struct):
 
 def find_hermes() -> str | None:
     """The installed program, or None."""
-    return programs.find("hermes", "hermes", "bin", "hermes")
+    return programs.find_program("hermes", "hermes", "bin", "hermes")
 
 
 def database(home: str) -> str:
@@ -92,9 +92,9 @@ def place_plugin(home: str, data: str) -> str:
 
 def run(job: Job) -> Finished:
     """Run a job, without a network where the machine allows that."""
-    if not can_be_alone():
+    if not can_isolate():
         return run_here(job)
-    result = run_alone(__name__, msgspec.json.encode(job), job.seconds + 30)
+    result = run_isolated(__name__, msgspec.json.encode(job), job.seconds + 30)
     return msgspec.json.decode(result, type=Finished)
 
 
@@ -110,12 +110,12 @@ def run_here(job: Job) -> Finished:
         with open(os.path.join(own, "config.yaml"), "w", encoding="utf-8") as file:
             file.write(config)
         for command in job.before:
-            programs.run(command, project, environment)
-        finished = programs.run([job.program, *job.arguments], project, environment, limit=job.seconds)
+            programs.run_program(command, project, environment)
+        finished = programs.run_program([job.program, *job.arguments], project, environment, limit=job.seconds)
         for command in job.after:
-            programs.run(command, project, environment)
+            programs.run_program(command, project, environment)
         return Finished(finished.output, finished.errors, server.requests)
 
 
 if __name__ == "__main__":
-    answer(Job, run_here)
+    run_isolated_job(Job, run_here)

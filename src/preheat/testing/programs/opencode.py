@@ -14,7 +14,7 @@ import msgspec
 from preheat.agents.opencode.headless import QUIET as QUIET
 from preheat.testing import programs
 from preheat.testing.model_server import AUXILIARY_TEXT, MODEL, ModelServer, Request
-from preheat.testing.programs.alone import answer, can_be_alone, run_alone
+from preheat.testing.programs.alone import can_isolate, run_isolated, run_isolated_job
 from preheat.testing.script import Reply
 
 
@@ -29,7 +29,7 @@ class Job(msgspec.Struct, kw_only=True):
     side_text: str = AUXILIARY_TEXT
     """The answer to requests without tools: a title, or a summary when the program compacts."""
     window: int = 200_000
-    seconds: float = programs.LIMIT
+    seconds: float = programs.TIME_LIMIT
 
 
 class Finished(msgspec.Struct):
@@ -43,7 +43,7 @@ class Finished(msgspec.Struct):
 
 def find_opencode() -> str | None:
     """The installed program, or None."""
-    return programs.find("opencode", "opencode", "node_modules", ".bin", "opencode")
+    return programs.find_program("opencode", "opencode", "node_modules", ".bin", "opencode")
 
 
 def project(home: str) -> str:
@@ -58,9 +58,9 @@ def database(home: str) -> str:
 
 def run(job: Job) -> Finished:
     """Run a job, without a network where the machine allows that."""
-    if not can_be_alone():
+    if not can_isolate():
         return run_here(job)
-    result = run_alone(__name__, msgspec.json.encode(job), job.seconds + 30)
+    result = run_isolated(__name__, msgspec.json.encode(job), job.seconds + 30)
     return msgspec.json.decode(result, type=Finished)
 
 
@@ -75,8 +75,8 @@ def run_here(job: Job) -> Finished:
             json.dump(config(server.url, job.window), file)
         environment = programs.clean_environment(job.home, own)
         command = [job.program, *job.arguments]
-        finished = programs.run(command, project(job.home), environment, limit=job.seconds)
-        return Finished(finished.output, finished.errors, server.requests, server.remaining)
+        finished = programs.run_program(command, project(job.home), environment, limit=job.seconds)
+        return Finished(finished.output, finished.errors, server.requests, server.unused_replies)
 
 
 def config(url: str, window: int) -> dict[str, Any]:
@@ -96,4 +96,4 @@ def config(url: str, window: int) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    answer(Job, run_here)
+    run_isolated_job(Job, run_here)

@@ -7,8 +7,15 @@ import json
 import os
 from typing import Any
 
-from preheat.testing.programs import LIMIT, Finished, ProgramFailed, clean_environment, find, run
-from preheat.testing.programs.talking import Talking
+from preheat.testing.programs import (
+    TIME_LIMIT,
+    FinishedProgram,
+    ProgramFailed,
+    clean_environment,
+    find_program,
+    run_program,
+)
+from preheat.testing.programs.talking import JsonDialogue
 
 MODEL = "scripted/scripted"
 _BACK = """\
@@ -31,7 +38,7 @@ export default function (pi) {
 
 def find_pi() -> str | None:
     """The installed program, or None."""
-    return find("pi", "pi", "node_modules", ".bin", "pi")
+    return find_program("pi", "pi", "node_modules", ".bin", "pi")
 
 
 class PiHome:
@@ -61,10 +68,10 @@ class PiHome:
     def environment(self) -> dict[str, str]:
         return clean_environment(self.home, {"PI_OFFLINE": "1", "PI_TELEMETRY": "0"})
 
-    def prompt(self, text: str, *options: str, limit: float = LIMIT) -> Finished:
+    def prompt(self, text: str, *options: str, limit: float = TIME_LIMIT) -> FinishedProgram:
         """`pi -p`: one prompt, headless, to its end."""
         command = [self.program, "-p", "--model", MODEL, *options, text]
-        return run(command, self.project, self.environment, limit=limit)
+        return run_program(command, self.project, self.environment, limit=limit)
 
     def sessions(self) -> list[str]:
         """Every session written so far, oldest first."""
@@ -73,10 +80,10 @@ class PiHome:
         return sorted(found, key=os.path.basename)
 
 
-class PiDriver(Talking):
+class PiDriver(JsonDialogue):
     """Pi in RPC mode; use it as a context manager."""
 
-    def __init__(self, home: PiHome, *options: str, limit: float = LIMIT) -> None:
+    def __init__(self, home: PiHome, *options: str, limit: float = TIME_LIMIT) -> None:
         command = [home.program, "--mode", "rpc", "--model", MODEL, "--extension", home.extension, *options]
         super().__init__(command, home.project, home.environment, limit)
 

@@ -12,12 +12,12 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any, Self
 
-from preheat.testing.programs import ProgramFailed, end_group
+from preheat.testing.programs import ProgramFailed, end_process_group
 
 Message = dict[str, Any]
 
 
-class Talking:
+class JsonDialogue:
     """The running program; use it as a context manager."""
 
     def __init__(self, command: Sequence[str], folder: str, environment: dict[str, str], limit: float) -> None:
@@ -49,7 +49,7 @@ class Talking:
         try:
             self._process.wait(timeout=30)
         except subprocess.TimeoutExpired:
-            end_group(self._process)
+            end_process_group(self._process)
             self._process.wait()
         self._listener.join()
         self._process.stdout.close()

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from .program import find
-from .watching import Watching
+from .program import find_program
+from .watching import SessionWatcher
 from .wire import Daemon
 
 _LOG = logging.getLogger(__name__)
@@ -23,16 +23,16 @@ def register(ctx: Any) -> None:
     """Register callbacks, commands and the tool; Hermes calls this once."""
     if os.environ.get("PREHEAT_RUN"):  # Preheat itself has started this session, to measure something
         return
-    program = find()
-    watcher = Watching(Daemon(program))
+    program = find_program()
+    watcher = SessionWatcher(Daemon(program))
     known = getattr(sys.modules.get("hermes_cli.plugins"), "VALID_HOOKS", None)
     for name, callback in watcher.hooks().items():
         if known is None or name in known:
             _try(name, lambda *arguments: ctx.register_hook(*arguments), name, callback)
-    _try("middleware", lambda: ctx.register_middleware("llm_request", watcher.requested))
+    _try("middleware", lambda: ctx.register_middleware("llm_request", watcher.change_request))
     for part in ("commands", "tool"):
         _try(part, lambda part: import_module(f".{part}", __name__).register(ctx, program), part)
-    _try("pending", lambda: watcher.also(import_module(".commands", __name__).pending))
+    _try("pending", lambda: watcher.add_pending(import_module(".commands", __name__).pending))
 
 
 def _try(what: str, action: Callable[..., Any], *arguments: Any) -> None:

@@ -46,13 +46,13 @@ def register(ctx: Any, program: Program) -> None:
             NAME,
             "Templates of what sessions found out (Preheat)",
             take_everything,
-            partial(command, program),
+            partial(run_in_shell, program),
             "Keep what sessions found out as templates, and start new sessions warm with it.",
         )
     if add := getattr(ctx, "register_command", None):
         add(
             NAME,
-            partial(typed, program, ctx),
+            partial(answer_typed, program, ctx),
             description="Templates of what sessions found out; how sessions went",
             args_hint="list | load NAME | extract latest --name NAME | …",
         )
@@ -65,7 +65,7 @@ def take_everything(parser: Any) -> None:
     parser.add_argument("words", nargs="...")
 
 
-def command(program: Program, arguments: Any) -> None:
+def run_in_shell(program: Program, arguments: Any) -> None:
     """Run a `preheat warm` command with our input and output, and end with its exit code."""
     sys.stdout.flush()
     sys.stderr.flush()
@@ -87,9 +87,9 @@ def command(program: Program, arguments: Any) -> None:
 
 
 # In a chat.
-def typed(program: Program, ctx: Any, line: str) -> "str | Awaitable[str]":
+def answer_typed(program: Program, ctx: Any, line: str) -> "str | Awaitable[str]":
     """Answer a command typed in a chat. A gateway calls us in its event loop, which must not be blocked."""
-    action = partial(shown, program, line or "", _chat_id(ctx))
+    action = partial(run_typed, program, line or "", _chat_id(ctx))
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -97,7 +97,7 @@ def typed(program: Program, ctx: Any, line: str) -> "str | Awaitable[str]":
     return asyncio.to_thread(action)
 
 
-def shown(program: Program, line: str, session: str = "") -> str:
+def run_typed(program: Program, line: str, session: str = "") -> str:
     """Run a typed command and return the text to show; `session` is the chat it was typed in, if that has history."""
     try:
         words = shlex.split(line)
@@ -112,7 +112,7 @@ def shown(program: Program, line: str, session: str = "") -> str:
     width = str(max(60, min(160, shutil.get_terminal_size((100, 24)).columns)))
     ended = run(program, [NAME, *words], seconds=SECONDS, NO_COLOR="1", TERM="dumb", COLUMNS=width)
     if ended.code is None:
-        return f"{ended.why}; in a shell, `hermes warm {shlex.join(words)}` may take its time."
+        return f"{ended.failure}; in a shell, `hermes warm {shlex.join(words)}` may take its time."
     text = "\n".join(part for part in (ended.output.rstrip(), ended.errors.rstrip()) if part)
     if ended.code == 0 and session and words[0] == "load" and (name := _template_in(words[1:])):
         text = f"{text}\n{_keep_for_next_turn(program, name, session)}"
@@ -133,7 +133,7 @@ _lock = threading.Lock()
 _pending: dict[str, str] = {}
 
 
-def pending(session: str) -> str:
+def take_pending(session: str) -> str:
     """Take the text that the next turn of a session is to get; a second call finds nothing."""
     with _lock:
         return _pending.pop(session, "")

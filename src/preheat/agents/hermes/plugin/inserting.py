@@ -68,7 +68,7 @@ def with_messages(request: Any, messages: list[dict[str, Any]]) -> list[dict[str
     return [sent[0], *({name: each[name] for name in _SENT_FIELDS if name in each} for each in messages), *sent[1:]]
 
 
-def seeds(found: Any) -> list[dict[str, Any]]:
+def valid_messages(found: Any) -> list[dict[str, Any]]:
     """The messages of an answer; none unless all of them are valid."""
     all_valid = isinstance(found, list) and all(
         isinstance(each, dict) and isinstance(each.get("role"), str) for each in found

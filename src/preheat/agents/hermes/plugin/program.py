@@ -11,7 +11,7 @@ import subprocess
 import sys
 from typing import Any, NamedTuple
 
-BESIDE = "preheat.json"
+SETTINGS_FILE = "preheat.json"
 CALLER = "PREHEAT_CALLER"
 """The variable that names the agent which started Preheat: `latest` is its newest session, and its sessions are read first."""
 AGENT = "hermes"
@@ -41,14 +41,14 @@ class Program(NamedTuple):
         return {**found, CALLER: AGENT, "PYTHONUTF8": "1", **more}
 
 
-class Ended(NamedTuple):
+class CommandResult(NamedTuple):
     """How a command ended."""
 
     code: int | None
     """None if it could not be started, or took too long."""
     output: str
     errors: str
-    why: str = ""
+    failure: str = ""
     """Why there is no code."""
 
     @property
@@ -64,13 +64,13 @@ class Ended(NamedTuple):
     def reason(self) -> str:
         """Why there is no answer."""
         lines = self.errors.strip().splitlines()
-        return self.why or (lines[-1][:300] if lines else "Preheat gave no answer that can be read")
+        return self.failure or (lines[-1][:300] if lines else "Preheat gave no answer that can be read")
 
 
-def find(folder: str = os.path.dirname(os.path.abspath(__file__))) -> Program:
+def find_program(folder: str = os.path.dirname(os.path.abspath(__file__))) -> Program:
     """How to start Preheat: by the file in this folder, else with this interpreter."""
     try:
-        with open(os.path.join(folder, BESIDE), encoding="utf-8") as stream:
+        with open(os.path.join(folder, SETTINGS_FILE), encoding="utf-8") as stream:
             values = json.load(stream)
         interpreter, home = values.get("interpreter"), values.get("home")
     except (OSError, ValueError, AttributeError):
@@ -95,12 +95,14 @@ def working_folder() -> str:
         return os.path.expanduser("~")
 
 
-def run(program: Program, arguments: list[str], given: str = "", seconds: float = 60.0, **more: str) -> Ended:
+def run(
+    program: Program, arguments: list[str], input_text: str = "", seconds: float = 60.0, **more: str
+) -> CommandResult:
     """Run a command to its end, `given` on its standard input; never raises."""
     try:
         finished = subprocess.run(
             program.command(*arguments),
-            input=given.encode("utf-8", "replace"),
+            input=input_text.encode("utf-8", "replace"),
             capture_output=True,
             cwd=working_folder(),
             env=program.environment(**more),
@@ -108,10 +110,10 @@ def run(program: Program, arguments: list[str], given: str = "", seconds: float 
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return Ended(None, "", "", f"Preheat took longer than {seconds:g} s and was stopped")
+        return CommandResult(None, "", "", f"Preheat took longer than {seconds:g} s and was stopped")
     except (OSError, ValueError) as error:
-        return Ended(None, "", "", f"Preheat could not be started by `{program.interpreter}` ({error})")
-    return Ended(
+        return CommandResult(None, "", "", f"Preheat could not be started by `{program.interpreter}` ({error})")
+    return CommandResult(
         finished.returncode, finished.stdout.decode("utf-8", "replace"), finished.stderr.decode("utf-8", "replace")
     )
 

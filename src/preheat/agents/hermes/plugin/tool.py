@@ -43,11 +43,11 @@ def register(ctx: Any, program: Program) -> None:
     """Register the tool in a toolset of its own."""
     schema = {"name": NAME, "description": DESCRIPTION, "parameters": PARAMETERS}
     ctx.register_tool(
-        name=NAME, toolset=TOOLSET, schema=schema, handler=partial(called, program), description=DESCRIPTION
+        name=NAME, toolset=TOOLSET, schema=schema, handler=partial(answer_call, program), description=DESCRIPTION
     )
 
 
-def called(program: Program, arguments: Any = None, **_: Any) -> str:
+def answer_call(program: Program, arguments: Any = None, **_: Any) -> str:
     """Answer a call of the model, as JSON text."""
     try:
         request = json.dumps(arguments if arguments is not None else {})

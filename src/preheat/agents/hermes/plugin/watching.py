@@ -16,7 +16,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
-from .inserting import seeds, with_advisory, with_messages, with_output
+from .inserting import valid_messages, with_advisory, with_messages, with_output
 from .program import working_folder
 from .wire import LIMIT, START, Daemon
 
@@ -45,7 +45,7 @@ def safe(callback: Callback) -> Callback:
     """A callback that takes Hermes's keyword arguments as one dictionary, and never raises."""
 
     @functools.wraps(callback)
-    def call_safely(self: "Watching", **event: Any) -> Any:
+    def call_safely(self: "SessionWatcher", **event: Any) -> Any:
         try:
             return callback(self, event)
         except Exception as error:  # noqa: BLE001 - a session must never notice
@@ -96,7 +96,7 @@ class PendingAnswer:
         self.output = ""
 
 
-class Watching:
+class SessionWatcher:
     """Watches all sessions of this process."""
 
     def __init__(self, daemon: Daemon) -> None:
@@ -129,7 +129,7 @@ class Watching:
             "api_request_error": self.note_refusal,
         }
 
-    def also(self, pending: Callable[[str], str]) -> None:
+    def add_pending(self, pending: Callable[[str], str]) -> None:
         """Add a function that gives the text for the next turn of a session, by its id."""
         self._pending = pending
 
@@ -156,7 +156,7 @@ class Watching:
         }
         answer = self._daemon.ask(_make_event("pre_llm_call", session, more), START if first else LIMIT, start=first)
         texts = [_text(answer, "context")]
-        if first and (found := seeds(answer.get("messages"))):
+        if first and (found := valid_messages(answer.get("messages"))):
             self._seeds[session] = found
         if self._pending is not None:
             texts.append(self._pending(_text(event, "session_id")) or "")
@@ -164,7 +164,7 @@ class Watching:
         return {"context": context[:_MOST_CONTEXT]} if context else None
 
     @safe
-    def requested(self, event: dict[str, Any]) -> None:
+    def change_request(self, event: dict[str, Any]) -> None:
         """A request to the model: our messages are inserted into it in place. It is not returned, because that would discard
         the changes of other plugins."""
         messages = self._seeds.get(self._first_id(event))

@@ -9,7 +9,7 @@ import os
 from alembic import op
 
 from preheat.state.connect import writing
-from preheat.state.migration import take_marks
+from preheat.state.migration import import_marks
 
 revision = "0006"
 down_revision = "0005"
@@ -28,4 +28,4 @@ def _hand_over_marks() -> None:
     if rows:
         path = bind.exec_driver_sql("PRAGMA database_list").all()[0][2]
         with writing(os.path.dirname(path)) as state:
-            take_marks(state, rows)
+            import_marks(state, rows)

@@ -9,45 +9,45 @@ _CLIENTS = (
 
 DATABASES = (
     Rule(
-        id="drop-database", severity="high", what="Drops a whole database or schema.",
+        id="drop-database", severity="high", effect="Drops a whole database or schema.",
         programs=f"{_CLIENTS} dropdb",
-        sent=r"(?i)\bdrop\s+(?:database|schema)\b(?!\s+(?:if\s+exists\s+)?[\"`]?\w*(?:test|tmp|temp|scratch))"
+        input_text=r"(?i)\bdrop\s+(?:database|schema)\b(?!\s+(?:if\s+exists\s+)?[\"`]?\w*(?:test|tmp|temp|scratch))"
              r"|^dropdb (?!.*(?:test|tmp|temp|scratch))",
-        example='psql -c "DROP DATABASE shop"', counter='psql -c "DROP DATABASE IF EXISTS shop_test"',
+        example='psql -c "DROP DATABASE shop"', counterexample='psql -c "DROP DATABASE IF EXISTS shop_test"',
     ),
     Rule(
-        id="drop-table", severity="high", what="Drops a table, or empties it.",
+        id="drop-table", severity="high", effect="Drops a table, or empties it.",
         programs=_CLIENTS,
-        sent=r"(?i)\b(?:drop\s+table|truncate\s+(?:table\s+)?[\"`\w])(?!\s+(?:if\s+exists\s+)?[\"`]?(?:test|tmp|temp|scratch"
+        input_text=r"(?i)\b(?:drop\s+table|truncate\s+(?:table\s+)?[\"`\w])(?!\s+(?:if\s+exists\s+)?[\"`]?(?:test|tmp|temp|scratch"
              r"|_)\w*)",
         unless=r":memory:|/tmp/\S+\.(?:db|sqlite3?)\b",
-        example='mysql shop -e "TRUNCATE TABLE orders"', counter='psql -c "SELECT * FROM drop_table_log"',
+        example='mysql shop -e "TRUNCATE TABLE orders"', counterexample='psql -c "SELECT * FROM drop_table_log"',
     ),
     Rule(
-        id="delete-all-rows", severity="high", what="Deletes or changes every row of a table.",
+        id="delete-all-rows", severity="high", effect="Deletes or changes every row of a table.",
         programs=_CLIENTS,
-        sent=r"(?i)\bdelete\s+from\s+[\w.\"`]+\s*(?:;|[\"']?\s*$)|\bupdate\s+[\w.\"`]+\s+set\s+(?:(?!\bwhere\b)[^;])*(?:;|$)",
+        input_text=r"(?i)\bdelete\s+from\s+[\w.\"`]+\s*(?:;|[\"']?\s*$)|\bupdate\s+[\w.\"`]+\s+set\s+(?:(?!\bwhere\b)[^;])*(?:;|$)",
         unless=r":memory:|/tmp/\S+\.(?:db|sqlite3?)\b",
-        example='psql -c "DELETE FROM users;"', counter='psql -c "DELETE FROM users WHERE id = 7"',
+        example='psql -c "DELETE FROM users;"', counterexample='psql -c "DELETE FROM users WHERE id = 7"',
     ),
     Rule(
-        id="redis-flush", severity="high", what="Empties a key store.",
-        programs="redis-cli valkey-cli", sent=r"(?i)\b(?:flushall|flushdb)\b",
-        example="redis-cli FLUSHALL", counter="redis-cli GET key",
+        id="redis-flush", severity="high", effect="Empties a key store.",
+        programs="redis-cli valkey-cli", input_text=r"(?i)\b(?:flushall|flushdb)\b",
+        example="redis-cli FLUSHALL", counterexample="redis-cli GET key",
     ),
     Rule(
-        id="mongo-drop", severity="high", what="Drops a database or a collection.",
-        programs="mongosh mongo", sent=r"\.(?:dropDatabase|drop)\(|\bdeleteMany\(\s*\{\s*\}",
-        example="mongosh shop --eval 'db.dropDatabase()'", counter="mongosh shop --eval 'db.users.find()'",
+        id="mongo-drop", severity="high", effect="Drops a database or a collection.",
+        programs="mongosh mongo", input_text=r"\.(?:dropDatabase|drop)\(|\bdeleteMany\(\s*\{\s*\}",
+        example="mongosh shop --eval 'db.dropDatabase()'", counterexample="mongosh shop --eval 'db.users.find()'",
     ),
     Rule(
-        id="schema-reset", severity="medium", what="Empties the database and builds its tables anew.",
+        id="schema-reset", severity="medium", effect="Empties the database and builds its tables anew.",
         words=r"\bprisma (?:migrate reset|db push\b.*(?:--force-reset|--accept-data-loss))|\bdb:(?:drop|reset|wipe"
               r"|schema:load)(?:\s|$)|\bmanage\.py (?:flush|reset_db)\b|\bmigrate:(?:fresh|reset|refresh)\b"
               r"|\bsupabase db reset\b|\balembic downgrade base\b|\bschema:drop\b|\bdrizzle-kit drop\b"
               r"|\bsqlx database (?:drop|reset)\b|\bdiesel database reset\b|\becto\.(?:drop|reset)\b",
         unless=r"^(?:echo|printf|grep|rg|git|cat|sed|awk)\b|NODE_ENV=test|RAILS_ENV=test|--env[= ]test",
         signs="prisma db: manage.py migrate: supabase alembic schema:drop drizzle-kit database ecto.",
-        example="npx prisma migrate reset --force", counter="npx prisma migrate status",
+        example="npx prisma migrate reset --force", counterexample="npx prisma migrate status",
     ),
 )  # fmt: skip
