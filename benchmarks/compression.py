@@ -1,6 +1,6 @@
 """What each compression strategy costs and keeps, over every real session of at least 50 calls.
 
-The measure counts what `preheat.compress.measure` calls proficiency markers, and one of the strategies is made to keep them:
+The measure counts what `preheat.compress.proficiency` calls proficiency markers, and one of the strategies is made to keep them:
 its shares say that it does what it promises, not that a model works better with it. The strategies with a small `keep` show
 what the others keep where they leave about as few tokens.
 """
@@ -11,10 +11,10 @@ from typing import Any
 
 from benchmarks.measuring import table
 from benchmarks.real import real_sessions
-from preheat.agents.openai_chat.writer import to_messages
+from preheat.agents.openai_chat import to_messages
 from preheat.app.analysis.assessment import assess
 from preheat.compress import Compressed, compress
-from preheat.compress.values import MARKER_KINDS
+from preheat.compress.view import MARKER_KINDS
 from preheat.model.session import ToolCall
 from preheat.provisioning.tokens import estimate_tokens
 

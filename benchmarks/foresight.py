@@ -30,11 +30,11 @@ from benchmarks.real import PROJECT, real_sessions, sources
 from preheat.app.analysis.assessment import assess
 from preheat.app.analysis.one_pass import prepare_for_learners
 from preheat.calls.files import changed_files, file_names_in, file_of
-from preheat.calls.form import command_form
-from preheat.calls.seen import JudgedCall, JudgedSession
+from preheat.calls.judged import JudgedCall, JudgedSession
+from preheat.calls.shell import command_form
 from preheat.calls.words import telling_words
 from preheat.commands import command_text, understand
-from preheat.lessons.called import describe_call
+from preheat.lessons.call_facts import describe_call
 from preheat.lessons.learner import SessionNotes
 from preheat.lessons.learners import LEARNERS, revise_lessons
 from preheat.lessons.projects import root_of

@@ -16,9 +16,9 @@ from itertools import pairwise
 from typing import Any
 
 from benchmarks.measuring import table
-from preheat.running import asking
-from preheat.testing.programs import hermes
+from preheat import daemon_client
 from preheat.testing.script import Call, Reply
+from tests.programs import hermes
 
 READS, COMMANDS = 25, 15
 ARMS = ("without", "with")
@@ -48,13 +48,13 @@ def run(quick: bool) -> dict[str, Any]:
     environment = {**os.environ, "PREHEAT_HOME": data}
     daemon = subprocess.Popen([sys.executable, "-m", "preheat", "serve", "--foreground"], env=environment)
     try:
-        if asking.wait_for_daemon(True, data, 30.0) is None:
+        if daemon_client.wait_for_daemon(True, data, 30.0) is None:
             raise SystemExit("benchmarks: the daemon did not start")
         found: dict[str, list[dict[str, list[float]]]] = {arm: [] for arm in ARMS}
         for number in range(2 if quick else 6):
             for arm in ARMS if number % 2 else ARMS[::-1]:
                 found[arm].append(_session(program, os.path.join(folder, f"{arm}{number}"), data, arm == "with"))
-        event_count = asking.status(data)["events"]
+        event_count = daemon_client.status(data)["events"]
     finally:
         daemon.terminate()
         daemon.wait(20)

@@ -21,8 +21,8 @@ from preheat.app.analysis.one_pass import rows_of
 from preheat.archive import analyses
 from preheat.archive.connect import connect
 from preheat.archive.writer import write_transaction
-from preheat.ingest import rereading
-from preheat.ingest.stored import read_stored_sessions
+from preheat.ingest import stored_sessions
+from preheat.ingest.stored_sessions import read_stored_sessions
 from preheat.model.analysis import Analysis
 from preheat.outcomes import judge
 from preheat.profiles import profile_session, trace
@@ -117,7 +117,7 @@ def _stages(folder: str) -> tuple[int, dict[str, float]]:
     for units in analyses.find_pending(connection, "benchmark").groups:
         with clocked("gather"):
             group = analyses.load_group(connection, units)
-        packs = rereading.UnpackedPacks(group.packs)
+        packs = stored_sessions.UnpackedPacks(group.packs)
         verdicts = []
         for unit, stretches in zip(group.sources, group.slices, strict=True):
             with clocked("unpack"):

@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmarks.measuring import table
 from preheat.model.outcome import CAUSES, Outcome
-from preheat.statistics.rates import rate_of
+from preheat.statistics.shares import rate_of
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "labels")
 _OTHERS = frozenset(["loops.jsonl"])

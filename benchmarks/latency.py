@@ -19,7 +19,7 @@ from collections.abc import Callable
 from typing import Any
 
 from benchmarks.measuring import table
-from preheat.running import asking, place
+from preheat import daemon_client
 
 AGENT = "claude_code"
 _OUTPUT = (
@@ -48,10 +48,10 @@ def event(number: int, session: str = "bench") -> bytes:
 def run(quick: bool) -> dict[str, Any]:
     folder = tempfile.mkdtemp(prefix="preheat-bench-")
     environment = {**os.environ, "PREHEAT_HOME": folder, "PYTHONDONTWRITEBYTECODE": ""}
-    client = place.write_client(folder)
+    client = daemon_client.write_client(folder)
     daemon = subprocess.Popen([sys.executable, "-m", "preheat", "serve", "--foreground"], env=environment)
     try:
-        if asking.wait_for_daemon(True, folder, 30.0) is None:
+        if daemon_client.wait_for_daemon(True, folder, 30.0) is None:
             raise SystemExit("benchmarks: the daemon did not start")
         result = {
             "spawned": _spawned(folder, client, 60 if quick else 300),
@@ -109,7 +109,7 @@ def _round_trips(folder: str, times: int) -> dict[str, dict[str, float]]:
     """Fresh connections, taking turns, a moment apart as hooks are."""
     ways: dict[str, Callable[[bytes], bytes]] = {
         "HTTP, fresh connection": lambda payload: _posted(folder, payload),
-        "Unix socket": lambda payload: asking.ask(AGENT, payload, folder),
+        "Unix socket": lambda payload: daemon_client.ask(AGENT, payload, folder),
     }
     taken: dict[str, list[float]] = {name: [] for name in ways}
     for number in range(times):
@@ -137,22 +137,22 @@ def _posted(folder: str, payload: bytes) -> bytes:
     return answer
 
 
-_known: dict[str, place.Address] = {}
+_known: dict[str, daemon_client.Address] = {}
 
 
-def _address(folder: str) -> place.Address:
+def _address(folder: str) -> daemon_client.Address:
     if folder not in _known:
-        _known[folder] = place.ensure_address(folder)
+        _known[folder] = daemon_client.ensure_address(folder)
     return _known[folder]
 
 
 # Many events.
 def _sustained(folder: str, seconds: int) -> dict[str, float]:
     """A thousand events a second, as a clock gives them, from another process; then as many as go."""
-    before = asking.status(folder)
+    before = daemon_client.status(folder)
     spent = _processor(before["pid"])
     offered = _driven(folder, 20, seconds, 1000.0)
-    after = asking.status(folder)
+    after = daemon_client.status(folder)
     offered["taken_in"] = after["events"] - before["events"]
     offered["processor_ms"] = (_processor(before["pid"]) - spent) * 1000 / max(1, offered["taken_in"])
     most = _driven(folder, 20, max(2, seconds // 4), 0.0)
@@ -193,7 +193,7 @@ def drive(folder: str, sessions: int, seconds: int, rate: float) -> None:
                 return
             if (wait := due - time.perf_counter()) > 0:
                 time.sleep(wait)
-            asking.ask(AGENT, event(number, f"{stamp}-{number % sessions}"), folder, 10.0)
+            daemon_client.ask(AGENT, event(number, f"{stamp}-{number % sessions}"), folder, 10.0)
             taken.append(time.perf_counter() - due)
 
     threads = [threading.Thread(target=tell) for _ in range(4)]
@@ -207,11 +207,11 @@ def drive(folder: str, sessions: int, seconds: int, rate: float) -> None:
 
 # Many sessions.
 def _sessions(folder: str, sessions: int, events: int) -> dict[str, float]:
-    before = asking.status(folder)
+    before = daemon_client.status(folder)
     for number in range(events):
         for session in range(sessions):
-            asking.ask(AGENT, event(number, f"many-{session}"), folder, 10.0)
-    after = asking.status(folder)
+            daemon_client.ask(AGENT, event(number, f"many-{session}"), folder, 10.0)
+    after = daemon_client.status(folder)
     return {"sessions": sessions, "events_each": events, "memory_before": before["memory"], "memory": after["memory"]}
 
 

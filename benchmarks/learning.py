@@ -12,7 +12,7 @@ from typing import Any
 
 from benchmarks.measuring import Run, measure_run, median, synthetic_corpus
 from benchmarks.real import project_folders
-from preheat.app.context.provisioning import known_lessons
+from preheat.app.context import known_lessons
 from preheat.provisioning import provision
 
 _RUNS, _WARM = 10, 50

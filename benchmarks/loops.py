@@ -18,12 +18,11 @@ from benchmarks.measuring import table
 from benchmarks.real import real_sessions
 from preheat.app.analysis.assessment import assess
 from preheat.live.events import events_of
-from preheat.live.fold import fold, reading
-from preheat.live.state import START
+from preheat.live.state import START, fold, reading
 from preheat.model.live import CallEvent, LiveEvent
 from preheat.model.outcome import FAILURES
 from preheat.model.session import pair_calls_with_results
-from preheat.statistics.rates import rate_of
+from preheat.statistics.shares import rate_of
 
 _HISTORY = 20
 """Calls that the rules of the sources look back."""

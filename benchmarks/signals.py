@@ -22,17 +22,16 @@ from benchmarks.foresight import EARLIER, learn_lessons, projects, take_notes
 from benchmarks.measuring import table
 from benchmarks.real import real_sessions
 from preheat.app.analysis.assessment import assess
-from preheat.app.live.replay import replay
-from preheat.live.advise import step
+from preheat.app.live.signals import replay
+from preheat.live.advice import step
 from preheat.live.events import events_of
-from preheat.live.fold import fold, readings
-from preheat.live.known import index_lessons
-from preheat.live.part import check_passed
-from preheat.live.state import START
+from preheat.live.mistake import index_lessons
+from preheat.live.signal import check_passed
+from preheat.live.state import START, fold, readings
 from preheat.model.live import CallEvent, LiveEvent, SignalName, StopEvent
 from preheat.model.outcome import FAILURES
 from preheat.model.session import Session
-from preheat.statistics.bootstrap import effective_sessions, percentile_interval, ratios_of_draws, resample
+from preheat.statistics.intervals import effective_sessions, percentile_interval, ratios_of_draws, resample
 
 SIGNALS = ("loop", "debt", "debt at a stop", "drift", "focus", "pressure", "mistake")
 MOMENTS = (0.25, 0.5, 0.75)

@@ -18,18 +18,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.measuring import table
-from preheat.model.experiment import Observation
-from preheat.model.exposure import Exposure, MeasuredSession
-from preheat.statistics.adjust import adjust_difference
-from preheat.statistics.excursion import AdviceMoment, estimate_excursion
-from preheat.statistics.inferiority import compare_with_margin
-from preheat.statistics.items import estimate_utilities
-from preheat.statistics.paired import compare_paired
-from preheat.statistics.power import plan_sample_size, shift_counts
-from preheat.statistics.ratio import estimate_difference
-from preheat.statistics.sample import Codes, Flags, Numbers
-from preheat.statistics.sequence import BURN_IN, HORIZON, always_valid_errors
-from preheat.statistics.spread import (
+from preheat.model.experiment import Exposure, MeasuredSession, Observation
+from preheat.statistics.arms import (
+    Codes,
+    Flags,
+    Numbers,
     Spread,
     compare_arms,
     jackknife_clusters,
@@ -37,8 +30,14 @@ from preheat.statistics.spread import (
     student_quantile,
     widen_for_small_arms,
 )
-from preheat.statistics.srm import check_sample_ratio
-from preheat.statistics.wilson import wilson
+from preheat.statistics.effect import BURN_IN, HORIZON, adjust_difference, always_valid_errors, estimate_difference
+from preheat.statistics.excursion import AdviceMoment, estimate_excursion
+from preheat.statistics.paired import compare_paired
+from preheat.statistics.power import plan_sample_size, shift_counts
+from preheat.statistics.sample_ratio import check_sample_ratio
+from preheat.statistics.shares import wilson
+from preheat.statistics.utility import estimate_utilities
+from preheat.statistics.verdict import compare_with_margin
 
 BASE = 0.08
 SEED = 20261116

@@ -52,7 +52,7 @@ FOR_TESTS = ("testing",)
 OPEN_TO_SURFACES = frozenset((APP, "model", "errors", "settings", "amounts", "files", "version", "__init__"))
 STARTED_BY = {
     ("mcp", "tools"): "",
-    ("cli", "daemon"): "preheat.cli.serve",
+    ("cli", "daemon"): "preheat.cli.daemon",
     ("cli", "mcp"): "preheat.cli.mcp",
     ("cli", "tools"): "preheat.cli.tool",
 }

@@ -12,9 +12,9 @@ import tempfile
 
 from preheat.model.session import Usage
 from preheat.testing.model_server import ModelServer
-from preheat.testing.programs.cline import ClineHome, find_cline
 from preheat.testing.script import Call, Reply
 from scripts.codex_fixtures import replacements, scrub
+from tests.programs.cline import ClineHome, find_cline
 
 _BY_HAND = ("tagged", "native")
 

@@ -9,9 +9,9 @@ import shutil
 import tempfile
 
 from preheat.testing.model_server import Call, ModelServer, Reply
-from preheat.testing.programs import FinishedProgram
-from preheat.testing.programs.codex import CodexHome, find_codex, thread_of
 from scripts.codex_fixtures import SHORT, WORK
+from tests.programs.codex import CodexHome, find_codex, thread_of
+from tests.programs.program import FinishedProgram
 
 CHECKOUT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 KEPT = os.path.join(CHECKOUT, "tests", "fixtures", "codex_exec", "items.jsonl")

@@ -14,8 +14,7 @@ import zstandard
 
 from preheat.model.session import Usage
 from preheat.testing.model_server import Call, ModelServer, Reply
-from preheat.testing.programs.codex import CodexHome, find_codex, thread_of
-from preheat.testing.programs.codex_server import CodexServer
+from tests.programs.codex import CodexHome, CodexServer, find_codex, thread_of
 
 LONGEST_TEXT = 1_500
 KEPT_TEXT = 160

@@ -8,9 +8,9 @@ import tempfile
 
 from preheat.model.session import Usage
 from preheat.testing.model_server import ModelServer
-from preheat.testing.programs.copilot import CopilotHome, find_copilot
 from preheat.testing.script import Call, Reply
 from scripts.codex_fixtures import scrub_line
+from tests.programs.copilot import CopilotHome, find_copilot
 
 
 def _bash(command: str, **more: object) -> Call:

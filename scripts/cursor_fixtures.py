@@ -6,7 +6,7 @@
 import os
 import shutil
 
-from preheat.testing.cursor_database import CursorDatabase
+from tests.agents.cursor_database import CursorDatabase
 
 CHECKOUT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 KEPT = os.path.join(CHECKOUT, "tests", "fixtures", "cursor", "projects")

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from preheat.model.session import Usage
-from preheat.testing.programs import gemini
 from preheat.testing.script import Call, Reply
 from scripts.codex_fixtures import scrub_line
+from tests.programs import gemini
 
 WORK = (
     Reply(

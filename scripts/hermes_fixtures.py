@@ -9,8 +9,8 @@ import tempfile
 from collections.abc import Sequence
 
 from preheat.model.session import Usage
-from preheat.testing.programs import hermes
 from preheat.testing.script import Call, Reply
+from tests.programs import hermes
 
 HOME = "/home/person"
 _FULL = Usage(input=62_000, output=20)

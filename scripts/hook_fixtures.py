@@ -10,12 +10,12 @@ import sys
 import tempfile
 from collections.abc import Callable
 
-from preheat.testing.hooked import HookRecorder
-from preheat.testing.listening import ListeningDaemon
+from preheat.testing.hooks import HookRecorder, ListeningDaemon
 from preheat.testing.model_server import Call, ModelServer, Reply
-from preheat.testing.programs import clean_environment, gemini, hermes, opencode
-from preheat.testing.programs.codex import CodexHome
-from preheat.testing.programs.copilot import CopilotHome
+from tests.programs import gemini, hermes, opencode
+from tests.programs.codex import CodexHome
+from tests.programs.copilot import CopilotHome
+from tests.programs.program import clean_environment
 
 FIXTURES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tests", "fixtures", "hooks")
 

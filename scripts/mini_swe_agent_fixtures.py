@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from preheat.model.session import Usage
-from preheat.testing import programs
 from preheat.testing.model_server import ModelServer
 from preheat.testing.script import Call, Reply
+from tests.programs import program as programs
 
 HOME = "/home/person"
 _FINISH = "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT && cat answer.txt"

@@ -11,8 +11,8 @@ import tempfile
 from collections.abc import Sequence
 
 from preheat.model.session import Usage
-from preheat.testing.programs import opencode
 from preheat.testing.script import Call, Reply
+from tests.programs import opencode
 
 HOME = "/home/person"
 _SIDE_TEXT = "Work in a small folder"

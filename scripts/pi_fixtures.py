@@ -11,7 +11,7 @@ import tempfile
 
 from preheat.model.session import Usage
 from preheat.testing.model_server import Call, ModelServer, Reply
-from preheat.testing.programs.pi import PiDriver, PiHome, find_pi
+from tests.programs.pi import PiDriver, PiHome, find_pi
 
 CHECKOUT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 KEPT = os.path.join(CHECKOUT, "tests", "fixtures", "pi", "version-1.jsonl")

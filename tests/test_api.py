@@ -223,9 +223,13 @@ def test_without_an_archive_a_session_gets_an_empty_context_and_none_is_created(
 
 
 EMPTY: list[Callable[[preheat.Preheat], Any]] = [
-    lambda home: home.sessions(), lambda home: home.search("x"), lambda home: home.lessons(), lambda home: home.build_best_templates(),
-    lambda home: home.mistakes().mistakes, lambda home: home.learn().mistakes,
-]  # fmt: skip
+    lambda home: home.sessions(),
+    lambda home: home.search("x"),
+    lambda home: home.lessons(),
+    lambda home: home.build_best_templates(),
+    lambda home: home.mistakes().mistakes,
+    lambda home: home.learn().mistakes,
+]
 
 
 @pytest.mark.parametrize("ask", EMPTY)

@@ -25,7 +25,7 @@ def test_imports_follow_the_rules_of_the_layers(found: list[Import]) -> None:
     ("importer", "imported", "says"),
     [
         ("preheat.cli.sessions", "preheat.archive.queries", "goes round the application object"),
-        ("preheat.daemon.engine", "preheat.live.fold", "goes round the application object"),
+        ("preheat.daemon.engine", "preheat.live.state", "goes round the application object"),
         ("preheat.lessons.errors", "preheat.profiles.trace", "which `app` should hand over"),
         ("preheat.archive.connect", "preheat.app.sessions.archive", "knows the application above it"),
         ("preheat.agents.codex.reader", "preheat.outcomes.judge", "above it"),

@@ -27,8 +27,8 @@ def _plain_sync(arguments: list[str]) -> int:
         print_nothing_new(seen.counts, arguments)
         return 0
     gc.disable()  # importing makes many values and no garbage
-    from preheat.cli.guard import run_guarded  # noqa: PLC0415 - not needed if nothing is new
-    from preheat.cli.syncing import sync_archive  # noqa: PLC0415 - loads what reads and stores sessions
+    from preheat.cli.exit_codes import run_guarded  # noqa: PLC0415 - not needed if nothing is new
+    from preheat.cli.sync_report import sync_archive  # noqa: PLC0415 - loads what reads and stores sessions
 
     gc.enable()
     return run_guarded(lambda: sync_archive((), (), "--quiet" in arguments, "--json" in arguments, seen))

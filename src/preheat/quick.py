@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from preheat.agents import LIVE, places_of
-from preheat.archive import seen
+from preheat.archive import source_list
 from preheat.settings import archive_path, data_folder
 
 TYPE_CHECKING = False
@@ -35,7 +35,7 @@ class QuickLook:
 def look_for_changes(environment: Mapping[str, str] | None = None) -> QuickLook | None:
     """Look in the places of all agents; None if there is no list, or it is not of this archive."""
     folder = data_folder(environment)
-    known = seen.load(folder, archive_path(folder))
+    known = source_list.load(folder, archive_path(folder))
     if known is None:
         return None
     result = QuickLook()
@@ -45,10 +45,10 @@ def look_for_changes(environment: Mapping[str, str] | None = None) -> QuickLook 
         for root in places.roots(os.environ if environment is None else environment):
             for found in places.discover(root):
                 result.counts[agent] = result.counts.get(agent, 0) + 1
-                value = seen.list_entry(found.stamp, places.reader_version)
+                value = source_list.list_entry(found.stamp, places.reader_version)
                 if known.get(found.path) != value:
-                    if forgotten and seen.forgotten_entry(found.path)[0] in known:
-                        result.entries.append(seen.forgotten_entry(found.path))
+                    if forgotten and source_list.forgotten_entry(found.path)[0] in known:
+                        result.entries.append(source_list.forgotten_entry(found.path))
                         continue
                     result.changed.append((agent, found))
                 result.entries.append((found.path, value))

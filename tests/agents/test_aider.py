@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from preheat.agents.aider.reader import READER
+from preheat.agents.aider import READER
 from preheat.agents.sources import detect, read
 from preheat.model.session import AssistantMessage, Other, Session, UserMessage, pair_calls_with_results
 from tests.shared import FIXTURES, SHARED, needs_corpus

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from preheat.agents import AGENTS, reader_of
-from preheat.agents.anthropic_messages.reader import READER
+from preheat.agents.anthropic_messages import READER
 from preheat.agents.sources import HEAD_SIZE, detect, read
 from preheat.model.session import (
     AssistantMessage,

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from preheat.agents.claude_code.places import discover, roots
+from preheat.agents.claude_code import discover, roots
 from preheat.agents.claude_code.reader import READER, ClaudeParser
 from preheat.agents.sources import read
 from preheat.model.session import (

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from preheat.agents.cline.places import PLACES
+from preheat.agents.cline import PLACES
 from preheat.agents.cline.reader import READER
 from preheat.agents.sources import detect, read
 from preheat.errors import UserError

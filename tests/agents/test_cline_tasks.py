@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import pytest
 
 from preheat.agents.cline.reader import READER
-from preheat.agents.cline.tags import TaggedCall, calls_in
+from preheat.agents.cline.records import TaggedCall, calls_in
 from preheat.agents.sources import read
 from preheat.model.session import (
     AssistantMessage,

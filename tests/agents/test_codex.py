@@ -25,8 +25,8 @@ from preheat.model.session import (
     pair_calls_with_results,
     surviving_events,
 )
-from preheat.testing.codex_rollout import THREAD, Rollout
-from preheat.testing.feeding import read_whole_and_in_pieces
+from tests.agents.codex_rollout import THREAD, Rollout
+from tests.agents.parsing import read_whole_and_in_pieces
 
 E = TypeVar("E", bound=Event)
 NAME = f"rollout-2026-03-01T10-00-00-{THREAD}.jsonl"

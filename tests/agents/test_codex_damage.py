@@ -6,8 +6,8 @@ import pytest
 
 from preheat.agents.codex.reader import READER
 from preheat.model.session import Session, UserMessage
-from preheat.testing.codex_rollout import Rollout
-from preheat.testing.feeding import read_whole_and_in_pieces
+from tests.agents.codex_rollout import Rollout
+from tests.agents.parsing import read_whole_and_in_pieces
 
 
 def read(rollout: Rollout) -> Session:

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from preheat.agents.codex_exec.reader import READER
+from preheat.agents.codex_exec import READER
 from preheat.agents.sources import read
 from preheat.model.session import (
     AssistantMessage,
@@ -21,7 +21,7 @@ from preheat.model.session import (
     pair_calls_with_results,
     sum_usage,
 )
-from preheat.testing.feeding import read_whole_and_in_pieces
+from tests.agents.parsing import read_whole_and_in_pieces
 from tests.shared import FIXTURES, SHARED, needs_corpus
 
 E = TypeVar("E", bound=Event)

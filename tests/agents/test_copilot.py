@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from preheat.agents.copilot.places import PLACES
+from preheat.agents.copilot import PLACES
 from preheat.agents.copilot.reader import READER
 from preheat.agents.sources import detect, read
 from preheat.model.session import (
@@ -30,8 +30,8 @@ from preheat.model.session import (
     sum_usage,
     surviving_events,
 )
-from preheat.testing.copilot_events import CONTEXT, SESSION, Events
-from preheat.testing.feeding import read_whole_and_in_pieces
+from tests.agents.copilot_events import CONTEXT, SESSION, Events
+from tests.agents.parsing import read_whole_and_in_pieces
 from tests.shared import FIXTURES, SHARED, needs_corpus
 
 E = TypeVar("E", bound=Event)

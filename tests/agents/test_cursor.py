@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from preheat.agents.cursor.places import PLACES
+from preheat.agents.cursor import PLACES
 from preheat.agents.cursor.reader import READER
 from preheat.agents.cursor.tools import kind_of
 from preheat.agents.sources import read
@@ -21,7 +21,7 @@ from preheat.model.session import (
     UserMessage,
     pair_calls_with_results,
 )
-from preheat.testing.feeding import read_whole_and_in_pieces
+from tests.agents.parsing import read_whole_and_in_pieces
 from tests.shared import FIXTURES, SHARED, needs_corpus
 
 E = TypeVar("E", bound=Event)

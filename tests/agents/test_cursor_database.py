@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from preheat.agents.cursor.places import PLACES
+from preheat.agents.cursor import PLACES
 from preheat.agents.cursor.reader import READER
 from preheat.agents.sources import read
 from preheat.errors import SourceUnreadable, UserError
@@ -25,7 +25,7 @@ from preheat.model.session import (
     pair_calls_with_results,
     sum_usage,
 )
-from preheat.testing.cursor_database import CursorDatabase
+from tests.agents.cursor_database import CursorDatabase
 from tests.shared import FIXTURES
 
 E = TypeVar("E", bound=Event)

@@ -9,8 +9,7 @@ import pytest
 
 from preheat.agents import places_of
 from preheat.agents.hermes.database import dump, parts
-from preheat.agents.hermes.parser import TOTAL_RESPONSE, HermesParser
-from preheat.agents.hermes.reader import READER
+from preheat.agents.hermes.reader import READER, TOTAL_RESPONSE, HermesParser
 from preheat.agents.sources import read
 from preheat.model.session import (
     PREHEAT_MARK,
@@ -27,7 +26,7 @@ from preheat.model.session import (
     pair_calls_with_results,
     sum_usage,
 )
-from preheat.testing.hermes_database import HermesDatabase, call, terminal
+from tests.agents.hermes_database import HermesDatabase, call, terminal
 from tests.shared import FIXTURES as ALL_FIXTURES
 
 FIXTURES = os.path.join(ALL_FIXTURES, "hermes")

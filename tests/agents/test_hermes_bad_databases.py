@@ -25,7 +25,7 @@ from preheat.cli import main
 from preheat.errors import SourceUnreadable, UserError
 from preheat.model.session import ToolCall, UserMessage
 from preheat.testing.builders import ClaudeTranscript
-from preheat.testing.hermes_database import HermesDatabase
+from tests.agents.hermes_database import HermesDatabase
 from tests.shared import bound_by_permissions, needs_permissions
 
 

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from preheat.agents.hermes.plugin import commands, program, tool
-from preheat.agents.hermes.plugin.program import Program
+from preheat.agents.hermes.plugin import commands, daemon, tool
+from preheat.agents.hermes.plugin.daemon import Program
 from preheat.tools.warm_session import WARM_SESSION
 from tests.waiting import HUNG
 
@@ -264,12 +264,12 @@ def test_any_arguments_get_an_answer(arguments: Any) -> None:
 # Which program.
 def test_the_file_in_the_plugins_folder_names_the_interpreter(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """And Preheat's folder; if the file is missing or damaged, the running interpreter is used."""
-    assert program.find_program(str(tmp_path)) == Program(sys.executable)
+    assert daemon.find_program(str(tmp_path)) == Program(sys.executable)
     for text in ("", "{", "[]", '{"interpreter": 3}', '{"interpreter": ""}'):
-        (tmp_path / program.SETTINGS_FILE).write_text(text, encoding="utf-8")
-        assert program.find_program(str(tmp_path)).interpreter == sys.executable
-    (tmp_path / program.SETTINGS_FILE).write_text('{"interpreter": "/opt/p/python", "home": "/data"}', encoding="utf-8")
-    found = program.find_program(str(tmp_path))
+        (tmp_path / daemon.SETTINGS_FILE).write_text(text, encoding="utf-8")
+        assert daemon.find_program(str(tmp_path)).interpreter == sys.executable
+    (tmp_path / daemon.SETTINGS_FILE).write_text('{"interpreter": "/opt/p/python", "home": "/data"}', encoding="utf-8")
+    found = daemon.find_program(str(tmp_path))
     assert found == Program("/opt/p/python", "/data")
     monkeypatch.delenv("PREHEAT_HOME", raising=False)
     monkeypatch.setenv("PYTHONPATH", "/hermes/lib")
@@ -286,5 +286,5 @@ def test_a_file_of_the_project_is_not_run_in_place_of_a_module(tmp_path: Any, mo
         (tmp_path / name).write_text("raise SystemExit('not this one')", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PREHEAT_HOME", str(tmp_path / "data"))
-    ended = program.run(Program(sys.executable), ["warm", "list", "--json"])
+    ended = daemon.run(Program(sys.executable), ["warm", "list", "--json"])
     assert (ended.code, ended.output) == (0, "[]\n"), ended.errors

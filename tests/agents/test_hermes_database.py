@@ -8,13 +8,13 @@ import msgspec
 import pytest
 
 from preheat.agents import databases
+from preheat.agents.hermes import PLACES
 from preheat.agents.hermes import database as hermes
-from preheat.agents.hermes.places import PLACES
 from preheat.agents.hermes.reader import READER
 from preheat.agents.sources import read
 from preheat.errors import SourceUnreadable, UserError
 from preheat.model.session import Other, Session, UserMessage, pair_calls_with_results
-from preheat.testing.hermes_database import HermesDatabase
+from tests.agents.hermes_database import HermesDatabase
 from tests.shared import bound_by_permissions, needs_permissions
 
 

@@ -16,20 +16,26 @@ from hypothesis import strategies as st
 
 from preheat.agents.hermes import plugin
 from preheat.agents.hermes.hooks import read
-from preheat.agents.hermes.plugin import wire
-from preheat.agents.hermes.plugin.inserting import ADVISORY, valid_messages, with_advisory, with_messages, with_output
-from preheat.agents.hermes.plugin.program import Program
-from preheat.agents.hermes.plugin.watching import REVIEW, SessionWatcher
-from preheat.agents.hermes.plugin.wire import STRIKES, Daemon
-from preheat.agents.hermes.results import ADVISORY as READ_ADVISORY
-from preheat.agents.hermes.results import result_of, split_advisory
+from preheat.agents.hermes.plugin import daemon
+from preheat.agents.hermes.plugin.daemon import STRIKES, Daemon, Program
+from preheat.agents.hermes.plugin.watcher import (
+    ADVISORY,
+    REVIEW,
+    SessionWatcher,
+    valid_messages,
+    with_advisory,
+    with_messages,
+    with_output,
+)
+from preheat.agents.hermes.tools import ADVISORY as READ_ADVISORY
+from preheat.agents.hermes.tools import result_of, split_advisory
 from preheat.model.live import HookAnswer, HookEvent
-from preheat.testing.listening import ChooseAnswer, ListeningDaemon, RawAnswer
-from tests.daemon.made import end_started, installed, no_start, spooled
+from preheat.testing.hooks import ChooseAnswer, ListeningDaemon, RawAnswer
+from tests.daemon.builders import end_started, installed, no_start, spooled
 from tests.waiting import HUNG, until
 
 FOLDER = os.path.dirname(os.path.abspath(plugin.__file__))
-WITH_SETTINGS = os.path.basename(wire.__file__)
+WITH_SETTINGS = os.path.basename(daemon.__file__)
 ADVICE = "<preheat-advisory>`make test` works here.</preheat-advisory>"
 SEEDS = ({"role": "user", "content": "Seen before."}, {"role": "assistant", "content": "Noted."})
 JSON = st.recursive(
@@ -483,7 +489,7 @@ def test_an_invalid_answer_of_the_daemon_changes_nothing(folder: str, data: byte
 
 def test_a_hanging_daemon_is_not_waited_for_after_late_answers(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """After two late answers nobody waits for a while; the events are stored for the daemon."""
-    monkeypatch.setattr(wire, "PATIENCE", 1000 * HUNG)
+    monkeypatch.setattr(daemon, "PATIENCE", 1000 * HUNG)
     for plugged in connected(folder, lambda event: RawAnswer(b"", HUNG), Counting):
         remove_time_limit(installed(folder, no_start()))
         for number in range(STRIKES + 4):
@@ -511,10 +517,10 @@ def test_without_a_daemon_one_is_started(tmp_path: Path) -> None:
     found = Connected(None, folder)  # type: ignore[arg-type]
     try:
         found.hook("pre_llm_call", user_message="Do it", is_first_turn=True)
-        from preheat.running import asking
+        from preheat import daemon_client
 
-        assert asking.wait_for_daemon(True, folder, HUNG) is not None
-        until(lambda: asking.status(folder, HUNG)["events"] == 1, "the prompt in the daemon's state")
+        assert daemon_client.wait_for_daemon(True, folder, HUNG) is not None
+        until(lambda: daemon_client.status(folder, HUNG)["events"] == 1, "the prompt in the daemon's state")
         found.settle()
     finally:
         end_started(folder)
@@ -591,7 +597,7 @@ def test_prompts_of_subagents_and_reviews_are_recognised(more: dict[str, Any], n
 
 def test_hermes_verification_evidence_counts_as_a_check() -> None:
     """For a command that cannot be recognised as a test by its words."""
-    from preheat.app.live.hook_events import live_events
+    from preheat.app.live.advice import live_events
 
     evidence = {"status": "failed", "kind": "test", "scope": "full", "canonical_command": "./go"}
     result = {"output": "1 failed", "exit_code": 1, "error": None, "verification_evidence": evidence}

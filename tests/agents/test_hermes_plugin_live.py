@@ -11,13 +11,13 @@ import pytest
 from preheat.agents.hermes import database, hooks
 from preheat.agents.hermes.reader import READER
 from preheat.agents.sources import read
-from preheat.app.live.hook_events import live_events
+from preheat.app.live.advice import live_events
 from preheat.app.live.hooks import Hooks
-from preheat.app.live.replay import replay
+from preheat.app.live.signals import replay
 from preheat.daemon.engine import Engine
 from preheat.model.live import CallEvent
-from preheat.testing.hermes_database import HermesDatabase, call, terminal
-from tests.daemon.made import RIGHT, WRONG, Patient, learned
+from tests.agents.hermes_database import HermesDatabase, call, terminal
+from tests.daemon.builders import RIGHT, WRONG, Patient, learned
 
 SESSION = "20270101_100000_abcdef"
 

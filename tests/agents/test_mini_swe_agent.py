@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from preheat.agents.mini_swe_agent.reader import READER, fenced_commands
+from preheat.agents.mini_swe_agent import READER, fenced_commands
 from preheat.agents.sources import detect, read
 from preheat.model.session import (
     AssistantMessage,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from preheat.agents.openai_chat.reader import READER
+from preheat.agents.openai_chat import READER
 from preheat.agents.sources import read
 from preheat.agents.tool_names import kind_by_name
 from preheat.model.session import (

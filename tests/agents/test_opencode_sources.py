@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from preheat.agents.opencode.places import PLACES
+from preheat.agents.opencode import PLACES
 from preheat.agents.opencode.reader import READER
 from preheat.agents.sources import detect, read
 from preheat.errors import SourceUnreadable, UserError

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from preheat.agents.openhands.folder import dump, parts
-from preheat.agents.openhands.places import PLACES, discover
+from preheat.agents.openhands import PLACES, discover
 from preheat.agents.openhands.reader import READER
+from preheat.agents.openhands.storage import dump, parts
 from preheat.agents.sources import detect, read
 from preheat.errors import SourceUnreadable
 from preheat.model.session import (

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from preheat.agents.otel_genai.otlp import attributes_of
 from preheat.agents.otel_genai.reader import READER
+from preheat.agents.otel_genai.spans import attributes_of
 from preheat.agents.sources import read
 from preheat.model.session import (
     AssistantMessage,

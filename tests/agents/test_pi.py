@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from preheat.agents.pi.places import PLACES
+from preheat.agents.pi import PLACES
 from preheat.agents.pi.reader import READER
 from preheat.agents.sources import read
 from preheat.model.session import (
@@ -25,7 +25,7 @@ from preheat.model.session import (
     sum_usage,
     surviving_events,
 )
-from preheat.testing.feeding import read_whole_and_in_pieces
+from tests.agents.parsing import read_whole_and_in_pieces
 from tests.shared import FIXTURES, SHARED, needs_corpus
 
 E = TypeVar("E", bound=Event)

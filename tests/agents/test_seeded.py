@@ -15,9 +15,8 @@ from preheat.agents import AGENTS, reader_of, renderers_of
 from preheat.agents.atif.writer import to_trajectory
 from preheat.agents.hermes.reader import READER
 from preheat.agents.sources import read
-from preheat.ingest.condense import make_session_rows
-from preheat.model.context import Context
-from preheat.model.rendering import CALLS_WORKED_REPLY, NOTED_REPLY, PREHEAT_CALL, RenderedContext
+from preheat.ingest.source_rows import make_session_rows
+from preheat.model.context import CALLS_WORKED_REPLY, NOTED_REPLY, PREHEAT_CALL, Context, RenderedContext
 from preheat.model.session import (
     AssistantMessage,
     Compaction,
@@ -30,8 +29,8 @@ from preheat.model.session import (
 )
 from preheat.provisioning import FORMATS, provision, render
 from preheat.testing.builders import ClaudeTranscript
-from preheat.testing.hermes_database import HermesDatabase, call, terminal
-from tests.provisioning.made import NOW, PROJECT, example, lesson, test_command, wild_lessons
+from tests.agents.hermes_database import HermesDatabase, call, terminal
+from tests.provisioning.builders import NOW, PROJECT, example, lesson, test_command, wild_lessons
 from tests.shared import fixture_files
 from tests.test_conformance import records
 

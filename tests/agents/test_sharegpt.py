@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from preheat.agents import AGENTS, reader_of
-from preheat.agents.sharegpt.reader import READER
+from preheat.agents.sharegpt import READER
 from preheat.agents.sources import read
 from preheat.model.session import (
     AssistantMessage,

@@ -6,7 +6,7 @@ import os
 import pytest
 
 from preheat.agents.sources import detect, read
-from preheat.agents.specstory.reader import READER
+from preheat.agents.specstory import READER
 from preheat.model.session import AssistantMessage, Reasoning, Session, Spawn, UserMessage, pair_calls_with_results
 from tests.shared import FIXTURES, SHARED, needs_corpus
 

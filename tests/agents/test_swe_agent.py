@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from preheat.agents.sources import detect, read
-from preheat.agents.swe_agent.reader import READER
+from preheat.agents.swe_agent import READER
 from preheat.model.session import (
     AssistantMessage,
     Other,

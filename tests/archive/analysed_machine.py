@@ -7,8 +7,7 @@ from typing import Any
 from preheat.app.analysis.one_pass import analyse_to_rows
 from preheat.archive.analyses import find_pending
 from preheat.archive.rows import AnalysisRows
-from preheat.ingest.analysing import analyse_pending
-from preheat.ingest.rereading import UnreadableSession
+from preheat.ingest.stored_sessions import UnreadableSession, analyse_pending
 from preheat.model.session import Session
 from tests.ingest.machine import Machine, story
 

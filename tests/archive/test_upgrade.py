@@ -22,7 +22,7 @@ import pytest
 from preheat.archive import migrations
 from preheat.archive.connect import HEAD
 from preheat.cli import main
-from tests.daemon.made import daemon, edited, told
+from tests.daemon.builders import daemon, edited, told
 from tests.shared import FIXTURES
 from tests.waiting import HUNG
 

@@ -5,11 +5,11 @@ import os
 import stat
 from pathlib import Path
 
-from preheat.cli.warm_train import _STRATEGIES as TRAINING
+from preheat.cli.warm_build import _STRATEGIES as TRAINING
 from preheat.compress import NAMES
 from preheat.testing.builders import ClaudeTranscript
 from tests.cli.conftest import FIRST, Person
-from tests.compress.sessions import working_day
+from tests.compress.builders import working_day
 
 
 def with_a_day(person: Person) -> Person:

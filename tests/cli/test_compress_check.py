@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from preheat.testing.builders import ClaudeTranscript
-from preheat.testing.hermes_database import HermesDatabase
+from tests.agents.hermes_database import HermesDatabase
 
 from .conftest import FIRST, Person
 

@@ -12,14 +12,14 @@ from preheat.app import Preheat
 from preheat.app.experiments.assignment import describe_assignment_with_hint, make_key
 from preheat.archive.connect import connect
 from preheat.archive.lessons import load_lessons
-from preheat.cli.experiment_cards import show_report
+from preheat.cli.experiment_screen import show_report
 from preheat.model.experiment import Assignment, AssignmentRecord, Delivery, LedgerEntry, Rating
 from preheat.model.lesson import LessonMark
-from preheat.state import assignments, key, ledger, marks, ratings
+from preheat.state import experiments, ledger, marks
 from preheat.state.connect import reading, writing
 from preheat.testing.builders import ClaudeTranscript
 from tests.cli.conftest import Person
-from tests.daemon.made import RIGHT, learned
+from tests.daemon.builders import RIGHT, learned
 from tests.experiments.test_report import FIFTH, Trial
 
 
@@ -39,7 +39,7 @@ def parsed(person: Person, *words: str) -> Any:
 
 def secret(person: Person) -> bytes | None:
     with reading(person.folder) as state:
-        return key.find_secret(state)
+        return experiments.find_secret(state)
 
 
 def entries(person: Person) -> list[LedgerEntry]:
@@ -49,7 +49,7 @@ def entries(person: Person) -> list[LedgerEntry]:
 
 def rated_sessions(person: Person) -> list[Rating]:
     with reading(person.folder) as state:
-        return list(ratings.ratings(state).values())
+        return list(experiments.ratings(state).values())
 
 
 def marked(person: Person) -> dict[str, LessonMark]:
@@ -288,7 +288,7 @@ def trial(person: Person, harm: float, count: int = 240) -> str:
         found.answer("Done.").write(person.projects)
     make_key(person.folder)
     with writing(person.folder) as state:
-        assignments.keep_assignments(state, lots)
+        experiments.keep_assignments(state, lots)
     assert person.run("sync").code == 0
     return item
 

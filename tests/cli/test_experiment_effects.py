@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from preheat.app.experiments.assignment import make_key
-from preheat.app.templates.state import load_pins, load_template
+from preheat.app.templates.uses import load_pins, load_template
 from preheat.model.experiment import AdviceAssignment, Assignment, AssignmentRecord, Delivery
-from preheat.state import assignments, ledger
+from preheat.state import experiments, ledger
 from preheat.state.connect import reading, writing
 from preheat.testing.builders import ClaudeTranscript
 from tests.cli.conftest import Person
-from tests.daemon.made import RIGHT, learned
+from tests.daemon.builders import RIGHT, learned
 
 COUNT = 64
 
@@ -65,7 +65,7 @@ def test_explain_advice_measures_the_next_calls(person: Person) -> None:
         )
     )
     with writing(person.folder) as state:
-        assignments.keep_assignments(state, lots)
+        experiments.keep_assignments(state, lots)
     person.run("sync")
     person.run("learn")
     found = json.loads(person.run("experiment", "explain", "advice", "--json").out)
@@ -93,7 +93,7 @@ def test_a_harmful_template_is_unloaded_and_recorded_once(person: Person) -> Non
             Delivery(session=key, at=at, context="c" if warm else "", offered=2, template=f"mine@{pin.digest[:12]}")
         )
     with writing(person.folder) as state:
-        assignments.keep_assignments(state, lots)
+        experiments.keep_assignments(state, lots)
     person.run("sync")
     proof = json.loads(person.run("learn", "--json").out)["proof"]
     assert any("withdrawn: template mine@" in line and "does harm" in line for line in proof)

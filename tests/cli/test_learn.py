@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from preheat.app.context.provisioning import formats
+from preheat.app.context import formats
 from preheat.testing.builders import ClaudeTranscript
 from tests.ingest.test_learning import worked
 

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from preheat.app.live.watching import Timeline
-from preheat.cli.timeline import advisories_per_hundred_turns
+from preheat.app.live.signals import Timeline
+from preheat.cli.live import advisories_per_hundred_turns
 from preheat.testing.builders import ClaudeTranscript
 
 from .conftest import Person

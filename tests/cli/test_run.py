@@ -198,7 +198,7 @@ def test_completing_a_commands_name_imports_no_command() -> None:
         "import sys; from preheat.cli import main\n"
         "try: main([])\n"
         "except SystemExit: pass\n"
-        "print({'rich', 'msgspec', 'preheat.cli.watch', 'preheat.cli.warm'} & set(sys.modules) or 'none')"
+        "print({'rich', 'msgspec', 'preheat.cli.live', 'preheat.cli.warm'} & set(sys.modules) or 'none')"
     )
     asked = {"_PREHEAT_COMPLETE": "zsh_complete", "COMP_WORDS": "preheat wa", "COMP_CWORD": "1"}
     done = subprocess.run(

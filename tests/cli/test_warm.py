@@ -8,8 +8,8 @@ import click
 import pytest
 from msgspec.structs import replace
 
-from preheat.app.context.provisioning import record_use as record_context
-from preheat.app.templates.state import load_uses, record_use
+from preheat.app.context import record_use as record_context
+from preheat.app.templates.uses import load_uses, record_use
 from preheat.cli.warm import COMMANDS, warm_group
 from preheat.model.context import Context, ContextLesson
 from preheat.model.template import TemplateUse

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from preheat.app.live.hooks import Hooks
-from preheat.app.templates.state import load_uses
+from preheat.app.templates.uses import load_uses
 from preheat.cli.warm import OLDER
 from preheat.model.live import HookEvent
 from preheat.settings import data_folder
 from preheat.templates.store import TemplateStore
-from preheat.testing.codex_rollout import THREAD, Rollout
-from tests.daemon.made import WRONG, learned
+from tests.agents.codex_rollout import THREAD, Rollout
+from tests.daemon.builders import WRONG, learned
 from tests.ingest.test_learning import worked
 from tests.templates.made import AT, lesson, template
 

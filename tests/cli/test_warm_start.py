@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from preheat.app.templates.library import Templates
-from preheat.cli.warming import FORMS
+from preheat.cli.warm_start import FORMS
 from preheat.model.lesson import DAY, Example, Lesson, Scope, Support
 from preheat.model.template import Template
 from tests.cli.conftest import Person

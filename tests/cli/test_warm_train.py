@@ -37,7 +37,7 @@ def suite(tmp_path: Path) -> str:
 def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A stand-in for the agent's program."""
     path = tmp_path / "agent"
-    path.write_text(f"#!/bin/sh\nexec {sys.executable} -m tests.training.agent\n")
+    path.write_text(f"#!/bin/sh\nexec {sys.executable} -m tests.lab.training_agent\n")
     path.chmod(0o755)
     checkout = os.path.dirname(TESTS)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join((checkout, os.path.join(checkout, "src"))))

@@ -8,15 +8,15 @@ from collections.abc import Sequence
 import pytest
 
 from preheat.app.live.running import RunningSession
-from preheat.app.live.watching import LiveSignals
-from preheat.cli.watch import draw_sessions
+from preheat.app.live.signals import LiveSignals
+from preheat.cli.live import draw_sessions
 from preheat.daemon.sessions import Sessions
-from preheat.live.advise import step
+from preheat.daemon_client import live_folder, prepare_folder
+from preheat.live.advice import step
 from preheat.live.state import START, LiveState
 from preheat.model.live import Advisory, LiveEvent
-from preheat.running.place import live_folder, prepare_folder
 from preheat.testing.builders import ClaudeTranscript
-from tests.live.made import asked, edited, read
+from tests.live.builders import asked, edited, read
 
 from .conftest import Person
 

@@ -3,8 +3,7 @@
 import pytest
 
 from preheat.commands import understand
-from preheat.commands.families import FAMILIES
-from preheat.commands.programs import FILTERS, PRINTERS, PROGRAMS, TASK_RUNNERS, TRIVIAL
+from preheat.commands.programs import FAMILIES, FILTERS, PRINTERS, PROGRAMS, TASK_RUNNERS, TRIVIAL
 from preheat.commands.values import CHECKS, Purpose
 from preheat.commands.wrappers import WRAPPERS
 

@@ -8,11 +8,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from preheat.commands import benign_answer, understand
-from preheat.commands.heredocs import with_heredocs, without_heredocs
 from preheat.commands.parse import parse, parse_fully
 from preheat.commands.plain import parse_plain, words_only
-from preheat.commands.script import Simple, group_tokens
+from preheat.commands.syntax import with_heredocs, without_heredocs
 from preheat.commands.understand import understand_script
+from preheat.commands.values import Simple, group_tokens
 from preheat.commands.words import name_set
 from tests.growth import grows_in_proportion
 

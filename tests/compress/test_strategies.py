@@ -2,7 +2,7 @@
 
 from preheat.compress import NAMES, STRATEGIES
 from preheat.testing.builders import ClaudeTranscript
-from tests.compress.sessions import LOG, by, commands, read, texts, working_day
+from tests.compress.builders import LOG, by, commands, read, texts, working_day
 
 SESSION = read(working_day())
 

@@ -10,7 +10,7 @@ import preheat.daemon.process
 import preheat.daemon.server
 import preheat.daemon.wire
 from preheat.__main__ import main
-from preheat.daemon.budget import TimeLimit
+from preheat.daemon.engine import TimeLimit
 
 LONG = 600.0
 LIMITS = (

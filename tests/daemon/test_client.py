@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 import preheat
-from preheat.running import asking, place
-from tests.daemon.made import BRIEF, NEVER, end_started, installed, no_start, run_client, spooled, started, told
+from preheat import daemon_client
+from tests.daemon.builders import BRIEF, NEVER, end_started, installed, no_start, run_client, spooled, started, told
 from tests.shared import bound_by_permissions, needs_permissions
 from tests.waiting import HUNG, until
 
@@ -130,8 +130,8 @@ def test_without_a_daemon_the_event_is_spooled_and_a_daemon_is_started(folder: s
     client = installed(folder)
     try:
         assert run_client(client, told("UserPromptSubmit", prompt="mend the login")) == b""
-        assert asking.wait_for_daemon(True, folder, HUNG) is not None
-        until(lambda: asking.status(folder, HUNG)["events"] == 1, "the prompt in the daemon's state")
+        assert daemon_client.wait_for_daemon(True, folder, HUNG) is not None
+        until(lambda: daemon_client.status(folder, HUNG)["events"] == 1, "the prompt in the daemon's state")
         until(lambda: spooled(folder) == [], "no event that is kept for later")
     finally:
         end_started(folder)
@@ -142,7 +142,7 @@ def test_a_session_start_waits_for_the_daemon_that_it_starts(folder: str) -> Non
     client = installed(folder)
     try:
         run_client(client, started())
-        assert asking.status(folder, HUNG)["events"] == 1
+        assert daemon_client.status(folder, HUNG)["events"] == 1
         assert spooled(folder) == []
     finally:
         end_started(folder)
@@ -224,7 +224,7 @@ def test_a_session_that_preheat_started_is_left_alone(folder: str) -> None:
     assert spooled(folder) == []
 
 
-@pytest.mark.parametrize("name", place.CLIENT_FILES)
+@pytest.mark.parametrize("name", daemon_client.CLIENT_FILES)
 def test_the_client_imports_only_the_standard_library(name: str) -> None:
     tree = ast.parse(Path(preheat.__file__).with_name("plugins").joinpath(name).read_text())
     found = {
@@ -234,5 +234,5 @@ def test_the_client_imports_only_the_standard_library(name: str) -> None:
         for alias in node.names
     }
     assert {str(each).partition(".")[0] for each in found} <= sys.stdlib_module_names
-    if name == place.CLIENT_FILES[0]:
+    if name == daemon_client.CLIENT_FILES[0]:
         assert found - {"typing"} == {"_signal", "_socket", "posix", "sys", "time"}

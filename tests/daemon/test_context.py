@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from preheat.agents import AGENTS
-from preheat.app.learning.learning import learn
+from preheat.app.learning import learn
 from preheat.app.live.hooks import Hooks
 from preheat.app.sessions.archive import sync
 from preheat.model.live import HookEvent

@@ -11,13 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from preheat.app.health import daemon_faults as report
 from preheat.app.live.hooks import HandedContext, Hooks
-from preheat.app.machine.daemon_faults import daemon_faults as report
-from preheat.daemon.budget import Overrun, TimeLimit
-from preheat.daemon.engine import Engine
+from preheat.daemon.engine import Engine, Overrun, TimeLimit
+from preheat.daemon_client import prepare_folder
 from preheat.model.live import HookEvent, LiveEvent
-from preheat.running.place import prepare_folder
-from tests.daemon.made import AGENT, Patient, edited, prompted, ran, started, stopped, told
+from tests.daemon.builders import AGENT, Patient, edited, prompted, ran, started, stopped, told
 
 
 class Warm(Hooks):

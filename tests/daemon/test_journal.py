@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from preheat.daemon.journal import Journal, JournalError
-from preheat.model.journal import JournalEntry
-from preheat.model.live import PromptEvent, StartEvent
+from preheat.model.live import JournalEntry, PromptEvent, StartEvent
 
 
 def entry(number: int = 0) -> JournalEntry:

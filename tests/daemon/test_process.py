@@ -11,14 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from preheat import __version__
+from preheat import __version__, daemon_client
+from preheat.app.health import daemon_faults as report
 from preheat.app.live.running import load_running_sessions as running
-from preheat.app.machine.daemon_faults import daemon_faults as report
 from preheat.daemon.journal import Journal
 from preheat.daemon.process import SETTLE_SECONDS, ReplacementWatch
 from preheat.files import write_atomically
-from preheat.running import asking, place
-from tests.daemon.made import (
+from tests.daemon.builders import (
     AGENT,
     BRIEF,
     NEVER,
@@ -61,7 +60,7 @@ def test_a_killed_daemon_continues_its_sessions(folder: str) -> None:
         while True:
             try:
                 spoken += bool(one.ask(edited(number, f"src/part{number % 9}.py")))
-            except asking.DaemonError:
+            except daemon_client.DaemonError:
                 break
             answered.append(f"call-{number}")
             number += 1
@@ -89,7 +88,7 @@ def test_a_stopping_daemon_answers_open_requests(folder: str) -> None:
             try:
                 one.ask(edited(number, "src/a.py", f"s{first}"))
                 outcomes.append((number, True))
-            except asking.DaemonError:
+            except daemon_client.DaemonError:
                 outcomes.append((number, False))
                 return
 
@@ -113,7 +112,7 @@ def test_many_starts_give_one_daemon(folder: str) -> None:
         for _ in range(8)
     ]
     try:
-        assert asking.wait_for_daemon(True, folder, HUNG) is not None
+        assert daemon_client.wait_for_daemon(True, folder, HUNG) is not None
         until(lambda: sum(each.poll() is None for each in all_of_them) == 1, "one daemon that is left")
         ended = [each for each in all_of_them if each.poll() is not None]
         assert [each.returncode for each in ended] == [0] * 7
@@ -139,14 +138,14 @@ def test_only_the_owner_can_read_the_files_of_the_daemon(folder: str) -> None:
 def test_http_hooks_keep_their_address(folder: str) -> None:
     """Port and token are in agents' settings: a new daemon has the same ones."""
 
-    def posted(known: place.Address) -> int:
+    def posted(known: daemon_client.Address) -> int:
         connection = http.client.HTTPConnection("127.0.0.1", known.port, timeout=HUNG)
         connection.request("POST", f"/hook/{AGENT}", edited(1, "src/a.py"), {"Authorization": f"Bearer {known.token}"})
         status = connection.getresponse().status
         connection.close()
         return status
 
-    known = place.ensure_address(folder)
+    known = daemon_client.ensure_address(folder)
     for _ in range(2):
         with daemon(folder) as one:
             assert posted(known) == 204
@@ -250,9 +249,9 @@ def test_with_a_full_disk_answers_are_empty_and_doctor_reports_it(folder: str) -
     limited = ["/bin/sh", "-c", 'ulimit -f 1; exec "$0" -m preheat serve --foreground', sys.executable]
     process = subprocess.Popen(limited, env=environment(folder), stdin=subprocess.DEVNULL)
     try:
-        assert asking.wait_for_daemon(True, folder, HUNG) is not None
+        assert daemon_client.wait_for_daemon(True, folder, HUNG) is not None
         for number in range(12):
-            asking.ask(AGENT, edited(number, f"src/part{number}.py"), folder, HUNG)
+            daemon_client.ask(AGENT, edited(number, f"src/part{number}.py"), folder, HUNG)
         assert any("cannot be journaled" in each for each in report(folder))
         assert process.poll() is None
     finally:
@@ -296,7 +295,7 @@ def test_the_first_and_the_last_hook_of_a_session_are_answered(folder: str) -> N
     client = installed(folder)
     try:
         run_client(client, started())
-        assert asking.wait_for_daemon(True, folder, HUNG) is not None
+        assert daemon_client.wait_for_daemon(True, folder, HUNG) is not None
         assert run_client(client, prompted("mend the login")) == b""
         assert run_client(client, edited(1, "src/a.py")) == b""
         until(lambda: written(folder) == ["call-1"], "the call in the journal")
@@ -308,8 +307,8 @@ def test_the_first_and_the_last_hook_of_a_session_are_answered(folder: str) -> N
 
 
 def test_a_daemon_hands_over_when_an_installation_is_complete(tmp_path: Path) -> None:
-    live = place.prepare_folder(str(tmp_path))
-    place.write_start(live)
+    live = daemon_client.prepare_folder(str(tmp_path))
+    daemon_client.write_start(live)
     changes = ReplacementWatch(str(tmp_path))
     changes._package = str(tmp_path / "package.py")
     (tmp_path / "package.py").write_text("1")
@@ -322,7 +321,7 @@ def test_a_daemon_hands_over_when_an_installation_is_complete(tmp_path: Path) ->
 
 
 def test_an_event_that_killed_a_daemon_is_given_up(folder: str) -> None:
-    place.prepare_folder(folder)
+    daemon_client.prepare_folder(folder)
     slow = {"session_id": "s1", "hook_event_name": "UserPromptSubmit", "prompt": "x"}
     for number in range(3):
         path = Path(folder, "live", "spool", f"{number:020}-1.event")

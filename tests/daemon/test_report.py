@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from preheat import __version__
-from preheat.app.machine.daemon_faults import daemon_faults as report
-from preheat.running import place
-from tests.daemon.made import daemon, environment, installed, no_start, ran, run_client, spooled, told
+from preheat import __version__, daemon_client
+from preheat.app.health import daemon_faults as report
+from tests.daemon.builders import daemon, environment, installed, no_start, ran, run_client, spooled, told
 from tests.waiting import HUNG, until
 
 
@@ -97,5 +96,5 @@ def test_changed_settings_reach_a_running_daemon(folder: str) -> None:
         assert one.ask(call) == b""
         Path(folder, "settings.toml").write_text('[live]\nblock = "critical"\n')
         assert b"push-force-main" in until(lambda: one.ask(call), "an answer by the new settings")
-        assert place.find_daemon(folder) == place.DaemonProcess(one.process.pid, __version__)
+        assert daemon_client.find_daemon(folder) == daemon_client.DaemonProcess(one.process.pid, __version__)
         assert one.status()["refused"] >= 1

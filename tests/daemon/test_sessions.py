@@ -9,8 +9,8 @@ import msgspec
 from preheat.app.live.running import RunningSession, apply_entry, load_running_sessions
 from preheat.daemon.sessions import Sessions
 from preheat.live.progress import MOST_FILES, Progress, describe_progress, update_progress
-from preheat.model.journal import JournalEntry
-from tests.live.made import began, checked, edited
+from preheat.model.live import JournalEntry
+from tests.live.builders import began, checked, edited
 
 
 def after(found: RunningSession, *events: object, at: float = 1.0, **more: object) -> RunningSession:

@@ -13,7 +13,7 @@ import pytest
 from preheat.app.live import settings as tuning
 from preheat.app.live.settings import NO_ACTIONS, SETTINGS, OptInActions, load_actions, load_thresholds
 from preheat.errors import UserError
-from tests.live.test_settings_table import table
+from tests.live.test_thresholds_table import table
 
 PAGE = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "reference", "settings.md")
 

@@ -10,11 +10,11 @@ from preheat.app.live.hooks import Hooks
 from preheat.app.live.running import RunningSession
 from preheat.daemon.engine import Engine
 from preheat.daemon.tail import TranscriptTails
+from preheat.daemon_client import prepare_folder
 from preheat.model.live import CallEvent, LiveEvent
 from preheat.model.session import Usage
-from preheat.running.place import prepare_folder
 from preheat.testing.builders import SESSION, ClaudeTranscript
-from tests.daemon.made import AGENT, Patient, daemon, edited, ran
+from tests.daemon.builders import AGENT, Patient, daemon, edited, ran
 from tests.waiting import until
 
 

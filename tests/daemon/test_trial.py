@@ -14,20 +14,20 @@ import pytest
 
 from preheat.app.experiments.assignment import make_key
 from preheat.app.experiments.comparisons import Experiments
-from preheat.app.experiments.state import load_records
-from preheat.app.learning.learning import learn
+from preheat.app.experiments.records import load_records
+from preheat.app.learning import learn
 from preheat.app.live.hooks import Hooks
 from preheat.app.sessions.archive import forget_sessions, sync
 from preheat.archive.connect import connect
 from preheat.daemon.engine import Engine
+from preheat.daemon_client import prepare_folder
 from preheat.model.experiment import AdviceAssignment, Assignment, Delivery
 from preheat.model.live import HookEvent
 from preheat.provisioning.tokens import estimate_tokens
-from preheat.running.place import prepare_folder
-from preheat.state import assignments
+from preheat.state import experiments
 from preheat.state.connect import reading, writing
 from preheat.testing.builders import ClaudeTranscript
-from tests.daemon.made import AGENT, RIGHT, Daemon, Patient, daemon, edited, learned, prompted, started, told
+from tests.daemon.builders import AGENT, RIGHT, Daemon, Patient, daemon, edited, learned, prompted, started, told
 
 ALL = "[experiment]\nholdout = 0.5\ndrop_items = 0.3\nwithhold_advice = 0.5\n"
 
@@ -66,8 +66,8 @@ class Machine:
     def lots(self) -> list[Any]:
         """Assignments, then deliveries, then advice: each in the order in which it was drawn."""
         with reading(self.data) as state:
-            drawn_at = sorted(assignments.assignments(state), key=lambda each: each.at)
-            return [*drawn_at, *assignments.deliveries(state), *assignments.advice_assignments(state)]
+            drawn_at = sorted(experiments.assignments(state), key=lambda each: each.at)
+            return [*drawn_at, *experiments.deliveries(state), *experiments.advice_assignments(state)]
 
 
 @pytest.fixture
@@ -150,7 +150,7 @@ def test_a_session_whose_start_was_missed_is_unassigned_and_warm(machine: Machin
 def test_left_out_items_are_recorded_with_their_probability(machine: Machine) -> None:
     texts = {f"s{number}": machine.start(f"s{number}", at=float(number)) for number in range(60)}
     with reading(machine.data) as state:
-        lots = assignments.exposures(state)
+        lots = experiments.exposures(state)
     warm = {session for session, text in texts.items() if text}
     assert {lot.session.partition(":")[2] for lot in lots} == warm
     assert {lot.probability for lot in lots} == {0.7}

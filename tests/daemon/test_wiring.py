@@ -13,12 +13,12 @@ import pytest
 from preheat.app.live.hooks import Hooks as AppHooks
 from preheat.daemon.engine import Engine
 from preheat.daemon.server import Server, Timeouts
-from preheat.live.fold import readings
-from preheat.live.thresholds import DEFAULTS, ByPhase, Thresholds
+from preheat.daemon_client import Address, prepare_folder
+from preheat.live.signal import DEFAULTS, ByPhase, Thresholds
+from preheat.live.state import readings
 from preheat.model.live import HookAnswer, HookEvent, SignalName
-from preheat.running.place import Address, prepare_folder
 from preheat.testing.builders import ClaudeTranscript
-from tests.daemon.made import (
+from tests.daemon.builders import (
     AGENT,
     MISSING,
     RIGHT,

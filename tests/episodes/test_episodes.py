@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from preheat.app.analysis.one_pass import analyse
 from preheat.episodes import split_episodes
-from preheat.model.episode import Episode, FileUse, Rename
+from preheat.model.analysis import Episode, FileUse, Rename
 from preheat.model.outcome import Outcome
 from preheat.model.session import Event, Rewind, Session, ToolCall, UserMessage
 from preheat.profiles import trace

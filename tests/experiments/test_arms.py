@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preheat.experiments.arms import FACTS, write_note, write_placebo
+from preheat.experiments.assignment import FACTS, write_note, write_placebo
 from preheat.model.experiment import PLACEBO_TOLERANCE
-from preheat.provisioning.frame import format_block
+from preheat.provisioning.messages import format_block
 from preheat.provisioning.tokens import estimate_tokens
 
 

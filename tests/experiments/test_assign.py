@@ -5,7 +5,7 @@ from math import sqrt
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preheat.experiments.assign import (
+from preheat.experiments.assignment import (
     assign_advice,
     assign_session,
     choose_arm,

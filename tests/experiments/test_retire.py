@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pytest
 
-from preheat.experiments.retire import find_useless, last_entries, new_withdrawals
+from preheat.experiments.withdrawal import find_useless, last_entries, new_withdrawals
 from preheat.model.experiment import LedgerEntry, LedgerKind
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from preheat.app.learning.learning import learn, learn_from
+from preheat.app.learning import learn, learn_from
 from preheat.app.projects import require_project
 from preheat.archive import lessons as kept
 from preheat.archive.raw import forget

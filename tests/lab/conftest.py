@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from preheat.lab.plan import ArmContext, LabPlan
 from preheat.lab.state import RunResult
-from preheat.lab.tasks.suite import Task
+from preheat.lab.suite import Task
 
 Outcome = Callable[[str, str, int], RunResult]
 

@@ -12,7 +12,7 @@ from preheat.errors import UserError
 from preheat.lab.arms import Sources, fill_to_length, make_contexts, parse_arms
 from preheat.lab.plan import STRATEGIES
 from preheat.lab.prepare import LabRequest
-from preheat.lab.tasks.suite import Task
+from preheat.lab.suite import Task
 from preheat.model.experiment import PLACEBO_TOLERANCE
 from preheat.provisioning.tokens import estimate_tokens
 

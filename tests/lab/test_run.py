@@ -15,7 +15,7 @@ from preheat.errors import UserError
 from preheat.lab.plan import LabPlan
 from preheat.lab.prepare import LabRequest, prepare_plan, with_suite_settings
 from preheat.lab.state import Lab, RunInProgress, RunResult
-from preheat.lab.tasks.suite import Suite, Task, read_suite
+from preheat.lab.suite import Suite, Task, read_suite
 from preheat.model.headless import Endpoint
 from preheat.model.progress import SILENT, Progress
 from preheat.testing.builders import ClaudeTranscript

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from preheat.calls.intent import find_recoveries
-from preheat.calls.seen import JudgedCall, JudgedSession
+from preheat.calls.judged import JudgedCall, JudgedSession
 from preheat.calls.shell import read_shell
 from preheat.commands import command_text
 from preheat.model.outcome import FAILURES, Cause, Outcome, Status

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from preheat.calls.seen import JudgedSession
-from preheat.lessons.artifacts import LEAST_CONFIDENCE, SCORE_ARTIFACTS, WORTH, describe, score_lesson, score_lessons
+from preheat.calls.judged import JudgedSession
 from preheat.lessons.examples import LONGEST_RESULT, MOST, ExampleNotes, learn, take_notes
 from preheat.lessons.learner import SessionNotes
+from preheat.lessons.scores import LEAST_CONFIDENCE, SCORE_ARTIFACTS, WORTH, describe, score_lesson, score_lessons
 from preheat.model.lesson import LESSON_KINDS, MOST_EVIDENCE, Evidence, Lesson, Scope, Support
 from tests.lessons.any_lessons import lessons
 from tests.lessons.sessions import Made, ran, seen, used

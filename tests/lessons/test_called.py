@@ -3,9 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as some
 
-from preheat.lessons.called import describe_tool_call
+from preheat.lessons.call_facts import describe_tool_call, find_own_script_runs
 from preheat.lessons.occurrences import applies, subject_of, take_notes
-from preheat.lessons.own import find_own_script_runs
 from preheat.model.lesson import Lesson, Scope
 from tests.lessons.sessions import ran, seen, used
 

@@ -6,7 +6,7 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from preheat.calls.seen import JudgedSession
+from preheat.calls.judged import JudgedSession
 from preheat.lessons.conventions import LEARN_CONVENTIONS, MOST_ACTIVE, ConventionNotes, describe, learn, take_notes
 from preheat.lessons.learner import SessionNotes
 from preheat.lessons.placement import find_new_files

@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preheat.calls.seen import JudgedSession
-from preheat.lessons.corrections import SessionRules, find_rules, learn_corrections
-from preheat.lessons.rule_words import parse_ruling
+from preheat.calls.judged import JudgedSession
+from preheat.lessons.corrections import SessionRules, find_rules, learn_corrections, parse_ruling
 from preheat.model.session import UserMessage
 from tests.lessons.sessions import ran, seen
 

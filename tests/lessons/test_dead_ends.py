@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from preheat.calls.seen import JudgedSession
-from preheat.lessons.attempts import take_notes
-from preheat.lessons.dead_ends import BUILD_DEAD_END_MEMORY, EXPIRES, EXPIRES_ENVIRONMENT, learn
+from preheat.calls.judged import JudgedSession
+from preheat.lessons.dead_ends import BUILD_DEAD_END_MEMORY, EXPIRES, EXPIRES_ENVIRONMENT, learn, take_notes
 from preheat.lessons.learner import SessionNotes
 from preheat.model.lesson import DAY, Lesson
 from tests.lessons.sessions import STARTED, Made, ran, seen, used

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preheat.lessons.effectiveness import apply_effects, describe, estimate_effects
-from preheat.model.exposure import Exposure, ExposureEffect, MeasuredSession
+from preheat.model.experiment import Exposure, ExposureEffect, MeasuredSession
 from preheat.model.lesson import Lesson, Scope
-from preheat.statistics.lots import FEWEST_SESSIONS
+from preheat.statistics.exposures import FEWEST_SESSIONS
 
 
 def drawn(

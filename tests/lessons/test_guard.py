@@ -4,8 +4,7 @@ import msgspec
 import pytest
 from hypothesis import given
 
-from preheat.lessons.guard import quarantine_unfit
-from preheat.lessons.learners import revise_lessons
+from preheat.lessons.learners import quarantine_unfit, revise_lessons
 from preheat.model.lesson import CheckResult, Example, Lesson, ResumePacket, Scope
 
 from .any_lessons import one

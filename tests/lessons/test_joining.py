@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 
-from preheat.lessons.joining import join_repairs
+from preheat.lessons.consolidation import join_repairs
 from preheat.model.lesson import MOST_EVIDENCE, Evidence, Lesson, Scope, Support
 
 from .any_lessons import lessons

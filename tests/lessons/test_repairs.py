@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from preheat.lessons.learner import SessionNotes
 from preheat.lessons.repairs import LEARN_REPAIR_PATTERNS, learn
-from preheat.mistakes.argument_difference import argument_changes
 from preheat.mistakes.command_difference import command_change
-from preheat.mistakes.difference import Difference, describe_difference, path_change
+from preheat.mistakes.difference import Difference, argument_changes, describe_difference, path_change
 from preheat.mistakes.tries import MOST, RepairNotes, take_notes
 from preheat.model.lesson import Lesson
 from preheat.safe_text.reasons import order_reason

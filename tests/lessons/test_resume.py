@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preheat.calls.seen import JudgedSession
-from preheat.lessons.goal import find_goal
+from preheat.calls.judged import JudgedSession
 from preheat.lessons.learner import SessionNotes
 from preheat.lessons.resume import ResumeNotes, describe, describe_staleness, is_clean, learn, render_packet, take_notes
+from preheat.lessons.session_end import find_goal
 from preheat.model.lesson import DAY, ResumePacket
 from tests.lessons.sessions import STARTED, Made, ran, seen, used
 

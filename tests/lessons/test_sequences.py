@@ -7,8 +7,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from preheat.lessons.learner import SessionNotes
-from preheat.lessons.sequences import LEARN_SEQUENCES, SessionSide, describe, find_sequences, learn
-from preheat.lessons.stretches import MOST_STEPS, Stretch, StretchNotes, take_notes
+from preheat.lessons.sequences import (
+    LEARN_SEQUENCES,
+    MOST_STEPS,
+    SessionSide,
+    Stretch,
+    StretchNotes,
+    describe,
+    find_sequences,
+    learn,
+    take_notes,
+)
 from tests.lessons.sessions import Made, ran, seen, used
 
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preheat.calls.generalised import generalise
-from preheat.lessons.typed import folder_after_cd, split_commands
+from preheat.calls.placeholders import generalise
+from preheat.lessons.typed_commands import folder_after_cd, split_commands
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from preheat.lessons.call_facts import Touch, project_path, safe_touches
 from preheat.lessons.learner import SessionNotes
-from preheat.lessons.touched import Touch, project_path, safe_touches
 from preheat.lessons.working_set import (
     MOST_FILES,
     MOST_FOLDERS,

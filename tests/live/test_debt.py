@@ -5,14 +5,12 @@ import pytest
 from hypothesis import given
 from msgspec.structs import replace
 
-from preheat.live.covers import covers
 from preheat.live.debt import DEBT, DebtState, is_written_source
-from preheat.live.part import FoldContext
-from preheat.live.thresholds import DEFAULTS, ByPhase
+from preheat.live.project_files import covers
+from preheat.live.signal import DEFAULTS, ByPhase, FoldContext
 from preheat.model.live import PHASES, CallEvent, LiveEvent, Phase
-from tests.live.made import asked, began, checked, edited, ran, read
-from tests.live.playing import heard, played
-from tests.live.wild import SESSIONS
+from tests.live.builders import asked, began, checked, edited, heard, played, ran, read
+from tests.live.generated_events import SESSIONS
 
 
 def files(number: int, folder: str = "src") -> list[LiveEvent]:

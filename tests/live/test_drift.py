@@ -4,10 +4,9 @@ import pytest
 from msgspec.structs import replace
 
 from preheat.live.drift import DRIFT, WINDOW, looks_outside_goal, velocity
-from preheat.live.thresholds import DEFAULTS
+from preheat.live.signal import DEFAULTS
 from preheat.model.live import LiveEvent
-from tests.live.made import asked, began, checked, edited, read
-from tests.live.playing import heard, played
+from tests.live.builders import asked, began, checked, edited, heard, played, read
 
 GOAL = asked("fix the expired session in src/auth/login.py")
 NEAR: list[LiveEvent] = [

@@ -13,13 +13,12 @@ from hypothesis import strategies as st
 from preheat.agents import AGENTS, hooks_of
 from preheat.agents.sources import read
 from preheat.app.analysis.assessment import assess
-from preheat.app.live.hook_events import judge_call, live_events
+from preheat.app.live.advice import judge_call, live_events
 from preheat.commands import understand
 from preheat.errors import UserError
 from preheat.live.events import call_event, events_of, prompt_event
-from preheat.live.fold import fold
 from preheat.live.results import count_failing, hash_call, hash_result, is_polling, plain_command, plain_result
-from preheat.live.state import START, LiveState
+from preheat.live.state import START, LiveState, fold
 from preheat.model.live import (
     CallEvent,
     CompactionEvent,

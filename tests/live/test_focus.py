@@ -4,11 +4,10 @@ import pytest
 from msgspec.structs import replace
 
 from preheat.live.focus import FOCUS, effective_number, focus_score, subsystem_weights
-from preheat.live.places import locate_file, subsystem_of
-from preheat.live.thresholds import DEFAULTS
+from preheat.live.project_files import locate_file, subsystem_of
+from preheat.live.signal import DEFAULTS
 from preheat.model.live import LiveEvent
-from tests.live.made import asked, began, checked, edited, read
-from tests.live.playing import heard, played
+from tests.live.builders import asked, began, checked, edited, heard, played, read
 
 AUTH = [edited("src/auth/login.py") for _ in range(12)]
 SPREAD: list[LiveEvent] = [
@@ -67,7 +66,7 @@ def test_a_subsystem_is_the_folder_of_a_module(path: str, subsystem: str | None)
 @pytest.mark.parametrize(
     ("path", "subsystem"),
     [
-        ("tests/live/test_fold.py", "preheat/live"),
+        ("tests/live/test_state.py", "preheat/live"),
         ("tests/test_live.py", "preheat/live"),
         ("tests/test_billing.py", ""),
         ("src/live/fold.py", "live"),

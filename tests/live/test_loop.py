@@ -8,13 +8,11 @@ import pytest
 from hypothesis import given
 from msgspec.structs import replace
 
-from preheat.live.loop import LOOP
-from preheat.live.loop_state import LoopState
-from preheat.live.part import FoldContext
-from preheat.live.thresholds import DEFAULTS, ByPhase, Thresholds
+from preheat.live.loop import LOOP, LoopState
+from preheat.live.signal import DEFAULTS, ByPhase, FoldContext, Thresholds
 from preheat.model.live import PHASES, CallEvent, LiveEvent, Phase, SignalReading
-from tests.live.made import asked, began, checked, compacted, edited, polled, ran, read, searched
-from tests.live.wild import SESSIONS
+from tests.live.builders import asked, began, checked, compacted, edited, polled, ran, read, searched
+from tests.live.generated_events import SESSIONS
 from tests.shared import TESTS
 
 LIFETIME = "error[E0597]: … does not live long enough"

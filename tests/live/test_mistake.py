@@ -5,23 +5,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preheat.app.live import advice
-from preheat.live.advise import record_advice
-from preheat.live.fold import fold
-from preheat.live.known import (
+from preheat.live.advice import record_advice
+from preheat.live.mistake import (
+    MISTAKE,
     NO_KNOWN_MISTAKES,
     KnownMistakes,
+    MistakeState,
     find_hint_after_failure,
     find_hint_before_command,
     index_lessons,
+    read_last_failure,
+    read_planned_command,
     split_commands,
 )
-from preheat.live.mistake import MISTAKE, MistakeState, read_last_failure, read_planned_command
-from preheat.live.part import FoldContext
-from preheat.live.state import START, LiveState
-from preheat.live.thresholds import DEFAULTS, ByPhase, Thresholds
+from preheat.live.signal import DEFAULTS, ByPhase, FoldContext, Thresholds
+from preheat.live.state import START, LiveState, fold
 from preheat.model.lesson import Lesson, LessonStatus, Scope, Support
 from preheat.model.live import Advisory, CallEvent, HookEvent, LiveEvent
-from tests.live.made import asked, began, checked, ran
+from tests.live.builders import asked, began, checked, ran
 
 NOW = 1_770_000_000.0
 ERROR = "error: unrecognized subcommand …"

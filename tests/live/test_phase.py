@@ -2,12 +2,10 @@
 
 from msgspec.structs import replace
 
-from preheat.live.part import NO_READINGS, EarlierReadings
 from preheat.live.phase import PHASE, PhaseState
-from preheat.live.thresholds import DEFAULTS, Thresholds
+from preheat.live.signal import DEFAULTS, NO_READINGS, EarlierReadings, Thresholds
 from preheat.model.live import LiveEvent
-from tests.live.made import asked, began, checked, edited, ran, read
-from tests.live.playing import played
+from tests.live.builders import asked, began, checked, edited, played, ran, read
 
 LOOK = read("src/a.py")
 LAPSE = EarlierReadings(is_lapse=True)

@@ -3,13 +3,12 @@
 import pytest
 from msgspec.structs import replace
 
-from preheat.live.advise import step
+from preheat.live.advice import step
 from preheat.live.pressure import PRESSURE, growth_rate
+from preheat.live.signal import DEFAULTS
 from preheat.live.state import START
-from preheat.live.thresholds import DEFAULTS
 from preheat.model.live import LiveEvent
-from tests.live.made import began, compacted, edited, read
-from tests.live.playing import heard, played
+from tests.live.builders import began, compacted, edited, heard, played, read
 
 
 def filled(*tokens: int, window: int | None = 200_000) -> list[LiveEvent]:

@@ -3,11 +3,10 @@ healthy ones in which nothing is said."""
 
 import pytest
 
-from preheat.live.advise import step
-from preheat.live.fold import reading, readings
-from preheat.live.state import START, LiveState
+from preheat.live.advice import step
+from preheat.live.state import START, LiveState, reading, readings
 from preheat.model.live import Advisory, LiveEvent
-from tests.live.made import asked, began, checked, compacted, edited, polled, ran, read, searched, stopped
+from tests.live.builders import asked, began, checked, compacted, edited, polled, ran, read, searched, stopped
 
 
 class Session:

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
-from preheat.live.safety.rule import SEVERITIES
+from preheat.live.safety.matcher import SEVERITIES
 from preheat.live.scorecard import (
     COSTS,
     DIMENSIONS,

@@ -3,12 +3,10 @@
 import pytest
 from msgspec.structs import replace
 
-from preheat.live.part import EarlierReadings
-from preheat.live.thresholds import DEFAULTS
+from preheat.live.signal import DEFAULTS, EarlierReadings
 from preheat.live.trust import TRUST
 from preheat.model.live import LiveEvent
-from tests.live.made import asked, began, checked, edited, polled, ran, read
-from tests.live.playing import heard, played
+from tests.live.builders import asked, began, checked, edited, heard, played, polled, ran, read
 
 LOSS: list[LiveEvent] = [ran("frobnicate --now", ok=False)] * 4
 

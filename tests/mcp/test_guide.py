@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from preheat.mcp.prompts import WARM_START
-from preheat.mcp.resources import RESOURCE_TEMPLATES
+from preheat.mcp.resources import RESOURCE_TEMPLATES, WARM_START
 from preheat.tools import TOOLS
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "mcp.md"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from preheat.calls.form import command_form
+from preheat.calls.shell import command_form
 from preheat.calls.words import telling_words
 from preheat.lessons.learner import SessionNotes
 from preheat.lessons.repairs import learn

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from preheat.model.outcome import Cause
 from preheat.model.session import ToolKind
-from preheat.outcomes.signature import LONGEST, signature
+from preheat.outcomes.verdict import LONGEST, signature
 from tests.outcomes.calls import judged, ran
 
 

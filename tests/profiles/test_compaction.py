@@ -14,10 +14,10 @@ from preheat.model.outcome import Outcome
 from preheat.model.session import Compaction, Event, Session, ToolCall, ToolResult, UserMessage
 from preheat.profiles import trace
 from preheat.profiles.compaction import BoundaryCalls, TracedSession, check_boundaries, find_boundaries
-from preheat.profiles.counts import Counts
+from preheat.profiles.comparison import Counts
 from preheat.profiles.noninferiority import measure_changes
-from preheat.statistics.fisher import fisher
-from preheat.statistics.two_shares import newcombe, ratio_bounds
+from preheat.statistics.intervals import newcombe, ratio_bounds
+from preheat.statistics.shares import fisher
 
 
 def traced(pattern: str, key: str = "agent:one", start: int = 0, **heading: Any) -> TracedSession:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preheat.model.session import AssistantMessage, Event, Rewind, Session, ToolCall, UserMessage
-from preheat.profiles.asking import ALIKE, are_alike, find_asks
+from preheat.profiles.compaction import ALIKE, are_alike, find_asks
 
 
 def session(*events: Event) -> Session:

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from preheat.model.comparison import Comparison
 from preheat.model.profile import CallRecord
-from preheat.profiles.comparison import MEASURES, compare_sessions, compare_sets
-from preheat.profiles.counts import Counts, count_calls
+from preheat.profiles.comparison import MEASURES, Counts, compare_sessions, compare_sets, count_calls
 
 
 def record(letter: str, seq: int = 0, seconds: float = 2.0) -> CallRecord:

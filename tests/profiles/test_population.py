@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from preheat.model.outcome import CAUSES, FAILURES, JUDGED, STATUSES
 from preheat.model.population import Population, PopulationCell
 from preheat.model.profile import CallFact, SessionFact
-from preheat.profiles import gathering
+from preheat.profiles import tally
 from preheat.profiles.population import measure_population
 from tests.profiles.simulated import call, mixed, session, simulated
 
@@ -50,7 +50,7 @@ def test_the_same_numbers_however_the_stream_is_cut(monkeypatch: pytest.MonkeyPa
     """Sessions that lie across two chunks are put together, and their last call is known as such."""
     sessions, calls = simulated(steady, mixed(60))
     whole = measure_population(sessions, calls)
-    monkeypatch.setattr(gathering, "CHUNK", 7)
+    monkeypatch.setattr(tally, "CHUNK", 7)
     assert measure_population(sessions, calls) == whole
 
 

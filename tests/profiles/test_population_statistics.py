@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from preheat.model.population import LEAST_SESSIONS
-from preheat.profiles.gathering import Floats, tally_calls
 from preheat.profiles.slope import fit_slopes
-from preheat.statistics.bootstrap import (
+from preheat.profiles.tally import Floats, tally_calls
+from preheat.statistics.intervals import (
     BUNDLES,
     bundle_numbers,
     effective_sessions,

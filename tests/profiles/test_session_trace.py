@@ -2,10 +2,10 @@
 
 import pytest
 
-from preheat.ingest.condense import make_session_rows
+from preheat.calls.intent import is_bookkeeping
+from preheat.ingest.source_rows import make_session_rows
 from preheat.model.session import Event, Rewind, ToolCall, ToolKind, ToolResult, Usage, UserMessage
 from preheat.profiles import trace
-from preheat.profiles.bookkeeping import is_bookkeeping
 
 from .sessions import Story
 

@@ -7,7 +7,7 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from preheat.ingest.condense import make_session_rows
+from preheat.ingest.source_rows import make_session_rows
 from preheat.model.outcome import CAUSES, FAILURES, RUNGS, STATUSES, Outcome
 from preheat.model.profile import CallRecord, Rate, SessionProfile
 from preheat.model.session import (

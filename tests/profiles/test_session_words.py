@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preheat.profiles.markers import find_context_markers
-from preheat.profiles.style import user_style
+from preheat.profiles.session import find_context_markers, user_style
 from tests.growth import grows_in_proportion
 
 from .sessions import Story

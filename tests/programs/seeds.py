@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from preheat.agents import renderers_of
-from preheat.agents.hermes import importing
+from preheat.agents.hermes import session_import
+from preheat.model.context import RenderedContext, StartedSession
 from preheat.model.lesson import Example
-from preheat.model.rendering import RenderedContext, StartedSession
 from preheat.provisioning import provision, render
-from preheat.testing.programs import clean_environment, hermes
-from tests.provisioning.made import NOW, PROJECT, lesson, test_command
+from tests.programs import hermes
+from tests.programs.program import clean_environment
+from tests.provisioning.builders import NOW, PROJECT, lesson, test_command
 from tests.shared import real_program
 
 COMMAND = "mise run lint"
@@ -47,7 +48,7 @@ def imported(home: str, task: str = "Count a lot") -> StartedSession:
     folder = os.path.join(home, "project")
     for needed in (os.path.join(home, ".hermes"), folder):
         os.makedirs(needed, exist_ok=True)
-    return importing.begin(rendered("hermes-import", task), folder, environment(home))
+    return session_import.begin(rendered("hermes-import", task), folder, environment(home))
 
 
 def plugin(home: str, code: str, name: str = "giving") -> str:

@@ -19,7 +19,7 @@ from preheat.model.session import (
     sum_usage,
 )
 from preheat.testing.model_server import Call, ModelServer, Reply
-from preheat.testing.programs.cline import ClineHome, find_cline
+from tests.programs.cline import ClineHome, find_cline
 
 pytestmark = [
     pytest.mark.program,

@@ -21,8 +21,7 @@ from preheat.model.session import (
     sum_usage,
 )
 from preheat.testing.model_server import Call, ModelServer, Reply
-from preheat.testing.programs.codex import CodexHome, events, find_codex, thread_of
-from preheat.testing.programs.codex_server import CodexServer
+from tests.programs.codex import CodexHome, CodexServer, events, find_codex, thread_of
 
 GOOD_PATCH = "*** Begin Patch\n*** Add File: greeting.txt\n+hello\n*** End Patch"
 BAD_PATCH = "*** Begin Patch\n*** Update File: absent.txt\n@@\n-old\n+new\n*** End Patch"

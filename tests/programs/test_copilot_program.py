@@ -22,7 +22,7 @@ from preheat.model.session import (
     sum_usage,
 )
 from preheat.testing.model_server import Call, ModelServer, Reply
-from preheat.testing.programs.copilot import CopilotHome, find_copilot
+from tests.programs.copilot import CopilotHome, find_copilot
 
 pytestmark = [
     pytest.mark.program,

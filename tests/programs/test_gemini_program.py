@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from preheat.agents.gemini.places import PLACES
+from preheat.agents.gemini import PLACES
 from preheat.agents.gemini.reader import READER
 from preheat.agents.sources import detect, read
 from preheat.model.session import (
@@ -22,8 +22,8 @@ from preheat.model.session import (
     pair_calls_with_results,
     sum_usage,
 )
-from preheat.testing.programs import gemini
 from preheat.testing.script import Call, Reply
+from tests.programs import gemini
 
 SUMMARY = "<state_snapshot><goal>Counting.</goal></state_snapshot>"
 

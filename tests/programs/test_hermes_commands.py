@@ -12,13 +12,14 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from preheat.agents.hermes.plugin import watching
-from preheat.running import place
+from preheat import daemon_client
+from preheat.agents.hermes.plugin import watcher
 from preheat.testing.model_server import ModelServer
-from preheat.testing.programs import FinishedProgram, clean_environment, hermes, run_program
 from preheat.testing.script import Call, Reply
 from preheat.tools.warm_session import WARM_SESSION
-from tests.daemon.made import RIGHT, learned
+from tests.daemon.builders import RIGHT, learned
+from tests.programs import hermes
+from tests.programs.program import FinishedProgram, clean_environment, run_program
 from tests.shared import real_program
 from tests.waiting import HUNG
 
@@ -64,7 +65,7 @@ def make_home(folder: Any) -> Home:
     home = Home(program, str(folder), os.path.join(str(folder), "data"))
     os.makedirs(home.project)
     hermes.place_plugin(home.folder, home.data)
-    place.write_client(home.data)  # as `preheat install` does
+    daemon_client.write_client(home.data)  # as `preheat install` does
     return home
 
 
@@ -309,7 +310,7 @@ def test_leaving_a_chat_shows_its_score(home: Home) -> None:
 
 def raise_time_limit(home: Home) -> None:
     """Raise the time limit for the closing line, because the machine may be busy."""
-    path = os.path.join(home.folder, ".hermes", "plugins", "preheat", os.path.basename(watching.__file__))
+    path = os.path.join(home.folder, ".hermes", "plugins", "preheat", os.path.basename(watcher.__file__))
     with open(path, encoding="utf-8") as stream:
         text = stream.read()
     assert "END = 1.0\n" in text

@@ -10,9 +10,8 @@ import pytest
 from preheat.agents.hermes.reader import READER
 from preheat.agents.sources import read
 from preheat.model.session import Compaction, Session, ToolCall, Usage, UserMessage
-from preheat.testing.programs import hermes
 from preheat.testing.script import Call, Reply
-from tests.programs import seeds
+from tests.programs import hermes, seeds
 
 pytestmark = pytest.mark.program
 

@@ -17,15 +17,15 @@ from typing import Any
 
 import pytest
 
-from preheat.agents.hermes import importing
+from preheat.agents.hermes import session_import
 from preheat.app.templates.library import Templates
 from preheat.errors import UserError
 from preheat.model.lesson import DAY, Example, Lesson, Scope, Support
 from preheat.model.template import Template
-from preheat.testing.programs import hermes, run_program
 from preheat.testing.script import Call, Reply
 from tests.agents.test_hermes_bad_databases import files
-from tests.programs import seeds
+from tests.programs import hermes, seeds
+from tests.programs.program import run_program
 from tests.waiting import HUNG
 
 pytestmark = pytest.mark.program
@@ -112,7 +112,7 @@ def test_a_warm_session_can_be_imported_resumed_and_deleted(machine: Machine) ->
     before = machine.ask("-q", "Look around", script=(Reply("Looked."),)).session
     begun = machine.begin_session()
     assert begun["resume"] == ["hermes", "chat", "--resume", begun["session"]]
-    assert tuple(map(int, begun["version"].split(".")[:2])) >= importing.SINCE
+    assert tuple(map(int, begun["version"].split(".")[:2])) >= session_import.SINCE
     seeds.sound(machine.store)
     machine.preheat("sync")
     assert machine.list_sessions()[begun["session"]]["messages"] == 0

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from preheat.testing.programs import hermes
 from preheat.testing.script import Reply
-from tests.hosts.hermes_made import launcher, packages_of, python_of, tree
+from tests.agents.hermes_made import launcher, packages_of, python_of, tree
+from tests.programs import hermes
 from tests.shared import real_program
 
 pytestmark = pytest.mark.program

@@ -13,16 +13,17 @@ from typing import Any
 
 import pytest
 
-from preheat.agents.hermes.plugin import watching
+from preheat import daemon_client
+from preheat.agents.hermes.plugin import watcher
 from preheat.agents.hermes.reader import READER
 from preheat.agents.sources import read
 from preheat.model.live import HookAnswer, HookEvent
 from preheat.model.session import Compaction, Usage, UserMessage
-from preheat.running import asking, place
-from preheat.testing.listening import ListeningDaemon, RawAnswer
-from preheat.testing.programs import clean_environment, hermes
+from preheat.testing.hooks import ListeningDaemon, RawAnswer
 from preheat.testing.script import Call, Reply
-from tests.daemon.made import RIGHT, learned
+from tests.daemon.builders import RIGHT, learned
+from tests.programs import hermes
+from tests.programs.program import clean_environment
 from tests.shared import real_program
 from tests.waiting import HUNG
 
@@ -119,7 +120,7 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
     program = real_program(hermes.find_hermes(), "hermes")
     found = Machine(program, tmp_path)
     yield found
-    if place.find_daemon(found.data) is not None:
+    if daemon_client.find_daemon(found.data) is not None:
         found.preheat("serve", "--stop")
 
 
@@ -149,7 +150,7 @@ def test_lessons_of_cold_sessions_reach_the_next_session(machine: Machine) -> No
     resumed = machine.run([], "--resume", warm.finished.session, "-q", "Go on.")
     assert resumed.bodies[0].count("<preheat-context") == 1
     assert resumed.requests[0].body["messages"][-1]["content"] == "Go on."
-    status = asking.status(machine.data)
+    status = daemon_client.status(machine.data)
     assert (status["contexts"], status["advisories"], status["troubles"]) == (1, 1, [])
 
     stored = {session.id: session for session in read(hermes.database(machine.home), READER)}[warm.finished.session]
@@ -181,7 +182,7 @@ def test_a_compacted_session_gets_its_start_once(machine: Machine, form: str, in
     assert len(sessions) == (1 if in_place else 2)
     assert sum(isinstance(event, Compaction) for session in sessions for event in session.events) == 1
     assert RIGHT in ran.bodies[0]
-    assert asking.status(machine.data)["contexts"] == 1
+    assert daemon_client.status(machine.data)["contexts"] == 1
     assert len(ran.requests) == 10
     if form == "messages":
         seeds = [json.dumps(each.body["messages"][1:3]) for each in ran.requests]
@@ -319,8 +320,8 @@ def test_a_plugin_that_raises_does_not_disturb_the_session(machine: Machine, bro
             "pre_verify",
             "on_session_end",
         )
-        file = machine.plugin / os.path.basename(watching.__file__)
-        file.write_text(RAISING.format(watcher=watching.SessionWatcher.__name__, names=names))
+        file = machine.plugin / os.path.basename(watcher.__file__)
+        file.write_text(RAISING.format(watcher=watcher.SessionWatcher.__name__, names=names))
     elif broken == "register":
         machine.plugin.joinpath("__init__.py").write_text(
             "def register(ctx):\n    raise RuntimeError('broken on purpose')\n"

@@ -7,8 +7,8 @@ import pytest
 from preheat.agents.hermes.reader import READER
 from preheat.agents.sources import read
 from preheat.model.session import AssistantMessage, Session, Usage, UserMessage, pair_calls_with_results, sum_usage
-from preheat.testing.programs import hermes
 from preheat.testing.script import Call, Reply
+from tests.programs import hermes
 from tests.shared import real_program
 
 pytestmark = pytest.mark.program

@@ -11,9 +11,9 @@ from preheat.agents.sources import read
 from preheat.model.lesson import Example
 from preheat.model.session import ToolCall, UserMessage
 from preheat.provisioning import provision, render
-from preheat.testing.programs import hermes
 from preheat.testing.script import Reply
-from tests.provisioning.made import NOW, PROJECT, lesson, test_command
+from tests.programs import hermes
+from tests.provisioning.builders import NOW, PROJECT, lesson, test_command
 from tests.shared import real_program
 
 pytestmark = pytest.mark.program

@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from preheat.agents.codex.hooks import hook_status, trust_hash, trust_key
-from preheat.testing.hooked import (
+from preheat.testing.hooks import (
     ANSWER_TEXTS,
     REFUSAL_REASON,
     REPLACED_OUTPUT,
@@ -20,7 +20,7 @@ from preheat.testing.hooked import (
     require_hooks,
 )
 from preheat.testing.model_server import Call, ModelServer, Reply
-from preheat.testing.programs.codex import CodexHome, find_codex
+from tests.programs.codex import CodexHome, find_codex
 
 pytestmark = pytest.mark.program
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from preheat.testing.hooked import ANSWER_TEXTS, REFUSAL_REASON, REPLACED_OUTPUT, HookRecorder, Mode
+from preheat.testing.hooks import ANSWER_TEXTS, REFUSAL_REASON, REPLACED_OUTPUT, HookRecorder, Mode
 from preheat.testing.model_server import Call, ModelServer, Reply
-from preheat.testing.programs.copilot import CopilotHome, find_copilot
+from tests.programs.copilot import CopilotHome, find_copilot
 
 pytestmark = [
     pytest.mark.program,

@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 
+from preheat.daemon_client import find_daemon
 from preheat.installing.plans import apply_file_plan, plan_install
 from preheat.model.session import PREHEAT_MARK
-from preheat.running.place import find_daemon
 from preheat.testing.model_server import Call, ModelServer, Reply
-from preheat.testing.programs import clean_environment, gemini, opencode
-from preheat.testing.programs.codex import CodexHome, find_codex
-from preheat.testing.programs.copilot import CopilotHome, find_copilot
+from tests.programs import gemini, opencode
+from tests.programs.codex import CodexHome, find_codex
+from tests.programs.copilot import CopilotHome, find_copilot
+from tests.programs.program import clean_environment
 
 pytestmark = pytest.mark.program
 

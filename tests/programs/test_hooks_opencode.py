@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from preheat.testing.hooked import ANSWER_TEXTS, REFUSAL_REASON, REPLACED_OUTPUT, HookRecorder, Mode
+from preheat.testing.hooks import ANSWER_TEXTS, REFUSAL_REASON, REPLACED_OUTPUT, HookRecorder, Mode
 from preheat.testing.model_server import Call, Reply
-from preheat.testing.programs import clean_environment, opencode
+from tests.programs import opencode
+from tests.programs.program import clean_environment
 
 pytestmark = pytest.mark.program
 

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from preheat.testing.model_server import ModelServer
-from preheat.testing.programs import clean_environment, find_program
 from preheat.testing.script import Reply
 from tests.programs.lab_model import KNOWN, STEPS, SUITE, Model
+from tests.programs.program import clean_environment, find_program
 from tests.waiting import HUNG
 
 pytestmark = pytest.mark.program

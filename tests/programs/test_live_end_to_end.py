@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from preheat.running import asking, place
+from preheat import daemon_client
 from preheat.testing.model_server import Call, ModelServer, Reply
-from preheat.testing.programs import clean_environment, opencode
-from preheat.testing.programs.codex import CodexHome, find_codex
-from tests.daemon.made import RIGHT, WRONG, learned
+from tests.daemon.builders import RIGHT, WRONG, learned
+from tests.programs import opencode
+from tests.programs.codex import CodexHome, find_codex
+from tests.programs.program import clean_environment
 from tests.waiting import HUNG
 
 pytestmark = pytest.mark.program
@@ -141,7 +142,7 @@ def home(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Home]:
         pytest.skip(reason)
     found = kind(tmp_path)
     yield found
-    if place.find_daemon(found.data) is not None:
+    if daemon_client.find_daemon(found.data) is not None:
         found.preheat("serve", "--stop")
 
 
@@ -160,7 +161,7 @@ def test_a_session_starts_warm_is_warned_and_leaves_no_trace(home: Home) -> None
     assert "preheat-advisory" in ran.last
     told = ran.last.partition("preheat-advisory>")[2].partition("preheat-advisory>")[0]
     assert RIGHT in told
-    status = asking.status(home.data)
+    status = daemon_client.status(home.data)
     assert (status["contexts"], status["advisories"], status["troubles"]) == (1, 1, [])
     home.preheat("uninstall", home.agent)
     assert home.settings() == before

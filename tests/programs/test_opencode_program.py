@@ -15,8 +15,8 @@ from preheat.model.session import (
     pair_calls_with_results,
     sum_usage,
 )
-from preheat.testing.programs import opencode
 from preheat.testing.script import Call, Reply
+from tests.programs import opencode
 
 pytestmark = pytest.mark.program
 

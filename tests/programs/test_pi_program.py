@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from preheat.agents.pi.places import PLACES
+from preheat.agents.pi import PLACES
 from preheat.agents.sources import read
 from preheat.model.session import (
     AssistantMessage,
@@ -20,7 +20,7 @@ from preheat.model.session import (
     surviving_events,
 )
 from preheat.testing.model_server import Call, ModelServer, Reply
-from preheat.testing.programs.pi import PiDriver, PiHome, find_pi
+from tests.programs.pi import PiDriver, PiHome, find_pi
 
 pytestmark = [
     pytest.mark.program,

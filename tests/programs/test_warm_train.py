@@ -11,9 +11,10 @@ import pytest
 from preheat.model.template import Template
 from preheat.templates.store import TemplateStore
 from preheat.testing.model_server import Call, ModelServer, Reply
-from preheat.testing.programs import clean_environment, opencode
-from preheat.testing.programs.codex import CodexHome, find_codex
-from preheat.testing.programs.opencode import find_opencode
+from tests.programs import opencode
+from tests.programs.codex import CodexHome, find_codex
+from tests.programs.opencode import find_opencode
+from tests.programs.program import clean_environment
 from tests.waiting import HUNG
 
 pytestmark = pytest.mark.program

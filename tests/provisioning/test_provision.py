@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from preheat.model.context import Context
 from preheat.model.lesson import Lesson, Scope
 from preheat.provisioning import estimate_tokens, provision, render
-from tests.provisioning.made import NOW, PROJECT, example, lesson, test_command, wild_lessons
+from tests.provisioning.builders import NOW, PROJECT, example, lesson, test_command, wild_lessons
 
 
 def context(*lessons: Lesson, task: str = "fix the upload", project: str = PROJECT, **options: object) -> Context:

@@ -12,7 +12,7 @@ import pytest
         ("preheat.provisioning", ("preheat.commands", "numpy", "scipy", "rich", "sqlalchemy")),
         ("preheat.model.lesson", ("numpy", "scipy", "statistics")),
         ("preheat.lessons.learners", ("numpy", "scipy", "rich", "sqlalchemy")),
-        ("preheat.archive.seen", ("typing", "contextlib", "tempfile", "msgspec")),
+        ("preheat.archive.source_list", ("typing", "contextlib", "tempfile", "msgspec")),
     ],
 )
 def test_a_quick_path_loads_nothing_heavy(module: str, heavy: tuple[str, ...]) -> None:

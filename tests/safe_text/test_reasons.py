@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preheat.safe_text.letters import one_line
+from preheat.safe_text.cleanup import one_line
 from preheat.safe_text.paths import make_paths_relative
 from preheat.safe_text.reasons import danger_reason, foreign_reason, junk_reason, order_reason, transient_reason
 from tests.growth import grows_in_proportion

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from preheat.state import assignments, key, ledger, loads, marks, plans, ratings, uses
+from preheat.state import experiments, ledger, marks, templates
 
 FIXTURE = Path(__file__).parent.parent / "fixtures" / "home-0.1.0"
 _ARCHIVE = gzip.decompress((FIXTURE / "archive.db.gz").read_bytes())
@@ -32,20 +32,20 @@ def home(folder: Path) -> str:
 
 def content(connection: sqlite3.Connection) -> dict[str, Any]:
     """All that the state holds, as `expected.json` has it."""
-    secret = key.find_secret(connection)
+    secret = experiments.find_secret(connection)
     found = {
         "key": secret.hex() if secret else None,
-        "plans": [[each.experiment, each.plan, each.stopped] for each in plans.plans(connection)],
-        "assignments": assignments.assignments(connection),
-        "deliveries": assignments.deliveries(connection),
-        "advice": assignments.advice_assignments(connection),
-        "exposures": assignments.exposures(connection),
-        "ratings": ratings.ratings(connection),
+        "plans": [[each.experiment, each.plan, each.stopped] for each in experiments.plans(connection)],
+        "assignments": experiments.assignments(connection),
+        "deliveries": experiments.deliveries(connection),
+        "advice": experiments.advice_assignments(connection),
+        "exposures": experiments.exposures(connection),
+        "ratings": experiments.ratings(connection),
         "ledger": ledger.load_entries(connection),
         "ledger_damage": ledger.changed_lines(connection),
         "marks": [[lesson, *each] for lesson, each in marks.marks(connection).items()],
-        "loaded": loads.loads(connection),
-        "uses": uses.uses(connection),
+        "loaded": templates.loads(connection),
+        "uses": templates.uses(connection),
     }
     return dict(json.loads(msgspec.json.encode(found)))
 

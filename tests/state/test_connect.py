@@ -13,7 +13,7 @@ import pytest
 
 from preheat.errors import StateUnusable
 from preheat.model.experiment import Assignment
-from preheat.state import assignments, key, marks
+from preheat.state import experiments, marks
 from preheat.state.connect import OpenState, reading, writing
 from preheat.state.schema import HEAD
 
@@ -24,7 +24,7 @@ def arm(session: str, at: float = 1.0) -> Assignment:
 
 def sessions(folder: str) -> list[str]:
     with reading(folder) as state:
-        return [each.session for each in assignments.assignments(state)]
+        return [each.session for each in experiments.assignments(state)]
 
 
 def test_asking_makes_nothing(tmp_path: Path) -> None:
@@ -32,9 +32,9 @@ def test_asking_makes_nothing(tmp_path: Path) -> None:
     folder = str(tmp_path / "home")
     with reading(folder) as state:
         assert marks.marks(state) == {}
-        assert key.find_secret(state) is None
+        assert experiments.find_secret(state) is None
     with OpenState(folder).reading() as state:
-        assert assignments.assignments(state) == []
+        assert experiments.assignments(state) == []
     assert not os.path.exists(folder)
 
 
@@ -44,7 +44,7 @@ def test_only_the_owner_can_read_it(tmp_path: Path) -> None:
     try:
         opened = OpenState(str(tmp_path / "home"))
         with opened.writing() as state:
-            assignments.keep_assignments(state, [arm("s1")])
+            experiments.keep_assignments(state, [arm("s1")])
         names = sorted(os.listdir(tmp_path / "home"))
         assert names == ["state.db", "state.db-shm", "state.db-wal", "state.db.lock"]
         assert {os.stat(tmp_path / "home" / name).st_mode & 0o777 for name in names} == {0o600}
@@ -57,7 +57,7 @@ def test_what_fails_leaves_nothing(tmp_path: Path) -> None:
     """All of it, or nothing."""
     folder = str(tmp_path)
     with pytest.raises(AttributeError), writing(folder) as state:
-        assignments.keep_assignments(state, [arm("s1"), None])  # type: ignore[list-item]
+        experiments.keep_assignments(state, [arm("s1"), None])  # type: ignore[list-item]
     assert sessions(folder) == []
 
 
@@ -75,20 +75,20 @@ def test_a_hook_does_not_wait_for_another_writer(tmp_path: Path) -> None:
     folder = str(tmp_path)
     opened = OpenState(folder)
     with opened.writing() as state:
-        assignments.keep_assignments(state, [arm("s1")])
+        experiments.keep_assignments(state, [arm("s1")])
     with subprocess.Popen(
         [sys.executable, "-c", HOLDING, str(tmp_path / "state.db")], stdout=subprocess.PIPE
     ) as holding:
         assert holding.stdout is not None
         assert holding.stdout.readline() == b"held\n"
         with pytest.raises(OSError, match="another program writes there") as told, opened.writing() as state:
-            assignments.keep_assignments(state, [arm("s2")])
+            experiments.keep_assignments(state, [arm("s2")])
         assert told.value.errno == errno.EBUSY
         with opened.reading() as state:
-            assert assignments.find_assignment(state, "s1") is not None
+            assert experiments.find_assignment(state, "s1") is not None
         holding.kill()
     with opened.writing() as state:
-        assignments.keep_assignments(state, [arm("s2")])
+        experiments.keep_assignments(state, [arm("s2")])
     assert sessions(folder) == ["s1", "s2"]
 
 
@@ -110,13 +110,13 @@ def test_a_file_that_was_put_in_the_place_of_the_open_one_is_the_one_that_counts
     folder = str(tmp_path)
     opened = OpenState(folder)
     with opened.writing() as state:
-        assignments.keep_assignments(state, [arm("s1")])
+        experiments.keep_assignments(state, [arm("s1")])
     for name in os.listdir(folder):
         os.unlink(tmp_path / name)
     with opened.reading() as state:
-        assert assignments.assignments(state) == []
+        assert experiments.assignments(state) == []
     with opened.writing() as state:
-        assignments.keep_assignments(state, [arm("s2")])
+        experiments.keep_assignments(state, [arm("s2")])
     assert sessions(folder) == ["s2"]
 
 
@@ -126,7 +126,7 @@ def test_many_writers_at_once_lose_nothing(tmp_path: Path) -> None:
 
     def write(number: int) -> None:
         with writing(folder) as state:
-            assignments.keep_assignments(state, [arm(f"s{number:02}")])
+            experiments.keep_assignments(state, [arm(f"s{number:02}")])
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(write, range(24)))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from preheat import state
-from preheat.state import assignments, ledger, migration, ratings
+from preheat.state import experiments, ledger, migration
 from preheat.state.connect import reading, writing
 from tests.state.home_0_1_0 import FILES, content, expected, home
 
@@ -96,7 +96,7 @@ def test_lots_that_an_old_daemon_still_writes_are_taken_in(tmp_path: Path) -> No
     for number in (2, 3):
         lots.write_bytes(lines[0] + later)
         with reading(folder) as connection:
-            known = {each.session[12:20]: each.arm for each in assignments.assignments(connection)}
+            known = {each.session[12:20]: each.arm for each in experiments.assignments(connection)}
             assert len(known) == len(expected()["assignments"]) + 1
             assert known["00009999"] == "cold"
         assert Path(f"{lots}{migration.IMPORTED_SUFFIX}-{number}").read_bytes() == lines[0] + later
@@ -156,7 +156,7 @@ def test_going_back_to_the_old_version_and_on_again_loses_nothing(tmp_path: Path
     (made / "ledger.head").write_text(ledger.digest_of(line))
     with reading(folder) as connection:
         assert content(connection)["key"] == expected()["key"]
-        assert ratings.ratings(connection)[rated].good
+        assert experiments.ratings(connection)[rated].good
         assert [each.name for each in ledger.load_entries(connection)] == ["notes", "second", "later"]
         assert ledger.changed_lines(connection) == []
 
@@ -166,8 +166,8 @@ def test_forgetting_reaches_what_was_put_aside(tmp_path: Path) -> None:
     folder = home(tmp_path / "home")
     gone = next(iter(expected()["ratings"]))
     with writing(folder) as connection:
-        assignments.forget_assignments(connection, [gone])
-        ratings.forget_ratings(connection, [gone])
+        experiments.forget_assignments(connection, [gone])
+        experiments.forget_ratings(connection, [gone])
     migration.forget_sessions(folder, [gone])
     for name in ("experiments/lots.jsonl", "experiments/ratings.jsonl"):
         assert gone.encode() not in aside(folder, name)

@@ -5,10 +5,9 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from preheat.app import Preheat
-from preheat.model.experiment import AdviceAssignment, Assignment, Delivery, Rating
-from preheat.model.exposure import Exposure
+from preheat.model.experiment import AdviceAssignment, Assignment, Delivery, Exposure, Rating
 from preheat.model.lesson import Approval
-from preheat.state import assignments, marks, ratings
+from preheat.state import experiments, marks
 from preheat.state.connect import reading, writing
 
 FIRST = Assignment(
@@ -26,24 +25,24 @@ def test_everything_comes_back_and_twice_is_once(tmp_path: Path) -> None:
     folder = str(tmp_path)
     for _ in range(2):
         with writing(folder) as state:
-            assignments.keep_assignments(state, [FIRST, GIVEN, SAID])
+            experiments.keep_assignments(state, [FIRST, GIVEN, SAID])
     with reading(folder) as state:
-        assert assignments.assignments(state) == [FIRST]
-        assert assignments.find_assignment(state, "a:1") == FIRST
-        assert assignments.find_assignment(state, "a:2") is None
-        assert assignments.deliveries(state) == [GIVEN]
-        assert assignments.advice_assignments(state) == [SAID]
-        assert assignments.has_assignments(state)
+        assert experiments.assignments(state) == [FIRST]
+        assert experiments.find_assignment(state, "a:1") == FIRST
+        assert experiments.find_assignment(state, "a:2") is None
+        assert experiments.deliveries(state) == [GIVEN]
+        assert experiments.advice_assignments(state) == [SAID]
+        assert experiments.has_assignments(state)
 
 
 def test_the_first_of_its_sort_stands(tmp_path: Path) -> None:
     """Else whoever asks again could choose what is measured: an arm never changes, nor whether an item was shown first."""
     with writing(str(tmp_path)) as state:
         later = Delivery(session="a:1", at=5.0, context="d", shown=("i2", "i3"), withheld=("i1",), probability=0.9)
-        assignments.keep_assignments(state, [FIRST, GIVEN, later, replace(FIRST, arm="warm", at=9.0)])
-        assert [each.arm for each in assignments.assignments(state)] == ["cold"]
-        assert assignments.first_deliveries(state) == {"a:1": GIVEN}
-        assert assignments.exposures(state) == [
+        experiments.keep_assignments(state, [FIRST, GIVEN, later, replace(FIRST, arm="warm", at=9.0)])
+        assert [each.arm for each in experiments.assignments(state)] == ["cold"]
+        assert experiments.first_deliveries(state) == {"a:1": GIVEN}
+        assert experiments.exposures(state) == [
             Exposure("i1", "a:1", True, 0.9, 1.0),
             Exposure("i2", "a:1", False, 0.9, 1.0),
             Exposure("i3", "a:1", True, 0.9, 5.0),
@@ -55,20 +54,20 @@ def test_what_is_forgotten_takes_what_came_out_of_it_along(tmp_path: Path) -> No
     fork = Assignment(session="a:2", root="a:1", experiment="standing", arm="cold", at=2.0)
     other = Assignment(session="a:3", root="a:3", experiment="standing", arm="cold", at=3.0)
     with writing(str(tmp_path)) as state:
-        assignments.keep_assignments(state, [FIRST, GIVEN, SAID, fork, other])
-        assert assignments.assigned_sessions(state) == {"a:1", "a:2", "a:3"}
-        assignments.forget_assignments(state, ["a:1"])
-        assert assignments.assignments(state) == [other]
-        assert assignments.deliveries(state) == []
-        assert assignments.advice_assignments(state) == []
+        experiments.keep_assignments(state, [FIRST, GIVEN, SAID, fork, other])
+        assert experiments.assigned_sessions(state) == {"a:1", "a:2", "a:3"}
+        experiments.forget_assignments(state, ["a:1"])
+        assert experiments.assignments(state) == [other]
+        assert experiments.deliveries(state) == []
+        assert experiments.advice_assignments(state) == []
 
 
 def test_the_last_word_on_a_session_counts(tmp_path: Path) -> None:
     """Whatever the clock said meanwhile."""
     with writing(str(tmp_path)) as state:
-        ratings.keep_rating(state, Rating(session="a:1", good=True, at=9.0, note="fine"))
-        ratings.keep_rating(state, Rating(session="a:1", good=False, at=2.0))
-        assert ratings.ratings(state) == {"a:1": Rating(session="a:1", good=False, at=2.0)}
+        experiments.keep_rating(state, Rating(session="a:1", good=True, at=9.0, note="fine"))
+        experiments.keep_rating(state, Rating(session="a:1", good=False, at=2.0))
+        assert experiments.ratings(state) == {"a:1": Rating(session="a:1", good=False, at=2.0)}
 
 
 def test_a_stamp_tells_of_every_change_of_a_mark(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from preheat.app import Preheat
 from preheat.app.sessions.archive import forget_sessions
 from preheat.archive.connect import HEAD, connect
 from preheat.archive.lessons import load_lessons
-from preheat.cli.experiment_cards import with_all_fields
+from preheat.cli.experiment_screen import with_all_fields
 from preheat.model.experiment import EARLIER_METRICS
 from preheat.state import marks
 from preheat.state.connect import reading, writing

@@ -6,9 +6,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from preheat.statistics.adjust import adjust_difference
-from preheat.statistics.ratio import estimate_difference
-from tests.statistics.made import make_trial
+from preheat.statistics.effect import adjust_difference, estimate_difference
+from tests.statistics.trials import make_trial
 
 WARM: dict[str, Any] = {"metric": "mistakes", "arm": "warm", "against": "cold"}
 

@@ -6,7 +6,7 @@ import pytest
 from preheat.errors import UserError
 from preheat.model.experiment import Observation
 from preheat.statistics.power import find_possible_effect, make_pool, plan_sample_size, shift_counts, simulate_power
-from tests.statistics.made import make_trial
+from tests.statistics.trials import make_trial
 
 
 def test_the_plan_reaches_its_power_and_is_close_to_the_formula() -> None:

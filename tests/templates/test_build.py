@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from preheat.model.lesson import Support
 from preheat.model.profile import ToolUse, UserStyle
 from preheat.templates.build import MOST_EXAMPLES, MOST_LESSONS, Request, build
-from preheat.templates.digest import canonical_json
+from preheat.templates.names import canonical_json
 
 from .made import example, lesson, profile, rate
 

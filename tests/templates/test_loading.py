@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from preheat.errors import UserError
 from preheat.model.template import TEMPLATE_FORMAT, Template
-from preheat.templates.digest import canonical_json
-from preheat.templates.loading import LARGEST, UPGRADES, load_template, read_file
+from preheat.templates.file_format import LARGEST, UPGRADES, load_template, read_file
+from preheat.templates.names import canonical_json
 from preheat.templates.sharing import from_bytes, to_bytes
 
 from .made import AT, example, lesson, template

@@ -8,8 +8,7 @@ import jsonschema
 import msgspec
 import pytest
 
-from preheat.templates.schema import template_schema
-from preheat.templates.sharing import make_shareable, to_bytes
+from preheat.templates.sharing import make_shareable, template_schema, to_bytes
 
 from .made import lesson, template
 from .test_loading import fixture

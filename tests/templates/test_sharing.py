@@ -6,8 +6,7 @@ from msgspec.structs import replace
 
 from preheat.model.lesson import Evidence, ResumePacket
 from preheat.model.template import TemplateOrigin
-from preheat.templates.findings import find_findings
-from preheat.templates.sharing import apply_review, from_bytes, make_shareable, to_bytes
+from preheat.templates.sharing import apply_review, find_findings, from_bytes, make_shareable, to_bytes
 
 from .made import AT, example, lesson, template
 

@@ -13,14 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from preheat.app.templates.state import load_uses, record_use
+from preheat.app.templates.uses import UsedSession, load_uses, record_use, task_hash, track
 from preheat.errors import NotFound, UserError
 from preheat.model.template import Template, TemplateUse
-from preheat.templates import files
-from preheat.templates.digest import canonical_json, digest_of
-from preheat.templates.names import check_name, make_name
+from preheat.templates import store as files
+from preheat.templates.names import canonical_json, check_name, digest_of, make_name
 from preheat.templates.store import TemplateStore
-from preheat.templates.uses import UsedSession, task_hash, track
 from tests.waiting import HUNG
 
 from .made import AT, lesson, template
@@ -318,8 +316,12 @@ def test_success_is_tracked_by_session() -> None:
     """Five uses, four sessions found again, one of them without a check: two of three succeeded."""
     uses = [TemplateUse(at=AT, template="d", context=str(number)) for number in range(5)]
     found = {
-        "0": UsedSession("a", True), "1": UsedSession("b", True), "2": UsedSession("c", False), "3": UsedSession("d", None), "4": UsedSession("d", None),
-    }  # fmt: skip
+        "0": UsedSession("a", True),
+        "1": UsedSession("b", True),
+        "2": UsedSession("c", False),
+        "3": UsedSession("d", None),
+        "4": UsedSession("d", None),
+    }
     results = track(uses, found)
     assert (results.uses, results.sessions, results.succeeded, results.failed) == (5, 4, 2, 1)
     assert track([], {}).uses == 0

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from preheat.app.learning.learning import learn
+from preheat.app.learning import learn
 from tests.cli.taught import tricked
 from tests.ingest.machine import Machine
 from tests.ingest.test_learning import worked

@@ -11,14 +11,15 @@ from typing import Any
 
 import pytest
 
-from preheat.app.learning.learning import learn
+from preheat.app.learning import learn
 from preheat.app.sessions.archive import open_archive
 from preheat.archive.connect import connect
 from preheat.cli import main
 from preheat.settings import archive_path
 from preheat.testing.builders import ClaudeTranscript
-from preheat.tools import TOOLS, call, opening
-from preheat.tools.fitting import count_tokens
+from preheat.tools import TOOLS, call
+from preheat.tools import tool as opening
+from preheat.tools.tool import count_tokens
 from tests.ingest.machine import Machine
 from tests.ingest.test_learning import worked
 

@@ -6,7 +6,7 @@ import pytest
 
 from preheat.errors import UserError
 from preheat.tools import TOOLS
-from preheat.tools.arguments import check_arguments
+from preheat.tools.registry import check_arguments
 
 SCHEMA: dict[str, Any] = {
     "type": "object",

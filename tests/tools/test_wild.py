@@ -7,9 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from preheat.app.context.model_text import map_texts, strip_invisible
+from preheat.app.model_text import map_texts, strip_invisible
 from preheat.tools import TOOLS, call
-from preheat.tools.fitting import count_tokens, shorten_answer
+from preheat.tools.tool import count_tokens, shorten_answer
 from tests.ingest.machine import Machine
 
 from .conftest import SHOP

@@ -12,11 +12,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from preheat.agents.hooking import Hooks
+    from preheat.agents.hooks import Hooks
     from preheat.agents.places import Places
     from preheat.agents.reader import Reader
+    from preheat.model.context import Renderer, StartSession
     from preheat.model.outcome import Dialect
-    from preheat.model.rendering import Renderer, StartSession
 
 LIVE = (
     "claude_code", "codex", "hermes", "opencode", "gemini", "copilot", "cline", "cursor", "pi", "openhands",
@@ -63,7 +63,7 @@ def places_of(agent: str) -> Places:
     if agent in IMPORTED:
         imported: Places = _module("preheat.agents.places").imported_places(agent, *IMPORTED[agent])
         return imported
-    found: Places = _module(f"preheat.agents.{agent}.places").PLACES
+    found: Places = _module(f"preheat.agents.{agent}").PLACES
     return found
 
 
@@ -83,7 +83,7 @@ def renderers_of(agent: str) -> tuple[Renderer, ...]:
 
 def begin_of(agent: str) -> StartSession:
     """How a session of this agent is created from a context in a form that `begins` sessions."""
-    found: StartSession = part_of(agent, "importing").begin
+    found: StartSession = part_of(agent, "session_import").begin
     return found
 
 
@@ -105,7 +105,7 @@ def dialect_of(agent: str) -> Dialect:
     if known is not None:
         return known
     if agent in WITH_DIALECT:
-        found: Dialect = part_of(agent, "dialect").DIALECT
+        found: Dialect = part_of(agent, "tools").DIALECT
     else:
         from preheat.model.outcome import merge_dialects  # noqa: PLC0415 - the quick path asks for no dialect
 

@@ -1,29 +1,77 @@
-"""What the parsers share: tolerant decoding, and the draft of a session that grows as records are fed.
+"""Shared by the parsers: tolerant decoding, the draft of a session that is being read, and messages that Preheat wrote itself.
 
-Knows no agent's records.
+Messages that Preheat put into a history are stored by programs like any others. Every reader's events pass through
+`mark_preheat_events`, which turns these into `Other`, so that no later stage counts, judges or learns from them. Knows no
+agent's records.
 """
 
 import json
 import os
 import re
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, ClassVar, Generic, TypeVar
 
 import msgspec
 
 from preheat.agents.reader import Heading
-from preheat.agents.seeded import mark_preheat_events
+from preheat.model.context import PREHEAT_CALL, PREHEAT_REPLIES
 from preheat.model.session import (
     PREHEAT_MARK,
     PREHEAT_RUN,
+    AssistantMessage,
     Event,
     Origin,
     Other,
     Problem,
     Session,
     Starter,
+    ToolCall,
+    ToolResult,
     UserMessage,
 )
+
+# Messages that Preheat put into a history, turned into `Other` events
+PREHEAT_RECORD = "preheat."
+"""Prefix of the names of these `Other` events."""
+_LONGEST = 2 * max(map(len, PREHEAT_REPLIES))
+
+
+def mark_preheat_events(events: list[Event]) -> tuple[Event, ...]:
+    """The events, with Preheat's own calls, their results and its assistant messages turned into `Other`."""
+    preheat_places = list(_preheat_indexes(events))
+    marked = list(events) if preheat_places else events
+    for place in preheat_places:
+        marked[place] = _as_other(events[place])
+    return tuple(marked)
+
+
+def _preheat_indexes(events: list[Event]) -> Iterator[int]:
+    """Indexes of Preheat's own events. Runs over every event that is ever read."""
+    for place, event in enumerate(events):
+        if type(event) is ToolCall or type(event) is ToolResult:
+            if event.call_id.startswith(PREHEAT_CALL):
+                yield place
+        elif type(event) is AssistantMessage and len(event.text) <= _LONGEST and _is_preheat_reply(event):
+            yield place
+
+
+def _is_preheat_reply(event: AssistantMessage) -> bool:
+    # A model's reply has usage: where a program records it, a model that repeats Preheat's words is told from Preheat.
+    return event.usage is None and event.text.strip() in PREHEAT_REPLIES
+
+
+def _as_other(event: Event) -> Other:
+    raw: Any = ""
+    name = "said"
+    if isinstance(event, ToolCall):
+        name, raw = "call", {"call_id": event.call_id, "tool": event.tool, "input": event.input}
+    elif isinstance(event, ToolResult):
+        name, raw = "result", {"call_id": event.call_id, "text": event.text}
+    elif isinstance(event, AssistantMessage):
+        raw = event.text
+    return Other(line=event.line, at=event.at, name=f"{PREHEAT_RECORD}{name}", raw=raw)
+
 
 JSON_DECODER = msgspec.json.Decoder()
 DECODE_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)

@@ -1,7 +1,12 @@
-"""What a tool of any agent is for, by the words in its name; `other` if the name says nothing. Knows no agent."""
+"""Tools by their names: what a tool of any agent is for, and which names agents' own programs bring along.
+
+A name that says nothing is `other`. Knows no session.
+"""
 
 import re
+from functools import cache
 
+from preheat.agents import WITH_TOOLS, part_of
 from preheat.model.session import ToolKind
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
@@ -21,3 +26,11 @@ def kind_by_name(tool: str) -> ToolKind:
     """What a tool is for, as far as its name says."""
     words = {word.lower() for word in _WORDS.findall(tool[:200])}
     return next((kind for kind, names in _KINDS if words & names), "other")
+
+
+# Names of tools that agents' own programs bring along
+@cache
+def well_known_tools() -> frozenset[str]:
+    """The tools of all agents whose purpose is known."""
+    # The table behind each agent's `kind_of`.
+    return frozenset(tool for agent in WITH_TOOLS for tool in part_of(agent, "tools")._KINDS)

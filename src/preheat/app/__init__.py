@@ -15,7 +15,7 @@ methods is first called. Knows nothing of terminals.
 import os
 import time
 
-from preheat.app.later import LazyModule
+from preheat.app.lazy import LazyModule
 from preheat.settings import archive_path, data_folder
 
 TYPE_CHECKING = False
@@ -23,32 +23,32 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
+    from preheat.app import agents as _caller
+    from preheat.app import context as _context
+    from preheat.app import context as _rendered_files
+    from preheat.app import daemon as _daemon
+    from preheat.app import health as _health
+    from preheat.app import installation as _installation
+    from preheat.app import learning as _learning
+    from preheat.app import lessons as _lessons
     from preheat.app.analysis import assessment as _assessment
     from preheat.app.analysis import one_pass as _analysis
     from preheat.app.analysis import reliability as _reliability
     from preheat.app.analysis import scorecard as _scorecard
-    from preheat.app.context import files as _rendered_files
-    from preheat.app.context import provisioning as _context
     from preheat.app.experiments import comparisons as _experiments
     from preheat.app.lab import dataset as _dataset
     from preheat.app.lab import labs as _lab
     from preheat.app.lab import training as _training
-    from preheat.app.learning import learning as _learning
-    from preheat.app.learning import lessons as _lessons
     from preheat.app.live import outputs as _outputs
-    from preheat.app.live import watching as _watching
-    from preheat.app.machine import daemon as _daemon
-    from preheat.app.machine import health as _health
-    from preheat.app.machine import installation as _installation
+    from preheat.app.live import signals as _watching
     from preheat.app.sessions import archive as _sessions
-    from preheat.app.sessions import caller as _caller
-    from preheat.app.sessions import compression as _compression
     from preheat.app.sessions import exports as _exports
-    from preheat.app.sessions import files as _session_files
-    from preheat.app.sessions import overview as _overview
+    from preheat.app.sessions import sources as _overview
+    from preheat.app.sessions import sources as _session_files
+    from preheat.app.sessions import transcripts as _compression
     from preheat.app.sessions import transcripts as _transcripts
     from preheat.app.sessions.archive import QuickLook
-    from preheat.app.sessions.compression import Compressed
+    from preheat.app.sessions.transcripts import Compressed
     from preheat.app.templates import library as _templates
     from preheat.archive import connect as _connect
     from preheat.errors import PreheatError
@@ -56,49 +56,47 @@ if TYPE_CHECKING:
     from preheat.model import listing as _listing
     from preheat.model import progress as _progress
     from preheat.model.comparison import CompactionCheck, Comparison
-    from preheat.model.context import Context
+    from preheat.model.context import Context, RenderedContext, Renderer, StartedSession
     from preheat.model.health import Overview
     from preheat.model.lesson import Lesson, LessonKind
-    from preheat.model.listing import SearchHit, SessionSummary
+    from preheat.model.listing import SearchHit, SessionSummary, Transcript
     from preheat.model.mistake import Mistakes
     from preheat.model.outcome import Outcome
     from preheat.model.population import Population
     from preheat.model.profile import SessionProfile
     from preheat.model.progress import Progress
-    from preheat.model.rendering import RenderedContext, Renderer, StartedSession
     from preheat.model.session import Session
     from preheat.model.template import Template
-    from preheat.model.transcript import Transcript
 else:
     _analysis = LazyModule("preheat.app.analysis.one_pass")
     _assessment = LazyModule("preheat.app.analysis.assessment")
-    _caller = LazyModule("preheat.app.sessions.caller")
-    _compression = LazyModule("preheat.app.sessions.compression")
+    _caller = LazyModule("preheat.app.agents")
+    _compression = LazyModule("preheat.app.sessions.transcripts")
     _connect = LazyModule("preheat.archive.connect")
-    _context = LazyModule("preheat.app.context.provisioning")
+    _context = LazyModule("preheat.app.context")
     _contexts = LazyModule("preheat.model.context")
     _exports = LazyModule("preheat.app.sessions.exports")
-    _health = LazyModule("preheat.app.machine.health")
+    _health = LazyModule("preheat.app.health")
     _dataset = LazyModule("preheat.app.lab.dataset")
     _lab = LazyModule("preheat.app.lab.labs")
-    _daemon = LazyModule("preheat.app.machine.daemon")
+    _daemon = LazyModule("preheat.app.daemon")
     _experiments = LazyModule("preheat.app.experiments.comparisons")
-    _installation = LazyModule("preheat.app.machine.installation")
-    _learning = LazyModule("preheat.app.learning.learning")
-    _lessons = LazyModule("preheat.app.learning.lessons")
+    _installation = LazyModule("preheat.app.installation")
+    _learning = LazyModule("preheat.app.learning")
+    _lessons = LazyModule("preheat.app.lessons")
     _listing = LazyModule("preheat.model.listing")
     _outputs = LazyModule("preheat.app.live.outputs")
-    _overview = LazyModule("preheat.app.sessions.overview")
+    _overview = LazyModule("preheat.app.sessions.sources")
     _progress = LazyModule("preheat.model.progress")
     _reliability = LazyModule("preheat.app.analysis.reliability")
     _scorecard = LazyModule("preheat.app.analysis.scorecard")
-    _session_files = LazyModule("preheat.app.sessions.files")
-    _rendered_files = LazyModule("preheat.app.context.files")
+    _session_files = LazyModule("preheat.app.sessions.sources")
+    _rendered_files = LazyModule("preheat.app.context")
     _sessions = LazyModule("preheat.app.sessions.archive")
     _templates = LazyModule("preheat.app.templates.library")
     _training = LazyModule("preheat.app.lab.training")
     _transcripts = LazyModule("preheat.app.sessions.transcripts")
-    _watching = LazyModule("preheat.app.live.watching")
+    _watching = LazyModule("preheat.app.live.signals")
 
 
 def open(folder: str | None = None) -> "Preheat":  # noqa: A001 - read as `preheat.open()`

@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from preheat.app.later import LazyModule
+from preheat.app.lazy import LazyModule
 from preheat.errors import NotFound
 from preheat.lessons.projects import folder_name, name_projects, root_of
 

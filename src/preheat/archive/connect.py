@@ -1,4 +1,4 @@
-"""Opens the archive. Light: every command that asks the archive starts here.
+"""Opens the archive, and holds the lock that lets one sync run at a time. Light: every command that asks the archive starts here.
 
 Knows nothing of the tables but the one that holds the version.
 """
@@ -6,8 +6,11 @@ Knows nothing of the tables but the one that holds the version.
 import os
 import sqlite3
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from preheat.errors import ArchiveBusy, ArchiveUnusable
+from preheat.locking import hold_lock
 from preheat.settings import archive_path
 
 HEAD = "0007"
@@ -121,3 +124,13 @@ def explain_database_error(path: str, error: Exception) -> ArchiveBusy | Archive
     if "readonly" in text or "unable to open" in text:
         return ArchiveUnusable(f"`{path}` cannot be written ({text}); check its owner and permissions")
     return ArchiveUnusable(f"`{path}`: {text}")
+
+
+# The lock that lets one sync run at a time.
+@contextmanager
+def hold_sync_lock(folder: str, wait: float, on_wait: Callable[[], None]) -> Iterator[None]:
+    """Hold the sync lock of a folder; `on_wait` is called once if another process holds it. Raises ArchiveBusy after `wait` s."""
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    busy = ArchiveBusy(f"another sync has held `{folder}` for {wait:.0f} s; try again later")
+    with hold_lock(os.path.join(folder, "sync.lock"), wait, busy, on_wait):
+        yield

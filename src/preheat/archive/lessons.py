@@ -14,7 +14,7 @@ import msgspec
 
 from preheat.archive.connect import folder_of
 from preheat.archive.packing import compress, decompress
-from preheat.model.exposure import MeasuredSession
+from preheat.model.experiment import MeasuredSession
 from preheat.model.lesson import Lesson, LessonMark
 from preheat.model.profile import Rate
 from preheat.state.connect import reading

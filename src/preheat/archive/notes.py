@@ -1,4 +1,4 @@
-"""The notes of learners on each session: packed for the archive and loaded. Plain SQL, as in `writer.py`.
+"""What the analysis of each session left for learning: notes of the learners, and episodes. Plain SQL, as in `writer.py`.
 
 Knows nothing of what the notes say. Storing is in `analyses.py`.
 """
@@ -8,8 +8,11 @@ from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
 from typing import NamedTuple
 
+import msgspec
+
 from preheat.archive.packing import Decompressor, SmallCompressor, decompress
 from preheat.archive.rows import NoteRow
+from preheat.model.analysis import Episode
 
 _AT_ONCE = 500
 """Parameters of one query; SQLite allows 999."""
@@ -86,3 +89,16 @@ def load_session_notes(connection: sqlite3.Connection, key: str, learner: str, v
 def count_sessions_by_folder(connection: sqlite3.Connection) -> dict[str, int]:
     """The number of sessions by folder."""
     return dict(connection.execute("SELECT project, count(*) FROM sessions GROUP BY project ORDER BY project"))
+
+
+# Loads the episodes of sessions.
+_EPISODES = msgspec.msgpack.Decoder(tuple[Episode, ...])
+
+
+def load_episodes(connection: sqlite3.Connection, key: str) -> tuple[Episode, ...]:
+    """The episodes of a session, in their order; none where it has not been analysed."""
+    row = connection.execute(
+        "SELECT episodes.data FROM episodes JOIN sessions ON sessions.id = episodes.session_id WHERE sessions.key = ?",
+        (key,),
+    ).fetchone()
+    return _EPISODES.decode(decompress(row[0])) if row else ()

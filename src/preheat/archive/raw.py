@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator
 from hashlib import sha256
 from typing import NamedTuple
 
-from preheat.archive import seen
+from preheat.archive import source_list
 from preheat.archive.analyses import drop_analysis, drop_unused_texts
-from preheat.archive.forgotten import forgotten_digest
 from preheat.archive.lessons import drop_project_lessons
 from preheat.archive.packing import compress, decompress
+from preheat.archive.source_list import forgotten_digest
 from preheat.archive.writer import clear_session, mark_copies, write_transaction
 from preheat.errors import ArchiveUnusable, UserError
 
@@ -106,7 +106,7 @@ def forget(connection: sqlite3.Connection, keys: list[str]) -> int:
     """Delete sessions and every source that holds them for good: bytes are overwritten, and later syncs skip them. Returns the
     number of deleted sessions."""
     connection.execute("PRAGMA secure_delete = ON")
-    seen.delete(os.path.dirname(connection.execute("PRAGMA database_list").fetchone()[2]))
+    source_list.delete(os.path.dirname(connection.execute("PRAGMA database_list").fetchone()[2]))
     deleted = 0
     with write_transaction(connection):
         sources: set[int] = set()

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from preheat.archive import analyses
-from preheat.archive.forgotten import forgotten_digest
-from preheat.archive.known import known_source
 from preheat.archive.packing import unpack_passages
 from preheat.archive.rows import AnalysisRows, Batch, Delta, SessionRows
+from preheat.archive.source_list import forgotten_digest
+from preheat.archive.sources import known_source
 
 _SESSION_COLUMNS = (
     "key", "agent", "session", "source_id", "generation", "version", "model", "project", "branch", "parent",

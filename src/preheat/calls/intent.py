@@ -1,16 +1,48 @@
-"""What a call was meant to do, so that a later success with the same intent counts as a recovery.
+"""What a call was meant to do, so that a later success is known to be the same thing done right; and which calls are only an
+agent's bookkeeping (plans, memory, questions, calls to Preheat).
 
-Knows nothing of sessions: calls and verdicts come in their order.
+Knows no session and no agent: calls and outcomes come in their order, tools go by the words in their names.
 """
 
+import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
+from functools import lru_cache
 
 from preheat.calls.files import base_name, file_of
 from preheat.calls.shell import command_aim
 from preheat.commands import command_text
 from preheat.model.outcome import FAILURES, Outcome
-from preheat.model.session import ToolCall
+from preheat.model.session import ToolCall, ToolKind
+
+# Which calls are an agent's notes to itself
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_TELLING: tuple[frozenset[str], ...] = (
+    frozenset(["memory"]),
+    frozenset(["memories"]),
+    frozenset(["clarify"]),
+    frozenset(["ask"]),
+    frozenset(["question"]),
+    frozenset(["todo"]),
+    frozenset(["todos"]),
+    frozenset(["fact"]),
+    frozenset(["session", "search"]),
+    frozenset(["skill", "view"]),
+    frozenset(["skills", "list"]),
+    frozenset(["preheat"]),
+    frozenset(["warm", "session"]),
+)
+"""A tool whose name has all the words of one of these does not work on the task."""
+
+
+@lru_cache(4096)
+def is_bookkeeping(tool: str, kind: ToolKind) -> bool:
+    """Whether calls of a tool stay out of every rate: they cannot fail in a way that says anything about the work."""
+    if kind == "plan":
+        return True
+    words = {word.lower() for word in _WORDS.findall(tool[:200])}
+    return any(telling <= words for telling in _TELLING)
+
 
 RECOVERY_CALLS = 5
 """A success so many calls later at most is a recovery; later ones may have other reasons."""

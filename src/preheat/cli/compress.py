@@ -14,10 +14,10 @@ from preheat.cli.screen import console, hint, plain_table, print_json, print_tab
 from preheat.cli.screen import to_json as json_text
 from preheat.cli.text import format_bytes, printable
 from preheat.errors import UserError
-from preheat.model.compression import COMPRESSION_STRATEGIES
+from preheat.model.listing import COMPRESSION_STRATEGIES
 
 if TYPE_CHECKING:
-    from preheat.app.sessions.compression import Compressed
+    from preheat.app.sessions.transcripts import Compressed
 
 
 @click.command(

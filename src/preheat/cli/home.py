@@ -8,7 +8,7 @@ import sys
 from preheat.app import Preheat
 from preheat.app import open as open_home
 from preheat.cli.progress import Display
-from preheat.cli.summary import problem_lines
+from preheat.cli.sync_report import problem_lines
 from preheat.cli.text import count, printable
 from preheat.errors import UserError
 

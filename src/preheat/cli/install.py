@@ -1,21 +1,183 @@
-"""`preheat install`: puts Preheat's hooks into an agent's settings, after saying what that changes.
+"""The commands `preheat install`, `preheat uninstall` and `preheat status`: Preheat's hooks in agents' settings.
 
 Knows no agent's settings.
 """
 
 import os
 import sys
+from difflib import unified_diff
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from preheat.app.agents import hookable_agents, title_of
-from preheat.app.machine.installation import FileChange, FilePlan, StepChange, project_around
+from preheat.app.installation import (
+    AgentInstallStatus,
+    FileChange,
+    FilePlan,
+    FolderPlan,
+    InstallPlace,
+    InstallPlan,
+    InstallResult,
+    PackagePlan,
+    SelfTest,
+    StepChange,
+    StepPlan,
+    project_around,
+)
 from preheat.cli.command import ExampleCommand, json_option
 from preheat.cli.home import open_preheat
-from preheat.cli.install_ways import make_patch, show_installed
 from preheat.cli.options import AgentName
-from preheat.cli.screen import hint, print_json
-from preheat.cli.text import count, short_path
+from preheat.cli.screen import console, hint, print_json, say
+from preheat.cli.text import count, date_time, short_path
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+# What `preheat install` and `preheat uninstall` say for agents that are set up in several steps, and what a plan
+# changes.
+_MOST = 6
+
+
+def show_installed(work: InstallPlan, done: InstallResult, as_json: bool, trial: bool = False) -> None:
+    """Print what was done, or for a dry run what would be."""
+    if as_json:
+        print_json(_steps_json(work, done, trial))
+        return
+    title = work.target.title if work.target else work.agent
+    way = work.way
+    if work.is_empty:
+        print(
+            f"{title} has it already, {way.description if way else ''}: nothing {'would change' if trial else 'was changed'}."
+        )
+    else:
+        verb = "would be installed" if trial else "is installed"
+        print(f"{title}: Preheat {verb} {way.description if way else ''}.")
+    if work.why:
+        print(f"  not as a package: {work.why}")
+    for step in work.steps:
+        for line in _lines(step, done, trial):
+            print(f"  {line}")
+    if done.backup:
+        print(f"  backup: {short_path(done.backup)}")
+    _show_kept(done)
+    for note in (*(way.next_steps if way and not work.is_empty else ()), *work.notes):
+        print(note)
+    if trial:
+        _show_differences(work)
+    else:
+        hint(f"`preheat uninstall {work.agent}` removes it; `preheat status` says whether it works.")
+
+
+def show_removed(work: InstallPlan, done: InstallResult, as_json: bool, trial: bool) -> None:
+    """Print what was removed, or for a dry run what would be."""
+    if as_json:
+        print_json(_steps_json(work, done, trial))
+        return
+    for step in work.steps:
+        for line in _lines(step, done, trial):
+            print(line)
+    _show_kept(done)
+    if trial:
+        _show_differences(work)
+
+
+def _show_kept(done: InstallResult) -> None:
+    if done.kept:
+        print(
+            f"  kept, because they were changed or something else needs them: {', '.join(map(short_path, done.kept))}"
+        )
+
+
+def _lines(step: StepPlan, done: InstallResult, trial: bool) -> list[str]:
+    if step.action == "nothing":
+        return []
+    if isinstance(step, PackagePlan):
+        return [_package_line(step, done, trial)]
+    path = short_path(step.path)
+    would = "would be " if trial else ""
+    if isinstance(step, FolderPlan):
+        words = {"create": "created", "change": "updated", "delete": "deleted"}
+        return [f"{path}: {would}{words[step.action]} ({count(len(step.files or step.removed), 'file')})"]
+    loaded = "so that it is loaded" if step.installs else "without it; other changes there stay"
+    words = {
+        "restore": "as it was before, to the byte",
+        "delete": "deleted: there was none before",
+        "create": f"created, {loaded}",
+        "change": f"changed, {loaded}" if step.installs else loaded,
+    }
+    return [f"{path}: {would}{words[step.action]}"]
+
+
+def _package_line(step: PackagePlan, done: InstallResult, trial: bool) -> str:
+    adds = step.action == "add"
+    packages = step.packages if trial or not adds else done.added
+    names = [each.split("==")[0] for each in packages]
+    listed = ", ".join(names[:_MOST]) + (f" and {len(names) - _MOST} more" if len(names) > _MOST else "")
+    would = "would be " if trial else ""
+    what = (
+        f"{count(len(names), 'package')} {would}{'added' if adds else 'removed'} ({listed})"
+        if names
+        else "Preheat itself"
+    )
+    if adds and not names:
+        what = f"Preheat {would}updated to this version" if step.version_before else f"packages {would}added"
+    return f"{short_path(step.interpreter)}: {what}" + (", no other package changed" if adds else "")
+
+
+def _show_differences(work: InstallPlan) -> None:
+    for step in work.steps:
+        if isinstance(step, FilePlan) and step.action != "nothing":
+            print(make_patch(step))
+
+
+def make_patch(plan: FilePlan) -> str:
+    """What a plan changes, as a unified diff."""
+    before = (plan.before or b"").decode("utf-8", "replace").splitlines()
+    after = (plan.after or b"").decode("utf-8", "replace").splitlines()
+    name = short_path(plan.path)
+    old = name if plan.before is not None else "(no file)"
+    new = name if plan.after is not None else "(no file)"
+    return "\n".join(unified_diff(before, after, old, new, lineterm=""))
+
+
+def _steps_json(work: InstallPlan, done: InstallResult, trial: bool) -> dict[str, Any]:
+    settings = next((step for step in work.steps if isinstance(step, FilePlan)), None)
+    return {
+        "agent": work.agent,
+        "how": work.way.name if work.way else "",
+        "why": work.why,
+        "program": work.target._asdict() if work.target else None,
+        "path": settings.path if settings else "",
+        "action": "nothing" if work.is_empty else settings.action if settings else "change",
+        "events": list(settings.events) if settings else [],
+        "steps": [_step_json(step) for step in work.steps],
+        "added": list(done.added),
+        "removed": list(done.removed),
+        "kept": list(done.kept),
+        "backup": done.backup,
+        "notes": [*(work.way.next_steps if work.way else ()), *work.notes],
+        **(
+            {"difference": "\n".join(make_patch(step) for step in work.steps if isinstance(step, FilePlan))}
+            if trial
+            else {}
+        ),
+    }
+
+
+def _step_json(step: StepPlan) -> dict[str, Any]:
+    if isinstance(step, PackagePlan):
+        found = {
+            "kind": "packages",
+            "path": step.interpreter,
+            "packages": list(step.packages),
+            "from": list(step.source),
+        }
+        return {**found, "action": step.action}
+    if isinstance(step, FolderPlan):
+        return {"kind": "folder", "path": step.path, "files": [*step.files, *step.removed], "action": step.action}
+    return {"kind": "file", "path": step.path, "action": step.action}
+
 
 HOOKED = hookable_agents()
 
@@ -109,3 +271,121 @@ def _file_change_json(change: FileChange) -> dict[str, object]:
         "fires_twice": list(change.doubles),
         "notes": list(plan.notes),
     }
+
+
+# `preheat uninstall`
+_DONE = {
+    "restore": "{path} is as it was before, to the byte.",
+    "delete": "{path} was deleted: there was none before.",
+    "change": "Preheat's hooks were removed from {path}; other changes there stay.",
+}
+
+
+@click.command(
+    "uninstall",
+    cls=ExampleCommand,
+    epilog=f"""\
+  preheat uninstall {HOOKED[0]}
+  preheat uninstall {HOOKED[4]} --project
+  preheat uninstall {HOOKED[1]} --dry-run      shows what would change, and changes nothing""",
+)
+@click.argument("agent", type=AgentName(), metavar="AGENT")
+@click.option("--project", "here", is_flag=True, help="In the project around this folder, not for all.")
+@click.option("--dry-run", is_flag=True, help="Show what would change; change nothing.")
+@json_option
+def uninstall_command(agent: str, here: bool, dry_run: bool, as_json: bool) -> int:
+    """Remove Preheat from an agent's settings."""
+    installation = open_preheat().installation
+    change = installation.uninstall(agent, project_around(os.getcwd()) if here else "", dry_run)
+    if isinstance(change, StepChange):
+        show_removed(change.work, change.done, as_json, dry_run)
+    elif as_json:
+        path, action = (change.plan.path, change.plan.action) if change is not None else ("", "nothing")
+        shown = {"difference": make_patch(change.plan)} if change is not None and dry_run else {}
+        print_json({"agent": agent, "path": path, "action": action, **shown})
+    elif change is None:
+        where = "" if installation.has_steps(agent) else " in this project" if here else " in your own settings"
+        print(f"{title_of(agent)} does not call Preheat{where}; `preheat status` says what does.")
+    elif dry_run:
+        print(make_patch(change.plan))
+    else:
+        print(_DONE[change.plan.action].format(path=short_path(change.plan.path)))
+    return 0
+
+
+# `preheat status`
+@click.command(
+    "status",
+    cls=ExampleCommand,
+    epilog="""\
+  preheat status
+  preheat status --json""",
+)
+@json_option
+def status_command(as_json: bool) -> int:
+    """Say which agents call Preheat, and whether it works.
+
+    Looks at your own settings and at those of the project around this folder; changes and starts nothing.
+    """
+    found = open_preheat().installation.status(project_around(os.getcwd()))
+    if as_json:
+        print_json(found)
+        return 0
+    screen = console()
+    for each in found.agents:
+        _show_agent(screen, each)
+    installed = any(each.places for each in found.agents)
+    _show_test(screen, found.self_test, installed)
+    if installed:
+        say(screen, found.assignment)
+    return 0
+
+
+def _show_agent(screen: "Console", agent: AgentInstallStatus) -> None:
+    if not agent.places:
+        there = f"not installed; `preheat install {agent.agent}`" if agent.present else "not on this machine"
+        say(screen, f"{agent.title}: {there}", "dim")
+        return
+    say(screen, agent.title, "bold")
+    if agent.program:
+        say(screen, f"  {short_path(agent.program)}")
+    for place in agent.places:
+        _show_place(screen, agent.agent, place)
+    if agent.last_at is not None:
+        say(screen, f"  last event {date_time(agent.last_at)} ({agent.last_event})")
+    else:
+        say(screen, "  no event yet")
+    if agent.doubles:
+        say(screen, f"  ! {count(len(agent.doubles), 'file')} call Preheat in the same session:", "yellow")
+        for path in agent.doubles:
+            say(screen, f"      {short_path(path)}")
+        say(screen, f"    {agent.advice}")
+    for note in agent.notes:
+        say(screen, f"  {note}", "dim")
+
+
+def _show_place(screen: "Console", agent: str, place: InstallPlace) -> None:
+    what = count(len(place.events), "hook") if place.events else "plugin"
+    if place.how:
+        what += f" installed by `{place.how}`"
+    posts = ", posted where the agent can" if place.posts else ""
+    where = "this project" if place.scope == "project" else "all projects"
+    say(screen, f"  {where}: {what}{posts} in {short_path(place.path)}")
+    verdict = {"yes": "runs", "no": "does not run", "unknown": "may run"}[place.active]
+    reason = f": {place.reason}" if place.reason else ""
+    say(screen, f"    {verdict}{reason}", {"no": "red", "yes": "green"}.get(place.active, ""))
+    if not place.current:
+        option = " --project" if place.scope == "project" else f" --how {place.how}" if place.how else ""
+        say(screen, f"    it is not what would be installed now; `preheat install {agent}{option}` updates it")
+
+
+def _show_test(screen: "Console", tested: SelfTest, installed: bool) -> None:
+    if tested.client == "missing" and not installed:
+        say(screen, "Nothing is installed yet: `preheat install AGENT` has an agent call Preheat.")
+    elif tested.client == "works":
+        with_it = (
+            "answered by the daemon" if tested.daemon == "running" else "no daemon runs; the next session starts one"
+        )
+        say(screen, f"Self-test: the hook client works ({tested.milliseconds:.0f} ms), {with_it}.", "green")
+    else:
+        say(screen, f"Self-test: the hook client does not work: {tested.why}", "red")

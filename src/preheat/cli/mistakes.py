@@ -74,7 +74,7 @@ def mistakes_command(
         if as_json:
             print_json(one)
         else:
-            from preheat.cli.mistake_cards import show_mistake  # noqa: PLC0415 - rich takes longer than a completion
+            from preheat.cli.mistake_screen import show_mistake  # noqa: PLC0415 - rich takes longer than a completion
 
             show_mistake(one, home.archive.short_names(one.sessions))
         return 0
@@ -82,7 +82,7 @@ def mistakes_command(
     if as_json:
         print_json(replace(found, mistakes=shown))
         return 0
-    from preheat.cli.mistake_cards import SESSIONS_PER_CARD, show_mistakes  # noqa: PLC0415 - rich takes longer than a completion
+    from preheat.cli.mistake_screen import SESSIONS_PER_CARD, show_mistakes  # noqa: PLC0415 - rich takes longer than a completion
 
     evidence = [session for each in shown for session in each.sessions[:SESSIONS_PER_CARD]]
     show_mistakes(found, shown, home.archive.short_names(evidence))

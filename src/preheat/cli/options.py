@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from preheat.app.agents import agent_names, title_of
-from preheat.app.sessions.caller import resolve_session_name
+from preheat.app.agents import agent_names, resolve_session_name, title_of
 from preheat.cli.text import date_time, one_line
 from preheat.errors import UserError
 

@@ -33,7 +33,7 @@ def profile_command(session: str | None, everything: bool, html: str | None, as_
     test) or the environment (network, permissions, time limits). Rates come with 95 % intervals.
     """
     if session is None:
-        from preheat.cli.population import show_population  # noqa: PLC0415 - rich takes longer than a completion
+        from preheat.cli.population_screen import show_population  # noqa: PLC0415 - rich takes longer than a completion
 
         return show_population(make_filter(options), everything=everything, html=html, as_json=as_json)
     if html or everything or any(options.values()):
@@ -50,7 +50,7 @@ def _show_session(name: str, as_json: bool) -> int:
     if as_json:
         print_json(measured)
         return 0
-    from preheat.cli.measures import show_profile  # noqa: PLC0415 - rich takes longer than a completion
+    from preheat.cli.profile_screen import show_profile  # noqa: PLC0415 - rich takes longer than a completion
 
     short = sessions.short_names([summary.key])[summary.key]
     show_profile(console(), summary, measured)

@@ -1,20 +1,75 @@
-"""Progress bars on the error stream, for long work on a terminal only.
+"""Progress of long work on the error stream, and Ctrl-C: work stops between two steps, never inside a process pool.
 
-No thread draws them (each step redraws): a sync forks its reading processes, and forking beside threads is not safe.
+Knows nothing of the work. No thread draws the bars (each step redraws), because a sync forks its workers, and forking beside
+threads is not safe.
 """
 
+import os
+import signal
 import sys
 import time
-from types import TracebackType
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType, TracebackType
+from typing import TYPE_CHECKING, Any
 
-from preheat.cli.interrupts import Interrupts
-from preheat.cli.text import format_bytes
+from preheat.cli.exit_codes import INTERRUPTED
+from preheat.cli.text import count, format_bytes, printable
 from preheat.model.progress import Progress, ProgressUnit
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
     from rich.progress import TaskID
+
+
+# Ctrl-C during a sync
+class Interrupts:
+    """Entered around work: the first Ctrl-C stops it at the next `check` (at once unless `postponed`), the second ends the
+    process."""
+
+    def __init__(self) -> None:
+        self.postponed = False
+        self._process = os.getpid()
+        self._count = 0
+        self._before: Any = None
+
+    def __enter__(self) -> "Interrupts":
+        self._before = signal.signal(signal.SIGINT, self._interrupted)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        signal.signal(signal.SIGINT, self._before)
+
+    def _interrupted(self, number: int, frame: FrameType | None) -> None:
+        """Worker processes inherit this handler and get the terminal's signal, too; they ignore the first one."""
+        self._count += 1
+        if self._count > 1:
+            os._exit(INTERRUPTED)
+        if not self.postponed and os.getpid() == self._process:
+            raise KeyboardInterrupt
+
+    def check(self) -> None:
+        """Stop here if Ctrl-C was pressed."""
+        if self._count:
+            raise KeyboardInterrupt
+
+
+@contextmanager
+def interrupt_on_terminate() -> Iterator[None]:
+    """Entered around work: SIGTERM acts like Ctrl-C. Programs that we started have a process group of their own, and would go on
+    without us."""
+    before = signal.signal(signal.SIGTERM, _raise_interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _raise_interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
 
 _WORTH_A_BAR: dict[ProgressUnit, float] = {"bytes": 8e6, "sessions": 50, "steps": 20}
 """Less work is done before a bar could be drawn."""
@@ -113,6 +168,96 @@ class Display(Progress):
 
     def end(self) -> None:
         self._interrupts.postponed = False
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+
+
+# How a dataset is made or looked through, on the error stream.
+_AIMS = {
+    "Reading": ("session", "for the names in them"),
+    "Writing": ("session", "as trajectories"),
+    "Searching": ("file", "for names, addresses, paths and secrets"),
+}
+"""For each kind of work: what is counted, and what it is done for."""
+
+
+def warn_of_unread(sessions: int) -> None:
+    """Print how many sessions could not be searched for names."""
+    if sessions:
+        unread = f"{count(sessions, 'session')} of the archive cannot be read"
+        print(
+            f"preheat: {unread}; names that occur only there were not searched for (see `preheat doctor`)",
+            file=sys.stderr,
+        )
+
+
+class StepProgress(Progress):
+    """The steps of a dataset: a bar each on a terminal, a line each elsewhere, because a step may take a minute.
+
+    Enter it around the work, so that the cursor comes back also after an interruption.
+    """
+
+    def __init__(self) -> None:
+        self._bar: Bar | None = None
+
+    def __enter__(self) -> "StepProgress":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.end()
+
+    def begin(self, work: str, total: float, unit: ProgressUnit = "steps") -> None:
+        self._bar = Bar(work, total)
+        if not sys.stderr.isatty():
+            noun, aim = _AIMS.get(work, ("step", ""))
+            print(f"preheat: {work.lower()} {count(int(total), noun)} {aim}".rstrip(), file=sys.stderr, flush=True)
+
+    def advance(self, amount: float = 1, note: str = "") -> None:
+        if self._bar is not None:
+            self._bar.step(amount, note)
+
+    def end(self) -> None:
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+
+
+# How runs of agents' programs go on, on the error stream
+class RunProgress(Progress):
+    """Runs of agents' programs: a bar on a terminal, a line for each run elsewhere, because a run may take minutes. An
+    interruption ends a run at once.
+
+    Enter it around the work, so that the cursor comes back also after an interruption.
+    """
+
+    def __init__(self, quiet: bool) -> None:
+        self._quiet = quiet
+        self._bar: Bar | None = None
+        self._total = self._done = 0.0
+
+    def __enter__(self) -> "RunProgress":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.end()
+
+    def begin(self, work: str, total: float, unit: ProgressUnit = "steps") -> None:
+        self._total, self._done = total, 0.0
+        self._bar = Bar(work, total)
+
+    def advance(self, amount: float = 1, note: str = "") -> None:
+        self._done += amount
+        if self._bar is not None:
+            self._bar.step(amount, note)
+        if not sys.stderr.isatty() and not self._quiet:
+            print(f"{self._done:.0f}/{self._total:.0f} {printable(note)}", file=sys.stderr, flush=True)
+
+    def end(self) -> None:
         if self._bar is not None:
             self._bar.close()
             self._bar = None

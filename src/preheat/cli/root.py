@@ -1,23 +1,26 @@
-"""The command `preheat` itself: its subcommands by name, and the screen it shows when none is given."""
+"""The command `preheat` itself: its subcommands by name, the screen it shows without one, and tab completion.
+
+Knows its commands by name only, so that nothing is imported to list them.
+"""
 
 from typing import Any
 
 import click
+from click.shell_completion import get_completion_class
 
 from preheat import __version__
-from preheat.cli.command import json_option
-from preheat.cli.lazy import CommandEntry, LazyGroup
+from preheat.cli.command import CommandEntry, ExampleCommand, LazyGroup, json_option
 
 COMMANDS = {
-    "sync": CommandEntry("sync:sync_command", "Read what is new into the archive."),
-    "read": CommandEntry("read:read_command", "Look into one file without the archive."),
+    "sync": CommandEntry("archive:sync_command", "Read what is new into the archive."),
+    "read": CommandEntry("sessions:read_command", "Look into one file without the archive."),
     "sessions": CommandEntry("sessions:sessions_group", "List, show and search the sessions in the archive."),
     "profile": CommandEntry("profile:profile_command", "Say how reliable the agent was: in one session, or over many."),
     "mistakes": CommandEntry(
         "mistakes:mistakes_command", "Show the mistakes that sessions repeat, what they cost, and what fixes them."
     ),
     "learn": CommandEntry(
-        "learn:learn_command", "Learn from the sessions in the archive: what works, what does not, what fixes it."
+        "lessons:learn_command", "Learn from the sessions in the archive: what works, what does not, what fixes it."
     ),
     "lessons": CommandEntry(
         "lessons:lessons_group", "List and show what was learned, with its evidence; pin and retire it."
@@ -27,47 +30,47 @@ COMMANDS = {
         "compress:compress_command", "Turn a session into a shorter history that keeps what made it good."
     ),
     "replay": CommandEntry(
-        "replay:replay_command", "Show a session as it would be watched live: phases, signals, advisories."
+        "live:replay_command", "Show a session as it would be watched live: phases, signals, advisories."
     ),
-    "why": CommandEntry("why:why_command", "Show how the value of every signal of a session is computed."),
+    "why": CommandEntry("live:why_command", "Show how the value of every signal of a session is computed."),
     "scorecard": CommandEntry(
         "scorecard:scorecard_command", "Score a session: safety, efficiency, focus, UX, and their mean."
     ),
-    "compare": CommandEntry("compare:compare_command", "Compare two sessions, or two sets of sessions."),
+    "compare": CommandEntry("comparison:compare_command", "Compare two sessions, or two sets of sessions."),
     "compress-check": CommandEntry(
-        "compress_check:compress_check_command", "Say whether agents work as well after a compaction as before."
+        "comparison:compress_check_command", "Say whether agents work as well after a compaction as before."
     ),
-    "export": CommandEntry("export:export_command", "Write sessions as ATIF, JSONL, chat messages or raw bytes."),
+    "export": CommandEntry("sessions:export_command", "Write sessions as ATIF, JSONL, chat messages or raw bytes."),
     "dataset": CommandEntry(
         "dataset:dataset_group", "Publish what sessions show, without anything that identifies people or projects."
     ),
     "install": CommandEntry("install:install_command", "Have an agent call Preheat while it works."),
-    "uninstall": CommandEntry("uninstall:uninstall_command", "Remove Preheat from an agent's settings."),
-    "status": CommandEntry("status:status_command", "Say which agents call Preheat, and whether it works."),
+    "uninstall": CommandEntry("install:uninstall_command", "Remove Preheat from an agent's settings."),
+    "status": CommandEntry("install:status_command", "Say which agents call Preheat, and whether it works."),
     "serve": CommandEntry(
-        "serve:serve_command", "Start, stop or show the daemon, the process that the agents' hooks talk to."
+        "daemon:serve_command", "Start, stop or show the daemon, the process that the agents' hooks talk to."
     ),
     "watch": CommandEntry(
-        "watch:watch_command", "Watch running sessions: phase, trust, focus, debt, and the last advisory."
+        "live:watch_command", "Watch running sessions: phase, trust, focus, debt, and the last advisory."
     ),
     "experiment": CommandEntry("experiment:experiment_group", "Find out by random assignment whether Preheat helps."),
     "lab": CommandEntry(
         "lab:lab_group",
         "Compare arms on tasks of your own: does starting warm help, how much of it, and in which form?",
     ),
-    "rate": CommandEntry("rate:rate_command", "Rate a session as good or bad."),
+    "rate": CommandEntry("ledger:rate_command", "Rate a session as good or bad."),
     "ledger": CommandEntry(
         "ledger:ledger_command", "Show every finished experiment and its result, null results included."
     ),
-    "output": CommandEntry("output:output_command", "Print the whole of an output that was shortened for an agent."),
+    "output": CommandEntry("daemon:output_command", "Print the whole of an output that was shortened for an agent."),
     "tool": CommandEntry("tool:tool_command", "Run a tool as a model would, or list them: JSON in, JSON out."),
     "mcp": CommandEntry("mcp:mcp_command", "Serve what Preheat knows to any agent that speaks MCP."),
     "doctor": CommandEntry(
         "doctor:doctor_command", "Check the agents' folders and the archive, and say what is wrong."
     ),
-    "forget": CommandEntry("forget:forget_command", "Delete sessions from the archive for good."),
+    "forget": CommandEntry("archive:forget_command", "Delete sessions from the archive for good."),
     "demo": CommandEntry("demo:demo_command", "See Preheat at work on sample sessions."),
-    "completion": CommandEntry("completion:completion_command", "Print the tab completion for your shell."),
+    "completion": CommandEntry("root:completion_command", "Print the tab completion for your shell."),
 }
 
 
@@ -99,7 +102,41 @@ def root(context: click.Context, as_json: bool) -> Any:
     tool call, learns what works and what goes wrong in each project, and gives the right part of it to a new session.
     """
     if context.invoked_subcommand is None:
-        from preheat.cli.overview import show_overview  # noqa: PLC0415 - loads rich
+        from preheat.cli.doctor import show_overview  # noqa: PLC0415 - loads rich
 
         return show_overview(as_json)
     return None
+
+
+# `preheat completion`
+_INSTALL = {
+    "bash": '# To keep it, add this line to ~/.bashrc:\n#   eval "$(preheat completion bash)"',
+    "zsh": '# To keep it, add this line to ~/.zshrc, after compinit:\n#   eval "$(preheat completion zsh)"',
+    "fish": "# To keep it:\n#   preheat completion fish > ~/.config/fish/completions/preheat.fish",
+}
+
+
+@click.command(
+    "completion",
+    cls=ExampleCommand,
+    epilog="""\
+  eval "$(preheat completion bash)"                   try it in this shell
+  preheat completion fish > ~/.config/fish/completions/preheat.fish""",
+)
+@click.argument("shell", type=click.Choice(list(_INSTALL)))
+@json_option
+def completion_command(shell: str, as_json: bool) -> None:
+    """Print the tab completion for your shell.
+
+    Completes commands, options, agents' names and the ids of sessions.
+    """
+    completion = get_completion_class(shell)
+    if completion is None:
+        raise click.UsageError(f"no completion for `{shell}`")
+    script = f"{_INSTALL[shell]}\n{completion(root, {}, 'preheat', '_PREHEAT_COMPLETE').source()}"
+    if as_json:
+        from preheat.cli.screen import print_json  # noqa: PLC0415 - every shell that starts runs this command, and not for JSON
+
+        print_json({"shell": shell, "script": script})
+    else:
+        click.echo(script)

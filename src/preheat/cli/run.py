@@ -4,7 +4,7 @@ import os
 
 import click
 
-from preheat.cli.guard import INTERRUPTED, NOT_DONE, print_failure, run_guarded
+from preheat.cli.exit_codes import INTERRUPTED, NOT_DONE, print_failure, run_guarded
 from preheat.cli.root import root
 
 COMPLETE = "_PREHEAT_COMPLETE"

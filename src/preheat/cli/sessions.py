@@ -1,21 +1,25 @@
-"""`preheat sessions`: list, show and search what is in the archive.
+"""The commands `preheat sessions`, `preheat read` and `preheat export`: list, show, search and write sessions.
 
-The questions are answered by `preheat.app.sessions.archive`.
+Knows no agent's format, and nothing of how the archive is searched.
 """
 
 import sys
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from preheat.cli.command import ExampleCommand, ExampleGroup, json_option
-from preheat.cli.home import open_archive, open_archive_for_list
-from preheat.cli.options import SessionName, filter_options, make_filter
+from preheat.cli.home import open_archive, open_archive_for_list, open_preheat
+from preheat.cli.options import AgentName, SessionName, filter_options, make_filter
+from preheat.cli.progress import Display
 from preheat.cli.screen import console, hint, print_json, say
-from preheat.cli.text import count, short_path
+from preheat.cli.sync_report import MOST_PROBLEMS, limit_lines
+from preheat.cli.text import count, format_bytes, printable, short_path
+from preheat.model.listing import EXPORT_SUFFIXES, ExportForm, ExportResult
 
 if TYPE_CHECKING:
-    from preheat.model.transcript import Transcript
+    from preheat.model.listing import Transcript
 
 _LIMIT = 20
 
@@ -57,7 +61,7 @@ def list_command(limit: int, everything: bool, as_json: bool, **options: Any) ->
     if not found:
         hint("No session matches. Use fewer filters, or run `preheat sync` first.")
         return 0
-    from preheat.cli.listing import show_sessions  # noqa: PLC0415 - rich takes longer than a completion
+    from preheat.cli.session_screen import show_sessions  # noqa: PLC0415 - rich takes longer than a completion
 
     total, names = sessions.count(filters), sessions.short_names(each.key for each in found)
     show_sessions(found, names)
@@ -93,8 +97,11 @@ def show_command(session: str, calls: bool, full: bool, raw: bool, as_json: bool
     if as_json:
         print_json(transcript_json(found))
         return 0
-    from preheat.cli.listing import show_children  # noqa: PLC0415 - rich takes longer than a completion
-    from preheat.cli.transcript import Folding, show_transcript  # noqa: PLC0415 - rich, too
+    from preheat.cli.session_screen import (  # noqa: PLC0415 - rich, too
+        Folding,
+        show_children,
+        show_transcript,
+    )
 
     key = f"{found.session.agent}:{found.session.id}"
     screen = console()
@@ -148,10 +155,147 @@ def search_command(words: tuple[str, ...], kinds: tuple[str, ...], limit: int, a
         beginning = text.split()[0].strip('"*')
         hint(f"Nothing found for `{text}`. Fewer words, or a beginning such as `{beginning}*`, find more.")
         return 0
-    from preheat.cli.listing import show_hits  # noqa: PLC0415 - rich takes longer than a completion
+    from preheat.cli.session_screen import show_hits  # noqa: PLC0415 - rich takes longer than a completion
 
     names = sessions.short_names(hit.session.key for hit in hits)
     show_hits(hits, names, sessions.search_terms(text))
     if len(hits) == limit:
         hint(f"The best {limit}; `--limit` gives more.")
     return 0
+
+
+# `preheat read`
+MOST_SESSIONS = 10
+
+
+@click.command(
+    "read",
+    cls=ExampleCommand,
+    epilog="""\
+  preheat read 0f3c1a2b.jsonl                    its agent and what is in it
+  preheat read rollout.jsonl --transcript        the conversation itself
+  preheat read state.db --json | jq '.[].id'     everything, for programs
+
+The file is shown as it is: secrets are removed only when a session is stored in the archive.""",
+)
+@click.argument("file", type=click.Path())
+@click.option(
+    "--agent",
+    type=AgentName(),
+    metavar="NAME",
+    help="Read it as this agent's file.  [default: by its content]",
+)
+@click.option("--transcript", is_flag=True, help="Show the conversation like `preheat sessions show`.")
+@click.option(
+    "--full", is_flag=True, help="Leave nothing out: every session, every problem, every call and its output."
+)
+@json_option
+def read_command(file: str, agent: str | None, transcript: bool, full: bool, as_json: bool) -> int:
+    """Look into one file without the archive.
+
+    Says which agent wrote it, what is in it, and which lines cannot be read (then the exit code is 1).
+    """
+    sessions = open_preheat().read_file(file, agent)
+    problems = [str(problem) for session in sessions for problem in session.problems]
+    if not sessions:
+        problems.append(f"{file}: no session in it")
+    if as_json:
+        print_json(sessions)
+    else:
+        from preheat.cli.session_screen import (  # noqa: PLC0415 - rich takes longer than a completion
+            Folding,
+            heading_lines,
+            show_transcript,
+        )
+
+        screen = console()
+        shown = sessions if full or len(sessions) <= MOST_SESSIONS else sessions[:MOST_SESSIONS]
+        for session in shown:
+            found = open_preheat().judge(session)
+            if transcript:
+                show_transcript(screen, found, Folding(calls=full, reasoning=full, cap=None if full else 2000))
+            else:
+                for line, style in heading_lines(found):
+                    say(screen, line, style)
+                kinds = Counter(type(event).__struct_config__.tag for event in session.events)
+                events = ", ".join(f"{kind} {number:,}" for kind, number in kinds.most_common())
+                say(screen, f"  events: {events or 'none'}")
+            say(screen)
+        if len(shown) < len(sessions):
+            say(screen, f"and {count(len(sessions) - len(shown), 'more session')}; `--full` shows them all")
+    lines = problems if full or len(problems) <= MOST_PROBLEMS else limit_lines(problems)[:-1]
+    for line in lines:
+        print(line, file=sys.stderr)
+    if len(problems) > len(lines):
+        print(f"and {len(problems) - len(lines):,} more; `--full` lists them", file=sys.stderr)
+    return 1 if problems else 0
+
+
+# `preheat export`
+@click.command(
+    "export",
+    cls=ExampleCommand,
+    epilog="""\
+  preheat export latest                                 canonical events as JSON lines, to the screen
+  preheat export 0f3c1a2b --format atif -o run.json     a trajectory for Harbor and its tools
+  preheat export --all --project . --format atif -o trajectories/
+  preheat export 0f3c1a2b --format openai -o chat.json  messages that a chat interface takes
+  preheat export 0f3c1a2b --format raw -o copy.jsonl    the agent's own bytes (secrets removed)""",
+)
+@click.argument("session", type=SessionName(), required=False)
+@click.option(
+    "--format", "form", type=click.Choice(list(EXPORT_SUFFIXES)), default="jsonl", show_default=True,
+    help="ATIF v1.7, one canonical event per line, OpenAI chat messages, or the stored bytes.",
+)  # fmt: skip
+@click.option("-o", "--output", metavar="FILE|FOLDER", help="Write there instead of to the screen.")
+@click.option(
+    "--all", "everything", is_flag=True, help="Every session that matches the filters, into the folder given by -o."
+)
+@click.option("--force", is_flag=True, help="Overwrite existing files.")
+@filter_options
+@json_option
+def export_command(
+    session: str | None,
+    form: ExportForm,
+    output: str | None,
+    everything: bool,
+    force: bool,
+    as_json: bool,
+    **options: Any,
+) -> int:
+    """Write sessions as ATIF, JSONL, chat messages or raw bytes.
+
+    One SESSION (an id, the beginning of one, or `latest`), or with --all a folder full of them.
+    """
+    filters = make_filter(options)
+    if everything == (session is not None):
+        raise click.UsageError("name one session, or give --all with a folder")
+    if session is None and not output:
+        raise click.UsageError("--all needs a folder: -o FOLDER")
+    exports = open_archive().exports
+    if session is None:
+        with Display() as progress:
+            done = exports.save_all(filters, form, str(output), force, progress)
+        _report(done, as_json, str(output))
+        return 1 if done.left_out else 0
+    if output is None or output == "-":
+        sys.stdout.flush()
+        exports.write(session, form, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+    else:
+        _report(ExportResult([exports.save(session, form, output, force)], []), as_json)
+    return 0
+
+
+def _report(done: ExportResult, as_json: bool, folder: str = "") -> None:
+    if as_json:
+        print_json({"files": [file._asdict() for file in done.files], "left_out": done.left_out})
+    elif folder:
+        total = sum(file.bytes for file in done.files)
+        print(f"Wrote {count(len(done.files), 'session')} to `{printable(folder)}` ({format_bytes(total)}).")
+    else:
+        print(f"Wrote `{printable(done.files[0].path)}` ({format_bytes(done.files[0].bytes)}).")
+    for line in done.left_out[:MOST_PROBLEMS]:
+        print(printable(line), file=sys.stderr)
+    if len(done.left_out) > MOST_PROBLEMS:
+        print(f"and {len(done.left_out) - MOST_PROBLEMS:,} more left out", file=sys.stderr)

@@ -13,7 +13,7 @@ import msgspec
 from click.shell_completion import CompletionItem
 
 from preheat.cli.command import ExampleCommand, json_option
-from preheat.cli.guard import DONE_WITH_PROBLEMS
+from preheat.cli.exit_codes import DONE_WITH_PROBLEMS
 from preheat.cli.text import columns
 from preheat.errors import UserError
 from preheat.settings import data_folder

@@ -3,39 +3,39 @@ fast, and loads nothing of the others."""
 
 import click
 
-from preheat.cli.lazy import CommandEntry, LazyGroup
+from preheat.cli.command import CommandEntry, LazyGroup
 
 COMMANDS = {
     "start": CommandEntry("warm_start:start_command", "Print what a new session should know, for a task."),
-    "load": CommandEntry("warm_load:load_command", "Have new sessions of a project start with a template."),
-    "test": CommandEntry("warm_test:test_command", "Show the exact messages that a template gives for a task."),
-    "extract": CommandEntry("warm_extract:extract_command", "Make a template from one session."),
+    "load": CommandEntry("warm_templates:load_command", "Have new sessions of a project start with a template."),
+    "test": CommandEntry("warm_start:test_command", "Show the exact messages that a template gives for a task."),
+    "extract": CommandEntry("warm_build:extract_command", "Make a template from one session."),
     "build": CommandEntry("warm_build:build_command", "Make a template from many sessions."),
-    "auto": CommandEntry("warm_auto:auto_command", "Make a template for each project from its best sessions."),
+    "auto": CommandEntry("warm_build:auto_command", "Make a template for each project from its best sessions."),
     "train": CommandEntry(
-        "warm_train:train_command", "Run a suite of tasks with a real agent, and keep what it learned."
+        "warm_build:train_command", "Run a suite of tasks with a real agent, and keep what it learned."
     ),
-    "list": CommandEntry("warm_list:list_command", "List the templates."),
-    "show": CommandEntry("warm_show:show_command", "Show the lessons of a template, and their evidence."),
-    "diff": CommandEntry("warm_diff:diff_command", "Show what changed from one version to another."),
-    "history": CommandEntry("warm_history:history_command", "List the versions of a template."),
-    "rollback": CommandEntry("warm_rollback:rollback_command", "Go back to an earlier version."),
-    "delete": CommandEntry("warm_delete:delete_command", "Delete a template; `restore` brings it back."),
-    "restore": CommandEntry("warm_restore:restore_command", "Bring a deleted template back."),
-    "export": CommandEntry("warm_export:export_command", "Write a template as one file to share."),
-    "import": CommandEntry("warm_import:import_command", "Import a template from a file; it waits for a review."),
-    "review": CommandEntry("warm_review:review_command", "Review an imported template, and accept or reject it."),
-    "schema": CommandEntry("warm_schema:schema_command", "Print the JSON schema of template files."),
+    "list": CommandEntry("warm_templates:list_command", "List the templates."),
+    "show": CommandEntry("warm_templates:show_command", "Show the lessons of a template, and their evidence."),
+    "diff": CommandEntry("warm_templates:diff_command", "Show what changed from one version to another."),
+    "history": CommandEntry("warm_templates:history_command", "List the versions of a template."),
+    "rollback": CommandEntry("warm_templates:rollback_command", "Go back to an earlier version."),
+    "delete": CommandEntry("warm_templates:delete_command", "Delete a template; `restore` brings it back."),
+    "restore": CommandEntry("warm_templates:restore_command", "Bring a deleted template back."),
+    "export": CommandEntry("warm_share:export_command", "Write a template as one file to share."),
+    "import": CommandEntry("warm_share:import_command", "Import a template from a file; it waits for a review."),
+    "review": CommandEntry("warm_share:review_command", "Review an imported template, and accept or reject it."),
+    "schema": CommandEntry("warm_share:schema_command", "Print the JSON schema of template files."),
     "analyze": CommandEntry(
         "profile:profile_command",
         "Say how reliable the agent was: in one session, or over many.",
         same_as="preheat profile",
     ),
     "compare": CommandEntry(
-        "compare:compare_command", "Compare two sessions, or two sets of sessions.", same_as="preheat compare"
+        "comparison:compare_command", "Compare two sessions, or two sets of sessions.", same_as="preheat compare"
     ),
     "compress-check": CommandEntry(
-        "compress_check:compress_check_command",
+        "comparison:compress_check_command",
         "Say whether agents work as well after a compaction as before.",
         same_as="preheat compress-check",
     ),

@@ -7,8 +7,7 @@
 """
 
 from preheat.commands.benign import benign_answer
-from preheat.commands.inputs import command_text
-from preheat.commands.understand import is_trivial, understand
+from preheat.commands.understand import command_text, is_trivial, understand
 from preheat.commands.values import CHECKS, Command, Purpose, Understanding
 
 __all__ = ["CHECKS", "Command", "Purpose", "Understanding", "benign_answer", "command_text", "is_trivial", "understand"]

@@ -6,7 +6,7 @@ not become a habit. Knows text only; a quoted command counts like one that is ru
 
 import re
 
-from preheat.memory import cache_short_texts
+from preheat.text_cache import cache_short_texts
 
 _START = r"(?:^|[\s;&|(`'\"])(?:sudo\s+)?"
 _FETCH = r"\b(?:curl|wget|fetch|iwr|irm|invoke-webrequest|invoke-restmethod)\b"

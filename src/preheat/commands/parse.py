@@ -7,11 +7,9 @@ from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from preheat.commands.heredocs import Heredoc, with_heredocs, without_heredocs
 from preheat.commands.plain import parse_plain
-from preheat.commands.quoting import unquote
-from preheat.commands.redirections import heredoc_at, writes_file
-from preheat.commands.script import Compound, Item, Script, Simple, Token, group_tokens
+from preheat.commands.syntax import Heredoc, heredoc_at, unquote, with_heredocs, without_heredocs, writes_file
+from preheat.commands.values import Compound, Item, Script, Simple, Token, group_tokens
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser

@@ -9,10 +9,8 @@ import re
 import sys
 from functools import lru_cache
 
-from preheat.commands.heredocs import PLACE, Heredoc, with_heredocs
-from preheat.commands.quoting import unquote
-from preheat.commands.redirections import heredoc_at, writes_file
-from preheat.commands.script import Script, Simple, Token, group_tokens
+from preheat.commands.syntax import PLACE, Heredoc, heredoc_at, unquote, with_heredocs, writes_file
+from preheat.commands.values import Script, Simple, Token, group_tokens
 
 LONGEST = 4096
 """Characters; what is longer is rarely plain."""

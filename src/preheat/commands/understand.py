@@ -1,17 +1,103 @@
-"""A whole shell text: its commands, the main one, and whose exit code can be seen. Knows no program by itself."""
+"""A shell text of a call: its commands, the main one, and whose exit code can be seen. Knows no program by itself."""
 
+import shlex
+from collections.abc import Mapping
 from functools import lru_cache
 from itertools import pairwise
+from typing import Any
 
-from preheat.commands.families import FAMILIES
+import msgspec
+
 from preheat.commands.parse import parse
 from preheat.commands.plain import words_only
-from preheat.commands.programs import FILTERS, TRIVIAL
-from preheat.commands.script import Compound, Item, Pipeline, Script, Simple, Statement
-from preheat.commands.single import read_single
-from preheat.commands.values import CHECKS, Command, Purpose, Understanding
-from preheat.commands.words import name_set, operands
-from preheat.commands.wrappers import SHELLS
+from preheat.commands.programs import FAMILIES, FILTERS, TRIVIAL
+from preheat.commands.purposes import purpose_of
+from preheat.commands.values import (
+    CHECKS,
+    Command,
+    Compound,
+    Item,
+    Pipeline,
+    Purpose,
+    Script,
+    Simple,
+    Statement,
+    Understanding,
+)
+from preheat.commands.words import base_name, name_set, operands
+from preheat.commands.wrappers import SCRIPTED, SHELLS, script_of, unwrap
+
+# Finds the shell text in the arguments of a call.
+_NAMES = (
+    "command", "cmd", "commands", "script", "shell_command", "bash_command", "command_line", "commandLine", "CommandLine",
+    "keystrokes", "code", "text",
+)  # fmt: skip
+_HOLDERS = ("action", "args", "arguments", "input", "parameters")
+
+
+def command_text(arguments: Mapping[str, Any]) -> str:
+    """The shell text of a call; empty where there is none (a call that reads from or writes to a running command)."""
+    usual = arguments.get("command")
+    if usual and type(usual) is str:
+        return usual
+    for name in _NAMES:
+        text = _text(name, arguments.get(name))
+        if text:
+            return text
+    for name in _HOLDERS:
+        inside = arguments.get(name)
+        if isinstance(inside, str) and name == "input":
+            return inside
+        if isinstance(inside, Mapping):
+            text = next((text for key in _NAMES if (text := _text(key, inside.get(key)))), "")
+            if text:
+                return text
+    return ""
+
+
+def _text(name: str, value: object) -> str:
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, list | tuple) or not value:
+        return ""
+    if name == "commands":  # several texts, one after the other
+        return "\n".join(filter(None, (_text("command", each) for each in value)))
+    if not all(isinstance(word, str) for word in value):
+        return ""
+    words = tuple(value)
+    script = script_of(words)
+    if script is not None:
+        return script
+    return words[0] if len(words) == 1 else shlex.join(words)
+
+
+# One simple command by its words
+_FEW, _SHORT = 3, 100
+"""Words, and characters, of a command that is remembered: `cd app` and `tail -5` come again, a long one hardly does."""
+
+
+class SingleCommand(msgspec.Struct, frozen=True, gc=False):
+    command: Command
+    script: str | None
+    """What a shell is started with: `bash -c SCRIPT`."""
+
+
+def read_single(words: tuple[str, ...], writes: bool) -> SingleCommand:
+    """The command that some words are. `writes`: its output goes into a file."""
+    if len(words) <= _FEW and len("".join(words)) <= _SHORT:
+        return _remembered_single(words, writes)
+    return _single(words, writes)
+
+
+def _single(words: tuple[str, ...], writes: bool) -> SingleCommand:
+    words, wrappers = unwrap(words)
+    program = base_name(words[0])
+    purpose = purpose_of(words, writes, wrappers[-1] if wrappers else "", program)
+    return SingleCommand(Command(program, words, purpose, wrappers), script_of(words) if program in SCRIPTED else None)
+
+
+_remembered_single = lru_cache(maxsize=1024)(_single)
+
 
 _CACHED = 4096
 """Characters of the longest text that is remembered, so that the cache stays small."""

@@ -7,13 +7,9 @@ model and counts tokens.
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from preheat.compress.headtail import HEADTAIL
-from preheat.compress.markers import MARKERS
-from preheat.compress.mask import MASK
-from preheat.compress.measure import count_kept, find_markers
-from preheat.compress.none import NONE
-from preheat.compress.values import Compressed, KeptCount, MarkerKind, Strategy
-from preheat.compress.view import View, make_view, remaining_results
+from preheat.compress.proficiency import count_kept, find_markers
+from preheat.compress.strategies import HEADTAIL, MARKERS, MASK, NONE
+from preheat.compress.view import Compressed, KeptCount, MarkerKind, Strategy, View, make_view, remaining_results
 from preheat.model.profile import CallRecord
 from preheat.model.session import Session
 

@@ -1,13 +1,16 @@
-"""A session as strategies see it: its valid events, and every finished call with its result and record. Knows no strategy."""
+"""A session as strategies see it (events, finished calls with their outcomes), what a strategy is, and what compressing gives.
+
+Knows no strategy.
+"""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
 from preheat.amounts import format_count
-from preheat.calls.form import command_form
+from preheat.calls.shell import command_form
 from preheat.commands import CHECKS, command_text, understand
 from preheat.model.outcome import FAILURES
 from preheat.model.profile import CallRecord
@@ -138,3 +141,62 @@ def describe_calls(calls: Iterable[ToolCall]) -> str:
     return (
         f"{format_count(sum(kinds.values()), 'call')} ({', '.join(f'{number:,} {kind}' for kind, number in ordered)})"
     )
+
+
+# What a strategy is, and what compressing a session gives.
+MarkerKind: TypeAlias = Literal["forms", "repairs", "instructions", "files", "checks", "references"]
+"""The kinds of proficiency markers; `measure` describes each and when it is kept."""
+MARKER_KINDS: tuple[MarkerKind, ...] = ("forms", "repairs", "instructions", "files", "checks", "references")
+
+
+class Strategy(NamedTuple):
+    """One way to make a session shorter."""
+
+    name: str
+    keep: int
+    """The default for how much of the end is kept unchanged."""
+    measure: str
+    """What `keep` counts; empty where it has no meaning."""
+    summary: str
+    """What it does, in a line."""
+    shorten: Callable[[View, int], Session]
+
+
+class KeptCount(msgspec.Struct, frozen=True, gc=False):
+    """How many markers of one kind there were, and how many are left."""
+
+    kept: int
+    total: int
+
+    @property
+    def share(self) -> float | None:
+        return self.kept / self.total if self.total else None
+
+
+class Compressed(msgspec.Struct, frozen=True, kw_only=True):
+    """A shorter history, and what it cost."""
+
+    strategy: str
+    keep: int
+    session: Session
+    """What is left of the session."""
+    messages: list[dict[str, Any]]
+    """The shorter session, rendered."""
+    before: int
+    """Estimated tokens of the whole session."""
+    after: int
+    messages_before: int
+    calls: tuple[int, ...]
+    """The `CallRecord.seq` of the calls that are left with their results."""
+    markers: dict[MarkerKind, KeptCount]
+
+    @property
+    def ratio(self) -> float | None:
+        """The share of the tokens that is left."""
+        return self.after / self.before if self.before else None
+
+    @property
+    def all_markers(self) -> KeptCount:
+        """The counts of all kinds together."""
+        found = self.markers.values()
+        return KeptCount(sum(each.kept for each in found), sum(each.total for each in found))

@@ -1,17 +1,21 @@
-"""The journal of running sessions: an entry is on disk before its hook is answered. Append-only, bounded.
+"""Events on disk: the journal of running sessions, and the spool of events that wait for a daemon.
 
-Written without waiting for the disk: it survives the death of the process, not of the machine, after which the transcripts still
-have everything. A damaged line is skipped. Knows nothing of what an entry means.
+The journal is append-only and bounded; an entry is in it before its hook is answered. It is written without waiting for the disk:
+it survives the death of the process, not of the machine, after which the transcripts still have everything. A damaged line is
+skipped. A spooled event is a file: the first line is `AGENT TIME`, the rest the payload. Knows nothing of what an entry means.
 """
 
 import os
+import time
 from collections.abc import Iterator
+from contextlib import suppress
+from typing import NamedTuple
 
 import msgspec
 
 from preheat.errors import PreheatError
 from preheat.files import write_atomically
-from preheat.model.journal import JournalEntry
+from preheat.model.live import JournalEntry
 
 SEGMENT = 4_000_000
 """Bytes of one file: at most so much is folded again after a crash."""
@@ -150,3 +154,81 @@ def _read_flushed(folder: str) -> int:
             return int(stream.read())
     except (OSError, ValueError):
         return 0
+
+
+# The spool
+MOST_FILES = 500
+LARGEST = 8_000_000
+
+
+class SpooledEvent(NamedTuple):
+    """One event of the spool."""
+
+    agent: str
+    at: float
+    payload: bytes
+
+
+class Spool:
+    """The folder of spooled events."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self.lost = 0
+        """Events that were given up: unreadable, or a daemon died while handling them."""
+        for name in self._names(".trying"):
+            self._remove(name)
+            self.lost += 1
+        for name in self._names(".new"):
+            if _age(os.path.join(folder, name)) > 60:
+                self._remove(name)
+
+    def put(self, agent: str, at: float, payload: bytes) -> bool:
+        """Store an event for later; False if that was not possible."""
+        if len(payload) > LARGEST or len(self._names(".event")) >= MOST_FILES:
+            return False
+        path = os.path.join(self._folder, f"{time.time_ns():020}-{os.getpid()}.event")
+        try:
+            write_atomically(path, f"{agent} {at!r}\n".encode() + payload)
+        except OSError:
+            return False
+        return True
+
+    def waiting(self) -> list[str]:
+        """The names of the spooled events, oldest first."""
+        return self._names(".event")
+
+    def take(self, name: str) -> SpooledEvent | None:
+        """An event by its name. Unless `done` follows it is given up, so that it cannot kill every new daemon."""
+        path = os.path.join(self._folder, name)
+        try:
+            os.rename(path, f"{path}.trying")
+            with open(f"{path}.trying", "rb") as stream:
+                head, _, payload = stream.read(LARGEST + 1000).partition(b"\n")
+            agent, at = head.decode("ascii").split(" ")
+            return SpooledEvent(agent, float(at), payload)
+        except (OSError, ValueError):
+            self.lost += 1
+            self.remove(name)
+            return None
+
+    def remove(self, name: str) -> None:
+        """Remove an event that was taken."""
+        self._remove(f"{name}.trying")
+
+    def _names(self, end: str) -> list[str]:
+        try:
+            return sorted(name for name in os.listdir(self._folder) if name.endswith(end))
+        except OSError:
+            return []
+
+    def _remove(self, name: str) -> None:
+        with suppress(OSError):  # another process removed it
+            os.unlink(os.path.join(self._folder, name))
+
+
+def _age(path: str) -> float:
+    try:
+        return abs(time.time() - os.stat(path).st_mtime)
+    except OSError:
+        return 0.0

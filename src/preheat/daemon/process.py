@@ -14,11 +14,10 @@ from contextlib import suppress
 from typing import IO, TypeAlias
 
 import preheat
+from preheat.app.daemon import SOCKET, Daemon
 from preheat.app.live.hooks import Hooks
 from preheat.app.live.settings import SETTINGS
-from preheat.app.machine.daemon import SOCKET, Daemon
-from preheat.daemon.budget import TimeLimit
-from preheat.daemon.engine import Engine
+from preheat.daemon.engine import Engine, TimeLimit
 from preheat.daemon.server import ListeningSockets, Server, Timeouts
 
 HANDOVER_VARIABLE = "PREHEAT_HANDED"

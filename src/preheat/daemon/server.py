@@ -15,13 +15,12 @@ from typing import IO, Any, NamedTuple
 import msgspec
 
 from preheat import __version__
+from preheat.app.daemon import LAST_SEEN_FILE, Address
 from preheat.app.live.hooks import HandedContext, Hooks
 from preheat.app.live.running import RunningSession
-from preheat.app.machine.daemon import LAST_SEEN_FILE, Address
-from preheat.daemon.budget import Overrun
-from preheat.daemon.engine import RETRY_SECONDS, Engine
+from preheat.daemon.engine import RETRY_SECONDS, Engine, Overrun
 from preheat.daemon.idle import IdleWork
-from preheat.daemon.spool import Spool
+from preheat.daemon.journal import Spool
 from preheat.daemon.tail import TranscriptTails
 from preheat.daemon.wire import HttpConnection, Reply, SocketConnection
 from preheat.files import write_atomically

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 
 from preheat.app.live.running import RunningSession, encode_session, load_session, session_file, session_files
 from preheat.files import write_atomically
-from preheat.model.journal import JournalEntry
+from preheat.model.live import JournalEntry
 
 MOST = 256
 """Sessions in memory."""

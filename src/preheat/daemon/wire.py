@@ -14,8 +14,8 @@ from typing import Protocol
 
 import h11
 
-from preheat.app.machine.daemon import STATUS
-from preheat.daemon.spool import LARGEST
+from preheat.app.daemon import STATUS
+from preheat.daemon.journal import LARGEST
 
 MOST = 50_000_000
 """Most bytes of a payload that are received; one over `LARGEST` is dropped."""

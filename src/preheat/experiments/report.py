@@ -21,14 +21,11 @@ from preheat.model.experiment import (
     Observation,
 )
 from preheat.model.experiment_report import AssignmentEpoch, ExperimentReport
-from preheat.statistics.adjust import adjust_difference
-from preheat.statistics.conclude import Conclusion, Guardrail, conclude
-from preheat.statistics.fisher import fisher
-from preheat.statistics.multiplicity import holm
-from preheat.statistics.ratio import RISK, estimate_difference
-from preheat.statistics.sequence import HORIZON, add_always_valid_interval
-from preheat.statistics.spread import p_value, student_quantile
-from preheat.statistics.srm import SampleRatios, check_sample_ratio
+from preheat.statistics.arms import p_value, student_quantile
+from preheat.statistics.effect import HORIZON, RISK, add_always_valid_interval, adjust_difference, estimate_difference
+from preheat.statistics.sample_ratio import SampleRatios, check_sample_ratio
+from preheat.statistics.shares import fisher, holm
+from preheat.statistics.verdict import Conclusion, Guardrail, conclude
 
 _OTHER_ARMS = ("cold", "placebo", "note")
 _UNEVEN = 0.01
@@ -242,7 +239,8 @@ def _unmeasured(found: Trial, drawn: Counter[str]) -> Iterable[str]:
         )
     if found.unrecorded:
         yield (
-            f"of {format_count(found.unrecorded, 'session')} no assignment is known (no daemon ran, hooks were off, or assignments were"
+            f"of {format_count(found.unrecorded, 'session')} no assignment is known (no daemon ran, hooks were "
+            "off, or assignments were"
             f" lost); {'it counts' if found.unrecorded == 1 else 'they count'} nowhere"
         )
 

@@ -10,10 +10,9 @@ from typing import NamedTuple
 
 from preheat.agents import AGENTS, places_of
 from preheat.agents.places import SourceFile, storable_path
-from preheat.archive.forgotten import forgotten_digest
-from preheat.archive.known import known_files, known_source
 from preheat.archive.rows import KnownSource
-from preheat.archive.seen import forgotten_entry, list_entry
+from preheat.archive.source_list import forgotten_digest, forgotten_entry, list_entry
+from preheat.archive.sources import known_files, known_source
 from preheat.errors import UserError
 
 

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import re2
 
-from preheat.ingest.assigned import NamedValue, QuotingStyle, character_changes, compile_later, is_secret
-from preheat.ingest.tokens import TOKENS
+from preheat.ingest.secret_shapes import TOKENS, NamedValue, QuotingStyle, character_changes, compile_later, is_secret
 
 # Every part of a candidate is bounded: with an open end the automaton could run to the end of the block for
 # each one.

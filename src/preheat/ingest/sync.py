@@ -16,14 +16,14 @@ from preheat.agents.places import storable_path
 from preheat.agents.reader import DatabaseReader
 from preheat.amounts import format_count
 from preheat.archive.connect import explain_database_error
-from preheat.archive.forgotten import forgotten_digest
-from preheat.archive.known import known_parts
 from preheat.archive.packing import PACK_SIZE
 from preheat.archive.rows import Batch, Delta, KnownSource, Position
+from preheat.archive.source_list import forgotten_digest
+from preheat.archive.sources import known_parts
 from preheat.archive.writer import store_batch, write_transaction
 from preheat.errors import SourceUnreadable
 from preheat.ingest.changes import SourceChange
-from preheat.ingest.digest import LoadAnalysis, ReadJob, read_sources
+from preheat.ingest.source_rows import LoadAnalysis, ReadJob, read_sources
 from preheat.model.progress import SILENT, Progress
 from preheat.settings import archive_path
 
@@ -160,9 +160,20 @@ def _database_deltas(databases: list[SourceChange], failures: list[SourceFailure
     for change in databases:
         if storable_path(change.found.path) not in failed:
             yield Delta(
-                change.agent, storable_path(change.found.path), "", change.found.stamp, change.reader_version, change.known, False, 0,
-                None, [], [], [], {},
-            )  # fmt: skip
+                change.agent,
+                storable_path(change.found.path),
+                "",
+                change.found.stamp,
+                change.reader_version,
+                change.known,
+                False,
+                0,
+                None,
+                [],
+                [],
+                [],
+                {},
+            )
 
 
 def _name(delta: Delta) -> str:

@@ -16,9 +16,8 @@ from typing import Literal, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from preheat import __version__
-from preheat.agents.hooking import fields
-from preheat.agents.pythons import Interpreter, clean_environment, inspect_interpreter
-from preheat.agents.ways import PackageStep
+from preheat.agents.hooks import PackageStep, fields
+from preheat.agents.interpreters import Interpreter, clean_environment, inspect_interpreter
 
 PACKAGE_NAME = "preheat"
 _SECONDS = 900.0

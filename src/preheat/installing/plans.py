@@ -1,21 +1,55 @@
 """Planning and doing an installation or its removal in one settings file: with a backup, atomically, undone to the byte.
 
-Knows no agent. A plan changes nothing; afterwards the file is either as it was or as planned.
+Knows no agent. A plan changes nothing; afterwards the file is either as it was or as planned. The command that installed hooks
+run is written down here only; it exits with 0 whatever happens, because some hosts refuse a call when a hook fails.
 """
 
 import os
+import shlex
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from preheat.agents import hooks_of, places_of
-from preheat.agents.hooking import Hooks, Setup
+from preheat.agents.hooks import Client, Hooks, Setup
+from preheat.daemon_client import CLIENT_FILES, Address, ensure_address, known_address, write_client
 from preheat.errors import UserError
 from preheat.files import write_atomically
-from preheat.installing.commands import make_client
+from preheat.installing.json_settings import add_hooks, hooked_events, parse_settings, remove_hooks
 from preheat.installing.ledger import InstalledEntry, digest_of, find_entry, record_entry
-from preheat.installing.merging import add_hooks, hooked_events, parse_settings, remove_hooks
-from preheat.running.place import Address, ensure_address, known_address, write_client
+
+# The command that installed hooks run
+PYTHON_OPTIONS = ("-I", "-S", "-E")
+"""Ignore the person's Python environment: the client starts faster, and nothing in there can break it."""
+
+
+def make_client(agent: str, folder: str, at: Address | None = None) -> Client:
+    """How an agent's hooks call us; `folder` holds Preheat's data, `at` is where the daemon takes posts."""
+    script = os.path.join(os.path.abspath(folder), CLIENT_FILES[0])
+    words = (sys.executable, *PYTHON_OPTIONS, script, agent)
+    quoted = " ".join(f'"{word}"' if os.sep in word else word for word in words)
+    python, called = shlex.quote(sys.executable), shlex.join(words)
+    # With `exec` the host's time limit ends the client itself: some wait for a child of the shell that they have ended.
+    command = f"test -x {python} && test -f {shlex.quote(script)} && exec {called}; true"
+    return Client(
+        command=quoted if sys.platform == "win32" else command,
+        safe_command=f"{called} || true",
+        powershell=f"& {quoted}; exit 0",
+        arguments=words,
+        address=f"{at.url}{agent}" if at else "",
+        token=at.token if at else "",
+    )
+
+
+def find_missing_file(command: str) -> str:
+    """The first file that an installed command needs and that does not exist; empty where all exist."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return command
+    return next((word for word in words if os.sep in word and not os.path.exists(word)), "")
+
 
 BACKUP_MARK = ".preheat-backup-"
 _SHOWN = Address(0, "the-daemon's-token")

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 from preheat.errors import UserError
 from preheat.lab.plan import COLD, ITEM_ARM, STRATEGIES, ArmContext, item_count
-from preheat.lab.tasks.suite import Task
+from preheat.lab.suite import Task
 from preheat.model.experiment import PLACEBO_TOLERANCE
 
 PLAIN_ARMS = (COLD, "warm", "placebo", "note")

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from preheat.files import write_atomically
+from preheat.lab.programs import run_program
 from preheat.lab.state import Ending
-from preheat.lab.tasks.process import run_program
 
 SYSTEM = (
     "You are a coding agent. You work in a folder by running shell commands with the bash tool. "

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import msgspec
 from msgspec.structs import force_setattr
 
-from preheat.lab.tasks.suite import Task
+from preheat.lab.suite import Task
 from preheat.model.experiment import EARLIER_METRICS, PLACEBO_TOLERANCE, MetricName
 from preheat.model.session import PREHEAT_RUN
 

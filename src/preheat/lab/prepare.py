@@ -25,7 +25,7 @@ from preheat.lab.plan import (
 )
 from preheat.lab.run import Bench
 from preheat.lab.state import Lab
-from preheat.lab.tasks.suite import Settings, Suite, Task
+from preheat.lab.suite import Settings, Suite, Task
 from preheat.model.context import TOKEN_BUDGET
 from preheat.model.experiment import EARLIER_METRICS, MetricName
 
@@ -64,7 +64,8 @@ def prepare_plan(
         plan = lab.plan()
         if plan.request_digest != asked:
             raise UserError(
-                f"there is a lab `{name}` that was started in another way ({len(lab.results())} of {len(plan_runs(plan))} runs are"
+                f"there is a lab `{name}` that was started in another way ({len(lab.results())} of "
+                f"{len(plan_runs(plan))} runs are"
                 " over); `--name` gives this one another name, `--restart` puts the other one aside"
             )
         return plan

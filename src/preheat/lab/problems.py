@@ -72,7 +72,8 @@ def _deliveries(tried: Sequence[RunResult]) -> Iterator[str]:
     missing = [each for each in looked if each.context and each.context not in each.shown]
     if missing:
         yield (
-            f"the context that was to be given does not show in {format_count(len(missing), 'run')}: {_run_names(missing)}; the agent"
+            f"the context that was to be given does not show in {format_count(len(missing), 'run')}: "
+            f"{_run_names(missing)}; the agent"
             " may not have got it, or not record it"
         )
     wrong = [each for each in looked if set(each.shown) - {each.context}]

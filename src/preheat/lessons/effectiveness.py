@@ -17,9 +17,9 @@ from typing import NamedTuple
 import msgspec
 
 from preheat.lessons.learner import Learner
-from preheat.model.exposure import Exposure, ExposureEffect, ExposureVerdict, MeasuredSession
+from preheat.model.experiment import Exposure, ExposureEffect, ExposureVerdict, MeasuredSession
 from preheat.model.lesson import Lesson
-from preheat.statistics.lots import FEWEST_SESSIONS, first_exposures
+from preheat.statistics.exposures import FEWEST_SESSIONS, first_exposures
 
 _RISK = 0.05
 

@@ -12,12 +12,23 @@ import msgspec
 
 from preheat.amounts import format_count, format_seconds
 from preheat.calls.files import file_of
-from preheat.calls.seen import JudgedCall, JudgedSession
+from preheat.calls.judged import JudgedCall, JudgedSession
 from preheat.commands import command_text, understand
+from preheat.lessons.call_facts import find_own_script_runs
 from preheat.lessons.learner import Learner, SessionNotes
-from preheat.lessons.own import find_own_script_runs
-from preheat.mistakes.failure import describe_call, form_of, forms_that_ran, is_mistake, signature_of
-from preheat.mistakes.identity import Key, commonest, mistake_key, title, tool_family, why_unfit
+from preheat.mistakes.failure import (
+    Key,
+    commonest,
+    describe_call,
+    form_of,
+    forms_that_ran,
+    is_mistake,
+    mistake_key,
+    signature_of,
+    title,
+    tool_family,
+    why_unfit,
+)
 from preheat.model.lesson import (
     Evidence,
     Lesson,
@@ -314,7 +325,10 @@ def describe(lessons: Sequence[Lesson]) -> str:
     usable = [lesson for lesson in lessons if lesson.status == "active"]
     calls = sum(lesson.support.calls_for for lesson in usable)
     seconds = sum(lesson.cost_seconds for lesson in usable)
-    return f"{format_count(len(usable), 'error')} that came again in {format_count(calls, 'call')}, {format_seconds(seconds)} lost"
+    return (
+        f"{format_count(len(usable), 'error')} that came again in {format_count(calls, 'call')}, "
+        f"{format_seconds(seconds)} lost"
+    )
 
 
 CLUSTER_ERRORS = Learner("ClusterErrors", 2, ErrorNotes, take_notes, learn, is_general=True, describe=describe)

@@ -14,17 +14,17 @@ from typing import Any, NamedTuple
 import msgspec
 
 from preheat.amounts import format_count
-from preheat.calls.form import command_form
-from preheat.calls.generalised import without_number
 from preheat.calls.intent import Intent, intent_of
-from preheat.calls.seen import JudgedCall, JudgedSession
+from preheat.calls.judged import JudgedCall, JudgedSession
+from preheat.calls.placeholders import without_number
+from preheat.calls.shell import command_form
 from preheat.commands import CHECKS, command_text, understand
-from preheat.lessons.called import describe_tool_call
+from preheat.lessons.call_facts import describe_tool_call
 from preheat.lessons.learner import SessionNotes
-from preheat.lessons.typed import split_commands
+from preheat.lessons.typed_commands import split_commands
 from preheat.mistakes.command_difference import STARTING
 from preheat.model.lesson import Evidence, Example, Lesson, Scope, Support, lesson_id, select_evidence
-from preheat.safe_text.letters import CONTROL, ESCAPES, one_line
+from preheat.safe_text.cleanup import CONTROL, ESCAPES, one_line
 from preheat.safe_text.reasons import danger_reason, junk_reason, order_reason
 
 MOST = 20

@@ -8,7 +8,7 @@ give the same lessons, in whichever order and however often it runs.
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from preheat.calls.seen import JudgedSession
+from preheat.calls.judged import JudgedSession
 from preheat.model.lesson import Lesson
 
 Notes = TypeVar("Notes")

@@ -10,13 +10,12 @@ from hashlib import blake2b
 
 import msgspec
 
-from preheat.calls.form import command_form
-from preheat.calls.seen import JudgedSession
+from preheat.calls.judged import JudgedSession
+from preheat.calls.shell import command_form
 from preheat.calls.words import telling_words
 from preheat.commands import command_text, is_trivial, understand
-from preheat.lessons.called import describe_call
+from preheat.lessons.call_facts import describe_call, safe_touches
 from preheat.lessons.learner import SessionNotes
-from preheat.lessons.touched import safe_touches
 from preheat.model.lesson import Lesson
 
 _MOST = 400

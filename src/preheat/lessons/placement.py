@@ -8,7 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from preheat.calls.files import base_name, changed_files, file_of
-from preheat.calls.seen import JudgedSession
+from preheat.calls.judged import JudgedSession
 from preheat.model.lesson import Evidence, Lesson, Scope, count_support, lesson_id, select_evidence
 from preheat.safe_text.reasons import junk_reason
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from preheat.amounts import format_count
 from preheat.lessons.learner import Learner, SessionNotes
 from preheat.mistakes.difference import Difference, describe_difference
-from preheat.mistakes.identity import commonest, is_help, title, why_unfit
+from preheat.mistakes.failure import commonest, is_help, title, why_unfit
 from preheat.mistakes.repair import (
     Case,
     Origin,
@@ -151,7 +151,10 @@ def _text(good: Sequence[Case], avoid: str, use: str, error: str, support: Suppo
     times = f"{support.calls_for} of {total} times" if total > 1 else "once"
     example = f": `{use}`" if avoid else ""
     complaint = f" with `{error}`" if error else ""
-    return f"`{avoid or name_failing_call(good)}` fails{complaint}; {describe_difference(difference)} it works{example} ({times})."
+    return (
+        f"`{avoid or name_failing_call(good)}` fails{complaint}; {describe_difference(difference)} it "
+        f"works{example} ({times})."
+    )
 
 
 def describe(lessons: Sequence[Lesson]) -> str:

@@ -12,15 +12,20 @@ import msgspec
 
 from preheat.amounts import format_count
 from preheat.calls.intent import Intent, intent_of
-from preheat.calls.seen import JudgedCall, JudgedSession
+from preheat.calls.judged import JudgedCall, JudgedSession
 from preheat.commands import command_text
-from preheat.lessons.check_state import CheckRun, find_check_runs, latest_check_runs
-from preheat.lessons.goal import find_goal, is_housekeeping
+from preheat.lessons.call_facts import safe_touches
 from preheat.lessons.learner import Learner, SessionNotes
-from preheat.lessons.repository import find_git_state
-from preheat.lessons.touched import safe_touches
+from preheat.lessons.session_end import (
+    CheckRun,
+    find_check_runs,
+    find_git_state,
+    find_goal,
+    is_housekeeping,
+    latest_check_runs,
+)
 from preheat.model.lesson import DAY, CheckResult, Evidence, Lesson, ResumePacket, Scope, count_support, lesson_id
-from preheat.safe_text.letters import one_line
+from preheat.safe_text.cleanup import one_line
 from preheat.safe_text.reasons import junk_reason, order_reason
 
 HALF_LIFE = 3.0
@@ -162,7 +167,10 @@ def describe(lessons: Sequence[Lesson]) -> str:
     if not packets:
         return "no session to go on with"
     clean = sum(map(is_clean, packets))
-    return f"{format_count(len(packets), 'packet')} to go on with: {clean} ended clean, {len(packets) - clean} left something open"
+    return (
+        f"{format_count(len(packets), 'packet')} to go on with: {clean} ended clean, {len(packets) - clean} "
+        "left something open"
+    )
 
 
 def _packet(seen: JudgedSession, checked: list[CheckRun]) -> ResumePacket | None:

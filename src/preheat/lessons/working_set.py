@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from preheat.calls.seen import JudgedCall, JudgedSession
+from preheat.calls.judged import JudgedCall, JudgedSession
+from preheat.lessons.call_facts import is_file, safe_touches, says_file_missing
 from preheat.lessons.learner import Learner, SessionNotes
-from preheat.lessons.touched import is_file, safe_touches, says_file_missing
 from preheat.model.lesson import DAY, Evidence, Lesson, Scope, Support, lesson_id, select_evidence
 
 HALF_LIFE = 14.0

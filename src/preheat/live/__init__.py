@@ -1,9 +1,8 @@
 """A running session: `fold` its events into a state, take `readings`, and `advise` the agent. Knows no agent and no disk."""
 
-from preheat.live.advise import advice_budget, advise, record_advice, step
-from preheat.live.fold import SIGNALS, fold, reading, readings
-from preheat.live.state import START, LiveState
-from preheat.live.thresholds import DEFAULTS, Thresholds
+from preheat.live.advice import advice_budget, advise, record_advice, step
+from preheat.live.signal import DEFAULTS, Thresholds
+from preheat.live.state import SIGNALS, START, LiveState, fold, reading, readings
 
 __all__ = [
     "DEFAULTS",

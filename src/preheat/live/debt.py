@@ -9,11 +9,10 @@ from functools import lru_cache
 
 import msgspec
 
-from preheat.live.covers import covers
-from preheat.live.part import FoldContext, Signal, check_passed
-from preheat.live.places import shorten_path
+from preheat.live.project_files import covers, shorten_path
+from preheat.live.signal import FoldContext, Signal, check_passed
 from preheat.model.live import CallEvent, LiveEvent, SignalReading, StartEvent
-from preheat.safe_text.letters import one_line
+from preheat.safe_text.cleanup import one_line
 from preheat.safe_text.reasons import order_reason
 
 _MOST_FILES = 64

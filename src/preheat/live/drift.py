@@ -10,8 +10,15 @@ from functools import lru_cache
 
 import msgspec
 
-from preheat.live.part import FoldContext, Signal, check_passed
-from preheat.live.places import is_supporting_file, locate_file, path_words, shorten_path, states_a_goal, subsystem_of
+from preheat.live.project_files import (
+    is_supporting_file,
+    locate_file,
+    path_words,
+    shorten_path,
+    states_a_goal,
+    subsystem_of,
+)
+from preheat.live.signal import FoldContext, Signal, check_passed
 from preheat.model.live import CallEvent, LiveEvent, PromptEvent, SignalReading, StartEvent
 
 WINDOW = 12

@@ -11,11 +11,9 @@ from typing import Protocol
 
 from msgspec import structs
 
-from preheat.calls.form import command_form
-from preheat.calls.shell import read_shell
-from preheat.calls.summary import LONGEST_SUMMARY, summarise
-from preheat.calls.touched import find_touches, is_file, project_path
-from preheat.calls.vocabulary import words_in
+from preheat.calls.files import find_touches, is_file, project_path
+from preheat.calls.shell import command_form, read_shell
+from preheat.calls.words import LONGEST_SUMMARY, summarise, words_in
 from preheat.commands import CHECKS, Understanding, command_text, understand
 from preheat.live.results import count_failing, hash_call, hash_failure, hash_result, is_polling, plain_result
 from preheat.model.live import (
@@ -42,7 +40,7 @@ from preheat.model.session import (
     ToolResult,
     UserMessage,
 )
-from preheat.safe_text.letters import one_line
+from preheat.safe_text.cleanup import one_line
 from preheat.safe_text.paths import make_paths_relative
 
 MOST_WORDS, MOST_FILES = 60, 20

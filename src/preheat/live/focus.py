@@ -6,8 +6,8 @@ newest touch weighs most, and an edit four times as much as a read. Knows no goa
 
 import msgspec
 
-from preheat.live.part import FoldContext, Signal, check_passed
-from preheat.live.places import locate_file, shorten_path, states_a_goal, subsystem_of
+from preheat.live.project_files import locate_file, shorten_path, states_a_goal, subsystem_of
+from preheat.live.signal import FoldContext, Signal, check_passed
 from preheat.model.live import CallEvent, LiveEvent, PromptEvent, SignalReading, StartEvent
 
 _READ_WEIGHT = 0.25
@@ -129,7 +129,8 @@ def _text(state: FocusState, found: dict[str, float], before: float, value: floa
     return (
         f"Focus fell from {before:.0f} to {value:.0f} of 100 in the last {len(state.touches)} file touches: they are in "
         f"{len(found)} subsystems now, most in {names}, and no check has passed since {len(state.open)} of them were changed. "
-        f"A check of what was begun in `{shorten_path(state.open[0], 30)}`, before more is opened, would keep a failure easy to place."
+        f"A check of what was begun in `{shorten_path(state.open[0], 30)}`, before more is opened, would keep "
+        "a failure easy to place."
     )
 
 

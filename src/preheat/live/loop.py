@@ -11,18 +11,168 @@ prompt. Knows no other signal.
 """
 
 import re
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from preheat.calls.words import telling_words
-from preheat.live.covers import describe_scope
-from preheat.live.loop_state import FailedRound, FailingCheck, LoopState, PendingCheck, Repeat, Retry, UnchangedOutput
-from preheat.live.loop_texts import TEXTS, LoopKind, quote_unless_order
-from preheat.live.part import FoldContext, Signal, check_passed
+from preheat.calls.words import MASK, telling_words
+from preheat.live.project_files import describe_scope
+from preheat.live.signal import FoldContext, Signal, check_passed
 from preheat.model.live import CallEvent, CompactionEvent, LiveEvent, PromptEvent, SignalReading, StartEvent
 from preheat.model.outcome import FAILURES, Status
+from preheat.safe_text.reasons import order_reason
+
+
+# What is remembered to recognise a loop
+class Repeat(msgspec.Struct, frozen=True, gc=False):
+    """A call with its result, repeated since something was last changed."""
+
+    call: int
+    result: int
+    times: int
+    """Turns in which the call was made."""
+    turn: int
+    what: str
+    looks: bool
+
+
+class Retry(msgspec.Struct, frozen=True, gc=False):
+    """A tool that failed repeatedly with the same error."""
+
+    tool: str
+    target: str
+    error: str
+    times: int
+    turn: int
+    what: str
+    """The error for display."""
+
+
+class FailedRound(msgspec.Struct, frozen=True, gc=False):
+    """A check that failed after a change."""
+
+    call: int
+    failure: int
+    """Equal for the same failure, though the code has moved."""
+    failing: int | None
+    about: str
+    """The paths that the check names; empty: everything."""
+
+
+class FailingCheck(msgspec.Struct, frozen=True, gc=False):
+    """A kind of check that has failed since it last passed."""
+
+    key: str
+    rounds: tuple[FailedRound, ...]
+    changed: bool
+    """Something was changed since the last round."""
+    compared: bool
+    """The last change went back to an earlier state."""
+    times: int
+    """Rounds since the latest failure first occurred."""
+    back: bool
+    """The latest failure was gone in between."""
+    turn: int
+    what: str
+    error: str
+
+
+class UnchangedOutput(msgspec.Struct, frozen=True, gc=False):
+    """A program that succeeds and prints the same output though files were changed."""
+
+    call: int
+    result: int
+    turns: tuple[int, ...]
+    """The turns of the last runs that followed a change."""
+    changed: bool
+    what: str
+
+
+class PendingCheck(msgspec.Struct, frozen=True, gc=False):
+    """A check that was started and whose result a poll will bring."""
+
+    key: str
+    call: int
+    about: str
+    what: str
+
+
+class LoopState(
+    msgspec.Struct,
+    frozen=True,
+    gc=False,
+    rename={"failing_checks": "lines", "unchanged_outputs": "stills", "pending_checks": "running"},
+):
+    repeats: tuple[Repeat, ...] = ()
+    retries: tuple[Retry, ...] = ()
+    failing_checks: tuple[FailingCheck, ...] = ()
+    unchanged_outputs: tuple[UnchangedOutput, ...] = ()
+    pending_checks: tuple[PendingCheck, ...] = ()
+
+
+# The advisory texts on loops
+LoopKind = Literal["repeat", "retry", "cycle", "still"]
+
+
+def _repeat(each: Repeat) -> str:
+    end = (
+        "Nothing was changed in between: one more would show the same."
+        if each.looks
+        else "One more would end the same way."
+    )
+    return (
+        f"`{quote_unless_order(each.what)}` was called {each.times} times with the same result. {end} What it "
+        "said still stands above."
+    )
+
+
+def _retry(retry: Retry) -> str:
+    if retry.target:
+        of = f"on `{quote_unless_order(retry.target)}` "
+        hint = (
+            "Its text as it is now, read once more and copied to the letter, or that part written anew, would end this."
+        )
+    else:
+        of = ""
+        hint = "Another form of the call may end this, another try of the same form would not."
+    return f"{retry.times} calls of `{quote_unless_order(retry.tool)}` {of}failed in a row with `{_error(retry.what)}`. {hint}"
+
+
+def _cycle(line: FailingCheck) -> str:
+    begin = f"{line.times} rounds of change and `{quote_unless_order(line.what)}`"
+    if line.back:
+        return (
+            f"{begin} ended where they began: `{_error(line.error)}` is back. The changes undo each other; what the errors in "
+            "between have in common is worth a look before the next change."
+        )
+    return (
+        f"{begin} ended with the same failure: `{_error(line.error)}`. The changes did not reach its cause; the values at the "
+        "place it names, or the last changes undone, would show more than another variation."
+    )
+
+
+def _still(still: UnchangedOutput) -> str:
+    return (
+        f"`{quote_unless_order(still.what)}` printed the same {len(still.turns)} times, though files were "
+        "changed before each run. What was "
+        "changed may not be what runs: a print at its beginning, or the place it is imported from, would tell."
+    )
+
+
+TEXTS: dict[LoopKind, Callable[[Any], str]] = {
+    "repeat": _repeat, "retry": _retry, "cycle": _cycle, "still": _still,
+}  # fmt: skip
+
+
+def quote_unless_order(text: str) -> str:
+    """A text of a call or a tool for use in backticks; `…` if it reads like an instruction."""
+    return "…" if order_reason(text) else text.replace("`", "'")
+
+
+def _error(signature: str) -> str:
+    return MASK.sub("…", quote_unless_order(signature))
+
 
 _REPEATS, _RETRIES, _LINES, _ROUNDS = 16, 4, 4, 12
 """How many entries of each kind are remembered."""

@@ -1,23 +1,267 @@
 """Mistake: the last failure of a session, and the hint that lessons of earlier sessions give for it.
 
-The state holds what happened in the session; the index of lessons is passed in at every look, so that the same events give the
-same state whatever was learned since. Knows no archive.
+The state holds what happened in the session. The index of lessons (`KnownMistakes`) is passed in at every look, so that the same
+events give the same state whatever was learned since. Knows no archive.
 """
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 import msgspec
 
-from preheat.live.known import (
-    NO_KNOWN_MISTAKES,
-    Hint,
-    KnownMistakes,
-    error_words,
-    find_hint_after_failure,
-    find_hint_before_command,
-)
-from preheat.live.part import FoldContext, Signal
+from preheat.calls.words import telling_words, words_in
+from preheat.live.results import plain_command
+from preheat.live.signal import FoldContext, Signal
+from preheat.model.lesson import Lesson
 from preheat.model.live import CallEvent, LiveEvent, SignalReading, StartEvent
 from preheat.model.outcome import FAILURES
-from preheat.safe_text.letters import one_line
+from preheat.safe_text.cleanup import one_line
+
+# An index of lessons on mistakes, small enough for every call
+_FEWEST_SESSIONS, _FEWEST_TO_WARN = 2, 3
+"""Sessions that a lesson must rest on; a warning before a command needs more. In one project all four warnings from a lesson of
+two sessions were wrong, all eleven from one of eight sessions right."""
+_LEAST_SHARE = 0.75
+_LONGEST_CODE, _LONGEST_ERROR = 90, 80
+_TOKEN = re.compile(r"""&&|\|\||[;|&\n()]|(?:[^\s'"\\;|&()]|\\.|'[^']*'|"(?:[^"\\]|\\.)*")+""")
+_OPERATORS = frozenset(["&&", "||", ";", "|", "&", "\n", "(", ")"])
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_PLACEHOLDERS = frozenset(["N", "NAME", "PATH", "PACKAGE", "VALUE", "FOLDER", "FILE"])
+"""Placeholders in a lesson's command, which match any word."""
+_REST = "…"
+_DEAD_END_TOPICS = frozenset(["command", "program", "tool"])
+"""Topics of dead ends that make a hint; that a file is missing, its error already says."""
+_LEAST_STEM = 4
+
+Pattern = tuple[str, ...]
+
+
+class Hint(msgspec.Struct, frozen=True, gc=False):
+    """A lesson, as far as a running session needs it."""
+
+    lesson: str
+    text: str
+    """The text for the agent: facts with their numbers."""
+    agent: str = ""
+    programs: tuple[str, ...] = ()
+    """The tools, or first words of commands, whose failures it explains."""
+    avoid: Pattern = ()
+    use: Pattern = ()
+    is_exact: bool = False
+    """It matches only the whole command in `avoid`: a longer command may be the repair."""
+    is_command_specific: bool = False
+    """It applies to the command in `avoid` only."""
+    is_generic: bool = False
+    """It only says how a tool is used, which agents usually find out: given when the failure repeats."""
+
+
+class KnownMistakes(msgspec.Struct, frozen=True):
+    """The index of lessons on mistakes."""
+
+    by_error: dict[str, tuple[Hint, ...]] = {}
+    """By the telling words of an error."""
+    by_command: dict[str, tuple[Hint, ...]] = {}
+    """By the first word of a command that fails."""
+
+
+NO_KNOWN_MISTAKES = KnownMistakes()
+
+
+def index_lessons(lessons: Iterable[Lesson], now: float) -> KnownMistakes:
+    """The index of the lessons that may be given at time `now` and would help."""
+    errors: dict[str, dict[str, Hint]] = {}
+    avoided: dict[str, dict[str, Hint]] = {}
+    for lesson in sorted(lessons, key=_sort_key):
+        hint = _make_hint(lesson) if _is_sound(lesson, now) else None
+        if hint is None:
+            continue
+        for signature in lesson.signatures or (lesson.error,):
+            if words := error_words(signature):
+                errors.setdefault(words, {}).setdefault(hint.lesson, hint)
+        if hint.use and len(hint.avoid) > 1 and lesson.support.sessions_for >= _FEWEST_TO_WARN:
+            avoided.setdefault(hint.avoid[0], {}).setdefault(hint.lesson, hint)
+    return KnownMistakes(
+        {words: tuple(hints.values()) for words, hints in errors.items()},
+        {word: tuple(hints.values()) for word, hints in avoided.items()},
+    )
+
+
+@lru_cache(maxsize=1024)
+def error_words(signature: str) -> str:
+    """The key of an error in the index; empty for an error without telling words."""
+    return " ".join(telling_words(signature))
+
+
+def find_hint_after_failure(
+    index: KnownMistakes, words: str, program: str, command: str, agent: str = "", repeated: bool = False
+) -> Hint | None:
+    """The hint for a failure, by its words, the tool or program that failed, and the command, if it was one; `again` if the
+    same failure occurred just before."""
+    for hint in index.by_error.get(words, ()) if words else ():
+        if hint.is_generic and not repeated:
+            continue
+        if hint.agent and agent and hint.agent != agent:
+            continue
+        if program not in hint.programs and not _runs_pattern(hint.avoid, command):
+            continue
+        if hint.is_command_specific and hint.avoid and not _runs_pattern(hint.avoid, command):
+            continue
+        if not (hint.use and _runs_pattern(hint.use, command)):  # the repair itself failed: it does not work here
+            return hint
+    return None
+
+
+def find_hint_before_command(index: KnownMistakes, command: str, agent: str = "") -> Hint | None:
+    """The hint for a command that is about to run."""
+    if not index.by_command or not command:
+        return None
+    for piece in split_commands(command):
+        for hint in index.by_command.get(piece[0], ()):
+            if (hint.agent and agent and hint.agent != agent) or (hint.is_exact and len(piece) != len(hint.avoid)):
+                continue
+            if _matches(hint.avoid, piece) and not _is_repaired(hint, piece):
+                return hint
+    return None
+
+
+def split_commands(command: str) -> Iterator[list[str]]:
+    """The simple commands of a shell text as words, without quotes and leading assignments."""
+    piece: list[str] = []
+    for token in _TOKEN.findall(plain_command(command[:4096])):
+        if token in _OPERATORS:
+            if piece:
+                yield piece
+            piece = []
+        elif piece or not _ASSIGNMENT.match(token):
+            piece.append(_unquoted(token))
+    if piece:
+        yield piece
+
+
+def _unquoted(word: str) -> str:
+    return word[1:-1] if len(word) > 1 and word[0] == word[-1] and word[0] in "'\"" else word
+
+
+def _runs_pattern(pattern: Pattern, command: str) -> bool:
+    return bool(pattern) and any(_matches(pattern, piece) for piece in split_commands(command))
+
+
+def _matches(pattern: Pattern, piece: list[str]) -> bool:
+    """Whether a command begins with the pattern."""
+    for place, word in enumerate(pattern):
+        if word == _REST:
+            return True
+        if place >= len(piece) or (
+            word != piece[place] and (word not in _PLACEHOLDERS or piece[place].startswith("-"))
+        ):
+            return False
+    return True
+
+
+def _is_repaired(hint: Hint, piece: list[str]) -> bool:
+    """Whether a command already has the words that the repair adds."""
+    added = [word for word in hint.use if word not in hint.avoid and word not in _PLACEHOLDERS]
+    return bool(added) and all(word in piece for word in added) and not set(hint.avoid) - set(hint.use)
+
+
+# Lessons.
+def _sort_key(lesson: Lesson) -> tuple[int, float, str]:
+    return _KIND_ORDER.get(lesson.kind, 9), -lesson.support.confidence, lesson.id
+
+
+_KIND_ORDER = {"repair": 0, "convention": 1, "dead_end": 2}
+
+
+def _is_sound(lesson: Lesson, now: float) -> bool:
+    share = lesson.support.share
+    return (
+        lesson.is_usable(now)
+        and lesson.kind in _KIND_ORDER
+        and lesson.support.sessions_for >= _FEWEST_SESSIONS
+        and (share is None or share >= _LEAST_SHARE)
+    )
+
+
+def _make_hint(lesson: Lesson) -> Hint | None:
+    typed = lesson.use if lesson.use and f"`{lesson.use}`" in lesson.text else ""
+    sentence = _SENTENCES[lesson.kind](lesson, typed)
+    if not sentence:
+        return None
+    avoid = next(split_commands(lesson.avoid), []) if _is_one_command(lesson.avoid) else []
+    use = next(split_commands(typed), []) if _is_one_command(typed) else []
+    return Hint(
+        lesson=lesson.id,
+        text=f"{sentence} (lesson {lesson.id}).",
+        agent=lesson.scope.agent,
+        programs=tuple(sorted({form.split(" ")[0] for form in lesson.forms if form})),
+        avoid=tuple(avoid),
+        use=tuple(use),
+        is_exact=not set(avoid) - set(use),
+        is_command_specific=lesson.kind != "repair",
+        is_generic=not use and lesson.kind == "repair",
+    )
+
+
+def _is_one_command(text: str) -> bool:
+    return bool(text) and "\n" not in text and len(list(split_commands(text))) == 1 and "(" not in text
+
+
+def _repair_sentence(lesson: Lesson, typed: str) -> str:
+    failed = lesson.avoid or next(iter(lesson.forms), "")
+    if not failed or not (typed or lesson.difference) or _error_names_repair(lesson):
+        return ""
+    error = f" with {_quoted(lesson.error)}" if lesson.error else ""
+    worked = f"{_backticked(typed)} worked" if typed else f"{lesson.difference.rstrip(', ')}, it worked"
+    return f"{_backticked(failed)} fails here{error}; {worked} {_count_text(lesson)}"
+
+
+def _convention_sentence(lesson: Lesson, typed: str) -> str:
+    if not (lesson.avoid and typed):
+        return ""
+    error = f" with {_quoted(lesson.error)}" if lesson.error else ""
+    return f"{_backticked(lesson.avoid)} fails here{error}; {_backticked(typed)} worked {_count_text(lesson)}"
+
+
+def _dead_end_sentence(lesson: Lesson, typed: str) -> str:
+    if lesson.topic not in _DEAD_END_TOPICS or not lesson.avoid:
+        return ""
+    error = f", with {_quoted(lesson.error)}" if lesson.error else ""
+    instead = f"; {_backticked(lesson.use)} was used instead" if lesson.use else ""
+    count = f"{lesson.support.calls_for} times in {lesson.support.sessions_for} earlier sessions"
+    return f"{_backticked(lesson.avoid)} failed all {count}{error}{instead}"
+
+
+_SENTENCES = {"repair": _repair_sentence, "convention": _convention_sentence, "dead_end": _dead_end_sentence}
+
+
+def _count_text(lesson: Lesson) -> str:
+    support = lesson.support
+    total = support.calls_for + support.calls_against
+    return f"{support.calls_for} of {total} times in {support.sessions_for} earlier sessions"
+
+
+def _error_names_repair(lesson: Lesson) -> bool:
+    """Whether the error message already names the repair."""
+    wanted = {_stem(word) for word in words_in(lesson.difference)}
+    error = {_stem(word) for signature in (lesson.error, *lesson.signatures[:1]) for word in words_in(signature)}
+    return bool(wanted) and wanted <= error
+
+
+def _stem(word: str) -> str:
+    for ending in ("ing", "ed", "s"):
+        if word.endswith(ending) and len(word) - len(ending) >= _LEAST_STEM:
+            return word.removesuffix(ending)
+    return word
+
+
+def _backticked(text: str) -> str:
+    return f"`{one_line(text, _LONGEST_CODE)}`"
+
+
+def _quoted(text: str) -> str:
+    return '"' + one_line(text, _LONGEST_ERROR).replace('"', "'") + '"'
+
 
 _MOST_REMEMBERED = 32
 """Errors that are counted, and given lessons that are remembered."""
@@ -59,9 +303,17 @@ def _step(state: MistakeState, event: LiveEvent, context: FoldContext) -> Mistak
     words = error_words(event.signature) if event.status in FAILURES and event.cause != "finding" else ""
     if not words:
         return MistakeState(
-            state.words, state.signature, state.program, state.command, state.call, calls, state.times, state.is_repeated, state.failure_counts,
+            state.words,
+            state.signature,
+            state.program,
+            state.command,
+            state.call,
+            calls,
+            state.times,
+            state.is_repeated,
+            state.failure_counts,
             state.given_lessons,
-        )  # fmt: skip
+        )
     words = words[:_LONGEST]
     _, times_before, last = next((each for each in state.failure_counts if each[0] == words), ("", 0, 0))
     others = tuple(each for each in state.failure_counts if each[0] != words)

@@ -6,8 +6,8 @@ evidence for two turns, and so does leaving them. A late session that struggles 
 
 import msgspec
 
-from preheat.live.part import FoldContext, Signal, check_passed
-from preheat.live.places import shorten_path
+from preheat.live.project_files import shorten_path
+from preheat.live.signal import FoldContext, Signal, check_passed
 from preheat.model.live import CallEvent, LiveEvent, Phase, SignalReading, StartEvent
 
 _COMPARED_CALLS = 6

@@ -6,7 +6,7 @@ other signal.
 
 import msgspec
 
-from preheat.live.part import FoldContext, Signal
+from preheat.live.signal import FoldContext, Signal
 from preheat.model.live import CallEvent, CompactionEvent, LiveEvent, SignalReading, StartEvent
 
 _TURNS = 8

@@ -9,7 +9,7 @@ from preheat.commands import understand
 from preheat.model.live import CallEvent, LiveEvent, StartEvent
 from preheat.model.outcome import FAILURES
 from preheat.model.session import PREHEAT_MARK
-from preheat.safe_text.letters import one_line
+from preheat.safe_text.cleanup import one_line
 from preheat.safe_text.reasons import order_reason
 
 MOST_FILES = 12

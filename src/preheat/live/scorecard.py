@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias, get_args
 
 import msgspec
 
-from preheat.live.safety.rule import Severity
+from preheat.live.safety.matcher import Severity
 
 Dimension: TypeAlias = Literal["safety", "efficiency", "focus", "ux"]
 DIMENSIONS: tuple[Dimension, ...] = get_args(Dimension)

@@ -9,7 +9,7 @@ import re
 
 import msgspec
 
-from preheat.live.part import EarlierReadings, FoldContext, Signal, check_passed
+from preheat.live.signal import EarlierReadings, FoldContext, Signal, check_passed
 from preheat.model.live import CallEvent, LiveEvent, SignalReading, StartEvent
 from preheat.model.outcome import FAILURES
 

@@ -16,8 +16,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from preheat.errors import UserError
-from preheat.mcp.process import exit_process, log_to_stderr
-from preheat.mcp.server import make_server
+from preheat.mcp.server import exit_process, log_to_stderr, make_server
 
 PATH = "/mcp"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")

@@ -1,11 +1,18 @@
-"""The MCP server's answers: the tools, a prompt for a warm start, templates as resources.
+"""The MCP server's answers: the tools, a prompt for a warm start, templates as resources; also the client's folder, and how the
+process ends.
 
 Knows nothing of the transport. Calls run in threads, so that none holds up another.
 """
 
+import logging
+import multiprocessing
+import os
+import sys
 from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
+from urllib.parse import urlparse
+from urllib.request import url2pathname
 
 import anyio.to_thread
 import msgspec
@@ -13,13 +20,58 @@ from anyio import CapacityLimiter
 from mcp import MCPError, types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
+from mcp.shared.message import ServerMessageMetadata
+from pydantic import ValidationError
 
 from preheat import __version__
 from preheat.errors import PreheatError
-from preheat.mcp.prompts import WARM_START, answer_prompt
-from preheat.mcp.resources import RESOURCE_TEMPLATES, find_resources, read_template
-from preheat.mcp.roots import ask_client_folder
+from preheat.mcp.resources import RESOURCE_TEMPLATES, WARM_START, answer_prompt, find_resources, read_template
 from preheat.tools import TOOLS, Tool, call
+
+
+# How the server's process ends, and where it logs.
+def exit_process(code: int) -> None:
+    """End the process at once, also while calls run: files are written whole or not at all."""
+    for child in multiprocessing.active_children():
+        child.terminate()
+    os._exit(code)
+
+
+def log_to_stderr() -> None:
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="preheat mcp: %(message)s")
+
+
+# Where the client works
+_SECONDS = 2.0
+"""How long a client may take to answer; it is asked in the middle of a call."""
+
+
+async def ask_client_folder(context: ServerRequestContext[Any, Any]) -> str:
+    """Ask the client for its folder; empty if it has none."""
+    session = context.session
+    capabilities = session.client_capabilities
+    if capabilities is None or capabilities.roots is None or not session.can_send_request:
+        return ""
+    try:
+        found = await session.send_request(
+            types.ListRootsRequest(),
+            types.ListRootsResult,
+            request_read_timeout_seconds=_SECONDS,
+            metadata=ServerMessageMetadata(related_request_id=context.request_id),
+        )
+    except (MCPError, ValidationError, TimeoutError):  # it claims to have roots and does not answer
+        return ""
+    return next(filter(None, (folder_from_uri(str(root.uri)) for root in found.roots)), "")
+
+
+def folder_from_uri(address: str) -> str:
+    """The folder that a `file:` address stands for; empty for any other."""
+    parts = urlparse(address)
+    if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
+        return ""
+    path = url2pathname(parts.path)
+    return os.path.normpath(path) if os.path.isabs(path) else ""
+
 
 Result = TypeVar("Result")
 Context = ServerRequestContext[Any, Any]

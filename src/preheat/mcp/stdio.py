@@ -8,8 +8,7 @@ import signal
 import anyio
 from mcp.server.stdio import stdio_server
 
-from preheat.mcp.process import exit_process, log_to_stderr
-from preheat.mcp.server import make_server
+from preheat.mcp.server import exit_process, log_to_stderr, make_server
 
 _INTERRUPTED = 130
 _CLIENT_GONE = (BrokenPipeError, ConnectionResetError)

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
-from preheat.mistakes.identity import MISTAKE_CAUSES, Key, commonest, mistake_id, mistake_key, title, tool_family
+from preheat.mistakes.failure import MISTAKE_CAUSES, Key, commonest, mistake_id, mistake_key, title, tool_family
 from preheat.mistakes.repair import Origin, usual_repair
 from preheat.mistakes.tries import MistakenCall
 from preheat.model.mistake import Mistake, MistakeCost, Mistakes, Occurrence

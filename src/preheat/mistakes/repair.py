@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from preheat.calls.words import telling_words
 from preheat.mistakes.difference import ADDED, KINDS, VAGUE, Difference, describe_difference
-from preheat.mistakes.identity import Key, commonest, is_silent, mistake_key
+from preheat.mistakes.failure import Key, commonest, is_silent, mistake_key
 from preheat.mistakes.tries import MistakenCall, Try
 from preheat.model.mistake import Repair
 

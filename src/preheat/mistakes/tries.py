@@ -9,14 +9,13 @@ from collections.abc import Sequence
 import msgspec
 
 from preheat.calls.files import base_name, file_names_in, file_of
-from preheat.calls.generalised import without_case
 from preheat.calls.intent import RECOVERY_CALLS, intent_of
-from preheat.calls.seen import JudgedCall, JudgedSession
+from preheat.calls.judged import JudgedCall, JudgedSession
+from preheat.calls.placeholders import without_case
 from preheat.calls.shell import command_aim
 from preheat.commands import Command, command_text, understand
-from preheat.mistakes.argument_difference import argument_changes
 from preheat.mistakes.command_difference import Change, command_change
-from preheat.mistakes.difference import LONGEST, Difference, DifferenceKind
+from preheat.mistakes.difference import LONGEST, Difference, DifferenceKind, argument_changes
 from preheat.mistakes.failure import (
     LONGEST_SHOWN,
     describe_call,
@@ -25,9 +24,9 @@ from preheat.mistakes.failure import (
     forms_that_ran,
     is_mistake,
     signature_of,
+    tool_family,
 )
-from preheat.mistakes.identity import tool_family
-from preheat.safe_text.letters import one_line
+from preheat.safe_text.cleanup import one_line
 from preheat.safe_text.reasons import junk_reason, order_reason
 
 MOST = 200

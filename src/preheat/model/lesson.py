@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
-from preheat.statistics.wilson import wilson
+from preheat.statistics.shares import wilson
 
 LessonKind: TypeAlias = Literal[
     "resume", "sequence", "error", "repair", "convention", "working_set", "dead_end", "example"

@@ -1,9 +1,14 @@
-"""Sessions as lists show them, filters, search hits, and totals by agent.
+"""Sessions as people see them: in lists, as search hits, as transcripts, as exported files. Frozen values.
 
-Frozen values. Knows nothing of how the archive is queried.
+Knows nothing of how the archive is asked.
 """
 
+from typing import Literal, NamedTuple, TypeAlias
+
 import msgspec
+
+from preheat.model.outcome import FAILURES, Cause, Status
+from preheat.model.session import Session
 
 
 class SessionSummary(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,3 +85,70 @@ class AgentTotals(msgspec.Struct, frozen=True, kw_only=True):
     source_bytes: int
     first: float | None
     last: float | None
+
+
+# A session with the outcome of each call, for every screen that shows a session.
+class CallLine(msgspec.Struct, frozen=True, gc=False):
+    """One call on one line."""
+
+    call_id: str
+    tool: str
+    summary: str
+    """The call's main argument."""
+    status: Status
+    cause: Cause | None
+    exit_code: int | None
+    bookkeeping: bool
+    """Bookkeeping of the agent: counted in no rate."""
+    copied: bool
+    """The call was copied from another session and counts there."""
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether it counts as a failure of this session."""
+        return self.status in FAILURES and not self.bookkeeping and not self.copied
+
+
+class Transcript(msgspec.Struct, frozen=True):
+    """A session, and a line for each of its calls, in their order."""
+
+    session: Session
+    calls: tuple[CallLine, ...]
+
+    @property
+    def failed_calls(self) -> int:
+        """How many of its own calls failed."""
+        return sum(call.is_failure for call in self.calls)
+
+    @property
+    def copied_calls(self) -> int:
+        """How many of its calls were copied from another session."""
+        return sum(call.copied for call in self.calls)
+
+
+# The formats in which sessions are exported for other programs, and what was written.
+ExportForm: TypeAlias = Literal["atif", "jsonl", "openai", "raw"]
+
+EXPORT_SUFFIXES: dict[ExportForm, str] = {"atif": ".json", "jsonl": ".jsonl", "openai": ".chat.json", "raw": ".raw"}
+"""The suffix of its files, by format."""
+
+
+class ExportedFile(NamedTuple):
+    """A session that was written to a file."""
+
+    session: str
+    path: str
+    bytes: int
+
+
+class ExportResult(NamedTuple):
+    """The files of an export, and the sessions that were not written."""
+
+    files: list[ExportedFile]
+    left_out: list[str]
+    """For each session that was not written: why."""
+
+
+# The names of the strategies that shorten a history
+COMPRESSION_STRATEGIES = ("none", "mask", "headtail", "markers")
+"""From the one that keeps most of the text to the one that chooses most."""

@@ -1,4 +1,4 @@
-"""A running session: its events, signals and advisories, and hook events in no agent's form.
+"""A running session: its events, signals and advisories, hook events and answers, and entries of the daemon's journal.
 
 Frozen values; how a state comes about is in `live`. Hooks and finished transcripts give the same events.
 """
@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
+from preheat.model.experiment import AssignmentRecord
 from preheat.model.outcome import Cause, Status
 from preheat.model.session import PREHEAT_MARK, ToolKind
 
@@ -190,3 +191,37 @@ class HookAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """A line for the person, not for the model."""
     messages: tuple[dict[str, Any], ...] = ()
     """The context as messages, where the host takes them and the person turned that on; then `context` is empty."""
+
+
+# An entry of the daemon's journal
+class JournalEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename={"assignments": "lots"}):
+    """The events of one hook call (or of a look at the transcript), and the answer."""
+
+    seq: int = 0
+    """Its number in the journal; set by `append`."""
+    at: float
+    agent: str
+    session: str
+    hook: str = ""
+    """The name of the hook; `transcript` for events that came from the transcript."""
+    key: str = ""
+    """Equal if the same hook event arrived twice."""
+    call_id: str = ""
+    cwd: str = ""
+    transcript: str = ""
+    model: str = ""
+    events: tuple[LiveEvent, ...] = ()
+    advisory: Advisory | None = None
+    """The advisory that was given."""
+    withheld: Advisory | None = None
+    """The advisory that was withheld at random."""
+    assignments: tuple[AssignmentRecord, ...] = ()
+    """Assignments that were made: arm, lessons, advice."""
+    context: str = ""
+    """The id of the context that was given."""
+    held: bool = False
+    """A stop was held up, because the person asked for that."""
+    refused: str = ""
+    """Why a call was refused, because the person asked for that."""
+    own: bool = False
+    """It is a session that Preheat itself started."""

@@ -5,9 +5,17 @@ ever grows, so a transcript read in pieces gives the same events as one read who
 """
 
 from collections.abc import Iterator
+from hashlib import blake2b
 from typing import Any, Literal, TypeAlias
 
 import msgspec
+
+
+# Ids as numbers, to store them in less space.
+def number_of_id(name: str) -> int:
+    """A hash of a long id as a 64-bit number."""
+    return int.from_bytes(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big", signed=True)
+
 
 ToolKind: TypeAlias = Literal["read", "edit", "write", "shell", "search", "web", "plan", "delegate", "other"]
 """What a tool is for, whatever its agent calls it."""

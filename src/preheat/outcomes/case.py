@@ -1,6 +1,5 @@
-"""One call and its result, as the rungs look at it: what was asked, what came back, what the agent's program says.
-
-Knows no verdicts.
+"""One call and its result, as the rungs look at it: what was asked, what came back, what the agent's program says, and the exit
+code, recorded or stated in the text. Knows no verdicts.
 """
 
 import re
@@ -11,8 +10,43 @@ from preheat.commands import Understanding, command_text, understand
 from preheat.model.outcome import CallEnding, Dialect
 from preheat.model.session import ToolCall, ToolResult
 from preheat.outcomes import lines
-from preheat.outcomes.stated import stated_code
 from preheat.outcomes.structure import output_in
+
+# Exit codes that stand in the text
+_BEGINNING = re.compile(
+    r"\s*(?:(?:Chunk ID|Wall time|Command|Directory|Original token count|Total output lines)\b[^\n]*\n){0,6}"
+    r"(?:<returncode>(?P<tag>-?\d{1,10})</returncode>"
+    r"|(?:(?:Command|Process) )?(?:failed with )?(?:[Ee]xit(?:ed with)?(?: (?:code|status))|[Rr]eturn ?code|exit_code)"
+    r"[:=]? ?(?P<line>-?\d{1,10})\b)"
+)
+_END = re.compile(
+    r"(?:<returncode>(?P<tag>-?\d{1,10})</returncode>"
+    r"|(?:^|[\n<\[(])[^\n<\[(]{0,80}?\b(?:exit(?:ed)?(?: with)?(?: exit)? ?(?:code|status)|exited with code|return ?code)"
+    r"[:=]? ?(?P<line>-?\d{1,10})[.>\])]*)"
+    r"(?:\n(?:Signal|Background PIDs|Process Group PGID|Error|Wall time)[^\n]*|\s|</output>|\[[^\n\]]*\]){0,8}\Z",
+    re.IGNORECASE,
+)
+_LONGEST_END = 600
+_ECHOED = re.compile(r"^[^\n\d$]{0,40}?(\d{1,3})\s*\Z", re.MULTILINE)
+
+
+def stated_code(text: str) -> int | None:
+    """The exit code that the text states in a place of its own."""
+    end = text[-_LONGEST_END:]
+    found = _BEGINNING.match(text)
+    if found is None and ("code" in end or "Code" in end or "status" in end):
+        found = _END.search(text, max(0, len(text) - _LONGEST_END))
+    if found is None:
+        return None
+    code = int(found["tag"] or found["line"])
+    return code if abs(code) < 2**31 else None
+
+
+def echoed_code(text: str) -> int | None:
+    """What `echo $?` printed at the end, for a command that has it there."""
+    found = _ECHOED.search(text.rstrip()[-80:])
+    return int(found[1]) if found else None
+
 
 _NOTHING = re.compile(
     r"\s*[\[(<]?(?:(?:\w+ )?(?:(?:command|tool|it) )?(?:completed|ran|executed|succeeded|finished)?(?: successfully)?"

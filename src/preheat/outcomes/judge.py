@@ -3,13 +3,149 @@
 Knows no agent: what is particular to one comes as its `Dialect`. Never looks for a word anywhere in an output.
 """
 
-from preheat.commands import benign_answer
+import re
+
+from preheat.commands import Purpose, benign_answer, command_text
 from preheat.model.outcome import NO_DIALECT, Dialect, Outcome, Rung
-from preheat.model.session import LATE_ENDING, Other, Session, ToolCall, ToolResult
-from preheat.outcomes import messages, shell
-from preheat.outcomes.case import Case, DialectPatterns
-from preheat.outcomes.structure import read_report
+from preheat.model.session import LATE_ENDING, Other, Session, ToolCall, ToolKind, ToolResult
+from preheat.outcomes import lines
+from preheat.outcomes.case import Case, DialectPatterns, echoed_code
+from preheat.outcomes.structure import nothing_in, read_report
 from preheat.outcomes.verdict import LIKELY, judge_ending, judge_failure, make_outcome, other_lines
+
+# Results of tools that are no shells
+_ERROR = re.compile(
+    r"\s*(?:<[\w-]*error[\w-]*>|#{1,4} ?Error\b|(?:[A-Z]\w+ )?(?:[Ee]rror|ERROR)\b(?: [\w -]{1,60})?[:!]|(?:Error|ERROR) \w"
+    r"|(?:Failed|Unable) to |Failure\b|Cannot |Can't |Could not |Couldn't |Invalid |Unknown |No such |Missing (?:required|value)"
+    r"|[\w.]*(?:Error|Exception)\b(?:: |$)|E(?:NOENT|ISDIR|ACCES|PERM|NOTDIR|EXIST)\b|Request failed|MCP error"
+    r"|Argument Validation|(?:Permission|Access) denied|(?:Request |Operation |Tool )?[Tt]imed out"
+    r"|String to replace not found|Traceback \(most recent"
+    r"|[^\n.:]{1,120}\b(?:not found|does not exist|doesn't exist|is not (?:valid|allowed|supported|recognized)|failed)\b)"
+)
+"""How a result begins that is an error message."""
+_PLAIN_ERROR = re.compile(
+    r"\s*(?:<[\w-]*error[\w-]*>|(?:Error|ERROR|error): |MCP error -?\d|Request failed with status code \d"
+    r"|(?:Failed|Unable) to (?:\w+ ){0,4}\w+: |[\w.]+(?:Error|Exception): )"
+)
+"""The same, so plain that it overrules a flag that only says that the tool ran."""
+_NOT_PERFORMED = re.compile(r"Error (?:performing|executing|running|calling) \S+: ")
+_NO_PAGE = re.compile(r"\s*(?:HTTP )?(?:404|410)\b|[^\n]{0,80}\b(?:status code|HTTP) ?(?:4\d\d|5\d\d)\b")
+_FOUND_NOTHING = re.compile(
+    r"\s*(?:no (?:matches|files|results|matching|occurrences|entries|documents|data|items)\b[^\n]{0,200}"
+    r"|(?:found )?0 (?:matches|results|files)[^\n]{0,100}|nothing found[^\n]{0,100})\s*\Z",
+    re.IGNORECASE,
+)
+_SHORT, _FEW_LINES = 600, 8
+LOOKS: frozenset[ToolKind] = frozenset(["search", "web"])
+"""Tools that may find nothing."""
+_CONTENT: frozenset[ToolKind] = frozenset(["read", "search", "web", "delegate"])
+"""Tools whose result is somebody else's text."""
+
+
+def says_error(case: Case) -> bool:
+    """Whether the result has the form of an error message."""
+    text = case.result.text
+    if case.kind in _CONTENT and (len(text) > _SHORT or text.count("\n") > _FEW_LINES):
+        return False
+    return _ERROR.match(text) is not None
+
+
+def says_failure_despite_flag(case: Case) -> bool:
+    """Whether the result says that the tool failed although the flag says that it ran."""
+    text, kind = case.result.text, case.kind
+    if kind == "web":
+        return _NO_PAGE.match(text) is not None
+    if len(text) >= _SHORT:
+        return False
+    if kind == "search":
+        return _NOT_PERFORMED.match(text) is not None
+    return kind not in _CONTENT and _PLAIN_ERROR.match(text) is not None
+
+
+def says_nothing_found(case: Case) -> bool:
+    """Whether the result says that nothing was found."""
+    text, kind = case.result.text, case.kind
+    if len(text) < 8 and text.strip() in ("[]", "{}"):
+        return kind in ("read", "search", "other")
+    if kind == "search" and case.is_blank:
+        return True
+    if kind in LOOKS and _FOUND_NOTHING.match(text) is not None:
+        return True
+    return (case.dialect.empty is not None and case.dialect.empty.match(text) is not None) or nothing_in(
+        text, case.call.tool
+    )
+
+
+# Judges commands that report success, or no exit code, by their output.
+_HIDDEN = 0.9
+"""A success whose exit code is that of another command."""
+_END = 1_000
+"""Where a script says that it failed."""
+_FALLBACK = re.compile(r"""\|\|\s*(?:echo|printf)\s+(?:-\w+\s+)?["']?([^"'\n|;&$]{1,200})""")
+_NONE_THERE = re.compile(r"(?:\w*Error: )?no (?:\w+ ){1,2}(?:were )?found\b(?! in \$?PATH)", re.IGNORECASE)
+"""Messages that answer a question: there is nothing of that sort."""
+_NO_GLOB = re.compile(r".*\bno matches found: ")
+
+
+def judge_reported_success(case: Case, rung: Rung) -> Outcome:
+    """The outcome of a command that reports success."""
+    shell = case.shell
+    if case.is_blank:
+        return make_outcome(case, "empty" if case.shows else "ok", rung)
+    if shell is None:
+        return make_outcome(case, "ok", rung)
+    if not shell.masked:
+        inner = lines.find_nested_failure(case.result.text[-_END:]) if shell.checks else None
+        return make_outcome(case, "ok", rung) if inner is None else judge_failure(case, "text", inner.line)
+    command = command_text(case.call.input)
+    fallbacks = {found.strip() for found in _FALLBACK.findall(command)} if "||" in command else set()
+    if fallbacks and (case.shows or shell.purpose == "vcs") and _only_fallback(case, fallbacks):
+        return make_outcome(case, "empty", rung)
+    if "$?" in command[-80:] and (code := echoed_code(case.result.text)):
+        return judge_failure(case, "exit_code", case.text, code)
+    sign = case.sign
+    if sign is None or not sign.is_sure:
+        return make_outcome(case, "ok", rung, _HIDDEN)
+    if case.shows:
+        return _judge_look(case, sign, "||" in command)
+    if fallbacks and any(line.strip() in fallbacks for line in case.text.split("\n")):
+        return make_outcome(case, "ok", rung, LIKELY)
+    return judge_failure(case, "text", case.text)
+
+
+def judge_output(case: Case) -> Outcome:
+    """The outcome of a command by its output alone: without a line of failure it worked."""
+    if case.is_blank:
+        return make_outcome(case, "empty" if case.shows else "ok", "text", LIKELY)
+    return make_outcome(case, "ok", "text", LIKELY) if case.sign is None else judge_failure(case, "text", case.text)
+
+
+def is_absence_answer(message: str, purpose: Purpose) -> bool:
+    """Whether the command asked if something exists, and the answer is no."""
+    if purpose == "list" and _NO_GLOB.match(message):
+        return True
+    return purpose in ("list", "vcs", "search") and says_none_found(message)
+
+
+def says_none_found(message: str) -> bool:
+    """Whether the message says that nothing was found."""
+    return _NONE_THERE.match(message) is not None
+
+
+def _only_fallback(case: Case, fallbacks: set[str]) -> bool:
+    """Whether the output is only the command's own fallback text for finding nothing."""
+    expected = fallbacks | lines.find_complaints(case.text, case.programs)
+    return all(line.strip() in expected for line in case.text.split("\n") if line.strip())
+
+
+def _judge_look(case: Case, sign: lines.FailureLine, reckoned: bool) -> Outcome:
+    """The outcome of a look at something missing: partial if other things were shown, empty if the command expected it."""
+    if other_lines(case):
+        return make_outcome(case, "ok", "text", LIKELY)
+    if reckoned or (case.shell is not None and is_absence_answer(sign.line, case.shell.purpose)):
+        return make_outcome(case, "empty", "text", LIKELY)
+    return judge_failure(case, "text", sign.line)
+
 
 VERSION = 1
 """Of the rules: a session judged by an older one is judged again."""
@@ -68,10 +204,10 @@ def by_flag(case: Case) -> Outcome | None:
     if is_error is None or (result.exit_code is not None and case.kind == "shell"):
         return None
     if not is_error:
-        return shell.judge_reported_success(case, "flag") if case.kind == "shell" else _worked(case, "flag")
+        return judge_reported_success(case, "flag") if case.kind == "shell" else _worked(case, "flag")
     if case.kind == "shell" and case.code is not None:
         return None
-    if case.kind in messages.LOOKS and shell.says_none_found(result.text):
+    if case.kind in LOOKS and says_none_found(result.text):
         return make_outcome(case, "empty", "flag")
     return judge_failure(case, "flag", result.text)
 
@@ -82,14 +218,14 @@ def by_exit_code(case: Case) -> Outcome | None:
     if code is None:
         return None
     if code == 0:
-        return shell.judge_reported_success(case, "exit_code")
+        return judge_reported_success(case, "exit_code")
     understood, sign = case.shell, case.sign
     if understood is not None:
         # A benign exit code with a complaint beside it is none: `grep` also ends with 1 where there is no such folder.
         answer = benign_answer(understood, code) if sign is None or not sign.is_sure else None
         if answer is not None:
             return make_outcome(case, answer, "exit_code", code=code)
-        if sign is not None and shell.is_absence_answer(sign.line, understood.purpose):
+        if sign is not None and is_absence_answer(sign.line, understood.purpose):
             return make_outcome(case, "ok" if other_lines(case) else "empty", "exit_code", LIKELY, code=code)
     return judge_failure(case, "exit_code", case.text, code)
 
@@ -120,13 +256,13 @@ def by_text(case: Case) -> Outcome | None:
         if pattern is not None and pattern.match(text):
             return judge_failure(case, "text", text)
     if case.kind == "shell":
-        return shell.judge_output(case)
+        return judge_output(case)
     if voice.worked is not None and voice.worked.match(text):
         return make_outcome(case, "ok", "text")
-    if messages.says_error(case):
+    if says_error(case):
         return judge_failure(case, "text", text)
     if case.is_blank:
-        return make_outcome(case, "empty", "text", LIKELY) if case.kind in messages.LOOKS else None
+        return make_outcome(case, "empty", "text", LIKELY) if case.kind in LOOKS else None
     return _worked(case, "text", LIKELY)
 
 
@@ -136,6 +272,6 @@ RUNGS = (by_flag, by_exit_code, by_structure, by_text)
 
 def _worked(case: Case, rung: Rung, confidence: float | None = None) -> Outcome:
     """A tool that is no shell reports success."""
-    if rung == "flag" and messages.says_failure_despite_flag(case):
+    if rung == "flag" and says_failure_despite_flag(case):
         return judge_failure(case, "text", case.result.text)
-    return make_outcome(case, "empty" if messages.says_nothing_found(case) else "ok", rung, confidence)
+    return make_outcome(case, "empty" if says_nothing_found(case) else "ok", rung, confidence)

@@ -8,7 +8,7 @@ import re
 from typing import NamedTuple
 
 from preheat.model.outcome import Cause
-from preheat.outcomes import forms
+from preheat.outcomes import patterns
 
 HEAD, TAIL = 12_000, 12_000
 """A longer output is looked at by its two ends."""
@@ -37,12 +37,12 @@ def ends_of(text: str) -> str:
 
 def is_notable(text: str) -> bool:
     """Whether the text has any word that the failure patterns need."""
-    return forms.NOTABLE.search(text) is not None
+    return patterns.NOTABLE.search(text) is not None
 
 
 def find_shell_failure(text: str) -> FailureLine | None:
     """The line in which the shell itself says that it could not run the command."""
-    return _first(forms.SHELL, text)
+    return _first(patterns.SHELL, text)
 
 
 def names_program(text: str, programs: frozenset[str]) -> bool:
@@ -62,25 +62,25 @@ def find_program_complaints(text: str, programs: frozenset[str]) -> list[str]:
             if name == "fatal" and "git" in programs:  # it does not say its name
                 found.append(line.strip())
             continue
-        if forms.COMPLAINT.search(rest) and not forms.NO_COMPLAINT.search(rest):
+        if patterns.COMPLAINT.search(rest) and not patterns.NO_COMPLAINT.search(rest):
             found.append(line.strip())
     return found
 
 
 def find_complaints(text: str, programs: frozenset[str]) -> frozenset[str]:
     """All lines in which the shell or one of the programs complains, and what they add on how they are used."""
-    found = {match[0].strip() for match in forms.SHELL.finditer(text)}
+    found = {match[0].strip() for match in patterns.SHELL.finditer(text)}
     found.update(find_program_complaints(text, programs))
-    found.update(line.strip() for line in text.split("\n") if forms.ADDED.match(line))
+    found.update(line.strip() for line in text.split("\n") if patterns.ADDED.match(line))
     return frozenset(found)
 
 
 def find_check_failure(text: str) -> FailureLine | None:
     """The line in which a check reports findings. Where the check says that all passed, error lines are only its subject."""
-    found = _first(forms.VERDICT, text, "finding")
+    found = _first(patterns.VERDICT, text, "finding")
     if found is None:
-        found = _first(forms.DETAIL, text, "finding")
-        if found is not None and forms.PASSED.search(text) is not None:
+        found = _first(patterns.DETAIL, text, "finding")
+        if found is not None and patterns.PASSED.search(text) is not None:
             return None
     return found
 
@@ -90,7 +90,7 @@ def find_uncaught_exception(text: str) -> FailureLine | None:
     last = _exception(text)
     if last is not None:
         return None if _is_repeated(text, last) else FailureLine(last[0].strip())
-    syntax = forms.SYNTAX.search(text) if "Error: " in text and 'File "' in text else None
+    syntax = patterns.SYNTAX.search(text) if "Error: " in text and 'File "' in text else None
     return FailureLine(syntax[1]) if syntax else None
 
 
@@ -101,7 +101,7 @@ def has_caught_exception(text: str) -> bool:
 
 
 def _exception(text: str) -> "re.Match[str] | None":
-    begin = forms.TRACEBACK.search(text) if "Traceback (most" in text else None
+    begin = patterns.TRACEBACK.search(text) if "Traceback (most" in text else None
     return None if begin is None else _raised(text, begin.end())
 
 
@@ -109,12 +109,12 @@ def _raised(text: str, start: int) -> "re.Match[str] | None":
     """The line that names the exception: the first after the frames that stands at the left edge; of several, the last."""
     last = None
     while True:
-        found = forms.LEFT.search(text, start)
+        found = patterns.LEFT.search(text, start)
         if found is None:
             return last
-        if forms.EXCEPTION.fullmatch(found[0]):
+        if patterns.EXCEPTION.fullmatch(found[0]):
             last = found
-        again = forms.TRACEBACK.search(text, found.end())
+        again = patterns.TRACEBACK.search(text, found.end())
         if again is None:
             return last
         start = again.end()
@@ -124,47 +124,49 @@ def _is_repeated(text: str, exception: "re.Match[str]") -> bool:
     """Whether the program prints the exception's message itself: then it caught the exception."""
     message = exception[0].partition(": ")[2].strip()
     if len(message) < 8:
-        return forms.CAUGHT.search(text) is not None
+        return patterns.CAUGHT.search(text) is not None
     others = f"{text[: exception.start()]}\n{text[exception.end() :]}"
-    return any(message in line and not forms.RAISED.match(line) for line in others.split("\n"))
+    return any(message in line and not patterns.RAISED.match(line) for line in others.split("\n"))
 
 
 def find_run_failure(text: str) -> FailureLine | None:
     """The line in which a program says that it crashed."""
-    return _first(forms.RUN, text) or (_first(forms.THROWN, text) if forms.FRAME in text else None)
+    return _first(patterns.RUN, text) or (_first(patterns.THROWN, text) if patterns.FRAME in text else None)
 
 
 def find_vcs_failure(text: str) -> FailureLine | None:
     """The line in which version control refuses."""
-    return _first(forms.VCS, text)
+    return _first(patterns.VCS, text)
 
 
 def vcs_changed_something(text: str) -> bool:
     """Whether version control changed something: made a commit, pushed a branch."""
-    return forms.VCS_DONE.search(text) is not None
+    return patterns.VCS_DONE.search(text) is not None
 
 
 def vcs_succeeded(text: str) -> bool:
     """Whether version control did everything, whatever hooks printed before."""
-    return vcs_changed_something(text) and forms.VCS_REFUSED.search(text) is None
+    return vcs_changed_something(text) and patterns.VCS_REFUSED.search(text) is None
 
 
 def find_failure_at_edges(text: str) -> FailureLine | None:
     """The first or one of the last two lines, if it begins like an error."""
     lines = [line for line in text.split("\n") if line.strip()]
     for line in (*lines[:1], *lines[-2:]):
-        if forms.EDGE.match(line.strip()) and not forms.FINE.search(line):
+        if patterns.EDGE.match(line.strip()) and not patterns.FINE.search(line):
             return FailureLine(line.strip(), is_sure=False)
     return None
 
 
 def find_nested_failure(text: str) -> FailureLine | None:
     """The line in which a script inside the command says that it failed."""
-    if not any(words in text for words in forms.NESTED_WORDS):
+    if not any(words in text for words in patterns.NESTED_WORDS):
         return None
-    return _first(forms.NESTED, text, "finding")
+    return _first(patterns.NESTED, text, "finding")
 
 
-def _first(pattern: "re.Pattern[str] | forms.PatternSet", text: str, cause: Cause | None = None) -> FailureLine | None:
+def _first(
+    pattern: "re.Pattern[str] | patterns.PatternSet", text: str, cause: Cause | None = None
+) -> FailureLine | None:
     found = pattern.search(text)
     return FailureLine(found[0].strip(), cause) if found else None

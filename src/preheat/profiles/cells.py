@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from preheat.model.population import LEAST_CALLS, LEAST_SESSIONS, FailureMeasure, IntervalEstimate, PopulationCell
 from preheat.model.profile import Rate
-from preheat.profiles.gathering import CALLS, ENVIRONMENT, FAILED, FINDINGS, MISTAKES, UNJUDGED, Floats, Ints
-from preheat.statistics.bootstrap import (
+from preheat.profiles.tally import CALLS, ENVIRONMENT, FAILED, FINDINGS, MISTAKES, UNJUDGED, Floats, Ints
+from preheat.statistics.intervals import (
     RESAMPLES,
     bundle_numbers,
     difference_with_interval,

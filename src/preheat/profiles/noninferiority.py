@@ -16,16 +16,18 @@ import numpy as np
 
 from preheat.model.comparison import MeasureChange, PreservationVerdict
 from preheat.model.profile import Rate
-from preheat.profiles.counts import Counts
-from preheat.statistics.bootstrap import (
+from preheat.profiles.comparison import Counts
+from preheat.statistics.intervals import (
+    Z_ONE_SIDED_95,
+    Z_POWER_80,
     effective_sessions,
     percentile_interval,
     rate_with_interval,
+    ratio_bounds,
     ratios_of_draws,
     resample,
 )
-from preheat.statistics.rates import rate_of
-from preheat.statistics.two_shares import Z_ONE_SIDED_95, Z_POWER_80, ratio_bounds
+from preheat.statistics.shares import rate_of
 
 FEWEST_CLUSTERS = 5
 """Fewer sessions (but more than one) are neither one case nor a sample of cases."""

@@ -20,7 +20,15 @@ from preheat.model.population import (
 )
 from preheat.model.profile import CallFact, SessionFact
 from preheat.profiles.cells import MEASURE_COLUMNS, CellCounts, CellSheet
-from preheat.profiles.gathering import (
+from preheat.profiles.marathon import (
+    BUCKETS,
+    add_length_cells,
+    answer_marathon,
+    bucket_of,
+    choose_sessions,
+    direction_within_sessions,
+)
+from preheat.profiles.tally import (
     CALLS,
     ENVIRONMENT,
     FAILED,
@@ -34,9 +42,7 @@ from preheat.profiles.gathering import (
     Tally,
     tally_calls,
 )
-from preheat.profiles.marathon import BUCKETS, add_length_cells, answer_marathon, bucket_of, choose_sessions
-from preheat.profiles.verdict import direction_within_sessions
-from preheat.statistics.bootstrap import RESAMPLES, difference_with_interval, resample
+from preheat.statistics.intervals import RESAMPLES, difference_with_interval, resample
 
 LEAST_PROJECTS = 5
 _LEAST_PROJECT_CALLS = 10

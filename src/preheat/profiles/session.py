@@ -1,20 +1,174 @@
-"""Adds the records of one session up to its profile.
+"""Adds the records of one session up to its profile, with how the person writes and which places the texts refer to.
 
 Knows nothing of how calls are judged or traced. Where there is too little to go on, a measure is None.
 """
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from preheat.model.outcome import CAUSES, FAILURES, JUDGED, RUNGS, STATUSES, Outcome
-from preheat.model.profile import CallRecord, Rate, SessionProfile, ToolType, ToolUse
-from preheat.model.session import Session, ToolKind
-from preheat.profiles.conversation import Conversation
-from preheat.profiles.markers import find_context_markers
-from preheat.profiles.style import user_style
-from preheat.statistics.rates import fit_trend, rate_of
+from preheat.model.profile import CallRecord, Rate, SessionProfile, ToolType, ToolUse, UserStyle, WritingStyle
+from preheat.model.session import (
+    CONTEXT_WINDOW,
+    AssistantMessage,
+    Compaction,
+    Other,
+    Session,
+    ToolCall,
+    ToolKind,
+    ToolResult,
+    Usage,
+    UserMessage,
+)
+from preheat.statistics.shares import fit_trend, rate_of
+
+
+# One pass over a session's events
+class Conversation:
+    """A session without its calls: counted as the archive counts."""
+
+    def __init__(self, session: Session) -> None:
+        self.prompts: list[str] = []
+        """What a person typed."""
+        self.texts: list[str] = []
+        """What a person typed and the assistant said, in order."""
+        self.context_window: int | None = None
+        self.compactions = 0
+        texts = self.texts
+        calls = before = 0
+        asked: set[str | int] = set()
+        used: dict[str, Usage] = {}
+        for event in session.events:
+            if isinstance(event, ToolCall):
+                calls += 1
+                asked.add(event.response or event.line)
+            elif isinstance(event, ToolResult):
+                calls += 1
+            elif isinstance(event, AssistantMessage):
+                if event.text:
+                    texts.append(event.text)
+                if event.usage is not None:
+                    used[event.response or f"line {event.line}"] = event.usage
+            elif isinstance(event, UserMessage):
+                if event.origin == "human":
+                    self.prompts.append(event.text)
+                    texts.append(event.text)
+            elif isinstance(event, Compaction):
+                self.compactions += 1
+                before = max(before, event.tokens_before or 0)
+            elif isinstance(event, Other) and event.name == CONTEXT_WINDOW and type(event.raw) is int:
+                self.context_window = event.raw
+        self.messages = calls + len(texts)
+        self.seconds = _duration(session)
+        inputs = [each.input + each.cache_read + each.cache_write for each in used.values()]
+        total = sum(inputs) + sum([each.output for each in used.values()])
+        self.tokens = total or (session.reported.total if session.reported else 0)
+        whole = 2 * len(used) < len(asked)  # tokens are recorded for many responses together, not for each
+        self.context_peak = max(0 if whole else max(inputs, default=0), before) or None
+        """The most tokens that stood before the model at once, by its responses or by what a compaction said it replaced."""
+
+
+def _duration(session: Session) -> float | None:
+    """From the first event to the last; the heading knows, where the reader filled it in."""
+    start, end = session.started_at, session.ended_at
+    if start is None or end is None:
+        times = [event.at for event in session.events if event.at is not None]
+        start, end = (min(times), max(times)) if times else (None, None)
+    return None if start is None or end is None else max(0.0, end - start)
+
+
+# How a person writes to an agent, by the first implementation's rules.
+def user_style(messages: Sequence[str]) -> UserStyle:
+    """The style of what a person typed; the first rule that holds decides."""
+    total = len(messages)
+    if not total:
+        return UserStyle(0, 0.0, 0.0, 0.0, "unknown")
+    length = sum(map(len, messages)) / total
+    questions = sum("?" in text for text in messages) / total
+    commands = sum(text.startswith("/") for text in messages) / total
+    style: WritingStyle = "balanced"
+    if commands > 0.3:
+        style = "command_driven"
+    elif questions > 0.5:
+        style = "conversational"
+    elif length < 50:
+        style = "terse"
+    elif length > 200:
+        style = "detailed"
+    return UserStyle(total, length, questions, commands, style)
+
+
+# What people and an assistant refer to in a conversation
+MOST = 20
+_LONGEST = 200
+_LONGEST_BLOCK = 100
+_BREAKS = r"\s\"'`<>()\[\]{}|*,;"
+_BEFORE = re.compile(f"[^{_BREAKS}/=]+")
+_AFTER = re.compile(f"[^{_BREAKS}]+")
+_CLOSINGS = ".:!?…"
+_ENDING = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}$")
+_PLACE = re.compile(r"(?::\d+(?:[:-]\d+)*|#L?\d[\w-]*)$")
+
+
+def find_context_markers(texts: Iterable[str], project: str = "") -> tuple[str, ...]:
+    """Paths, addresses and code blocks, the most frequent first and then the first seen, at most twenty. Paths inside the
+    project begin there."""
+    inside = project.rstrip("/") + "/" if len(project) > 1 else ""
+    words: list[str] = []
+    blocks: list[str] = []
+    for text in texts:
+        if "/" in text:
+            _places(text, words)
+        if "```" in text:
+            _blocks(text, blocks)
+    if not words and not blocks:
+        return ()
+    counts: Counter[str] = Counter()
+    for word, number in Counter(words).items():  # each word is looked at once
+        marker = _marker(word, inside)
+        if marker:
+            counts[marker] += number
+    counts.update(blocks)
+    return tuple(" ".join(marker.split()) for marker, _ in counts.most_common(MOST))
+
+
+def _places(text: str, words: list[str]) -> None:
+    """The words with a slash."""
+    at = text.find("/")
+    while at >= 0:
+        before = _BEFORE.match(text[at - _LONGEST if at > _LONGEST else 0 : at][::-1])
+        end = _AFTER.match(text, at).end()  # type: ignore[union-attr] # the slash itself at least
+        if end - at > 1:
+            words.append(text[at - before.end() if before else at : end])
+        at = text.find("/", end)
+
+
+def _marker(word: str, inside: str) -> str:
+    """The word as a marker; empty where it is none (`and/or`, `1/2`, a command)."""
+    word = word.rstrip(_CLOSINGS)
+    if "//" in word:
+        return word if word.startswith(("https://", "http://")) and len(word) > 8 else ""
+    word = _PLACE.sub("", word)
+    if inside and word.startswith(inside):
+        return word[len(inside) :]
+    if word.startswith((".", "/", "~")):
+        return word if word.count("/") > word.startswith("/") else ""
+    return word if "/" in word and _ENDING.search(word) else ""
+
+
+def _blocks(text: str, found: list[str]) -> None:
+    """The fence of each block, with its language, and the first line in it."""
+    at = text.find("```")
+    while at >= 0:
+        close = text.find("```", at + 3)
+        line = text.find("\n", at, close) + 1
+        end = text.find("\n", line, close)
+        if line and end > line:
+            found.append(text[at : min(end, at + _LONGEST_BLOCK)])
+        at = text.find("```", close + 3) if close >= 0 else -1
+
 
 FEWEST_FOR_FIFTHS = 5
 SHORTEST_SCORED = 10

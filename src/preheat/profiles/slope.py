@@ -21,7 +21,7 @@ from preheat.model.population import (
     IntervalEstimate,
     SlopeEstimate,
 )
-from preheat.profiles.gathering import Floats, Ints, RegressionSums
+from preheat.profiles.tally import Floats, Ints, RegressionSums
 
 MOST_ACTIVITIES = 40
 """Kinds of work that are distinguished; rarer ones count as one kind."""

@@ -8,13 +8,12 @@ from typing import Any, NamedTuple
 import msgspec
 
 from preheat.calls.files import changed_files, file_names_in, file_of
-from preheat.calls.intent import find_recoveries
+from preheat.calls.intent import find_recoveries, is_bookkeeping
 from preheat.calls.shell import read_shell
 from preheat.commands import command_text
 from preheat.model.outcome import FAILURES, Outcome
 from preheat.model.profile import CallRecord
 from preheat.model.session import AssistantMessage, Compaction, Session, ToolCall, ToolResult, UserMessage
-from preheat.profiles.bookkeeping import is_bookkeeping
 
 LONGEST_LOSS = 600.0
 """Seconds that one failure can cost: a longer wait was for a person, or for the night to pass."""

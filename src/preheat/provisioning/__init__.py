@@ -10,24 +10,22 @@ import msgspec
 
 from preheat.model.context import TOKEN_BUDGET, Context, ContextLesson
 from preheat.model.lesson import Lesson
-from preheat.provisioning.frame import NO_ID, format_block
-from preheat.provisioning.messages import estimate_example, make_exchange
-from preheat.provisioning.pack import pack
-from preheat.provisioning.render import FORMATS, render
-from preheat.provisioning.select import (
+from preheat.provisioning.formats import FORMATS, render
+from preheat.provisioning.lesson_text import describe_lesson
+from preheat.provisioning.messages import NO_ID, estimate_example, format_block, make_exchange
+from preheat.provisioning.selection import (
     LEAST_VALUE,
     SELDOM_NEEDED,
     TASK_CHARACTERS,
     Candidate,
     Selection,
     display_order,
+    pack,
     select,
     sessions_of,
 )
 from preheat.provisioning.tokens import estimate_tokens
-from preheat.provisioning.words import describe_lesson
-from preheat.safe_text.letters import strip_invisible
-from preheat.safe_text.quotation import make_harmless
+from preheat.safe_text.cleanup import make_harmless, strip_invisible
 
 __all__ = [
     "FORMATS",

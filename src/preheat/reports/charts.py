@@ -1,15 +1,46 @@
-"""Charts as SVG that stretches with the page: rates with their intervals, curves, bars split by cause.
+"""Charts as SVG that stretches with the page (rates with intervals, curves, bars split by cause), and the HTML around them.
 
-Every chart is a box of 100 x 100 that stretches to its place, with strokes that do not stretch; labels are HTML beside it, and
-stay readable on a narrow screen. Knows nothing of what the rates mean.
+Every value is escaped. A chart is a box of 100 x 100 with strokes that do not stretch; labels are HTML beside it, and stay
+readable on a narrow screen. Knows nothing of what the rates mean.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from html import escape
 from math import floor, log10
 
 from preheat.model.population import FailureMeasure, PopulationCell
 from preheat.model.profile import Rate
-from preheat.reports.markup import Html, join, tag
+
+# HTML as text, in which every value is escaped.
+_CONTROL = dict.fromkeys((*range(32), 127, *range(128, 160), 8232, 8233, *range(8234, 8239), *range(8294, 8298)), " ")
+"""Characters that break lines, end documents or turn the direction of writing."""
+
+
+class Html(str):
+    """Text that is markup already."""
+
+    __slots__ = ()
+
+
+def escape_text(value: object) -> Html:
+    """Anything as text on the page; markup stays as it is."""
+    if isinstance(value, Html):
+        return value
+    plain = str(value).translate(_CONTROL)
+    return Html(escape(plain.encode("utf-8", "replace").decode(), quote=True))
+
+
+def tag(name: str, *inside: object, **attributes: object) -> Html:
+    """An element. `class_` stands for `class`, and underscores in other attributes for hyphens."""
+    written = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{escape_text(value)}"' for key, value in attributes.items()
+    )
+    return Html(f"<{name}{written}>{join(inside)}</{name}>")
+
+
+def join(parts: Iterable[object], between: str = "") -> Html:
+    return Html(between.join(map(escape_text, parts)))
+
 
 CLASS: dict[FailureMeasure, str] = {"errors": "all", "mistakes": "mistake"}
 CAUSES = ("mistake", "finding", "environment", "unknown")

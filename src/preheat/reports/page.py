@@ -17,8 +17,7 @@ from preheat.model.population import (
     PopulationCell,
     PopulationGroup,
 )
-from preheat.reports.charts import axis_end, cause_bar, curve, interval_chart, interval_text, percent
-from preheat.reports.markup import Html, join, tag
+from preheat.reports.charts import Html, axis_end, cause_bar, curve, interval_chart, interval_text, join, percent, tag
 
 MISTAKES = 15
 _RUNGS = {

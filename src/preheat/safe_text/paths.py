@@ -4,8 +4,8 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from preheat.memory import cache_short_texts
-from preheat.safe_text.letters import lower_if_plain
+from preheat.safe_text.cleanup import lower_if_plain
+from preheat.text_cache import cache_short_texts
 
 HOME = re.compile(
     r"(?i)(?<![\w.])(?:/(?:Users|home)/[^/\s\"'`:]+|/root|[A-Z]:[\\/]Users[\\/][^\\/\s\"'`:]+)(?=[\\/\s\"'`:]|$)"

@@ -1,16 +1,16 @@
 """Why a text is unfit to be kept or shown to a model; every function gives the reason, empty if the text is fit.
 
 A text may give orders, hide characters, imitate other letters, do harm as a command, or belong to one machine, moment or run.
-Knows no session.
+Heavier than `cleanup`: it loads the command parser. Knows no session.
 """
 
 import re
 import unicodedata
 
 from preheat.commands.dangers import risky_part, ruinous_part
-from preheat.memory import cache_short_texts
-from preheat.safe_text.letters import BLANK, CONTROL, HIDDEN, lower_if_plain, one_line
+from preheat.safe_text.cleanup import BLANK, CONTROL, HIDDEN, lower_if_plain, make_harmless, one_line, strip_invisible
 from preheat.safe_text.paths import HOME
+from preheat.text_cache import cache_short_texts
 
 _TEMPORARY = re.compile(
     r"(?i)(?<![\w.])(?:/private)?/(?:tmp|var/folders|var/tmp|dev/shm)(?:/|\b)|[\\/]temp[\\/]|\$\{?TMPDIR|%TEMP%|\bmktemp\b"
@@ -172,3 +172,13 @@ def address_reason(text: str) -> str:
         if not _LOCAL_HOST.match(found["host"]):
             return f"an address: `{found['host'][:60]}`"
     return ""
+
+
+# Quotes an untrusted text whole or not at all.
+WITHHELD = "(withheld: it reads like an instruction; `preheat` shows it to a person)"
+
+
+def quote_or_withhold(text: str) -> str:
+    """An untrusted text, or a notice that it was withheld if it gives orders. Invisible characters are removed first."""
+    cleaned = strip_invisible(text)
+    return WITHHELD if order_reason(cleaned.replace("\n", " ").replace("\t", " ")) else make_harmless(cleaned)

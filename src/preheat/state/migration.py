@@ -27,8 +27,8 @@ from preheat.locking import hold_lock
 from preheat.model.experiment import AssignmentRecord, LedgerEntry, Rating
 from preheat.model.template import TemplatePin, TemplateUse
 from preheat.settings import archive_path
-from preheat.state import assignments, key, ledger, loads, plans, ratings, uses
-from preheat.state.earlier_files import (
+from preheat.state import experiments, ledger, templates
+from preheat.state.connect import (
     ASSIGNMENTS_FILE,
     EARLIER_FILES,
     KEY_FILE,
@@ -64,8 +64,12 @@ _LOT = msgspec.json.Decoder(AssignmentRecord)
 _RATING = msgspec.json.Decoder(Rating)
 _USE = msgspec.json.Decoder(TemplateUse)
 _LINES: "dict[FilePlace, msgspec.json.Decoder[Any]]" = {
-    PLANS_FILE: _PLAN, ASSIGNMENTS_FILE: _LOT, RATINGS_FILE: _RATING, LEDGER_FILE: msgspec.json.Decoder(LedgerEntry), USES_FILE: _USE,
-}  # fmt: skip
+    PLANS_FILE: _PLAN,
+    ASSIGNMENTS_FILE: _LOT,
+    RATINGS_FILE: _RATING,
+    LEDGER_FILE: msgspec.json.Decoder(LedgerEntry),
+    USES_FILE: _USE,
+}
 """The decoder of the lines of each file."""
 _PINS = msgspec.json.Decoder(dict[str, TemplatePin])
 
@@ -86,18 +90,18 @@ def import_files(connection: sqlite3.Connection, folder: str) -> list[str]:
     """Import the files inside the caller's transaction; the paths of files to rename after it."""
     _import_archive_marks(connection, archive_path(folder))
     if (secret := read_secret(folder)) is not None:
-        key.keep_secret(connection, secret)
+        experiments.keep_secret(connection, secret)
     for each in _decoded_lines(folder, PLANS_FILE, _PLAN):
         if isinstance(each, _Started):
-            plans.keep_plan(connection, each.experiment, bytes(each.plan))
+            experiments.keep_plan(connection, each.experiment, bytes(each.plan))
         else:
-            plans.stop_plan(connection, each.experiment, each.at)
-    assignments.keep_assignments(connection, _decoded_lines(folder, ASSIGNMENTS_FILE, _LOT))
+            experiments.stop_plan(connection, each.experiment, each.at)
+    experiments.keep_assignments(connection, _decoded_lines(folder, ASSIGNMENTS_FILE, _LOT))
     _import_ratings(connection, _decoded_lines(folder, RATINGS_FILE, _RATING))
     _import_ledger(connection, folder)
     _import_loads(connection, folder)
     for use in _decoded_lines(folder, USES_FILE, _USE):
-        uses.record_use(connection, use)
+        templates.record_use(connection, use)
     taken = [place for place in EARLIER_FILES if place != KEY_FILE or secret is not None]
     found = [
         earlier_path(folder, place) for place in (LEDGER_HEAD, *taken)
@@ -189,10 +193,10 @@ def _imported_files(folder: str, place: FilePlace) -> list[str]:
 # Imports.
 def _import_ratings(connection: sqlite3.Connection, found: Iterable[Rating]) -> None:
     """Import ratings: the last line on a session counts, unless it was rated since."""
-    known = ratings.ratings(connection)
+    known = experiments.ratings(connection)
     for session, rating in {each.session: each for each in found}.items():
         if session not in known or known[session].at <= rating.at:
-            ratings.keep_rating(connection, rating)
+            experiments.keep_rating(connection, rating)
 
 
 def _import_ledger(connection: sqlite3.Connection, folder: str) -> None:
@@ -219,10 +223,10 @@ def _head(lines: list[bytes], written: str) -> str:
 
 
 def _import_loads(connection: sqlite3.Connection, folder: str) -> None:
-    known = loads.loads(connection)
+    known = templates.loads(connection)
     for project, pin in (_decoded(read_bytes(earlier_path(folder, LOADS_FILE)), _PINS) or {}).items():
         if project not in known or known[project].at <= pin.at:
-            loads.load_version(connection, project, pin)
+            templates.load_version(connection, project, pin)
 
 
 def _import_archive_marks(connection: sqlite3.Connection, path: str) -> None:

@@ -15,9 +15,8 @@ import numpy as np
 from preheat.amounts import format_count
 from preheat.errors import UserError
 from preheat.model.experiment import EffectEstimate
-from preheat.statistics.ratio import RISK, replace_fields
-from preheat.statistics.sample import Codes, Numbers
-from preheat.statistics.spread import p_value, student_quantile
+from preheat.statistics.arms import Codes, Numbers, p_value, student_quantile
+from preheat.statistics.effect import RISK, replace_fields
 
 FEWEST_SESSIONS = 10
 """Sessions below which nothing is estimated."""

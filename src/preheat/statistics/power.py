@@ -15,11 +15,14 @@ from scipy.stats import norm
 from preheat.errors import UserError
 from preheat.model.experiment import Observation
 from preheat.model.experiment_report import SampleSize
-from preheat.statistics.sample import FEWEST_CLUSTERS, Codes, Numbers, make_sample
-from preheat.statistics.spread import (
+from preheat.statistics.arms import (
+    FEWEST_CLUSTERS,
+    Codes,
+    Numbers,
     Spread,
     compare_arms,
     jackknife_clusters,
+    make_sample,
     measure_arm,
     student_quantile,
     widen_for_small_arms,
@@ -133,7 +136,8 @@ def make_pool(units: Iterable[Observation]) -> tuple[Pool, tuple[str, ...]]:
     if len(found.above) < FEWEST_SESSIONS:
         others = f", and {empty:,} with nothing to count" if empty else ""
         raise UserError(
-            f"a plan is drawn from {FEWEST_SESSIONS} earlier sessions or more, here are {len(found.above)}{others}; sync more first"
+            f"a plan is drawn from {FEWEST_SESSIONS} earlier sessions or more, here are "
+            f"{len(found.above)}{others}; sync more first"
             f"{', or plan for another --metric' if empty else ''}"
         )
     counts = bool(

@@ -15,8 +15,7 @@ from msgspec.structs import replace
 from preheat.model.lesson import LESSON_KINDS, Lesson
 from preheat.model.profile import SessionProfile
 from preheat.model.template import Template, TemplateOrigin, UserPattern
-from preheat.templates.digest import canonical_json
-from preheat.templates.names import check_name
+from preheat.templates.names import canonical_json, check_name
 
 MOST_EXAMPLES = 15
 MOST_LESSONS = 200

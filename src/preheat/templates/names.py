@@ -1,9 +1,15 @@
-"""Names of templates, and addresses of versions: `name`, `name@3fa2`, `name@-1`. Knows no file."""
+"""Names of templates, addresses of versions (`name`, `name@3fa2`, `name@-1`), and the digest of a version. Knows no file."""
 
+import json
 import re
-from typing import NamedTuple
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
 
 from preheat.errors import UserError
+from preheat.model.template import Template, TemplateOrigin
 
 LONGEST = 64
 FEWEST_LETTERS = 4
@@ -54,3 +60,27 @@ def parse_address(text: str) -> Address:
             raise UserError(f"`{version}` is too short for a digest: give at least {FEWEST_LETTERS} letters of it")
         return Address(name, digest=version.lower())
     raise UserError(f"`{text}` is no version; write `{name}@3fa2` (the beginning of a digest) or `{name}@-1`")
+
+
+# The digest of a template version
+def canonical_json(value: Any) -> bytes:
+    """Canonical JSON (sorted keys, UTF-8, no blanks): equal values give equal bytes."""
+    try:
+        return msgspec.json.encode(value, order="sorted")
+    except UnicodeEncodeError:
+        # Half a character out of a broken transcript: no JSON has a place for it.
+        text = json.dumps(msgspec.to_builtins(value), ensure_ascii=False).encode("utf-8", "replace")
+        return msgspec.json.encode(msgspec.json.decode(text), order="sorted")
+
+
+def digest_of(data: bytes) -> str:
+    return sha256(data).hexdigest()
+
+
+def have_same_content(one: Template, other: Template) -> bool:
+    """Whether two templates have the same content, apart from their time, parent and extraction."""
+    first, second = (
+        canonical_json(replace(each, created_at=None, parent=None, extraction=TemplateOrigin()))
+        for each in (one, other)
+    )
+    return first == second

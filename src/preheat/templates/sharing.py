@@ -1,11 +1,11 @@
 """Templates as files to share: what may leave this machine, and what may be used of an import. Pure; knows no store.
 
-An export contains no session, no text of evidence and no path of this machine. Of an import, lessons with findings are
-quarantined unless a person decides otherwise.
+An export contains no session, no text of evidence and no path of this machine. Every text of an import that could reach a
+model is checked; lessons with findings are quarantined unless a person decides otherwise.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -15,9 +15,90 @@ from msgspec.structs import replace
 from preheat.errors import UserError
 from preheat.model.lesson import Evidence, Lesson
 from preheat.model.template import TEMPLATE_FORMAT, Template
-from preheat.templates.digest import canonical_json, digest_of
-from preheat.templates.findings import Check, Finding, findings_by
-from preheat.templates.loading import decode_object, make_template, version_of
+from preheat.safe_text.reasons import address_reason, destruction_reason, hidden_reason, lookalike_reason
+from preheat.templates.file_format import decode_object, make_template, version_of
+from preheat.templates.names import canonical_json, digest_of
+
+# Findings
+Check = Callable[[str], str]
+"""A function that gives the reason why a text is suspicious; empty if it is not."""
+
+
+class TemplateText(NamedTuple):
+    """One text of a template."""
+
+    lesson: str
+    """The id of the lesson it is in; empty for the template's own."""
+    field: str
+    text: str
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """A text and the reason against it."""
+
+    lesson: str
+    field: str
+    why: str
+    text: str
+
+
+CHECKS: tuple[Check, ...] = (hidden_reason, lookalike_reason, destruction_reason, address_reason)
+
+
+def template_texts(template: Template) -> Iterator[TemplateText]:
+    """Every text that may reach a model, or a person who lists the template."""
+    for field in ("description", "addendum", "agent", "project"):
+        yield TemplateText("", field, getattr(template, field))
+    for field in ("markers", "tags"):
+        yield from (TemplateText("", field, text) for text in getattr(template, field))
+    yield from (TemplateText("", "user", text) for text in _strings(template.user))
+    for lesson in template.lessons:
+        yield from lesson_texts(lesson)
+
+
+def lesson_texts(lesson: Lesson) -> Iterator[TemplateText]:
+    """Every text of a lesson but its evidence, which no model reads."""
+    fields = (
+        "topic", "text", "use", "avoid", "error", "difference", "steps", "signatures", "forms", "files", "example",
+        "packet", "recheck", "environment", "scope", "why",
+    )  # fmt: skip
+    for field in fields:
+        for text in _strings(getattr(lesson, field)):
+            yield TemplateText(lesson.id, field, text)
+
+
+def find_findings(template: Template, checks: Sequence[Check] = ()) -> list[Finding]:
+    """The findings in a template, by the standard checks and the given ones."""
+    return list(_check_texts(template_texts(template), (*CHECKS, *checks)))
+
+
+def _check_texts(found_texts: Iterable[TemplateText], checks: Sequence[Check]) -> Iterator[Finding]:
+    for lesson, field, text in found_texts:
+        for check in checks if text else ():
+            why = check(text)
+            if why:
+                yield Finding(lesson, field, why, text)
+
+
+def findings_by(template: Template, checks: Sequence[Check]) -> list[Finding]:
+    """The findings in a template by the given checks alone."""
+    return list(_check_texts(template_texts(template), checks))
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """All texts in a value, nested ones and the keys of dictionaries too."""
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, str):
+            if each:
+                yield each
+        elif isinstance(each, dict):
+            waiting += [*reversed(each.values()), *reversed(each.keys())]
+        elif isinstance(each, list | tuple):
+            waiting += reversed(each)
+        elif isinstance(each, msgspec.Struct):
+            waiting += [getattr(each, name) for name in reversed(each.__struct_fields__)]
 
 
 class Shared(msgspec.Struct, frozen=True, kw_only=True):
@@ -156,3 +237,14 @@ def _last_part(project: str) -> str:
 
 def _hash(key: str) -> str:
     return f"#{blake2b(key.encode('utf-8', 'replace'), digest_size=6).hexdigest()}"
+
+
+# The JSON schema of a template file, made from the types.
+def template_schema() -> dict[str, Any]:
+    """The schema of the file that `preheat warm export` writes; `$defs/Template` is the template in it."""
+    made: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(msgspec.json.schema(Shared)))
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "A template that Preheat has written",
+        **made,
+    }

@@ -8,19 +8,75 @@ names it, so a writer that is killed leaves at worst a version that nothing refe
 """
 
 import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
+from preheat import files
 from preheat.errors import NotFound, UserError
+from preheat.locking import hold_lock
 from preheat.model.template import Template, TemplateAction, TemplateHistoryEntry, shorten_digest
-from preheat.templates.digest import canonical_json, digest_of, have_same_content
-from preheat.templates.files import hold_folder_lock, write_durable
-from preheat.templates.history import NameState, state_of
-from preheat.templates.loading import load_template
-from preheat.templates.names import Address, check_name, parse_address
+from preheat.templates.file_format import load_template
+from preheat.templates.names import Address, canonical_json, check_name, digest_of, have_same_content, parse_address
+
+# Writes the files of the template store
+PATIENCE = 30.0
+"""Seconds that a writer waits for another one."""
+
+
+@contextmanager
+def hold_folder_lock(folder: str, wait: float = PATIENCE) -> Iterator[None]:
+    """Hold the lock of a folder."""
+    files.make_private_folder(folder)
+    busy = UserError(f"another program has held `{folder}` for {wait:.0f} s; try again later")
+    with hold_lock(os.path.join(folder, "lock"), wait, busy):
+        yield
+
+
+def write_durable(path: str, data: bytes) -> None:
+    """Write a file whole or not at all, and wait until it is on disk. Raises UserError."""
+    try:
+        files.write_atomically(path, data, durable=True, make_folders=True)
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise UserError(f"`{path}` could not be written ({why}); nothing was changed") from error
+
+
+# The present state of a template's name, folded from its history.
+class NameState(NamedTuple):
+    """The present state of a name."""
+
+    live: str | None = None
+    """The digest of the current version; None if there never was one."""
+    waiting: str | None = None
+    """The digest of an import that waits for a review."""
+    deleted: bool = False
+    versions: tuple[str, ...] = ()
+    """Every version that was live, in order: a rollback goes to one of these."""
+
+
+def state_of(history: Sequence[TemplateHistoryEntry]) -> NameState:
+    """The state after a history. An import changes nothing until it is accepted."""
+    live, waiting, deleted = None, None, False
+    versions: dict[str, None] = {}
+    for entry in history:
+        if entry.action == "imported":
+            waiting, deleted = entry.digest, False
+        elif entry.action == "rejected":
+            waiting = None
+        elif entry.action in ("deleted", "restored"):
+            deleted = entry.action == "deleted"
+        else:
+            live, deleted = entry.digest, False
+            versions[live] = None
+            if entry.action == "accepted":
+                waiting = None
+    return NameState(live, waiting, deleted, tuple(versions))
+
 
 _HISTORY = msgspec.json.Decoder(list[TemplateHistoryEntry])
 

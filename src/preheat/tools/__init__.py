@@ -7,7 +7,7 @@ False
 `TOOLS` has the tools in the order in which they are listed.
 """
 
-from preheat.tools.answering import TOOLS, call
+from preheat.tools.registry import TOOLS, call
 from preheat.tools.tool import Tool, ToolRequest
 
 __all__ = ["TOOLS", "Tool", "ToolRequest", "call"]

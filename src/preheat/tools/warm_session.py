@@ -10,17 +10,15 @@ from typing import Any
 
 import msgspec
 
-from preheat.app.agents import agent_names
-from preheat.app.context.model_text import make_harmless, make_harmless_line, map_texts
+from preheat.app.agents import LATEST, agent_names, resolve_session_name
+from preheat.app.model_text import make_harmless, make_harmless_line, map_texts
 from preheat.app.projects import project_folder
-from preheat.app.sessions.caller import LATEST, resolve_session_name
 from preheat.app.templates.library import Request, SessionRule, TemplateSummary
 from preheat.errors import UserError
 from preheat.model.context import TOKEN_BUDGET
 from preheat.model.listing import SessionFilter
-from preheat.tools.opening import ALL, data_note, open_analysed_archive, open_archive
-from preheat.tools.profile import run_profile
-from preheat.tools.tool import Tool, ToolRequest
+from preheat.tools.sessions import run_profile
+from preheat.tools.tool import ALL, Tool, ToolRequest, data_note, open_analysed_archive, open_archive
 
 _MOST_TEMPLATES = 25
 _MOST_COMPACTIONS = 5

@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
-from preheat.agents.claude_code.places import roots
-from preheat.agents.hooking import (
+from preheat.agents.claude_code import roots
+from preheat.agents.hooks import (
     Client,
     Hooks,
     HookStatus,

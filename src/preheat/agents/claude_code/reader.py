@@ -10,9 +10,18 @@ from zlib import crc32
 
 import msgspec
 
-from preheat.agents.claude_code.records import Block, Message, Record, ToolOutcome
+from preheat.agents.claude_code.records import (
+    Block,
+    Message,
+    Record,
+    ToolOutcome,
+    child_id,
+    detail_of,
+    short_id,
+    text_of,
+    usage_of,
+)
 from preheat.agents.claude_code.tools import kind_of
-from preheat.agents.claude_code.values import child_id, detail_of, short_id, text_of, usage_of
 from preheat.agents.parsing import Draft, LinesParser, ParserState, arguments_of, origin_of, unattended_starter
 from preheat.agents.reader import Framing, Heading
 from preheat.model.session import (

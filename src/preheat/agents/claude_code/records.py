@@ -1,12 +1,14 @@
-"""The records of a Claude Code transcript, as far as they are read. Every field may be missing: the format is not promised.
+"""The records of a Claude Code transcript as far as they are read, and values in them: ids, texts, tokens, details.
 
-Knows nothing of what the records mean.
+Every field may be missing: the format is not promised. Knows nothing of the order of a conversation.
 """
 
 from datetime import datetime
 from typing import Any
 
 import msgspec
+
+from preheat.model.session import Usage, number_of_id
 
 
 class Block(msgspec.Struct, gc=False):
@@ -110,3 +112,54 @@ class Record(msgspec.Struct, gc=False):
     summary: str | None = None
     customTitle: str | None = None  # noqa: N815
     aiTitle: str | None = None  # noqa: N815
+
+
+# Small things that Claude Code's records say
+def short_id(name: str) -> int:
+    """An id as a number made of both halves of a uuid, because either half may be the same for many records."""
+    try:
+        return int(name[:8] + name[9:13] + name[14:18], 16) ^ int(name[19:23] + name[24:], 16)
+    except ValueError:
+        return number_of_id(name) & 0x7FFFFFFFFFFFFFFF
+
+
+def child_id(session: str, agent: str) -> str:
+    """The id of a subagent's session: parent and name, because the name is unique only within the parent."""
+    return f"{session.partition(':')[0]}:agent-{agent}"
+
+
+def usage_of(message: Message) -> Usage | None:
+    tokens = message.usage
+    if tokens is None or message.model.startswith("<"):
+        return None
+    return Usage(
+        tokens.input_tokens or 0,
+        tokens.output_tokens or 0,
+        tokens.cache_read_input_tokens or 0,
+        tokens.cache_creation_input_tokens or 0,
+    )
+
+
+def text_of(content: str | list[Block] | None) -> str:
+    if isinstance(content, str):
+        return content
+    return "\n".join(block.text for block in content or () if block.text)
+
+
+def detail_of(record: Record, outcome: object) -> dict[str, Any]:
+    detail: dict[str, Any] = {}
+    if record.toolDenialKind:
+        detail["denial"] = record.toolDenialKind
+    if isinstance(outcome, ToolOutcome):
+        for name in (
+            "interrupted", "returnCodeInterpretation", "backgroundTaskId", "timedOutAfterMs", "persistedOutputPath",
+            "agentId", "agentType", "status", "success", "userModified",
+        ):  # fmt: skip
+            value = getattr(outcome, name)
+            if value is not None and value is not False:
+                detail[name] = value
+        if outcome.success is False:
+            detail["success"] = False
+    elif isinstance(outcome, str) and outcome.startswith("Error"):
+        detail["error"] = True
+    return detail

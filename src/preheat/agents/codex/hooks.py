@@ -1,19 +1,19 @@
 """Codex's hooks: how events are read and answered, where hooks are set up, and whether the person trusts them.
 
-Events carry no exit code: it is looked up in the rollout. Knows nothing else of sessions on disk.
+Hook events carry no exit code: it is looked up at the end of the rollout. Knows nothing else of sessions on disk.
 """
 
 import hashlib
 import os
+import stat
 import tomllib
 from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
-from preheat.agents.codex.endings import find_exit_code
-from preheat.agents.codex.places import roots
-from preheat.agents.hooking import (
+from preheat.agents.codex import roots
+from preheat.agents.hooks import (
     Client,
     Hooks,
     HookStatus,
@@ -27,11 +27,58 @@ from preheat.agents.hooking import (
     encode_answer,
     fields,
     is_true,
+    number,
     result_text,
     start_of,
     text,
 )
 from preheat.model.live import HookAnswer, HookEvent, HookName
+
+# A command's exit code, looked up at the end of a rollout
+_TAIL_BYTES = 262_144
+
+
+def find_exit_code(path: str, call_id: str) -> int | None:
+    """The exit code of a call that has just ended; None if the rollout does not have it (yet)."""
+    if not call_id or not _is_rollout(path):
+        return None
+    try:
+        with open(path, "rb") as stream:
+            stream.seek(max(0, os.fstat(stream.fileno()).st_size - _TAIL_BYTES))
+            tail = stream.read(_TAIL_BYTES)
+    except OSError:
+        return None
+    name = b'"' + call_id.encode("utf-8", "replace") + b'"'
+    end = len(tail)
+    while (at := tail.rfind(name, 0, end)) >= 0:
+        begin = tail.rfind(b"\n", 0, at) + 1
+        code = _exit_code_in(tail[begin : tail.find(b"\n", at) if b"\n" in tail[at:] else len(tail)], call_id)
+        if code is not None:
+            return code
+        end = begin
+    return None
+
+
+def _exit_code_in(line: bytes, call_id: str) -> int | None:
+    payload = fields((decode_payload(line) or {}).get("payload"))
+    item = fields(payload.get("item"))
+    if item.get("id") == call_id and item.get("type") == "CommandExecution":
+        return number(item.get("exit_code"))
+    if payload.get("type") == "exec_command_end" and payload.get("call_id") == call_id:
+        return number(payload.get("exit_code"))
+    return None
+
+
+def _is_rollout(path: str) -> bool:
+    """Whether a path is a plain file named like a rollout: a payload may name anything, and reading a pipe would block."""
+    name = os.path.basename(path)
+    if not (name.startswith("rollout-") and name.endswith(".jsonl")) or "\0" in path:
+        return False
+    try:
+        return stat.S_ISREG(os.lstat(path).st_mode)
+    except (OSError, ValueError):
+        return False
+
 
 _EVENTS: dict[str, HookName] = {
     "SessionStart": "session_start", "UserPromptSubmit": "prompt", "PreToolUse": "before_tool", "PostToolUse": "after_tool",

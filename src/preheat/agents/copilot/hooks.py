@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from preheat.agents.claude_code.hooks import claude_settings_files
-from preheat.agents.copilot.places import EVENTS, roots
+from preheat.agents.copilot import EVENTS, roots
 from preheat.agents.copilot.records import Data
-from preheat.agents.copilot.results import result_of
-from preheat.agents.hooking import (
+from preheat.agents.copilot.tools import result_of
+from preheat.agents.hooks import (
     Client,
     Hooks,
     HookStatus,
@@ -157,7 +157,8 @@ HOOKS = Hooks(
         entries=entries,
         extra_settings={"version": 1},
         settings_files=settings_files,
-        duplicate_advice="Copilot CLI runs the hooks of a project's `.claude` settings as well; Preheat leaves those calls unanswered, so "
+        duplicate_advice="Copilot CLI runs the hooks of a project's `.claude` settings as well; Preheat leaves those calls "
+        "unanswered, so "
         "they cost a few milliseconds and no more. `preheat uninstall claude_code --project` takes them out.",
         next_steps=("New sessions have them at once.",),
         status=hook_status,

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from preheat.agents.claude_code.hooks import claude_settings_files
-from preheat.agents.hooking import (
+from preheat.agents.hooks import (
     Client,
     Hooks,
     HookStatus,
@@ -150,7 +150,8 @@ HOOKS = Hooks(
         entries=entries,
         extra_settings={"version": 1},
         settings_files=settings_files,
-        duplicate_advice="Cursor runs the hooks in Claude Code's settings as well; Preheat leaves those calls unanswered, so they cost a "
+        duplicate_advice="Cursor runs the hooks in Claude Code's settings as well; Preheat leaves those calls unanswered, so "
+        "they cost a "
         "few milliseconds and no more. In Cursor's settings the inclusion of third-party configurations turns that off.",
         next_steps=("Cursor reads the file anew when it changes; its settings have a page that shows what ran.",),
         status=hook_status,

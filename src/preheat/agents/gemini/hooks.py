@@ -9,10 +9,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from preheat.agents.gemini.places import roots
-from preheat.agents.gemini.results import result_of
-from preheat.agents.gemini.tools import SHELL
-from preheat.agents.hooking import (
+from preheat.agents.gemini import roots
+from preheat.agents.gemini.tools import SHELL, result_of
+from preheat.agents.hooks import (
     UNANSWERED,
     Client,
     Hooks,

@@ -22,7 +22,7 @@ from preheat.agents.databases import (
     require_columns,
     rows,
 )
-from preheat.agents.hermes.texts import key_of
+from preheat.agents.hermes.records import key_of
 from preheat.agents.reader import DatabasePart
 from preheat.errors import SourceUnreadable
 

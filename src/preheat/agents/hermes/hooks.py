@@ -6,12 +6,11 @@ of how the plugin works.
 
 from typing import Any
 
-from preheat.agents.hermes.installing import SEVERAL, TRIED, settings_file
-from preheat.agents.hermes.places import DATABASE
-from preheat.agents.hermes.results import printed_output, result_of, split_advisory
-from preheat.agents.hermes.session import is_review
-from preheat.agents.hermes.texts import is_written_by_program
-from preheat.agents.hooking import (
+from preheat.agents.hermes import DATABASE
+from preheat.agents.hermes.install import SEVERAL, TRIED, settings_file
+from preheat.agents.hermes.records import is_review, is_written_by_program
+from preheat.agents.hermes.tools import printed_output, result_of, split_advisory
+from preheat.agents.hooks import (
     Hooks,
     Payload,
     Setup,

@@ -14,8 +14,8 @@ from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as metadata_version
 from typing import NamedTuple
 
-from preheat.agents.hermes.places import roots
-from preheat.agents.pythons import run_code
+from preheat.agents.hermes import roots
+from preheat.agents.interpreters import run_code
 from preheat.settings import home_folder as person_home
 
 DISTRIBUTION = "hermes-agent"

@@ -6,7 +6,7 @@ answer. Knows neither lessons nor the task's text.
 
 from typing import Any
 
-from preheat.model.rendering import NOTED_REPLY, RenderedContext, RenderedMessage, Renderer, RenderParts
+from preheat.model.context import NOTED_REPLY, RenderedContext, RenderedMessage, Renderer, RenderParts
 
 _LONGEST_TITLE = 60
 

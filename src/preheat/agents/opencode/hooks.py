@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from preheat.agents.hooking import (
+from preheat.agents.hooks import (
     Client,
     Hooks,
     HookStatus,
@@ -21,7 +21,7 @@ from preheat.agents.hooking import (
     start_of,
     text,
 )
-from preheat.agents.opencode.results import result_of
+from preheat.agents.opencode.tools import result_of
 from preheat.model.live import HookAnswer, HookEvent, HookName
 from preheat.settings import home_folder
 

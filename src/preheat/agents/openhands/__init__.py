@@ -1,1 +1,76 @@
-"""OpenHands: conversations of the SDK and the command line, and the histories of older versions."""
+"""OpenHands: where it keeps its conversations, a folder each, with the state beside a folder of events.
+
+Light: every sync imports this. Knows nothing of what is inside the files.
+"""
+
+from __future__ import annotations
+
+import os
+
+from preheat.agents.places import Places, SourceFile, source_at, stamp_of
+from preheat.settings import home_folder
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+STATE = "base_state.json"
+EVENTS = "events"
+SUBAGENTS = "subagents"
+
+
+def roots(environment: Mapping[str, str]) -> list[str]:
+    """`OPENHANDS_CONVERSATIONS_DIR`, else `conversations` in the program's folder."""
+    override = environment.get("OPENHANDS_CONVERSATIONS_DIR")
+    if override:
+        return [override]
+    openhands_folder = environment.get("OPENHANDS_PERSISTENCE_DIR") or os.path.join(
+        home_folder(environment), ".openhands"
+    )
+    return [os.path.join(openhands_folder, "conversations")]
+
+
+def discover(root: str) -> Iterator[SourceFile]:
+    """The state of every conversation, and of its subagents' conversations."""
+    folders = _folders(root)
+    while folders:
+        folder = folders.pop()
+        found = conversation_at(folder)
+        if found is not None:
+            yield found
+        folders += _folders(os.path.join(folder, SUBAGENTS))
+
+
+def conversation_at(folder: str) -> SourceFile | None:
+    """One conversation; its stamp changes when its state is written or an event is added."""
+    path = os.path.join(folder, STATE)
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    size, stamp = status.st_size, stamp_of(status)
+    for name in (EVENTS, SUBAGENTS):
+        try:
+            added = os.stat(os.path.join(folder, name))
+        except OSError:
+            continue
+        # A folder's time changes with every new file; event files are never rewritten.
+        size, stamp = size + added.st_size, f"{stamp}+{added.st_mtime_ns}"
+    return SourceFile(path, size, stamp)
+
+
+def _folders(root: str) -> list[str]:
+    try:
+        with os.scandir(root) as entries:
+            return sorted((entry.path for entry in entries if entry.is_dir()), reverse=True)
+    except OSError:
+        return []
+
+
+def locate(path: str) -> SourceFile | None:
+    """A conversation by the file of its state; any other file by itself."""
+    return conversation_at(os.path.dirname(path)) if os.path.basename(path) == STATE else source_at(path)
+
+
+PLACES = Places("openhands", "OpenHands", 1, roots, discover, locate)

@@ -5,8 +5,13 @@ from typing import Any
 import msgspec
 
 from preheat.agents.chat import CallMatcher, RequestedCall, images_in, mapping, sequence, string, text_of
-from preheat.agents.openhands.results import RecordedResult, result_of_error, result_of_observation, result_of_rejection
-from preheat.agents.openhands.tools import kind_of
+from preheat.agents.openhands.tools import (
+    RecordedResult,
+    kind_of,
+    result_of_error,
+    result_of_observation,
+    result_of_rejection,
+)
 from preheat.agents.parsing import Draft, ParserState, arguments_of, epoch_seconds, origin_of
 from preheat.model.session import (
     AssistantMessage,

@@ -7,8 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 from preheat.agents.chat import CallMatcher, RequestedCall, mapping, sequence, string, text_of, usage_of
-from preheat.agents.openhands.results import RecordedResult, split_exit_code
-from preheat.agents.openhands.tools import kind_of
+from preheat.agents.openhands.tools import RecordedResult, kind_of, split_exit_code
 from preheat.agents.parsing import Draft, arguments_of, epoch_seconds, origin_of
 from preheat.agents.reader import Heading
 from preheat.model.session import (

@@ -10,12 +10,10 @@ from typing import Any
 import msgspec
 
 from preheat.agents.chat import count, mapping, sequence, string
-from preheat.agents.documents import DocumentParser, read_values
-from preheat.agents.openhands import folder
+from preheat.agents.documents import CUT, DocumentParser, outline, read_values
+from preheat.agents.openhands import STATE, storage
 from preheat.agents.openhands.events import EventState, fold_event
 from preheat.agents.openhands.history import draft_of_run
-from preheat.agents.openhands.places import STATE
-from preheat.agents.outline import CUT, outline
 from preheat.agents.parsing import Draft, LinesParser
 from preheat.agents.reader import DatabasePart, Framing, Heading, Parser
 from preheat.model.session import AssistantMessage, Other, Spawn, Usage
@@ -155,10 +153,10 @@ class OpenHandsReader:
         return ConversationParser(path) if self.framing(path) == "database" else FileParser(path)
 
     def parts(self, path: str) -> list[DatabasePart]:
-        return folder.parts(path)
+        return storage.parts(path)
 
     def dump(self, path: str, part: str) -> Iterator[bytes]:
-        return folder.dump(path, part)
+        return storage.dump(path, part)
 
 
 READER = OpenHandsReader()

@@ -23,12 +23,11 @@ from preheat.archive.connect import connect, explain_database_error
 from preheat.archive.notes import make_note_row
 from preheat.archive.packing import SmallCompressor
 from preheat.archive.rows import AnalysisRows, OutcomeRow
-from preheat.calls.seen import LEARNABLE_STARTERS, JudgedCall, JudgedSession
-from preheat.ingest.analysing import analyse_pending
-from preheat.ingest.rereading import UnreadableSession
+from preheat.calls.judged import LEARNABLE_STARTERS, JudgedCall, JudgedSession
+from preheat.ingest.stored_sessions import UnreadableSession, analyse_pending
+from preheat.lessons.call_facts import all_touches
 from preheat.lessons.learners import LEARNERS
 from preheat.lessons.projects import root_of
-from preheat.lessons.touched import all_touches
 from preheat.model.analysis import Analysis, LearnerNote
 from preheat.model.outcome import CAUSES, RUNGS, STATUSES, Cause
 from preheat.model.profile import CallRecord

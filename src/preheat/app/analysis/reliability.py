@@ -6,31 +6,31 @@ Knows nothing of how an answer is shown.
 import os
 import sqlite3
 import time
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from functools import cache
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from preheat.app.agents import title_of
 from preheat.app.analysis.assessment import assess, judge
 from preheat.app.analysis.one_pass import analyse_archive
-from preheat.app.later import LazyModule
+from preheat.app.lazy import LazyModule
 from preheat.app.sessions.archive import load_session
 from preheat.archive import judgements, notes
 from preheat.archive.connect import connect
-from preheat.archive.queries import find_session
-from preheat.errors import UserError
+from preheat.archive.queries import find_session, list_children, list_sessions
+from preheat.errors import NotFound, UserError
 from preheat.files import UMASK_DEFAULT, write_atomically
 from preheat.lessons.repairs import LEARN_REPAIR_PATTERNS
 from preheat.mistakes import recurring
-from preheat.mistakes.identity import MISTAKE_CAUSES
+from preheat.mistakes.failure import MISTAKE_CAUSES
 from preheat.mistakes.tries import MistakenCall, RepairNotes
-from preheat.model.comparison import COMPARED_CALLS, PRESERVED_MARGIN, Comparison
-from preheat.model.listing import SessionFilter
+from preheat.model.comparison import COMPARED_CALLS, PRESERVED_MARGIN, CompactionCheck, Comparison
+from preheat.model.listing import SessionFilter, SessionSummary
 from preheat.model.mistake import MistakeCost, Mistakes
 from preheat.model.outcome import Cause
 from preheat.model.population import MOST_CELLS, Population
@@ -38,18 +38,133 @@ from preheat.model.profile import SessionProfile
 from preheat.model.progress import SILENT, Progress
 from preheat.model.session import Session, UserMessage
 from preheat.profiles import trace
-from preheat.profiles.counts import Counts, count_calls
+from preheat.profiles.comparison import Counts, count_calls
 from preheat.reports import PageContext, page
 
 if TYPE_CHECKING:
-    from preheat.app.analysis import compactions as _compactions
+    from preheat.profiles import compaction as _compaction
+    from preheat.profiles.compaction import BoundaryCalls
+else:
+    _compaction = LazyModule("preheat.profiles.compaction")  # numpy and scipy
+
+if TYPE_CHECKING:
     from preheat.profiles import comparison as _comparison
     from preheat.profiles import population as _population
 else:
     # They load numpy and scipy, which takes longer than most answers here.
-    _compactions = LazyModule("preheat.app.analysis.compactions")
     _comparison = LazyModule("preheat.profiles.comparison")
     _population = LazyModule("preheat.profiles.population")
+
+# Finds the compactions in chains of sessions, and checks whether work went on as well after them as before.
+_CONTINUATIONS = ("compaction", "continuation")
+"""Relations of a session that goes on with the work of its parent."""
+
+
+class CheckedCompactions(NamedTuple):
+    """Whether work went on as well after compactions as before, and which sessions could not be read."""
+
+    check: CompactionCheck
+    unreadable: list[str]
+
+
+def check_compactions(
+    connection: sqlite3.Connection,
+    which: SessionSummary | SessionFilter,
+    margin: float,
+    size: int,
+    progress: Progress = SILENT,
+) -> CheckedCompactions:
+    """Check the compactions of one session, or of all chosen ones."""
+    loader = CompactionLoader(connection, size, progress)
+    crossings_found = (
+        loader.find_in_session(which) if isinstance(which, SessionSummary) else list(loader.find_in_all(which))
+    )
+    return CheckedCompactions(_compaction.check_boundaries(crossings_found, margin, size), loader.unreadable)
+
+
+class CompactionLoader:
+    """Loads sessions with compactions from the archive, and notes which of them could not be read."""
+
+    def __init__(self, connection: sqlite3.Connection, size: int, progress: Progress = SILENT) -> None:
+        self._connection = connection
+        self._size = size
+        self._progress = progress
+        self.unreadable: list[str] = []
+
+    def find_in_session(self, summary: SessionSummary) -> "list[BoundaryCalls]":
+        """The compactions within a session, before it (from its parent) and after it (to its continuations)."""
+        before = self._parent(summary)
+        after = [child for child in list_children(self._connection, summary) if child.relation in _CONTINUATIONS]
+        chain_start = [summary] if before is None else [before, summary]
+        found: list[BoundaryCalls] = []
+        for chain in [[*chain_start, child] for child in after] or [chain_start]:
+            places = {(crossing_found.session, crossing_found.child, crossing_found.number) for crossing_found in found}
+            for crossing in self._crossings(chain):
+                concerns_it = summary.key in (crossing.session, crossing.child)
+                if concerns_it and (crossing.session, crossing.child, crossing.number) not in places:
+                    found.append(crossing)
+        return found
+
+    def find_in_all(self, chosen: SessionFilter) -> "Iterator[BoundaryCalls]":
+        """The compactions of all chosen sessions."""
+        found = list_sessions(self._connection, chosen)
+        known = {(each.agent, each.session): each for each in found}
+        continuations: defaultdict[str, list[SessionSummary]] = defaultdict(list)
+        for each in found:
+            parent = known.get((each.agent, each.parent)) if each.parent and each.relation in _CONTINUATIONS else None
+            if parent is not None:
+                continuations[parent.key].append(each)
+        continued = {child.key for group in continuations.values() for child in group}
+        roots = [
+            each for each in found if each.key not in continued and (each.compactions or each.key in continuations)
+        ]
+        self._progress.begin("Checking", len(roots))
+        try:
+            for each in roots:
+                yield from self._chain_crossings(each, continuations)
+                self._progress.advance()
+        finally:
+            self._progress.end()
+
+    def _chain_crossings(
+        self, root: SessionSummary, continuations: dict[str, list[SessionSummary]]
+    ) -> "Iterator[BoundaryCalls]":
+        """The compactions in all chains that begin with a session, each one once."""
+        chains = [[root]]
+        seen: set[tuple[str, str | None, int]] = set()
+        while chains:
+            chain = chains.pop()
+            while following := continuations.get(chain[-1].key, []):
+                if len(chain) > len(continuations):
+                    break  # sessions that name each other as parents
+                chains += [[*chain, other] for other in following[1:]]
+                chain = [*chain, following[0]]
+            for crossing in self._crossings(chain):
+                place = (crossing.session, crossing.child, crossing.number)
+                if place not in seen:
+                    seen.add(place)
+                    yield crossing
+
+    def _crossings(self, chain: list[SessionSummary]) -> "list[BoundaryCalls]":
+        try:
+            loaded = [load_session(self._connection, each.key) for each in chain]
+        except UserError as error:
+            self.unreadable.append(str(error))
+            return []
+        traced = [
+            _compaction.TracedSession(each.key, session, trace(session, judge(session)))
+            for each, session in zip(chain, loaded, strict=True)
+        ]
+        return list(_compaction.find_boundaries(traced, self._size))
+
+    def _parent(self, summary: SessionSummary) -> SessionSummary | None:
+        if not summary.parent or summary.relation not in _CONTINUATIONS:
+            return None
+        try:
+            return find_session(self._connection, f"{summary.agent}:{summary.parent}")
+        except NotFound:
+            return None
+
 
 _LONGEST_TITLE = 100
 
@@ -194,11 +309,11 @@ class Reliability:
         margin: float = PRESERVED_MARGIN,
         size: int = COMPARED_CALLS,
         progress: Progress = SILENT,
-    ) -> "_compactions.CheckedCompactions":
+    ) -> CheckedCompactions:
         """Whether work went on as well after compactions as before: in one session by name, or in all chosen ones."""
         with closing(connect(self._folder)) as connection:
             found = find_session(connection, which) if isinstance(which, str) else which
-            return _compactions.check_compactions(connection, found, margin, size, progress)
+            return check_compactions(connection, found, margin, size, progress)
 
     def write_report(
         self, path: str, population: Population, chosen: SessionFilter, about: str, project: Callable[[str], str] = str

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from preheat.app.analysis.assessment import assess
-from preheat.app.later import LazyModule
+from preheat.app.lazy import LazyModule
 from preheat.app.live.settings import load_thresholds
 from preheat.app.sessions.archive import load_session
 from preheat.archive.connect import connect
@@ -21,9 +21,9 @@ from preheat.archive.lessons import load_project_folders
 from preheat.calls.shell import read_shell
 from preheat.commands import command_text, understand
 from preheat.errors import PreheatError
-from preheat.live.advise import step
+from preheat.live.advice import step
 from preheat.live.events import events_of
-from preheat.live.fold import reading
+from preheat.live.output import shorten
 from preheat.live.safety import Match, check_call
 from preheat.live.scorecard import (
     TREND,
@@ -36,9 +36,8 @@ from preheat.live.scorecard import (
     compute_scorecard,
     rank_scores,
 )
-from preheat.live.shorten import shorten
-from preheat.live.state import START, LiveState
-from preheat.live.thresholds import DEFAULTS, Thresholds
+from preheat.live.signal import DEFAULTS, Thresholds
+from preheat.live.state import START, LiveState, reading
 from preheat.model.listing import SessionFilter, SessionSummary
 from preheat.model.live import CallEvent, CompactionEvent, EndEvent, LiveEvent, PromptEvent
 from preheat.model.profile import CallRecord

@@ -8,26 +8,47 @@ import os
 from collections import OrderedDict
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from preheat.app.context.provisioning import render
-from preheat.app.experiments.arms import frame, note_text, placebo_text
+from preheat.app.context import render
 from preheat.app.live.settings import load_section
 from preheat.app.projects import find_repository
 from preheat.errors import UserError
-from preheat.experiments.assign import assign_advice, assign_session, items_left_out
+from preheat.experiments.assignment import assign_advice, assign_session, items_left_out, write_note, write_placebo
 from preheat.experiments.plan import covers, holdout_plan, plan_name
 from preheat.lessons.projects import root_of
 from preheat.model.context import Context
 from preheat.model.experiment import AdviceAssignment, Assignment, AssignmentRecord, Delivery, ExperimentPlan
 from preheat.model.live import Advisory, HookEvent
 from preheat.provisioning import without_lessons
+from preheat.provisioning.messages import describe_origin, format_block
 from preheat.provisioning.tokens import estimate_tokens
-from preheat.state import key, migration, plans
-from preheat.state.assignments import find_assignment, keep_assignments
+from preheat.state import experiments, migration
 from preheat.state.connect import OpenState, reading, writing
+from preheat.state.experiments import find_assignment, keep_assignments
+
+if TYPE_CHECKING:
+    from preheat.model.context import Context
+
+
+# The texts of the arms `note` and `placebo`
+def note_text(context: "Context") -> str:
+    """The items of a context as one paragraph."""
+    caveat = describe_origin(context.sessions, context.is_from_this_project) if context.items else ""
+    return write_note(" ".join((context.addendum, caveat)).strip(), [item.text for item in context.items])
+
+
+def placebo_text(text: str, identity: str) -> str:
+    """General facts that have as many tokens in their frame as a text has; the id counts, since its digits cost tokens."""
+    return write_placebo(estimate_tokens(text), lambda facts: estimate_tokens(frame(identity, facts)))
+
+
+def frame(identity: str, text: str) -> str:
+    """A text in the frame by which Preheat recognises its own texts."""
+    return format_block(identity, text, 0, False, ())
+
 
 _REMEMBERED = 1_000
 
@@ -125,8 +146,8 @@ class Assigner:
     def _load_plans(self) -> None:
         """Read which experiments run now; if that fails, the last known ones stay."""
         with suppress(OSError), self._state.reading() as state:
-            self._plans = [(each.experiment, each.plan) for each in plans.plans(state) if each.stopped is None]
-            self._key = key.find_secret(state)
+            self._plans = [(each.experiment, each.plan) for each in experiments.plans(state) if each.stopped is None]
+            self._key = experiments.find_secret(state)
 
     def _plan_for(self, agent: str, project: str) -> tuple[str, ExperimentPlan] | None:
         for name, plan in self._plans:
@@ -212,16 +233,16 @@ def make_key(folder: str) -> bool:
     """Make the secret key of all assignments unless there is one; whether it is new. Raises UserError."""
     check_key(folder)
     with reading(folder) as state:
-        if key.find_secret(state) is not None:
+        if experiments.find_secret(state) is not None:
             return False
     with writing(folder) as state:
-        return key.make_secret(state)
+        return experiments.make_secret(state)
 
 
 def check_key(folder: str) -> None:
     """Raise UserError if version 0.1.0 left a damaged key: without a key nothing could be assigned."""
     with reading(folder) as state:
-        if key.find_secret(state) is None and (why := migration.damaged_key(folder)):
+        if experiments.find_secret(state) is None and (why := migration.damaged_key(folder)):
             raise UserError(why)
 
 
@@ -244,8 +265,8 @@ def _describe_assignment(folder: str) -> tuple[str, bool]:
     except UserError as error:
         return f"Every session starts warm: {error}", False
     with reading(folder) as state:
-        running = [f"`{plan.name}`" for _, plan, stopped in plans.plans(state) if stopped is None]
-        has_key = key.find_secret(state) is not None
+        running = [f"`{plan.name}`" for _, plan, stopped in experiments.plans(state) if stopped is None]
+        has_key = experiments.find_secret(state) is not None
     if len(running) == 1:
         return f"The experiment {running[0]} runs: it assigns at random how sessions start", True
     if running:

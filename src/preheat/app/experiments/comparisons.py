@@ -15,14 +15,14 @@ import msgspec
 
 from preheat.app.experiments.assignment import check_key, load_assignment_settings
 from preheat.app.experiments.assignment import describe_assignment as describe_chance
-from preheat.app.later import LazyModule
+from preheat.app.lazy import LazyModule
 from preheat.app.projects import project_folder
 from preheat.archive.connect import connect
 from preheat.archive.lessons import load_lessons
 from preheat.errors import NotFound, UserError
 from preheat.experiments.plan import holdout_plan, make_plan, plan_name, plans_overlap
-from preheat.experiments.retire import ITEM_MARGIN
-from preheat.experiments.retire import last_entries as last_entries
+from preheat.experiments.withdrawal import ITEM_MARGIN
+from preheat.experiments.withdrawal import last_entries as last_entries
 from preheat.ingest.redact import redact
 from preheat.installing.ledger import load_ledger as load_installation
 from preheat.model.experiment import HOLDOUT, MARGINS, METRICS, ExperimentPlan, LedgerEntry, MetricName, Rating
@@ -40,18 +40,18 @@ from preheat.model.experiment_report import (
     TemplateEffect,
 )
 from preheat.settings import archive_path
-from preheat.state import key, ledger, migration, plans, ratings
+from preheat.state import experiments, ledger, migration
 from preheat.state.connect import reading, writing
-from preheat.state.plans import StoredPlan
+from preheat.state.experiments import StoredPlan
 from preheat.templates.store import TemplateStore
 
 if TYPE_CHECKING:
     from preheat.app.experiments import results as _results
-    from preheat.app.experiments import sample_size as _sample_size
+    from preheat.app.experiments import results as _sample_size
     from preheat.archive import queries as _queries
 else:
     _results = LazyModule("preheat.app.experiments.results")  # numpy and scipy
-    _sample_size = LazyModule("preheat.app.experiments.sample_size")  # all of scipy's distributions
+    _sample_size = LazyModule("preheat.app.experiments.results")  # all of scipy's distributions
     _queries = LazyModule("preheat.archive.queries")  # SQLAlchemy
 
 LONGEST_NOTE = 2_000
@@ -99,9 +99,9 @@ class Experiments:
         experiment = plan_name(plan)
         check_key(self._folder)
         with writing(self._folder) as state:
-            _check_free(plan, plans.plans(state))
-            key.make_secret(state)
-            plans.start_plan(state, experiment, plan)
+            _check_free(plan, experiments.plans(state))
+            experiments.make_secret(state)
+            experiments.start_plan(state, experiment, plan)
         return StartedExperiment(
             experiment=experiment, plan=plan, agents_call=bool(load_installation(self._folder).files)
         )
@@ -134,13 +134,13 @@ class Experiments:
             sessions=found.assigned,
         )
         with writing(self._folder) as state:
-            plans.stop_plan(state, experiment, now)
+            experiments.stop_plan(state, experiment, now)
             return StoppedExperiment(report=found, entry=ledger.add_entry(state, entry))
 
     def plans(self) -> list[ListedExperiment]:
         """Every comparison that was started, the oldest first."""
         with reading(self._folder) as state:
-            every, entries = plans.plans(state), ledger.load_entries(state)
+            every, entries = experiments.plans(state), ledger.load_entries(state)
         verdicts = {entry.digest: entry.verdict for entry in entries if entry.kind == "experiment"}
         return [
             ListedExperiment(experiment=name, plan=plan, stopped=stopped, verdict=verdicts.get(name.partition("@")[2]))
@@ -156,7 +156,7 @@ class Experiments:
     def _find(self, wanted: str) -> StoredPlan:
         """A plan by name; without a name the running one, else the holdout."""
         with reading(self._folder) as state:
-            every = plans.plans(state)
+            every = experiments.plans(state)
         if not wanted:
             found = [each for each in every if each.stopped is None]
             if len(found) > 1:
@@ -191,7 +191,7 @@ class Experiments:
 
     def _report(self, stored: StoredPlan, now: float) -> ExperimentReport:
         with reading(self._folder) as state:
-            drawing = key.find_secret(state) is not None
+            drawing = experiments.find_secret(state) is not None
         with self._archive() as archive:
             found = _results.make_report(archive, stored, now, drawing)
         damage = self.plan_problems()
@@ -200,7 +200,7 @@ class Experiments:
     def plan_problems(self) -> list[str]:
         """What is wrong with the stored plans, a sentence each; a digest that does not match shows that a plan was changed."""
         with reading(self._folder) as state:
-            every, unreadable = plans.plans(state), plans.unreadable_plans(state)
+            every, unreadable = experiments.plans(state), experiments.unreadable_plans(state)
         problems = [
             f"the plan `{plan.name}` was changed after it was written down"
             for experiment, plan, _ in every
@@ -287,7 +287,7 @@ class Experiments:
         shortened = clean[:LONGEST_NOTE]  # after redacting: half a secret would not be recognised
         rating = Rating(session=found.key, good=good, at=time.time() if now is None else now, note=shortened)
         with writing(self._folder) as state:
-            ratings.keep_rating(state, rating)
+            experiments.keep_rating(state, rating)
         return RatedSession(rating=rating, session=found, shortened=len(clean) > LONGEST_NOTE)
 
 

@@ -4,24 +4,34 @@ Knows no formula. Loads the statistics: `comparisons` and `withdrawal`, which ar
 """
 
 import sqlite3
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from preheat.app.experiments.state import Records, load_exposures, load_records
+from preheat.app.experiments.records import Records, load_exposures, load_records
+from preheat.app.lazy import LazyModule
 from preheat.archive import notes
-from preheat.archive.experiments import load_call_failures, load_session_results
 from preheat.archive.lessons import load_measured_sessions as measured_sessions
-from preheat.experiments.measure import build_trial
+from preheat.archive.results import load_call_failures, load_session_results
+from preheat.experiments.measure import build_trial, single_units
 from preheat.experiments.report import estimate_effect
 from preheat.experiments.report import make_report as describe
-from preheat.experiments.retire import ITEM_MARGIN
+from preheat.experiments.withdrawal import ITEM_MARGIN
 from preheat.lessons.conventions import LEARN_CONVENTIONS
-from preheat.model.experiment import EffectEstimate, SessionResult
-from preheat.model.experiment_report import AdviceEffect, ExperimentReport, LessonUtility
-from preheat.state.plans import StoredPlan
+from preheat.model.experiment import EffectEstimate, MetricName, SessionResult
+from preheat.model.experiment_report import AdviceEffect, ExperimentReport, LessonUtility, SampleSizeForecast
+from preheat.state.experiments import StoredPlan
+from preheat.statistics.arms import student_quantile
+from preheat.statistics.effect import always_valid_errors
 from preheat.statistics.excursion import AdviceMoment, estimate_excursion
-from preheat.statistics.items import estimate_utilities
+from preheat.statistics.utility import estimate_utilities
+from preheat.statistics.verdict import words_of
+
+if TYPE_CHECKING:
+    from preheat.statistics import power as _power
+else:
+    _power = LazyModule("preheat.statistics.power")  # all of scipy's distributions, which no other result needs
 
 CALLS_AFTER_ADVICE = 5
 """The number of calls after an advisory in which its effect is measured."""
@@ -99,3 +109,35 @@ def measure_advice(archive: sqlite3.Connection) -> AdviceEffect:
         moments.append(AdviceMoment(each.session, each.shown, each.probability, sum(after) / len(after), before))
     estimate = estimate_excursion(moments, metric="mistakes")
     return AdviceEffect(estimate=estimate, next_calls=CALLS_AFTER_ADVICE, moments_without_calls_after=without_calls)
+
+
+# How many sessions a comparison needs, by simulation from the sessions of the archive.
+_WEEK = 7 * 86400.0
+
+
+def required_sample(
+    archive: sqlite3.Connection, metric: MetricName, margin: float, share: float, power: float, now: float
+) -> SampleSizeForecast:
+    """The sessions needed to detect a difference of `margin`, if the share `share` of them starts cold. The difference is an
+    improvement; if the metric has no room for it, a loss of the same size."""
+    facts = session_results(archive, load_records(archive))
+    units = single_units(metric, facts)
+    improvement = margin if words_of(metric).better == "higher" else -margin
+    effect = _power.find_possible_effect(units, improvement)
+    size = _power.plan_sample_size(units, effect=effect, share=1 - share, power=power)
+    counted_sessions = {each.session for each in units if each.below > 0}
+    a_week = _sessions_a_week((each for each in facts if each.session in counted_sessions), now)
+    sessions = float(size.sessions)
+    wider = float(always_valid_errors(sessions, sessions) / student_quantile(sessions, 0.05))
+    return SampleSizeForecast(
+        metric=metric,
+        margin=margin,
+        plan=size,
+        is_loss=effect != improvement,
+        sessions_per_week=a_week,
+        interval_factor=wider,
+    )
+
+
+def _sessions_a_week(every: Iterable[SessionResult], now: float) -> float:
+    return sum(now - 4 * _WEEK < (each.started_at or 0.0) <= now for each in every) / 4

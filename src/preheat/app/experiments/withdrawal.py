@@ -7,12 +7,12 @@ import sqlite3
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from preheat.app.experiments.state import has_assignments
-from preheat.app.later import LazyModule
-from preheat.app.templates.state import load_pins, unload_template
+from preheat.app.experiments.records import has_assignments
+from preheat.app.lazy import LazyModule
+from preheat.app.templates.uses import load_pins, unload_template
 from preheat.archive.lessons import load_lessons
 from preheat.errors import UserError
-from preheat.experiments.retire import TEMPLATE_MARGIN, Withdrawal, find_useless, last_entries, new_withdrawals
+from preheat.experiments.withdrawal import TEMPLATE_MARGIN, Withdrawal, find_useless, last_entries, new_withdrawals
 from preheat.model.experiment import LedgerEntry
 from preheat.state import ledger, marks
 from preheat.state.connect import reading, writing

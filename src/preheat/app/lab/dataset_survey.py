@@ -16,28 +16,27 @@ from typing import Any, NamedTuple, get_args
 import msgspec
 
 from preheat.agents import AGENTS
-from preheat.agents.well_known import well_known_tools
+from preheat.agents.tool_names import well_known_tools
 from preheat.app.analysis.one_pass import assess
 from preheat.app.analysis.scorecard import count_facts
 from preheat.app.sessions.archive import load_session
-from preheat.app.sessions.compression import compress_all
+from preheat.app.sessions.transcripts import compress_all
 from preheat.archive.analyses import PendingSession, SourceGroup, find_sessions, load_group
 from preheat.archive.lessons import load_project_folders
 from preheat.archive.queries import list_sessions
-from preheat.calls.form import command_form
+from preheat.calls.shell import command_form
 from preheat.commands import Purpose, command_text
-from preheat.commands.families import FAMILIES
-from preheat.commands.programs import PROGRAMS, TASK_RUNNERS, TRIVIAL
-from preheat.compress.values import MARKER_KINDS
+from preheat.commands.programs import FAMILIES, PROGRAMS, TASK_RUNNERS, TRIVIAL
+from preheat.compress.view import MARKER_KINDS
 from preheat.errors import PreheatError
-from preheat.ingest.rereading import UnreadableSession, process_groups, process_sessions, read_group
+from preheat.ingest.stored_sessions import UnreadableSession, process_groups, process_sessions, read_group
 from preheat.lab.dataset.leaks import words
-from preheat.lab.dataset.markers import LiveMeasures, measure_session
 from preheat.lab.dataset.names import Name, Names, names_in_heading, names_in_text
 from preheat.lab.dataset.rows import SessionRow, Share, Shortened, dataset_schema
+from preheat.lab.dataset.session_rows import LiveMeasures, measure_session
 from preheat.lab.dataset.vocabulary import Vocabulary
 from preheat.lessons.projects import folder_name, root_of
-from preheat.live.advise import step
+from preheat.live.advice import step
 from preheat.live.events import events_of
 from preheat.live.scorecard import DIMENSIONS, compute_scorecard
 from preheat.live.state import START

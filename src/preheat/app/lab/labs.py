@@ -12,36 +12,34 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from preheat.agents import places_of
 from preheat.agents.headless import endpoint_agents, find_program, headless_of, session_files
 from preheat.app.analysis.one_pass import assess
-from preheat.app.context.provisioning import known_lessons, provision, render
-from preheat.app.experiments.arms import frame, note_text, placebo_text
-from preheat.app.later import LazyModule
+from preheat.app.context import known_lessons, provision, render
+from preheat.app.experiments.assignment import frame, note_text, placebo_text
+from preheat.app.lazy import LazyModule
 from preheat.app.projects import require_project
 from preheat.app.sessions.archive import load_session, sync
-from preheat.app.sessions.compression import compress
+from preheat.app.sessions.transcripts import compress
 from preheat.archive.connect import connect
 from preheat.errors import PreheatError, UserError
-from preheat.experiments.arms import FACTS, write_note
+from preheat.experiments.assignment import FACTS, write_note
 from preheat.lab.arms import Sources, Wording
-from preheat.lab.measure import Measures, measure_run
 from preheat.lab.plan import CHAT, METRICS, Cell, LabPlan, plan_runs
 from preheat.lab.prepare import LabRequest, check_reachable, make_plan, prepare_plan, with_suite_settings
-from preheat.lab.run import Bench, run_lab
+from preheat.lab.run import Bench, Measures, measure_run, run_lab
 from preheat.lab.state import Lab, all_labs, find_lab, labs_folder
-from preheat.lab.tasks.suite import Suite, Task, first_tasks, read_suite
+from preheat.lab.suite import Suite, Task, first_tasks, read_suite
 from preheat.model.context import TOKEN_BUDGET, Context
 from preheat.model.progress import SILENT, Progress
 from preheat.provisioning import without_lessons
+from preheat.provisioning.lesson_text import describe_lesson
 from preheat.provisioning.tokens import estimate_tokens
-from preheat.provisioning.words import describe_lesson
-from preheat.safe_text.quotation import make_harmless
+from preheat.safe_text.cleanup import make_harmless
 from preheat.templates.names import check_name
 from preheat.templates.store import TemplateStore
 
 if TYPE_CHECKING:
     from preheat.archive import queries as _queries
     from preheat.lab import report as _report
-    from preheat.lab.levels import ArmLevel
-    from preheat.lab.report import Report
+    from preheat.lab.report import ArmLevel, Report
 else:
     _queries = LazyModule("preheat.archive.queries")  # SQLAlchemy, which neither a list nor a plan needs
     _report = LazyModule("preheat.lab.report")  # SciPy, likewise

@@ -21,18 +21,29 @@ from preheat.agents.headless import find_program, headless_agents, headless_of, 
 from preheat.amounts import format_count
 from preheat.app.analysis.assessment import assess
 from preheat.app.analysis.one_pass import prepare_for_learners
-from preheat.app.learning.learning import learn_from
+from preheat.app.learning import learn_from
 from preheat.app.sessions.archive import load_session, sync
-from preheat.app.sessions.compression import compress
+from preheat.app.sessions.transcripts import compress
 from preheat.app.templates.library import Templates
 from preheat.archive.connect import connect
 from preheat.archive.queries import list_sessions
 from preheat.compress import Compressed, KeptCount, MarkerKind
 from preheat.errors import UserError
-from preheat.lab.tasks.suite import Suite, Task, first_tasks, read_suite
-from preheat.lab.training.examples import TrainedSession, example_lessons, surviving_lessons
-from preheat.lab.training.run import TrainingPlan, run_tasks, training_mark
-from preheat.lab.training.state import TaskResult, TrainingState, drop_state, load_state, save_state, state_path
+from preheat.lab.suite import Suite, Task, first_tasks, read_suite
+from preheat.lab.training import (
+    TaskResult,
+    TrainedSession,
+    TrainingPlan,
+    TrainingState,
+    drop_state,
+    example_lessons,
+    load_state,
+    run_tasks,
+    save_state,
+    state_path,
+    surviving_lessons,
+    training_mark,
+)
 from preheat.model.listing import SessionFilter
 from preheat.model.progress import SILENT, Progress
 from preheat.model.session import UserMessage

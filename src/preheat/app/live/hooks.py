@@ -15,10 +15,9 @@ from preheat.agents.reader import Parser
 from preheat.agents.sources import read as sessions_in
 from preheat.agents.sources import read_part as session_in
 from preheat.app.analysis.scorecard import score_session
-from preheat.app.context.provisioning import provision, record_use, render
+from preheat.app.context import provision, record_use, render
 from preheat.app.experiments.assignment import Assigner
-from preheat.app.live.advice import advise_before_call, load_known_mistakes, step
-from preheat.app.live.hook_events import live_events, tool_kind
+from preheat.app.live.advice import advise_before_call, live_events, load_known_mistakes, step, tool_kind
 from preheat.app.live.outputs import shorten_output
 from preheat.app.live.running import LiveState, RunningSession, apply_entry
 from preheat.app.live.settings import NO_ACTIONS, load_actions, load_thresholds
@@ -29,14 +28,13 @@ from preheat.errors import NotFound, PreheatError, UserError
 from preheat.ingest.redact import redact
 from preheat.lessons.projects import root_of
 from preheat.live.events import call_event
-from preheat.live.known import NO_KNOWN_MISTAKES, KnownMistakes
+from preheat.live.mistake import NO_KNOWN_MISTAKES, KnownMistakes
 from preheat.live.progress import describe_progress as resume_words
 from preheat.live.safety import Severity, check_call, matcher, refusal
 from preheat.live.scorecard import summarise_scorecard
-from preheat.live.thresholds import DEFAULTS
+from preheat.live.signal import DEFAULTS
 from preheat.model.experiment import AdviceAssignment, Assignment, AssignmentRecord
-from preheat.model.journal import JournalEntry
-from preheat.model.live import Advisory, CallEvent, HookAnswer, HookEvent, LiveEvent, Phase
+from preheat.model.live import Advisory, CallEvent, HookAnswer, HookEvent, JournalEntry, LiveEvent, Phase
 from preheat.model.session import Session, ToolCall, ToolResult
 from preheat.outcomes import judge
 from preheat.settings import archive_path

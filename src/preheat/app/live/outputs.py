@@ -12,8 +12,8 @@ import zstandard
 from preheat.errors import NotFound
 from preheat.files import write_atomically
 from preheat.ingest.redact import redact
-from preheat.live.shorten import output_id, shorten
-from preheat.live.thresholds import DEFAULTS, Thresholds
+from preheat.live.output import output_id, shorten
+from preheat.live.signal import DEFAULTS, Thresholds
 from preheat.model.live import Phase
 from preheat.settings import data_folder
 

@@ -9,15 +9,13 @@ from hashlib import blake2b
 
 import msgspec
 
-from preheat.live.advise import record_advice
-from preheat.live.fold import fold
+from preheat.daemon_client import live_folder
+from preheat.live.advice import record_advice
 from preheat.live.progress import Progress, update_progress
-from preheat.live.state import LiveState
-from preheat.live.thresholds import DEFAULTS, Thresholds
+from preheat.live.signal import DEFAULTS, Thresholds
+from preheat.live.state import LiveState, fold
 from preheat.model.experiment import Assignment
-from preheat.model.journal import JournalEntry
-from preheat.model.live import Advisory, EndEvent, PromptEvent
-from preheat.running.place import live_folder
+from preheat.model.live import Advisory, EndEvent, JournalEntry, PromptEvent
 
 __all__ = [
     "LiveState",

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 import msgspec
 
 from preheat.errors import UserError
-from preheat.live.thresholds import DEFAULTS, Thresholds
+from preheat.live.signal import DEFAULTS, Thresholds
 
 SETTINGS = "settings.toml"
 

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from preheat.agents import AGENTS
 from preheat.agents.places import storable_path
-from preheat.app.later import LazyModule
-from preheat.archive import seen
-from preheat.archive.connect import connect
-from preheat.archive.lock import hold_sync_lock
+from preheat.app.lazy import LazyModule
+from preheat.archive import source_list
+from preheat.archive.connect import connect, hold_sync_lock
 from preheat.errors import ArchiveUnusable, NotFound, UserError
 from preheat.ingest.changes import survey_agents, survey_changed, survey_files
 from preheat.model.listing import ForgetPlan, SearchHit, SessionFilter, SessionSummary
@@ -25,33 +24,33 @@ from preheat.settings import archive_path
 if TYPE_CHECKING:
     from preheat.app.analysis import assessment as _assessment
     from preheat.app.analysis import one_pass as _analysis
-    from preheat.app.experiments import state as _experiment_state
+    from preheat.app.experiments import records as _experiment_state
     from preheat.app.sessions import transcripts as _transcripts
-    from preheat.archive import episodes as _episodes
     from preheat.archive import judgements as _judgements
+    from preheat.archive import notes as _episodes
     from preheat.archive import queries as _queries
     from preheat.archive import raw as _raw
     from preheat.archive.rows import AnalysisRows
-    from preheat.ingest import stored as _stored
+    from preheat.ingest import stored_sessions as _stored
     from preheat.ingest.sync import SourceFailure, SourceResult
-    from preheat.model.episode import Episode
+    from preheat.model.analysis import Episode
+    from preheat.model.listing import Transcript
     from preheat.model.profile import SessionProfile
     from preheat.model.session import Session
-    from preheat.model.transcript import Transcript
     from preheat.quick import QuickLook as QuickLook
 else:
     # A sync needs none of these; with SQLAlchemy they would double what it costs.
-    _experiment_state = LazyModule("preheat.app.experiments.state")
+    _experiment_state = LazyModule("preheat.app.experiments.records")
     _judgements = LazyModule("preheat.archive.judgements")
     _assessment = LazyModule("preheat.app.analysis.assessment")
     _queries = LazyModule("preheat.archive.queries")
     _raw = LazyModule("preheat.archive.raw")
-    _stored = LazyModule("preheat.ingest.stored")
+    _stored = LazyModule("preheat.ingest.stored_sessions")
     _transcripts = LazyModule("preheat.app.sessions.transcripts")
     _analysis = LazyModule(
         "preheat.app.analysis.one_pass"
     )  # every learner, which a sync of a grown session does not need
-    _episodes = LazyModule("preheat.archive.episodes")
+    _episodes = LazyModule("preheat.archive.notes")
 
 SYNC_PATIENCE = 600.0
 """Seconds that a sync waits for another one."""
@@ -108,7 +107,7 @@ def sync(
                     _analysis.analyse_forks(connection, progress)
         if files is None and agents == AGENTS:
             failed = {failure.path.partition("#")[0] for failure in report.failures}
-            seen.save(
+            source_list.save(
                 folder, archive_path(folder), (item for item in found.entries if storable_path(item[0]) not in failed)
             )
     return report.finish(time.perf_counter() - started)

@@ -11,15 +11,13 @@ from typing import Any, BinaryIO
 import msgspec
 
 from preheat.agents.atif.writer import to_trajectory
-from preheat.agents.openai_chat.writer import to_conversation
+from preheat.agents.openai_chat import to_conversation
 from preheat.app.sessions.archive import Sessions
 from preheat.errors import UserError
 from preheat.files import UMASK_DEFAULT, stream_atomically
-from preheat.model.export import EXPORT_SUFFIXES, ExportedFile, ExportForm, ExportResult
-from preheat.model.ids import number_of_id
-from preheat.model.listing import SessionFilter
+from preheat.model.listing import EXPORT_SUFFIXES, ExportedFile, ExportForm, ExportResult, SessionFilter
 from preheat.model.progress import SILENT, Progress
-from preheat.model.session import Session
+from preheat.model.session import Session, number_of_id
 
 
 class Exports:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from preheat.app.later import LazyModule
+from preheat.app.lazy import LazyModule
 from preheat.app.projects import project_folder
-from preheat.app.templates.state import PinStatus, load_pins, load_template, pin_problems, pin_status, unload_template
-from preheat.app.templates.state import load_uses as uses_of
+from preheat.app.templates.uses import PinStatus, load_pins, load_template, pin_problems, pin_status, unload_template
+from preheat.app.templates.uses import load_uses as uses_of
 from preheat.errors import NotFound, UserError
 from preheat.model.listing import SessionFilter
 from preheat.model.template import (
@@ -28,15 +28,14 @@ from preheat.provisioning.tokens import estimate_tokens
 from preheat.templates.build import Request
 from preheat.templates.choice import BestRule, SessionRule
 from preheat.templates.difference import Change, ChangedLesson, Difference, compare_templates
-from preheat.templates.history import NameState
-from preheat.templates.store import StoredTemplate, TemplateStore, Version
+from preheat.templates.store import NameState, StoredTemplate, TemplateStore, Version
 
 if TYPE_CHECKING:
-    from preheat.app.templates import building as _building
+    from preheat.app.templates import build as _building
     from preheat.app.templates import sharing as _sharing
     from preheat.app.templates import uses as _uses
 else:  # together 0.2 s, which listing, showing and loading do not need
-    _building = LazyModule("preheat.app.templates.building")
+    _building = LazyModule("preheat.app.templates.build")
     _sharing = LazyModule("preheat.app.templates.sharing")
     _uses = LazyModule("preheat.app.templates.uses")
 

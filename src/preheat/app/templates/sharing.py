@@ -15,14 +15,20 @@ from preheat.errors import UserError
 from preheat.ingest.redact import redact
 from preheat.model.template import Template
 from preheat.safe_text.reasons import foreign_reason, order_reason, spell_out
-from preheat.templates.digest import canonical_json, digest_of
-from preheat.templates.files import write_durable
-from preheat.templates.findings import Check, Finding, find_findings, template_texts
-from preheat.templates.loading import LARGEST, read_file
-from preheat.templates.names import check_name
-from preheat.templates.schema import template_schema
-from preheat.templates.sharing import apply_review, from_bytes, make_shareable, to_bytes
-from preheat.templates.store import StoredTemplate, TemplateStore
+from preheat.templates.file_format import LARGEST, read_file
+from preheat.templates.names import canonical_json, check_name, digest_of
+from preheat.templates.sharing import (
+    Check,
+    Finding,
+    apply_review,
+    find_findings,
+    from_bytes,
+    make_shareable,
+    template_schema,
+    template_texts,
+    to_bytes,
+)
+from preheat.templates.store import StoredTemplate, TemplateStore, write_durable
 
 __all__ = [
     "LARGEST",

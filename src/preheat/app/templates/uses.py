@@ -1,30 +1,138 @@
-"""Finds the sessions that templates were handed out to in the archive, and whether they succeeded.
+"""Which template version is loaded for a project, when templates were handed out, and whether the sessions that got them
+succeeded.
 
-A context carries its id, so a session that got it contains that id in a text that Preheat added. Searching is slow.
+A version is pinned: building the template again does not change what sessions get; loading it again does. Knows no lesson. Light:
+the start of a session asks for what is loaded.
 """
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
-from typing import TYPE_CHECKING
+from hashlib import blake2b
+from typing import TYPE_CHECKING, NamedTuple
 
-from preheat.app.later import LazyModule
+import msgspec
+
+from preheat.app.lazy import LazyModule
 from preheat.archive.connect import connect
 from preheat.errors import UserError
 from preheat.model.listing import SessionFilter, SessionSummary
 from preheat.model.session import Other, Session, UserMessage
-from preheat.model.template import TemplateResults, TemplateUse
-from preheat.templates.uses import UsedSession, track
+from preheat.model.template import TemplatePin, TemplateResults, TemplateUse
+from preheat.state import templates as _loads
+from preheat.state import templates as _uses
+from preheat.state.connect import reading, writing
+from preheat.templates.store import TemplateStore
 
 if TYPE_CHECKING:
     from preheat.app.sessions import archive as _sessions
-    from preheat.archive import checks as _checks
     from preheat.archive import queries as _queries
+    from preheat.archive import results as _checks
 else:  # the start of a session, which records a use, needs none of these
     _sessions = LazyModule("preheat.app.sessions.archive")
-    _checks = LazyModule("preheat.archive.checks")
+    _checks = LazyModule("preheat.archive.results")
     _queries = LazyModule("preheat.archive.queries")
+
+
+# Counts the uses of templates and the success of the sessions that got them.
+class UsedSession(msgspec.Struct, frozen=True):
+    """The session that got a context."""
+
+    session: str
+    """Its key."""
+    passed: bool | None
+    """Whether its last check passed; None where it had none."""
+
+
+def task_hash(task: str) -> str:
+    return blake2b(" ".join(task.split()).encode("utf-8", "replace"), digest_size=8).hexdigest()
+
+
+def track(uses: Iterable[TemplateUse], found: Mapping[str, UsedSession]) -> TemplateResults:
+    """The uses and their success, with the sessions found by context id. A session that got several counts once."""
+    number, sessions = 0, dict[str, bool | None]()
+    for use in uses:
+        number += 1
+        session = found.get(use.context)
+        if session is not None:
+            sessions[session.session] = session.passed
+    results = list(sessions.values())
+    return TemplateResults(
+        uses=number, sessions=len(results), succeeded=results.count(True), failed=results.count(False)
+    )
+
+
+# Which template version is loaded for a project, and when templates were handed out.
+class PinStatus(NamedTuple):
+    """A loaded version, and whether it can be handed out."""
+
+    pin: TemplatePin
+    problem: str = ""
+    """Why new sessions do not get it; empty if they do."""
+    newer: str = ""
+    """The digest of the template's current version, if that is another one."""
+
+
+def load_pins(folder: str) -> dict[str, TemplatePin]:
+    """The loaded versions, by project folder."""
+    with reading(folder) as state:
+        return _loads.loads(state)
+
+
+def load_template(folder: str, project: str, wanted: str, at: float) -> TemplatePin:
+    """Load a version (`name`, `name@digest` or `name@-1`) for a project."""
+    found = TemplateStore(folder).find(wanted)
+    pin = TemplatePin(found.name, found.digest, at)
+    with writing(folder) as state:
+        _loads.load_version(state, project, pin)
+    return pin
+
+
+def unload_template(folder: str, project: str) -> TemplatePin | None:
+    """Unload the version of a project; the version, None if there was none."""
+    if project not in load_pins(folder):
+        return None
+    with writing(folder) as state:
+        return _loads.unload_version(state, project)
+
+
+def pin_status(folder: str, pin: TemplatePin) -> PinStatus:
+    """The state of a loaded version."""
+    store = TemplateStore(folder)
+    try:
+        store.find(pin.address)
+        live = store.state(pin.name).live
+    except (UserError, OSError) as error:
+        return PinStatus(pin, str(error))
+    return PinStatus(pin, newer=live if live and live != pin.digest else "")
+
+
+def pin_problems(folder: str) -> list[str]:
+    """Loaded versions that cannot be handed out, a sentence each with what to do."""
+    try:
+        found = load_pins(folder)
+    except UserError:  # reported as a fault of the state itself
+        return []
+    return [
+        f"`{pin.title}` is loaded for `{project}` but not handed out: {stands.problem}; until then sessions there start "
+        "with lessons, and `preheat warm load --none` there ends this"
+        for project, pin in sorted(found.items())
+        if (stands := pin_status(folder, pin)).problem
+    ]
+
+
+def record_use(folder: str, use: TemplateUse) -> None:
+    """Record that a version was handed out."""
+    with writing(folder) as state:
+        _uses.record_use(state, use)
+
+
+def load_uses(folder: str) -> list[TemplateUse]:
+    """All recorded uses, the oldest first."""
+    with reading(folder) as state:
+        return _uses.uses(state)
+
 
 _BEFORE, _AFTER = 3600.0, 86400.0
 """A session that got a context began at most an hour before it was handed out, or within a day after."""

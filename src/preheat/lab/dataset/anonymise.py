@@ -10,9 +10,17 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from preheat.lab.dataset.forms import MARK, SORT_OF, form_pattern, is_harmless, known_ending, path_depth
 from preheat.lab.dataset.names import Names
-from preheat.lab.dataset.pseudonyms import Pseudonyms, Sort
+from preheat.lab.dataset.pseudonyms import (
+    MARK,
+    SORT_OF,
+    Pseudonyms,
+    Sort,
+    form_pattern,
+    is_harmless,
+    known_ending,
+    path_depth,
+)
 
 Redact = Callable[[bytes], tuple[bytes, dict[str, int]]]
 """`ingest.redact.redact`, or one like it."""

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from preheat.lab.dataset.common import ACCOUNTS, WORDS
+from preheat.lab.dataset.common_words import ACCOUNTS, WORDS
 from preheat.lab.dataset.pseudonyms import Sort
 
 _RUN = re.compile(r"(?<!\\)\\++(?:u[0-9a-fA-F]{4}|[nrtbfv])|%[0-9A-Fa-f]{2}|\n\s*\n|[^\W_]+")

@@ -7,11 +7,117 @@ from typing import Any
 
 import msgspec
 
-from preheat.lab.dataset.meanings import MEANINGS
 from preheat.model.live import Phase
 from preheat.model.outcome import Cause, Rung, Status
 from preheat.model.profile import ToolType, WritingStyle
 from preheat.model.session import Relation, Starter, ToolKind
+
+# What each field of a published row means, for the schema.
+MEANINGS: dict[str, dict[str, str]] = {
+    "Counted": {
+        "calls": "Calls, without the agent's notes to itself (plans, memory, questions).",
+        "judged": "Those that can be told; rates are taken over these.",
+        "errors": "Judged calls that failed or worked in part only.",
+        "mistakes": "Errors that were the agent's own mistake.",
+    },
+    "Share": {"count": "How many.", "total": "Of how many."},
+    "Shortened": {
+        "ratio": "Share of the estimated tokens that is left.",
+        "markers": "Proficiency markers that are left, by sort.",
+    },
+    "SessionRow": {
+        "session": "Pseudonym; the name of its trajectory.",
+        "project": "Pseudonym; null where the session names none.",
+        "parent": "The session that it came out of, if that is in the dataset.",
+        "relation": "How it came out of its parent.",
+        "agent": "The program or format that it was recorded by.",
+        "agent_version": "The part of the version that enough projects share.",
+        "model": "The part of the model's name that enough projects share.",
+        "starter": "Who started it.",
+        "messages": "Messages of people, programs and the model.",
+        "prompts": "Messages that a person typed.",
+        "calls": "Calls, without the agent's notes to itself.",
+        "bookkeeping_calls": "The agent's notes to itself.",
+        "compactions": "Times that the history was replaced by a summary.",
+        "seconds": "From the first event to the last.",
+        "tokens": "All tokens of all responses.",
+        "context_peak": "Most tokens that stood before the model at once.",
+        "context_window": "Size of the model's window, where recorded.",
+        "all": "All calls, counted.",
+        "error_rate": "errors / judged.",
+        "mistake_rate": "mistakes / judged.",
+        "fifths": "The calls by position: first to last fifth.",
+        "statuses": "Calls by what came of them.",
+        "causes": "Errors by cause.",
+        "rungs": "Calls by the evidence that the verdict rests on.",
+        "kinds": "Calls by what the tool is for.",
+        "activities": "Calls by what they were for; shell commands by purpose.",
+        "tools": "Calls by tool: those that agents' programs bring along or enough projects use; the rest are `other`.",
+        "proficiency_gain": "Error rate of the last fifth minus that of the first; negative is better.",
+        "slope": "Change of the error rate per 100 calls, by least squares.",
+        "slope_low": "Lower end of its 95 % interval.",
+        "slope_high": "Upper end of its 95 % interval.",
+        "recovery": "Failures followed by a success of the same intent within five calls.",
+        "recovery_calls": "How many calls a recovery took on average.",
+        "repeats": "Calls that were made before with the same arguments.",
+        "repeated_failures": "Failures with a message that had come before.",
+        "rereads": "Reads of what was read before and not written since.",
+        "lost_seconds": "Time that failures cost.",
+        "lost_tokens": "Tokens that failures cost.",
+        "dominant_tool_type": "What most calls are.",
+        "user_style": "How the person writes.",
+        "prompt_length": "Average letters of what the person typed.",
+        "questions": "Share of prompts that ask something.",
+        "commands": "Share of prompts that begin with a slash.",
+        "phases": "Calls made in each phase.",
+        "phase_changes": "Times that the phase changed.",
+        "scorecard": "Scores from 0 to 100, and their weighted mean; null where there was too little.",
+        "safety_rules": "Times that each rule against destructive commands was met.",
+        "compression": "What each way of shortening the session keeps.",
+        "proficiency": "0.7 x success rate + 0.3 x min(1, messages / 100); 0 under ten messages.",
+    },
+    "ErrorRow": {
+        "signature": "The message with numbers, paths, names and quotes masked.",
+        "projects": "Projects that met it.",
+        "calls": "Calls that met it.",
+        "causes": "The same by cause.",
+    },
+    "FormRow": {
+        "form": "Program, what it is told, and options; `…` where something was left out.",
+        "projects": "Projects that used it.",
+        "all": "Its calls, counted.",
+    },
+    "LessonRow": {
+        "lesson": "Pseudonym.",
+        "kind": "What sort of lesson.",
+        "topic": "What it is about.",
+        "tool": "The tool it is about, if one.",
+        "use": "What works.",
+        "avoid": "What does not.",
+        "error": "The message that it belongs to.",
+        "difference": "What changed from the failed call to the one that worked.",
+        "steps": "Shapes of calls in their order.",
+        "projects": "Projects that learned it.",
+        "lessons": "Lessons that say it, of single projects and of all.",
+        "sessions_for": "Sessions that speak for it, added up over those lessons.",
+        "sessions_against": "…and against it.",
+        "calls_for": "Calls that speak for it, added up likewise.",
+        "calls_against": "…and against it.",
+        "statuses": "Those lessons by status.",
+    },
+    "TemplateRow": {
+        "template": "Pseudonym.",
+        "lessons": "Those of its lessons that are in `lessons.jsonl`.",
+        "left_out": "How many of its lessons are not.",
+        "kinds": "All its lessons by kind.",
+        "sessions": "Sessions that it was built from.",
+        "calls": "Calls in them.",
+        "error_rate": "Their error rate.",
+        "mistake_rate": "Their mistake rate.",
+        "user_style": "How the person of those sessions writes.",
+    },
+}
+
 
 FORMAT = 1
 OTHER = "other"

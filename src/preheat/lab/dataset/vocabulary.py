@@ -1,16 +1,82 @@
-"""The vocabulary of a dataset: its tools, models, versions, command forms and errors, and in how many projects each occurs.
+"""What may be published because enough projects share it: tools, models, versions, command forms, errors, lessons. Knows no
+archive.
 
-A value is published only if enough projects share it, and only with names removed. Knows no archive.
+Counted in projects, not in sessions: a thousand sessions of one team are still one team's. Names are removed first.
 """
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeAlias
 
-from preheat.lab.dataset.markers import add_counts, count_calls
-from preheat.lab.dataset.rows import OTHER, CallCounts, ErrorRow, FormRow
-from preheat.lab.dataset.threshold import Spread
+from msgspec.structs import asdict, astuple
+
+from preheat.lab.dataset.pseudonyms import Pseudonyms
+from preheat.lab.dataset.rows import OTHER, CallCounts, ErrorRow, FormRow, LessonContent, LessonRow, TemplateRow
+from preheat.lab.dataset.session_rows import add_counts, count_calls
+from preheat.model.lesson import Lesson, LessonKind
 from preheat.model.outcome import Cause
 from preheat.model.profile import CallRecord
+from preheat.model.template import Template
+
+# Which values may be published
+_JOINTS = re.compile(r"(?<=[-._:])|(?=[-._:])")
+
+
+class Spread:
+    """The projects in which each value of each sort occurs, and how often it does."""
+
+    def __init__(self, least: int) -> None:
+        self.least = least
+        self.left_out: dict[str, set[str]] = defaultdict(set)
+        """The values that were asked for and have too few projects, by sort."""
+        self._projects: dict[tuple[str, str], set[str]] = defaultdict(set)
+        self._times: Counter[tuple[str, str]] = Counter()
+
+    def add(self, sort: str, value: str, project: str, times: int = 1) -> None:
+        """Count a value in a project; a session without a project counts for none."""
+        self._times[sort, value] += times
+        if project:
+            self._projects[sort, value].add(project)
+
+    def add_beginnings(self, sort: str, value: str, project: str) -> None:
+        """Count every beginning of a value in a project."""
+        for beginning in beginnings(value):
+            self.add(sort, beginning, project)
+
+    def projects(self, sort: str, value: str) -> int:
+        return len(self._projects.get((sort, value), ()))
+
+    def times(self, sort: str, value: str) -> int:
+        return self._times[sort, value]
+
+    def has_enough(self, sort: str, value: str) -> bool:
+        kept = self.projects(sort, value) >= self.least
+        if not kept:
+            self.left_out[sort].add(value)
+        return kept
+
+    def shared_beginning(self, sort: str, value: str) -> str:
+        """The longest beginning that enough projects share; `other` if there is none."""
+        for beginning in beginnings(value):
+            if self.projects(sort, beginning) >= self.least:
+                if beginning != value:
+                    self.left_out[sort].add(value)
+                return beginning
+        if value:
+            self.left_out[sort].add(value)
+        return OTHER if value else ""
+
+    def values(self, sort: str) -> list[str]:
+        """The values of a sort that enough projects share, sorted; the others count as left out."""
+        return sorted(value for kind, value in self._times if kind == sort and self.has_enough(sort, value))
+
+
+def beginnings(value: str) -> list[str]:
+    """`2.1.220` gives itself, `2.1` and `2`: the longest first."""
+    parts = _JOINTS.split(value)
+    found = ["".join(parts[:end]) for end in range(len(parts), 0, -2)]
+    return [each for each in found if each]
 
 
 class Vocabulary:
@@ -114,3 +180,104 @@ def _cached(general: Callable[[str], str]) -> Callable[[str], str]:
         return known[text]
 
     return remembered
+
+
+# Rows of lessons and templates
+PROJECT_KINDS: frozenset[LessonKind] = frozenset(("resume", "working_set"))
+"""Kinds that belong to one project by what they are."""
+_STYLES = ("command_driven", "conversational", "terse", "detailed", "balanced")
+
+
+Generalise: TypeAlias = Callable[[str], str]
+
+
+def lesson_content(lesson: Lesson, general: Generalise, tool: Callable[[str], str]) -> LessonContent:
+    """The content of a lesson with all names removed."""
+    return LessonContent(
+        kind=lesson.kind,
+        topic=general(lesson.topic),
+        tool=tool(lesson.scope.tool) if lesson.scope.tool else "",
+        use=general(lesson.use),
+        avoid=general(lesson.avoid),
+        error=general(lesson.error),
+        difference=general(lesson.difference),
+        steps=tuple(map(general, lesson.steps)),
+    )
+
+
+def _is_empty(found: LessonContent) -> bool:
+    """Whether nothing is left of a lesson without its sentence, which is not published."""
+    return not any((found.use, found.avoid, found.error, found.difference, *found.steps))
+
+
+def _content_key(found: LessonContent) -> str:
+    *parts, steps = astuple(found)
+    return "\0".join((*parts, *steps))
+
+
+class LessonRows:
+    """Lessons that say the same, put together."""
+
+    def __init__(self, spread: Spread, general: Generalise, tool: Callable[[str], str]) -> None:
+        self.left_out: Counter[str] = Counter()
+        """By reason."""
+        self._spread, self._general, self._tool = spread, general, tool
+        self._groups: dict[LessonContent, list[Lesson]] = {}
+
+    def add(self, lesson: Lesson, projects: Iterable[str]) -> None:
+        """A lesson, with the projects that it was learned in."""
+        if lesson.kind in PROJECT_KINDS:
+            self.left_out["belongs to one project"] += 1
+        elif lesson.status == "quarantined":
+            self.left_out["quarantined"] += 1
+        else:
+            found = lesson_content(lesson, self._general, self._tool)
+            if _is_empty(found):
+                self.left_out["says nothing without its details"] += 1
+                return
+            self._groups.setdefault(found, []).append(lesson)
+            self._spread.add("lesson", _content_key(found), "")
+            for project in projects:
+                self._spread.add("lesson", _content_key(found), project, 0)
+
+    def rows(self, pseudonyms: Pseudonyms) -> list[LessonRow]:
+        """The rows of lessons that enough projects share; the others are counted as left out."""
+        rows: list[LessonRow] = []
+        for found, some in self._groups.items():
+            if not self._spread.has_enough("lesson", _content_key(found)):
+                self.left_out["in too few projects"] += len(some)
+                continue
+            rows.append(
+                LessonRow(
+                    lesson=pseudonyms.pseudonym("lesson", _content_key(found)),
+                    **asdict(found),
+                    projects=self._spread.projects("lesson", _content_key(found)),
+                    lessons=len(some),
+                    sessions_for=sum(each.support.sessions_for for each in some),
+                    sessions_against=sum(each.support.sessions_against for each in some),
+                    calls_for=sum(each.support.calls_for for each in some),
+                    calls_against=sum(each.support.calls_against for each in some),
+                    statuses=dict(sorted(Counter(each.status for each in some).items())),
+                )
+            )
+        return sorted(rows, key=lambda row: row.lesson)
+
+    def template_row(self, template: Template, pseudonyms: Pseudonyms, known: Mapping[str, LessonRow]) -> TemplateRow:
+        """The row of a template, with the lessons that are published."""
+        kept: list[str] = []
+        for lesson in template.lessons:
+            if lesson.kind not in PROJECT_KINDS:
+                name = pseudonyms.pseudonym("lesson", _content_key(lesson_content(lesson, self._general, self._tool)))
+                kept += [name] if name in known else []
+        user = template.user.style
+        return TemplateRow(
+            template=pseudonyms.pseudonym("template", template.name),
+            lessons=tuple(sorted(set(kept))),
+            left_out=len(template.lessons) - len(kept),
+            kinds=dict(sorted(Counter(lesson.kind for lesson in template.lessons).items())),
+            sessions=template.extraction.sessions,
+            calls=template.extraction.calls,
+            error_rate=template.extraction.error_rate,
+            mistake_rate=template.extraction.mistake_rate,
+            user_style=user if user in _STYLES else "unknown",
+        )

@@ -10,14 +10,9 @@ Matches count in the scorecard. A call is blocked only if a person asked for tha
 from collections.abc import Sequence
 from functools import cache
 
-from preheat.live.safety.match import Matcher
-from preheat.live.safety.rule import SEVERITIES, Match, Rule, Severity
-from preheat.live.safety.rules.databases import DATABASES
-from preheat.live.safety.rules.files import FILES
-from preheat.live.safety.rules.secrets import SECRETS
-from preheat.live.safety.rules.services import SERVICES
-from preheat.live.safety.rules.system import SYSTEM
-from preheat.live.safety.rules.versions import VERSIONS
+from preheat.live.safety.data_rules import DATABASES, FILES, VERSIONS
+from preheat.live.safety.machine_rules import SECRETS, SERVICES, SYSTEM
+from preheat.live.safety.matcher import SEVERITIES, Match, Matcher, Rule, Severity
 from preheat.model.session import ToolCall
 
 GROUPS: dict[str, tuple[Rule, ...]] = {

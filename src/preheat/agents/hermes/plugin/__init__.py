@@ -12,9 +12,8 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from .program import find_program
-from .watching import SessionWatcher
-from .wire import Daemon
+from .daemon import Daemon, find_program
+from .watcher import SessionWatcher
 
 _LOG = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from collections.abc import Awaitable
 from functools import partial
 from typing import Any
 
-from .program import Program, run
+from .daemon import Program, run
 
 NAME = "warm"
 SECONDS = 90.0

@@ -8,7 +8,7 @@ import json
 from functools import partial
 from typing import Any
 
-from .program import Program, run
+from .daemon import Program, run
 
 NAME = "warm_session"
 TOOLSET = "preheat"

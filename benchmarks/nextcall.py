@@ -1,0 +1,196 @@
+"""The plan of the next-call study: real sessions in time order. Needs the shared sessions beside the checkout.
+
+The first 60 % of each project's sessions are learned from; later ones give calls that really succeeded, each with what came
+just before it. What is scored is how likely the model finds that very command, given what `provision` makes of the earlier
+sessions (warm), the same lessons as prose (note), another project's context of the same length (placebo) or nothing. Plans
+hold text of real sessions: they stay outside of the repository, where only figures go.
+"""
+
+import random
+import re
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import msgspec
+
+from benchmarks.foresight import EARLIER, command_of, learn_lessons, opening_text, projects, take_notes
+from preheat.calls.judged import JudgedCall, JudgedSession
+from preheat.commands import command_text
+from preheat.lab.study.plan import Cell, Plan, StudyTask, make_plan
+from preheat.lab.study.prompts import ArmContext, Message
+from preheat.model.context import Context
+from preheat.model.lesson import Lesson
+from preheat.model.session import ToolCall, UserMessage
+from preheat.provisioning import provision
+from preheat.provisioning.lesson_text import harmless_example
+from preheat.provisioning.messages import make_parts
+
+SEED = 20261116
+SESSIONS = 25
+"""Later sessions of a project at most, drawn."""
+CALLS = 4
+"""Calls of a session at most, drawn."""
+SHORTEST, LONGEST = 8, 200
+"""Characters of a command."""
+ARMS = ("cold", "placebo", "note", "warm")
+MESSAGES = "messages"
+"""What the product gives as messages, with real calls of the shell as examples: run after the others."""
+_PROMPT, _COMMAND, _RESULT = 600, 300, 200
+"""Characters of what stands before the call."""
+_PLAIN = re.compile(r"[A-Za-z][^\n\t\"\\]*[A-Za-z0-9]")
+"""Commands that stand in JSON as they are, and begin and end where tokens do."""
+
+
+def nextcall_plan(found: dict[str, list[JudgedSession]] | None = None) -> Plan:
+    """The plan; `found` are the projects' sessions in time order, read if they are not given."""
+    found = found or projects()
+    draw = random.Random(SEED)
+    contexts: dict[str, ArmContext] = {"cold": ArmContext()}
+    chosen: dict[str, list[_Chosen]] = {}
+    for source, sessions in sorted(found.items()):
+        chosen[source] = _chosen(source, sessions, draw)
+    sources = sorted(chosen)
+    cells: list[Cell] = []
+    later: list[Cell] = []
+    asked: list[StudyTask] = []
+    matched: dict[str, str] = {}
+    rounds = max(len(some) for some in chosen.values())
+    for turn in range(rounds):
+        for place, source in enumerate(sources):
+            if turn >= len(chosen[source]):
+                continue
+            of, context, with_examples, by_id, tasks = chosen[source][turn]
+            other = chosen[sources[(place + 1) % len(sources)]]
+            name = of.key
+            contexts[f"{name}/warm"] = ArmContext(make_parts(context).text)
+            contexts[f"{name}/{MESSAGES}"] = as_messages(with_examples)
+            later += [Cell(task.id, MESSAGES, f"{name}/{MESSAGES}") for task in tasks]
+            contexts[f"{name}/note"] = ArmContext(note_text([by_id[item.lesson] for item in context.items]))
+            contexts[f"{name}/placebo"] = ArmContext(make_parts(other[turn % len(other)][1]).text)
+            matched[f"{name}/placebo"] = f"{name}/warm"
+            asked += tasks
+            for arm in _turned(turn):
+                cells += [Cell(task.id, arm, "cold" if arm == "cold" else f"{name}/{arm}") for task in tasks]
+    return make_plan("nextcall", contexts, matched, asked, [*cells, *later])
+
+
+def _turned(turn: int) -> tuple[str, ...]:
+    place = turn % len(ARMS)
+    return ARMS[place:] + ARMS[:place]
+
+
+class _Chosen(NamedTuple):
+    of: JudgedSession
+    context: Context
+    with_examples: Context
+    by_id: dict[str, Lesson]
+    tasks: list[StudyTask]
+
+
+def _chosen(source: str, sessions: Sequence[JudgedSession], draw: random.Random) -> list[_Chosen]:
+    """Later sessions with their context and calls. One without fit calls or with nothing to give is passed over."""
+    cut = int(EARLIER * len(sessions))
+    project = source.partition("__")[2]
+    lessons = learn_lessons(project, take_notes(sessions[:cut]))
+    by_id = {lesson.id: lesson for lesson in lessons}
+    last = sessions[cut - 1].session
+    later = list(sessions[cut:])
+    draw.shuffle(later)
+    found: list[_Chosen] = []
+    for of in later:
+        now = of.session.started_at or last.ended_at or last.started_at or 0.0
+        give = partial(provision, lessons, task=opening_text(of), agent=of.session.agent, project=project, now=now)
+        context = give()
+        fit = list(fit_calls(of))
+        if not context.items or not fit or len(found) >= SESSIONS:
+            continue
+        some = sorted(draw.sample(fit, min(CALLS, len(fit))), key=lambda each: each.record.seq)
+        tasks = [_asked(source, of, each) for each in some]
+        found.append(_Chosen(of, context, give(examples=True), by_id, tasks))
+    return found
+
+
+def as_messages(context: Context) -> ArmContext:
+    """Facts below the system's own text, and the shell's examples as calls; other tools are not there to be called."""
+    items = [item for item in context.items if item.example is None or item.example.kind == "shell"]
+    note, messages = "", []
+    for said in make_parts(msgspec.structs.replace(context, items=tuple(items))).messages:
+        if said.role == "system":
+            note = said.text
+        else:
+            called = said.call is not None and said.role == "assistant"
+            messages.append(
+                Message(said.role, said.text, command_text(said.call.arguments) if called and said.call else "")
+            )
+    return ArmContext(note, tuple(messages))
+
+
+def fit_calls(of: JudgedSession) -> Iterator[JudgedCall]:
+    """Successful shell calls whose command is new in the session and plain enough to be scored as it stands."""
+    known: set[str] = set()
+    for each in of.calls:
+        command = command_of(each, of).strip()
+        if command and command not in known:
+            known.add(command)
+            if each.record.status == "ok" and SHORTEST <= len(command) <= LONGEST and _PLAIN.fullmatch(command):
+                yield each
+
+
+def _asked(source: str, of: JudgedSession, each: JudgedCall) -> StudyTask:
+    """The last thing that a person said before the call, the two shell calls before it, and the call."""
+    conversation = [Message("user", of.relative(_said_before(of, each))[:_PROMPT])]
+    before = [some for some in of.calls if some.call.kind == "shell" and some.record.seq < each.record.seq][-2:]
+    for some in before:
+        result = of.relative(some.result.text)[:_RESULT] if some.result is not None else ""
+        conversation.append(Message("assistant", "", command_of(some, of)[:_COMMAND]))
+        conversation.append(Message("tool", result))
+    identity = f"{of.key}/{each.record.seq}"
+    return StudyTask(identity, of.key, source, tuple(conversation), command_of(each, of).strip(), most=-1)
+
+
+def _said_before(of: JudgedSession, each: JudgedCall) -> str:
+    said = opening_text(of)
+    for event in of.events():
+        if isinstance(event, ToolCall) and event is each.call:
+            break
+        if isinstance(event, UserMessage) and event.origin == "human":
+            said = event.text
+    return said
+
+
+# The note.
+_PURPOSES = {
+    "test": "run the tests", "lint": "lint", "build": "build", "typecheck": "check the types", "format": "format the code",
+    "install": "install what is needed",
+}  # fmt: skip
+_COUNTS = re.compile(r" \([^()]*\b\d[^()]*\)")
+
+
+def note_text(lessons: Sequence[Lesson]) -> str:
+    """The same lessons as a person would write them into the project's AGENTS.md, by rule: sentences, no counts."""
+    return "\n\n".join(["# Working in this project", *(sentence(lesson) for lesson in lessons)])
+
+
+def sentence(lesson: Lesson) -> str:
+    """One lesson; where there is no rule for it, its own sentence without the counts."""
+    use = lesson.use if f"`{lesson.use}`" in lesson.text else ""
+    failed = lesson.avoid or next(iter(lesson.forms), "")
+    if lesson.kind == "convention" and use and lesson.topic in _PURPOSES:
+        never = f" `{lesson.avoid}` does not work here." if lesson.avoid else ""
+        return f"To {_PURPOSES[lesson.topic]}, use `{use}`.{never}"
+    if lesson.kind == "repair" and failed and lesson.error and (use or lesson.difference):
+        instead = f"use `{use}` instead" if use else f"it works {lesson.difference.rstrip(',')}"
+        return f'When `{failed}` fails with "{lesson.error}", {instead}.'
+    if lesson.kind == "dead_end" and lesson.avoid:
+        instead = f" Use `{use}` instead." if use else ""
+        return f"`{lesson.avoid}` does not work here.{instead}"
+    if lesson.kind == "error" and lesson.error:
+        where = f" from `{lesson.forms[0]}`" if lesson.forms else ""
+        return f'Beware of the error "{lesson.error}"{where}.'
+    if lesson.kind == "example" and lesson.example is not None:
+        arguments, _ = harmless_example(lesson.example)
+        return f"A call of {lesson.example.tool} that works: `{next(iter(arguments.values()))}`."
+    if lesson.kind == "working_set" and lesson.use:
+        return f"Much of the work here is in `{lesson.use}`."
+    return _COUNTS.sub("", lesson.text)

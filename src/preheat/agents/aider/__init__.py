@@ -1,1 +1,0 @@
-"""Aider: chat histories in Markdown, imported one file at a time."""

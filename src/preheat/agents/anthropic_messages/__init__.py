@@ -1,1 +1,0 @@
-"""Anthropic messages as JSON or JSONL: conversations, requests and responses."""

@@ -1,1 +1,0 @@
-"""What `codex exec --json` prints, imported one file at a time."""

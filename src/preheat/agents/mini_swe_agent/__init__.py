@@ -1,1 +1,0 @@
-"""mini-swe-agent: trajectories, imported one file at a time."""

@@ -1,1 +1,0 @@
-"""OpenAI chat messages as JSON or JSONL, as many tools export them."""

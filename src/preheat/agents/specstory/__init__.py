@@ -1,1 +1,0 @@
-"""SpecStory: other agents' sessions as Markdown, imported one file at a time."""

@@ -1,1 +1,0 @@
-"""SWE-agent: trajectories, imported one file at a time."""

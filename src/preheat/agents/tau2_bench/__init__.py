@@ -1,1 +1,0 @@
-"""tau2-bench: result files, imported one at a time."""

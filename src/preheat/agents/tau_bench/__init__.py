@@ -1,1 +1,0 @@
-"""tau-bench: result files, imported one at a time."""

@@ -1,0 +1,280 @@
+"""The context of a new session: loads lessons or a template, has the right ones chosen for a task, renders and writes them.
+
+Knows nothing of how lessons are chosen or worded (`provisioning`). Light: every session's start waits for it.
+"""
+
+import os
+import subprocess
+import time
+from collections.abc import Mapping
+from contextlib import closing, suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from preheat.agents import WITH_RENDERERS, begin_of, renderers_of
+from preheat.app.lazy import LazyModule
+from preheat.app.projects import find_project_name, project_folder, require_project
+from preheat.archive.connect import connect
+from preheat.errors import UserError
+from preheat.files import UMASK_DEFAULT, write_atomically
+from preheat.model.context import TOKEN_BUDGET, Context, RenderedContext, Renderer, StartedSession
+from preheat.model.lesson import Lesson, ResumePacket
+from preheat.model.session import PREHEAT_MARK
+from preheat.model.template import TemplateUse
+from preheat.provisioning import FORMATS, TASK_CHARACTERS
+from preheat.provisioning import provision as choose
+from preheat.provisioning import render as put_into
+from preheat.provisioning.tokens import estimate_tokens as estimate_tokens
+from preheat.settings import archive_path
+
+if TYPE_CHECKING:
+    from preheat.app.templates import uses as _template_state
+    from preheat.app.templates import uses as _uses
+    from preheat.archive import lessons as _lessons
+    from preheat.lessons import resume as _resume
+    from preheat.templates import store as _store
+else:  # a start needs a template or lessons, not both; most have no resume packet, whose module loads a parser of commands
+    _lessons = LazyModule("preheat.archive.lessons")
+    _resume = LazyModule("preheat.lessons.resume")
+    _template_state = LazyModule("preheat.app.templates.uses")
+    _store = LazyModule("preheat.templates.store")
+    _uses = LazyModule("preheat.app.templates.uses")
+
+__all__ = [
+    "TASK_CHARACTERS",
+    "begin_session",
+    "estimate_tokens",
+    "formats",
+    "known_lessons",
+    "loaded_template",
+    "provision",
+    "record_use",
+    "render",
+    "resume_packet",
+]
+
+# The context of a new session
+_GIT_SECONDS = 2.0
+"""Seconds that git may take."""
+
+
+def known_lessons(folder: str, project: str) -> list[Lesson]:
+    """The lessons of a project, by its name, and the general ones."""
+    with closing(connect(folder)) as connection:
+        return _lessons.load_lessons(connection, ("", project))
+
+
+def provision(
+    folder: str,
+    task: str,
+    *,
+    agent: str = "",
+    project: str = "",
+    budget: int = TOKEN_BUDGET,
+    template: str = "",
+    examples: bool = False,
+    resuming: bool = False,
+    loaded: bool = False,
+    now: float | None = None,
+    cwd: str = "",
+) -> Context:
+    """Choose the context of a new session for a task, from the lessons of a project or from a template. The project is given by
+    name or folder; else it is the one around `cwd`, which is the current folder unless given. `examples`: for a format made of
+    messages; `resuming`: include the resume packet whatever the task is; `loaded`: use the template that is loaded for the
+    project, if there is one with something for this task. Empty, with the reason, where nothing fits."""
+    now = time.time() if now is None else now
+    where = project or cwd or os.getcwd()
+    if loaded and not template and (pinned := loaded_template(folder, where)):
+        with suppress(UserError):  # it may be gone by now, which `preheat doctor` reports
+            context = provision(
+                folder, task, agent=agent, project=project, budget=budget, template=pinned, examples=examples,
+                resuming=resuming, now=now, cwd=cwd,
+            )  # fmt: skip
+            if context.items or context.addendum:
+                return context
+    if template:
+        version = _store.TemplateStore(folder).find(template)
+        template_name, addendum = f"{version.name}@{version.digest[:12]}", version.template.addendum
+        packets = (
+            _resume_packets(_load_project_lessons(folder, "", where)) if resuming else []
+        )  # a template has no resume packet
+        known = _ProjectLessons(version.template.project, where, [*version.template.lessons, *map(_as_pinned, packets)])
+    else:
+        template_name, addendum = "", ""
+        known = _load_project_lessons(folder, project, where)
+        if resuming:
+            known = known._replace(lessons=[_as_pinned(lesson) for lesson in known.lessons])
+    return choose(
+        [_with_age(lesson, known.folder, now) for lesson in known.lessons],
+        task=task,
+        agent=agent,
+        project=known.project,
+        budget=budget,
+        now=now,
+        template=template_name,
+        addendum=addendum,
+        examples=examples,
+    )
+
+
+class _ProjectLessons(NamedTuple):
+    """The lessons of a project."""
+
+    project: str
+    folder: str
+    """Its folder on this machine."""
+    lessons: list[Lesson]
+    """Its own, and the general ones."""
+
+
+def _load_project_lessons(folder: str, project: str, where: str) -> _ProjectLessons:
+    """The lessons of a project by name or folder (raises NotFound if there is none), else of the project around `where`."""
+    if not os.path.exists(archive_path(folder)):  # the start of a session does not create an archive
+        return _ProjectLessons("", where, [])
+    with closing(connect(folder)) as connection:
+        places = _lessons.load_project_folders(connection)
+        name = require_project(connection, project) if project else (find_project_name(places, where) or "")
+        roots = [place.root for place in places if place.name == name and os.path.isdir(place.root)]
+        return _ProjectLessons(name, roots[0] if roots else where, _lessons.load_lessons(connection, ("", name)))
+
+
+def _resume_packets(known: _ProjectLessons) -> list[Lesson]:
+    """The resume packets of a project."""
+    return [lesson for lesson in known.lessons if known.project and lesson.packet is not None]
+
+
+def resume_packet(folder: str, *, project: str = "", cwd: str = "", now: float | None = None) -> Lesson | None:
+    """Where the last session of a project ended, with its present age; None if unknown. The project is given as for
+    `provision`."""
+    now = time.time() if now is None else now
+    known = _load_project_lessons(folder, project, project or cwd or os.getcwd())
+    best = sorted(_resume_packets(known), key=lambda each: not each.is_usable(now))[:1]
+    return _with_age(best[0], known.folder, now) if best else None
+
+
+def loaded_template(folder: str, where: str) -> str:
+    """The template that is loaded for the project around a folder; empty if there is none that can be handed out."""
+    if not os.path.exists(os.path.join(folder, "templates")):
+        return ""
+    try:
+        pin = _template_state.load_pins(folder).get(project_folder(where))
+    except UserError:  # reported by `preheat doctor`, not at the start of a session
+        return ""
+    return pin.address if pin is not None and not _template_state.pin_status(folder, pin).problem else ""
+
+
+def _as_pinned(lesson: Lesson) -> Lesson:
+    """A resume packet as if a person had pinned it."""
+    if lesson.packet is None:
+        return lesson
+    return msgspec.structs.replace(lesson, pinned=True)
+
+
+def _with_age(lesson: Lesson, folder: str, now: float) -> Lesson:
+    """A resume packet that says how old it is, by the clock and by the repository."""
+    if lesson.packet is None or not lesson.is_usable(now):
+        return lesson
+    head, branch, commits = _repository_state(folder, lesson.packet)
+    note = _resume.describe_staleness(lesson.packet, now, head, commits, branch)
+    return msgspec.structs.replace(lesson, text="\n".join(_resume.render_packet(lesson.packet, note)))
+
+
+def _repository_state(folder: str, packet: ResumePacket) -> tuple[str, str, int | None]:
+    """The repository's head and branch now, and the number of commits since the packet was made."""
+    if not os.path.isdir(folder):
+        return "", "", None
+    head = _git(folder, "rev-parse", "HEAD")
+    if not head:
+        return "", "", None
+    branch = _git(folder, "branch", "--show-current")
+    since = _git(folder, "rev-list", "--count", f"{packet.head}..HEAD") if packet.head else ""
+    return head, branch, int(since) if since.isdigit() else None
+
+
+def _git(folder: str, *arguments: str) -> str:
+    try:
+        finished = subprocess.run(
+            ["git", "-C", folder, *arguments],
+            capture_output=True,
+            text=True,
+            timeout=_GIT_SECONDS,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+    except (OSError, subprocess.TimeoutExpired, UnicodeDecodeError):
+        return ""
+    return finished.stdout.strip() if finished.returncode == 0 else ""
+
+
+def formats() -> tuple[Renderer, ...]:
+    """Every format that a context can be rendered in, the agents' own ones last."""
+    return (*FORMATS, *(each for agent in WITH_RENDERERS for each in renderers_of(agent)))
+
+
+def render(context: Context, form: str | Renderer = "text") -> RenderedContext:
+    """A context in a format, given by name or itself."""
+    return put_into(context, form, formats())
+
+
+def begin_session(
+    renderer: Renderer, rendered: RenderedContext, folder: str, environment: Mapping[str, str]
+) -> StartedSession:
+    """Start a session from a rendered context in the agent's own session store, for work in a folder. Raises UserError."""
+    return begin_of(renderer.agent)(rendered, folder, environment)
+
+
+def record_use(folder: str, context: Context, at: float) -> None:
+    """Record that a context was handed out, if it came from a template and is not empty."""
+    if context.template and context.items:
+        digest = _store.TemplateStore(folder).find(context.template).digest
+        origin = {"agent": context.agent, "project": context.project, "task": _uses.task_hash(context.task)}
+        _template_state.record_use(folder, TemplateUse(at=at, template=digest, context=context.id, **origin))
+
+
+# Writes a rendered context to files, never over a file that is not Preheat's unless forced.
+def write_rendered(rendered: RenderedContext, renderer: Renderer, output: str, force: bool = False) -> str:
+    """Write a rendered context to a file, or to a folder if the format has several files. Returns its path, empty if there was
+    nothing to write. Raises UserError if a file of somebody else is in the way, unless forced."""
+    if renderer.insert is not None:
+        before = _read_text(output)
+        after = renderer.insert(before, rendered.text)
+        if after == before:
+            return output if before else ""
+        _save(output, after)
+        return output
+    if rendered.files:
+        if os.path.exists(output) and not os.path.isdir(output):
+            raise UserError(f"`{output}` is a file; this form needs a folder")
+        for name, text in rendered.files.items():
+            path = os.path.join(output, name)
+            _check_replaceable(path, force)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            _save(path, text)
+        return os.path.join(output, next(iter(rendered.files)))
+    if not rendered.text:
+        return ""
+    _check_replaceable(output, force)
+    _save(output, rendered.text.rstrip("\n") + "\n")
+    return output
+
+
+def _check_replaceable(path: str, force: bool) -> None:
+    """Raise UserError if a folder, or a file that Preheat did not write, is in the way."""
+    if os.path.isdir(path):
+        raise UserError(f"`{path}` is a folder; name a file in it")
+    if not force and (before := _read_text(path)).strip() and PREHEAT_MARK not in before:
+        raise UserError(f"`{path}` is there already and not by Preheat; `--force` overwrites it")
+
+
+def _read_text(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape", newline="") as stream:
+            return stream.read()
+    except FileNotFoundError:
+        return ""
+
+
+def _save(path: str, text: str) -> None:
+    """Write a file whole or not at all."""
+    write_atomically(os.path.realpath(path), text.encode("utf-8", "surrogateescape"), mode=UMASK_DEFAULT, like=path)

@@ -1,1 +1,0 @@
-"""The context of a new session: chosen, rendered, written."""

@@ -1,1 +1,0 @@
-"""Learning: conclusions from the notes of all sessions, and the lessons that they give."""

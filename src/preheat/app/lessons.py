@@ -1,0 +1,95 @@
+"""The lessons, and the marks and approvals of people: listed, pinned, retired, approved.
+
+Knows nothing of how lessons are learned (`app.learning.learning`) or handed out (`app.context.provisioning`).
+"""
+
+import sqlite3
+import time
+from contextlib import closing
+from typing import NamedTuple
+
+from preheat.amounts import format_count
+from preheat.app.experiments.withdrawal import bring_back
+from preheat.app.projects import require_project
+from preheat.archive import lessons as stored
+from preheat.archive.connect import connect
+from preheat.errors import NotFound, UserError
+from preheat.model.lesson import Approval, Lesson, LessonMark, MarkKind
+from preheat.state import marks
+from preheat.state.connect import reading, writing
+
+__all__ = ["LessonMark", "Lessons", "MarkKind", "MarkedLesson"]
+
+
+class MarkedLesson(NamedTuple):
+    """A lesson after a person marked it."""
+
+    lesson: Lesson
+    was_marked: bool
+    """Whether it had a mark before."""
+
+
+class Lessons:
+    """The lessons in the archive of a folder."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+
+    def lessons(self, project: str | None = None) -> list[Lesson]:
+        """Lessons, the best first: all, or those of a project (name or folder) and the general ones."""
+        with closing(connect(self._folder)) as connection:
+            names = None if project is None else ("", require_project(connection, project))
+            return stored.load_lessons(connection, names)
+
+    def find(self, name: str) -> Lesson:
+        """A lesson by its id or the beginning of it. Raises NotFound."""
+        with closing(connect(self._folder)) as connection:
+            return _find(connection, name)
+
+    # Marks and approvals.
+    def marks(self) -> dict[str, LessonMark]:
+        """The mark of each lesson that has one, by its id."""
+        with reading(self._folder) as state:
+            return marks.marks(state)
+
+    def mark(self, name: str, mark: MarkKind | None, why: str = "") -> MarkedLesson:
+        """Pin or retire a lesson by its id or the beginning of it; None removes the mark. Unless it is retired, a lesson that an
+        experiment withdrew is brought back. Raises NotFound."""
+        found = self.find(name)
+        if mark == "pinned" and found.status == "quarantined":
+            raise UserError(
+                f"`{found.id}` is quarantined ({found.why}) and cannot be pinned; `preheat lessons show {found.id}`"
+            )
+        before = self.marks().get(found.id)
+        with writing(self._folder) as state:
+            marks.set_mark(state, found.id, mark, why, time.time())
+        if mark != "retired":
+            bring_back(self._folder, found.id)
+        return MarkedLesson(self.find(found.id), before is not None)
+
+    def approvals(self) -> dict[str, Approval]:
+        """The approval of each lesson that has one, by its id."""
+        with reading(self._folder) as state:
+            return marks.approvals(state)
+
+    def approve(self, approval: Approval) -> None:
+        """Store a person's approval of a lesson."""
+        with writing(self._folder) as state:
+            marks.approve(state, approval)
+
+    def withdraw_approval(self, lesson: str) -> bool:
+        """Remove the approval of a lesson; whether there was one."""
+        with writing(self._folder) as state:
+            return marks.withdraw_approval(state, lesson)
+
+
+def _find(connection: sqlite3.Connection, name: str) -> Lesson:
+    found = [each for each in stored.load_lessons(connection) if each.id.startswith(name)]
+    exact = [each for each in found if each.id == name]
+    if len(exact or found) == 1:
+        return (exact or found)[0]
+    if found:
+        raise NotFound(
+            f"`{name}` begins {format_count(len(found), 'lesson')}: {', '.join(each.id for each in found[:6])}"
+        )
+    raise NotFound(f"no lesson `{name}`; `preheat lessons list --all` shows them with their ids")

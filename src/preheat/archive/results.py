@@ -1,0 +1,108 @@
+"""How the sessions of the archive went: calls, mistakes, the last check, cost. Plain SQL, as in `writer.py`.
+
+Knows nothing of assignments: they are kept in the state beside the archive.
+"""
+
+import sqlite3
+from collections.abc import Mapping
+
+from preheat.commands.values import CHECKS
+from preheat.model.experiment import Rating, SessionResult
+from preheat.model.outcome import CAUSES, FAILURES, JUDGED, STATUSES
+
+# The result of the last check (a test, a build, a linter or a type checker) of each session in the archive.
+_PASSED_STATUSES = frozenset(place for place, status in enumerate(STATUSES) if status in ("ok", "empty"))
+_FAILED_STATUSES = frozenset(place for place, status in enumerate(STATUSES) if status in FAILURES)
+
+
+def load_last_checks(connection: sqlite3.Connection) -> dict[str, bool]:
+    """Whether the last check passed, by the key of each session with a check; interrupted checks are ignored."""
+    marks = ", ".join("?" * len(CHECKS))
+    decided = sorted(_PASSED_STATUSES | _FAILED_STATUSES)
+    rows = connection.execute(
+        "SELECT sessions.key, outcomes.status, max(outcomes.seq) FROM outcomes "  # noqa: S608 - only marks are put in
+        "JOIN purposes ON purposes.id = outcomes.purpose_id JOIN sessions ON sessions.id = outcomes.session_id "
+        f"WHERE purposes.activity IN ({marks}) AND outcomes.status IN ({', '.join(map(str, decided))}) "
+        "GROUP BY outcomes.session_id ORDER BY sessions.key",
+        [f"shell:{purpose}" for purpose in sorted(CHECKS)],
+    )
+    return {key: status in _PASSED_STATUSES for key, status, _ in rows}
+
+
+# How the sessions of the archive went
+_OUTPUT, _CACHE_READ, _CACHE_WRITE = 5.0, 0.1, 1.25
+"""Costs of tokens relative to fresh input: rough ratios of usual prices."""
+_JUDGED = ", ".join(str(place) for place, status in enumerate(STATUSES) if status in JUDGED)
+_FAILED = ", ".join(str(place) for place, status in enumerate(STATUSES) if status in FAILURES)
+_MISTAKE = CAUSES.index("mistake")
+
+
+def load_call_failures(connection: sqlite3.Connection, session: str) -> list[tuple[float, bool]]:
+    """The judged and dated calls of a session: the time, and whether the call failed by the agent's mistake."""
+    rows = connection.execute(
+        "SELECT calls.at, outcomes.status, outcomes.cause FROM outcomes"  # noqa: S608 - numbers of our own
+        " JOIN sessions ON sessions.id = outcomes.session_id"
+        " JOIN calls ON calls.session_id = outcomes.session_id AND calls.seq = outcomes.seq"
+        " JOIN purposes ON purposes.id = outcomes.purpose_id"
+        f" WHERE sessions.key = ? AND calls.at IS NOT NULL AND NOT purposes.bookkeeping AND outcomes.status IN ({_JUDGED})"
+        " ORDER BY outcomes.seq",
+        (session,),
+    )
+    failed = {place for place, status in enumerate(STATUSES) if status in FAILURES}
+    return [(at, status in failed and cause == _MISTAKE) for at, status, cause in rows]
+
+
+def load_session_results(
+    connection: sqlite3.Connection, corrections: Mapping[str, int], ratings: Mapping[str, Rating]
+) -> list[SessionResult]:
+    """The results of all sessions except subagents' and Preheat's own; `corrections` and `ratings` by key. Calls that were copied
+    from another session count there."""
+    rates = _rates(connection)
+    passed = load_last_checks(connection)
+    roots = dict(connection.execute("SELECT folder, root FROM projects"))
+    judged = {row[0] for row in connection.execute("SELECT session_id FROM judgements")}
+    rows = connection.execute(
+        "SELECT id, key, agent, project, parent, relation, started_at, ended_at, input_tokens, output_tokens,"
+        " cache_read_tokens, cache_write_tokens FROM sessions"
+        " WHERE coalesce(relation, '') != 'subagent' AND starter != 'preheat' ORDER BY id"
+    )
+    found = []
+    for number, key, agent, project, parent, relation, started, ended, fresh, output, cached, cache_written in rows:
+        calls, failed, mistakes = rates.get(number, (0, 0, 0))
+        rating = ratings.get(key)
+        found.append(
+            SessionResult(
+                session=key,
+                agent=agent,
+                project=roots.get(project) or project,
+                parent=f"{agent}:{parent}" if parent else "",
+                relation=relation or "",
+                started_at=started,
+                ended_at=ended,
+                judged=number in judged,
+                calls=calls,
+                mistakes=mistakes,
+                errors=failed,
+                passed=passed.get(key),
+                tokens=fresh + output + cached + cache_written,
+                cost=fresh + _OUTPUT * output + _CACHE_READ * cached + _CACHE_WRITE * cache_written,
+                corrections=corrections.get(key, 0),
+                rating=None if rating is None else rating.good,
+            )
+        )
+    return found
+
+
+def _rates(connection: sqlite3.Connection) -> dict[int, tuple[int, int, int]]:
+    """By session id: judged calls, how many of them failed, and how many by the agent's mistake."""
+    rows = connection.execute(
+        "SELECT session_id, count(*), sum(failed), sum(failed AND cause = ?) FROM ("  # noqa: S608 - numbers of our own
+        f" SELECT outcomes.session_id, outcomes.cause, outcomes.status IN ({_FAILED}) AS failed FROM outcomes"
+        " JOIN purposes ON purposes.id = outcomes.purpose_id"
+        f" WHERE outcomes.status IN ({_JUDGED}) AND NOT purposes.bookkeeping AND NOT EXISTS"
+        "  (SELECT 1 FROM calls INDEXED BY calls_copied"
+        "   WHERE copied AND calls.session_id = outcomes.session_id AND calls.seq = outcomes.seq)"
+        ") GROUP BY session_id",
+        (_MISTAKE,),
+    )
+    return {number: (calls, failed or 0, mistakes or 0) for number, calls, failed, mistakes in rows}

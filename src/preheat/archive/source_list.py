@@ -1,0 +1,76 @@
+"""A list beside the archive of the files that it has, so that a sync with nothing new need not open the archive.
+
+Only a short cut: the list is ignored unless the archive is exactly as it was when the list was written. Knows nothing of what
+is in the files. Standard library only, and little of that.
+"""
+
+from __future__ import annotations
+
+import os
+
+from preheat.files import write_atomically
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+# Digests of forgotten sources and sessions, by which they are recognised.
+def forgotten_digest(*names: str) -> bytes:
+    """The digest of a source (path and part) or of a session (key)."""
+    from hashlib import sha256  # noqa: PLC0415 - the quick path needs no hash most of the time
+
+    return sha256("\0".join(names).encode("utf-8", "surrogateescape")).digest()
+
+
+# A list beside the archive of the files that it has, so that a sync with nothing new need not open the archive.
+LIST_NAME = "seen"
+_FORMAT = "preheat-seen-1"
+
+
+def _archive_stamp(archive: str) -> str:
+    status = os.stat(archive)
+    try:
+        log = os.stat(f"{archive}-wal").st_size
+    except OSError:
+        log = 0
+    return f"{status.st_size}:{status.st_mtime_ns}:{status.st_ino}:{log}"
+
+
+def load(folder: str, archive: str) -> dict[str, str] | None:
+    """Stamp and reader version by path; None if the list is not of this archive."""
+    try:
+        with open(os.path.join(folder, LIST_NAME), encoding="utf-8", errors="surrogateescape") as stream:
+            first, _, rest = stream.read().partition("\n")
+        if first != f"{_FORMAT} {_archive_stamp(archive)}":
+            return None
+    except (OSError, UnicodeError):
+        return None
+    return dict(line.split("\t", 1) for line in rest.split("\n") if "\t" in line)
+
+
+def save(folder: str, archive: str, entries: Iterable[tuple[str, str]]) -> None:
+    """Write the list, whole or not at all. Errors are ignored: the list is only a short cut."""
+    name = os.path.join(folder, LIST_NAME)
+    lines = [f"{path}\t{value}" for path, value in entries if "\n" not in path and "\t" not in path]
+    try:
+        text = "\n".join([f"{_FORMAT} {_archive_stamp(archive)}", *lines])
+        write_atomically(name, text.encode("utf-8", "surrogateescape"))
+    except (OSError, UnicodeError):
+        return
+
+
+def delete(folder: str) -> None:
+    """Delete the list."""
+    if os.path.exists(name := os.path.join(folder, LIST_NAME)):
+        os.unlink(name)
+
+
+def list_entry(stamp: str, reader_version: int) -> str:
+    return f"{stamp} {reader_version}"
+
+
+def forgotten_entry(path: str) -> tuple[str, str]:
+    """The entry of a forgotten file: a digest in place of its path."""
+    return forgotten_digest(path, "").hex(), "forgotten"

@@ -1,0 +1,310 @@
+"""Invented projects with conventions that nobody can guess, tasks that need them, and the context that each arm gives. Pure,
+by a seed.
+
+What is shown of a project never contains a task's module; in far tasks not the piece of work either; in two-step tasks never the
+option together with that piece of work.
+"""
+
+import random
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from preheat.lab.study.prompts import ArmContext, Message
+from preheat.model.context import Context, ContextLesson
+from preheat.model.lesson import Example, Lesson, Scope, Support
+from preheat.provisioning.lesson_text import describe_lesson
+from preheat.provisioning.messages import make_parts
+
+# Invented projects with conventions that nobody can guess, and tasks that need them.
+Kind = Literal["near", "far", "two-step"]
+PROJECTS = 42
+SEED = 20261116
+MOST_SHOWN = 8
+
+# The slots: {work} the name of the piece of work, {path} the module, {option} the special run (with its space, or empty).
+# {tool}, {box}, {flag}, {Flag} are words of the project. All begin with a letter and end with a letter or digit.
+_SHAPES = (
+    "make {work} UNIT={path}{option} {Flag}=1",
+    "docker compose run --rm {box} {tool} {work}{option} {path} --{flag}",
+    "bash ops/{tool}.sh {path} {work}{option} --{flag}",
+    "{Flag}={box} {tool} {work}{option} -m {path}",
+    "{tool} --{flag} {path} {work}{option}",
+    "npm run {work}:{path} -- --{flag}{option}",
+    "python -m {box}.{tool} {work} --target {path}{option} --{flag}",
+    "bazel run //{box}:{tool} -- {work}{option} --{flag} {path}",
+    "just {flag}={box} {work} {path}{option}",
+    "nix develop .#{box} -c {tool} {work}{option} {path} --{flag}",
+    "uv run --group {box} {tool} {path}{option} {work}",
+    "gradle :{path}:{work} -P{flag}={box}{option}",
+    "cargo xtask {work} --only {path}{option} --{flag}",
+    "kubectl exec {box} -- {tool} {work} {path} --{flag}{option}",
+)
+_OPTIONS = (" --{name}={value}", " --{name}-{value}", " {NAME}={value}", " --{name} {value}")
+_PATHS = (
+    "apps/{m}/core", "src/{m}_svc", "packages/{m}-kit", "lib-{m}", "{m}.unit", "mod_{m}", "{m}/v2", "x-{m}", "areas/{m}",
+)  # fmt: skip
+_COLON_PATHS = ("lib-{m}", "{m}-kit", "svc-{m}", "mod_{m}")
+"""For the shapes in which a path stands between colons."""
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+_TOOLS = _words(
+    "gantry sprocket thimble lathe bellows plover kestrel sextant trellis hopper mangle pulley ferrule gimbal "
+    "spindle cleat bobbin ratchet tiller windlass auger dowel grommet halyard jigger ketch loom mallet nozzle oriel "
+    "pestle quern rivet scythe toggle vise wimble yoke anvil burin capstan distaff escapement flange"
+)
+_BOXES = _words(
+    "quarry harbor attic cellar pantry foundry kiln dovecot granary larder loft mews orchard paddock silo stable "
+    "tannery vault wharf yard annex barn crypt depot eyrie ferry grove hangar islet jetty "
+    "kennel lodge mill nook outpost parlor quay refuge shed terrace undercroft veranda warren zenana"
+)
+_FLAGS = _words(
+    "frost ember slate cobalt umber russet ochre sable pewter amber cinder dusk fathom gale hoar indigo jasper "
+    "kelp lichen marl nacre opal peat quartz rime shale teal umbra verdant wisp "
+    "azure bramble copper drizzle eddy flint glade hazel ivory jet lapis mist nimbus onward"
+)
+_NAMES = _words("berth lane tier deck ring span pier cove reach strand ledge notch ridge vale weir bight")
+_VALUES = _words("onyx heron lotus raven cedar thyme maple otter finch basil clove elder fern ivy juno krill")
+_WORK = _words(
+    "probe sift rake weld stamp drain prune tamp hone buff scour gauge knead temper anneal quench ream splice "
+    "chisel braze crimp swage bevel lap furl reeve belay caulk shim tack peen fettle"
+)
+_MODULES = _words(
+    "billing ledger orders search catalog inbox pricing refunds visits uploads shipping invoices profiles alerts "
+    "exports imports reports tokens webhooks quotas coupons wallets tickets surveys badges payouts audits metrics "
+    "feeds labels routes themes"
+)
+
+_ACTIONS = (
+    ("Run the tests of the {m} module", "Ran the tests of {m}: {n} passed, 0 failed.", "run the tests of a module"),
+    ("Lint the {m} module", "Linted {m}: {n} files, no findings.", "lint a module"),
+    ("Build the {m} module", "Built {m}: {n} targets up to date.", "build a module"),
+)
+_SHOWN = ((0, False), (2, True), (1, False), (0, False), (2, True), (1, False), (0, False), (2, False))
+"""Of the eight good calls: which action, and whether with the option."""
+_SPECIALS = (
+    ("against the staging stack", "on the staging stack", "against the staging stack"),
+    ("without network access", "with the network off", "without network access"),
+    ("on a fresh database", "on a fresh database", "on a fresh database"),
+    ("with the slow cases included", "slow cases included", "with the slow cases included"),
+    ("in release mode", "in release mode", "in release mode"),
+    ("as a dry run", "as a dry run", "as a dry run"),
+)
+_FILLER = (
+    "log kept in out/{n}.log",
+    "cache warm, {n} entries",
+    "took {n} s on 4 workers",
+    "artifact {n} kept for 2 days",
+)
+
+
+class Project(NamedTuple):
+    """The conventions of one project."""
+
+    name: str
+    shape: str
+    """With the project's words filled in; {work}, {path} and {option} are open."""
+    path: str
+    option: str
+    special: tuple[str, str, str]
+    """What the option means: asked for, as a result tells it, as a note tells it."""
+    work: tuple[str, ...]
+    """Its names for testing, linting, building; and of three more that are never shown."""
+    modules: tuple[str, ...]
+    """The first eight are shown, the others are asked for."""
+
+    def command(self, work: str, module: str, special: bool = False) -> str:
+        return self.shape.format(work=work, path=self.path.format(m=module), option=self.option if special else "")
+
+
+class ShownCall(NamedTuple):
+    """A good call of the project and its result."""
+
+    command: str
+    result: str
+
+
+class Task(NamedTuple):
+    """One request, and the command that does it in this project."""
+
+    id: str
+    project: str
+    kind: Kind
+    request: str
+    answer: str
+    unseen: tuple[str, ...]
+    """Words of the answer that no context of the project contains."""
+
+
+def make_projects(count: int = PROJECTS, seed: int = SEED) -> list[Project]:
+    """The same for the same seed. No two share a tool, a box or a flag."""
+    draw = random.Random(seed)
+    tools, boxes, flags = (draw.sample(words, count) for words in (_TOOLS, _BOXES, _FLAGS))
+    found = []
+    for place in range(count):
+        shape = _SHAPES[place % len(_SHAPES)]
+        paths = _COLON_PATHS if ":{path}" in shape else _PATHS
+        option = draw.choice(_OPTIONS[:2] if shape.startswith(("make", "just")) else _OPTIONS)
+        name = draw.choice(_NAMES)
+        flag = flags[place]
+        box = boxes[place]
+        found.append(
+            Project(
+                name=f"{box}-{tools[place]}",
+                shape=_filled(shape, tools[place], box, flag),
+                path=draw.choice(paths),
+                option=option.format(name=name, NAME=name.upper(), value=draw.choice(_VALUES)),
+                special=draw.choice(_SPECIALS),
+                work=tuple(draw.sample(_WORK, 6)),
+                modules=tuple(draw.sample(_MODULES, 16)),
+            )
+        )
+    return found
+
+
+def _filled(shape: str, tool: str, box: str, flag: str) -> str:
+    return shape.format(
+        tool=tool, box=box, flag=flag, Flag=flag.upper(), work="{work}", path="{path}", option="{option}"
+    )
+
+
+def shown_calls(of: Project) -> list[ShownCall]:
+    """Eight good calls. The first shows a plain run, the second the option, and the first four everything that tasks need."""
+    draw = random.Random(f"{SEED} {of.name}")
+    found = []
+    for place, (action, special) in enumerate(_SHOWN):
+        module = of.modules[place]
+        told = _ACTIONS[action][1].format(m=module, n=draw.randint(3, 97))
+        if special:
+            told = f"{told[:-1]} ({of.special[1]})."
+        filler = draw.choice(_FILLER).format(n=draw.randint(3, 97))
+        found.append(ShownCall(of.command(of.work[action], module, special), f"{told}\n{filler}"))
+    return found
+
+
+def shown_requests(of: Project) -> list[str]:
+    """The requests that the good calls would have answered, in their order."""
+    return [
+        _ACTIONS[action][0].format(m=of.modules[place]) + (f" {of.special[0]}" if special else "") + "."
+        for place, (action, special) in enumerate(_SHOWN)
+    ]
+
+
+def project_tasks(of: Project) -> list[Task]:
+    """Eight: one near, four far, three two-step."""
+    asked = of.modules[MOST_SHOWN:]
+    found: list[Task] = []
+
+    def add(kind: Kind, work: str, request: str, special: bool, unseen: tuple[str, ...]) -> None:
+        module = asked[len(found)]
+        text = request.format(m=module) + (f" {of.special[0]}" if special else "") + "."
+        answer = of.command(work, module, special)
+        found.append(Task(f"{of.name}/{len(found)}", of.name, kind, text, answer, (module, *unseen)))
+
+    add("near", of.work[1], _ACTIONS[1][0], False, ())
+    for work in (of.work[3], of.work[4], of.work[5], of.work[3]):
+        add("far", work, f"Run the `{work}` task on the {{m}} module", False, (work,))
+    add("two-step", of.work[0], _ACTIONS[0][0], True, ())
+    add("two-step", of.work[1], _ACTIONS[1][0], True, ())
+    add("two-step", of.work[4], f"Run the `{of.work[4]}` task on the {{m}} module", True, (of.work[4],))
+    return found
+
+
+def project_note(of: Project) -> str:
+    """The conventions as a person would write them into the project's AGENTS.md, by rule: the facts of the first four
+    calls, and no others."""
+    form = of.shape.format(work="<task>", path=of.path.format(m="<module>"), option="")
+    with_option = of.shape.format(work="<task>", path=of.path.format(m="<module>"), option=of.option)
+    test, lint, build = of.work[:3]
+    return (
+        f"# Working in {of.name}\n\n"
+        f"Run every developer command for a module in this exact form, with nothing left out:\n\n"
+        f"    {form}\n\n"
+        f"`<task>` is the name of the task and `<module>` the name of the module. "
+        f"To {_ACTIONS[0][2]}, the task is `{test}`; to {_ACTIONS[1][2]}, it is `{lint}`; to {_ACTIONS[2][2]}, it is `{build}`. "
+        f"Other tasks are run in the same form under their own names.\n\n"
+        f"To run a task {of.special[2]}, add `{of.option.strip()}` in this place:\n\n"
+        f"    {with_option}"
+    )
+
+
+# What each arm gives to the model in an invented project.
+K = 4
+"""Examples in the warm arm, chosen before any result: the fewest that show every fact which tasks need."""
+MAIN = ("cold", "placebo", "note", "warm")
+MORE = ("note+warm", "text")
+DOSES = (1, 2, 8)
+"""Beside `K`, on the first projects only."""
+DOSED_PROJECTS = 14
+
+
+def example_context(of: Project, k: int) -> Context:
+    """The first `k` good calls as the product would hand them out."""
+    items = []
+    for place, call in enumerate(shown_calls(of)[:k]):
+        example = Example(tool="bash", arguments={"command": call.command}, result=call.result, kind="shell")
+        lesson = Lesson(
+            id=f"{of.name}-{place}",
+            kind="example",
+            scope=Scope(project=of.name, tool="bash"),
+            text=f"`{call.command}` worked.",
+            example=example,
+            support=Support(calls_for=1, sessions_for=1),
+        )
+        items.append(
+            ContextLesson(
+                lesson=lesson.id, kind="example", text=describe_lesson(lesson), example=example, tokens=0, value=1.0
+            )
+        )
+    return Context(id="0a" * 6, task="", project=of.name, items=tuple(items), sessions=k)
+
+
+def warm_arm(of: Project, k: int = K) -> ArmContext:
+    return ArmContext(messages=context_messages(example_context(of, k)))
+
+
+def context_messages(of: Context) -> tuple[Message, ...]:
+    """A context without facts as the messages of a chat; facts would be a second system message and are refused."""
+    found = []
+    for said in make_parts(of).messages:
+        if said.role == "system":
+            raise ValueError("only examples can be messages here")
+        command = str(said.call.arguments["command"]) if said.call is not None and said.role == "assistant" else ""
+        found.append(Message(said.role, said.text, command))
+    return tuple(found)
+
+
+def text_arm(of: Project, k: int = K) -> ArmContext:
+    return ArmContext(note=make_parts(example_context(of, k)).text)
+
+
+def arm_context(name: str, of: Project, partner: Project) -> ArmContext:
+    """What an arm gives in a project; `partner` is where a placebo comes from, still to be made as long."""
+    if name == "cold":
+        return ArmContext()
+    if name == "note":
+        return ArmContext(note=project_note(of))
+    if name == "text":
+        return text_arm(of)
+    if name == "note+warm":
+        return ArmContext(project_note(of), warm_arm(of).messages)
+    if name == "placebo":
+        return warm_arm(partner)
+    if name.startswith("warm"):
+        return warm_arm(of, int(name.removeprefix("warm") or K))
+    raise ValueError(f"no arm `{name}`")
+
+
+def partner_of(place: int, among: Sequence[Project]) -> Project:
+    """The project half-way round: never the same, and of another shape."""
+    return among[(place + len(among) // 2) % len(among)]
+
+
+def contains_answer(given: ArmContext, answer: str) -> bool:
+    """Whether a context contains the answer itself."""
+    return answer in msgspec.json.encode([given.note, *given.messages]).decode() or answer in given.prefix

@@ -1,0 +1,197 @@
+"""Hooks as an agent's program tells them, what was learned before, and real daemons and clients in a folder of their own.
+
+Knows no signal.
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from preheat import daemon_client
+from preheat.app.learning import learn
+from preheat.app.sessions.archive import sync
+from preheat.files import write_atomically
+from preheat.testing.builders import ClaudeTranscript
+from tests.daemon import patient
+from tests.daemon.patient import Patient as Patient
+from tests.waiting import HUNG
+
+AGENT = "claude_code"
+
+
+def told(name: str, session: str = "s1", **more: Any) -> bytes:
+    """One payload."""
+    return json.dumps({"session_id": session, "hook_event_name": name, "cwd": "/work/shop", **more}).encode()
+
+
+def started(session: str = "s1", source: str = "startup", **more: Any) -> bytes:
+    return told("SessionStart", session, source=source, **more)
+
+
+def prompted(text: str, session: str = "s1", **more: Any) -> bytes:
+    return told("UserPromptSubmit", session, prompt=text, **more)
+
+
+def edited(number: int, path: str, session: str = "s1", **more: Any) -> bytes:
+    """A file changed by the call of that number."""
+    return told(
+        "PostToolUse", session, tool_name="Edit", tool_use_id=f"call-{number}",
+        tool_input={"file_path": f"/work/shop/{path}", "old_string": f"old {number}", "new_string": f"new {number}"},
+        tool_response={"filePath": f"/work/shop/{path}", "structuredPatch": []}, **more,
+    )  # fmt: skip
+
+
+def ran(number: int, command: str, output: str = "", session: str = "s1", failed: bool = False, **more: Any) -> bytes:
+    """A command run by the call of that number."""
+    call = {"tool_name": "Bash", "tool_use_id": f"call-{number}", "tool_input": {"command": command}}
+    if failed:
+        return told("PostToolUseFailure", session, **call, error=f"Exit code 1\n{output}", **more)
+    return told(
+        "PostToolUse", session, **call, tool_response={"stdout": output, "stderr": "", "interrupted": False}, **more
+    )
+
+
+def stopped(session: str = "s1", **more: Any) -> bytes:
+    return told("Stop", session, **more)
+
+
+# What earlier sessions found out.
+WRONG, RIGHT = "pytest tests", "uv run pytest tests"
+"""A command that fails in the project, and the one that works."""
+MISSING = "bash: pytest: command not found"
+
+
+def learned(folder: str, project: str, home: str) -> None:
+    """An archive in which four sessions of the last days found out, each for itself, how a project's tests are run."""
+    for number in range(1, 5):
+        session = f"{number:08x}-1111-4000-8000-000000000000"
+        found = ClaudeTranscript(session=session, project=project, started=time.time() - (6 - number) * 86400)
+        found = found.prompt(f"Make checkout step {number} work").answer("I run the tests.").run(WRONG, MISSING, 127)
+        found = found.answer("Another way.").run(RIGHT, f"{number + 4} passed in 0.1s").answer("I change it.")
+        change = {"file_path": f"{project}/src/checkout.py", "old_string": "...", "new_string": f"return {number}"}
+        found = found.call("Edit", change).result("The file has been updated.").answer("Once more.")
+        found.run(RIGHT, f"{number + 5} passed in 0.2s").answer("Done.").write(
+            os.path.join(home, ".claude", "projects")
+        )
+    sync(folder, {"HOME": home})
+    learn(folder)
+
+
+# Processes.
+def environment(folder: str, **more: str) -> dict[str, str]:
+    return {**os.environ, "PREHEAT_HOME": folder, "HOME": os.path.join(folder, "home"), **more}
+
+
+class Daemon:
+    """A real one, in its own process, that has all the time it needs."""
+
+    def __init__(self, folder: str, *options: str) -> None:
+        self.folder = folder
+        os.makedirs(folder, exist_ok=True)
+        self.process = subprocess.Popen(
+            [sys.executable, "-P", patient.__file__, "serve", "--foreground", *options],
+            env=environment(folder),
+            stdin=subprocess.DEVNULL,
+        )
+        assert daemon_client.wait_for_daemon(True, folder, HUNG) is not None, "the daemon did not start"
+
+    def ask(self, payload: bytes, agent: str = AGENT) -> bytes:
+        return daemon_client.ask(agent, payload, self.folder, HUNG)
+
+    def status(self) -> dict[str, Any]:
+        return daemon_client.status(self.folder, HUNG)
+
+    def kill(self) -> None:
+        """As nobody can prepare for."""
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self) -> int:
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(HUNG)
+
+
+@contextmanager
+def daemon(folder: str, *options: str) -> Iterator[Daemon]:
+    """A daemon for the time of a test."""
+    found = Daemon(folder, *options)
+    try:
+        yield found
+    finally:
+        if found.process.poll() is None:
+            found.stop()
+
+
+def end_started(folder: str) -> None:
+    """End the daemon that a client has started."""
+    found = daemon_client.find_daemon(folder)
+    if found is not None:
+        os.kill(found.pid, signal.SIGKILL)
+        daemon_client.wait_for_daemon(False, folder, HUNG)
+
+
+def installed(folder: str, start: list[str] | None = None) -> str:
+    """The client as `preheat install` leaves it; with another command that starts a daemon, if one is given."""
+    client = daemon_client.write_client(folder)
+    if start is not None:
+        write_atomically(os.path.join(folder, "live", "start"), "\n".join(("0", *start)).encode())
+    return client
+
+
+NEVER = 1000 * HUNG
+"""A limit that nobody reaches: a client that waits for something that does not come is hung, and the test fails."""
+BRIEF = 3.0
+"""A limit that is reached, long enough for a busy machine to get that far."""
+_CLIENT = """\
+import sys
+path, limit = sys.argv[1], sys.argv[2]
+with open(path) as stream:
+    text = stream.read()
+run = 'exec(compile(text, path, "exec"), names)'
+for old, new in (
+    ("LIMIT = 1.5", f"LIMIT = {limit}"), ("START = 3.0", f"START = {limit}"), ("ITIMER_REAL, 0.2", "ITIMER_REAL, 600"),
+    ("PATIENCE = 30.0", "PATIENCE = 1e9"), (run, f"{run}; names.update(WAIT={limit}, AGAIN=1e9)"),
+):
+    assert text.count(old) == 1, old
+    text = text.replace(old, new)
+sys.argv = [path, *sys.argv[3:]]
+exec(compile(text, path, "exec"))
+"""
+
+
+def run_client(
+    client: str,
+    payload: bytes,
+    agent: str = AGENT,
+    python: str = sys.executable,
+    limit: float = NEVER,
+    **variables: str,
+) -> bytes:
+    """What the client prints; it must end with 0 and say nothing else. It is the one that is installed, with other limits: by
+    how long it takes nobody can tell whether it waits, so it either must not or is `BRIEF`."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PREHEAT")}
+    done = subprocess.run(
+        [python, "-I", "-S", "-E", "-c", _CLIENT, client, str(limit), agent],
+        input=payload, capture_output=True, env={**kept, **variables}, timeout=HUNG,
+    )  # fmt: skip
+    assert done.returncode == 0
+    assert done.stderr == b""
+    return done.stdout
+
+
+def spooled(folder: str) -> list[str]:
+    found = os.path.join(folder, "live", "spool")
+    return sorted(os.listdir(found)) if os.path.isdir(found) else []
+
+
+def no_start() -> list[str]:
+    """A command that starts nothing."""
+    return [shutil.which("true") or "/bin/true"]
