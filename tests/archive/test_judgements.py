@@ -73,7 +73,8 @@ def test_an_archive_of_the_first_schema_is_upgraded(machine: Machine) -> None:
     "chosen",
     [
         SessionFilter(), SessionFilter(project="PROJ"), SessionFilter(project="other"), SessionFilter(agent="codex"),
-        SessionFilter(model="sonnet"), SessionFilter(since=1_767_606_000.0 + 4500), SessionFilter(until=1_767_606_000.0 + 2500), SessionFilter(min_messages=9),
+        SessionFilter(model="sonnet"), SessionFilter(since=1_767_606_000.0 + 4500),
+        SessionFilter(until=1_767_606_000.0 + 2500), SessionFilter(min_messages=9),
         SessionFilter(max_messages=8), SessionFilter(subagents=False),
     ],
 )  # fmt: skip

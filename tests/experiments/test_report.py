@@ -189,7 +189,7 @@ def test_every_trouble_is_named() -> None:
         Assignment(session="a:x", root="a:x", experiment="e", arm="unassigned", agent="a", project="/w/0", at=9e3)
     )
     trial.went[5] = SessionResult(session="a:other", agent="a", project="/w/0", calls=3, started_at=5e3, ended_at=6e3)
-    said = " ".join(trial.told(drawing=False).problems)
+    said = " ".join(trial.told(assigning=False).problems)
     for words in ("one project", "every call of every `warm`", "nothing of it", "1 session is unassigned", "no assignment",
                   "counts nowhere", "of 1 session", "nothing is assigned"):  # fmt: skip
         assert words in said, words

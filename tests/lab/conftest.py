@@ -11,7 +11,7 @@ Outcome = Callable[[str, str, int], RunResult]
 
 def a_plan(tasks: int = 8, arms: tuple[str, ...] = ("cold", "warm"), repeats: int = 1, **more: object) -> LabPlan:
     named = tuple(Task(id=f"t{number}", prompt=f"Do {number}.", verify="true") for number in range(tasks))
-    given = {
+    contexts = {
         arm: {
             task.id: ArmContext() if arm == "cold" else ArmContext(context=f"{arm}".encode().hex()[:12], tokens=100)
             for task in named
@@ -20,7 +20,7 @@ def a_plan(tasks: int = 8, arms: tuple[str, ...] = ("cold", "warm"), repeats: in
     }
     settings: dict[str, object] = {
         "name": "lab", "run": "0" * 12, "at": 1.0, "suite": "s", "tasks": named, "arms": arms, "repeats": repeats, "seed": 1,
-        "agent": "chat", "endpoint": "http://localhost/v1", "model": "m", "given": given,
+        "agent": "chat", "endpoint": "http://localhost/v1", "model": "m", "contexts": contexts,
     }  # fmt: skip
     return LabPlan(**{**settings, **more})  # type: ignore[arg-type]
 

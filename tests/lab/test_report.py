@@ -101,7 +101,7 @@ def test_a_verify_that_runs_out_of_time_is_no_plain_failure() -> None:
 
 def test_a_limit_that_nothing_enforced() -> None:
     """Runs that took more are named, whatever ended them; where the agent keeps to the limit, its last words are no breach."""
-    plan = a_plan(8, agent="some", turns=3, tokens=1500, unheeded=("turns", "tokens"))
+    plan = a_plan(8, agent="some", turns=3, tokens=1500, unenforced=("turns", "tokens"))
     runs = [a_run(plan, f"t{n}", arm, turns=3) for n in range(8) for arm in plan.arms]
     runs[0] = a_run(plan, "t0", "cold", turns=9, ending="timed out")
     runs[1] = a_run(plan, "t0", "warm", turns=4, tokens=2000, ending="over its turns")
@@ -123,7 +123,7 @@ def test_an_agent_that_ended_with_an_error() -> None:
 
 def test_one_is_told_as_one() -> None:
     """One task, one run, one item: no `1 tasks`."""
-    plan = a_plan(1, unheeded=("turns",), turns=1, agent="some")
+    plan = a_plan(1, unenforced=("turns",), turns=1, agent="some")
     plan = msgspec.structs.replace(
         plan, contexts={**plan.contexts, "warm": {"t0": ArmContext(context="77", tokens=9, items=1)}}
     )

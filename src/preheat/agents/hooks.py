@@ -305,7 +305,7 @@ def common_event(name: HookName, payload: Payload, agent: str, at: float | None,
     """An event from a payload with the fields that most programs share: `session_id`, `hook_event_name`, `transcript_path`."""
     common_fields: Payload = {
         "session": text(payload.get("session_id")),
-        "told_as": text(payload.get("hook_event_name")),
+        "host_event": text(payload.get("hook_event_name")),
         "cwd": text(payload.get("cwd")),
         "transcript": text(payload.get("transcript_path")),
         "model": text(payload.get("model")),

@@ -26,7 +26,7 @@ def test_a_command_in_a_wrapper_is_wrong() -> None:
 
 
 @pytest.mark.parametrize(
-    ("request_text", "written", "is_right"),
+    ("request_text", "written", "expected"),
     [
         ("Show the git status.", "git status -s", True),
         ("Show the git status.", "git log", False),
