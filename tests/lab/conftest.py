@@ -5,6 +5,9 @@ from collections.abc import Callable
 from preheat.lab.plan import ArmContext, LabPlan
 from preheat.lab.state import RunResult
 from preheat.lab.suite import Task
+from tests.lab.training_fixtures import machine
+
+__all__ = ["a_plan", "a_run", "machine"]
 
 Outcome = Callable[[str, str, int], RunResult]
 

@@ -10,7 +10,7 @@ from preheat.lab.suite import Task
 from preheat.lab.training import TrainingPlan, TrainingState, load_state, save_state, state_path
 from preheat.model.progress import Progress
 from preheat.templates.store import TemplateStore
-from tests.lab.training_fixtures import Machine, machine, suite  # noqa: F401 - `machine` is a fixture
+from tests.lab.training_fixtures import Machine, suite
 
 BUILD = Task(
     id="build",
