@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from preheat.lessons.call_facts import Touch, project_path, safe_touches
+from preheat.calls.files import Touch, project_path
+from preheat.lessons.call_facts import safe_touches
 from preheat.lessons.learner import SessionNotes
 from preheat.lessons.working_set import (
     MOST_FILES,
