@@ -46,7 +46,7 @@ def words_in(text: str) -> Iterator[str]:
                 yield word
 
 
-# The argument that says most about a call, on one line.
+# The argument that says most about a call, on one line
 LONGEST_SUMMARY = 300
 
 _TELLING = (
