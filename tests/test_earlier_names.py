@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -12,14 +13,24 @@ import preheat
 from preheat.app import EARLIER_METHODS
 from preheat.app.live.settings import load_thresholds
 from preheat.archive.connect import connect
+from preheat.archive.lessons import load_conclusions, load_project_folders
+from preheat.archive.notes import load_notes
 from preheat.archive.upgrade import upgrade
 from preheat.cli import main
 from preheat.daemon.journal import Journal
 from preheat.experiments.plan import digest_of, make_plan
 from preheat.lab.state import Lab
+from preheat.lessons.command_use import CommandNotes, CommandUse, Missing
+from preheat.lessons.conventions import ConventionNotes
+from preheat.lessons.corrections import Rule
+from preheat.lessons.examples import Candidate, FormUse
+from preheat.lessons.learner import Learner, SessionNotes
+from preheat.lessons.learners import LEARNERS
 from preheat.model.experiment import ExperimentPlan, LedgerEntry
 from preheat.model.template import TemplateOrigin
 from preheat.settings import archive_path
+from tests.packed import unpack
+from tests.shared import FIXTURES
 
 PLAN = b'{"name":"mine","metric":"tokens","guardrails":["misuse"],"margin":10000.0,"at":5.0}'
 
@@ -97,3 +108,80 @@ def test_methods_of_the_python_object_keep_their_earlier_names(tmp_path: Path) -
         assert getattr(home, old) == getattr(home, new)
     with pytest.raises(AttributeError, match="no_such_method"):
         getattr(home, "no_such_method")  # noqa: B009 - mypy must not see it
+
+
+# What the learners of version 0.1.0 left in an archive.
+@pytest.fixture
+def archive(tmp_path: Path) -> Iterator[sqlite3.Connection]:
+    """The archive that version 0.1.0 made, as it is: not upgraded."""
+    unpack(os.path.join(FIXTURES, "homes", "0004", "home.tar.xz"), tmp_path)
+    with closing(sqlite3.connect(tmp_path / "archive.db")) as connection:
+        yield connection
+
+
+def stored_notes(connection: sqlite3.Connection, learner: Learner) -> Iterator[tuple[SessionNotes[object], bytes]]:
+    """The notes of a learner as they are read now, each with the bytes that were stored."""
+    projects = {folder: name for folder, _, name in load_project_folders(connection)}
+    sessions = [number for (number,) in connection.execute("SELECT id FROM sessions")]
+    for session, agent, folder, started_at, ended_at, data in load_notes(connection, learner.name, sessions):
+        notes = msgspec.msgpack.decode(data, type=learner.notes_type)
+        yield SessionNotes(session, agent, projects.get(folder, ""), started_at, ended_at, notes), data
+
+
+NOTING = [learner for learner in LEARNERS if learner.take_notes is not None]
+
+
+@pytest.mark.parametrize("learner", NOTING, ids=lambda learner: learner.name)
+def test_nothing_that_a_learner_noted_is_lost_in_reading(learner: Learner, archive: sqlite3.Connection) -> None:
+    """A field under another name would be read as empty: what is written again has everything that was read."""
+    found = list(stored_notes(archive, learner))
+    assert found
+    for noted, data in found:
+        again = msgspec.msgpack.encode(noted.notes)
+        assert holds(msgspec.msgpack.decode(again), msgspec.msgpack.decode(data))
+
+
+def holds(new: object, old: object) -> bool:
+    """Whether a value has all of another one; fields may have been added at the end."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        return old.keys() <= new.keys() and all(holds(new[name], value) for name, value in old.items())
+    if isinstance(old, list) and isinstance(new, list):
+        return len(old) <= len(new) and all(map(holds, new, old))
+    return new == old
+
+
+def test_notes_of_0_1_0_give_lessons_with_the_same_ids(archive: sqlite3.Connection) -> None:
+    """What a person pinned or retired is found by its id."""
+    sessions = {learner.name: [noted for noted, _ in stored_notes(archive, learner)] for learner in NOTING}
+    known: set[str] = set()
+    for project in ("", *(name for _, _, name in load_project_folders(archive))):
+        stored = load_conclusions(archive, project)
+        for learner in NOTING:
+            if learner.learn is None or learner.name not in stored:
+                continue
+            some = [noted for noted in sessions[learner.name] if project in ("", noted.project)]
+            some.sort(key=lambda noted: (noted.started_at or 0.0, noted.session))
+            ids = {lesson.id for lesson in stored[learner.name]}
+            assert {lesson.id for lesson in learner.learn(project, some)} == ids, (project, learner.name)
+            known |= ids
+    assert len(known) >= 10
+
+
+@pytest.mark.parametrize(
+    ("notes", "names"),
+    [
+        (ConventionNotes, "commands made rules written"),
+        (CommandNotes, "used missing stayed astray moved programs"),
+        (
+            CommandUse,
+            "purpose way core form folder ok finding misuse environment texts failing signatures seqs bad_seqs last",
+        ),
+        (Missing, "name seq signature at text folder"),
+        (Rule, "sentence standing use avoid named forms corrected seq at"),
+        (Candidate, "form tool kind purpose arguments result seq at same plain"),
+        (FormUse, "tool form worked misuse first"),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_fields_of_notes_are_stored_under_their_first_names(notes: type[msgspec.Struct], names: str) -> None:
+    assert " ".join(notes.__struct_encode_fields__) == names

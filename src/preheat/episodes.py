@@ -27,11 +27,11 @@ _MOST_FILES, _MOST_SEQS, _MOST_CHECKS = 150, 8, 40
 """Of one episode; of one file in it; the last checks of it."""
 _WORKED = frozenset(["ok", "empty"])
 
-Touching = Callable[[int, ToolCall], Sequence[Touch]]
+TouchesOf = Callable[[int, ToolCall], Sequence[Touch]]
 """The files that a call in a place named."""
 
 
-class _Made(NamedTuple):
+class _MadeCall(NamedTuple):
     """A call that was made in an episode, with what came of it."""
 
     call: ToolCall
@@ -42,7 +42,7 @@ class _Made(NamedTuple):
         return self.record.status in _WORKED
 
     @property
-    def found(self) -> bool:
+    def has_findings(self) -> bool:
         """It failed by telling bad news: a check that did its work."""
         return self.record.status in FAILURES and self.record.cause == "finding"
 
@@ -54,12 +54,13 @@ class _Stretch:
         self.line = line
         self.prompt = prompt
         self.started_at = self.ended_at = at
-        self.calls: list[_Made] = []
+        self.calls: list[_MadeCall] = []
         self.closing = ""
         self.copied = False
         """Calls of it, or of something after it, stand in another session."""
 
-    def saw(self, at: float | None) -> None:
+    def extend_to(self, at: float | None) -> None:
+        """Take in the time of one more event."""
         if at is not None:
             self.started_at = at if self.started_at is None else self.started_at
             self.ended_at = at if self.ended_at is None else max(at, self.ended_at)
@@ -70,10 +71,10 @@ def split_episodes(
     records: Sequence[CallRecord],
     root: str = "",
     copied: Collection[int] = (),
-    touching: Touching | None = None,
+    touches_of: TouchesOf | None = None,
 ) -> tuple[Episode, ...]:
     """The episodes of a session, in their order. `records` has one of each call; `root` is the project's folder; `copied` are
-    the places of calls that stand in another session too; `touching` may know already which files each call named."""
+    the places of calls that stand in another session too; `touches_of` may know already which files each call named."""
 
     def relate(text: str) -> str:
         return make_paths_relative(text, root, session.project)
@@ -82,7 +83,7 @@ def split_episodes(
         return find_touches(call, relate)
 
     stretches = [each for each in _stretches(session, records, copied) if each.calls or not each.copied]
-    return tuple(_episode(number, each, relate, touching or touched) for number, each in enumerate(stretches))
+    return tuple(_episode(number, each, relate, touches_of or touched) for number, each in enumerate(stretches))
 
 
 def _stretches(session: Session, records: Sequence[CallRecord], copied: Collection[int]) -> list[_Stretch]:
@@ -103,11 +104,11 @@ def _stretches(session: Session, records: Sequence[CallRecord], copied: Collecti
                 for each in found:
                     each.copied = True
             else:
-                stretch.calls.append(_Made(event, records[seq]))
+                stretch.calls.append(_MadeCall(event, records[seq]))
         elif isinstance(event, AssistantMessage) and event.text.strip():
             _current(found, event, task).closing = event.text
         if found:
-            found[-1].saw(event.at)
+            found[-1].extend_to(event.at)
     return found
 
 
@@ -118,13 +119,13 @@ def _current(found: list[_Stretch], event: Event, task: str) -> _Stretch:
     return found[-1]
 
 
-def _episode(number: int, stretch: _Stretch, relate: Callable[[str], str], touching: Touching) -> Episode:
+def _episode(number: int, stretch: _Stretch, relate: Callable[[str], str], touches_of: TouchesOf) -> Episode:
     files: dict[tuple[str, FileUseKind], list[int]] = {}
     renames: list[Rename] = []
     checks: list[CheckRun] = []
     for made in stretch.calls:
-        if made.worked or made.found:
-            touched = touching(made.record.seq, made.call)
+        if made.worked or made.has_findings:
+            touched = touches_of(made.record.seq, made.call)
             for path, use in touched:
                 seqs = files.setdefault((path, use), [])
                 if len(seqs) < _MOST_SEQS:
@@ -136,19 +137,19 @@ def _episode(number: int, stretch: _Stretch, relate: Callable[[str], str], touch
     return Episode(
         number=number,
         line=stretch.line,
-        prompt=_shown(relate(stretch.prompt[: 8 * _PROMPT]), _PROMPT),
+        prompt=_shorten(relate(stretch.prompt[: 8 * _PROMPT]), _PROMPT),
         started_at=stretch.started_at,
         ended_at=stretch.ended_at,
         files=tuple([FileUse(path, use, tuple(seqs)) for (path, use), seqs in kept]),
         renames=tuple(renames[:_MOST_FILES]),
         checks=tuple(checks[-_MOST_CHECKS:]),
-        closing=_shown(relate(stretch.closing[: 8 * _CLOSING]), _CLOSING),
+        closing=_shorten(relate(stretch.closing[: 8 * _CLOSING]), _CLOSING),
         first_seq=stretch.calls[0].record.seq if stretch.calls else -1,
         calls=len(stretch.calls),
     )
 
 
-def _renames(made: _Made, touched: Sequence[Touch]) -> list[Rename]:
+def _renames(made: _MadeCall, touched: Sequence[Touch]) -> list[Rename]:
     """The rename by a call that moves one file only: with several files the pairs are unknown."""
     if made.call.kind != "shell" or not made.worked:
         return []
@@ -164,17 +165,17 @@ def _moves(words: tuple[str, ...]) -> bool:
     return words[:1] == ("mv",) or words[:2] == ("git", "mv")
 
 
-def _checks(made: _Made, relate: Callable[[str], str]) -> list[CheckRun]:
+def _checks(made: _MadeCall, relate: Callable[[str], str]) -> list[CheckRun]:
     text = command_text(made.call.input)
     understood = understand(text)
     if not understood.checks:
         return []
-    ended: CheckEnding = "passed" if made.worked else "failed" if made.found else "unclear"
+    ended: CheckEnding = "passed" if made.worked else "failed" if made.has_findings else "unclear"
     shown = relate(text[: 8 * _COMMAND])
     return [
         CheckRun(
-            _shown(command_form(text), _COMMAND),
-            _shown(shown, _COMMAND),
+            _shorten(command_form(text), _COMMAND),
+            _shorten(shown, _COMMAND),
             understood.purpose,
             ended,
             made.record.seconds,
@@ -183,6 +184,6 @@ def _checks(made: _Made, relate: Callable[[str], str]) -> list[CheckRun]:
     ]
 
 
-def _shown(text: str, most: int) -> str:
+def _shorten(text: str, most: int) -> str:
     """A text on one line that any encoding can hold: half a surrogate pair is none."""
     return one_line(text, most).encode("utf-8", "replace").decode()

@@ -41,7 +41,7 @@ HARMLESS = [
 
 @pytest.mark.parametrize("text", RUINOUS)
 def test_commands_that_destroy_or_run_downloads_are_ruinous(text: str) -> None:
-    """Also within a longer script, and then the part that matters is told."""
+    """Also within a longer script, and then the part that matters is given."""
     assert ruinous_part(text)
     assert ruinous_part(f"cd app && {text}\necho done") or text.startswith(("TRUNCATE", "mkfs"))
     assert risky_part(text)
@@ -62,7 +62,7 @@ def test_ordinary_commands_are_not_dangerous(text: str) -> None:
 
 @given(st.text(max_size=300))
 def test_any_text_can_be_searched_for_dangers(text: str) -> None:
-    """What is told is a part of the text, on one line."""
+    """What is given is a part of the text, on one line."""
     found = risky_part(text)
     assert "\n" not in found
     assert found == "" or found.split()[0] in text

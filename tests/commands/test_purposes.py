@@ -294,7 +294,7 @@ PURPOSES: dict[Purpose, str] = {
     [(line.strip(), purpose) for purpose, lines in PURPOSES.items() for line in lines.strip().splitlines()],
 )
 def test_each_command_has_its_purpose(text: str, purpose: Purpose) -> None:
-    """Every form that agents and people write is told by what it is for, behind whatever starts it."""
+    """Every form that agents and people write is known by what it is for, behind whatever starts it."""
     seen = understand(text)
     assert seen.purpose == purpose, seen
     assert seen.checks == (purpose in CHECKS)

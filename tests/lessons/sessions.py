@@ -51,14 +51,14 @@ def used(
     response: str = "",
 ) -> Made:
     """A call of any tool; one with a cause failed, and its signature is its output if no other is given."""
-    told = status or ("failed" if cause else "ok")
-    lost = told in FAILURES and cause != "finding"
+    outcome = status or ("failed" if cause else "ok")
+    lost = outcome in FAILURES and cause != "finding"
     return Made(
         tool,
         kind,
         arguments,
         output,
-        told,
+        outcome,
         exit_code,
         cause,
         signature or (output if cause else ""),

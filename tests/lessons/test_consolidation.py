@@ -35,7 +35,7 @@ def test_an_error_with_a_known_repair_becomes_weak() -> None:
             ]
         )
     )
-    assert (found["e1"].status, found["e1"].why) == ("weak", "told by r1")
+    assert (found["e1"].status, found["e1"].why) == ("weak", "covered by r1")
     assert (found["r1"].cost_tokens, found["r1"].cost_seconds) == (900, 40.0)
     assert found["r1"].signatures == (NOT_FOUND, "x: command not found")
     assert found["r2"].cost_tokens == 100
@@ -57,7 +57,7 @@ def test_a_dead_end_that_works_again_is_removed() -> None:
     assert "d1" not in by_id(consolidate([dead, lesson("c1", "convention", use="npm test", last_seen=9.0)]))
     found = by_id(consolidate([dead, lesson("c1", "convention", use="npm test", last_seen=1.0)]))
     assert found["d1"].status == "active"
-    assert (found["c1"].status, found["c1"].why) == ("weak", "failed since: told by d1")
+    assert (found["c1"].status, found["c1"].why) == ("weak", "failed since: see d1")
 
 
 def test_only_an_equal_command_contradicts_a_dead_end() -> None:
@@ -118,13 +118,13 @@ def test_an_error_that_another_lesson_covers_becomes_weak(kind: Any) -> None:
     found = by_id(
         consolidate([lesson("e1", "error", signatures=(NOT_FOUND,)), lesson("x1", kind, signatures=(NOT_FOUND,))])
     )
-    assert (found["e1"].status, found["e1"].why, found["x1"].status) == ("weak", "told by x1", "active")
+    assert (found["e1"].status, found["e1"].why, found["x1"].status) == ("weak", "covered by x1", "active")
 
 
 def test_a_repair_that_a_convention_covers_becomes_weak() -> None:
     """Without a command of its own; one that shows what to use stays beside it."""
-    told = lesson("c1", "convention", signatures=(NOT_FOUND,))
+    convention = lesson("c1", "convention", signatures=(NOT_FOUND,))
     bare = lesson("r1", "repair", topic="shell", signatures=(NOT_FOUND,))
     shown = lesson("r2", "repair", topic="shell", signatures=(NOT_FOUND,), use="make test", avoid="make tests")
-    found = by_id(consolidate([told, bare, shown]))
-    assert (found["r1"].why, found["r2"].status) == ("told by c1", "active")
+    found = by_id(consolidate([convention, bare, shown]))
+    assert (found["r1"].why, found["r2"].status) == ("covered by c1", "active")

@@ -106,7 +106,7 @@ def test_junk_is_not_kept() -> None:
     assert learned(session, session, session) == []
 
 
-def test_one_session_is_weak() -> None:
+def test_a_command_of_one_session_is_weak() -> None:
     """What one session did may be its own habit."""
     lessons = learned([ran("make lint")] * 4)
     assert [(lesson.status, lesson.why) for lesson in lessons] == [("weak", "seen in one session only")]
@@ -153,7 +153,7 @@ def test_a_shell_that_keeps_its_folder_gives_a_lesson() -> None:
     assert "`cd src`" in lesson.text
 
 
-def test_a_program_that_is_not_there() -> None:
+def test_a_program_that_is_not_there_gives_a_lesson() -> None:
     """Not found in several sessions; a later session in which it runs takes that back."""
     missing = [ran("rg needle", "bash: rg: command not found", 127, cause="environment")]
     lesson = about(learned(missing, missing), "missing")[0]

@@ -16,7 +16,7 @@ def after(text: str, *commands: str) -> JudgedSession:
     made = seen([ran(command) for command in commands or ("npm install left-pad", "npm test")], said=["please do it"])
     message = UserMessage(line=99, at=5.0, text=text)
     return msgspec.structs.replace(
-        made, session=msgspec.structs.replace(made.session, events=(*made.session.events, message)), memory={}
+        made, session=msgspec.structs.replace(made.session, events=(*made.session.events, message)), cache={}
     )
 
 

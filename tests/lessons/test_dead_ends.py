@@ -44,7 +44,7 @@ def absent(path: str = "src/old.py") -> Made:
 
 
 # What counts.
-def test_a_program_that_is_not_there() -> None:
+def test_a_program_that_is_not_there_is_a_dead_end() -> None:
     """Several sessions that miss a program make a dead end with a command that shows whether it is still so."""
     grep = ran("grep -rn todo src", "src/a.py:1: todo")
     (lesson,) = learned(session(1, no_rg(), grep), session(2, no_rg("--files"), grep))
@@ -67,7 +67,7 @@ def test_a_command_that_fails_again_and_again() -> None:
     assert lesson.expires_at == lesson.last_seen + EXPIRES * DAY
 
 
-def test_a_file_that_does_not_exist() -> None:
+def test_a_file_that_does_not_exist_is_a_dead_end() -> None:
     """A path that several sessions guessed wrongly is a lesson with a recheck that the file is still missing."""
     (lesson,) = learned(session(1, absent()), session(2, absent()))
     assert (lesson.topic, lesson.files, lesson.recheck) == ("file", ("src/old.py",), "test -e src/old.py")

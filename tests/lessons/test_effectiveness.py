@@ -1,4 +1,4 @@
-"""LearnEffectiveness: an effect is estimated from lots alone, without bias, with an interval that holds."""
+"""LearnEffectiveness: an effect is estimated from random assignments alone, without bias, with an interval that holds."""
 
 import re
 from collections.abc import Iterator
@@ -110,11 +110,11 @@ def test_harm_retires_a_lesson_and_help_is_its_utility() -> None:
         ExposureEffect("new", 3, 4, None, None, None, "not measured"),
     ]
     names = ["good", "bad", "wanted", "nothing", "new", "other"]
-    told = {each.id: each for each in apply_effects([lesson(name, name == "wanted") for name in names], found)}
-    assert [told[name].utility for name in names] == [0.05, -0.05, -0.05, 0.0, None, None]
-    assert [told[name].status for name in names] == ["active", "retired", "active", "active", "active", "active"]
-    assert "+5.0 mistakes per 100 calls" in told["bad"].why
-    assert re.findall(r"\d+", describe(list(told.values()))) == ["4", "1", "2", "1"]
+    by_id = {each.id: each for each in apply_effects([lesson(name, name == "wanted") for name in names], found)}
+    assert [by_id[name].utility for name in names] == [0.05, -0.05, -0.05, 0.0, None, None]
+    assert [by_id[name].status for name in names] == ["active", "retired", "active", "active", "active", "active"]
+    assert "+5.0 mistakes per 100 calls" in by_id["bad"].why
+    assert re.findall(r"\d+", describe(list(by_id.values()))) == ["4", "1", "2", "1"]
 
 
 def test_among_many_items_chance_retires_hardly_any() -> None:
@@ -122,14 +122,14 @@ def test_among_many_items_chance_retires_hardly_any() -> None:
     random = Random(3)
     _, measured = drawn(random, 200, 0.5, 0.0)
     keys = [each.session for each in measured]
-    lots = [Exposure(f"i{n}", key, random.random() < 0.5, 0.5) for n in range(100) for key in keys]
-    found = estimate_effects(lots, measured)
+    exposures = [Exposure(f"i{n}", key, random.random() < 0.5, 0.5) for n in range(100) for key in keys]
+    found = estimate_effects(exposures, measured)
     assert any(each.verdict == "hurts" for each in found)
     retired = [each for each in apply_effects([lesson(f"i{n}") for n in range(100)], found) if each.status == "retired"]
     assert len(retired) <= 1
 
 
-lots = st.builds(
+any_exposure = st.builds(
     Exposure,
     st.sampled_from(["a", "b"]),
     st.integers(0, 60).map(str),
@@ -140,7 +140,11 @@ lots = st.builds(
 outcomes = st.builds(MeasuredSession, st.integers(0, 60).map(str), st.integers(0, 50), st.integers(0, 60))
 
 
-@given(st.lists(lots, max_size=150), st.lists(outcomes, max_size=80, unique_by=lambda each: each.session), st.randoms())
+@given(
+    st.lists(any_exposure, max_size=150),
+    st.lists(outcomes, max_size=80, unique_by=lambda each: each.session),
+    st.randoms(),
+)
 def test_any_assignments_in_any_order_give_the_same_effects(
     exposures: list[Exposure], measured: list[MeasuredSession], random: Random
 ) -> None:

@@ -115,7 +115,7 @@ def test_messages_with_orders_or_secrets_are_not_quoted() -> None:
     assert (lesson.status, lesson.why) == ("quarantined", "it reads like an instruction")
 
 
-def test_over_all_projects_only_what_several_have() -> None:
+def test_over_all_projects_only_what_several_have_is_learned() -> None:
     """The same error in two projects is general; sessions without a project count by their agent."""
     assert learn("", [noted([skill()], 1), noted([skill()], 2)]) == []
     lesson = only(learn("", [noted([skill()], 1), noted([skill()], 2, project="till")]))

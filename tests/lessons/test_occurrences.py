@@ -24,8 +24,13 @@ MISSING = "error: no such script test"
 
 
 def lesson(**fields: object) -> Lesson:
-    given: dict[str, object] = {"id": "c1", "kind": "convention", "scope": Scope(project="shop"), "text": "A lesson."}
-    return Lesson(**{**given, **fields})  # type: ignore[arg-type]
+    defaults: dict[str, object] = {
+        "id": "c1",
+        "kind": "convention",
+        "scope": Scope(project="shop"),
+        "text": "A lesson.",
+    }
+    return Lesson(**{**defaults, **fields})  # type: ignore[arg-type]
 
 
 def noted(occurred: Sequence[OccurrenceNotes], agent: str = "tester") -> list[SessionNotes[OccurrenceNotes]]:
@@ -75,8 +80,8 @@ def test_the_name_of_a_tool_alone_is_not_enough() -> None:
     scope = Scope(project="shop", tool="ask_stock")
     assert not applies(subject_of(lesson(kind="repair", topic="ask_stock", scope=scope, forms=("ask_stock",))), there)
     assert not applies(subject_of(lesson(kind="example", scope=scope, forms=("ask_stock",))), there)
-    (given,) = set(there.forms) - {"ask_stock"}
-    assert applies(subject_of(lesson(kind="example", scope=scope, forms=(given,))), there)
+    (with_arguments,) = set(there.forms) - {"ask_stock"}
+    assert applies(subject_of(lesson(kind="example", scope=scope, forms=(with_arguments,))), there)
 
 
 def test_a_resume_packet_is_about_its_checks_and_files() -> None:
@@ -90,20 +95,23 @@ def test_a_resume_packet_is_about_its_checks_and_files() -> None:
 def test_reach_is_the_share_of_sessions_with_a_prior() -> None:
     """Twice of twice is not always, and never is never."""
     yes, no = occurred(ran("npm test")), occurred(ran("make"))
-    told = lesson(use="npm test")
-    always = reach(told, noted([yes] * 20))
+    about_tests = lesson(use="npm test")
+    always = reach(about_tests, noted([yes] * 20))
     assert always is not None
     assert 0.9 < always < 1
-    assert reach(told, noted([yes, yes])) is not None
-    assert (reach(told, noted([yes, yes])) or 0) < always
-    assert reach(told, noted([no] * 5)) == 0
+    assert reach(about_tests, noted([yes, yes])) is not None
+    assert (reach(about_tests, noted([yes, yes])) or 0) < always
+    assert reach(about_tests, noted([no] * 5)) == 0
 
 
 def test_the_newest_sessions_count_most() -> None:
     """What a project does changes."""
     yes, no = occurred(ran("npm test")), occurred(ran("make"))
-    told = lesson(use="npm test")
-    before, lately = reach(told, noted([yes] * 10 + [no] * 10)), reach(told, noted([no] * 10 + [yes] * 10))
+    about_tests = lesson(use="npm test")
+    before, lately = (
+        reach(about_tests, noted([yes] * 10 + [no] * 10)),
+        reach(about_tests, noted([no] * 10 + [yes] * 10)),
+    )
     assert before is not None
     assert lately is not None
     assert before < 0.4 < 0.6 < lately
@@ -111,17 +119,17 @@ def test_the_newest_sessions_count_most() -> None:
 
 def test_reach_counts_only_sessions_of_the_lesson_s_agent() -> None:
     """What another agent did says nothing about a tool that it does not have."""
-    told = lesson(scope=Scope(agent="tester", project="shop"), use="npm test")
-    assert reach(told, noted([occurred(ran("npm test"))], agent="other")) is None
-    assert reach(told, []) is None
+    about_tests = lesson(scope=Scope(agent="tester", project="shop"), use="npm test")
+    assert reach(about_tests, noted([occurred(ran("npm test"))], agent="other")) is None
+    assert reach(about_tests, []) is None
 
 
 def test_an_error_occurs_by_its_message_not_by_its_command() -> None:
     """A command that is run always may fail hardly ever."""
-    told = lesson(kind="error", topic="shell", forms=("npm test",), signatures=(MISSING,))
+    about_tests = lesson(kind="error", topic="shell", forms=("npm test",), signatures=(MISSING,))
     fine = noted([occurred(ran("npm test"))] * 8)
-    assert occurrence_share(told, fine) == 0
-    assert (reach(told, fine) or 0) > 0.5
+    assert occurrence_share(about_tests, fine) == 0
+    assert (reach(about_tests, fine) or 0) > 0.5
 
 
 @given(st.text(max_size=200))
@@ -136,12 +144,12 @@ def test_any_command_has_forms_or_none(text: str) -> None:
 def test_reach_is_a_share(did: list[bool]) -> None:
     """Between nothing and all, and one more session that did it never lowers it."""
     yes, no = OccurrenceNotes(forms=("npm test",)), OccurrenceNotes()
-    told = lesson(use="npm test")
-    found = reach(told, noted([yes if each else no for each in did]))
+    about_tests = lesson(use="npm test")
+    found = reach(about_tests, noted([yes if each else no for each in did]))
     if found is None:
         assert not did
         return
     assert 0 <= found <= 1
-    more = reach(told, noted([*(yes if each else no for each in did), yes]))
+    more = reach(about_tests, noted([*(yes if each else no for each in did), yes]))
     assert more is not None
     assert more >= found

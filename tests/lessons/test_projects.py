@@ -27,7 +27,7 @@ from preheat.lessons.projects import folder_name, name_projects, root_of
         ("/home/dev/.codex/worktrees/9f/shop", "/home/dev/.codex/worktrees/9f/shop"),
     ],
 )
-def test_the_folder_of_a_project(folder: str, root: str) -> None:
+def test_a_folder_belongs_to_the_folder_of_its_project(folder: str, root: str) -> None:
     """A worktree belongs to what it was made from; a home folder is no project."""
     assert root_of(folder) == root
 

@@ -208,7 +208,7 @@ def test_reading_the_file_first_is_the_repair_of_an_edit() -> None:
     assert (lesson.scope.agent, lesson.scope.tool) == ("tester", "Change")
 
 
-def test_reading_another_file_is_not() -> None:
+def test_reading_another_file_is_no_repair() -> None:
     """Looking elsewhere and trying the same again says nothing."""
     calls = [edit("a", failure=UNREAD), used("Look", "read", {"path": "src/b.py"}), edit("a")]
     assert learn("shop", [noted(calls, 1), noted(calls, 2)]) == []
@@ -268,7 +268,7 @@ def test_a_message_that_gives_orders_is_quarantined() -> None:
     assert (lesson.status, lesson.why) == ("quarantined", "it reads like an instruction")
 
 
-def test_over_all_projects_only_what_several_have() -> None:
+def test_over_all_projects_only_what_several_have_is_learned() -> None:
     """One project's habit is no general lesson; two projects make one, of the agent that has the tool."""
     calls = [edit("a", failure=UNREAD), used("Look", "read", {"path": "src/a.py"}), edit("a")]
     assert learn("", [noted(calls, 1), noted(calls, 2)]) == []
@@ -322,7 +322,7 @@ def test_the_learner_describes_its_lessons() -> None:
     assert take_notes(seen()) is None
 
 
-# What is told of a repair: what others can use, not the case.
+# A lesson shows what others can use, not the case.
 def test_another_program_does_not_show_how_to_do_without_an_option() -> None:
     """The option was refused and another program came: the lesson names the option and no replacement."""
     calls = [ran("sed -n 3p a.py | cat -A", "cat: illegal option -- A", 1), ran("sed -n 3p a.py | od -c")]

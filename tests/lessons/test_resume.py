@@ -175,7 +175,7 @@ def test_sessions_without_work_or_a_person_give_no_packet(session: JudgedSession
 
 
 def test_finished_housekeeping_gives_no_packet() -> None:
-    """The newest session only committed what was there: neither it nor the one before is told of."""
+    """The newest session only committed what was there: neither it nor the one before gives a packet."""
     open_ = noted(seen([edit("a.py")] * 4, said=[TASK], key="tester:1"))
     done = [*[edit("a.md")] * 3, ran("git commit -am x", "[main abc1234] x")]
     pushed = noted(seen(done, said=["commit and push"], key="tester:2", started=STARTED + DAY))
@@ -232,7 +232,7 @@ def test_staleness_names_what_is_known() -> None:
     ],
 )  # fmt: skip
 def test_the_goal_is_the_last_task(said: list[str], expected: str) -> None:
-    """Assent, housekeeping, questions and pasted logs are passed over; a short task is told with the first one."""
+    """Assent, housekeeping, questions and pasted logs are passed over; a short task comes with the first one."""
     assert find_goal(said) == expected
 
 

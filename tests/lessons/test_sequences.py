@@ -115,7 +115,7 @@ def test_notes_survive_the_archive() -> None:
 
 # What is learned of many.
 def test_an_order_that_only_good_stretches_have_is_found_once() -> None:
-    """A planted order is found, with its counts for and against; its parts are not told again."""
+    """A planted order is found, with its counts for and against; its parts are not found again."""
     sessions = [noted(n, good=("read", "edit", "ruff format"), bad=("edit", "read")) for n in range(20)]
     found = learn("shop", sessions)
     assert [lesson.steps for lesson in found] == [("read", "edit", "ruff format")]
@@ -135,7 +135,7 @@ def test_equal_sides_give_no_sequence() -> None:
 
 
 def test_too_few_sessions_teach_nothing() -> None:
-    """Four sessions on a side can be told from chance by nobody."""
+    """Four sessions on a side cannot be distinguished from chance."""
     assert learn("shop", [noted(n, good=("read", "edit"), bad=("edit", "read")) for n in range(4)]) == []
 
 
@@ -157,13 +157,15 @@ def test_the_order_of_the_sessions_does_not_matter(order: list[int]) -> None:
 
 def test_random_labels_give_few_false_discoveries() -> None:
     """Of 300 sets of sessions whose labels mean nothing, at most about one in twenty gives any finding."""
-    lot = random.Random(7)
+    chance = random.Random(7)
     shapes = ("read", "edit", "search", "list", "shell:run", "ruff check")
     weights = (5, 5, 3, 1, 1, 1)
     wrong = 0
     for _ in range(300):
         units = [
-            SessionSide(str(n), "shop", lot.random() < 0.6, tuple(lot.choices(shapes, weights, k=lot.randint(2, 10))))
+            SessionSide(
+                str(n), "shop", chance.random() < 0.6, tuple(chance.choices(shapes, weights, k=chance.randint(2, 10)))
+            )
             for n in range(60)
         ]
         wrong += bool(find_sequences(units))
@@ -172,14 +174,14 @@ def test_random_labels_give_few_false_discoveries() -> None:
 
 def test_sessions_on_both_sides_add_no_false_discoveries() -> None:
     """A session whose good and bad stretch are alike (its own habit) makes findings rarer, not more frequent."""
-    lot = random.Random(11)
+    chance = random.Random(11)
     shapes = ("read", "edit", "search", "list")
     wrong = 0
     for _ in range(200):
         units = []
         for n in range(40):
-            habit = lot.choices(shapes, [lot.random() for _ in shapes], k=6)
-            units += [SessionSide(str(n), "shop", good, tuple(lot.sample(habit, 5))) for good in (True, False)]
+            habit = chance.choices(shapes, [chance.random() for _ in shapes], k=6)
+            units += [SessionSide(str(n), "shop", good, tuple(chance.sample(habit, 5))) for good in (True, False)]
         wrong += bool(find_sequences(units))
     assert wrong / 200 <= 0.08
 

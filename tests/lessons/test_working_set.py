@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from preheat.lessons.call_facts import Touch, project_path, safe_touches
+from preheat.calls.files import Touch, project_path
+from preheat.lessons.call_facts import safe_touches
 from preheat.lessons.learner import SessionNotes
 from preheat.lessons.working_set import (
     MOST_FILES,
@@ -62,13 +63,13 @@ def named(lessons: list[Lesson], topic: str = "file") -> list[str]:
         ("echo done", []),
     ],
 )
-def test_the_files_of_a_command(command: str, expected: list[Touch]) -> None:
+def test_a_command_touches_the_files_that_it_names(command: str, expected: list[Touch]) -> None:
     """A command's files are those it reads, writes or removes inside the project, and no pattern that looks like one."""
     session = seen([ran(command)])
     assert safe_touches(session, session.calls[0]) == expected
 
 
-def test_a_worktree_is_the_project() -> None:
+def test_a_path_in_a_worktree_is_the_project_s() -> None:
     """The same file in an agent's own copy of the project is the same file."""
     assert project_path(".claude/worktrees/agent-1/src/a.py") == "src/a.py"
 

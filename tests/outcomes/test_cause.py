@@ -43,7 +43,7 @@ from tests.outcomes.calls import judged, ran
         ("cd nowhere", "bash: line 0: cd: nowhere: No such file or directory", "mistake"),
     ],
 )
-def test_the_cause_of_a_command_s_failure(command: str, text: str, cause: Cause) -> None:
+def test_a_command_s_message_and_purpose_give_the_cause(command: str, text: str, cause: Cause) -> None:
     outcome = ran(command, text, exit_code=1)
     assert (outcome.status, outcome.cause) == ("failed", cause), outcome
 
@@ -58,7 +58,7 @@ def test_the_cause_of_a_command_s_failure(command: str, text: str, cause: Cause)
         ("read", "EACCES: permission denied, open 'a'", "environment"),
     ],
 )
-def test_the_cause_of_a_tool_s_failure(kind: ToolKind, text: str, cause: Cause) -> None:
+def test_a_tool_s_message_gives_the_cause(kind: ToolKind, text: str, cause: Cause) -> None:
     assert judged(text, kind=kind, is_error=True).cause == cause
 
 

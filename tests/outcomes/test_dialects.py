@@ -1,4 +1,4 @@
-"""What the programs themselves say in the place of a result, told apart: refused, cut off, out of time, wrongly called."""
+"""What the programs themselves say in the place of a result: refused, cut off, out of time, wrongly called."""
 
 import pytest
 

@@ -168,7 +168,7 @@ def test_errors_of_the_verdict_are_rare() -> None:
     assert wrong[1.0] <= 3
 
 
-def test_by_agent_only_where_there_are_several() -> None:
+def test_agents_are_listed_only_where_there_are_several() -> None:
     one = list(find_boundaries([traced("x..|..x")]))
     other = [each._replace(agent="other", cluster="other:one") for each in one]
     assert check_boundaries(one).agents == {}

@@ -15,7 +15,7 @@ from preheat.profiles.comparison import MEASURES, Counts, compare_sessions, comp
 
 
 def record(letter: str, seq: int = 0, seconds: float = 2.0) -> CallRecord:
-    """`.` worked, `x` mistakes, `f` a finding, `r` mistakes that was recovered from, `?` unknown, `b` bookkeeping."""
+    """`.` worked, `x` a mistake, `f` a finding, `r` a mistake that was recovered from, `?` unknown, `b` bookkeeping."""
     failed = letter in "xfr"
     return CallRecord(
         seq=seq, tool="Read", kind="read", activity="read", message=seq, era=0, bookkeeping=letter == "b",
@@ -61,7 +61,7 @@ def test_the_same_rates_show_no_difference() -> None:
 @pytest.mark.parametrize(
     ("a", "b"), [("", "...x" * 9), (".", "...x" * 9), ("????????", "...x" * 9), ("bbbbbb", "."), ("", "")]
 )
-def test_too_little_is_said(a: str, b: str) -> None:
+def test_too_little_data_gives_no_verdict(a: str, b: str) -> None:
     """No calls, one call, only unknown outcomes, only notes: no interval, no test, no verdict."""
     found = compare_sessions(("a", records(a)), ("b", records(b)))
     errors = found.differences[0]

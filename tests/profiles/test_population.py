@@ -46,7 +46,7 @@ def test_every_call_is_counted_where_it_belongs() -> None:
     assert {cell.name: cell.mistakes.count for cell in found.projects.cells} == {"/w/p": 1, "/w/q": 0}
 
 
-def test_the_same_numbers_however_the_stream_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_numbers_are_the_same_however_the_stream_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sessions that lie across two chunks are put together, and their last call is known as such."""
     sessions, calls = simulated(steady, mixed(60))
     whole = measure_population(sessions, calls)
@@ -77,7 +77,7 @@ def test_every_project_weighs_the_same() -> None:
     assert everything.errors.low < 0.45
 
 
-def test_too_little_is_said() -> None:
+def test_too_little_data_is_reported() -> None:
     """A rate is shown, an interval is not, and the words say how little there was."""
     found = measure_population([session(1, 10)], [call(1, 1, failed=True), call(1, 2)])
     assert found.overall.errors.value == 0.5
@@ -160,7 +160,7 @@ def test_wild_facts_give_sound_numbers(drawn: list[tuple[int, str, list[Any]]]) 
     assert msgspec.json.decode(encoded, type=Population) == found
 
 
-def test_ten_thousand_calls_in_one_session_and_all_failing() -> None:
+def test_ten_thousand_failing_calls_of_one_session_are_measured() -> None:
     """One session is one session, however long: no interval, and no division by nothing."""
     calls: list[CallFact] = [call(1, place, failed=True) for place in range(1, 10_001)]
     sessions: list[SessionFact] = [session(1, 10_000)]

@@ -133,7 +133,7 @@ def test_an_empty_session_has_a_profile() -> None:
     assert found.user.style == "unknown"
 
 
-def test_one_call_only_unknown_and_all_failures() -> None:
+def test_one_call_unknown_calls_and_failures_alone_have_rates() -> None:
     assert Story().runs("a").profile.errors.value == 0.0
     unknown = Story().runs("a", "unknown").runs("b", "unknown").profile
     assert unknown.errors == Rate(0, 0)

@@ -9,7 +9,7 @@ def recovered(story: Story) -> list[int | None]:
     return [record.recovered_in for record in story.records]
 
 
-def test_the_first_success_of_the_same_intent_within_five_calls() -> None:
+def test_the_first_success_of_the_same_intent_within_five_calls_is_the_recovery() -> None:
     story = Story().edits("/w/a.py", "failed").reads("/w/a.py").edits("/w/a.py", "failed").edits("/w/a.py")
     assert recovered(story) == [3, None, 1, None]
     far = Story().edits("/w/a.py", "failed")

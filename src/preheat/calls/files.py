@@ -65,7 +65,7 @@ def file_names_in(command: str) -> tuple[str, ...]:
     return found or (base_name(command[:_LONGEST_PATCH]),)
 
 
-# Which files of the project a call touched, and how.
+# Which files of the project a call touched, and how
 TouchKind: TypeAlias = Literal["read", "changed", "made", "removed"]
 """`made`: written whole. `removed` may name a folder: all that is below it goes with it."""
 
@@ -99,6 +99,8 @@ _MOST = 30
 
 
 class Touch(NamedTuple):
+    """A file of the project, and what a call does to it."""
+
     path: str
     how: TouchKind
 

@@ -44,6 +44,7 @@ def is_bookkeeping(tool: str, kind: ToolKind) -> bool:
     return any(telling <= words for telling in _TELLING)
 
 
+# What a call was meant to do
 RECOVERY_CALLS = 5
 """A success so many calls later at most is a recovery; later ones may have other reasons."""
 _SUCCESSES = frozenset(["ok", "empty"])

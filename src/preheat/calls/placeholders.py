@@ -46,19 +46,17 @@ def generalise(texts: Mapping[str, int]) -> str:
         return ""
     _, calls = min(shapes.items(), key=lambda item: (-item[1].total(), len(item[0]), item[0]))
     total = calls.total()
-    runner_words: list[str] = []
+    generalised: list[str] = []
     for place in range(len(next(iter(calls)))):
         column: Counter[str] = Counter()
         for words, count in calls.items():
             column[words[place]] += count
         word, most = min(column.items(), key=lambda item: (-item[1], item[0]))
-        before = runner_words[-1] if runner_words else ""
+        before = generalised[-1] if generalised else ""
         if before == "./FOLDER/..." and word.endswith("/..."):  # one more of a list
             continue
-        runner_words.append(
-            word if most >= _SAME * total and (most > 1 or total == 1) else _placeholder(before, column)
-        )
-    return " ".join(_without_more(runner_words))
+        generalised.append(word if most >= _SAME * total and (most > 1 or total == 1) else _placeholder(before, column))
+    return " ".join(_without_more(generalised))
 
 
 def without_case(text: str) -> str:
@@ -77,7 +75,7 @@ def _numbered(found: "re.Match[str]") -> str:
 
 
 def without_tests(text: str, runner_words: Collection[str]) -> str:
-    """A command without the name of one test; the runner's own words (`told`) stay."""
+    """A command without the name of one test; the runner's own words (`runner_words`) stay."""
     words = [
         _test_name(word) if place and _A_TEST.fullmatch(word.strip("'\"")) and word not in runner_words else word
         for place, word in enumerate(_WORDS.findall(text))

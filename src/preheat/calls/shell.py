@@ -110,7 +110,7 @@ def command_form(text: str) -> str:
     # A path or a quoted text belongs to the case, not to the form; but of an interpreter the script says what is run.
     script = main.words[1] if words[0] in _INTERPRETERS and len(main.words) > 1 else ""
     named = [script] if _SCRIPT.fullmatch(script) else [word for word in words[1:] if _is_plain(word)]
-    plain = [words[0].rpartition("/")[2], *named]
+    plain = [words[0].rpartition("/")[2] or words[0], *named]
     options = sorted({word.partition("=")[0] for word in main.words if _is_option(word)})[:_OPTIONS]
     more = ["…"] if len(main.words) > len(plain) + len(options) else []
     return " ".join((*plain, *options, *more))

@@ -8,7 +8,7 @@ import msgspec
 
 _FIRST, _LAST = 8, 3
 MASK = re.compile(r"\b(?:URL|PATH|HASH|N)\b|<[^<>]{0,40}>")
-"""What `outcomes.signature` puts in the place of what differs from one time to the next."""
+"""What `outcomes.verdict.signature` puts in the place of what differs from one time to the next."""
 _WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -46,7 +46,7 @@ def words_in(text: str) -> Iterator[str]:
                 yield word
 
 
-# The argument that says most about a call, on one line.
+# The argument that says most about a call, on one line
 LONGEST_SUMMARY = 300
 
 _TELLING = (

@@ -154,7 +154,7 @@ TASK_NAMES: dict[str, Purpose] = build_table(
 """Names of tasks that mean something else to `make`, Maven and Gradle than their words say."""
 
 
-# Programs with subcommands, and what each subcommand is for.
+# Programs with subcommands, and what each subcommand is for
 class Family(NamedTuple):
     """A program with subcommands."""
 

@@ -20,7 +20,7 @@ from preheat.commands.values import Purpose
 from preheat.commands.words import base_name, flag_of, has_flag, is_project_script, name_set, operands, skip_options
 from preheat.commands.wrappers import unwrap
 
-# What a task is for by its own name (`npm run test:unit`, `make lint`, `./run_tests.sh`).
+# What a task is for by its own name: `npm run test:unit`, `make lint`, `./run_tests.sh`
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _TEST_FILE = re.compile(r"(?:^|[_.-])(?:test|tests|spec)(?:[_.-]|$)|^run_?tests?", re.IGNORECASE)
 
@@ -68,6 +68,7 @@ def is_test_file(name: str) -> bool:
     return ("test" in folded or "spec" in folded) and _TEST_FILE.search(start) is not None
 
 
+# What a command is for
 _KNOWN = frozenset(PROGRAMS) | frozenset(FAMILIES) | NODE_RUNNERS | TASK_RUNNERS
 _INFORMING = frozenset(("--version", "--help", "-version", "-help"))
 _ONLY_INFORMING = frozenset(("-v", "-V", "-h", "version", "help", "--version"))
@@ -111,9 +112,8 @@ def purpose_of(words: tuple[str, ...], writes: bool = False, starter: str = "", 
     if name in FAMILIES:
         return _family(name, words)
     purpose = PROGRAMS.get(name)
-    if purpose is None or (
-        name == "test" and (starter in _CALLERS or is_project_script(words[0]))
-    ):  # `hatch run test` is no condition
+    no_condition = name == "test" and (starter in _CALLERS or is_project_script(words[0]))  # `hatch run test`
+    if purpose is None or no_condition:
         return _unknown(words[0], program, words, starter)
     if purpose == "format" and not _ONLY_CHECKING.isdisjoint(words):
         return "lint"

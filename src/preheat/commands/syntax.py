@@ -4,7 +4,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-# One shell word without its quotes.
+# Quotes
 _PIECES = re.compile(r"""'([^']*)'|"((?:[^"\\]|\\.)*)"|\$'((?:[^'\\]|\\.)*)'|\\(.)|([^'"\\$]+|.)""", re.DOTALL)
 _IN_DOUBLE = re.compile(r'\\([$`"\\])')
 
@@ -35,7 +35,7 @@ def _piece(match: re.Match[str]) -> str:
     return "" if escaped == "\n" else f"\\{escaped}" if escaped.isalnum() else escaped
 
 
-# Here-documents taken out of a shell text.
+# Here-documents
 _START = re.compile(r"""(?<!<)<<(-?)[ \t]*(?:'([^'\n]{1,100})'|"([^"\n]{1,100})"|\\?([A-Za-z_][\w.-]{0,99}))""")
 _MISSES = 50
 """Signs of a here-document without an end after which no more are looked for: each costs a look at the whole text."""
@@ -44,6 +44,8 @@ _PUT = re.compile(rf"< {PLACE}([0-9]{{1,6}}) ")
 
 
 class Heredoc(NamedTuple):
+    """A here-document that was taken out of a text."""
+
     operator: str
     body: str
     """Its lines, each with its line break."""
@@ -113,7 +115,7 @@ def with_heredocs(text: str, heredocs: tuple[Heredoc, ...]) -> str:
     return "\n".join(lines)
 
 
-# What a redirection does to a command.
+# Redirections
 def writes_file(descriptor: str, operator: str, target: str) -> bool:
     """Whether it puts the command's output into a file. Errors alone and devices do not count."""
     if ">" not in operator or descriptor not in ("", "1", "&"):

@@ -27,7 +27,7 @@ from preheat.commands.values import (
 from preheat.commands.words import base_name, name_set, operands
 from preheat.commands.wrappers import SCRIPTED, SHELLS, script_of, unwrap
 
-# Finds the shell text in the arguments of a call.
+# The shell text in the arguments of a call
 _NAMES = (
     "command", "cmd", "commands", "script", "shell_command", "bash_command", "command_line", "commandLine", "CommandLine",
     "keystrokes", "code", "text",
@@ -77,6 +77,8 @@ _FEW, _SHORT = 3, 100
 
 
 class SingleCommand(msgspec.Struct, frozen=True, gc=False):
+    """One command, and the script that it starts, if it does."""
+
     command: Command
     script: str | None
     """What a shell is started with: `bash -c SCRIPT`."""
@@ -99,6 +101,7 @@ def _single(words: tuple[str, ...], writes: bool) -> SingleCommand:
 _remembered_single = lru_cache(maxsize=1024)(_single)
 
 
+# A whole shell text
 _CACHED = 4096
 """Characters of the longest text that is remembered, so that the cache stays small."""
 

@@ -7,28 +7,25 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from preheat.calls.files import Touch, base_name, changed_files, file_names_in, is_file, project_path, says_missing
-from preheat.calls.files import find_touches as touched_by
+from preheat.calls.files import Touch, base_name, changed_files, file_names_in, find_touches, says_missing
 from preheat.calls.judged import JudgedCall, JudgedSession
 from preheat.commands import command_text, understand
 from preheat.commands.words import name_set
 from preheat.model.session import ToolCall
 from preheat.safe_text.reasons import order_reason
 
-__all__ = ["Touch", "is_file", "project_path", "safe_touches", "says_file_missing"]
-
-# How a call of a tool other than a shell is named
-_MOST = 2
-_LONGEST = 80
+# How a call is named
+_MOST_ARGUMENTS = 2
+_LONGEST_ARGUMENTS = 80
 
 
 def describe_tool_call(tool: str, arguments: Mapping[str, Any]) -> str:
     """The tool with its arguments; the tool alone where they are many, long or not plain."""
     plain = all(isinstance(value, str | int | float | bool) for value in arguments.values())
-    if not plain or not 0 < len(arguments) <= _MOST:
+    if not plain or not 0 < len(arguments) <= _MOST_ARGUMENTS:
         return tool
     shown = ", ".join(f"{name}={value}" for name, value in sorted(arguments.items()))
-    return f"{tool} {shown}" if len(shown) <= _LONGEST and "\n" not in shown else tool
+    return f"{tool} {shown}" if len(shown) <= _LONGEST_ARGUMENTS and "\n" not in shown else tool
 
 
 def describe_call(seen: JudgedSession, each: JudgedCall) -> str:
@@ -36,7 +33,7 @@ def describe_call(seen: JudgedSession, each: JudgedCall) -> str:
     return seen.relative(describe_tool_call(each.record.tool, each.call.input))
 
 
-# Which calls run a script that the session itself wrote, in a file or inside the call.
+# Which calls run a script that the session itself wrote, in a file or inside the call
 _INTERPRETERS = name_set("python python3 node ruby perl php deno bun tsx")
 _INLINE = frozenset(("-c", "-e", "--eval", "-"))
 _WRITTEN = re.compile(r">>?\s*([\w./-]+\.\w+)|\btee\s+(?:-a\s+)?([\w./-]+\.\w+)")
@@ -53,10 +50,9 @@ def find_own_script_runs(seen: JudgedSession) -> frozenset[int]:
             text = command_text(each.call.input)
             if _runs_own_script(text, own):
                 found.add(each.record.seq)
-            if ">" in text or "tee" in text:
-                own.update(base_name(name) for pair in _WRITTEN.findall(text[:_READ]) for name in pair if name)
+            own.update(find_written_names(text))
         elif each.call.kind == "write" and each.worked:
-            own.update(_written_names(each))
+            own.update(changed_names(each))
     return frozenset(found)
 
 
@@ -69,15 +65,23 @@ def _runs_own_script(text: str, own: set[str]) -> bool:
     return not own.isdisjoint(base_name(word.strip("'\"")) for word in main.words)
 
 
-def _written_names(each: JudgedCall) -> list[str]:
+def find_written_names(text: str) -> list[str]:
+    """The names of the files that a shell text writes by a redirection or `tee`."""
+    if ">" not in text and "tee" not in text:
+        return []
+    return [base_name(name) for pair in _WRITTEN.findall(text[:_READ]) for name in pair if name]
+
+
+def changed_names(each: JudgedCall) -> list[str]:
+    """The names of the files that an edit or a write changes."""
     paths = changed_files(each.call)
     return [base_name(path) for path in (paths.split("\n") if paths else file_names_in(command_text(each.call.input)))]
 
 
-# Which files of the project a call of a session touched, and how.
+# Which files of the project a call of a session touched, and how
 def safe_touches(seen: JudgedSession, each: JudgedCall) -> list[Touch]:
     """The files that a call named, as it named them, whether or not it worked."""
-    known: dict[int, list[Touch]] = seen.cache.setdefault("fit touches", {})
+    known: dict[int, list[Touch]] = seen.cache.setdefault("safe touches", {})
     found = known.get(each.record.seq)
     if found is None:
         found = [touch for touch in all_touches(seen, each.record.seq, each.call) if not _gives_orders(touch.path)]
@@ -89,7 +93,7 @@ def all_touches(seen: JudgedSession, seq: int, call: ToolCall) -> list[Touch]:
     """The files that a call named, also those whose names read like orders to a model."""
     known: dict[int, list[Touch]] = seen.cache.setdefault("touches", {})
     if seq not in known:
-        known[seq] = touched_by(call, seen.relative)
+        known[seq] = find_touches(call, seen.relative)
     return known[seq]
 
 

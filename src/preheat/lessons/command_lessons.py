@@ -102,7 +102,7 @@ def _lesson(
     scope: Scope,
     aspect: Aspect,
     variants: list[Tally],
-    standing: tuple[LessonStatus, str],
+    judged: tuple[LessonStatus, str],
     homes: dict[str, str],
 ) -> Lesson | None:
     tally = aspect.tally
@@ -115,7 +115,7 @@ def _lesson(
     if not use or junk_reason(use) or tally.ran < ENOUGH_CALLS or not tally.is_working or aspect.core in _OBVIOUS:
         return None
     shown, avoid, signatures = _describe_variants(variants, use)
-    status, why = standing
+    status, why = judged
     begins = "single tests run with" if single else _VARIANT_WORDS.get(aspect.purpose, "in use here:")
     text = f"{begins} `{use}` ({tally.ran} of {tally.ran + tally.failed} calls ran, {format_count(tally.sessions, 'session')})"
     return Lesson(

@@ -26,13 +26,15 @@ _OPTION = re.compile(r"(?<=\s)(--?[A-Za-z][\w-]*)(?:=\S*)?")
 _TARGET = re.compile(r"(?<=\s)(?:\./)?([\w.@-]+(?:/[\w.@-]+)+|[\w-]+/)(?=\s|$)")
 
 
-class _MissingIn(NamedTuple):
-    told: SessionCommands
-    stuck: Missing
+class _Case(NamedTuple):
+    """Something that a session's call did not find."""
+
+    source: SessionCommands
+    missing: Missing
 
 
 def learn_needs(project: str, sessions: Sequence[SessionCommands]) -> list[Lesson]:
-    """What has to be so that commands work here."""
+    """What commands need to work here."""
     scope = Scope(project=project)
     return [
         *_learn_folders(scope, sessions),
@@ -47,9 +49,9 @@ def _learn_folders(scope: Scope, sessions: Sequence[SessionCommands]) -> Iterabl
     """Lessons about programs that find their project in one folder only."""
     for program, folder in home_folders(sessions).items():
         cases = [
-            _MissingIn(each, stuck) for each in sessions for stuck in each.commands.astray if stuck.name == program
+            _Case(each, missing) for each in sessions for missing in each.commands.astray if missing.name == program
         ]
-        cases = [each for each in cases if each.stuck.folder != folder]
+        cases = [each for each in cases if each.missing.folder != folder]
         if not cases:
             continue
         uses = [
@@ -66,7 +68,7 @@ def _learn_folders(scope: Scope, sessions: Sequence[SessionCommands]) -> Iterabl
             (program, folder),
             f"`{program}` runs in `{folder}/` ({tally.ran} of {tally.ran + tally.failed} calls, {tally.sessions} sessions);"
             f" elsewhere it fails ({_times(len(cases))}){message}.",
-            _evidence_of(tally.uses) + _evidence_of_stuck(cases),
+            _evidence_of(tally.uses) + _evidence_of_cases(cases),
             cases,
             forms=tally.forms[:MOST_FORMS],
             files=(folder,),
@@ -75,11 +77,11 @@ def _learn_folders(scope: Scope, sessions: Sequence[SessionCommands]) -> Iterabl
 
 def _learn_kept_folders(scope: Scope, sessions: Sequence[SessionCommands]) -> Iterable[Lesson]:
     """Lessons about shells that keep their folder from call to call: the same `cd` fails the second time."""
-    cases = [_MissingIn(each, stuck) for each in sessions for stuck in each.commands.stayed]
+    cases = [_Case(each, missing) for each in sessions for missing in each.commands.stayed]
     if not cases:
         return
-    agents = {each.told.agent for each in cases}
-    folders = Counter(each.stuck.name for each in cases)
+    agents = {each.source.agent for each in cases}
+    folders = Counter(each.missing.name for each in cases)
     shown = " or ".join(f"`cd {name}`" for name, _ in sorted(folders.items(), key=lambda item: (-item[1], item[0]))[:2])
     yield _lesson(
         scope,
@@ -87,7 +89,7 @@ def _learn_kept_folders(scope: Scope, sessions: Sequence[SessionCommands]) -> It
         ("staying",),
         f"The shell keeps its folder from one call to the next: a second {shown} fails"
         f" ({_times(len(cases))}){_quote_commonest(cases)}.",
-        _evidence_of_stuck(cases),
+        _evidence_of_cases(cases),
         cases,
         agent=agents.pop() if len(agents) == 1 else "",
     )  # neither forms nor files: that somebody works in the folder does not say that the `cd` comes twice
@@ -95,13 +97,13 @@ def _learn_kept_folders(scope: Scope, sessions: Sequence[SessionCommands]) -> It
 
 def _learn_missing_programs(scope: Scope, sessions: Sequence[SessionCommands]) -> Iterable[Lesson]:
     """Lessons about programs that the shell does not find."""
-    by_name: dict[str, list[_MissingIn]] = {}
+    by_name: dict[str, list[_Case]] = {}
     for each in sessions:
-        for stuck in each.commands.missing:
-            by_name.setdefault(stuck.name, []).append(_MissingIn(each, stuck))
+        for missing in each.commands.missing:
+            by_name.setdefault(missing.name, []).append(_Case(each, missing))
     for name, cases in sorted(by_name.items()):
         ran = [each for each in sessions if each.commands.programs.get(name)]
-        last = max(each.told.position for each in cases)
+        last = max(each.source.position for each in cases)
         if any(each.position >= last for each in ran) or len(ran) >= len(cases):
             continue  # it is there now, or on another machine
         against = [Evidence(each.session, None, each.at, True, f"`{name}` ran") for each in ran]
@@ -110,7 +112,7 @@ def _learn_missing_programs(scope: Scope, sessions: Sequence[SessionCommands]) -
             "missing",
             (name,),
             f"`{name}` is not there (not found {_times(len(cases))} in {_sessions(cases)}).",
-            _evidence_of_stuck(cases) + against,
+            _evidence_of_cases(cases) + against,
             cases,
             avoid=name,
         )
@@ -129,7 +131,7 @@ def _learn_options(scope: Scope, sessions: Sequence[SessionCommands]) -> Iterabl
             example = good[-1][1]
             signatures = [signature for use, _ in bad for signature in use.used.signatures]
             cases = [
-                _MissingIn(use.source, Missing(target, seq, signature, use.used.last, text))
+                _Case(use.source, Missing(target, seq, signature, use.used.last, text))
                 for use, text in bad
                 for seq, signature in zip(use.used.bad_seqs, use.used.signatures or ("",), strict=False)
             ]
@@ -150,10 +152,10 @@ def _learn_options(scope: Scope, sessions: Sequence[SessionCommands]) -> Iterabl
             break
 
 
-_Cases = list[tuple[Use, str]]
+_Calls = list[tuple[Use, str]]
 
 
-def _needed_option(uses: Sequence[Use], target: str) -> tuple[str, _Cases, _Cases] | None:
+def _needed_option(uses: Sequence[Use], target: str) -> tuple[str, _Calls, _Calls] | None:
     """The option that calls on a target have if they worked and lack if they failed, with both groups of calls."""
     good = [(use, text) for use in uses for text, _ in use.used.texts if target in _targets(text)]
     bad = [(use, text) for use in uses for text, _ in use.used.failing if target in _targets(text)]
@@ -190,7 +192,7 @@ def _learn_runners(scope: Scope, sessions: Sequence[SessionCommands]) -> Iterabl
             continue
         failing = sorted(other for other, each in tallies.items() if other != name and each.is_failing)
         others = [
-            _MissingIn(use.source, Missing(other, 0, "", use.used.last)) for other in failing for use in by_name[other]
+            _Case(use.source, Missing(other, 0, "", use.used.last)) for other in failing for use in by_name[other]
         ]
         more = f"; {', '.join(f'`{other}`' for other in failing)} fails here" if failing else ""
         signatures = [signature for other in failing for signature in tallies[other].signatures]
@@ -213,7 +215,7 @@ def _lesson(
     key: tuple[str, ...],
     text: str,
     evidence: list[Evidence],
-    cases: Sequence[_MissingIn],
+    cases: Sequence[_Case],
     *,
     agent: str = "",
     use: str = "",
@@ -223,7 +225,7 @@ def _lesson(
     signatures: tuple[str, ...] = (),
 ) -> Lesson:
     scope = Scope(agent, scope.project)
-    found = signatures or tuple(dict.fromkeys(each.stuck.signature for each in cases if each.stuck.signature))
+    found = signatures or tuple(dict.fromkeys(each.missing.signature for each in cases if each.missing.signature))
     sessions = {each.session for each in evidence if not each.against}
     status: LessonStatus = "active" if len(sessions) > 1 else "weak"
     times = [each.at for each in evidence if each.at is not None]
@@ -249,9 +251,9 @@ def _lesson(
     )
 
 
-def _quote_commonest(cases: Sequence[_MissingIn]) -> str:
+def _quote_commonest(cases: Sequence[_Case]) -> str:
     """The commonest message, if it may be shown."""
-    messages = commonest(each.stuck.signature for each in cases if not order_reason(each.stuck.signature))
+    messages = commonest(each.missing.signature for each in cases if not order_reason(each.missing.signature))
     return f": `{one_line(messages[0], 80)}`" if messages else ""
 
 
@@ -259,8 +261,8 @@ def _times(number: int) -> str:
     return "once" if number == 1 else f"{number} times"
 
 
-def _sessions(cases: Sequence[_MissingIn]) -> str:
-    return format_count(len({each.told.session for each in cases}), "session")
+def _sessions(cases: Sequence[_Case]) -> str:
+    return format_count(len({each.source.session for each in cases}), "session")
 
 
 def _evidence_of(uses: Sequence[Use]) -> list[Evidence]:
@@ -271,5 +273,7 @@ def _evidence_of(uses: Sequence[Use]) -> list[Evidence]:
     ]
 
 
-def _evidence_of_stuck(cases: Sequence[_MissingIn]) -> list[Evidence]:
-    return [Evidence(each.told.session, each.stuck.seq, each.stuck.at, False, each.stuck.text) for each in cases]
+def _evidence_of_cases(cases: Sequence[_Case]) -> list[Evidence]:
+    return [
+        Evidence(each.source.session, each.missing.seq, each.missing.at, False, each.missing.text) for each in cases
+    ]

@@ -11,11 +11,12 @@ from typing import NamedTuple
 
 import msgspec
 
-from preheat.calls.files import base_name, changed_files, file_names_in
+from preheat.calls.files import base_name
 from preheat.calls.judged import JudgedCall, JudgedSession
 from preheat.calls.placeholders import commonest_text, generalise
 from preheat.commands import command_text, understand
 from preheat.commands.words import name_set
+from preheat.lessons.call_facts import changed_names, find_written_names
 from preheat.lessons.typed_commands import TypedCommand, folder_after_cd, split_commands
 from preheat.safe_text.cleanup import one_line
 from preheat.safe_text.reasons import junk_reason
@@ -28,7 +29,6 @@ MOST_PROGRAMS = 100
 _PURPOSES = frozenset(("test", "build", "lint", "typecheck", "format", "package", "run", "other"))
 """Looking, editing, version control and requests are done the same way in every project."""
 _FOLDER_ARGUMENTS = ("workdir", "cwd", "working_directory", "dir")
-_WRITTEN = re.compile(r">>?\s*([\w./-]+\.\w+)|\btee\s+(?:-a\s+)?([\w./-]+\.\w+)")
 _NOT_FOUND = re.compile(
     r"(?i)command not found|not recognized as|(?:^|[:\s])not found$|no such command|is not installed|executable file not found"
 )
@@ -159,15 +159,11 @@ def collect_commands(seen: JudgedSession) -> CommandNotes:
     for each in seen.calls:
         call = each.call
         if call.kind in ("write", "edit") and each.worked:
-            own.update(
-                map(base_name, changed_files(call).split("\n"))
-                if changed_files(call)
-                else file_names_in(command_text(call.input))
-            )
+            own.update(changed_names(each))
         text = seen.relative(command_text(call.input)) if call.kind == "shell" else ""
         if not text:
             continue
-        commands = split_commands(text, _start(seen, call.input))
+        commands = split_commands(text, _starting_folder(seen, call.input))
         target = _first_cd(text)
         if target and each.ran:
             visited.add(target)
@@ -184,8 +180,7 @@ def collect_commands(seen: JudgedSession) -> CommandNotes:
             if command.purpose in _PURPOSES and not _runs_own_script(command, own):
                 key = (command.purpose, command.way, command.form, command.folder)
                 counts.setdefault(key, _Counts(command)).add(command, each)
-        if ">" in text or "tee" in text:
-            own.update(base_name(name) for found in _WRITTEN.findall(text[:8192]) for name in found if name)
+        own.update(find_written_names(text))
     found = sorted((each.value() for each in counts.values()), key=_by_weight)[:MOST_USED]
     return CommandNotes(
         tuple(found),
@@ -201,7 +196,7 @@ def _by_weight(used: CommandUse) -> tuple[object, ...]:
     return (-(used.ran_count + used.failed_count), used.way, used.form, used.folder, used.purpose)
 
 
-def _start(seen: JudgedSession, arguments: dict[str, object]) -> str:
+def _starting_folder(seen: JudgedSession, arguments: dict[str, object]) -> str:
     """The folder in a call's own argument for the working folder."""
     for name in _FOLDER_ARGUMENTS:
         value = arguments.get(name)
@@ -264,7 +259,7 @@ def _runs_own_script(command: TypedCommand, own: set[str]) -> bool:
     return not own.isdisjoint(base_name(word.strip("'\"")) for word in command.core.split())
 
 
-# The ways of calling commands that a project's sessions show, added up.
+# The ways of calling commands that a project's sessions show, added up
 ENOUGH_CALLS = 3
 ENOUGH_SESSIONS = 2
 _MOST_ASPECTS = 3
@@ -430,7 +425,7 @@ def home_folders(project_sessions: Sequence[SessionCommands]) -> dict[str, str]:
                 sessions.setdefault((program, used.folder), set()).add(each.session)
             else:
                 bare[program] += used.ran_count
-    astray = {stuck.name for each in project_sessions for stuck in each.commands.astray}
+    astray = {missing.name for each in project_sessions for missing in each.commands.astray}
     found: dict[str, str] = {}
     for program, folders in sorted(calls_by_folder.items()):
         folder, count = min(folders.items(), key=lambda item: (-item[1], item[0]))

@@ -19,7 +19,7 @@ from preheat.lessons.occurrences import OccurrenceNotes, occurrence_share, reach
 from preheat.model.lesson import MOST_EVIDENCE, Lesson, Support, select_evidence
 from preheat.safe_text.cleanup import one_line
 
-# Joins repairs that have the tool and the remedy in common and differ in the error message.
+# Joins repairs that have the tool and the remedy in common and differ in the error message
 _ERRORS, _LONGEST = 3, 60
 """Error messages that are quoted, and characters of each."""
 
@@ -54,7 +54,7 @@ def _join_group(group: Sequence[Lesson]) -> Lesson:
         calls_against=sum(lesson.support.calls_against for lesson in group),
         sessions_against=max(lesson.support.sessions_against for lesson in group),
     )
-    moments = [lesson.first_seen for lesson in group if lesson.first_seen is not None]
+    times = [lesson.first_seen for lesson in group if lesson.first_seen is not None]
     named = ", ".join(f"`{error}`" for error in errors[:_ERRORS])
     total = support.calls_for + support.calls_against
     return msgspec.structs.replace(
@@ -66,7 +66,7 @@ def _join_group(group: Sequence[Lesson]) -> Lesson:
         forms=tuple(dict.fromkeys(each for lesson in common for each in lesson.forms)),
         files=tuple(dict.fromkeys(each for lesson in common for each in lesson.files)),
         support=support,
-        first_seen=min(moments, default=None),
+        first_seen=min(times, default=None),
         last_seen=max((lesson.last_seen for lesson in group if lesson.last_seen is not None), default=None),
         evidence=select_evidence(evidence),
         cost_seconds=sum(lesson.cost_seconds for lesson in group),
@@ -75,6 +75,7 @@ def _join_group(group: Sequence[Lesson]) -> Lesson:
     )
 
 
+# Settles what lessons say about one thing, and limits their number
 CAPS: dict[tuple[str, str], int] = {
     ("resume", ""): 1,
     ("convention", ""): 25,
@@ -89,8 +90,8 @@ CAPS: dict[tuple[str, str], int] = {
 """By kind, and by a topic of its own where it has one: how many of a project are handed out at most."""
 _WORKING = ("convention", "repair", "example")
 """Kinds whose `use` is a way that works."""
-_TELLING = ("repair", "dead_end", "convention")
-"""Kinds that say more of an error than that it may come."""
+_COVERING = ("repair", "dead_end", "convention")
+"""Kinds that say more of an error than that it may occur."""
 _CASE = "…"
 """In a form: something was left out, so two calls of that form may be quite different."""
 
@@ -104,13 +105,11 @@ def consolidate(lessons: list[Lesson], noted: Sequence[SessionNotes[OccurrenceNo
     """The lessons of a project (or of all of them) as they may be handed out."""
     settled = _settle(sorted(map(_shorten, lessons), key=lambda lesson: lesson.id))
     settled = join_repairs(settled)
-    settled = _limit(
-        settled, ("repair",)
-    )  # before errors are weakened: a repair that is not handed out replaces no error
-    while (
-        folded := _weaken_covered(settled)
-    ) != settled:  # a repair that takes over signatures may tell of another error too
-        settled = folded
+    # Before errors are weakened: a repair that is not handed out replaces no error.
+    settled = _limit(settled, ("repair",))
+    # Again and again: a repair that takes over signatures may cover another error, too.
+    while (weakened := _weaken_covered(settled)) != settled:
+        settled = weakened
     if noted:
         settled = [_with_reach(lesson, noted) for lesson in settled]
     return _limit(settled, tuple(kind for kind, _ in CAPS))
@@ -128,6 +127,7 @@ def _with_reach(lesson: Lesson, noted: Sequence[SessionNotes[OccurrenceNotes]]) 
 
 
 def describe(lessons: Sequence[Lesson]) -> str:
+    """One line on what is handed out."""
     active = sum(1 for lesson in lessons if lesson.status == "active")
     return f"{format_count(active, 'lesson')} to hand out, {len(lessons) - active} put aside"
 
@@ -156,21 +156,19 @@ def _settle(lessons: list[Lesson]) -> list[Lesson]:
         elif dead.status == "active":
             failed.update((way.id, dead.id) for way in opposed if _is_same(way.use, dead.avoid) and not way.pinned)
     return [
-        _replace(lesson, status="weak", why=f"failed since: told by {failed[lesson.id]}")
-        if lesson.id in failed
-        else lesson
+        _replace(lesson, status="weak", why=f"failed since: see {failed[lesson.id]}") if lesson.id in failed else lesson
         for lesson in lessons
         if lesson.id not in removed
     ]
 
 
 def _weaken_covered(lessons: list[Lesson]) -> list[Lesson]:
-    """Errors whose repair is known, or that a dead end or a convention tells, become weak, and so do repairs of which a
+    """Errors whose repair is known, or that a dead end or a convention covers, become weak, and so do repairs of which a
     convention tells more; the best of those takes over what they cost and their signatures."""
     by_kind: defaultdict[str, defaultdict[tuple[str, tuple[str, ...]], list[Lesson]]]
     by_kind = defaultdict(lambda: defaultdict(list))
     for lesson in lessons:
-        if lesson.kind in _TELLING and lesson.status == "active":
+        if lesson.kind in _COVERING and lesson.status == "active":
             for words in _words(lesson):
                 by_kind[lesson.kind][lesson.scope.project, words].append(lesson)
     found = {lesson.id: lesson for lesson in lessons}
@@ -192,14 +190,14 @@ def _weaken_covered(lessons: list[Lesson]) -> list[Lesson]:
             cost_tokens=max(best.cost_tokens, error.cost_tokens),
             signatures=tuple(dict.fromkeys((*best.signatures, *error.signatures))),
         )
-        found[error.id] = _replace(error, status="weak", why=f"told by {best.id}")
+        found[error.id] = _replace(error, status="weak", why=f"covered by {best.id}")
     return [found[lesson.id] for lesson in lessons]
 
 
 def _covering_kinds(lesson: Lesson) -> tuple[str, ...]:
     """The kinds of lessons that may cover what this lesson says, the best first."""
     if lesson.kind == "error":
-        return _TELLING
+        return _COVERING
     bare = lesson.kind == "repair" and lesson.topic == "shell" and not (lesson.use or lesson.avoid or lesson.files)
     return ("convention",) if bare else ()
 

@@ -20,7 +20,7 @@ from preheat.lessons.learner import Learner, SessionNotes
 from preheat.lessons.placement import NewFile, SessionFiles, find_new_files, learn_placement
 from preheat.model.lesson import Evidence, Lesson, Scope, count_support, lesson_id, select_evidence
 
-# How the people of a project write to their agent, by the first implementation's rules.
+# How the people of a project write to their agent, by the first implementation's rules
 HALF_LIFE = 120.0
 _FEW = 10
 """With fewer messages the style is unknown."""
@@ -108,6 +108,7 @@ def learn_style(project: str, sessions: Sequence[SessionWriting]) -> list[Lesson
     ]
 
 
+# The learner
 MOST_ACTIVE = 25
 """More would not be read, and the rest is hardly ever needed."""
 _TOPICS = {"correction": 2.0, "folder": 2.0, "missing": 1.5, "runner": 1.5, "test": 1.5, "run": 0.7, "other": 0.7}

@@ -32,7 +32,7 @@ _LEAD = (
     r"|in (?:the )?future|nein|non|bitte|por favor|s'il te pla[iî]t)[,:!.…]*\s+)*"
 )
 """What may stand before an order."""
-_STANDING = re.compile(
+_PERMANENT = re.compile(
     _LEAD
     + "(?:(?:"
     + _any(
@@ -185,7 +185,7 @@ _QUOTED = re.compile(r"`([^`\n]{2,80})`")
 class Ruling(NamedTuple):
     """What a sentence rules."""
 
-    is_standing: bool
+    is_permanent: bool
     """The sentence itself says that the rule always holds."""
     is_general: bool
     """The sentence speaks of more than one case, or gives a reason."""
@@ -199,9 +199,9 @@ class Ruling(NamedTuple):
 
 def parse_ruling(sentence: str) -> Ruling | None:
     """What a sentence rules; None where it does not read like a rule."""
-    standing = _STANDING.match(sentence) is not None
+    permanent = _PERMANENT.match(sentence) is not None
     forbids = _FORBIDS.match(sentence) is not None
-    if not (standing or forbids or _ORDERS.match(sentence)) or _MOMENT.search(sentence):
+    if not (permanent or forbids or _ORDERS.match(sentence)) or _MOMENT.search(sentence):
         return None
     instead = _INSTEAD.search(sentence)
     quoted = tuple(_QUOTED.findall(sentence))
@@ -210,14 +210,14 @@ def parse_ruling(sentence: str) -> Ruling | None:
         use, avoid = _concrete(instead["use"]), _concrete(instead["avoid"])
     elif len(quoted) == 1:
         use, avoid = ("", quoted[0]) if forbids else (quoted[0], "")
-    return Ruling(standing, _GENERAL.search(sentence) is not None, use, avoid, quoted, instead is not None)
+    return Ruling(permanent, _GENERAL.search(sentence) is not None, use, avoid, quoted, instead is not None)
 
 
 def is_lasting(rule: Ruling, named: Iterable[str]) -> bool:
     """Whether a ruling may outlive the session: it says so, or it is general or exact and about something that the session
     did (`named`)."""
     exact = rule.is_general or rule.is_comparison or bool(rule.quoted)
-    return rule.is_standing or (rule.is_comparison and rule.is_general) or (exact and any(named))
+    return rule.is_permanent or (rule.is_comparison and rule.is_general) or (exact and any(named))
 
 
 def _concrete(words: str) -> str:
@@ -226,6 +226,7 @@ def _concrete(words: str) -> str:
     return quoted[1] if quoted else "" if " " in words.strip() else words.strip("'\"` ")
 
 
+# The rules that people stated in a session, and the lessons made of them
 HALF_LIFE = 120.0
 LONGEST_MESSAGE = 400
 """Characters; a longer text is a task or was pasted."""
@@ -249,8 +250,8 @@ class Rule(msgspec.Struct, frozen=True, gc=False):
     """One sentence that reads like a rule."""
 
     sentence: str
-    standing: bool
-    """The sentence itself says that the rule always holds."""
+    is_permanent: bool = msgspec.field(name="standing")
+    """The sentence itself says that the rule always holds. Stored under the name that version 0.1.0 gave it."""
     use: str = ""
     avoid: str = ""
     named: tuple[str, ...] = ()
@@ -305,17 +306,17 @@ class _Actions:
 
 def find_rules(seen: JudgedSession) -> tuple[Rule, ...]:
     """The sentences of a session's people that read like rules."""
-    acted = _Actions(seen)
+    actions = _Actions(seen)
     kept = {each.call.call_id: each.record.seq for each in seen.calls}
     seq: int | None = None
     found: dict[str, Rule] = {}
     for event in seen.events():
         if isinstance(event, ToolCall):
-            acted.add(event)
+            actions.add(event)
             seq = kept.get(event.call_id, seq)
-        elif isinstance(event, UserMessage) and event.origin == "human" and acted.calls:
+        elif isinstance(event, UserMessage) and event.origin == "human" and actions.calls:
             for sentence in _sentences(event.text):
-                rule = _rule(sentence, acted, seq, event.at)
+                rule = _rule(sentence, actions, seq, event.at)
                 if rule is not None:
                     found.setdefault(rule.sentence.lower(), rule)
     return tuple(found.values())[:MOST_RULES]
@@ -327,17 +328,17 @@ def _sentences(text: str) -> list[str]:
     return [each.strip() for each in _SENTENCES.split(text) if _SHORTEST <= len(each.strip()) <= _LONGEST]
 
 
-def _rule(sentence: str, acted: _Actions, seq: int | None, at: float | None) -> Rule | None:
+def _rule(sentence: str, actions: _Actions, seq: int | None, at: float | None) -> Rule | None:
     found = parse_ruling(sentence)
     if found is None:
         return None
-    acted.look()
-    named = acted.named(sentence, found.quoted)
-    shown = acted.seen.relative(one_line(sentence, _LONGEST))
+    actions.look()
+    named = actions.named(sentence, found.quoted)
+    shown = actions.seen.relative(one_line(sentence, _LONGEST))
     if not is_lasting(found, named) or junk_reason(shown):
         return None
-    forms = tuple(dict.fromkeys(form for word in named if (form := acted.forms.get(word.lower()))))[:3]
-    return Rule(shown, found.is_standing, found.use, found.avoid, named, forms, acted.last, seq, at)
+    forms = tuple(dict.fromkeys(form for word in named if (form := actions.forms.get(word.lower()))))[:3]
+    return Rule(shown, found.is_permanent, found.use, found.avoid, named, forms, actions.last, seq, at)
 
 
 def learn_corrections(project: str, sessions: Sequence[SessionRules]) -> list[Lesson]:
@@ -360,10 +361,12 @@ def _are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def _lesson(scope: Scope, group: list[tuple[str, Rule]]) -> Lesson:
-    first = min((rule for _, rule in group), key=lambda rule: (not rule.standing, len(rule.sentence), rule.sentence))
+    first = min(
+        (rule for _, rule in group), key=lambda rule: (not rule.is_permanent, len(rule.sentence), rule.sentence)
+    )
     sessions = {session for session, _ in group}
     evidence = [Evidence(session, rule.seq, rule.at, False, rule.sentence) for session, rule in group]
-    strong = len(sessions) > 1 or first.standing
+    strong = len(sessions) > 1 or first.is_permanent
     status: LessonStatus = "active" if strong else "weak"
     times = [rule.at for _, rule in group if rule.at is not None]
     after = f", after `{one_line(first.corrected, 60)}`" if first.corrected and not junk_reason(first.corrected) else ""

@@ -17,8 +17,8 @@ from preheat.amounts import format_count
 from preheat.calls.judged import JudgedCall, JudgedSession
 from preheat.calls.shell import command_aim, command_form
 from preheat.calls.words import telling_words
-from preheat.commands import Command, command_text, understand
-from preheat.commands.understand import is_trivial
+from preheat.commands import Command, command_text, is_trivial, understand
+from preheat.commands.words import name_set
 from preheat.lessons.call_facts import describe_call, safe_touches, says_file_missing
 from preheat.lessons.learner import Learner, SessionNotes
 from preheat.mistakes.failure import MISTAKE_CAUSES, commonest, title
@@ -26,7 +26,7 @@ from preheat.model.lesson import DAY, Evidence, Lesson, LessonStatus, Scope, Sup
 from preheat.safe_text.cleanup import one_line
 from preheat.safe_text.reasons import junk_reason, order_reason
 
-# What one session tried in vain, and what worked.
+# What one session tried in vain, and what worked
 Obstacle: TypeAlias = Literal["program", "file", "command", "tool", "denied"]
 """Why an attempt failed: a missing program or file, any other error of a command or a tool, or a person who refused."""
 
@@ -37,25 +37,7 @@ _NOT_FOUND = (
 )
 _SHELL_CODE = 127
 _PROGRAM = re.compile(r"[\w][\w.+-]*")
-_VAGUE = frozenset(
-    [
-        "python",
-        "node",
-        "bash",
-        "sh",
-        "zsh",
-        "ruby",
-        "perl",
-        "powershell",
-        "pwsh",
-        "cat",
-        "echo",
-        "printf",
-        "cd",
-        "sed",
-        "awk",
-    ]
-)
+_VAGUE = name_set("python node bash sh zsh ruby perl powershell pwsh cat echo printf cd sed awk")
 """Programs that run whatever their arguments say: one failure of `python` predicts nothing about the next `python`."""
 _SAFE_GIT = frozenset(["status", "diff", "log", "show", "ls-files", "rev-parse", "describe", "blame"])
 _SAFE = frozenset(["read", "search", "list", "test", "lint", "typecheck"])
@@ -81,7 +63,7 @@ class Attempt(msgspec.Struct, frozen=True, array_like=True):
     """One call that failed."""
 
     key: str
-    wall: Obstacle
+    obstacle: Obstacle
     shown: str
     """What was tried: the command, the file, the tool with its arguments."""
     form: str
@@ -97,6 +79,8 @@ class Attempt(msgspec.Struct, frozen=True, array_like=True):
 
 
 class AttemptNotes(msgspec.Struct, frozen=True, array_like=True):
+    """Of one session."""
+
     failed: tuple[Attempt, ...] = ()
     worked: tuple[str, ...] = ()
     """The keys that successes prove wrong."""
@@ -132,21 +116,21 @@ def _make_attempt(seen: JudgedSession, place: int) -> Attempt | None:
     found = _denial_key(seen, each) if record.status == "denied" else _failure_key(seen, each)
     if found is None:
         return None
-    key, wall, shown = found
+    key, obstacle, shown = found
     if junk_reason(shown) or len(shown) > _LONGEST:
         return None
     command = seen.relative(command_text(each.call.input)) if each.call.kind == "shell" else ""
     return Attempt(
         key,
-        wall,
+        obstacle,
         shown,
         command_form(command) if command else record.tool,
         record.seq,
         each.call.at,
-        "" if wall == "denied" else record.signature,
+        "" if obstacle == "denied" else record.signature,
         record.cause == "environment",
-        "" if wall in ("denied", "file") else _alternative_form(seen, place),
-        _recheck_command(wall, shown),
+        "" if obstacle in ("denied", "file") else _alternative_form(seen, place),
+        _recheck_command(obstacle, shown),
         record.lost_seconds,
         record.lost_tokens,
     )
@@ -242,13 +226,13 @@ def _alternative_form(seen: JudgedSession, place: int) -> str:
     return ""
 
 
-def _recheck_command(wall: Obstacle, shown: str) -> str:
+def _recheck_command(obstacle: Obstacle, shown: str) -> str:
     """A command that shows whether it still fails, and changes nothing."""
-    if wall == "program":
+    if obstacle == "program":
         return f"command -v {shown}"
-    if wall == "file":
+    if obstacle == "file":
         return f"test -e {quote(shown)}"
-    if wall != "command":
+    if obstacle != "command":
         return ""
     understood = understand(shown)
     if _WRITES.search(shown):
@@ -278,13 +262,15 @@ def _versions(each: JudgedCall) -> Iterator[tuple[str, str]]:
             yield main.program, found[1]
 
 
+# What never worked since, over many sessions
 EXPIRES = 30.0
-"""Days. What the world around was to blame for (a network, a program that is not there) changes sooner."""
+"""Days after the last attempt."""
 EXPIRES_ENVIRONMENT = 7.0
+"""Days, where the environment was to blame (a network, a program that is not there): that changes sooner."""
 _TRIES = 2
 _COMMON = 3
 """An error that so many different commands met is not about any of these commands."""
-_MOST_LESSONS = 5
+_MOST_LISTED = 5
 
 
 class _SessionAttempt(NamedTuple):
@@ -313,7 +299,7 @@ def learn(project: str, sessions: Sequence[SessionNotes[AttemptNotes]]) -> list[
     common = _common_errors(tried.values())
     found = []
     for key, tries in tried.items():
-        own = [each for each in tries if each.attempt.wall != "command" or _words(each.attempt) not in common]
+        own = [each for each in tries if each.attempt.obstacle != "command" or _words(each.attempt) not in common]
         own = _with_same_error(own)
         if len(own) >= _TRIES:
             found.append(_lesson(project, key, own, worked[key]))
@@ -324,14 +310,14 @@ def _common_errors(tried: Iterable[list[_SessionAttempt]]) -> set[tuple[str, ...
     commands_by_error: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
     for tries in tried:
         for _, attempt in tries:
-            if attempt.wall == "command":
+            if attempt.obstacle == "command":
                 commands_by_error[_words(attempt)].add(attempt.key)
     return {words for words, keys in commands_by_error.items() if len(keys) >= _COMMON}
 
 
 def _with_same_error(tries: list[_SessionAttempt]) -> list[_SessionAttempt]:
     """The attempts of a command that met the same error: failing differently each time is no dead end."""
-    if not tries or tries[0].attempt.wall != "command":
+    if not tries or tries[0].attempt.obstacle != "command":
         return tries
     error_counts = Counter(_words(each.attempt) for each in tries)
     most = min(error_counts, key=lambda words: (-error_counts[words], words))
@@ -345,10 +331,10 @@ def _words(attempt: Attempt) -> tuple[str, ...]:
 def _lesson(project: str, key: str, tries: list[_SessionAttempt], worked: int) -> Lesson:
     last = max(tries, key=lambda each: (each.at or 0.0, each.session.session, each.attempt.seq))
     attempt = last.attempt
-    scope = Scope(agent=last.session.agent if attempt.wall == "tool" else "", project=project)
+    scope = Scope(agent=last.session.agent if attempt.obstacle == "tool" else "", project=project)
     sessions = {each.session.session for each in tries}
     times = [at for each in tries if (at := each.at) is not None]
-    environment = sum(each.attempt.environment for each in tries) * 2 > len(tries) and attempt.wall != "denied"
+    environment = sum(each.attempt.environment for each in tries) * 2 > len(tries) and attempt.obstacle != "denied"
     days = EXPIRES_ENVIRONMENT if environment else EXPIRES
     form = _most_usual(each.attempt.form for each in tries)
     shown = _common_text([each.attempt.shown for each in tries]) or form
@@ -362,16 +348,16 @@ def _lesson(project: str, key: str, tries: list[_SessionAttempt], worked: int) -
         id=lesson_id("dead_end", scope, key),
         kind="dead_end",
         scope=scope,
-        topic=attempt.wall,
+        topic=attempt.obstacle,
         text=_text(attempt, shown, len(tries), len(sessions), error if status != "quarantined" else "", instead),
         use=instead,
         avoid=shown,
         error=error,
-        signatures=commonest((each.attempt.signature for each in tries), _MOST_LESSONS),
-        forms=commonest((each.attempt.form for each in tries), _MOST_LESSONS)
+        signatures=commonest((each.attempt.signature for each in tries), _MOST_LISTED),
+        forms=commonest((each.attempt.form for each in tries), _MOST_LISTED)
         if _is_whole(attempt)
         else _describe_tool(attempt),
-        files=(attempt.shown,) if attempt.wall == "file" else (),
+        files=(attempt.shown,) if attempt.obstacle == "file" else (),
         recheck=attempt.recheck,
         environment=_fingerprint(last.session),
         support=Support(len(tries), len(sessions), worked, worked),
@@ -399,11 +385,11 @@ def _status(tries: list[_SessionAttempt], error: str) -> tuple[LessonStatus, str
 def _text(attempt: Attempt, shown: str, count: int, sessions: int, error: str, instead: str) -> str:
     where = f"{count} times in {format_count(sessions, 'session')}"
     quoted = f" (`{title(error)}`)" if error else ""
-    if attempt.wall == "denied":
+    if attempt.obstacle == "denied":
         return f"`{shown}` was refused {where}, and never allowed since"
-    if attempt.wall == "file":
+    if attempt.obstacle == "file":
         return f"`{shown}` does not exist: it was looked for {where}"
-    if attempt.wall == "program":
+    if attempt.obstacle == "program":
         text = f"`{shown}` is not installed: it was tried {where}"
         return f"{text}; `{instead}` was used instead" if instead else text
     text = f"`{one_line(shown, 120)}` was tried {where} and failed{quoted}"
@@ -412,12 +398,12 @@ def _text(attempt: Attempt, shown: str, count: int, sessions: int, error: str, i
 
 def _is_whole(attempt: Attempt) -> bool:
     """Whether the attempt is about a whole command or tool, not about one file or one set of arguments."""
-    return attempt.wall != "file" and (attempt.wall != "tool" or attempt.shown == attempt.form)
+    return attempt.obstacle != "file" and (attempt.obstacle != "tool" or attempt.shown == attempt.form)
 
 
 def _describe_tool(attempt: Attempt) -> tuple[str, ...]:
     """The tool with its arguments."""
-    return (attempt.shown,) if attempt.wall == "tool" else ()
+    return (attempt.shown,) if attempt.obstacle == "tool" else ()
 
 
 def _common_text(shown: list[str]) -> str:

@@ -4,8 +4,8 @@ The measure is mistakes per call. In each arm it is a ratio of weighted sums, `R
 `w = 1/p` where the item was shown and `1/(1-p)` where it was withheld, so that sessions with different probabilities may stand
 side by side. The effect is `R(shown) - R(withheld)`. Calls of one session are alike, so the session is the unit: by the delta
 method an arm's variance is `n/(n-1) · Σ (w·(mistakes - R·calls))² / (Σ w·calls)²`, and the interval is taken from Student's t
-with Welch's degrees of freedom. Too few sessions in an arm: "not measured". Sessions whose agent happened to see an item without
-a lot (probability 0 or 1) never count: who got it may have needed it.
+with Welch's degrees of freedom. Too few sessions in an arm: "not measured". Sessions that saw an item without a random
+assignment (probability 0 or 1) never count: who got it may have needed it.
 """
 
 from collections import defaultdict
@@ -42,12 +42,12 @@ def estimate_effects(exposures: Iterable[Exposure], measured: Iterable[MeasuredS
     """The effect of each item that was ever shown or withheld at random, by item."""
     outcomes = {each.session: each for each in measured if each.calls > 0 and 0 <= each.mistakes <= each.calls}
     arms: defaultdict[str, tuple[list[_WeightedSession], list[_WeightedSession]]] = defaultdict(lambda: ([], []))
-    for lot in first_exposures(exposures):
-        sides = arms[lot.item]
-        outcome = outcomes.get(lot.session)
+    for exposure in first_exposures(exposures):
+        sides = arms[exposure.item]
+        outcome = outcomes.get(exposure.session)
         if outcome is not None:
-            weight = 1 / lot.probability if lot.shown else 1 / (1 - lot.probability)
-            sides[0 if lot.shown else 1].append(_WeightedSession(weight, outcome.calls, outcome.mistakes))
+            weight = 1 / exposure.probability if exposure.shown else 1 / (1 - exposure.probability)
+            sides[0 if exposure.shown else 1].append(_WeightedSession(weight, outcome.calls, outcome.mistakes))
     return [_effect(item, *arms[item]) for item in sorted(arms)]
 
 
@@ -66,7 +66,7 @@ def describe(lessons: Sequence[Lesson]) -> str:
     """One line on which effects are known, or that none is."""
     known = [lesson.utility for lesson in lessons if lesson.utility is not None]
     if not known:
-        return f"not measured: no item was shown and withheld by lot in {FEWEST_SESSIONS} sessions each"
+        return f"not measured: no item was shown and withheld at random in {FEWEST_SESSIONS} sessions each"
     helps, hurts = sum(each > 0 for each in known), sum(each < 0 for each in known)
     return f"{len(known)} measured: {helps} help, {hurts} hurt, {len(known) - helps - hurts} show no difference"
 

@@ -1,6 +1,6 @@
 """Learns which errors come again: grouped by family of tool and by the words of the message, with what they cost.
 
-Knows no archive, and not how they are put right: repairs are another learner's.
+Knows no archive, and not how they are put right: `repairs` learns that.
 """
 
 import re
@@ -81,12 +81,12 @@ class Failure(msgspec.Struct, frozen=True, array_like=True, gc=False):
     seconds: float
     tokens: int
     environment: bool
-    own: bool = False
+    own_script: bool = False
     """The call ran a script that the session itself wrote."""
 
 
 class ErrorNotes(msgspec.Struct, frozen=True):
-    """Of one session."""
+    """What is kept of one session."""
 
     failures: tuple[Failure, ...] = ()
     ran: dict[str, int] = {}
@@ -96,6 +96,8 @@ class ErrorNotes(msgspec.Struct, frozen=True):
 
 
 class _Occurrence(NamedTuple):
+    """One failure, with its session's notes."""
+
     noted: SessionNotes[ErrorNotes]
     failure: Failure
 
@@ -111,7 +113,7 @@ def take_notes(seen: JudgedSession) -> ErrorNotes | None:
     return ErrorNotes(tuple(failures[-MOST:]), forms_that_ran(seen), _present(seen))
 
 
-def _failure(seen: JudgedSession, call: JudgedCall, own: bool) -> Failure:
+def _failure(seen: JudgedSession, call: JudgedCall, own_script: bool) -> Failure:
     record = call.record
     return Failure(
         seq=record.seq,
@@ -125,7 +127,7 @@ def _failure(seen: JudgedSession, call: JudgedCall, own: bool) -> Failure:
         seconds=record.lost_seconds,
         tokens=record.lost_tokens,
         environment=record.cause == "environment",
-        own=own,
+        own_script=own_script,
     )
 
 
@@ -210,7 +212,7 @@ def _lesson(
     subjects = tuple(subject for subject in subjects if not _exists_somewhere(subject, ordered))
     status, why = _status(group, support, subjects, _share(group, forms, ran))
     unfit = why_unfit(signatures)
-    moments = [occurrence.failure.at for occurrence in group if occurrence.failure.at is not None]
+    times = [occurrence.failure.at for occurrence in group if occurrence.failure.at is not None]
     scope = _scope(project, group)
     environment = sum(occurrence.failure.environment for occurrence in group) * 2 > len(group)
     return Lesson(
@@ -224,8 +226,8 @@ def _lesson(
         forms=forms,
         files=tuple(subject for subject in subjects if _FILE.fullmatch(subject)),
         support=support,
-        first_seen=min(moments, default=None),
-        last_seen=max(moments, default=None),
+        first_seen=min(times, default=None),
+        last_seen=max(times, default=None),
         half_life=_SHORTER if environment else _HALF_LIFE,
         evidence=select_evidence(evidence),
         cost_seconds=sum(occurrence.failure.seconds for occurrence in group),
@@ -279,7 +281,7 @@ def _status(
         return "weak", "met in one session only"
     if support.sessions_against >= max(_SESSIONS_UNTIL_OVER, 2 * support.sessions_for):
         return "weak", f"not met in the last {support.sessions_against} sessions that did the same"
-    if sum(occurrence.failure.own for occurrence in group) * 2 > len(group):
+    if sum(occurrence.failure.own_script for occurrence in group) * 2 > len(group):
         return "weak", "met by scripts that the sessions wrote themselves"
     named = sum(occurrence.failure.subject in subjects for occurrence in group)
     if 2 * named < len(group) and any(_NAMELESS.search(occurrence.failure.signature) for occurrence in group):

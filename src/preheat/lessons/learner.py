@@ -1,6 +1,6 @@
 """What a learner is: two pure functions, and a type for what passes between them. Knows none of them.
 
-A learner first takes notes of each session by itself (`note`); the archive keeps them, so that a session is read once.
+A learner first takes notes of each session by itself (`take_notes`); the archive keeps them, so that a session is read once.
 Then it concludes over the notes of all sessions of a project (`learn`), anew whenever one of them is new: the same notes
 give the same lessons, in whichever order and however often it runs.
 """
@@ -27,7 +27,7 @@ class SessionNotes(NamedTuple, Generic[Notes]):
 
 
 class Learner(NamedTuple):
-    """One of the ten."""
+    """One of the ten learners."""
 
     name: str
     """As the user's documents call it: `LearnRepairPatterns`."""

@@ -28,6 +28,32 @@ from preheat.model.lesson import Lesson
 from preheat.safe_text.cleanup import texts_in
 from preheat.safe_text.reasons import danger_reason, order_reason
 
+LEARNERS: tuple[Learner, ...] = (
+    LEARN_EFFECTIVENESS,
+    BUILD_RESUME_PACKET,
+    LEARN_SEQUENCES,
+    CLUSTER_ERRORS,
+    LEARN_REPAIR_PATTERNS,
+    LEARN_CONVENTIONS,
+    UPDATE_WORKING_SET_RANKING,
+    BUILD_DEAD_END_MEMORY,
+    SCORE_ARTIFACTS,
+    CONSOLIDATE_EVENTS,
+)
+
+
+def revise_lessons(
+    lessons: Sequence[Lesson], effects: Iterable[ExposureEffect], noted: Mapping[str, Sequence[SessionNotes[Any]]]
+) -> list[Lesson]:
+    """What the learners concluded for a project, weighed against what was measured and against each other; `noted` has, by
+    learner, the notes of the project's sessions in time order."""
+    found = apply_effects([quarantine_unfit(lesson) for lesson in lessons], effects)
+    for learner in LEARNERS:
+        if learner.revise is not None:
+            found = learner.revise(found, noted.get(learner.name, ()))
+    return found
+
+
 # The last look at every lesson before it may be handed out
 _PERSON_TOPICS = frozenset(["correction", "style"])
 """Topics of lessons that quote a person."""
@@ -74,29 +100,3 @@ def _texts_to_do(lesson: Lesson) -> Iterator[str]:
         yield from texts_in(lesson.example.arguments)
     if not danger_reason(lesson.avoid) and lesson.packet is None:  # a warning names what it warns of
         yield lesson.text
-
-
-LEARNERS: tuple[Learner, ...] = (
-    LEARN_EFFECTIVENESS,
-    BUILD_RESUME_PACKET,
-    LEARN_SEQUENCES,
-    CLUSTER_ERRORS,
-    LEARN_REPAIR_PATTERNS,
-    LEARN_CONVENTIONS,
-    UPDATE_WORKING_SET_RANKING,
-    BUILD_DEAD_END_MEMORY,
-    SCORE_ARTIFACTS,
-    CONSOLIDATE_EVENTS,
-)
-
-
-def revise_lessons(
-    lessons: Sequence[Lesson], effects: Iterable[ExposureEffect], noted: Mapping[str, Sequence[SessionNotes[Any]]]
-) -> list[Lesson]:
-    """What the learners concluded for a project, weighed against what was measured and against each other; `noted` has, by
-    learner, the notes of the project's sessions in time order."""
-    found = apply_effects([quarantine_unfit(lesson) for lesson in lessons], effects)
-    for learner in LEARNERS:
-        if learner.revise is not None:
-            found = learner.revise(found, noted.get(learner.name, ()))
-    return found

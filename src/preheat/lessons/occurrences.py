@@ -75,6 +75,7 @@ class LessonSubject(msgspec.Struct, frozen=True):
 
 
 def subject_of(lesson: Lesson) -> LessonSubject:
+    """What a lesson is about."""
     forms = {*lesson.forms, *forms_in(lesson.use)}
     files = {path.rstrip("/") for path in lesson.files}
     if lesson.packet is not None:
@@ -87,12 +88,12 @@ def subject_of(lesson: Lesson) -> LessonSubject:
     return LessonSubject(frozenset(forms), frozenset(files), errors)
 
 
-def applies(lesson: LessonSubject, occurred: OccurrenceNotes) -> bool:
+def applies(subject: LessonSubject, occurred: OccurrenceNotes) -> bool:
     """Whether a session has anything to do with what a lesson is about."""
     return (
-        not lesson.forms.isdisjoint(occurred.forms)
-        or not lesson.errors.isdisjoint(occurred.errors)
-        or (bool(lesson.files) and any(_within(path, lesson.files) for path in occurred.files))
+        not subject.forms.isdisjoint(occurred.forms)
+        or not subject.errors.isdisjoint(occurred.errors)
+        or (bool(subject.files) and any(_within(path, subject.files) for path in occurred.files))
     )
 
 
@@ -113,21 +114,21 @@ def reach(lesson: Lesson, noted: Sequence[SessionNotes[OccurrenceNotes]]) -> flo
 
 def occurrence_share(lesson: Lesson, noted: Sequence[SessionNotes[OccurrenceNotes]]) -> float | None:
     """How often the error of a lesson occurred in the sessions so far, the newest counting most."""
-    return _weighted_share(noted, lesson, lambda what, there: not what.errors.isdisjoint(there.errors))
+    return _weighted_share(noted, lesson, lambda subject, occurred: not subject.errors.isdisjoint(occurred.errors))
 
 
 def _weighted_share(
     noted: Sequence[SessionNotes[OccurrenceNotes]],
     lesson: Lesson,
-    is_so: Callable[[LessonSubject, OccurrenceNotes], bool],
+    matches: Callable[[LessonSubject, OccurrenceNotes], bool],
 ) -> float | None:
-    what = subject_of(lesson)
+    subject = subject_of(lesson)
     weight, total, hits = 1.0, _PRIOR_SESSIONS, 0.0
     some = False
     for each in reversed(noted):
         if lesson.scope.agent in ("", each.agent):
             some = True
             total += weight
-            hits += weight if is_so(what, each.notes) else 0.0
+            hits += weight if matches(subject, each.notes) else 0.0
             weight *= 0.5 ** (1 / HALF_LIFE)
     return round(hits / total, 4) if some else None

@@ -57,7 +57,7 @@ def find_new_files(seen: JudgedSession) -> tuple[NewFile, ...]:
         call = each.call
         if call.kind not in ("read", "edit", "write"):
             continue
-        paths = _added_files(seen, each.call.input, changed_files(call)) if call.kind == "edit" else [file_of(call)]
+        paths = _added_files(call.input, changed_files(call)) if call.kind == "edit" else [file_of(call)]
         if each.worked and (call.kind == "write" or _ADDED.search(str(call.input.get("text", "")))):
             output = each.result.text if each.result is not None else ""
             for path in paths:
@@ -69,7 +69,7 @@ def find_new_files(seen: JudgedSession) -> tuple[NewFile, ...]:
     return tuple(sorted(unique.values(), key=lambda made: made.seq))[:MOST_FILES]
 
 
-def _added_files(seen: JudgedSession, arguments: dict[str, object], paths: str) -> list[str]:
+def _added_files(arguments: dict[str, object], paths: str) -> list[str]:
     """Of the files of a patch, those that it adds."""
     added = [path.strip() for value in _patches(arguments) for path in _ADDED.findall(value)]
     return added or paths.split("\n")
@@ -96,7 +96,7 @@ def learn_placement(project: str, sessions: Sequence[SessionFiles]) -> list[Less
     for session, made in first.values():
         folder, name = made.path.rpartition("/")[0], base_name(made.path)
         ending = name.rpartition(".")[2].lower() if "." in name[1:] else ""
-        pattern = test_name_pattern(name)
+        pattern = _test_name_pattern(name)
         if pattern:
             tests.setdefault(ending, []).append((session, f"{_test_folder(folder)}\0{pattern}", made))
         elif ending:
@@ -106,7 +106,7 @@ def learn_placement(project: str, sessions: Sequence[SessionFiles]) -> list[Less
     return [lesson for lesson in found if lesson is not None]
 
 
-def test_name_pattern(name: str) -> str:
+def _test_name_pattern(name: str) -> str:
     """How a test file is named: `NAME.test.ts`; empty for a file that is none."""
     match = _TEST.match(name)
     if match is None:

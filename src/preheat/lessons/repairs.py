@@ -34,7 +34,7 @@ from preheat.model.lesson import (
 HALF_LIFE = 90.0
 MOST_SIGNATURES = 12
 MOST_FORMS = 8
-_FORM_SAYS_IT = frozenset(["prefix", "program", "told", "option"])
+_ABOUT_FORM = frozenset(["prefix", "program", "told", "option"])
 """Differences for which the form of the failed call is what is wrong, and so a call of that form that works speaks against."""
 
 
@@ -69,7 +69,7 @@ def _lesson(
     scope = _scope(project, good)
     unfit = why_unfit(signatures)
     doubted = support.calls_against >= support.calls_for
-    moments = [case.mistake.at for case in alike if case.mistake.at is not None]
+    times = [case.mistake.at for case in alike if case.mistake.at is not None]
     once = {(case.origin.session, case.mistake.seq): case.mistake for case in alike}.values()
     return Lesson(
         id=lesson_id("repair", Scope(project=project), *key),
@@ -85,8 +85,8 @@ def _lesson(
         forms=_forms(difference, good),
         files=files_of(difference, good),
         support=support,
-        first_seen=min(moments, default=None),
-        last_seen=max(moments, default=None),
+        first_seen=min(times, default=None),
+        last_seen=max(times, default=None),
         half_life=HALF_LIFE,
         evidence=select_evidence(evidence),
         cost_seconds=sum(each.seconds for each in once),
@@ -112,7 +112,7 @@ def _with_contradictions(
 ) -> Support:
     """The support, with calls of the failed form that worked counted against the repair, where the form is said to be wrong."""
     forms = {case.mistake.started for case in good} - {case.tried.form for case in good}
-    if difference.kind not in _FORM_SAYS_IT or not difference.was or "/" in difference.was:
+    if difference.kind not in _ABOUT_FORM or not difference.was or "/" in difference.was:
         return support
     forms = {form for form in forms if set(difference.was.split()) <= set(form.split())}
     counts = [sum(noted.notes.ran.get(form, 0) for form in forms) for noted in sessions]
@@ -148,12 +148,12 @@ def _forms(difference: Difference, good: Sequence[Case]) -> tuple[str, ...]:
 def _text(good: Sequence[Case], avoid: str, use: str, error: str, support: Support) -> str:
     difference = good[0].difference
     total = support.calls_for + support.calls_against
-    times = f"{support.calls_for} of {total} times" if total > 1 else "once"
+    often = f"{support.calls_for} of {total} times" if total > 1 else "once"
     example = f": `{use}`" if avoid else ""
     complaint = f" with `{error}`" if error else ""
     return (
         f"`{avoid or name_failing_call(good)}` fails{complaint}; {describe_difference(difference)} it "
-        f"works{example} ({times})."
+        f"works{example} ({often})."
     )
 
 

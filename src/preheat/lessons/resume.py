@@ -1,8 +1,8 @@
 """BuildResumePacket: what the next session of a project needs to go on where the last one ended. Knows no repository on disk.
 
 Of every session a packet is noted; the newest by a person that did some work is the project's. A packet grows stale by days
-and by commits: `staleness` says by how much, given what is so now. Texts that a tool printed (signatures) enter only where
-they give no orders; the rest of the packet stands without them.
+and by commits: `describe_staleness` says by how much, given what is so now. Texts that a tool printed (signatures) enter only
+where they give no orders; the rest of the packet stands without them.
 """
 
 from collections import Counter
@@ -64,12 +64,12 @@ class ResumeNotes(msgspec.Struct, frozen=True):
 
 def take_notes(seen: JudgedSession) -> ResumeNotes | None:
     """The packet of one session, without what other sessions show."""
-    checked = find_check_runs(seen.calls, seen.relative)
-    usual = tuple(dict.fromkeys(UsualCheck(run.purpose, run.command) for run in reversed(checked)))[:_USUAL]
-    packet = _packet(seen, checked)
+    runs = find_check_runs(seen.calls, seen.relative)
+    usual = tuple(dict.fromkeys(UsualCheck(run.purpose, run.command) for run in reversed(runs)))[:_USUAL]
+    packet = _packet(seen, runs)
     if packet is None and not usual:
         return None
-    forms = tuple(dict.fromkeys(run.form for run in latest_check_runs(checked) if run.form))[:_CHECKS]
+    forms = tuple(dict.fromkeys(run.form for run in latest_check_runs(runs) if run.form))[:_CHECKS]
     return ResumeNotes(packet, len(seen.calls), usual, forms)
 
 
@@ -134,7 +134,7 @@ def describe_staleness(
 
 
 def render_packet(packet: ResumePacket, staleness: str = "") -> list[str]:
-    """The packet in a few short lines; `note` is its staleness."""
+    """The packet in a few short lines; `staleness` says how old it is."""
     clean = is_clean(packet)
     lines = [f"Last session here ({staleness}):" if staleness else "Last session here:"]
     lines.append(f'asked: "{one_line(packet.goal, _GOAL if clean else _GOAL_OPEN)}"')
@@ -173,33 +173,33 @@ def describe(lessons: Sequence[Lesson]) -> str:
     )
 
 
-def _packet(seen: JudgedSession, checked: list[CheckRun]) -> ResumePacket | None:
+def _packet(seen: JudgedSession, runs: list[CheckRun]) -> ResumePacket | None:
     session = seen.session
     ended_at = session.ended_at
     by_person = session.starter in _PEOPLE and session.relation != "subagent"
     if not seen.root or not by_person or ended_at is None or len(seen.calls) < _FEWEST_CALLS:
         return None
     edited, read = _touched_files(seen)
-    where = find_git_state(seen.calls, session.branch)
-    wanted = find_goal([said.text for said in seen.human_messages()], seen.relative)
-    if not wanted or not (edited or checked or where.commit_seq >= 0):
+    git = find_git_state(seen.calls, session.branch)
+    goal = find_goal([message.text for message in seen.human_messages()], seen.relative)
+    if not goal or not (edited or runs or git.commit_seq >= 0):
         return None
-    passed = max((run.seq for run in checked if run.passed), default=-1)
-    states = latest_check_runs(checked)[:_CHECKS]
+    passed = max((run.seq for run in runs if run.passed), default=-1)
+    states = latest_check_runs(runs)[:_CHECKS]
     checks = tuple(CheckResult(run.command, run.passed, _safe_signature(run.signature), run.at) for run in states)
     unverified = [path for path, (_, last) in edited.items() if last > passed and not path.endswith(_DOCUMENTS)]
     return ResumePacket(
         session=seen.key,
-        goal=wanted,
+        goal=goal,
         checks=checks,
         failing=next((check.signature for check in checks if not check.passed), ""),
         unverified=tuple(sorted(unverified, key=lambda path: (-edited[path][1], path))[:_UNVERIFIED]),
         files=(*_ranked(edited), *_ranked(read))[:_FILES],
         dead_ends=_dead_ends(seen),
-        branch=where.branch,
-        head=where.head,
+        branch=git.branch,
+        head=git.head,
         ended_at=ended_at,
-        committed=where.commit_seq > max((last for _, last in edited.values()), default=-1) and where.commit_seq >= 0,
+        committed=git.commit_seq > max((last for _, last in edited.values()), default=-1) and git.commit_seq >= 0,
     )
 
 
@@ -270,14 +270,14 @@ def _next_command(packet: ResumePacket, noted: Iterable[SessionNotes[ResumeNotes
 
 
 def _sentence(packet: ResumePacket) -> str:
-    wanted = one_line(packet.goal, 120)
+    goal = one_line(packet.goal, 120)
     if is_clean(packet):
-        return f'The last session ended clean; it was asked: "{wanted}".'
+        return f'The last session ended clean; it was asked: "{goal}".'
     failing = next((f"`{check.command}` failed at its end" for check in packet.checks if not check.passed), "")
     left = len(packet.unverified)
     unverified = f"{format_count(left, 'edited file')} not checked" if left else ""
     state = " and ".join(filter(None, (failing, unverified))) or "nothing was left failing"
-    return f'The last session was asked: "{wanted}"; {state}.'
+    return f'The last session was asked: "{goal}"; {state}.'
 
 
 def _safe_signature(signature: str) -> str:

@@ -132,7 +132,7 @@ def _join_support(one: Support, other: Support, shared: int, against: int, evide
     )
 
 
-# ScoreArtifacts
+# Scores
 WORTH: dict[LessonKind, float] = {
     "resume": 0.9,
     "convention": 0.7,
@@ -146,7 +146,7 @@ WORTH: dict[LessonKind, float] = {
 """A repair is worth more than an error: it says what to do. Where files lie can be found with a search."""
 CORRECTION_TOPIC, STYLE_TOPIC = "correction", "style"
 """Topics of lessons about what a person said, and about how the person writes."""
-_WORTH_SAID, _CONFIDENCE_SAID, _WORTH_STYLE = 0.9, 0.5, 0.2
+_CORRECTION_WORTH, _CORRECTION_CONFIDENCE, _STYLE_WORTH = 0.9, 0.5, 0.2
 FULL_COST = 100_000
 """Tokens of failures at which worth is whole."""
 TOKENS_PER_SECOND = 30
@@ -165,8 +165,8 @@ def score_lesson(lesson: Lesson) -> float:
     if lesson.kind == "resume":
         confidence = reach = 1.0
     if is_correction and lesson.support.calls_for:
-        confidence = max(confidence, _CONFIDENCE_SAID)
-    base = _WORTH_SAID if is_correction else _WORTH_STYLE if lesson.topic == STYLE_TOPIC else WORTH[lesson.kind]
+        confidence = max(confidence, _CORRECTION_CONFIDENCE)
+    base = _CORRECTION_WORTH if is_correction else _STYLE_WORTH if lesson.topic == STYLE_TOPIC else WORTH[lesson.kind]
     cost = max(0.0, lesson.cost_tokens + TOKENS_PER_SECOND * lesson.cost_seconds)
     worth = base + (1 - base) * min(1.0, log1p(cost) / log1p(FULL_COST))
     return round(confidence * worth * reach, 4)
@@ -178,12 +178,13 @@ def score_lessons(lessons: list[Lesson], noted: Sequence[SessionNotes[Any]] = ()
 
 
 def describe(lessons: Sequence[Lesson]) -> str:
+    """One line on the examples."""
     shown = [lesson for lesson in lessons if lesson.kind == "example" and lesson.status == "active"]
     tools = {lesson.scope.tool for lesson in shown}
     return (
         f"{format_count(len(shown), 'example')} of {format_count(len(tools), 'tool')}"
         if shown
-        else "no call that several sessions made so"
+        else "no call that several sessions made alike"
     )
 
 

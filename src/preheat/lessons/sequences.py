@@ -35,6 +35,8 @@ _LONGEST_SHAPE = 40
 
 
 class Stretch(msgspec.Struct, frozen=True, array_like=True):
+    """The calls that lead to a check."""
+
     steps: tuple[str, ...]
     first: int
     """The places of its first and its last call."""
@@ -138,6 +140,7 @@ def _form(seen: JudgedSession, each: JudgedCall) -> str:
     return command_form(seen.relative(command_text(each.call.input))) or each.record.tool
 
 
+# Orders that good sessions have more often than bad ones
 LEVEL = 0.05
 LENGTHS = (2, 3, 4)
 _FEWEST = 5
@@ -223,11 +226,11 @@ def learn(project: str, sessions: Sequence[SessionNotes[StretchNotes]]) -> list[
     ]
     found = find_sequences(units)
     if not project:
-        found = [each for each in found if _in_several(each.steps, units)]
+        found = [each for each in found if _in_several_projects(each.steps, units)]
     return [_lesson(project, each, sessions) for each in _drop_overlapping(found)]
 
 
-def _in_several(steps: Steps, units: Iterable[SessionSide]) -> bool:
+def _in_several_projects(steps: Steps, units: Iterable[SessionSide]) -> bool:
     """Whether the good sessions of several projects have an order more often than the bad ones of the same project."""
     has: defaultdict[str, list[list[bool]]] = defaultdict(lambda: [[], []])
     for unit in units:

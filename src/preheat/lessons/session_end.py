@@ -12,8 +12,8 @@ from preheat.lessons.typed_commands import split_commands
 from preheat.safe_text.cleanup import one_line
 from preheat.safe_text.reasons import danger_reason, junk_reason, order_reason
 
-# Which checks (tests, builds, linters) passed and failed at the end of a session.
-LONGEST = 160
+# Which checks (tests, builds, linters) passed and failed at the end of a session
+LONGEST_COMMAND = 160
 _SURE = 0.8
 _VARIABLE = re.compile(r"\$\{?[A-Za-z_]")
 """Set by what came before it: the command alone means nothing."""
@@ -73,7 +73,11 @@ def _runs_in_call(each: JudgedCall, text: str) -> Iterator[CheckRun]:
         parts = [(" && ".join(shown for shown, _ in parts), "")]
     for shown, folder in parts:
         unfit = (
-            "\n" in shown or len(shown) > LONGEST or junk_reason(shown) or order_reason(shown) or danger_reason(shown)
+            "\n" in shown
+            or len(shown) > LONGEST_COMMAND
+            or junk_reason(shown)
+            or order_reason(shown)
+            or danger_reason(shown)
         )
         if not unfit and not _VARIABLE.search(shown):
             yield _make_run(each, shown, folder)
@@ -181,11 +185,11 @@ def _is_plain_log(command: Command) -> bool:
     return all(_PLAIN_LOG.match(word) for word in after)
 
 
-# Finds the task among the prompts of a session.
-MOST = 300
+# The task among the prompts of a session
+LONGEST_GOAL = 300
 _SHORT = 80
 """A task shorter than this hardly says what it is about, so the first task of the session is added."""
-_FIRST_LINE = 12
+_FEWEST_LOG_LINES = 3
 _FEWEST_WORDS = 4
 _ASSENT = re.compile(
     r"(?i)^(?:(?:ok(?:ay)?|yes|yeah|yep|yup|sure|no|nope|thanks?|thank you|great|good|nice|perfect|cool|fine|done|stop|exit|quit|"
@@ -221,25 +225,25 @@ def find_goal(prompts: Sequence[str], relative: Callable[[str], str] = str) -> s
         tasks = ([text for text in own_words if not is_housekeeping(text)] or own_words)[-1:]
     if not tasks:
         return ""
-    last = one_line(relative(_first_section(tasks[-1])), MOST)
+    last = one_line(relative(_first_section(tasks[-1])), LONGEST_GOAL)
     if len(tasks) > 1 and len(last) < _SHORT and tasks[0] != tasks[-1]:
-        return one_line(f"{last} (the session began with: {relative(_first_section(tasks[0]))}", MOST - 1) + ")"
+        return one_line(f"{last} (the session began with: {relative(_first_section(tasks[0]))}", LONGEST_GOAL - 1) + ")"
     return last
 
 
 def is_housekeeping(text: str) -> bool:
-    """Whether it asks for no more than to commit, to push and the like: once done, there is nothing in it to go on with."""
+    """Whether a prompt asks for no more than to commit, to push and the like: once done, there is nothing in it to go on with."""
     return len(text.split()) <= _HOUSEKEEPING_MOST and _HOUSEKEEPING.search(text) is not None
 
 
 def _first_section(text: str) -> str:
     """The first section of a long text with headings (a plan)."""
     second = [match.start() for match in _HEADING.finditer(text)][1:2]
-    return text[: second[0]] if second and len(text) > MOST else text
+    return text[: second[0]] if second and len(text) > LONGEST_GOAL else text
 
 
 def _task(text: str) -> str:
-    """A text if it sets a task."""
+    """The text of a prompt that sets a task; empty for any other."""
     text = _own_words(text)
     words = text.split()
     if len(words) < _FEWEST_WORDS or _ASSENT.match(text):
@@ -258,7 +262,7 @@ def _own_words(text: str) -> str:
         return ""
     lines = text.splitlines()
     logged = [bool(_LOG_LINE.match(line)) for line in lines]
-    if len(lines) < _FIRST_LINE // 4 or sum(logged) * 3 < len(lines):
+    if len(lines) < _FEWEST_LOG_LINES or sum(logged) * 3 < len(lines):
         return text
     kept = [line for line, log in zip(lines, logged, strict=True) if not log]
     return kept[0].strip() if kept and not logged[0] else ""

@@ -138,26 +138,23 @@ def _typed_command(text: str, folder: str) -> TypedCommand | None:
         return None
     core = _core(form, main)
     starters = [name for name in main.wrappers if name not in _IDLE]
-    return (
-        TypedCommand(text, folder, seen.purpose, " ".join((*starters, core)), core, form, main.program)
-        if core
-        else None
-    )
+    if not core:
+        return None
+    return TypedCommand(text, folder, seen.purpose, " ".join((*starters, core)), core, form, main.program)
 
 
 def _core(form: str, main: Command) -> str:
     """What a form begins with, and the script where an interpreter runs one; empty for a script within the command."""
     words = list(takewhile(lambda word: word[:1] not in ("-", "…"), form.split()))
-    operands = [word for word in main.words[1:] if not word.startswith("-")]
-    if not words:  # a program that is called like an option
+    if not words:  # a program whose name reads like an option: `-.`
         return ""
+    operands = [word for word in main.words[1:] if not word.startswith("-")]
     if main.program.rstrip(".0123456789") in _INTERPRETERS:
         inline = any(word in ("-c", "-e", "-p", "-") for word in main.words[1:3]) or not operands
         return "" if inline else f"{words[0]} {operands[0].removeprefix('./')}"
     if "." in main.program:  # a script: what follows is its case
         return words[0]
-    if (
-        main.purpose == "run" and words[-1:] == ["run"] and len(operands) > 1 and "/" in operands[1]
-    ):  # `go run ./cmd/app`
+    runs_path = main.purpose == "run" and words[-1] == "run" and len(operands) > 1 and "/" in operands[1]
+    if runs_path:  # `go run ./cmd/app`
         words.append(operands[1])
     return " ".join(words)

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
+from preheat.calls.files import is_file
 from preheat.calls.judged import JudgedCall, JudgedSession
-from preheat.lessons.call_facts import is_file, safe_touches, says_file_missing
+from preheat.lessons.call_facts import safe_touches, says_file_missing
 from preheat.lessons.learner import Learner, SessionNotes
 from preheat.model.lesson import DAY, Evidence, Lesson, Scope, Support, lesson_id, select_evidence
 

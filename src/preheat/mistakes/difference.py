@@ -18,7 +18,7 @@ DifferenceKind: TypeAlias = Literal[
 for it, an option, words more or fewer. For arguments: name, type, shape of a value, a value, one more or fewer, a longer text.
 For both: paths (elsewhere, a folder before them, another ending). `stayed`: the `cd` before it was left out. `read`: the same
 file was read on the way. `step`: something else was run on the way. `fewer`: one command where there were several. `again`:
-nothing changed."""
+nothing changed. The names are stored in notes, and `told` (the subcommand) is in the ids of lessons."""
 
 KINDS: tuple[DifferenceKind, ...] = get_args(DifferenceKind)
 VAGUE: frozenset[DifferenceKind] = frozenset(["stayed", "longer", "read", "step", "fewer", "again"])

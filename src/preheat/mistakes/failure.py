@@ -20,7 +20,7 @@ from preheat.model.session import ToolKind
 from preheat.safe_text.cleanup import one_line
 from preheat.safe_text.reasons import junk_reason, order_reason, transient_reason
 
-# When two failures are the same mistake, and what it is called.
+# When two failures are the same mistake, and what it is called
 MISTAKE_CAUSES: tuple[Cause, ...] = ("mistake", "environment")
 """Causes that count unless others are asked for: a failing test is work, not a mistake."""
 LONGEST_TITLE = 120
@@ -77,6 +77,7 @@ def why_unfit(signatures: Iterable[str]) -> str:
     return next((why for signature in signatures if (why := order_reason(signature))), "")
 
 
+# Whether a failed call counts as a mistake, its form, and how it is shown
 LONGEST_SIGNATURE = 300
 LONGEST_SHOWN = 160
 MOST_FORMS = 150
@@ -100,10 +101,10 @@ _SHOWN_ARGUMENTS = 4
 
 def is_mistake(seen: JudgedCall) -> bool:
     """Whether a call failed by the agent's mistake or by the environment."""
-    return seen.failed and seen.record.cause in MISTAKE_CAUSES and not _by_a_hook(seen)
+    return seen.failed and seen.record.cause in MISTAKE_CAUSES and not _stopped_by_hook(seen)
 
 
-def _by_a_hook(seen: JudgedCall) -> bool:
+def _stopped_by_hook(seen: JudgedCall) -> bool:
     """Whether a commit or a push was stopped by the checks that a project runs then: what they found is work, and their last
     line says nothing about the command. Of its own git says little."""
     main = understand(command_text(seen.call.input)).main if seen.call.kind == "shell" and seen.result else None
@@ -121,8 +122,8 @@ def signature_of(seen: JudgedCall) -> str:
 
 
 def form_of(seen: JudgedCall) -> str:
-    """The form of a call: of a command its program with what it is told, else the tool. Of several commands in one text that
-    one which the message of a failure names."""
+    """The form of a call: of a command its program with what it is told, else the tool. Of several commands in one text the
+    one that the message of a failure names."""
     text = command_text(seen.call.input) if seen.call.kind == "shell" else ""
     form = (_complaining_form(text, seen.record.signature) if text and seen.failed else "") or command_form(text)
     return one_line(form or seen.call.tool, LONGEST_SHOWN) or "call"
@@ -162,8 +163,8 @@ def forms_that_ran(seen: JudgedSession) -> dict[str, int]:
                 started = _with_starters(each, form)
                 if started != form:
                     counts[started] += 1
-        commonest = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:MOST_FORMS]
-        seen.cache["forms that ran"] = dict(commonest)
+        ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:MOST_FORMS]
+        seen.cache["forms that ran"] = dict(ranked)
     found: dict[str, int] = seen.cache["forms that ran"]
     return found
 

@@ -32,7 +32,7 @@ def find_mistakes(
 ) -> Mistakes:
     """The failures that at least `min_sessions` sessions met, the most expensive first.
 
-    `noted` gives what is known of the tries after the failures of a session; without it no repair is known.
+    `notes_of` gives what is known of the tries after the failures of a session; without it no repair is known.
     """
     groups: defaultdict[Key, list[FailureFact]] = defaultdict(list)
     total = unnamed = 0
@@ -70,11 +70,11 @@ def _rank(mistake: Mistake, by: MistakeCost) -> tuple[float, ...]:
     return (-costs.pop(by), -float(len(mistake.sessions)), *(-cost for cost in costs.values()))
 
 
-def _mistake(key: Key, group: list[FailureFact], noted: NotesOf) -> Mistake:
-    known = [noted(failure.key).get(failure.seq) for failure in group]
+def _mistake(key: Key, group: list[FailureFact], notes_of: NotesOf) -> Mistake:
+    known = [notes_of(failure.key).get(failure.seq) for failure in group]
     causes = Counter(failure.cause for failure in group if failure.cause is not None)
     signatures = commonest(failure.signature for failure in group)
-    moments = [failure.at for failure in group if failure.at is not None]
+    times = [failure.at for failure in group if failure.at is not None]
     return Mistake(
         id=mistake_id(key),
         title=title(signatures[0]),
@@ -88,8 +88,8 @@ def _mistake(key: Key, group: list[FailureFact], noted: NotesOf) -> Mistake:
         tokens=sum(failure.lost_tokens for failure in group),
         agents=commonest(failure.agent for failure in group),
         projects=commonest(failure.project for failure in group if failure.project),
-        first_seen=min(moments, default=None),
-        last_seen=max(moments, default=None),
+        first_seen=min(times, default=None),
+        last_seen=max(times, default=None),
         recovered=sum(
             failure.recovered_in is not None or (mistake is not None and _was_repaired(mistake))
             for failure, mistake in zip(group, known, strict=True)

@@ -47,7 +47,7 @@ class Case(NamedTuple):
     """The failed call's result names it."""
 
 
-# What made the difference.
+# What made the difference
 def list_cases(mistakes: Iterable[tuple[Origin, MistakenCall]]) -> list[Case]:
     """Every try after these mistakes, in their order; without tries that show no difference."""
     tries = [(origin, mistake, tried) for origin, mistake in mistakes for tried in mistake.tries]
@@ -85,9 +85,7 @@ class _Way(NamedTuple):
         """Whether it explains more than what changed in the call."""
         if difference is None:
             return True
-        if (
-            difference.kind in _ON_THE_WAY
-        ):  # whole texts of steps that are common by themselves say more than their form
+        if difference.kind in _ON_THE_WAY:  # the whole text of a step that is common by itself says more than its form
             return difference.kind == "step" and self.changes[difference] < FEWEST
         weak = difference.kind in VAGUE or (difference.kind in ADDED and not named)
         return weak and self.changes[difference] <= self.times
@@ -109,7 +107,7 @@ def _usual_ways(tries: Sequence[tuple[Origin, MistakenCall, Try]]) -> dict[Key, 
     return found
 
 
-# Which cases are one repair, and whether they are enough.
+# Which cases are one repair, and whether they are enough
 def repair_key(case: Case) -> RepairKey:
     """The key of a repair: the difference and, where the difference is vague, the error."""
     difference = case.difference
@@ -124,7 +122,7 @@ def distinct_tries(alike: Iterable[Case]) -> list[Case]:
 
 
 def certainty_of(alike: Sequence[Case], general: bool = False) -> Certainty | None:
-    """Whether cases (each try once) make a repair, and how sure a one; None where they say nothing. `general`: of several
+    """Whether cases (each try once) make a repair, and how sure a repair; None where they say nothing. `general`: of several
     projects."""
     good = [case for case in alike if case.tried.ran]
     if not good:
@@ -166,7 +164,7 @@ def usual_repair(mistakes: Iterable[tuple[Origin, MistakenCall]]) -> Repair | No
     return Repair(form=describe_difference(good[0].difference).rstrip(","), count=count, failed=failed, worked=worked)
 
 
-# How a repair is shown.
+# How a repair is shown
 def choose_examples(good: Sequence[Case]) -> tuple[str, str]:
     """The failed and the worked call that show a repair best: the commonest pair, then the shortest. Where none can be shown,
     the difference alone, if it can be written; what failed is then left open, for calls of its form may well work."""

@@ -1,5 +1,6 @@
-"""One call and its result, as the rungs look at it: what was asked, what came back, what the agent's program says, and the exit
-code, recorded or stated in the text. Knows no verdicts.
+"""One call and its result, as the rungs of the judge look at it. Knows no verdicts.
+
+It has what was asked, what came back, what the agent's program says, and the exit code, recorded or stated in the text.
 """
 
 import re
@@ -7,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 from preheat.commands import Understanding, command_text, understand
+from preheat.commands.words import name_set
 from preheat.model.outcome import CallEnding, Dialect
 from preheat.model.session import ToolCall, ToolResult
 from preheat.outcomes import lines
@@ -48,6 +50,7 @@ def echoed_code(text: str) -> int | None:
     return int(found[1]) if found else None
 
 
+# A call with its result
 _NOTHING = re.compile(
     r"\s*[\[(<]?(?:(?:\w+ )?(?:(?:command|tool|it) )?(?:completed|ran|executed|succeeded|finished)?(?: successfully)?"
     r"(?: with| and(?: did not produce(?: any)?| produced)?)? ?(?:no|any) output|no content|empty|no output|none)?"
@@ -56,24 +59,8 @@ _NOTHING = re.compile(
 )
 _FEW_LINES = 3
 _WRAPPED = re.compile(r"\s*<output>\s*\n?([\s\S]*?)\s*</output>\s*\Z")
-_READING = frozenset(
-    [
-        "log",
-        "show",
-        "diff",
-        "blame",
-        "grep",
-        "cat-file",
-        "status",
-        "branch",
-        "ls-files",
-        "reflog",
-        "shortlog",
-        "ls-tree",
-        "tag",
-    ]
-)
-"""What git prints, not does."""
+_READING = name_set("log show diff blame grep cat-file status branch ls-files reflog shortlog ls-tree tag")
+"""Subcommands of git that only print."""
 
 
 Value = TypeVar("Value")
@@ -111,7 +98,7 @@ class DialectPatterns:
     empty: "re.Pattern[str] | None"
     running: "re.Pattern[str] | None"
 
-    def by_field(self, detail: dict[str, object]) -> CallEnding | None:
+    def ending_by_field(self, detail: dict[str, object]) -> CallEnding | None:
         """What the program's own record of the call means."""
         for name, meaning in self.fields.items():
             value = detail.get(name)
@@ -123,11 +110,11 @@ class DialectPatterns:
                 return meaning[value]
         return None
 
-    def runs(self, text: str) -> bool:
+    def says_running(self, text: str) -> bool:
         """Whether the result says that the command is still running."""
         return self.running is not None and self.running.match(text) is not None
 
-    def by_text(self, text: str) -> CallEnding | None:
+    def ending_by_text(self, text: str) -> CallEnding | None:
         """The ending that a text of the agent's program in place of a result means."""
         if self.denied and self.denied.match(text):
             return "denied"
@@ -135,16 +122,16 @@ class DialectPatterns:
             return "interrupted"
         if self.timeout and self.timeout.match(text):
             return "timeout"
-        return "running" if self.runs(text) else None
+        return "running" if self.says_running(text) else None
 
 
 class Case:
     """A call with its result."""
 
-    def __init__(self, call: ToolCall, result: ToolResult, voice: DialectPatterns, late_code: int | None) -> None:
+    def __init__(self, call: ToolCall, result: ToolResult, dialect: DialectPatterns, late_code: int | None) -> None:
         self.call = call
         self.result = result
-        self.dialect = voice
+        self.dialect = dialect
         self.is_error = result.is_error
         self.kind = call.kind
         self.late_code = late_code
@@ -193,12 +180,12 @@ class Case:
         return shell.purpose == "vcs" and not _READING.isdisjoint(shell.main.words[1:3])
 
     @lazy
-    def sign(self) -> lines.FailureLine | None:
+    def failure_line(self) -> lines.FailureLine | None:
         """The line that says what went wrong, if there is one."""
-        return _sign(self)
+        return _find_failure_line(self)
 
 
-def _sign(case: Case) -> lines.FailureLine | None:
+def _find_failure_line(case: Case) -> lines.FailureLine | None:
     text, shell = case.text, case.shell
     if shell is None:
         return None
@@ -213,8 +200,8 @@ def _sign(case: Case) -> lines.FailureLine | None:
         )
     if not lines.is_notable(text):
         return lines.find_failure_at_edges(text)
-    if said := lines.find_shell_failure(text):
-        return said
+    if failure := lines.find_shell_failure(text):
+        return failure
     if shell.purpose == "vcs":
         return (
             None

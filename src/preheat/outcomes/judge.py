@@ -10,7 +10,7 @@ from preheat.model.outcome import NO_DIALECT, Dialect, Outcome, Rung
 from preheat.model.session import LATE_ENDING, Other, Session, ToolCall, ToolKind, ToolResult
 from preheat.outcomes import lines
 from preheat.outcomes.case import Case, DialectPatterns, echoed_code
-from preheat.outcomes.structure import nothing_in, read_report
+from preheat.outcomes.structure import lists_nothing, read_report
 from preheat.outcomes.verdict import LIKELY, judge_ending, judge_failure, make_outcome, other_lines
 
 # Results of tools that are no shells
@@ -71,12 +71,12 @@ def says_nothing_found(case: Case) -> bool:
         return True
     if kind in LOOKS and _FOUND_NOTHING.match(text) is not None:
         return True
-    return (case.dialect.empty is not None and case.dialect.empty.match(text) is not None) or nothing_in(
+    return (case.dialect.empty is not None and case.dialect.empty.match(text) is not None) or lists_nothing(
         text, case.call.tool
     )
 
 
-# Judges commands that report success, or no exit code, by their output.
+# Commands that report success, or no exit code, judged by their output
 _HIDDEN = 0.9
 """A success whose exit code is that of another command."""
 _END = 1_000
@@ -103,11 +103,11 @@ def judge_reported_success(case: Case, rung: Rung) -> Outcome:
         return make_outcome(case, "empty", rung)
     if "$?" in command[-80:] and (code := echoed_code(case.result.text)):
         return judge_failure(case, "exit_code", case.text, code)
-    sign = case.sign
-    if sign is None or not sign.is_sure:
+    failure = case.failure_line
+    if failure is None or not failure.is_sure:
         return make_outcome(case, "ok", rung, _HIDDEN)
     if case.shows:
-        return _judge_look(case, sign, "||" in command)
+        return _judge_look(case, failure, "||" in command)
     if fallbacks and any(line.strip() in fallbacks for line in case.text.split("\n")):
         return make_outcome(case, "ok", rung, LIKELY)
     return judge_failure(case, "text", case.text)
@@ -117,7 +117,11 @@ def judge_output(case: Case) -> Outcome:
     """The outcome of a command by its output alone: without a line of failure it worked."""
     if case.is_blank:
         return make_outcome(case, "empty" if case.shows else "ok", "text", LIKELY)
-    return make_outcome(case, "ok", "text", LIKELY) if case.sign is None else judge_failure(case, "text", case.text)
+    return (
+        make_outcome(case, "ok", "text", LIKELY)
+        if case.failure_line is None
+        else judge_failure(case, "text", case.text)
+    )
 
 
 def is_absence_answer(message: str, purpose: Purpose) -> bool:
@@ -138,22 +142,23 @@ def _only_fallback(case: Case, fallbacks: set[str]) -> bool:
     return all(line.strip() in expected for line in case.text.split("\n") if line.strip())
 
 
-def _judge_look(case: Case, sign: lines.FailureLine, reckoned: bool) -> Outcome:
+def _judge_look(case: Case, failure: lines.FailureLine, has_fallback: bool) -> Outcome:
     """The outcome of a look at something missing: partial if other things were shown, empty if the command expected it."""
     if other_lines(case):
         return make_outcome(case, "ok", "text", LIKELY)
-    if reckoned or (case.shell is not None and is_absence_answer(sign.line, case.shell.purpose)):
+    if has_fallback or (case.shell is not None and is_absence_answer(failure.line, case.shell.purpose)):
         return make_outcome(case, "empty", "text", LIKELY)
-    return judge_failure(case, "text", sign.line)
+    return judge_failure(case, "text", failure.line)
 
 
+# The judge
 VERSION = 1
 """Of the rules: a session judged by an older one is judged again."""
 
 
 def judge(session: Session, dialect: Dialect = NO_DIALECT) -> tuple[Outcome, ...]:
     """What came of every call of the session, in the order of the calls."""
-    voice = DialectPatterns(dialect)
+    patterns = DialectPatterns(dialect)
     calls: list[ToolCall] = []
     results: dict[str, ToolResult] = {}
     late: dict[str, int] = {}
@@ -164,7 +169,7 @@ def judge(session: Session, dialect: Dialect = NO_DIALECT) -> tuple[Outcome, ...
             results.setdefault(event.call_id, event)
         elif isinstance(event, Other) and event.name == LATE_ENDING:
             late.update(_late_code(event.raw))
-    return tuple([_judged(call, results.get(call.call_id), voice, late) for call in calls])
+    return tuple([_judge_call(call, results.get(call.call_id), patterns, late) for call in calls])
 
 
 def _late_code(raw: object) -> dict[str, int]:
@@ -173,10 +178,10 @@ def _late_code(raw: object) -> dict[str, int]:
     return {str(raw.get("call_id")): code} if isinstance(raw, dict) and isinstance(code, int) else {}
 
 
-def _judged(call: ToolCall, result: ToolResult | None, voice: DialectPatterns, late: dict[str, int]) -> Outcome:
+def _judge_call(call: ToolCall, result: ToolResult | None, patterns: DialectPatterns, late: dict[str, int]) -> Outcome:
     if result is None:
         return Outcome(call.call_id, "unknown", "none", confidence=0.0)
-    return _climb(Case(call, result, voice, late.get(call.call_id)))
+    return _climb(Case(call, result, patterns, late.get(call.call_id)))
 
 
 def _climb(case: Case) -> Outcome:
@@ -187,24 +192,24 @@ def _climb(case: Case) -> Outcome:
     return make_outcome(case, "unknown", "none", 0.0)
 
 
-def by_flag(case: Case) -> Outcome | None:
+def judge_by_flag(case: Case) -> Outcome | None:
     """What the agent's program recorded about the call itself."""
-    result, voice, is_error = case.result, case.dialect, case.is_error
-    ending = voice.by_field(result.detail) if result.detail else None
+    result, dialect, is_error = case.result, case.dialect, case.is_error
+    ending = dialect.ending_by_field(result.detail) if result.detail else None
     if ending == "running" and case.late_code is not None:
         ending = None
     if ending is None and is_error:
-        ending = voice.by_text(result.text)
-    elif ending is None and is_error is False and voice.runs(result.text):
+        ending = dialect.ending_by_text(result.text)
+    elif ending is None and is_error is False and dialect.says_running(result.text):
         ending = "running"
-    elif ending == "interrupted" and voice.by_text(result.text) == "denied":
+    elif ending == "interrupted" and dialect.ending_by_text(result.text) == "denied":
         ending = "denied"  # the program has one word for both; its sentence distinguishes them
     if ending is not None:
         return judge_ending(case, ending, "flag")
     if is_error is None or (result.exit_code is not None and case.kind == "shell"):
         return None
     if not is_error:
-        return judge_reported_success(case, "flag") if case.kind == "shell" else _worked(case, "flag")
+        return judge_reported_success(case, "flag") if case.kind == "shell" else _judge_tool_success(case, "flag")
     if case.kind == "shell" and case.code is not None:
         return None
     if case.kind in LOOKS and says_none_found(result.text):
@@ -212,25 +217,25 @@ def by_flag(case: Case) -> Outcome | None:
     return judge_failure(case, "flag", result.text)
 
 
-def by_exit_code(case: Case) -> Outcome | None:
+def judge_by_exit_code(case: Case) -> Outcome | None:
     """The exit code, recorded or stated in the text."""
     code = case.code
     if code is None:
         return None
     if code == 0:
         return judge_reported_success(case, "exit_code")
-    understood, sign = case.shell, case.sign
+    understood, failure = case.shell, case.failure_line
     if understood is not None:
         # A benign exit code with a complaint beside it is none: `grep` also ends with 1 where there is no such folder.
-        answer = benign_answer(understood, code) if sign is None or not sign.is_sure else None
+        answer = benign_answer(understood, code) if failure is None or not failure.is_sure else None
         if answer is not None:
             return make_outcome(case, answer, "exit_code", code=code)
-        if sign is not None and is_absence_answer(sign.line, understood.purpose):
+        if failure is not None and is_absence_answer(failure.line, understood.purpose):
             return make_outcome(case, "ok" if other_lines(case) else "empty", "exit_code", LIKELY, code=code)
     return judge_failure(case, "exit_code", case.text, code)
 
 
-def by_structure(case: Case) -> Outcome | None:
+def judge_by_structure(case: Case) -> Outcome | None:
     """A JSON value in the result that says how the call went."""
     found = read_report(case.result.text, case.kind)
     if found is None:
@@ -244,33 +249,33 @@ def by_structure(case: Case) -> Outcome | None:
         return judge_failure(case, "structure", found.message or case.text, found.exit_code)
     if found.failed is None:
         return None
-    return judge_failure(case, "structure", found.message) if found.failed else _worked(case, "structure")
+    return judge_failure(case, "structure", found.message) if found.failed else _judge_tool_success(case, "structure")
 
 
-def by_text(case: Case) -> Outcome | None:
+def judge_by_text(case: Case) -> Outcome | None:
     """A sentence or line that can only mean one thing; a result that shows nothing wrong is likely fine."""
-    text, voice = case.result.text, case.dialect
-    if (ending := voice.by_text(text)) is not None:
+    text, dialect = case.result.text, case.dialect
+    if (ending := dialect.ending_by_text(text)) is not None:
         return judge_ending(case, ending, "text")
-    for pattern in (voice.mistake, voice.failed):
+    for pattern in (dialect.mistake, dialect.failed):
         if pattern is not None and pattern.match(text):
             return judge_failure(case, "text", text)
     if case.kind == "shell":
         return judge_output(case)
-    if voice.worked is not None and voice.worked.match(text):
+    if dialect.worked is not None and dialect.worked.match(text):
         return make_outcome(case, "ok", "text")
     if says_error(case):
         return judge_failure(case, "text", text)
     if case.is_blank:
         return make_outcome(case, "empty", "text", LIKELY) if case.kind in LOOKS else None
-    return _worked(case, "text", LIKELY)
+    return _judge_tool_success(case, "text", LIKELY)
 
 
-RUNGS = (by_flag, by_exit_code, by_structure, by_text)
+RUNGS = (judge_by_flag, judge_by_exit_code, judge_by_structure, judge_by_text)
 """Best first; the first that can tell decides."""
 
 
-def _worked(case: Case, rung: Rung, confidence: float | None = None) -> Outcome:
+def _judge_tool_success(case: Case, rung: Rung, confidence: float | None = None) -> Outcome:
     """A tool that is no shell reports success."""
     if rung == "flag" and says_failure_despite_flag(case):
         return judge_failure(case, "text", case.result.text)

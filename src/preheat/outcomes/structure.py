@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from preheat.commands.words import name_set
 from preheat.model.outcome import CallEnding
 from preheat.model.session import ToolKind
 
@@ -23,32 +24,9 @@ _ENDINGS: dict[str, CallEnding] = {
     "timed_out": "timeout", "running": "running", "in_progress": "running",
 }  # fmt: skip
 _CODES = ("exit_code", "exitCode", "returncode", "return_code")
-_REPORT = frozenset(
-    [
-        "status",
-        "message",
-        "error",
-        "output",
-        "result",
-        "success",
-        "ok",
-        "reason",
-        "detail",
-        "code",
-        "exit_code",
-        "stdout",
-        "stderr",
-        "session_id",
-        "task_id",
-        "pid",
-        "id",
-        "approval",
-        "command",
-        "duration",
-        "hint",
-        "pattern_key",
-        "description",
-    ]
+_REPORT = name_set(
+    "status message error output result success ok reason detail code exit_code stdout stderr session_id task_id pid id"
+    " approval command duration hint pattern_key description"
 )
 """What a report on a call is made of: a `status` among other fields is that of some thing."""
 _LOOKING = re.compile(r"search|find|list|query|lookup|glob|grep", re.IGNORECASE)
@@ -97,8 +75,8 @@ def message_in(text: str) -> str:
     return "" if value is None else _message(value)
 
 
-def nothing_in(text: str, tool: str) -> bool:
-    """What a tool that looks for things gives is a list of nothing: `{"results": []}`, at most one level further in."""
+def lists_nothing(text: str, tool: str) -> bool:
+    """Whether a tool that looks for things answers with an empty list: `{"results": []}`, at most one level further in."""
     if len(text) > _SMALL or not text.startswith("{") or _LOOKING.search(tool) is None:
         return False
     value = _object(text)

@@ -12,7 +12,7 @@ from preheat.outcomes.case import Case
 from preheat.outcomes.cause import cause_of
 from preheat.outcomes.structure import message_in
 
-# Makes messages of the same failure equal
+# Signatures: messages of the same failure made equal
 LONGEST = 160
 _ENDINGS = "py|go|ts|tsx|js|jsx|mjs|rs|java|rb|php|c|h|cpp|md|json|toml|yaml|yml|txt|sh|html|css|sql|lock"
 _MASKED: tuple[tuple[str, str], ...] = (
@@ -35,6 +35,7 @@ def signature(message: str) -> str:
     return " ".join(text.split()).strip(" .:")[:LONGEST]
 
 
+# Verdicts
 CONFIDENCE: dict[Rung, float] = {"flag": 0.98, "exit_code": 0.95, "structure": 0.95, "text": 0.9, "none": 0.0}
 """About the share of verdicts on this evidence that agree with the hand-labelled calls, half of which are hard ones."""
 LIKELY = 0.7
@@ -59,7 +60,7 @@ def make_outcome(
     rung: Rung,
     confidence: float | None = None,
     cause: Cause | None = None,
-    sign: str = "",
+    message_signature: str = "",
     code: int | None = None,
 ) -> Outcome:
     """The verdict on a case."""
@@ -68,7 +69,7 @@ def make_outcome(
         status,
         rung,
         case.recorded if code is None else code,
-        sign,
+        message_signature,
         cause,
         CONFIDENCE[rung] if confidence is None else confidence,
     )
@@ -77,8 +78,8 @@ def make_outcome(
 def judge_ending(case: Case, ending: CallEnding, rung: Rung) -> Outcome:
     """The verdict on a call that was refused, cut off, has found nothing or goes on."""
     if ending == "running":
-        sign = case.sign if case.kind == "shell" else None
-        if sign is not None and sign.is_sure and not case.shows:
+        failure = case.failure_line if case.kind == "shell" else None
+        if failure is not None and failure.is_sure and not case.shows:
             return judge_failure(case, "text", case.text)
         return make_outcome(case, "unknown", rung, 0.5)
     if ending == "empty":
@@ -97,30 +98,30 @@ def judge_failure(case: Case, rung: Rung, text: str, code: int | None = None) ->
     if case.kind != "shell":
         message = first_line(message_in(text) or text)
         return make_outcome(case, "failed", rung, None, cause_of(message, None), signature(message), code)
-    sign, shell = case.sign, case.shell
-    message = sign.line if sign is not None else _last_line(case.text)
-    cause = cause_of(message, shell, case.text, sign.cause if sign is not None else None)
+    failure, shell = case.failure_line, case.shell
+    message = failure.line if failure is not None else _last_line(case.text)
+    cause = cause_of(message, shell, case.text, failure.cause if failure is not None else None)
     if not message:
         program = shell.main.program if shell is not None and shell.main is not None else case.call.tool
         message = f"{program}: {'failed' if case.code is None else f'exit code {case.code}'}, no message"
-    confidence = LIKELY if rung == "text" and sign is not None and not sign.is_sure else None
+    confidence = LIKELY if rung == "text" and failure is not None and not failure.is_sure else None
     status: Status = "partial" if rung != "text" and _is_partly_done(case) else "failed"
     return make_outcome(case, status, rung, confidence, cause, signature(message), code)
 
 
 def _is_partly_done(case: Case) -> bool:
     """Whether a part of the call worked: a commit was made, some of the files were shown."""
-    sign, shell = case.sign, case.shell
+    failure, shell = case.failure_line, case.shell
     if shell is not None and shell.purpose == "vcs" and lines.vcs_changed_something(case.text):
         return True
-    return case.shows and sign is not None and _MISSING.search(sign.line) is not None and other_lines(case) > 0
+    return case.shows and failure is not None and _MISSING.search(failure.line) is not None and other_lines(case) > 0
 
 
 def other_lines(case: Case) -> int:
     """How many lines of the output are no complaints."""
     complaints = set(lines.find_complaints(case.text, case.programs))
-    if case.sign is not None:
-        complaints.add(case.sign.line)
+    if case.failure_line is not None:
+        complaints.add(case.failure_line.line)
     return sum(1 for line in case.text.split("\n") if line.strip() and line.strip() not in complaints)
 
 

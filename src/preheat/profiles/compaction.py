@@ -26,7 +26,7 @@ from preheat.model.session import AssistantMessage, Compaction, Session, ToolCal
 from preheat.profiles.comparison import NO_COUNTS, Counts, count_calls
 from preheat.profiles.noninferiority import Pair, measure_changes
 
-# Finds what was asked twice
+# What was asked twice
 ALIKE = 0.7
 FEWEST_WORDS = 4
 _LONGEST = 4000
@@ -57,7 +57,7 @@ def find_asks(session: Session, earlier: Sequence[Ask] = ()) -> tuple[Ask, ...]:
     """What was asked in a session, in order; `earlier` is what was asked in the one that it continues."""
     before = list(earlier)[-_REMEMBERED:]
     found: list[Ask] = []
-    for ask in _plain(session):
+    for ask in _find_plain_asks(session):
         again = any(ask.sort == other.sort and are_alike(ask.words, other.words) for other in before)
         ask = ask._replace(again=again)
         found.append(ask)
@@ -74,7 +74,7 @@ def are_alike(left: frozenset[str], right: frozenset[str]) -> bool:
     return shared >= ALIKE * (small + large - shared)
 
 
-def _plain(session: Session) -> Iterator[Ask]:
+def _find_plain_asks(session: Session) -> Iterator[Ask]:
     kept = {id(event) for event in surviving_events(session)}
     seq = era = 0
     last_message: tuple[str, int, int] | None = None  # the assistant's last message, if no call followed
@@ -134,6 +134,7 @@ def _last_question(text: str) -> str:
     return _SENTENCE_END.split(end[:-1])[-1]
 
 
+# The calls on both sides of each boundary
 class TracedSession(NamedTuple):
     """A session with the records of its calls."""
 
@@ -143,6 +144,8 @@ class TracedSession(NamedTuple):
 
 
 class Sides(NamedTuple):
+    """The counts before and after a boundary."""
+
     before: Counts
     after: Counts
 
@@ -259,46 +262,46 @@ def check_boundaries(
     found: Iterable[BoundaryCalls], margin: float = PRESERVED_MARGIN, size: int = COMPARED_CALLS
 ) -> CompactionCheck:
     """The verdict on some boundaries together, and on each."""
-    crossed = list(found)
-    window = _together(crossed, margin, lambda each: each.window)
-    agents = sorted({each.agent for each in crossed})
+    boundaries = list(found)
+    window = _together(boundaries, margin, lambda each: each.window)
+    agents = sorted({each.agent for each in boundaries})
     return CompactionCheck(
         margin=margin,
         size=size,
-        sessions=len({each.cluster for each in crossed}),
-        crossings=len(crossed),
+        sessions=len({each.cluster for each in boundaries}),
+        crossings=len(boundaries),
         window=window,
-        whole=_together(crossed, margin, lambda each: each.whole),
+        whole=_together(boundaries, margin, lambda each: each.whole),
         agents={
-            agent: _together([each for each in crossed if each.agent == agent], margin, lambda each: each.window)
+            agent: _together([each for each in boundaries if each.agent == agent], margin, lambda each: each.window)
             for agent in agents
             if len(agents) > 1
         },
         verdict=window[0].verdict,
-        boundaries=tuple(_boundary(each, margin) for each in crossed),
+        boundaries=tuple(_boundary(each, margin) for each in boundaries),
     )
 
 
 def _together(
-    crossed: Sequence[BoundaryCalls], margin: float, side: Callable[[BoundaryCalls], Sides]
+    boundaries: Sequence[BoundaryCalls], margin: float, side: Callable[[BoundaryCalls], Sides]
 ) -> tuple[MeasureChange, ...]:
     clusters: defaultdict[str, list[Pair]] = defaultdict(list)
-    for each in crossed:
+    for each in boundaries:
         clusters[each.cluster].append(side(each))
     return measure_changes(list(clusters.values()), margin)
 
 
-def _boundary(crossing: BoundaryCalls, margin: float) -> CompactionBoundary:
-    window = measure_changes([[crossing.window]], margin)
+def _boundary(calls: BoundaryCalls, margin: float) -> CompactionBoundary:
+    window = measure_changes([[calls.window]], margin)
     return CompactionBoundary(
-        session=crossing.session,
-        child=crossing.child,
-        agent=crossing.agent,
-        number=crossing.number,
-        how=crossing.how,
-        at=crossing.at,
-        tokens_before=crossing.tokens_before,
+        session=calls.session,
+        child=calls.child,
+        agent=calls.agent,
+        number=calls.number,
+        how=calls.how,
+        at=calls.at,
+        tokens_before=calls.tokens_before,
         window=window,
-        whole=measure_changes([[crossing.whole]], margin),
+        whole=measure_changes([[calls.whole]], margin),
         verdict=window[0].verdict,
     )

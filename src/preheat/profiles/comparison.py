@@ -24,12 +24,12 @@ from preheat.statistics.intervals import (
 )
 from preheat.statistics.shares import fisher
 
-# Counts the calls of a session (or of a part of one) for every rate that two things are compared by.
+# The counts of a session (or of a part of one) that two things are compared by
 _READS = frozenset(["read", "shell:read"])
 
 
 class CountedCall(Protocol):
-    """What is asked of a judged call."""
+    """What the counts need of a judged call."""
 
     @property
     def activity(self) -> str: ...
@@ -103,10 +103,11 @@ def count_calls(calls: Iterable[CountedCall]) -> Counts:
     )
 
 
+# Comparisons
 FEWEST_CALLS = 5
 FEWEST_SESSIONS = 5
 LEVEL = 0.05
-_DEALS = 1999
+_PERMUTATIONS = 1999
 _SEED = 20_261
 _FEW_EVENTS = 5
 _METHODS: dict[Literal["sessions", "sets"], str] = {
@@ -156,9 +157,10 @@ _LabelledCounts = tuple[str, int, Sequence[Counts]]
 
 def _compare(of: Literal["sessions", "sets"], a: _LabelledCounts, b: _LabelledCounts, shared: int) -> Comparison:
     totals = _sum(a[2]), _sum(b[2])
-    redrawn = _resampled(a[2], b[2]) if _enough_units(of, a[2]) and _enough_units(of, b[2]) else None
+    resampled = _resample(a[2], b[2]) if _enough_units(of, a[2]) and _enough_units(of, b[2]) else None
     differences = tuple(
-        _difference(of, measure, totals, redrawn[place] if redrawn else None) for place, measure in enumerate(MEASURES)
+        _difference(of, measure, totals, resampled[place] if resampled else None)
+        for place, measure in enumerate(MEASURES)
     )
     return Comparison(
         a=_side(a, totals[0]),
@@ -183,16 +185,16 @@ def _sum(parts: Sequence[Counts]) -> Counts:
 
 
 def _difference(
-    of: Literal["sessions", "sets"], measure: _Measure, totals: tuple[Counts, Counts], redrawn: "_Resampled | None"
+    of: Literal["sessions", "sets"], measure: _Measure, totals: tuple[Counts, Counts], resampled: "_Resampled | None"
 ) -> Difference:
     count_a, count_b = (getattr(total, measure.events) for total in totals)
     total_a, total_b = (getattr(total, measure.total) for total in totals)
     value_a, value_b = (_value(measure, total) for total in totals)
     low = high = p = None
     finding: ComparisonFinding = "too little data"
-    if value_a is not None and value_b is not None and redrawn is not None and redrawn.enough:
+    if value_a is not None and value_b is not None and resampled is not None and resampled.enough:
         difference = value_a - value_b  # percentiles of draws may lie on one side of what was found
-        low, high, p = min(redrawn.low, difference), max(redrawn.high, difference), redrawn.p
+        low, high, p = min(resampled.low, difference), max(resampled.high, difference), resampled.p
         if measure.unit == "share":
             exact = newcombe(count_a, total_a, count_b, total_b)
             if of == "sessions":
@@ -236,7 +238,7 @@ def _finding(low: float, high: float, p: float) -> ComparisonFinding:
 
 
 class _Resampled(NamedTuple):
-    """One measure over units (sessions, or calls) drawn and dealt out anew."""
+    """One measure over units (sessions, or calls), resampled and permuted."""
 
     enough: bool
     low: float
@@ -244,7 +246,7 @@ class _Resampled(NamedTuple):
     p: float
 
 
-def _resampled(a: Sequence[Counts], b: Sequence[Counts]) -> list[_Resampled]:
+def _resample(a: Sequence[Counts], b: Sequence[Counts]) -> list[_Resampled]:
     """Every measure's interval by resampling units, and its test by permuting them between the two sides."""
     rows = [
         np.array([[getattr(unit, name) for measure in MEASURES for name in measure[2:]] for unit in units], float)
@@ -267,7 +269,7 @@ def _resampled(a: Sequence[Counts], b: Sequence[Counts]) -> list[_Resampled]:
 def _permutation_tests(a: Floats, b: Floats) -> Floats:
     """For every measure, the share of random permutations with a difference as large as the observed one.
 
-    Parting is measured in standard errors (a studentised permutation test): units differ in size and spread, and without
+    The difference is measured in standard errors (a studentised permutation test): units differ in size and spread, and without
     that a side with few large ones would look surprising too often.
     """
     both = np.concatenate([a, b])
@@ -276,12 +278,14 @@ def _permutation_tests(a: Floats, b: Floats) -> Floats:
     everything = columns.sum(axis=0)
     found = columns[: len(a)].sum(axis=0)
     random = np.random.default_rng(_SEED)
-    permutations = np.stack([columns[random.permutation(len(both))[: len(a)]].sum(axis=0) for _ in range(_DEALS)])
+    permutations = np.stack(
+        [columns[random.permutation(len(both))[: len(a)]].sum(axis=0) for _ in range(_PERMUTATIONS)]
+    )
     observed = _standardised_difference(found[None, :], everything, len(a), len(b))
     permuted = _standardised_difference(permutations, everything, len(a), len(b))
     # A permutation whose difference is undefined counts as one that is as large.
     as_large = np.count_nonzero(~(np.abs(permuted) < np.abs(observed) - 1e-9), axis=0)
-    chance: Floats = (1 + as_large) / (1 + _DEALS)
+    chance: Floats = (1 + as_large) / (1 + _PERMUTATIONS)
     return chance
 
 
@@ -298,5 +302,5 @@ def _standardised_difference(sums: Floats, everything: Floats, units_a: int, uni
     difference = shares[0] - shares[1]
     deviation = np.sqrt(variances[0] + variances[1])
     with np.errstate(divide="ignore", invalid="ignore"):
-        parted: Floats = np.where(difference == 0, 0.0, difference / deviation)
-    return parted
+        standardised: Floats = np.where(difference == 0, 0.0, difference / deviation)
+    return standardised

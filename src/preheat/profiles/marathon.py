@@ -27,7 +27,7 @@ from preheat.profiles.cells import CellCounts, CellSheet, join_cells, rate_diffe
 from preheat.profiles.slope import fit_slopes
 from preheat.profiles.tally import EARLY, NEAR, WINDOW, Ints, RegressionSums, Tally
 
-# The answer to the marathon question in words, by rules that anyone can follow.
+# The answer in words, by rules that anyone can follow
 _FAIL = {"errors": "fail", "mistakes": "are the agent's own mistakes"}
 _RATE = {"errors": "error rate", "mistakes": "rate of own mistakes"}
 Shares = tuple[float | None, ...]
@@ -201,6 +201,7 @@ def _unclear(estimate: IntervalEstimate, noun: str = "difference") -> str:
     return f", no clear {noun}" if estimate.direction == "no_difference" else ""
 
 
+# The numbers of the answer
 BUCKETS = ("0-50", "51-100", "101+")
 """Lengths of sessions in messages."""
 _EDGES = (50, 100)

@@ -79,7 +79,7 @@ def _duration(session: Session) -> float | None:
     return None if start is None or end is None else max(0.0, end - start)
 
 
-# How a person writes to an agent, by the first implementation's rules.
+# How a person writes to an agent, by the first implementation's rules
 def user_style(messages: Sequence[str]) -> UserStyle:
     """The style of what a person typed; the first rule that holds decides."""
     total = len(messages)
@@ -170,6 +170,7 @@ def _blocks(text: str, found: list[str]) -> None:
         at = text.find("```", close + 3) if close >= 0 else -1
 
 
+# The profile
 FEWEST_FOR_FIFTHS = 5
 SHORTEST_SCORED = 10
 """Messages; the seeds give a shorter session the score 0."""
@@ -240,7 +241,7 @@ class _Tally:
 
 def profile_session(session: Session, outcomes: Sequence[Outcome], records: Sequence[CallRecord]) -> SessionProfile:
     """The measures of a session; `records` are its traced calls, and hold everything that `outcomes` says."""
-    talk = Conversation(session)
+    conversation = Conversation(session)
     counted = [record for record in records if not record.bookkeeping]
     judged = [record for record in counted if record.status in JUDGED]
     places = [place for place, record in enumerate(judged) if record.status in FAILURES]
@@ -255,8 +256,8 @@ def profile_session(session: Session, outcomes: Sequence[Outcome], records: Sequ
         session=session.id,
         model=session.model,
         project=session.project,
-        messages=talk.messages,
-        prompts=len(talk.prompts),
+        messages=conversation.messages,
+        prompts=len(conversation.prompts),
         calls=len(counted),
         bookkeeping_calls=len(records) - len(counted),
         statuses=_nonzero(tally.statuses),
@@ -278,15 +279,15 @@ def profile_session(session: Session, outcomes: Sequence[Outcome], records: Sequ
         rereads=rate_of(tally.reread, tally.reads),
         lost_seconds=sum([record.lost_seconds for record in failures]),
         lost_tokens=sum([record.lost_tokens for record in failures]),
-        seconds=talk.seconds,
-        tokens=talk.tokens,
-        context_peak=talk.context_peak,
-        context_window=talk.context_window,
-        compactions=talk.compactions,
-        user=user_style(talk.prompts),
+        seconds=conversation.seconds,
+        tokens=conversation.tokens,
+        context_peak=conversation.context_peak,
+        context_window=conversation.context_window,
+        compactions=conversation.compactions,
+        user=user_style(conversation.prompts),
         dominant_tool_type=tally.dominant,
-        context_markers=find_context_markers(talk.texts, session.project),
-        proficiency=_proficiency(errors, talk.messages),
+        context_markers=find_context_markers(conversation.texts, session.project),
+        proficiency=_proficiency(errors, conversation.messages),
     )
 
 

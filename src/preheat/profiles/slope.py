@@ -72,14 +72,16 @@ def fit_slopes(
     return found
 
 
-def _arranged(moments: RegressionSums, rows: NDArray[np.bool_] | None, least_calls: int, same_work: bool) -> _Sums:
+def _arranged(
+    regression_sums: RegressionSums, rows: NDArray[np.bool_] | None, least_calls: int, same_work: bool
+) -> _Sums:
     if rows is None:
-        rows = np.ones(len(moments.session), np.bool_)
-    total = np.bincount(moments.session, moments.calls * rows, 1)
-    rows = rows & (total[moments.session] >= least_calls)
-    session = _numbered(moments.session[rows])
+        rows = np.ones(len(regression_sums.session), np.bool_)
+    total = np.bincount(regression_sums.session, regression_sums.calls * rows, 1)
+    rows = rows & (total[regression_sums.session] >= least_calls)
+    session = _numbered(regression_sums.session[rows])
     count = int(session[-1]) + 1 if len(session) else 0
-    activity = _activities(moments, rows) if same_work else np.zeros(len(session), np.int64)
+    activity = _activities(regression_sums, rows) if same_work else np.zeros(len(session), np.int64)
     width = int(activity.max()) + 1 if len(activity) else 1
     keys = session * width + activity
 
@@ -90,11 +92,11 @@ def _arranged(moments: RegressionSums, rows: NDArray[np.bool_] | None, least_cal
         return _added(session, column[rows], count)
 
     return _Sums(
-        matrix(moments.calls),
-        matrix(moments.place),
-        vector(moments.place_squared),
-        {"errors": matrix(moments.failed), "mistakes": matrix(moments.mistakes)},
-        {"errors": vector(moments.place_failed), "mistakes": vector(moments.place_mistakes)},
+        matrix(regression_sums.calls),
+        matrix(regression_sums.place),
+        vector(regression_sums.place_squared),
+        {"errors": matrix(regression_sums.failed), "mistakes": matrix(regression_sums.mistakes)},
+        {"errors": vector(regression_sums.place_failed), "mistakes": vector(regression_sums.place_mistakes)},
     )
 
 
@@ -108,12 +110,12 @@ def _added(keys: Ints, values: Floats, length: int) -> Floats:
     return np.bincount(keys, values, length).astype(np.float64, copy=False)
 
 
-def _activities(moments: RegressionSums, rows: NDArray[np.bool_]) -> Ints:
+def _activities(regression_sums: RegressionSums, rows: NDArray[np.bool_]) -> Ints:
     """Activities numbered by how common they are, the rarest together under the last number."""
-    calls = np.bincount(moments.activity[rows], moments.calls[rows])
+    calls = np.bincount(regression_sums.activity[rows], regression_sums.calls[rows])
     place = np.empty(len(calls), np.int64)
     place[np.argsort(-calls, kind="stable")] = np.arange(len(calls))
-    numbered: Ints = np.minimum(place, MOST_ACTIVITIES - 1)[moments.activity[rows]]
+    numbered: Ints = np.minimum(place, MOST_ACTIVITIES - 1)[regression_sums.activity[rows]]
     return numbered
 
 

@@ -182,7 +182,7 @@ class _Adding:
         self._tool_codes, self._activity_codes = NameNumbers(), NameNumbers()
         self._totals = np.zeros((len(messages), 6), np.int64)
         self._tables = {name: _Sums(6) for name in ("tools", "activities", "windows", "tenths")}
-        self._moments = _Sums(7)
+        self._regression = _Sums(7)
         self._held: _Rows | None = None
         self._statuses: Counter[str] = Counter()
         self._bookkeeping = 0
@@ -229,27 +229,27 @@ class _Adding:
         if not len(rows.session):
             return
         self._held = rows.where(slice(-1, None))
-        self._moment(rows.where(slice(0, -1)), rows.session[1:] != rows.session[:-1])
+        self._add_regression(rows.where(slice(0, -1)), rows.session[1:] != rows.session[:-1])
 
-    def _moment(self, rows: _Rows, last: NDArray[np.bool_]) -> None:
+    def _add_regression(self, rows: _Rows, last: NDArray[np.bool_]) -> None:
         place = rows.message.astype(np.float64)  # whole numbers: their sums are exact, however the stream is cut
         failed, mistakes = rows.counts[:, FAILED], rows.counts[:, MISTAKES]
         flags = last.astype(np.int64) * 2 + (rows.message > NEAR)
         values = [np.ones(len(place)), place, place * place, failed, mistakes, place * failed, place * mistakes]
-        self._moments.add((rows.session << 32) | (rows.activity << 2) | flags, np.stack(values, axis=1))
+        self._regression.add((rows.session << 32) | (rows.activity << 2) | flags, np.stack(values, axis=1))
 
     def finish(self, known: Sessions) -> Tally:
         if self._held is not None:
-            self._moment(self._held, np.ones(1, np.bool_))
-        keys, sums = self._moments.finished()
+            self._add_regression(self._held, np.ones(1, np.bool_))
+        keys, sums = self._regression.finished()
         low = keys & 0xFFFFFFFF
         columns = (sums / np.array([1, 100, 10_000, 1, 1, 100, 100])).T
-        moments = RegressionSums(keys >> 32, low >> 2, (low & 2) > 0, (low & 1) > 0, *columns)
+        regression_sums = RegressionSums(keys >> 32, low >> 2, (low & 2) > 0, (low & 1) > 0, *columns)
         tables = {name: _table(*sums.finished()) for name, sums in self._tables.items()}
         return Tally(
             sessions=known,
             totals=self._totals,
-            regression_sums=moments,
+            regression_sums=regression_sums,
             tool_names=tuple(self._tool_codes),
             activity_names=tuple(self._activity_codes),
             statuses=self._statuses,

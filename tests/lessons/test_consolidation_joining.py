@@ -1,4 +1,4 @@
-"""Repairs of one tool by one remedy are told together, and nothing else is."""
+"""Repairs of one tool by one remedy become one lesson, and nothing else does."""
 
 import pytest
 from hypothesis import given
@@ -11,7 +11,7 @@ from .any_lessons import lessons
 
 def repair(number: int, error: str, **fields: object) -> Lesson:
     """`Change` complains, and after reading the file it works."""
-    given: dict[str, object] = {
+    defaults: dict[str, object] = {
         "id": f"r{number}", "kind": "repair", "scope": Scope("tester", "shop", "Change"), "topic": "edit",
         "text": f"`Change` fails with `{error}`; after reading the file it works.", "error": error,
         "difference": "after reading the file", "use": "read the file before Change", "signatures": (error,),
@@ -20,7 +20,7 @@ def repair(number: int, error: str, **fields: object) -> Lesson:
         "evidence": (Evidence(f"tester:{number}", 1, 10.0 * number), Evidence("tester:0", 2, 1.0)),
         "cost_seconds": 2.0, "cost_tokens": 100,
     }  # fmt: skip
-    return Lesson(**{**given, **fields})  # type: ignore[arg-type]
+    return Lesson(**{**defaults, **fields})  # type: ignore[arg-type]
 
 
 def test_one_remedy_for_several_complaints_is_one_lesson() -> None:
@@ -69,19 +69,19 @@ def test_quarantined_repairs_are_not_joined() -> None:
 
 
 @given(lessons())
-def test_joining_repairs_keeps_counts_and_is_idempotent(given: list[Lesson]) -> None:
+def test_joining_repairs_keeps_counts_and_is_idempotent(some: list[Lesson]) -> None:
     """Every signature of an active lesson is still in one; evidence stays bounded; doing it again changes nothing."""
-    found = join_repairs(given)
+    found = join_repairs(some)
     assert join_repairs(found) == found
-    assert _signatures(found) == _signatures(given)
-    assert all(len(lesson.evidence) <= MOST_EVIDENCE for lesson in found if lesson not in given)
+    assert _signatures(found) == _signatures(some)
+    assert all(len(lesson.evidence) <= MOST_EVIDENCE for lesson in found if lesson not in some)
 
 
 @given(lessons())
-def test_the_order_does_not_matter(given: list[Lesson]) -> None:
+def test_the_order_does_not_matter(some: list[Lesson]) -> None:
     """The same lessons come out, whichever came first."""
-    found = {lesson.id: lesson for lesson in join_repairs(given)}
-    assert found == {lesson.id: lesson for lesson in join_repairs(given[::-1])}
+    found = {lesson.id: lesson for lesson in join_repairs(some)}
+    assert found == {lesson.id: lesson for lesson in join_repairs(some[::-1])}
 
 
 def _signatures(some: list[Lesson]) -> set[str]:

@@ -1,11 +1,16 @@
 """Shell texts as the commands that were typed in them."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from preheat.calls.placeholders import generalise
+from preheat.calls.shell import command_aim, command_form
+from preheat.commands import understand
+from preheat.lessons.command_use import collect_commands
+from preheat.lessons.occurrences import forms_in
+from preheat.lessons.session_end import find_check_runs
 from preheat.lessons.typed_commands import folder_after_cd, split_commands
+from tests.lessons.sessions import ran, seen
 
 
 @pytest.mark.parametrize(
@@ -61,33 +66,93 @@ def test_a_folder_outside_of_the_project_is_unknown(folder: str | None, target: 
 _LETTERS = st.characters(max_codepoint=0xD7FF)
 
 
-@given(st.text(_LETTERS, max_size=300) | st.text(alphabet="ab 'c\"|&;<>()$`\\\n-/.=#{}", max_size=120))
+_PIECES = st.sampled_from(
+    [
+        *(
+            "-.",
+            "--",
+            "-",
+            ".",
+            "..",
+            "./",
+            "/",
+            "…",
+            "'",
+            '"',
+            "\\",
+            "$x",
+            "~",
+            "=",
+            "A=1",
+            "-c",
+            "-e",
+            "-m",
+            "-p",
+            "@",
+            "#",
+            "!",
+        ),
+        *(
+            "python",
+            "python3.11",
+            "node",
+            "bash",
+            "env",
+            "timeout",
+            "time",
+            "npx",
+            "uv",
+            "npm",
+            "go",
+            "git",
+            "cargo",
+            "make",
+        ),
+        *(
+            "cd",
+            "pushd",
+            "pytest",
+            "tee",
+            "cat",
+            "head",
+            "run",
+            "test",
+            "exec",
+            "a/b.py",
+            "./cmd/app",
+            "b.ts",
+            "x",
+            "5",
+        ),
+        *("|", "||", "&", "&&", ";", "<", ">", "2>&1", "\n", "\t", "{", "}", "[", "]"),
+    ]
+)
+_WILD = st.builds(lambda pieces, gap: gap.join(pieces), st.lists(_PIECES, max_size=8), st.sampled_from([" ", " ", ""]))
+
+
+@settings(max_examples=400)
+@given(_WILD | st.text(_LETTERS, max_size=300) | st.text(alphabet="ab 'c\"|&;<>()$`\\\n-/.=#{}", max_size=120))
+@example("-.")
+@example("env -. x")
+@example("-. | head")
 def test_any_text_can_be_split(text: str) -> None:
-    """No text breaks it, and what comes out is one line of the text's own words."""
+    """No text breaks it, and what comes out is one line of the text's own words. `-.` is a program named like an option."""
     for command in split_commands(text):
         assert "\n" not in command.text
         assert all((command.text, command.way, command.core, command.form))
 
 
-@pytest.mark.parametrize(
-    ("texts", "expected"),
-    [
-        ({"go test ./a -run TestOne -v": 1, "go test ./b -run TestTwo -v": 1}, "go test PATH -run NAME -v"),
-        ({"pnpm --filter web test": 1, "pnpm --filter api test": 1}, "pnpm --filter PACKAGE test"),
-        ({"pytest tests/a.py": 1, "pytest tests/b.py": 1}, "pytest PATH.py"),
-        ({"jest --testNamePattern=one": 1, "jest --testNamePattern=two": 1}, "jest --testNamePattern=NAME"),
-        ({"vet ./a/... ./b/...": 1, "vet ./c/... ./d/...": 1}, "vet ./FOLDER/..."),
-        ({"run.py one two": 1, "run.py three four": 1}, "run.py NAME"),
-        ({"make lint": 4}, "make lint"),
-        ({}, ""),
-    ],
-)
-def test_varying_words_become_placeholders(texts: dict[str, int], expected: str) -> None:
-    """Words that differ from call to call are named by what they are; the others stay."""
-    assert generalise(texts) == expected
-
-
-@given(st.dictionaries(st.text(alphabet="abc -=/.'\"", min_size=1, max_size=40), st.integers(1, 5), max_size=8))
-def test_generalising_is_the_same_in_any_order(texts: dict[str, int]) -> None:
-    """The order in which sessions come changes nothing."""
-    assert generalise(texts) == generalise(dict(reversed(texts.items())))
+@settings(max_examples=200)
+@given(_WILD, st.booleans())
+@example("-.", True)
+@example("-.", False)
+def test_notes_can_be_taken_of_any_command(text: str, failed: bool) -> None:
+    """What looks at the words of a command finds some, or none, but never stumbles."""
+    assert command_aim(text)
+    assert bool(command_form(text)) == (understand(text).main is not None)
+    assert all(forms_in(text))
+    session = seen([ran(text, "-.: not found", 127) if failed else ran(text)])
+    for used in collect_commands(session).used:
+        assert all((used.way, used.core, used.form))
+    for run in find_check_runs(session.calls, session.relative):
+        assert run.command
