@@ -9,7 +9,7 @@ import pytest
 from preheat.model.mistake import Mistake
 from preheat.model.population import Population
 from preheat.profiles.population import measure_population
-from preheat.reports import PageContext, page
+from preheat.reports import PageContext, render_page
 from tests.profiles.simulated import call, mixed, session, simulated
 
 NASTY = "<script>alert(1)</script>\"'&\x1b[31m\u202e\x00</style><img src=x onerror=alert(1)>"
@@ -53,7 +53,7 @@ def measured() -> Population:
 
 def test_it_needs_nothing_from_elsewhere() -> None:
     """No script, no address, no import: the page works from a memory stick, and its policy forbids the rest."""
-    text = page(measured(), context())
+    text = render_page(measured(), context())
     reader = read(text)
     assert reader.seen.isdisjoint({"script", "link", "img", "iframe", "object"})
     assert {name for name, _ in reader.attributes}.isdisjoint({"src", "href", "onload", "onclick", "style"})
@@ -70,7 +70,7 @@ def test_names_are_data() -> None:
         seconds=90.0, tokens=0, agents=(NASTY,), projects=(NASTY,), first_seen=None, last_seen=None, recovered=0,
         repair=None, occurrences=(),
     )  # fmt: skip
-    text = page(measure_population(sessions, calls), context(mistake))
+    text = render_page(measure_population(sessions, calls), context(mistake))
     reader = read(text)
     assert reader.seen.isdisjoint({"script", "img"})
     assert "&lt;script&gt;" in text
@@ -80,7 +80,7 @@ def test_names_are_data() -> None:
 def test_the_numbers_are_on_the_page() -> None:
     """Rates with intervals, the answer in words, how the verdicts are known."""
     found = measured()
-    text = page(found, context())
+    text = render_page(found, context())
     for cell in (*found.marathon.buckets, *found.tools.cells):
         assert cell.errors.value is not None
         assert f"{100 * cell.errors.value:.1f} %" in text
@@ -95,7 +95,7 @@ def test_the_numbers_are_on_the_page() -> None:
 def test_little_data_makes_a_page_too(calls: int) -> None:
     """No call, one call, one session: a page that says so."""
     found = measure_population([session(1, 80)], [call(1, place + 1, place % 2 == 0) for place in range(calls)])
-    text = page(found, PageContext("today", "agent x", (), {}))
+    text = render_page(found, PageContext("today", "agent x", (), {}))
     read(text)
     assert "only 1 session with" in text or "only 0 sessions with" in text
     assert "agent x" in text
