@@ -45,7 +45,7 @@ class Health:
     def examine(
         self, problem_limit: int | None = None, verify: bool = False, progress: Progress = SILENT
     ) -> HealthReport:
-        """Examine everything. At most `problem_limit` unreadable lines are listed; with `verify` the whole archive is verified."""
+        """Examine everything. At most `problem_limit` unreadable lines are listed; with `verify` the whole archive is read."""
         return examine(self._folder, problem_limit, verify, progress)
 
 

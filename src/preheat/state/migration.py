@@ -9,8 +9,8 @@
     templates/uses.jsonl        when a template was handed out
 
 Nothing is deleted: an imported file is renamed to `…migrated-0.2`, and `unreadable_lines` names what could not be read. Importing
-twice changes nothing, so a kill at any moment does no harm. A daemon of the old version may go on writing `lots.jsonl`, which is then
-imported again.
+twice changes nothing, so a kill at any moment does no harm. A daemon of the old version may go on writing `lots.jsonl`, which is
+then imported again.
 """
 
 import os
