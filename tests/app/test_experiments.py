@@ -114,9 +114,9 @@ def test_the_holdout_is_found_and_shown_by_its_name(tmp_path: Path) -> None:
 def test_the_holdout_counts_the_assignments_that_have_its_stored_name(tmp_path: Path) -> None:
     connect(str(tmp_path)).close()
     with writing(str(tmp_path)) as state:
-        plans.keep_assignments(
-            state, [Assignment(session="a:1", root="a:1", experiment="standing", arm="cold", at=1.0)]
-        )
+        shares = {"cold": 0.2, "warm": 0.8}
+        cold = Assignment(session="a:1", root="a:1", experiment="standing", arm="cold", shares=shares, at=1.0)
+        plans.keep_assignments(state, [cold])
     assert Preheat(str(tmp_path)).experiments.report("holdout", 5.0).assigned == {"warm": 0, "cold": 1}
 
 
