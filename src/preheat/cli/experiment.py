@@ -152,7 +152,7 @@ def _ending(sessions: int | None, name: str) -> str:
     cls=ExampleCommand,
     epilog="""\
   preheat experiment report                     the running one, else the holdout
-  preheat experiment report holdout
+  preheat experiment report standing
   preheat experiment report mine --json | jq .estimates
 
 Exit code 1: the arms did not get their planned shares, so no number can be trusted.""",
