@@ -11,7 +11,7 @@ import pytest
 from preheat.templates.sharing import make_shareable, template_schema, to_bytes
 
 from .made import lesson, template
-from .test_loading import fixture
+from .test_file_format import fixture
 
 PUBLISHED = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "reference", "template.schema.json")
 
