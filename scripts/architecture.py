@@ -27,7 +27,7 @@ STAGES = (
     "reports", "lab",
 )  # fmt: skip
 """Pure: values in, values out. They never import each other."""
-EDGES = ("agents", "archive", "state", "ingest", "installing", "running")
+EDGES = ("agents", "archive", "state", "ingest", "installing", "daemon_client")
 """Formats, databases, files, other programs."""
 BASE = (
     "mistakes",
@@ -37,19 +37,19 @@ BASE = (
     "calls",
     "files",
     "locking",
-    "memory",
+    "text_cache",
     "settings",
     "amounts",
     "errors",
     "model",
-    "version",
 )
 """Modules that every layer may use."""
-ENTRIES = ("__main__", "quick", "__init__")
-"""How the program is started; `quick` is the short way through a sync that finds nothing new."""
+STUDY = "preheat.lab.study"
+ENTRIES = ("__main__", "quick", "__init__", STUDY)
+"""How the program is started: `quick` is the short way through a sync that finds nothing new, the study a program of its own."""
 FOR_TESTS = ("testing",)
 
-OPEN_TO_SURFACES = frozenset((APP, "model", "errors", "settings", "amounts", "files", "version", "__init__"))
+OPEN_TO_SURFACES = frozenset((APP, "model", "errors", "settings", "amounts", "files", "__init__"))
 STARTED_BY = {
     ("mcp", "tools"): "",
     ("cli", "daemon"): "preheat.cli.daemon",
@@ -148,6 +148,8 @@ def _targets(node: ast.Import | ast.ImportFrom, package: str, known: dict[str, s
 
 def part_of(module: str) -> str:
     """The package, or the module beside the packages, that a module belongs to."""
+    if module == STUDY or module.startswith(f"{STUDY}."):
+        return STUDY
     return module.split(".")[1] if "." in module else "__init__"
 
 

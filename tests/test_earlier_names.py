@@ -8,6 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+import preheat
+from preheat.app import EARLIER_METHODS
 from preheat.app.live.settings import load_thresholds
 from preheat.archive.connect import connect
 from preheat.archive.upgrade import upgrade
@@ -87,3 +89,11 @@ def test_options_take_the_earlier_names(
     connect(os.path.join(tmp_path, "preheat")).close()
     assert main([*words, "--json"]) == 0
     assert capfd.readouterr().err == ""
+
+
+def test_methods_of_the_python_object_keep_their_earlier_names(tmp_path: Path) -> None:
+    home = preheat.open(str(tmp_path))
+    for old, new in EARLIER_METHODS.items():
+        assert getattr(home, old) == getattr(home, new)
+    with pytest.raises(AttributeError, match="no_such_method"):
+        getattr(home, "no_such_method")  # noqa: B009 - mypy must not see it

@@ -410,6 +410,15 @@ class Preheat:
         folder; else it is the one around `cwd`."""
         return _context.resume_packet(self.folder, project=project, cwd=cwd)
 
+    def __getattr__(self, name: str) -> "Any":
+        """The methods that version 0.1.0 had under other names; gone in 0.3."""
+        if name not in EARLIER_METHODS:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(self, EARLIER_METHODS[name])
+
+
+EARLIER_METHODS = {"compaction_check": "check_compactions", "auto_templates": "build_best_templates"}
+
 
 def provision(
     task: str, agent: str = "", project: str = "", budget: int | None = None, template: str = "", examples: bool = False

@@ -1,5 +1,4 @@
-"""Opens the state, which is created or upgraded first if needed; and finds the files of version 0.1.0. Light: the start of a
-session waits for it.
+"""Opens the state, which is created or upgraded first if needed. Light: the start of a session waits for it.
 
 Knows none of the tables. Only its owner can read the file. `writing` is one transaction, on disk when it ends; `OpenState` is for
 programs that must not wait for the disk.
@@ -11,13 +10,13 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from threading import Lock
-from typing import TypeAlias
 
 from preheat.errors import StateUnusable, UserError
 from preheat.files import make_private_folder
 from preheat.locking import hold_lock
 from preheat.settings import state_path
-from preheat.state.schema import HEAD, SECRET_BYTES, upgrade, version
+from preheat.state.earlier_files import has_earlier_files
+from preheat.state.schema import HEAD, upgrade, version
 
 PATIENCE = 30.0
 """Seconds that a command waits for another writer."""
@@ -200,43 +199,3 @@ def _unusable(path: str, text: str) -> StateUnusable:
     if "not a database" in text or "malformed" in text:
         return StateUnusable(f"`{path}` is damaged ({text}); put a copy in its place: what is in it cannot be rebuilt")
     return StateUnusable(f"`{path}` cannot be used ({text}); nothing was changed")
-
-
-# The files in which version 0.1.0 kept its state.
-FilePlace: TypeAlias = tuple[str, str]
-
-KEY_FILE, LEDGER_HEAD = ("experiments", "key"), ("experiments", "ledger.head")
-PLANS_FILE, ASSIGNMENTS_FILE = ("experiments", "plans.jsonl"), ("experiments", "lots.jsonl")
-RATINGS_FILE, LEDGER_FILE = ("experiments", "ratings.jsonl"), ("experiments", "ledger.jsonl")
-LOADS_FILE, USES_FILE = ("templates", "loaded.json"), ("templates", "uses.jsonl")
-EARLIER_FILES = (KEY_FILE, PLANS_FILE, ASSIGNMENTS_FILE, RATINGS_FILE, LEDGER_FILE, USES_FILE, LOADS_FILE)
-
-
-def has_earlier_files(folder: str) -> bool:
-    """Whether there is anything to import."""
-    return any(os.path.exists(earlier_path(folder, place)) for place in EARLIER_FILES if place != KEY_FILE) or (
-        read_secret(folder) is not None
-    )
-
-
-def earlier_path(folder: str, place: FilePlace) -> str:
-    """The path of a file of version 0.1.0."""
-    return os.path.join(folder, *place)
-
-
-def read_secret(folder: str) -> bytes | None:
-    """The secret key in its file; None if there is none, or the file is damaged."""
-    try:
-        found = bytes.fromhex(read_bytes(earlier_path(folder, KEY_FILE)).decode("ascii", "replace").strip())
-    except ValueError:
-        return None
-    return found if len(found) == SECRET_BYTES else None
-
-
-def read_bytes(path: str) -> bytes:
-    """The bytes of a file; none if it does not exist."""
-    try:
-        with open(path, "rb") as stream:
-            return stream.read()
-    except FileNotFoundError:
-        return b""

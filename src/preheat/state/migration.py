@@ -28,7 +28,7 @@ from preheat.model.experiment import AssignmentRecord, LedgerEntry, Rating
 from preheat.model.template import TemplatePin, TemplateUse
 from preheat.settings import archive_path
 from preheat.state import experiments, ledger, templates
-from preheat.state.connect import (
+from preheat.state.earlier_files import (
     ASSIGNMENTS_FILE,
     EARLIER_FILES,
     KEY_FILE,
