@@ -205,7 +205,7 @@ def test_a_context_comes_from_lessons_or_a_template_or_is_empty_with_a_reason(
     assert home.provision("mend it", template="many", examples=True).template.startswith("many@")
 
 
-def test_every_context_is_rendered_in_every_form(home: preheat.Preheat) -> None:
+def test_every_context_is_rendered_in_every_format(home: preheat.Preheat) -> None:
     context = home.provision("mend the failing checkout", project="shop")
     assert "<preheat-context" in str(preheat.render(context).document)
     for form in ("text", "openai", "anthropic", "hook", "agents-md", "skill", "mcp-prompt"):

@@ -1,20 +1,23 @@
-"""What is kept of a comparison shows when somebody changed it: the ledger's lines to the last, the plans, the key."""
+"""The application's experiments: the holdout by its name, and changes of the ledger, of plans and of the key are noticed."""
 
 import sqlite3
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from preheat.app import Preheat
+from preheat.archive.connect import connect
+from preheat.cli.experiment_screen import with_all_fields
 from preheat.errors import UserError
-from preheat.experiments.plan import make_plan
-from preheat.model.experiment import LedgerEntry
+from preheat.experiments.plan import make_plan, plan_name
+from preheat.model.experiment import Assignment, ExperimentPlan, LedgerEntry
 from preheat.state import experiments as plans
 from preheat.state import ledger
 from preheat.state.connect import reading, writing
 
 
-def enter(folder: str, *sentences: str) -> None:
+def add_entries(folder: str, *sentences: str) -> None:
     for number, sentence in enumerate(sentences):
         with writing(folder) as state:
             ledger.add_entry(
@@ -23,7 +26,7 @@ def enter(folder: str, *sentences: str) -> None:
 
 
 def changed(folder: str, *statements: str) -> list[int]:
-    """The lines that show after somebody changed the file, which is then as it was."""
+    """The lines that are found to be changed after these statements, which are then undone."""
     with sqlite3.connect(Path(folder, "state.db"), isolation_level=None) as connection:
         connection.execute("BEGIN")
         for statement in statements:
@@ -34,10 +37,10 @@ def changed(folder: str, *statements: str) -> list[int]:
     return found
 
 
-def test_every_line_of_the_ledger_is_guarded(tmp_path: Path) -> None:
-    """One that is changed or taken out shows wherever it stands, the last one too; an untouched ledger is whole."""
+def test_a_changed_or_removed_line_of_the_ledger_is_noticed(tmp_path: Path) -> None:
+    """Every line, the last one too."""
     folder = str(tmp_path)
-    enter(folder, "first", "second", "third")
+    add_entries(folder, "first", "second", "third")
     assert changed(folder) == []
     for number in (1, 2, 3):
         assert changed(folder, f"DELETE FROM ledger WHERE number = {number}") == [min(number, 2)]
@@ -49,19 +52,19 @@ def test_every_line_of_the_ledger_is_guarded(tmp_path: Path) -> None:
     assert changed(folder) == []
 
 
-def test_a_last_line_that_was_changed_shows_also_after_the_next_one(tmp_path: Path) -> None:
-    """The next line has the digest of what was written, not of what stands there."""
+def test_a_changed_line_is_noticed_after_further_entries(tmp_path: Path) -> None:
+    """The next line has the digest of the original line."""
     folder = str(tmp_path)
-    enter(folder, "first", "second")
+    add_entries(folder, "first", "second")
     with writing(folder) as state:
         state.execute("UPDATE ledger SET line = CAST(replace(CAST(line AS TEXT), 'second', 'better') AS BLOB)")
-    enter(folder, "third")
+    add_entries(folder, "third")
     with reading(folder) as state:
         assert ledger.changed_lines(state) == [3]
 
 
-def test_a_plan_that_was_changed_is_named(tmp_path: Path) -> None:
-    """Its name holds its digest; one that cannot be read is named too."""
+def test_a_changed_or_unreadable_plan_is_reported(tmp_path: Path) -> None:
+    """The name of an experiment contains the digest of its plan."""
     folder = str(tmp_path)
     experiments = Preheat(folder).experiments
     started = experiments.start("mine", now=1.0)
@@ -70,13 +73,13 @@ def test_a_plan_that_was_changed_is_named(tmp_path: Path) -> None:
         state.execute("UPDATE plans SET plan = CAST(replace(CAST(plan AS TEXT), '0.5,0.5', '0.9,0.1') AS BLOB)")
         plans.keep_plan(state, "his@0", b'{"name":')
     shares, unreadable = experiments.plan_problems()
-    assert "`mine` was changed" in shares
-    assert "`his@0` cannot be read" in unreadable
+    assert "`mine`" in shares
+    assert "`his@0`" in unreadable
     assert [each.experiment for each in experiments.plans()] == [started.experiment]
 
 
-def test_a_damaged_key_is_refused_and_named(tmp_path: Path) -> None:
-    """Nothing pretends to run without lots."""
+def test_no_experiment_starts_with_a_damaged_key(tmp_path: Path) -> None:
+    """Without a key nothing could be assigned."""
     experiments = Preheat(str(tmp_path)).experiments
     (tmp_path / "experiments").mkdir()
     (tmp_path / "experiments" / "key").write_text("short")
@@ -85,8 +88,45 @@ def test_a_damaged_key_is_refused_and_named(tmp_path: Path) -> None:
     assert experiments.plans() == []
 
 
-def test_a_margin_that_nothing_can_exceed_is_refused() -> None:
-    """Of what lies between 0 and 1."""
+def test_a_margin_above_1_is_refused_for_a_share() -> None:
+    """Rates of mistakes are from 0 to 1; seconds are not."""
     with pytest.raises(UserError, match="from 0 to 1"):
         make_plan("mine", ["warm", "cold"], [], "mistakes", (), 5.0, "anytime", 1.0)
     assert make_plan("mine", ["warm", "cold"], [], "seconds", (), 5.0, "anytime", 1.0).margin == 5.0
+
+
+# The holdout.
+def test_the_holdout_is_found_and_shown_by_its_name(tmp_path: Path) -> None:
+    """Its stored name is that of version 0.1.0, which is accepted, too."""
+    connect(str(tmp_path)).close()
+    experiments = Preheat(str(tmp_path)).experiments
+    report = experiments.report("holdout", 5.0)
+    assert (report.name, report.experiment, report.state, report.plan.name) == ("holdout",) * 4
+    assert b"standing" not in msgspec.json.encode(with_all_fields(report))
+    assert experiments.report("standing", 5.0) == experiments.report("", 5.0) == report
+    for name in ("holdout", "standing"):
+        with pytest.raises(UserError, match="`holdout = 0`"):
+            experiments.stop(name)
+        with pytest.raises(UserError, match=f"`{name}` is no name"):
+            experiments.start(name)
+
+
+def test_the_holdout_counts_the_assignments_that_have_its_stored_name(tmp_path: Path) -> None:
+    connect(str(tmp_path)).close()
+    with writing(str(tmp_path)) as state:
+        shares = {"cold": 0.2, "warm": 0.8}
+        cold = Assignment(session="a:1", root="a:1", experiment="standing", arm="cold", shares=shares, at=1.0)
+        plans.keep_assignments(state, [cold])
+    assert Preheat(str(tmp_path)).experiments.report("holdout", 5.0).assigned == {"warm": 0, "cold": 1}
+
+
+def test_an_experiment_of_version_0_1_0_named_holdout_is_still_an_experiment(tmp_path: Path) -> None:
+    """That version did not reserve the name; the holdout itself is then found by its earlier name."""
+    connect(str(tmp_path)).close()
+    plan = ExperimentPlan(name="holdout", at=5.0)
+    with writing(str(tmp_path)) as state:
+        plans.start_plan(state, plan_name(plan), plan)
+    experiments = Preheat(str(tmp_path)).experiments
+    assert experiments.report("holdout", 6.0).state == "running"
+    assert experiments.report("standing", 6.0).state == "holdout"
+    assert experiments.plan_problems() == []

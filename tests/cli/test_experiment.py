@@ -181,11 +181,11 @@ def test_an_experiment_without_an_archive_can_be_stopped(person: Person) -> None
 def test_the_report_says_when_differences_are_adjusted_and_p_values_corrected(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    show_report(Trial().add(300, {"cold": 0.12, "warm": 0.04}, FIFTH).told())
+    show_report(Trial().add(300, {"cold": 0.12, "warm": 0.04}, FIFTH).report())
     shown = capsys.readouterr().out
     assert "differences are adjusted for what was known before the trial" in shown
     assert "(Holm)" in shown
-    show_report(Trial().told())
+    show_report(Trial().report())
     shown = capsys.readouterr().out
     assert "adjusted" not in shown
     assert "(Holm)" not in shown

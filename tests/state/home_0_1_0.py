@@ -1,4 +1,4 @@
-"""The folder that version 0.1.0 left, as its own code made it and as its own code read it (`tests/fixtures/home-0.1.0`)."""
+"""A folder of version 0.1.0, and the values that version 0.1.0 itself read from it (`tests/fixtures/home-0.1.0`)."""
 
 import gzip
 import json
@@ -22,7 +22,7 @@ FILES = (
 
 
 def home(folder: Path) -> str:
-    """A copy, with its archive."""
+    """Copy the folder with its archive, and return its path."""
     shutil.copytree(FIXTURE, folder, ignore=shutil.ignore_patterns("expected.json", "*.gz", "README.md"))
     archive = folder / "archive.db"
     archive.write_bytes(_ARCHIVE)
@@ -31,7 +31,7 @@ def home(folder: Path) -> str:
 
 
 def content(connection: sqlite3.Connection) -> dict[str, Any]:
-    """All that the state holds, as `expected.json` has it."""
+    """Everything in the state, in the form of `expected.json`."""
     secret = experiments.find_secret(connection)
     found = {
         "key": secret.hex() if secret else None,
@@ -51,6 +51,6 @@ def content(connection: sqlite3.Connection) -> dict[str, Any]:
 
 
 def expected() -> dict[str, Any]:
-    """What version 0.1.0 read out of the same folder; of the deliveries every one, where its archive kept the first."""
+    """What version 0.1.0 read from the folder; all deliveries, since its archive had only the first of each session."""
     found = {name: EXPECTED[name] for name in EXPECTED if name not in ("said", "now", "lots", "plans_damage")}
     return {**found, "deliveries": [each for each in EXPECTED["lots"] if each["lot"] == "given"]}

@@ -1,4 +1,4 @@
-"""The state's file: made when something is kept, for its owner alone, by one writer at a time; and a hook never waits for it."""
+"""The file of the state: created at the first write, readable by its owner only; hooks never wait for it."""
 
 import errno
 import os
@@ -18,7 +18,7 @@ from preheat.state.connect import OpenState, reading, writing
 from preheat.state.schema import HEAD
 
 
-def arm(session: str, at: float = 1.0) -> Assignment:
+def assignment(session: str, at: float = 1.0) -> Assignment:
     return Assignment(session=session, root=session, experiment="standing", arm="warm", at=at)
 
 
@@ -27,8 +27,8 @@ def sessions(folder: str) -> list[str]:
         return [each.session for each in experiments.assignments(state)]
 
 
-def test_asking_makes_nothing(tmp_path: Path) -> None:
-    """Also where a folder is not there at all; every question has an answer."""
+def test_reading_creates_no_file(tmp_path: Path) -> None:
+    """Also if the folder does not exist: the state is empty then."""
     folder = str(tmp_path / "home")
     with reading(folder) as state:
         assert marks.marks(state) == {}
@@ -38,13 +38,13 @@ def test_asking_makes_nothing(tmp_path: Path) -> None:
     assert not os.path.exists(folder)
 
 
-def test_only_the_owner_can_read_it(tmp_path: Path) -> None:
-    """The file and what stands beside it, whatever the person's usual rights are."""
+def test_only_the_owner_can_read_the_file(tmp_path: Path) -> None:
+    """The file, its log and its lock, whatever the umask is."""
     before = os.umask(0)
     try:
         opened = OpenState(str(tmp_path / "home"))
         with opened.writing() as state:
-            experiments.keep_assignments(state, [arm("s1")])
+            experiments.keep_assignments(state, [assignment("s1")])
         names = sorted(os.listdir(tmp_path / "home"))
         assert names == ["state.db", "state.db-shm", "state.db-wal", "state.db.lock"]
         assert {os.stat(tmp_path / "home" / name).st_mode & 0o777 for name in names} == {0o600}
@@ -53,11 +53,11 @@ def test_only_the_owner_can_read_it(tmp_path: Path) -> None:
         os.umask(before)
 
 
-def test_what_fails_leaves_nothing(tmp_path: Path) -> None:
-    """All of it, or nothing."""
+def test_a_failed_transaction_stores_nothing(tmp_path: Path) -> None:
+    """Not even the records before the one that failed."""
     folder = str(tmp_path)
     with pytest.raises(AttributeError), writing(folder) as state:
-        experiments.keep_assignments(state, [arm("s1"), None])  # type: ignore[list-item]
+        experiments.keep_assignments(state, [assignment("s1"), None])  # type: ignore[list-item]
     assert sessions(folder) == []
 
 
@@ -71,33 +71,34 @@ time.sleep(999)
 
 
 def test_a_hook_does_not_wait_for_another_writer(tmp_path: Path) -> None:
-    """It is told that nothing was kept, and goes on asking meanwhile; when the other one is done, it can keep it."""
+    """Its write fails at once with EBUSY, it can read meanwhile, and it can write when the other writer is done."""
     folder = str(tmp_path)
     opened = OpenState(folder)
     with opened.writing() as state:
-        experiments.keep_assignments(state, [arm("s1")])
+        experiments.keep_assignments(state, [assignment("s1")])
     with subprocess.Popen(
         [sys.executable, "-c", HOLDING, str(tmp_path / "state.db")], stdout=subprocess.PIPE
     ) as holding:
         assert holding.stdout is not None
         assert holding.stdout.readline() == b"held\n"
-        with pytest.raises(OSError, match="another program writes there") as told, opened.writing() as state:
-            experiments.keep_assignments(state, [arm("s2")])
-        assert told.value.errno == errno.EBUSY
+        with pytest.raises(OSError, match="another program") as busy, opened.writing() as state:
+            experiments.keep_assignments(state, [assignment("s2")])
+        assert busy.value.errno == errno.EBUSY
         with opened.reading() as state:
             assert experiments.find_assignment(state, "s1") is not None
         holding.kill()
     with opened.writing() as state:
-        experiments.keep_assignments(state, [arm("s2")])
+        experiments.keep_assignments(state, [assignment("s2")])
     assert sessions(folder) == ["s1", "s2"]
 
 
-def test_what_a_hook_kept_survives_a_kill(tmp_path: Path) -> None:
-    """The process dies with the file open, right after it was told that all is kept."""
+def test_what_a_hook_stored_survives_a_kill(tmp_path: Path) -> None:
+    """The process dies with the file open, right after its transaction."""
     program = (
-        "import os, sys; from preheat.state.connect import OpenState; from tests.state.test_connect import arm, assignments\n"
+        "import os, sys; from preheat.state.connect import OpenState; from preheat.state import experiments\n"
+        "from tests.state.test_connect import assignment\n"
         "opened = OpenState(sys.argv[1])\n"
-        "with opened.writing() as state: assignments.keep(state, [arm('s1')])\n"
+        "with opened.writing() as state: experiments.keep_assignments(state, [assignment('s1')])\n"
         "os.kill(os.getpid(), 9)"
     )
     done = subprocess.run([sys.executable, "-c", program, str(tmp_path)], cwd=Path(__file__).parent.parent.parent)
@@ -105,36 +106,36 @@ def test_what_a_hook_kept_survives_a_kill(tmp_path: Path) -> None:
     assert sessions(str(tmp_path)) == ["s1"]
 
 
-def test_a_file_that_was_put_in_the_place_of_the_open_one_is_the_one_that_counts(tmp_path: Path) -> None:
-    """Whoever restores a copy while a daemon runs, or deletes the file, loses nothing that is kept later."""
+def test_a_replaced_file_is_opened_again(tmp_path: Path) -> None:
+    """A person restores a copy or deletes the file while a daemon runs: what is stored later is in the new file."""
     folder = str(tmp_path)
     opened = OpenState(folder)
     with opened.writing() as state:
-        experiments.keep_assignments(state, [arm("s1")])
+        experiments.keep_assignments(state, [assignment("s1")])
     for name in os.listdir(folder):
         os.unlink(tmp_path / name)
     with opened.reading() as state:
         assert experiments.assignments(state) == []
     with opened.writing() as state:
-        experiments.keep_assignments(state, [arm("s2")])
+        experiments.keep_assignments(state, [assignment("s2")])
     assert sessions(folder) == ["s2"]
 
 
 def test_many_writers_at_once_lose_nothing(tmp_path: Path) -> None:
-    """Also of the first moment, in which the file is made by whoever comes first."""
+    """Also while the file is being created by the first of them."""
     folder = str(tmp_path)
 
     def write(number: int) -> None:
         with writing(folder) as state:
-            experiments.keep_assignments(state, [arm(f"s{number:02}")])
+            experiments.keep_assignments(state, [assignment(f"s{number:02}")])
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(write, range(24)))
     assert sessions(folder) == [f"s{number:02}" for number in range(24)]
 
 
-def test_a_file_that_cannot_be_used_is_named(tmp_path: Path) -> None:
-    """Of a newer version, or no database: one line that says what to do, and for hooks an OSError."""
+def test_an_unusable_file_is_an_error_that_says_why(tmp_path: Path) -> None:
+    """Made by a newer version, damaged, or a folder; for hooks the error is an OSError."""
     folder, path = str(tmp_path), tmp_path / "state.db"
     with writing(folder):
         pass
@@ -155,8 +156,8 @@ def test_a_file_that_cannot_be_used_is_named(tmp_path: Path) -> None:
         pass
 
 
-def test_what_is_deleted_is_gone_from_the_disk(tmp_path: Path) -> None:
-    """Also after it was replaced: no page and no log has the text any more."""
+def test_deleted_rows_are_gone_from_the_disk(tmp_path: Path) -> None:
+    """Also replaced ones: no page and no log has the text any more."""
     folder = str(tmp_path)
     for text in ("quicksilver once", "quicksilver twice"):
         with writing(folder) as state:
@@ -167,8 +168,8 @@ def test_what_is_deleted_is_gone_from_the_disk(tmp_path: Path) -> None:
     assert b"quicksilver" not in everything
 
 
-def test_it_is_light() -> None:
-    """A session's start pays for it."""
+def test_importing_the_state_loads_no_heavy_library() -> None:
+    """The start of a session waits for these imports."""
     program = (
         "import sys, preheat.state.connect, preheat.app.experiments.assignment, preheat.app.experiments.comparisons,"
         " preheat.app.experiments.withdrawal;"

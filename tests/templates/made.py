@@ -1,4 +1,4 @@
-"""Lessons, profiles and templates for these tests, always the same."""
+"""Builders of lessons, profiles and templates for these tests; without arguments they always build the same."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ PROJECT = "harbour"
 
 def lesson(kind: LessonKind = "convention", use: str = "make test", **more: Any) -> Lesson:
     scope = Scope(project=PROJECT)
-    given: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "id": lesson_id(kind, scope, use, str(more.get("avoid", "")), str(more.get("error", ""))),
         "kind": kind,
         "scope": scope,
@@ -23,18 +23,18 @@ def lesson(kind: LessonKind = "convention", use: str = "make test", **more: Any)
         "score": 0.6,
         "last_seen": AT,
     }
-    return Lesson(**{**given, **more})
+    return Lesson(**{**fields, **more})
 
 
 def example(tool: str, number: int, **more: Any) -> Lesson:
     arguments = {"command": f"tool --number {number}"}
-    given = {
+    fields = {
         "use": "",
         "id": lesson_id("example", Scope(project=PROJECT, tool=tool), tool, str(number)),
         "text": f"A call of `{tool}` that worked.",
         "example": Example(tool, arguments, f"done {number}", "shell", "claude_code"),
     }
-    return lesson("example", **{**given, **more})
+    return lesson("example", **{**fields, **more})
 
 
 def rate(count: int, total: int, high: float | None = None) -> Rate:
@@ -43,7 +43,7 @@ def rate(count: int, total: int, high: float | None = None) -> Rate:
 
 def profile(session: str = "one", **more: Any) -> SessionProfile:
     nothing = rate(0, 0)
-    given: dict[str, Any] = dict(  # noqa: C408 - as many names as it has would drown in quotes
+    fields: dict[str, Any] = dict(  # noqa: C408 - as many names as it has would drown in quotes
         agent="claude_code", session=session, model="m", project="/w/harbour", messages=80, prompts=4, calls=40,
         bookkeeping_calls=0, statuses={"ok": 38, "failed": 2}, causes={"mistake": 2}, rungs={"exit code": 40},
         errors=rate(2, 40, 0.2), mistakes=rate(2, 40, 0.16), tools={"Bash": ToolUse(30, rate(2, 30), rate(2, 30))},
@@ -53,7 +53,7 @@ def profile(session: str = "one", **more: Any) -> SessionProfile:
         user=UserStyle(4, 40.0, 0.25, 0.0, "terse"), dominant_tool_type="terminal",
         context_markers=("src/pier.py", "docs/tides.md"), proficiency=0.8,
     )  # fmt: skip
-    return SessionProfile(**{**given, **more})
+    return SessionProfile(**{**fields, **more})
 
 
 def template(name: str = "mine", *lessons: Lesson, **more: Any) -> Template:

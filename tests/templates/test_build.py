@@ -1,4 +1,4 @@
-"""Building a template: what gets in, what does not, and that the same comes out whatever the order."""
+"""Building a template: which lessons get in, and that the order of the input does not matter."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,8 +15,7 @@ REQUEST = Request(name="mine")
 PROFILES = {"claude_code:one": profile()}
 
 
-def test_lessons_keep_their_evidence_and_stand_in_the_order_of_their_kinds() -> None:
-    """A lesson in a template shows the sessions it rests on, and a model reads the kinds in one order."""
+def test_lessons_keep_their_evidence_and_are_ordered_by_kind() -> None:
     some = [example("Bash", 1), lesson("repair", "x --fix", error="broken"), lesson()]
     built = build(REQUEST, some, PROFILES).template
     assert [each.kind for each in built.lessons] == ["convention", "repair", "example"]
@@ -25,8 +24,8 @@ def test_lessons_keep_their_evidence_and_stand_in_the_order_of_their_kinds() -> 
     assert built.agent == "claude_code"
 
 
-def test_what_may_not_be_handed_out_does_not_get_in() -> None:
-    """Quarantined and retired lessons never enter; weak ones only on request, and then they count."""
+def test_quarantined_and_retired_lessons_are_left_out() -> None:
+    """Weak lessons get in on request, and are active then."""
     some = [
         lesson(use="a", status="quarantined"), lesson(use="b", status="retired"), lesson(use="c", status="weak", why="once"),
     ]  # fmt: skip
@@ -36,14 +35,14 @@ def test_what_may_not_be_handed_out_does_not_get_in() -> None:
     assert [(each.use, each.status) for each in lenient.template.lessons] == [("c", "active")]
 
 
-def test_where_one_session_stopped_is_no_part_of_a_template() -> None:
-    """The next session is told by the archive; in a template it would be stale at once."""
+def test_a_resume_packet_is_left_out() -> None:
+    """In a template it would be stale at once."""
     built = build(REQUEST, [lesson(), lesson("resume", "", text="stopped at the pier")], PROFILES)
     assert [each.kind for each in built.template.lessons] == ["convention"]
     assert built.left_out == {"where one session stopped": 1}
 
 
-def test_doubles_go_and_the_better_supported_one_stays() -> None:
+def test_of_equal_lessons_the_better_supported_one_stays() -> None:
     """The same command in two scopes is one lesson; the same repair of another error is another."""
     weaker = lesson(use="make  test", support=Support(2, 1))
     stronger = lesson(use="make test", support=Support(40, 9))
@@ -64,8 +63,8 @@ def test_calls_with_the_same_tool_and_arguments_are_one_example() -> None:
     assert len(build(REQUEST, some, PROFILES).template.lessons) == 1
 
 
-def test_few_examples_of_many_tools() -> None:
-    """One tool with many good calls does not push the others out."""
+def test_examples_are_spread_over_the_tools() -> None:
+    """One tool with many good calls does not replace the others."""
     some = [example("Bash", number, score=0.9) for number in range(40)]
     some += [example("Edit", number, score=0.1) for number in range(100, 102)]
     built = build(REQUEST, some, PROFILES)
@@ -75,8 +74,7 @@ def test_few_examples_of_many_tools() -> None:
     assert built.left_out == {"more examples than needed": 42 - MOST_EXAMPLES}
 
 
-def test_a_template_does_not_grow_without_end() -> None:
-    """Of very many lessons the best stay, and pinned ones always."""
+def test_the_best_and_the_pinned_lessons_stay_within_the_limit() -> None:
     some = [lesson(use=f"c{number}", score=number / 1000) for number in range(MOST_LESSONS + 30)]
     some.append(lesson(use="mine", score=0.0, pinned=True))
     built = build(REQUEST, some, PROFILES)
@@ -87,7 +85,7 @@ def test_a_template_does_not_grow_without_end() -> None:
     assert built.left_out == {"beyond the best": 31}
 
 
-def test_the_person_is_described_by_what_most_messages_are_like() -> None:
+def test_the_user_pattern_is_that_of_most_messages_and_calls() -> None:
     """Style by messages, feedback by length, tools by calls and only those that mostly work (the seeds' 70 %)."""
     tools = {"Bash": ToolUse(9, rate(1, 9), rate(1, 9)), "Patch": ToolUse(50, rate(20, 50), rate(20, 50))}
     profiles = {
@@ -101,16 +99,14 @@ def test_the_person_is_described_by_what_most_messages_are_like() -> None:
     assert built.agent == ""
 
 
-def test_someone_who_only_corrects_is_known_by_it() -> None:
-    """Half of the later messages are corrections that lessons rest on."""
+def test_feedback_is_corrections_only_if_half_of_the_later_messages_correct() -> None:
     many = tuple(replace(lesson().evidence[0], seq=None, at=float(place)) for place in range(3))
     corrected = lesson(topic="correction", evidence=many)
     assert build(REQUEST, [corrected], PROFILES).template.user.feedback == "corrections_only"
 
 
-def test_markers_are_those_that_mean_something_elsewhere() -> None:
-    """Most frequent first; no path of one machine, no code, nothing that the given check finds unfit, and of several
-    sessions nothing that only one referred to."""
+def test_markers_are_paths_of_the_project_and_addresses_that_two_sessions_used() -> None:
+    """The most frequent first; no path of one machine, no code, and nothing that the check finds unfit."""
     junk = ("/Users/x/notes.md", "```python import os", "odd/thing.py", "./", "~/x.md", "C:/x/y.md", "../x.md")
     profiles = {
         "a:1": profile("1", context_markers=("src/pier.py", "https://tides.invalid/a", *junk)),
@@ -123,8 +119,8 @@ def test_markers_are_those_that_mean_something_elsewhere() -> None:
     assert "once.md" in alone
 
 
-def test_it_says_what_it_was_made_from() -> None:
-    """Sessions, calls and rates are those of the profiles; what was skipped and asked for is kept."""
+def test_a_template_records_its_origin() -> None:
+    """Sessions, calls and rates of the profiles, skipped sessions, and the filters."""
     request = replace(REQUEST, skipped={"short": 3}, filters={"agent": "codex"})
     facts = build(request, [lesson()], {"a:1": profile("1"), "a:2": profile("2")}).template.extraction
     assert (facts.sessions, facts.calls, facts.error_rate, facts.mistake_rate) == (2, 80, 0.05, 0.05)
@@ -134,8 +130,8 @@ def test_it_says_what_it_was_made_from() -> None:
 
 
 @given(st.permutations(range(12)), st.permutations(range(4)))
-def test_the_order_of_what_comes_in_does_not_matter(lessons: list[int], sessions: list[int]) -> None:
-    """The same lessons and sessions in any order give the same bytes."""
+def test_the_order_of_lessons_and_sessions_does_not_matter(lessons: list[int], sessions: list[int]) -> None:
+    """Any order gives the same bytes."""
     some = [lesson(use=f"c{number % 7}", score=number % 3 / 3) for number in range(8)]
     some = [replace(each, id=f"l{number}") for number, each in enumerate(some)]
     some += [example("Bash", number % 3) for number in range(4)]

@@ -1,4 +1,4 @@
-"""Which sessions a template is built from."""
+"""The choice of sessions that a template is built from."""
 
 from typing import Any
 
@@ -8,10 +8,10 @@ from .made import profile, rate
 
 
 def candidate(key: str, **more: Any) -> Candidate:
-    given = {"project": "harbour", "ended_at": 100.0, "starter": "human", "delegated": False, "passed": True}
-    own = {name: more.pop(name) for name in list(more) if name in given}
+    usual = {"project": "harbour", "ended_at": 100.0, "starter": "human", "delegated": False, "passed": True}
+    own = {name: more.pop(name) for name in list(more) if name in usual}
     clean = {"mistakes": rate(0, 60, 0.06), **more}
-    return Candidate(key=key, profile=profile(key, **clean), **{**given, **own})
+    return Candidate(key=key, profile=profile(key, **clean), **{**usual, **own})
 
 
 def keys(candidates: tuple[Candidate, ...]) -> list[str]:
@@ -23,8 +23,7 @@ def test_the_defaults_are_those_of_the_users_documents() -> None:
     assert SessionRule() == SessionRule(min_messages=30, max_sessions=50, max_error_rate=0.5)
 
 
-def test_what_does_not_fit_is_counted_by_reason() -> None:
-    """Nothing is left out without saying so."""
+def test_sessions_that_do_not_fit_are_counted_by_reason() -> None:
     some = [
         candidate("good"), candidate("short", messages=29), candidate("bad", errors=rate(21, 40)),
         candidate("idle", errors=rate(0, 0)), candidate("child", delegated=True), candidate("ours", starter="preheat"),
@@ -41,8 +40,8 @@ def test_what_does_not_fit_is_counted_by_reason() -> None:
     }
 
 
-def test_of_many_the_newest_are_taken() -> None:
-    """The same ones whatever the order they come in."""
+def test_the_newest_sessions_are_chosen() -> None:
+    """Whatever the order of the candidates is."""
     some = [candidate(str(number), ended_at=float(number)) for number in range(9)]
     for order in (some, some[::-1]):
         choice = choose_sessions(order, SessionRule(max_sessions=3))
@@ -50,8 +49,8 @@ def test_of_many_the_newest_are_taken() -> None:
         assert choice.skipped == {"older than the newest 3": 6}
 
 
-def test_the_best_are_long_clean_and_ended_well() -> None:
-    """Each rule by itself keeps a session out, and it is said which."""
+def test_the_best_sessions_are_long_have_few_mistakes_and_passed_their_last_check() -> None:
+    """Each condition alone keeps a session out."""
     some = [
         candidate("good"), candidate("few", calls=19), candidate("careless", mistakes=rate(4, 60, 0.16)),
         candidate("unchecked", passed=None), candidate("broken", passed=False), candidate("homeless", project=""),
@@ -63,8 +62,7 @@ def test_the_best_are_long_clean_and_ended_well() -> None:
     assert set(group.choice.skipped) >= {"no check at all", "the last check failed", "fewer than 20 calls"}
 
 
-def test_a_project_needs_three_good_sessions() -> None:
-    """Projects with fewer are told of, and get nothing."""
+def test_a_project_with_fewer_than_three_good_sessions_has_not_enough() -> None:
     some = [candidate(f"h{number}") for number in range(3)] + [
         candidate(f"p{number}", project="pier") for number in "12"
     ]

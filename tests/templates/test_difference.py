@@ -8,8 +8,8 @@ from preheat.templates.difference import compare_templates
 from .made import lesson, template
 
 
-def test_added_removed_and_changed_are_told_apart_by_id() -> None:
-    """With what changed: use, support, score."""
+def test_added_removed_and_changed_lessons_are_found_by_id() -> None:
+    """A changed one with its changed fields."""
     stays, goes, comes = lesson(use="a"), lesson(use="b"), lesson(use="c")
     changed = lesson(use="d")
     later = replace(changed, use="d --fast", support=Support(20, 5), score=0.9)
@@ -26,8 +26,7 @@ def test_added_removed_and_changed_are_told_apart_by_id() -> None:
     assert [each.field for each in found.template] == ["tags"]
 
 
-def test_a_template_does_not_differ_from_itself() -> None:
-    """When it was made is no difference."""
+def test_time_and_parent_are_no_difference() -> None:
     found = compare_templates(template(), replace(template(), created_at=1.0, parent="x"))
     assert found.is_empty
     assert found.same == 3

@@ -1,4 +1,4 @@
-"""The published schema is that of the code, and what the code writes is valid by it."""
+"""The published JSON schema is up to date, and templates are valid by it."""
 
 import json
 import os
@@ -11,14 +11,14 @@ import pytest
 from preheat.templates.sharing import make_shareable, template_schema, to_bytes
 
 from .made import lesson, template
-from .test_loading import fixture
+from .test_file_format import fixture
 
 PUBLISHED = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "reference", "template.schema.json")
 
 
-def validator(of: str = "") -> Any:
+def validator(reference: str = "") -> Any:
     made = template_schema()
-    made = {**made, "$ref": of} if of else made
+    made = {**made, "$ref": reference} if reference else made
     jsonschema.Draft202012Validator.check_schema(made)
     return jsonschema.Draft202012Validator(made)
 
@@ -30,14 +30,13 @@ def test_the_published_schema_is_that_of_the_code() -> None:
 
 
 def test_templates_are_valid_by_it() -> None:
-    """As they stand in the store, as they are shared, and as the first version wrote them."""
+    """In the store, shared, and as the first version wrote them."""
     validator("#/$defs/Template").validate(json.loads(msgspec.json.encode(template())))
     validator().validate(json.loads(to_bytes(make_shareable(template(), ()).template)))
     validator().validate(json.loads(fixture("format_1.json")))
 
 
-def test_wrong_ones_are_not() -> None:
-    """A schema that takes everything says nothing."""
+def test_a_template_with_an_unknown_kind_is_not_valid() -> None:
     wrong = json.loads(msgspec.json.encode(template("mine", lesson())))
     wrong["lessons"][0]["kind"] = "spell"
     with pytest.raises(jsonschema.ValidationError):

@@ -1,4 +1,4 @@
-"""What leaves the machine, what comes from another, and what a review finds."""
+"""Shared templates: what is left out of an export, and what a review finds in an import."""
 
 import msgspec
 import pytest
@@ -11,16 +11,16 @@ from preheat.templates.sharing import apply_review, find_findings, from_bytes, m
 from .made import AT, example, lesson, template
 
 
-def machine(text: str) -> str:
+def has_home_path(text: str) -> str:
     return "a path of one machine" if "/Users/" in text else ""
 
 
-def test_a_shared_file_names_no_session_and_quotes_nobody() -> None:
-    """Hashes stay, so that support can be counted; nothing else of the evidence does."""
+def test_a_shared_file_has_hashes_instead_of_sessions_and_no_quotes() -> None:
+    """By the hashes support can be counted."""
     mine = template("mine", lesson(evidence=(Evidence("codex:secret-session", 3, AT, text="what Ann said"),)))
     mine = replace(mine, parent="f" * 64, project="/Users/ann/harbour", sources=("codex:secret-session",))
     mine = replace(mine, extraction=TemplateOrigin(sessions=1, settings={"project": "/Users/ann"}))
-    data = to_bytes(make_shareable(mine, (machine,)).template)
+    data = to_bytes(make_shareable(mine, (has_home_path,)).template)
     for word in (b"secret-session", b"Ann", b"ann", b"ffff"):
         assert word not in data
     opened = from_bytes(data, "x")
@@ -30,24 +30,24 @@ def test_a_shared_file_names_no_session_and_quotes_nobody() -> None:
     assert opened.template.lessons[0].support == mine.lessons[0].support
 
 
-def test_evidence_goes_along_on_request_but_no_path_of_this_machine() -> None:
-    """For one's own other machine."""
+def test_evidence_is_shared_on_request_without_paths_of_this_machine() -> None:
+    """For another machine of the same person."""
     ours = lesson(
         evidence=(Evidence("codex:one", 3, AT, text="said"), Evidence("codex:one", 4, AT, text="/Users/ann/x"))
     )
-    fit = make_shareable(template("mine", ours), (machine,), with_evidence=True).template
+    fit = make_shareable(template("mine", ours), (has_home_path,), with_evidence=True).template
     assert [each.text for each in fit.lessons[0].evidence] == ["said", ""]
     assert fit.lessons[0].evidence[0].session == "codex:one"
 
 
-def test_lessons_with_a_path_of_this_machine_stay_and_are_counted() -> None:
-    """And so do resume packets and what is not in use; markers are sorted out one by one."""
+def test_lessons_that_must_not_be_shared_are_left_out_and_counted() -> None:
+    """Paths of this machine, resume packets, retired lessons; of markers only the faulty ones."""
     packet = ResumePacket(session="codex:one", goal="go on")
     mine = template(
         "mine", lesson(), lesson(use="cat /Users/ann/x"), lesson("resume", "", packet=packet), lesson(use="q", status="retired"),
         markers=("src/pier.py", "/Users/ann/y"), description="of /Users/ann",
     )  # fmt: skip
-    fit = make_shareable(mine, (machine,))
+    fit = make_shareable(mine, (has_home_path,))
     assert [each.use for each in fit.template.lessons] == ["make test"]
     assert fit.template.markers == ("src/pier.py",)
     assert fit.template.description == ""
@@ -88,8 +88,8 @@ GOOD = (
 
 
 @pytest.mark.parametrize(("text", "why"), BAD.items(), ids=[repr(text) for text in BAD])
-def test_what_is_suspicious_is_found_wherever_it_stands(text: str, why: str) -> None:
-    """In what is said, used, avoided, in files, in arguments (names too) and in results."""
+def test_suspicious_text_is_found_in_every_field(text: str, why: str) -> None:
+    """Also in arguments (names too) and results."""
     shown = example("Bash", 1).example
     assert shown is not None
     places = [
@@ -111,8 +111,8 @@ def test_ordinary_work_is_not_suspicious(text: str) -> None:
     assert find_findings(template("mine", lesson(use=text))) == []
 
 
-def test_a_review_locks_away_what_has_findings() -> None:
-    """Quarantined with the reasons; the addendum goes; pins and measured effects of another machine are not believed."""
+def test_a_review_quarantines_lessons_with_findings() -> None:
+    """With the reasons; the addendum, pins and measured effects of another machine are removed."""
     bad, good = lesson(use="curl x | sh"), lesson(score=7.0, pinned=True, utility=0.4)
     strange = template("theirs", bad, good, addendum="Obey.", markers=("https://evil.invalid", "src/pier.py"))
     fit = apply_review(strange, find_findings(strange))
@@ -125,16 +125,16 @@ def test_a_review_locks_away_what_has_findings() -> None:
     assert fit.markers == ("src/pier.py",)
 
 
-def test_a_person_can_take_all_of_it() -> None:
-    """It is their machine; what the sender had quarantined stays so."""
+def test_a_person_can_accept_everything() -> None:
+    """Lessons that the sender had quarantined stay quarantined."""
     strange = template("theirs", lesson(use="curl x | sh"), lesson(use="b", status="quarantined"), addendum="Be kind.")
     fit = apply_review(strange, find_findings(strange), everything=True)
     assert [each.status for each in fit.lessons] == ["active", "quarantined"]
     assert fit.addendum == "Be kind."
 
 
-def test_given_checks_are_asked_too() -> None:
-    """Instructions and secrets are known elsewhere."""
+def test_further_checks_are_applied() -> None:
+    """The application passes those for instructions and secrets."""
     found = find_findings(
         template("mine", lesson(error="you must obey")), [lambda text: "order" if "must" in text else ""]
     )

@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from preheat.app import agents as _caller
+    from preheat.app import agents as _agents
     from preheat.app import context as _context
-    from preheat.app import context as _rendered_files
     from preheat.app import daemon as _daemon
     from preheat.app import health as _health
     from preheat.app import installation as _installation
@@ -40,12 +39,10 @@ if TYPE_CHECKING:
     from preheat.app.lab import labs as _lab
     from preheat.app.lab import training as _training
     from preheat.app.live import outputs as _outputs
-    from preheat.app.live import signals as _watching
+    from preheat.app.live import signals as _signals
     from preheat.app.sessions import archive as _sessions
     from preheat.app.sessions import exports as _exports
-    from preheat.app.sessions import sources as _overview
-    from preheat.app.sessions import sources as _session_files
-    from preheat.app.sessions import transcripts as _compression
+    from preheat.app.sessions import sources as _sources
     from preheat.app.sessions import transcripts as _transcripts
     from preheat.app.sessions.archive import QuickLook
     from preheat.app.sessions.transcripts import Compressed
@@ -70,8 +67,7 @@ if TYPE_CHECKING:
 else:
     _analysis = LazyModule("preheat.app.analysis.one_pass")
     _assessment = LazyModule("preheat.app.analysis.assessment")
-    _caller = LazyModule("preheat.app.agents")
-    _compression = LazyModule("preheat.app.sessions.transcripts")
+    _agents = LazyModule("preheat.app.agents")
     _connect = LazyModule("preheat.archive.connect")
     _context = LazyModule("preheat.app.context")
     _contexts = LazyModule("preheat.model.context")
@@ -86,17 +82,15 @@ else:
     _lessons = LazyModule("preheat.app.lessons")
     _listing = LazyModule("preheat.model.listing")
     _outputs = LazyModule("preheat.app.live.outputs")
-    _overview = LazyModule("preheat.app.sessions.sources")
     _progress = LazyModule("preheat.model.progress")
     _reliability = LazyModule("preheat.app.analysis.reliability")
     _scorecard = LazyModule("preheat.app.analysis.scorecard")
-    _session_files = LazyModule("preheat.app.sessions.sources")
-    _rendered_files = LazyModule("preheat.app.context")
+    _sources = LazyModule("preheat.app.sessions.sources")
     _sessions = LazyModule("preheat.app.sessions.archive")
     _templates = LazyModule("preheat.app.templates.library")
     _training = LazyModule("preheat.app.lab.training")
     _transcripts = LazyModule("preheat.app.sessions.transcripts")
-    _watching = LazyModule("preheat.app.live.signals")
+    _signals = LazyModule("preheat.app.live.signals")
 
 
 def open(folder: str | None = None) -> "Preheat":  # noqa: A001 - read as `preheat.open()`
@@ -166,9 +160,9 @@ class Preheat:
         return _dataset.Datasets(self.folder)
 
     @property
-    def live(self) -> "_watching.LiveSignals":
+    def live(self) -> "_signals.LiveSignals":
         """Live signals: of the sessions that run now, and of recorded ones replayed. Keep this object to poll."""
-        return _watching.LiveSignals(self.folder)
+        return _signals.LiveSignals(self.folder)
 
     @property
     def installation(self) -> "_installation.Installation":
@@ -183,7 +177,7 @@ class Preheat:
     # The archive itself.
     def overview(self) -> "Overview":
         """Which sessions every agent has left on this machine, and what the archive holds."""
-        return _overview.survey_machine(self.folder)
+        return _sources.survey_machine(self.folder)
 
     def has_archive(self) -> bool:
         """Whether the archive exists; most other methods create an empty one."""
@@ -195,11 +189,11 @@ class Preheat:
 
     def calling_agent(self) -> str:
         """The agent whose program started this process; empty if a person did."""
-        return _caller.calling_agent()
+        return _agents.calling_agent()
 
     def sync_calling_agent(self, progress: "Progress | None" = None) -> "_sessions.SyncReport | None":
         """Read the new sessions of the agent whose program started this process; None if a person did."""
-        return _caller.sync_calling_agent(self.folder, progress or _progress.SILENT)
+        return _agents.sync_calling_agent(self.folder, progress or _progress.SILENT)
 
     def analyse(
         self,
@@ -220,7 +214,7 @@ class Preheat:
         scan: "QuickLook | None" = None,
     ) -> "_sessions.SyncReport":
         """Read new sessions into the archive: from the places of all agents, of the named agents, or from the named files (agent
-        and path). `seen` is a scan of all agents' places that was made just now."""
+        and path). `scan` is a scan of all agents' places that was made just now."""
         return _sessions.sync(
             self.folder,
             agents=tuple(agents),
@@ -231,11 +225,11 @@ class Preheat:
 
     def read_file(self, path: str, agent: str | None = None) -> "list[Session]":
         """The sessions in a file, whose agent is recognised by the content unless it is named. Nothing is stored."""
-        return _session_files.read_file(path, agent)
+        return _sources.read_file(path, agent)
 
-    def find_files(self, names: "Iterable[str]", agents: "Iterable[str]" = ()) -> "_session_files.NamedFiles":
+    def find_files(self, names: "Iterable[str]", agents: "Iterable[str]" = ()) -> "_sources.NamedFiles":
         """The session files among the named files and below the named folders, of all agents or of the named ones."""
-        return _session_files.find_files(tuple(names), tuple(agents))
+        return _sources.find_files(tuple(names), tuple(agents))
 
     def sessions(self, **filters: "Any") -> "list[SessionSummary]":
         """The sessions that match the filters, the newest first."""
@@ -280,11 +274,11 @@ class Preheat:
 
     def compress(self, name: str, strategy: str = "markers", keep: int | None = None) -> "Compressed":
         """A session as a shorter history, by one strategy."""
-        return _compression.compress(self.session(name), strategy, keep)
+        return _transcripts.compress(self.session(name), strategy, keep)
 
     def compress_all(self, name: str, keep: int | None = None) -> "list[Compressed]":
         """A session as a shorter history, once by every strategy."""
-        return _compression.compress_all(self.session(name), keep)
+        return _transcripts.compress_all(self.session(name), keep)
 
     def scorecard(self, name: str, earlier: int = 20) -> "_scorecard.RankedScorecard":
         """The scores of a session with their arithmetic, and their ranks among earlier sessions of its project."""
@@ -295,9 +289,9 @@ class Preheat:
         return _outputs.read_output(name, self.folder)
 
     # Lessons.
-    def learn(self, *tasks: str, progress: "Progress | None" = None) -> "_learning.LearnReport":
+    def learn(self, *learners: str, progress: "Progress | None" = None) -> "_learning.LearnReport":
         """Learn from new sessions, with all ten learners or the named ones."""
-        return _learning.learn(self.folder, tasks, progress or _progress.SILENT)
+        return _learning.learn(self.folder, learners, progress or _progress.SILENT)
 
     def learners(self) -> "list[str]":
         """The names of the learners, which `learn` takes."""
@@ -378,7 +372,7 @@ class Preheat:
     ) -> "Context":
         """Choose the context of a new session for a task; empty, with the reason, where nothing fits. With `examples` real calls
         are included, for formats made of messages; with `loaded` the template that is loaded for the project comes first. `cwd`
-        is the folder that the session works in. The use of a template is recorded, unless `note` is off."""
+        is the folder that the session works in. The use of a template is recorded, unless `record` is off."""
         tokens = _contexts.TOKEN_BUDGET if budget is None else budget
         context = _context.provision(
             self.folder, task, agent=agent, project=project, budget=tokens, template=template, examples=examples,
@@ -405,7 +399,7 @@ class Preheat:
     ) -> str:
         """Write a rendered context to a file, or to a folder if the format has several files. Returns its path, empty if there
         was nothing to write. Raises UserError if a file of somebody else is in the way, unless forced."""
-        return _rendered_files.write_rendered(rendered, renderer, output, force)
+        return _context.write_rendered(rendered, renderer, output, force)
 
     def begin_session(self, renderer: "Renderer", rendered: "RenderedContext", folder: str) -> "StartedSession":
         """Start a session from a rendered context in the agent's own session store, for work in a folder."""

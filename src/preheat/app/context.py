@@ -23,13 +23,12 @@ from preheat.model.lesson import Lesson, ResumePacket
 from preheat.model.session import PREHEAT_MARK
 from preheat.model.template import TemplateUse
 from preheat.provisioning import FORMATS, TASK_CHARACTERS
-from preheat.provisioning import provision as choose
-from preheat.provisioning import render as put_into
+from preheat.provisioning import provision as choose_context
+from preheat.provisioning import render as render_context
 from preheat.provisioning.tokens import estimate_tokens as estimate_tokens
 from preheat.settings import archive_path
 
 if TYPE_CHECKING:
-    from preheat.app.templates import uses as _template_state
     from preheat.app.templates import uses as _uses
     from preheat.archive import lessons as _lessons
     from preheat.lessons import resume as _resume
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
 else:  # a start needs a template or lessons, not both; most have no resume packet, whose module loads a parser of commands
     _lessons = LazyModule("preheat.archive.lessons")
     _resume = LazyModule("preheat.lessons.resume")
-    _template_state = LazyModule("preheat.app.templates.uses")
     _store = LazyModule("preheat.templates.store")
     _uses = LazyModule("preheat.app.templates.uses")
 
@@ -52,11 +50,11 @@ __all__ = [
     "record_use",
     "render",
     "resume_packet",
+    "write_rendered",
 ]
 
-# The context of a new session
 _GIT_SECONDS = 2.0
-"""Seconds that git may take."""
+"""Seconds that a command of git may take."""
 
 
 def known_lessons(folder: str, project: str) -> list[Lesson]:
@@ -105,7 +103,7 @@ def provision(
         known = _load_project_lessons(folder, project, where)
         if resuming:
             known = known._replace(lessons=[_as_pinned(lesson) for lesson in known.lessons])
-    return choose(
+    return choose_context(
         [_with_age(lesson, known.folder, now) for lesson in known.lessons],
         task=task,
         agent=agent,
@@ -158,10 +156,10 @@ def loaded_template(folder: str, where: str) -> str:
     if not os.path.exists(os.path.join(folder, "templates")):
         return ""
     try:
-        pin = _template_state.load_pins(folder).get(project_folder(where))
+        pin = _uses.load_pins(folder).get(project_folder(where))
     except UserError:  # reported by `preheat doctor`, not at the start of a session
         return ""
-    return pin.address if pin is not None and not _template_state.pin_status(folder, pin).problem else ""
+    return pin.address if pin is not None and not _uses.pin_status(folder, pin).problem else ""
 
 
 def _as_pinned(lesson: Lesson) -> Lesson:
@@ -214,7 +212,7 @@ def formats() -> tuple[Renderer, ...]:
 
 def render(context: Context, form: str | Renderer = "text") -> RenderedContext:
     """A context in a format, given by name or itself."""
-    return put_into(context, form, formats())
+    return render_context(context, form, formats())
 
 
 def begin_session(
@@ -229,10 +227,10 @@ def record_use(folder: str, context: Context, at: float) -> None:
     if context.template and context.items:
         digest = _store.TemplateStore(folder).find(context.template).digest
         origin = {"agent": context.agent, "project": context.project, "task": _uses.task_hash(context.task)}
-        _template_state.record_use(folder, TemplateUse(at=at, template=digest, context=context.id, **origin))
+        _uses.record_use(folder, TemplateUse(at=at, template=digest, context=context.id, **origin))
 
 
-# Writes a rendered context to files, never over a file that is not Preheat's unless forced.
+# Files of a rendered context; a file that is not Preheat's is never replaced unless forced.
 def write_rendered(rendered: RenderedContext, renderer: Renderer, output: str, force: bool = False) -> str:
     """Write a rendered context to a file, or to a folder if the format has several files. Returns its path, empty if there was
     nothing to write. Raises UserError if a file of somebody else is in the way, unless forced."""

@@ -110,9 +110,9 @@ class Installation:
         if dry_run:
             return FileChange(plan)
         backup = apply_file_plan(plan, self._folder, time.time())
-        lots = self._enable_assignment()
+        assignment = self._enable_assignment()
         doubles = find_double_hooks(agent, self._environment, project or project_around(os.getcwd()))
-        return FileChange(plan, backup, tuple(doubles), require_hooks(agent).setup.next_steps, lots)
+        return FileChange(plan, backup, tuple(doubles), require_hooks(agent).setup.next_steps, assignment)
 
     def _install_steps(self, agent: str, project: str, how: str, dry_run: bool) -> StepChange:
         _refuse_project(agent, project)

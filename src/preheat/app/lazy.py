@@ -22,4 +22,4 @@ class LazyModule:
         return getattr(sys.modules[self._name], attribute)
 
     def __repr__(self) -> str:
-        return f"Later({self._name!r})"
+        return f"LazyModule({self._name!r})"

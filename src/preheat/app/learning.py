@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import msgspec
 
@@ -27,7 +27,7 @@ from preheat.archive.connect import connect, explain_database_error
 from preheat.archive.lessons import ProjectFolder
 from preheat.archive.writer import write_transaction
 from preheat.ingest.stored_sessions import UnreadableSession
-from preheat.lessons.effectiveness import estimate_effects as measure_effects
+from preheat.lessons.effectiveness import estimate_effects
 from preheat.lessons.learner import Learner, SessionNotes
 from preheat.lessons.learners import LEARNERS, revise_lessons
 from preheat.model.experiment import ExposureEffect
@@ -36,9 +36,69 @@ from preheat.model.profile import SessionProfile
 from preheat.model.progress import SILENT, Progress
 from preheat.settings import archive_path
 
-# Runs each learner over its notes, project by project, and stores the lessons.
-ALL_PROJECTS = ""
-"""The name of the project that stands for all projects."""
+_MOST_MISTAKES = 5
+_ROUNDS = 3
+"""Rounds of learning: a session that is forgotten while its project is learned from must leave no trace."""
+_TOKENS_PER_SECOND = 30
+"""The tokens that a lost second counts as: about what a model writes in a second."""
+
+
+class LearnerReport(NamedTuple):
+    """What one learner did."""
+
+    name: str
+    line: str
+    """What the learner knows now, in a sentence."""
+    projects: int
+    """Projects that it was run on; `sessions` are those whose notes it read for that."""
+    sessions: int
+    lessons: int
+    """Its active lessons."""
+
+
+class LearnReport(NamedTuple):
+    """What learning did."""
+
+    sessions: int
+    """Sessions that are new or changed since they were last learned from."""
+    projects: int
+    """Projects in which anything changed."""
+    tasks: list[LearnerReport]
+    mistakes: list[Lesson]
+    """The most expensive repeated mistakes, with the repair where one is known."""
+    failures: list[UnreadableSession]
+    seconds: float
+    withdrawals: tuple[str, ...] = ()
+    """What was withdrawn because experiments show that it does not help, and pinned items that do not help."""
+
+
+def learner_names() -> list[str]:
+    """The learners, in their order."""
+    return [learner.name for learner in LEARNERS]
+
+
+def learn(folder: str, learners: tuple[str, ...] = (), progress: Progress = SILENT) -> LearnReport:
+    """Analyse new sessions, and learn from what is new: with all ten learners in their order, or with the named ones."""
+    started = time.perf_counter()
+    analysed = analyse_archive(folder, progress)
+    chosen = [learner for learner in LEARNERS if not learners or learner.name in learners]
+    connection = connect(folder)
+    try:
+        done = _learn_from_archive(connection, chosen, progress, items_brought_back(folder))
+        withdrawals = _withdraw(folder, connection)
+    except sqlite3.DatabaseError as error:
+        raise explain_database_error(archive_path(folder), error) from error
+    finally:
+        progress.end()
+        connection.close()
+    seconds = time.perf_counter() - started
+    return LearnReport(done.sessions, done.projects, done.tasks, done.mistakes, analysed.failures, seconds, withdrawals)
+
+
+def _withdraw(folder: str, connection: sqlite3.Connection) -> tuple[str, ...]:
+    """What experiments show to be withdrawn, a sentence each."""
+    found = withdraw(folder, connection)
+    return (*found.lines, *found.warnings)
 
 
 class LearnerRun(NamedTuple):
@@ -51,7 +111,108 @@ class LearnerRun(NamedTuple):
     """Sessions whose notes it read for that."""
 
 
-Weigh = Callable[[Sequence[Lesson], Mapping[str, Sequence[SessionNotes[object]]]], list[Lesson]]
+class LearningResult(NamedTuple):
+    """The result of a run of the learners."""
+
+    sessions: int
+    projects: int
+    tasks: list[LearnerReport]
+    mistakes: list[Lesson]
+
+
+def _is_mistake(lesson: Lesson) -> bool:
+    return lesson.kind in ("repair", "error") and lesson.status == "active" and lesson.support.sessions_for > 1
+
+
+def _cost_order(lesson: Lesson) -> tuple[float, str]:
+    return -(lesson.cost_tokens + _TOKENS_PER_SECOND * lesson.cost_seconds), lesson.id
+
+
+def _learn_from_archive(
+    connection: sqlite3.Connection, chosen: list[Learner], progress: Progress, brought_back: frozenset[str]
+) -> LearningResult:
+    places = projects_by_folder(notes.count_sessions_by_folder(connection))
+    if {place.folder: place for place in stored.load_project_folders(connection)} != places:
+        with write_transaction(connection):
+            stored.store_project_folders(connection, places.values())
+    new = find_unlearned(connection)
+    concluded, changed = _conclude_and_weigh(connection, chosen, places, progress, brought_back)
+    if new:
+        with write_transaction(connection):
+            mark_learned(connection, new)
+    known = stored.lessons_by_learner(connection)
+    by_name = {each.learner: each for each in concluded}
+    reports = []
+    for learner in chosen:
+        lessons_found = known.get(learner.name, [])
+        report = by_name.get(learner.name)
+        if learner.is_reviewer:
+            lessons_found = [lesson for some in known.values() for lesson in some]
+        line = learner.describe(lessons_found) if learner.describe is not None else ""
+        active = sum(lesson.status == "active" for lesson in lessons_found)
+        reports.append(
+            LearnerReport(
+                learner.name, line, report.projects if report else 0, report.sessions if report else 0, active
+            )
+        )
+    mistakes = sorted((lesson for some in known.values() for lesson in some if _is_mistake(lesson)), key=_cost_order)
+    return LearningResult(len(new), len(changed), reports, mistakes[:_MOST_MISTAKES])
+
+
+def _conclude_and_weigh(
+    connection: sqlite3.Connection,
+    chosen: list[Learner],
+    places: Mapping[str, ProjectFolder],
+    progress: Progress,
+    brought_back: frozenset[str],
+) -> tuple[list[LearnerRun], set[str]]:
+    """Run the learners and weigh their lessons; what each did, and the projects in which anything changed. Lessons that a person
+    brought back (`brought_back`) are weighed without their measured effects."""
+    measured = _measured_effects(connection)
+    effects = [each for each in measured if each.item not in brought_back]
+    reports: list[LearnerRun] = []
+    all_changed: set[str] = set()
+
+    def show_project(learner: str, project: str) -> None:
+        progress.advance(0, f"{learner} {project}")
+
+    progress.begin("Concluding", len(chosen))
+    for round_number in range(_ROUNDS):
+        concluded, changed = run_learners(connection, chosen, places, show_project)
+        changed -= drop_unused_projects(connection, places)
+        changed |= stored.find_outdated_projects(
+            connection
+        )  # a run that was killed may have stored lessons without weighing them
+        if measured and not round_number:  # measured effects may concern any lesson
+            changed = {place.name for place in places.values()} | {ALL_PROJECTS}
+        weigh_lessons(
+            connection, LEARNERS, changed, places, lambda lessons, noted: revise_lessons(lessons, effects, noted)
+        )
+        reports, all_changed = reports or concluded, all_changed | changed
+        if not changed:
+            break
+    return reports, all_changed
+
+
+def _measured_effects(connection: sqlite3.Connection) -> list[ExposureEffect]:
+    """The effects of items that were assigned at random."""
+    assigned = load_exposures(connection)
+    return (
+        estimate_effects(
+            assigned, stored.load_measured_sessions(connection, {exposure.session for exposure in assigned})
+        )
+        if assigned
+        else []
+    )
+
+
+# The learners, run over their notes project by project.
+ALL_PROJECTS = ""
+"""The name of the project that stands for all projects."""
+
+
+Weigh: TypeAlias = Callable[[Sequence[Lesson], Mapping[str, Sequence[SessionNotes[object]]]], list[Lesson]]
+"""A function that weighs the lessons of a project, given the notes of its sessions by learner."""
 
 
 def run_learners(
@@ -129,7 +290,7 @@ def weigh_lessons(
     learners: Sequence[Learner],
     projects: Iterable[str],
     places: Mapping[str, ProjectFolder],
-    how: Weigh,
+    weigh: Weigh,
 ) -> None:
     """Weigh the lessons of all learners against each other, in each of these projects."""
     wanted = set(projects)
@@ -145,7 +306,7 @@ def weigh_lessons(
         concluded = stored.load_conclusions(connection, project)
         learner_of = {lesson.id: name for name, some in concluded.items() for lesson in some}
         revised: defaultdict[str, list[Lesson]] = defaultdict(list)
-        for lesson in how([lesson for some in concluded.values() for lesson in some], noted[project]):
+        for lesson in weigh([lesson for some in concluded.values() for lesson in some], noted[project]):
             revised[learner_of.get(lesson.id, "")].append(lesson)
         with write_transaction(connection):
             stored.store_lessons(connection, project, revised)
@@ -160,167 +321,6 @@ def drop_unused_projects(connection: sqlite3.Connection, places: Mapping[str, Pr
         with write_transaction(connection):
             stored.drop_project_lessons(connection, dropped)
     return dropped
-
-
-# Learning
-_MOST_MISTAKES = 5
-_ROUNDS = 3
-"""Rounds of learning: a session that is forgotten while its project is learned from must leave no trace."""
-_TOKENS_PER_SECOND = 30
-"""The tokens that a lost second counts as: about what a model writes in a second."""
-
-
-class LearnerReport(NamedTuple):
-    """What one learner did."""
-
-    name: str
-    line: str
-    """What the learner knows now, in a sentence."""
-    projects: int
-    """Projects that it was run on; `sessions` are those whose notes it read for that."""
-    sessions: int
-    lessons: int
-    """Its active lessons."""
-
-
-class LearnReport(NamedTuple):
-    """What learning did."""
-
-    sessions: int
-    """Sessions that are new or changed since they were last learned from."""
-    projects: int
-    """Projects in which anything changed."""
-    tasks: list[LearnerReport]
-    mistakes: list[Lesson]
-    """The most expensive repeated mistakes, with the repair where one is known."""
-    failures: list[UnreadableSession]
-    seconds: float
-    withdrawals: tuple[str, ...] = ()
-    """What was withdrawn because experiments show that it does not help, and pinned items that do not help."""
-
-
-def learner_names() -> list[str]:
-    """The learners, in their order."""
-    return [learner.name for learner in LEARNERS]
-
-
-def learn(folder: str, tasks: tuple[str, ...] = (), progress: Progress = SILENT) -> LearnReport:
-    """Analyse new sessions, and learn from what is new: with all ten learners in their order, or with the named ones."""
-    started = time.perf_counter()
-    analysed = analyse_archive(folder, progress)
-    chosen = [learner for learner in LEARNERS if not tasks or learner.name in tasks]
-    connection = connect(folder)
-    try:
-        done = _run_learners(connection, chosen, progress, items_brought_back(folder))
-        proof = _withdraw(folder, connection)
-    except sqlite3.DatabaseError as error:
-        raise explain_database_error(archive_path(folder), error) from error
-    finally:
-        progress.end()
-        connection.close()
-    seconds = time.perf_counter() - started
-    return LearnReport(done.sessions, done.projects, done.tasks, done.mistakes, analysed.failures, seconds, proof)
-
-
-def _withdraw(folder: str, connection: sqlite3.Connection) -> tuple[str, ...]:
-    """What experiments show to be withdrawn, a sentence each."""
-    found = withdraw(folder, connection)
-    return (*found.lines, *found.warnings)
-
-
-class LearningResult(NamedTuple):
-    """The result of a run of the learners."""
-
-    sessions: int
-    projects: int
-    tasks: list[LearnerReport]
-    mistakes: list[Lesson]
-
-
-def _is_mistake(lesson: Lesson) -> bool:
-    return lesson.kind in ("repair", "error") and lesson.status == "active" and lesson.support.sessions_for > 1
-
-
-def _cost_order(lesson: Lesson) -> tuple[float, str]:
-    return -(lesson.cost_tokens + _TOKENS_PER_SECOND * lesson.cost_seconds), lesson.id
-
-
-def _run_learners(
-    connection: sqlite3.Connection, chosen: list[Learner], progress: Progress, brought_back: frozenset[str]
-) -> LearningResult:
-    places = projects_by_folder(notes.count_sessions_by_folder(connection))
-    if {place.folder: place for place in stored.load_project_folders(connection)} != places:
-        with write_transaction(connection):
-            stored.store_project_folders(connection, places.values())
-    new = find_unlearned(connection)
-    concluded, changed = _conclude_and_weigh(connection, chosen, places, progress, brought_back)
-    if new:
-        with write_transaction(connection):
-            mark_learned(connection, new)
-    known = stored.lessons_by_learner(connection)
-    by_name = {each.learner: each for each in concluded}
-    reports = []
-    for learner in chosen:
-        lessons_found = known.get(learner.name, [])
-        report = by_name.get(learner.name)
-        if learner.is_reviewer:
-            lessons_found = [lesson for some in known.values() for lesson in some]
-        line = learner.describe(lessons_found) if learner.describe is not None else ""
-        active = sum(lesson.status == "active" for lesson in lessons_found)
-        reports.append(
-            LearnerReport(
-                learner.name, line, report.projects if report else 0, report.sessions if report else 0, active
-            )
-        )
-    mistakes = sorted((lesson for some in known.values() for lesson in some if _is_mistake(lesson)), key=_cost_order)
-    return LearningResult(len(new), len(changed), reports, mistakes[:_MOST_MISTAKES])
-
-
-def _conclude_and_weigh(
-    connection: sqlite3.Connection,
-    chosen: list[Learner],
-    places: Mapping[str, ProjectFolder],
-    progress: Progress,
-    brought_back: frozenset[str],
-) -> tuple[list[LearnerRun], set[str]]:
-    """Run the learners and weigh their lessons; what each did, and the projects in which anything changed. Lessons that a person
-    brought back (`wanted`) are weighed without their measured effects."""
-    measured = _measured_effects(connection)
-    effects = [each for each in measured if each.item not in brought_back]
-    reports: list[LearnerRun] = []
-    all_changed: set[str] = set()
-
-    def show_project(learner: str, project: str) -> None:
-        progress.advance(0, f"{learner} {project}")
-
-    progress.begin("Concluding", len(chosen))
-    for round_number in range(_ROUNDS):
-        concluded, changed = run_learners(connection, chosen, places, show_project)
-        changed -= drop_unused_projects(connection, places)
-        changed |= stored.find_outdated_projects(
-            connection
-        )  # a run that was killed may have stored lessons without weighing them
-        if measured and not round_number:  # measured effects may concern any lesson
-            changed = {place.name for place in places.values()} | {ALL_PROJECTS}
-        weigh_lessons(
-            connection, LEARNERS, changed, places, lambda lessons, noted: revise_lessons(lessons, effects, noted)
-        )
-        reports, all_changed = reports or concluded, all_changed | changed
-        if not changed:
-            break
-    return reports, all_changed
-
-
-def _measured_effects(connection: sqlite3.Connection) -> list[ExposureEffect]:
-    """The effects of items that were assigned at random."""
-    assigned = load_exposures(connection)
-    return (
-        measure_effects(
-            assigned, stored.load_measured_sessions(connection, {exposure.session for exposure in assigned})
-        )
-        if assigned
-        else []
-    )
 
 
 # Learning from chosen sessions only.

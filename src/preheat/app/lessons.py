@@ -1,6 +1,6 @@
 """The lessons, and the marks and approvals of people: listed, pinned, retired, approved.
 
-Knows nothing of how lessons are learned (`app.learning.learning`) or handed out (`app.context.provisioning`).
+Knows nothing of how lessons are learned (`app.learning`) or handed out (`app.context`).
 """
 
 import sqlite3

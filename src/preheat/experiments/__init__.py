@@ -1,5 +1,5 @@
 """Randomised comparisons of sessions. Pure; knows no archive, no agent and no clock.
 
-`assign` assigns arms, `arms` writes the texts of placebo and note sessions, `plan` checks plans, `measure` turns sessions into
-numbers, `report` says what they show, `retire` what is to be withdrawn. How an effect is estimated is in `statistics`.
+`plan` checks plans, `assignment` assigns arms and writes the texts of placebo and note sessions, `measure` turns sessions into
+numbers, `report` says what they show, `withdrawal` what is to be withdrawn. How an effect is estimated is in `statistics`.
 """

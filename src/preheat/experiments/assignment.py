@@ -10,7 +10,6 @@ from hashlib import blake2b
 
 from preheat.model.experiment import ARMS, AdviceAssignment, Arm, Assignment, ExperimentPlan
 
-# Assignment by keyed hash
 _RANGE = 2**64
 
 
@@ -74,7 +73,7 @@ def assign_advice(
     )
 
 
-# The texts of two arms
+# The texts of the arms `note` and `placebo`.
 _FIRST, _STEP = 13, 7
 """The first number that is squared, and the step to the next; arbitrary."""
 

@@ -25,6 +25,7 @@ class SessionChain(NamedTuple):
 
     @property
     def is_judged(self) -> bool:
+        """Whether any of its sessions is judged."""
         return any(each.judged for each in self.sessions)
 
 
@@ -47,19 +48,20 @@ class Trial(NamedTuple):
     @property
     def missing(self) -> Counter[str]:
         """By arm: the number of chains of which the archive has no session."""
-        return Counter(line.assignment.arm for line in self.chains if not line.sessions)
+        return Counter(chain.assignment.arm for chain in self.chains if not chain.sessions)
 
     @property
     def unjudged(self) -> Counter[str]:
-        return Counter(line.assignment.arm for line in self.chains if line.sessions and not line.is_judged)
+        """By arm: the number of chains without a judged session."""
+        return Counter(chain.assignment.arm for chain in self.chains if chain.sessions and not chain.is_judged)
 
     @property
     def going_on(self) -> Counter[str]:
         """By arm: the number of chains that still go on."""
         return Counter(
-            line.assignment.arm
-            for line in self.chains
-            if any(self.now - (each.ended_at or 0.0) < GOING_ON_SECONDS for each in line.sessions)
+            chain.assignment.arm
+            for chain in self.chains
+            if any(self.now - (each.ended_at or 0.0) < GOING_ON_SECONDS for each in chain.sessions)
         )
 
 
@@ -79,12 +81,12 @@ def build_trial(
     assigned_roots = {each.session: each.root for each in with_arm}
     root_of = _chain_roots(known, assigned_roots)
     roots = {each.root: each for each in reversed(with_arm) if root_of[each.session] == each.root}
-    redrawn = sum(root_of[session] != root for session, root in assigned_roots.items())
+    reassigned = sum(root_of[session] != root for session, root in assigned_roots.items())
     sessions_by_root: defaultdict[str, list[SessionResult]] = defaultdict(list)
     for session, root in root_of.items():
         if session in known:
             sessions_by_root[root].append(known[session])
-    lines = [
+    chains = [
         SessionChain(each, tuple(sorted(sessions_by_root[root], key=lambda one: (one.started_at or 0.0, one.session))))
         for root, each in sorted(roots.items(), key=lambda item: (item[1].at, item[0]))
     ]
@@ -96,13 +98,13 @@ def build_trial(
         each for each in known.values() if each.session not in accounted and _is_unrecorded(each, scope, since, end)
     ]
     return Trial(
-        lines,
+        chains,
         sum(each.arm == "unassigned" for each in assignments),
         len(unrecorded),
         _earlier(known.values(), in_trial, since),
         since,
         now,
-        redrawn,
+        reassigned,
     )
 
 
@@ -110,11 +112,11 @@ def _is_unrecorded(each: SessionResult, scope: set[tuple[str, str]], since: floa
     return (each.agent, each.project) in scope and since < (each.started_at or 0.0) < until and each.calls > 0
 
 
-def _chain_roots(known: Mapping[str, SessionResult], drawn: Mapping[str, str]) -> dict[str, str]:
+def _chain_roots(known: Mapping[str, SessionResult], assigned: Mapping[str, str]) -> dict[str, str]:
     """By session, the assigned session that its chain began with. A fork or continuation that got an assignment of its own counts
     with the session that it came from, whose context it has."""
-    found: dict[str, str] = {}
-    for session in {**drawn, **dict.fromkeys(known, "")}:
+    roots: dict[str, str] = {}
+    for session in {**assigned, **dict.fromkeys(known, "")}:
         path = [session]
         while (
             (each := known.get(path[-1])) is not None
@@ -122,18 +124,18 @@ def _chain_roots(known: Mapping[str, SessionResult], drawn: Mapping[str, str]) -
             and each.parent not in (*path, "")
         ):
             path.append(each.parent)
-        root = next((drawn[one] for one in reversed(path) if one in drawn), "")
+        root = next((assigned[one] for one in reversed(path) if one in assigned), "")
         if root:
-            found[session] = root
-    return found
+            roots[session] = root
+    return roots
 
 
 def _earlier(
-    went: Iterable[SessionResult], in_trial: Iterable[str], since: float
+    results: Iterable[SessionResult], in_trial: Iterable[str], since: float
 ) -> dict[tuple[str, str], tuple[SessionResult, ...]]:
     inside = frozenset(in_trial)
     found: defaultdict[tuple[str, str], list[SessionResult]] = defaultdict(list)
-    for each in went:
+    for each in results:
         if each.session not in inside and each.ended_at is not None and each.ended_at < since:
             found[each.agent, each.project].append(each)
     return {key: tuple(some) for key, some in found.items()}
@@ -183,39 +185,39 @@ def ratio_of(metric: MetricName, sessions: Sequence[SessionResult]) -> Ratio:
     return _METRICS[metric](sessions)
 
 
-def trial_units(metric: MetricName, found: Trial) -> list[Observation]:
+def trial_units(metric: MetricName, trial: Trial) -> list[Observation]:
     """The judged chains of sessions as units of a metric. The strata are agent, project and epoch of equal shares."""
-    epochs = epochs_of(found)
-    earlier = {stratum: _metric_before(metric, sessions) for stratum, sessions in found.earlier.items()}
-    made = []
-    for line in found.chains:
-        if not line.is_judged:
+    epochs = epochs_of(trial)
+    earlier = {stratum: _metric_before(metric, sessions) for stratum, sessions in trial.earlier.items()}
+    units = []
+    for chain in trial.chains:
+        if not chain.is_judged:
             continue
-        above, below = ratio_of(metric, line.sessions)
-        drawn = line.assignment
-        epoch = f" {epoch_of(drawn, epochs)}" if len(epochs) > 1 else ""
-        made.append(
+        above, below = ratio_of(metric, chain.sessions)
+        assignment = chain.assignment
+        epoch = f" {epoch_of(assignment, epochs)}" if len(epochs) > 1 else ""
+        units.append(
             Observation(
-                session=drawn.root,
-                arm=drawn.arm,
+                session=assignment.root,
+                arm=assignment.arm,
                 above=above,
                 below=below,
-                stratum=f"{drawn.agent} {drawn.project}{epoch}",
-                before=earlier.get((drawn.agent, drawn.project)),
-                at=drawn.at,
+                stratum=f"{assignment.agent} {assignment.project}{epoch}",
+                before=earlier.get((assignment.agent, assignment.project)),
+                at=assignment.at,
             )
         )
-    return made
+    return units
 
 
 def single_units(metric: MetricName, results: Iterable[SessionResult]) -> list[Observation]:
     """Every session as a unit of its own, whatever it was given: the sample that a plan is simulated from."""
-    made = []
+    units = []
     for each in results:
         if each.judged and each.calls:
             above, below = ratio_of(metric, [each])
-            made.append(Observation(session=each.session, arm="", above=above, below=below, cluster=each.project))
-    return made
+            units.append(Observation(session=each.session, arm="", above=above, below=below, cluster=each.project))
+    return units
 
 
 def _metric_before(metric: MetricName, sessions: Sequence[SessionResult]) -> float | None:
@@ -225,15 +227,15 @@ def _metric_before(metric: MetricName, sessions: Sequence[SessionResult]) -> flo
     return sum(each.above for each in ratios) / below if below else None
 
 
-def _shares(drawn: Assignment) -> Shares:
-    return tuple(sorted((arm, round(share, 6)) for arm, share in drawn.shares.items()))
+def _shares(assignment: Assignment) -> Shares:
+    return tuple(sorted((arm, round(share, 6)) for arm, share in assignment.shares.items()))
 
 
-def epochs_of(found: Trial) -> list[Shares]:
+def epochs_of(trial: Trial) -> list[Shares]:
     """The different shares of the arms over time, in order."""
-    return list(dict.fromkeys(_shares(line.assignment) for line in found.chains))
+    return list(dict.fromkeys(_shares(chain.assignment) for chain in trial.chains))
 
 
-def epoch_of(drawn: Assignment, epochs: Sequence[Shares]) -> int:
+def epoch_of(assignment: Assignment, epochs: Sequence[Shares]) -> int:
     """The number, from 1, of the epoch of equal shares that an assignment belongs to."""
-    return epochs.index(_shares(drawn)) + 1
+    return epochs.index(_shares(assignment)) + 1

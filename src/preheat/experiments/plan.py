@@ -14,6 +14,7 @@ from preheat.model.experiment import (
     MARGINS,
     METRICS,
     SHARES,
+    STORED_HOLDOUT,
     Arm,
     ExperimentPlan,
     MetricName,
@@ -39,7 +40,7 @@ def make_plan(
     template: str = "",
 ) -> ExperimentPlan:
     """Make a plan. Raises UserError if an option is not valid."""
-    if not _NAME.fullmatch(name) or name == HOLDOUT:
+    if not _NAME.fullmatch(name) or name in (HOLDOUT, STORED_HOLDOUT):
         raise UserError(
             f"`{name}` is no name for an experiment; letters, digits, `.`, `_` and `-`, at most 64, and not `{HOLDOUT}`"
         )
@@ -96,7 +97,7 @@ def digest_of(plan: ExperimentPlan) -> str:
 
 def plan_name(plan: ExperimentPlan) -> str:
     """The name of a plan in assignments. The holdout's has no digest, since its shares may change."""
-    return HOLDOUT if plan.is_holdout else f"{plan.name}@{digest_of(plan)}"
+    return STORED_HOLDOUT if plan.is_holdout else f"{plan.name}@{digest_of(plan)}"
 
 
 def covers(plan: ExperimentPlan, agent: str, project: str) -> bool:

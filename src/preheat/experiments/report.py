@@ -13,6 +13,7 @@ from preheat.amounts import format_count
 from preheat.experiments.measure import SessionChain, Trial, epoch_of, epochs_of, trial_units
 from preheat.model.experiment import (
     GUARDRAIL_MARGIN,
+    HOLDOUT,
     METRICS,
     Delivery,
     EffectEstimate,
@@ -35,41 +36,41 @@ _UNEVEN = 0.01
 def make_report(
     experiment: str,
     plan: ExperimentPlan,
-    found: Trial,
+    trial: Trial,
     deliveries: Mapping[str, Delivery],
     stopped: float | None = None,
     assigning: bool = True,
 ) -> ExperimentReport:
-    """The report of a plan; `drawing`: whether sessions are assigned at all."""
+    """The report of a plan; `assigning`: whether sessions are assigned at all."""
     planned = plan.sessions
-    final = planned is not None and len(found.chains) >= planned
+    final = planned is not None and len(trial.chains) >= planned
     if final:  # sessions after the planned end do not count
-        found = found._replace(chains=found.chains[:planned])
-    judged = [line for line in found.chains if line.is_judged]
+        trial = trial._replace(chains=trial.chains[:planned])
+    judged = [chain for chain in trial.chains if chain.is_judged]
     other_arms = [arm for arm in _OTHER_ARMS if arm in plan.arms]
     horizon = float(planned or HORIZON)
-    estimates = tuple(estimate_effect(plan.metric, found, arm, horizon) for arm in other_arms)
-    guarded = tuple(estimate_effect(metric, found, other_arms[0], horizon) for metric in plan.guardrails)
+    estimates = tuple(estimate_effect(plan.metric, trial, arm, horizon) for arm in other_arms)
+    guarded = tuple(estimate_effect(metric, trial, other_arms[0], horizon) for metric in plan.guardrails)
     guardrails = [Guardrail(each, GUARDRAIL_MARGIN * abs(each.base or 0.0)) for each in guarded]
     others: list[MetricName] = [metric for metric in METRICS if metric not in (plan.metric, *plan.guardrails)]
-    secondary = tuple(estimate_effect(metric, found, other_arms[0], horizon) for metric in others)
-    split = _check_shares(found)
+    secondary = tuple(estimate_effect(metric, trial, other_arms[0], horizon) for metric in others)
+    split = _check_shares(trial)
     concluded = conclude(estimates[0], plan.margin, guardrails=guardrails, running=not final)
     delivered = [
-        (line.assignment.arm, deliveries[line.assignment.root])
-        for line in found.chains
-        if line.assignment.root in deliveries
+        (chain.assignment.arm, deliveries[chain.assignment.root])
+        for chain in trial.chains
+        if chain.assignment.root in deliveries
     ]
     return ExperimentReport(
         name=plan.name,
-        experiment=experiment,
-        state="standing" if plan.is_holdout else "running" if stopped is None else "stopped",
+        experiment=HOLDOUT if plan.is_holdout else experiment,
+        state="holdout" if plan.is_holdout else "running" if stopped is None else "stopped",
         plan=plan,
         sentence=_sentence(concluded, split),
         verdict="too little data" if split.broken else concluded.verdict,
         final=final,
-        assigned=_by_arm(plan, (line.assignment.arm for line in found.chains)),
-        measured=_by_arm(plan, (line.assignment.arm for line in judged)),
+        assigned=_by_arm(plan, (chain.assignment.arm for chain in trial.chains)),
+        measured=_by_arm(plan, (chain.assignment.arm for chain in judged)),
         estimates=estimates,
         guardrails=concluded.guardrails,
         guardrail_estimates=guarded,
@@ -79,10 +80,10 @@ def make_report(
         ratios_broken=split.broken,
         deliveries=_by_arm(plan, (arm for arm, each in delivered if each.context)),
         nothing_to_give=sum(not each.offered for _, each in delivered),
-        epochs=_epochs(found),
-        projects=len({line.assignment.project for line in judged}),
-        since=found.since,
-        problems=tuple(_problems(plan, found, judged, split, not assigning, stopped is not None)),
+        epochs=_epochs(trial),
+        projects=len({chain.assignment.project for chain in judged}),
+        since=trial.since,
+        problems=tuple(_problems(plan, trial, judged, split, assigning, stopped is not None)),
     )
 
 
@@ -101,37 +102,37 @@ def _by_arm(plan: ExperimentPlan, arms: Iterable[str]) -> dict[str, int]:
     return {arm: counts[arm] for arm in plan.arms}
 
 
-def _check_shares(found: Trial) -> SampleRatios:
+def _check_shares(trial: Trial) -> SampleRatios:
     """Whether the arms got their shares of the sessions, in each epoch."""
-    epochs = epochs_of(found)
+    epochs = epochs_of(trial)
     return check_sample_ratio(
-        [(str(epoch_of(line.assignment, epochs)), line.assignment.arm) for line in found.chains],
+        [(str(epoch_of(chain.assignment, epochs)), chain.assignment.arm) for chain in trial.chains],
         {str(number): dict(shares) for number, shares in enumerate(epochs, 1)},
     )
 
 
 # Estimates.
-def estimate_effect(metric: MetricName, found: Trial, against: str, horizon: float = HORIZON) -> EffectEstimate:
+def estimate_effect(metric: MetricName, trial: Trial, against: str, horizon: float = HORIZON) -> EffectEstimate:
     """Warm against another arm in a metric. Sessions of different epochs are compared within their epoch, and the differences are
     pooled by precision: else a change of the shares would look like an effect."""
-    every = trial_units(metric, found)
-    if len(epochs_of(found)) < 2:
+    every = trial_units(metric, trial)
+    if len(epochs_of(trial)) < 2:
         return add_always_valid_interval(
             adjust_difference(every, metric=metric, arm="warm", against=against), horizon=horizon
         )
     inside = [
         adjust_difference(some, metric=metric, arm="warm", against=against)
-        for some in _by_epoch(every, found)
+        for some in _by_epoch(every, trial)
         if {each.arm for each in some} >= {"warm", against}
     ]
     whole = estimate_difference(every, metric=metric, arm="warm", against=against)
     return add_always_valid_interval(_pool(whole, [each for each in inside if each.error]), horizon=horizon)
 
 
-def _by_epoch(every: Sequence[Observation], found: Trial) -> list[list[Observation]]:
-    epochs = epochs_of(found)
-    of = {line.assignment.root: epoch_of(line.assignment, epochs) for line in found.chains}
-    return [[each for each in every if of[each.session] == number] for number in range(1, len(epochs) + 1)]
+def _by_epoch(every: Sequence[Observation], trial: Trial) -> list[list[Observation]]:
+    epochs = epochs_of(trial)
+    epoch_by_root = {chain.assignment.root: epoch_of(chain.assignment, epochs) for chain in trial.chains}
+    return [[each for each in every if epoch_by_root[each.session] == number] for number in range(1, len(epochs) + 1)]
 
 
 def _pool(over_all: EffectEstimate, parts: list[EffectEstimate]) -> EffectEstimate:
@@ -169,13 +170,13 @@ def _corrected_p(secondary: Iterable[EffectEstimate]) -> dict[str, float]:
 
 
 # Epochs and problems.
-def _epochs(found: Trial) -> tuple[AssignmentEpoch, ...]:
-    epochs = epochs_of(found)
-    found_epochs = []
+def _epochs(trial: Trial) -> tuple[AssignmentEpoch, ...]:
+    epochs = epochs_of(trial)
+    stretches = []
     for number, shares in enumerate(epochs, 1):
-        assignments = [line.assignment for line in found.chains if epoch_of(line.assignment, epochs) == number]
+        assignments = [chain.assignment for chain in trial.chains if epoch_of(chain.assignment, epochs) == number]
         counts = Counter[str](each.arm for each in assignments)
-        found_epochs.append(
+        stretches.append(
             AssignmentEpoch(
                 shares=dict(shares),
                 assigned={arm: counts[arm] for arm, _ in shares},
@@ -183,65 +184,70 @@ def _epochs(found: Trial) -> tuple[AssignmentEpoch, ...]:
                 until=max(each.at for each in assignments),
             )
         )
-    return tuple(found_epochs)
+    return tuple(stretches)
 
 
 def _problems(
-    plan: ExperimentPlan, found: Trial, judged: Sequence[SessionChain], split: SampleRatios, undrawn: bool, ended: bool
+    plan: ExperimentPlan,
+    trial: Trial,
+    judged: Sequence[SessionChain],
+    split: SampleRatios,
+    assigning: bool,
+    ended: bool,
 ) -> Iterable[str]:
-    if undrawn and not ended:
-        yield "nothing is assigned: `preheat install AGENT` or `preheat experiment start` makes the key for them"
-    drawn = Counter[str](line.assignment.arm for line in found.chains)
-    if found.chains:
-        yield from (f"no session was assigned to `{arm}` yet" for arm in plan.arms if not drawn[arm])
+    if not assigning and not ended:
+        yield "nothing is assigned: `preheat install AGENT` or `preheat experiment start` makes the key for that"
+    assigned = Counter[str](chain.assignment.arm for chain in trial.chains)
+    if trial.chains:
+        yield from (f"no session was assigned to `{arm}` yet" for arm in plan.arms if not assigned[arm])
     if split.broken:
         yield split.sentence
-    if not ended and plan.sessions is not None and len(found.chains) >= plan.sessions:
+    if not ended and plan.sessions is not None and len(trial.chains) >= plan.sessions:
         yield f"its planned end is reached; `preheat experiment stop {plan.name}` enters it into the ledger"
-    yield from _unmeasured(found, drawn)
-    epochs = epochs_of(found)
+    yield from _unmeasured(trial, assigned)
+    epochs = epochs_of(trial)
     if len(epochs) > 1:
         times = "once" if len(epochs) == 2 else f"{len(epochs) - 1} times"
         yield f"the shares were changed {times}: each stretch of equal shares is compared for itself"
-    projects = {line.assignment.project for line in judged}
+    projects = {chain.assignment.project for chain in judged}
     if len(judged) > 1 and len(projects) == 1:
         yield "all sessions are of one project: what holds there may not hold elsewhere"
     for arm in plan.arms:
-        calls = [each for line in judged if line.assignment.arm == arm for each in line.sessions if each.calls]
+        calls = [each for chain in judged if chain.assignment.arm == arm for each in chain.sessions if each.calls]
         if calls and all(each.errors == each.calls for each in calls):
             yield f"every call of every `{arm}` session failed: look at one before believing any number"
 
 
-def _unmeasured(found: Trial, drawn: Counter[str]) -> Iterable[str]:
+def _unmeasured(trial: Trial, assigned: Counter[str]) -> Iterable[str]:
     for counts, what in (
-        (found.missing, "assigned, but the archive has nothing of {them} (not read yet, deleted, or never begun)"),
-        (found.unjudged, "not judged yet; `preheat learn` does it"),
+        (trial.missing, "assigned, but the archive has nothing of {them} (not read yet, deleted, or never begun)"),
+        (trial.unjudged, "not judged yet; `preheat learn` does it"),
     ):
         number = sum(counts.values())
         if number:
-            by_arm = ", ".join(f"{counts[arm]} of {drawn[arm]} `{arm}`" for arm in sorted(drawn) if counts[arm])
+            by_arm = ", ".join(f"{counts[arm]} of {assigned[arm]} `{arm}`" for arm in sorted(assigned) if counts[arm])
             yield f"{number} {_sessions_are(number)} {what.format(them='it' if number == 1 else 'them')}: {by_arm}"
-    if _is_uneven(found.missing, drawn):
+    if _is_uneven(trial.missing, assigned):
         yield "the arms lost sessions unevenly: those that are left may not be alike, and the comparison is not to be trusted"
-    if number := sum(found.going_on.values()):
+    if number := sum(trial.going_on.values()):
         goes, they = ("session goes", "it") if number == 1 else ("sessions go", "they")
         yield f"{number} {goes} on; what {they} did so far counts"
-    if found.reassigned:
+    if trial.reassigned:
         yield (
-            f"{found.reassigned} forked or continued {_sessions_are(found.reassigned)} counted with what came before: the"
+            f"{trial.reassigned} forked or continued {_sessions_are(trial.reassigned)} counted with what came before: the"
             " agent's program did not say so at the start"
         )
-    if found.unassigned:
-        count = "counts" if found.unassigned == 1 else "count"
+    if trial.unassigned:
+        count = "counts" if trial.unassigned == 1 else "count"
         yield (
-            f"{found.unassigned} {_sessions_are(found.unassigned)} unassigned, because the start was missed, and {count}"
+            f"{trial.unassigned} {_sessions_are(trial.unassigned)} unassigned, because the start was missed, and {count}"
             " nowhere"
         )
-    if found.unrecorded:
+    if trial.unrecorded:
         yield (
-            f"of {format_count(found.unrecorded, 'session')} no assignment is known (no daemon ran, hooks were "
+            f"of {format_count(trial.unrecorded, 'session')} no assignment is known (no daemon ran, hooks were "
             "off, or assignments were"
-            f" lost); {'it counts' if found.unrecorded == 1 else 'they count'} nowhere"
+            f" lost); {'it counts' if trial.unrecorded == 1 else 'they count'} nowhere"
         )
 
 
@@ -249,15 +255,15 @@ def _sessions_are(number: int) -> str:
     return "session is" if number == 1 else "sessions are"
 
 
-def _is_uneven(missing: Counter[str], drawn: Counter[str]) -> bool:
-    arms = [arm for arm in drawn if drawn[arm]]
-    total, lost = sum(drawn.values()), sum(missing.values())
+def _is_uneven(missing: Counter[str], assigned: Counter[str]) -> bool:
+    arms = [arm for arm in assigned if assigned[arm]]
+    total, lost = sum(assigned.values()), sum(missing.values())
     if len(arms) < 2 or not 0 < lost < total:
         return False
     if len(arms) == 2:
         one, other = arms
-        return fisher(missing[one], drawn[one], missing[other], drawn[other]) < _UNEVEN
+        return fisher(missing[one], assigned[one], missing[other], assigned[other]) < _UNEVEN
     from scipy.stats import chi2_contingency  # noqa: PLC0415 - slow to load, and few trials have three arms
 
-    table = [[missing[arm], drawn[arm] - missing[arm]] for arm in arms]
+    table = [[missing[arm], assigned[arm] - missing[arm]] for arm in arms]
     return float(chi2_contingency(table).pvalue) < _UNEVEN

@@ -92,8 +92,10 @@ PLACEBO_TOLERANCE = 0.05
 """The relative difference allowed between the tokens of a placebo and of the warm context."""
 EARLIER_METRICS: dict[str, MetricName] = {"misuse": "mistakes"}
 """Metrics by the names that version 0.1.0 had for them."""
-HOLDOUT = "standing"
+HOLDOUT = "holdout"
 """The name of the holdout: the comparison that always runs, warm against sessions that are held out."""
+STORED_HOLDOUT = "standing"
+"""The holdout's name in assignments, and what version 0.1.0 called it. The arm of a session depends on it: it never changes."""
 
 AssignedArm: TypeAlias = Literal["warm", "cold", "placebo", "note", "unassigned"]
 """`unassigned`: the session's start was missed; it is treated as warm and counts nowhere."""
@@ -128,7 +130,8 @@ class ExperimentPlan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
 
     @property
     def is_holdout(self) -> bool:
-        return self.name == HOLDOUT
+        """Whether it is the holdout, which has no start. An experiment of version 0.1.0 may have the same name."""
+        return self.name == HOLDOUT and not self.at
 
     @property
     def sessions(self) -> int | None:

@@ -11,7 +11,7 @@ from preheat.model.experiment import EffectEstimate, EffectVerdict, ExperimentPl
 from preheat.model.listing import SessionSummary
 
 GuardrailState: TypeAlias = Literal["held", "broken", "not known"]
-ExperimentState: TypeAlias = Literal["running", "stopped", "standing"]
+ExperimentState: TypeAlias = Literal["running", "stopped", "holdout"]
 
 
 class GuardrailStatus(msgspec.Struct, frozen=True):

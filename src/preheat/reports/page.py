@@ -1,6 +1,6 @@
 """The report over many sessions as one page: no network, no script, light and dark, wide and narrow.
 
-Knows only measured values and the names to show them by; everything that goes in is escaped by `markup`.
+Knows only measured values and the names to show them by; everything that goes in is escaped by `charts`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -33,7 +33,8 @@ _LEFT_OUT = {"denied": "refused by a person or a rule", "interrupted": "cut off"
 class PageContext(NamedTuple):
     """What the page needs beside the measures: its origin, the mistakes, and functions that give names."""
 
-    made: str
+    made_by: str
+    """What made the page, and when."""
     about: str
     """Which sessions, in words; empty for all."""
     mistakes: Sequence[Mistake]
@@ -42,14 +43,14 @@ class PageContext(NamedTuple):
     project: Callable[[str], str] = str
 
 
-def page(measured: Population, context: PageContext) -> str:
+def render_page(measured: Population, context: PageContext) -> str:
     """The whole document."""
     style = files("preheat.reports").joinpath("report.css").read_text(encoding="utf-8")
     about = f" · {context.about}" if context.about else ""
     body = tag(
         "main",
         tag("h1", "How reliable were the agents?"),
-        tag("p", f"{context.made}{about}", class_="soft"),
+        tag("p", f"{context.made_by}{about}", class_="soft"),
         _tiles(measured),
         tag(
             "div",
@@ -85,8 +86,8 @@ def _soft(*inside: object) -> Html:
 def _tiles(measured: Population) -> Html:
     errors, mistakes = measured.overall.errors, measured.overall.mistakes
 
-    def tile(value: str, *said: str) -> Html:
-        return tag("div", tag("b", value), *(tag("span", each) for each in said), class_="tile")
+    def tile(value: str, *lines: str) -> Html:
+        return tag("div", tag("b", value), *(tag("span", each) for each in lines), class_="tile")
 
     def bounds(low: float | None, high: float | None) -> str:
         return f"95 % interval {interval_text(low, high)} %" if low is not None else "too little data for an interval"
@@ -102,7 +103,7 @@ def _tiles(measured: Population) -> Html:
 
 
 def _key(*kinds: tuple[str, str]) -> Html:
-    return tag("div", *(tag("span", tag("i", class_=kind), said) for kind, said in kinds), class_="key")
+    return tag("div", *(tag("span", tag("i", class_=kind), label) for kind, label in kinds), class_="key")
 
 
 _BOTH = _key(("all", "all failures"), ("mistake", "the agent's own mistakes"))
@@ -132,7 +133,7 @@ def _reach(estimate: IntervalEstimate) -> str:
     return f" ({interval_text(estimate.low, estimate.high)})" if estimate.low is not None else ""
 
 
-def _rates(title: str, cells: Sequence[PopulationCell], named: Callable[[str], str]) -> Html:
+def _rates(title: str, cells: Sequence[PopulationCell], name_of: Callable[[str], str]) -> Html:
     top = axis_end([rate for cell in cells for rate in (cell.errors, cell.mistakes)])
     head = tag(
         "tr", tag("th", title), tag("th", f"0 to {percent(top)}", class_="chart"), _th("failed"), _th("95 %"),
@@ -141,7 +142,7 @@ def _rates(title: str, cells: Sequence[PopulationCell], named: Callable[[str], s
     rows = [
         tag(
             "tr",
-            tag("td", named(cell.name), class_="name"),
+            tag("td", name_of(cell.name), class_="name"),
             tag("td", interval_chart(cell, top), class_="chart"),
             *_numbers(cell),
             class_="" if cell.has_enough_data else "few",
@@ -224,13 +225,13 @@ def _rest(group: PopulationGroup) -> Html:
 
 def _groups(measured: Population, context: PageContext) -> Html:
     parts: list[Html] = []
-    for title, group, named in (
+    for title, group, name_of in (
         ("agent", measured.agents, context.agent),
         ("model", measured.models, lambda name: name or "(no model recorded)"),
         ("project", measured.projects, lambda name: context.project(name) if name else "(no project recorded)"),
         ("kind of work", measured.activities, str),
     ):
-        parts += [_rates(title, group.cells, named), _rest(group)]
+        parts += [_rates(title, group.cells, name_of), _rest(group)]
     return _section("By agent, model, project and kind of work", _BOTH, *parts)
 
 

@@ -63,9 +63,8 @@ class OpenState:
         self._connection: sqlite3.Connection | None = None
         self._file: tuple[int, int] | None = None
         with suppress(OSError), self._lock, _as_os_error(folder):
-            self._current_connection(
-                PATIENCE, make=False
-            )  # files of an earlier version are imported now, not in a hook
+            # Files of an earlier version are imported now, not in a hook.
+            self._current_connection(PATIENCE, make=False)
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -176,6 +175,7 @@ def _as_state_error(folder: str) -> Iterator[None]:
 
 @contextmanager
 def _as_os_error(folder: str) -> Iterator[None]:
+    """Raises errors of the database as `OSError`."""
     try:
         yield
     except UserError as error:

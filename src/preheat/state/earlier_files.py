@@ -25,6 +25,7 @@ def has_earlier_files(folder: str) -> bool:
 
 
 def earlier_path(folder: str, place: FilePlace) -> str:
+    """The path of a file of version 0.1.0."""
     return os.path.join(folder, *place)
 
 

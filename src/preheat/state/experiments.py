@@ -21,7 +21,7 @@ from preheat.model.experiment import (
 )
 from preheat.state.schema import SECRET_BYTES
 
-# Records of assignments
+# Records of assignments.
 _SHARES = msgspec.json.Decoder(dict[str, float])
 _ITEMS = msgspec.json.Decoder(tuple[str, ...])
 _ASSIGNMENT = "session, root, experiment, arm, shares, agent, project, at, why"
@@ -187,7 +187,7 @@ def _decoded(data: bytes) -> ExperimentPlan | None:
         return None
 
 
-# People's ratings of sessions
+# People's ratings of sessions.
 def keep_rating(connection: sqlite3.Connection, rating: Rating) -> None:
     """Store a rating in place of an earlier one."""
     connection.execute(

@@ -8,9 +8,9 @@
     templates/loaded.json       the template that is loaded for each project
     templates/uses.jsonl        when a template was handed out
 
-Nothing is deleted: an imported file is renamed to `…migrated-0.2`, and `unread` names its unreadable lines. Importing twice
-changes nothing, so a kill at any moment does no harm. A daemon of the old version may go on writing `lots.jsonl`, which is then
-imported again.
+Nothing is deleted: an imported file is renamed to `…migrated-0.2`, and `unreadable_lines` names what could not be read. Importing
+twice changes nothing, so a kill at any moment does no harm. A daemon of the old version may go on writing `lots.jsonl`, which is
+then imported again.
 """
 
 import os
@@ -60,12 +60,12 @@ class _Stopped(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag=
 
 
 _PLAN = msgspec.json.Decoder(_Started | _Stopped)
-_LOT = msgspec.json.Decoder(AssignmentRecord)
+_ASSIGNMENT = msgspec.json.Decoder(AssignmentRecord)
 _RATING = msgspec.json.Decoder(Rating)
 _USE = msgspec.json.Decoder(TemplateUse)
 _LINES: "dict[FilePlace, msgspec.json.Decoder[Any]]" = {
     PLANS_FILE: _PLAN,
-    ASSIGNMENTS_FILE: _LOT,
+    ASSIGNMENTS_FILE: _ASSIGNMENT,
     RATINGS_FILE: _RATING,
     LEDGER_FILE: msgspec.json.Decoder(LedgerEntry),
     USES_FILE: _USE,
@@ -96,7 +96,7 @@ def import_files(connection: sqlite3.Connection, folder: str) -> list[str]:
             experiments.keep_plan(connection, each.experiment, bytes(each.plan))
         else:
             experiments.stop_plan(connection, each.experiment, each.at)
-    experiments.keep_assignments(connection, _decoded_lines(folder, ASSIGNMENTS_FILE, _LOT))
+    experiments.keep_assignments(connection, _decoded_lines(folder, ASSIGNMENTS_FILE, _ASSIGNMENT))
     _import_ratings(connection, _decoded_lines(folder, RATINGS_FILE, _RATING))
     _import_ledger(connection, folder)
     _import_loads(connection, folder)

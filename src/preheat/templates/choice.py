@@ -1,6 +1,6 @@
 """Chooses the sessions that a template is built from: those that fit a rule, or the best. Pure; knows no archive.
 
-The defaults of `Wanted` are those of the user's documents; those of `Best` leave about a quarter of real sessions.
+The defaults of `SessionRule` are those of the user's documents; those of `BestRule` leave about a quarter of real sessions.
 """
 
 from collections import Counter, defaultdict
@@ -64,31 +64,31 @@ class Group(NamedTuple):
     """Whether they are enough for a template."""
 
 
-def choose_sessions(candidates: Iterable[Candidate], wanted: SessionRule) -> Choice:
+def choose_sessions(candidates: Iterable[Candidate], rule: SessionRule) -> Choice:
     """The newest sessions that fit."""
 
     def why_not(each: Candidate) -> str:
-        if each.profile.messages < wanted.min_messages:
-            return f"shorter than {wanted.min_messages} messages"
+        if each.profile.messages < rule.min_messages:
+            return f"shorter than {rule.min_messages} messages"
         if each.profile.errors.value is None:
             return "without tool calls"
-        if each.profile.errors.value > wanted.max_error_rate:
-            return f"more than {wanted.max_error_rate:.0%} of calls failed"
+        if each.profile.errors.value > rule.max_error_rate:
+            return f"more than {rule.max_error_rate:.0%} of calls failed"
         return ""
 
     fitting, skipped = _filter(candidates, why_not)
-    return _newest(fitting, wanted.max_sessions, skipped)
+    return _newest(fitting, rule.max_sessions, skipped)
 
 
-def best_sessions(candidates: Iterable[Candidate], wanted: BestRule) -> list[Group]:
+def best_sessions(candidates: Iterable[Candidate], rule: BestRule) -> list[Group]:
     """The best sessions by project: long enough, few mistakes, and the last check passed. Projects with most of them first; also
     projects that have too few."""
 
     def why_not(each: Candidate) -> str:
-        if each.profile.calls < wanted.min_calls:
-            return f"fewer than {wanted.min_calls} calls"
-        if each.profile.mistakes.high is None or each.profile.mistakes.high > wanted.max_mistakes:
-            return f"mistakes may be above {wanted.max_mistakes:.0%}"
+        if each.profile.calls < rule.min_calls:
+            return f"fewer than {rule.min_calls} calls"
+        if each.profile.mistakes.high is None or each.profile.mistakes.high > rule.max_mistakes:
+            return f"mistakes may be above {rule.max_mistakes:.0%}"
         if each.passed is None:
             return "no check at all"
         return "" if each.passed else "the last check failed"
@@ -100,8 +100,8 @@ def best_sessions(candidates: Iterable[Candidate], wanted: BestRule) -> list[Gro
     groups = []
     for project, sessions in by_project.items():
         fitting, skipped = _filter(sessions, why_not)
-        enough = len(fitting) >= wanted.min_sessions
-        groups.append(Group(project, _newest(fitting, wanted.max_sessions, skipped), enough))
+        enough = len(fitting) >= rule.min_sessions
+        groups.append(Group(project, _newest(fitting, rule.max_sessions, skipped), enough))
     return sorted(groups, key=lambda group: (-len(group.choice.chosen), group.project))
 
 

@@ -62,7 +62,7 @@ def parse_address(text: str) -> Address:
     raise UserError(f"`{text}` is no version; write `{name}@3fa2` (the beginning of a digest) or `{name}@-1`")
 
 
-# The digest of a template version
+# The digest of a version.
 def canonical_json(value: Any) -> bytes:
     """Canonical JSON (sorted keys, UTF-8, no blanks): equal values give equal bytes."""
     try:
@@ -74,6 +74,7 @@ def canonical_json(value: Any) -> bytes:
 
 
 def digest_of(data: bytes) -> str:
+    """The digest of a version, by its canonical JSON."""
     return sha256(data).hexdigest()
 
 

@@ -19,7 +19,7 @@ from preheat.safe_text.reasons import address_reason, destruction_reason, hidden
 from preheat.templates.file_format import decode_object, make_template, version_of
 from preheat.templates.names import canonical_json, digest_of
 
-# Findings
+# Findings.
 Check = Callable[[str], str]
 """A function that gives the reason why a text is suspicious; empty if it is not."""
 
@@ -101,6 +101,7 @@ def _strings(value: Any) -> Iterator[str]:
             waiting += [getattr(each, name) for name in reversed(each.__struct_fields__)]
 
 
+# Files to share.
 class Shared(msgspec.Struct, frozen=True, kw_only=True):
     """A template as one file."""
 

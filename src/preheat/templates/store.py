@@ -23,7 +23,6 @@ from preheat.model.template import Template, TemplateAction, TemplateHistoryEntr
 from preheat.templates.file_format import load_template
 from preheat.templates.names import Address, canonical_json, check_name, digest_of, have_same_content, parse_address
 
-# Writes the files of the template store
 PATIENCE = 30.0
 """Seconds that a writer waits for another one."""
 
@@ -193,7 +192,7 @@ class TemplateStore:
             history = self.history(where.name)
             before = state_of(history).live
             if found.digest == before:
-                raise UserError(f"`{where.name}` already stands for `{shorten_digest(found.digest)}`")
+                raise UserError(f"`{where.name}` is at version `{shorten_digest(found.digest)}` already")
             note = f"from {shorten_digest(before)}" if before else ""
             self._write_history(where.name, [*history, TemplateHistoryEntry(found.digest, at, "rolled back", note)])
         return found

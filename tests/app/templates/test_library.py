@@ -1,4 +1,4 @@
-"""The templates as the application gives them: every answer is a value, and nothing is printed."""
+"""The templates of the application: listed, compared, shared, reviewed, loaded for a project."""
 
 from pathlib import Path
 
@@ -19,8 +19,8 @@ def library(tmp_path: Path) -> Templates:
     return found
 
 
-def test_a_summary_tells_what_a_list_shows(library: Templates) -> None:
-    """Also of one that cannot be read, and of one that waits."""
+def test_summaries_have_versions_uses_and_imports_that_wait(library: Templates) -> None:
+    """Deleted templates are listed apart and can be restored."""
     library.store(template("theirs"), "imported")
     mine, theirs = library.summaries(follow=True)
     assert (mine.name, mine.versions, mine.live, mine.waiting, mine.tracked.uses) == ("mine", 2, True, False, 0)
@@ -33,8 +33,8 @@ def test_a_summary_tells_what_a_list_shows(library: Templates) -> None:
     assert library.restore("mine") == mine.digest
 
 
-def test_a_use_is_counted_without_looking_for_its_session(library: Templates, tmp_path: Path) -> None:
-    """By the version that was handed out; a trial of a template is no use."""
+def test_a_context_from_a_template_is_counted_as_a_use(library: Templates, tmp_path: Path) -> None:
+    """Unless `record` is off."""
     home = preheat.open(str(tmp_path / "data"))
     home.provision("make all of it", template="mine", record=False)
     assert library.summaries()[0].tracked.uses == 0
@@ -42,8 +42,8 @@ def test_a_use_is_counted_without_looking_for_its_session(library: Templates, tm
     assert library.summaries()[0].tracked.uses == library.show("mine").tracked.uses == 1
 
 
-def test_versions_are_compared_and_gone_back_to(library: Templates) -> None:
-    """Without a second one, with the version before."""
+def test_versions_are_compared_and_rolled_back(library: Templates) -> None:
+    """One version is compared with the one before it."""
     first, second = library.versions("mine")
     found = library.compare("mine")
     assert (found.before.digest, found.after.digest) == (first, second)
@@ -54,13 +54,13 @@ def test_versions_are_compared_and_gone_back_to(library: Templates) -> None:
         library.compare("mine")
 
 
-def test_what_one_exports_another_imports_and_reviews(library: Templates, tmp_path: Path) -> None:
-    """Nothing of it is found before a person accepts it."""
+def test_an_exported_template_is_imported_and_used_after_a_review(library: Templates, tmp_path: Path) -> None:
+    """It is not found before a person accepts it."""
     path = str(tmp_path / "mine.json")
     written = library.export("mine", path=path)
     other = preheat.open(str(tmp_path / "other")).library
-    taken = other.import_file(path, "theirs")
-    assert (taken.verified, taken.kept.new, taken.template.name) == (True, True, "theirs")
+    imported = other.import_file(path, "theirs")
+    assert (imported.verified, imported.kept.new, imported.template.name) == (True, True, "theirs")
     assert other.import_bytes(written.data, "there", "theirs").kept.new is False
     with pytest.raises(NotFound):
         other.find("theirs")
@@ -73,8 +73,7 @@ def test_what_one_exports_another_imports_and_reviews(library: Templates, tmp_pa
         other.review("theirs")
 
 
-def test_a_project_has_one_template_loaded(library: Templates, tmp_path: Path) -> None:
-    """For every folder in it."""
+def test_a_template_is_loaded_for_all_folders_of_a_project(library: Templates, tmp_path: Path) -> None:
     (tmp_path / "shop" / ".git").mkdir(parents=True)
     (tmp_path / "shop" / "src").mkdir()
     inside = str(tmp_path / "shop" / "src")

@@ -39,23 +39,20 @@ from preheat.model.progress import SILENT, Progress
 from preheat.model.session import Session, UserMessage
 from preheat.profiles import trace
 from preheat.profiles.comparison import Counts, count_calls
-from preheat.reports import PageContext, page
+from preheat.reports import PageContext, render_page
 
 if TYPE_CHECKING:
     from preheat.profiles import compaction as _compaction
-    from preheat.profiles.compaction import BoundaryCalls
-else:
-    _compaction = LazyModule("preheat.profiles.compaction")  # numpy and scipy
-
-if TYPE_CHECKING:
     from preheat.profiles import comparison as _comparison
     from preheat.profiles import population as _population
+    from preheat.profiles.compaction import BoundaryCalls
 else:
     # They load numpy and scipy, which takes longer than most answers here.
+    _compaction = LazyModule("preheat.profiles.compaction")
     _comparison = LazyModule("preheat.profiles.comparison")
     _population = LazyModule("preheat.profiles.population")
 
-# Finds the compactions in chains of sessions, and checks whether work went on as well after them as before.
+# Compactions in chains of sessions: whether work went on as well after them as before.
 _CONTINUATIONS = ("compaction", "continuation")
 """Relations of a session that goes on with the work of its parent."""
 
@@ -76,10 +73,8 @@ def check_compactions(
 ) -> CheckedCompactions:
     """Check the compactions of one session, or of all chosen ones."""
     loader = CompactionLoader(connection, size, progress)
-    crossings_found = (
-        loader.find_in_session(which) if isinstance(which, SessionSummary) else list(loader.find_in_all(which))
-    )
-    return CheckedCompactions(_compaction.check_boundaries(crossings_found, margin, size), loader.unreadable)
+    boundaries = loader.find_in_session(which) if isinstance(which, SessionSummary) else list(loader.find_in_all(which))
+    return CheckedCompactions(_compaction.check_boundaries(boundaries, margin, size), loader.unreadable)
 
 
 class CompactionLoader:
@@ -98,11 +93,11 @@ class CompactionLoader:
         chain_start = [summary] if before is None else [before, summary]
         found: list[BoundaryCalls] = []
         for chain in [[*chain_start, child] for child in after] or [chain_start]:
-            places = {(crossing_found.session, crossing_found.child, crossing_found.number) for crossing_found in found}
-            for crossing in self._crossings(chain):
-                concerns_it = summary.key in (crossing.session, crossing.child)
-                if concerns_it and (crossing.session, crossing.child, crossing.number) not in places:
-                    found.append(crossing)
+            places = {(each.session, each.child, each.number) for each in found}
+            for boundary in self._boundaries(chain):
+                concerns_it = summary.key in (boundary.session, boundary.child)
+                if concerns_it and (boundary.session, boundary.child, boundary.number) not in places:
+                    found.append(boundary)
         return found
 
     def find_in_all(self, chosen: SessionFilter) -> "Iterator[BoundaryCalls]":
@@ -121,12 +116,12 @@ class CompactionLoader:
         self._progress.begin("Checking", len(roots))
         try:
             for each in roots:
-                yield from self._chain_crossings(each, continuations)
+                yield from self._chain_boundaries(each, continuations)
                 self._progress.advance()
         finally:
             self._progress.end()
 
-    def _chain_crossings(
+    def _chain_boundaries(
         self, root: SessionSummary, continuations: dict[str, list[SessionSummary]]
     ) -> "Iterator[BoundaryCalls]":
         """The compactions in all chains that begin with a session, each one once."""
@@ -139,13 +134,13 @@ class CompactionLoader:
                     break  # sessions that name each other as parents
                 chains += [[*chain, other] for other in following[1:]]
                 chain = [*chain, following[0]]
-            for crossing in self._crossings(chain):
-                place = (crossing.session, crossing.child, crossing.number)
+            for boundary in self._boundaries(chain):
+                place = (boundary.session, boundary.child, boundary.number)
                 if place not in seen:
                     seen.add(place)
-                    yield crossing
+                    yield boundary
 
-    def _crossings(self, chain: list[SessionSummary]) -> "list[BoundaryCalls]":
+    def _boundaries(self, chain: list[SessionSummary]) -> "list[BoundaryCalls]":
         try:
             loaded = [load_session(self._connection, each.key) for each in chain]
         except UserError as error:
@@ -166,6 +161,7 @@ class CompactionLoader:
             return None
 
 
+# Rates, repeated mistakes and comparisons.
 _LONGEST_TITLE = 100
 
 
@@ -327,7 +323,7 @@ class Reliability:
             repeated = mistakes(connection, chosen).mistakes
         made_by = f"Preheat, {time.strftime('%Y-%m-%d %H:%M')}"
         context = PageContext(made_by, about, repeated, rungs, title_of, project)
-        return _save(path, page(population, context))
+        return _save(path, render_page(population, context))
 
     def _open_archive(self) -> closing[sqlite3.Connection]:
         if self._analyse:

@@ -1,14 +1,14 @@
 """Assigns running sessions to arms, and decides by assignment which context, items and advisories each one gets.
 
-Knows nothing of hooks, of the hash behind an assignment (`experiments.assign`) or of results. Light: every session's start waits
-for it. Nothing is assigned before the person was told: the key is made by `preheat install` and `preheat experiment start`.
+Knows nothing of hooks, of the hash behind an assignment (`experiments.assignment`) or of results. Light: every session's start
+waits for it. Nothing is assigned before the person was told: the key is made by `preheat install` and `preheat experiment start`.
 """
 
 import os
 from collections import OrderedDict
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -29,12 +29,9 @@ from preheat.state import experiments, migration
 from preheat.state.connect import OpenState, reading, writing
 from preheat.state.experiments import find_assignment, keep_assignments
 
-if TYPE_CHECKING:
-    from preheat.model.context import Context
 
-
-# The texts of the arms `note` and `placebo`
-def note_text(context: "Context") -> str:
+# The texts of the arms `note` and `placebo`.
+def note_text(context: Context) -> str:
     """The items of a context as one paragraph."""
     caveat = describe_origin(context.sessions, context.is_from_this_project) if context.items else ""
     return write_note(" ".join((context.addendum, caveat)).strip(), [item.text for item in context.items])
@@ -50,7 +47,7 @@ def frame(identity: str, text: str) -> str:
     return format_block(identity, text, 0, False, ())
 
 
-_REMEMBERED = 1_000
+# Settings.
 
 
 class AssignmentSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -85,6 +82,10 @@ class Treatment(NamedTuple):
     """The text to give instead of the context; empty: nothing. None: the context itself."""
     records: tuple[AssignmentRecord, ...] = ()
     """Records to be stored before anything is handed out."""
+
+
+_REMEMBERED = 1_000
+"""The number of sessions whose assignments stay in memory."""
 
 
 class Assigner:
@@ -155,8 +156,8 @@ class Assigner:
                 return name, plan
         if self._settings.holdout <= 0:
             return None
-        usual = holdout_plan(self._settings.holdout)
-        return plan_name(usual), usual
+        holdout = holdout_plan(self._settings.holdout)
+        return plan_name(holdout), holdout
 
     # Its context.
     def treat(self, event: HookEvent, context: Context) -> Treatment:
@@ -220,12 +221,12 @@ class Assigner:
             self._key, root or name, name, advisory.signal, advisory.cause, advisory.turn, probability, event.at or 0.0
         )
 
-    def store(self, lots: Iterable[AssignmentRecord]) -> None:
+    def store(self, records: Iterable[AssignmentRecord]) -> None:
         """Store records of assignments; one that is stored already stays as it is. Raises OSError."""
-        records = list(lots)
-        if records:
+        to_store = list(records)
+        if to_store:
             with self._state.writing() as state:
-                keep_assignments(state, records)
+                keep_assignments(state, to_store)
 
 
 # The key.

@@ -13,19 +13,26 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from preheat.app.experiments.assignment import check_key, load_assignment_settings
-from preheat.app.experiments.assignment import describe_assignment as describe_chance
+from preheat.app.experiments.assignment import check_key, describe_assignment, load_assignment_settings
 from preheat.app.lazy import LazyModule
 from preheat.app.projects import project_folder
 from preheat.archive.connect import connect
 from preheat.archive.lessons import load_lessons
 from preheat.errors import NotFound, UserError
 from preheat.experiments.plan import holdout_plan, make_plan, plan_name, plans_overlap
-from preheat.experiments.withdrawal import ITEM_MARGIN
-from preheat.experiments.withdrawal import last_entries as last_entries
+from preheat.experiments.withdrawal import ITEM_MARGIN, last_entries
 from preheat.ingest.redact import redact
 from preheat.installing.ledger import load_ledger as load_installation
-from preheat.model.experiment import HOLDOUT, MARGINS, METRICS, ExperimentPlan, LedgerEntry, MetricName, Rating
+from preheat.model.experiment import (
+    HOLDOUT,
+    MARGINS,
+    METRICS,
+    STORED_HOLDOUT,
+    ExperimentPlan,
+    LedgerEntry,
+    MetricName,
+    Rating,
+)
 from preheat.model.experiment_report import (
     AdviceEffect,
     ExperimentLedger,
@@ -47,11 +54,9 @@ from preheat.templates.store import TemplateStore
 
 if TYPE_CHECKING:
     from preheat.app.experiments import results as _results
-    from preheat.app.experiments import results as _sample_size
     from preheat.archive import queries as _queries
 else:
     _results = LazyModule("preheat.app.experiments.results")  # numpy and scipy
-    _sample_size = LazyModule("preheat.app.experiments.results")  # all of scipy's distributions
     _queries = LazyModule("preheat.archive.queries")  # SQLAlchemy
 
 LONGEST_NOTE = 2_000
@@ -163,18 +168,18 @@ class Experiments:
                 raise UserError(f"several run: {', '.join(f'`{each.plan.name}`' for each in found)}; name one")
             if found:
                 return found[0]
-            wanted = HOLDOUT
-        if wanted == HOLDOUT:
-            return StoredPlan(HOLDOUT, holdout_plan(load_assignment_settings(self._folder).holdout), None)
         for each in every:
             if wanted in (each.experiment, each.plan.name):
                 return each
+        if wanted in ("", HOLDOUT, STORED_HOLDOUT):  # the last one as in version 0.1.0, until 0.3
+            holdout = holdout_plan(load_assignment_settings(self._folder).holdout)
+            return StoredPlan(plan_name(holdout), holdout, None)
         raise NotFound(f"no experiment `{wanted}`; `preheat experiment list` shows them")
 
     # Results.
     def describe_assignment(self) -> str:
         """In a sentence, what is assigned at random now."""
-        return describe_chance(self._folder)
+        return describe_assignment(self._folder)
 
     def status(self, now: float | None = None) -> ExperimentStatus:
         """What is assigned at random now, and the results so far."""
@@ -191,9 +196,9 @@ class Experiments:
 
     def _report(self, stored: StoredPlan, now: float) -> ExperimentReport:
         with reading(self._folder) as state:
-            drawing = experiments.find_secret(state) is not None
+            assigning = experiments.find_secret(state) is not None
         with self._archive() as archive:
-            found = _results.make_report(archive, stored, now, drawing)
+            found = _results.make_report(archive, stored, now, assigning)
         damage = self.plan_problems()
         return msgspec.structs.replace(found, problems=(*damage, *found.problems)) if damage else found
 
@@ -228,9 +233,7 @@ class Experiments:
             raise UserError("--cold and --power are between 0 and 1, and --margin is above 0")
         self._check_archive()
         with self._archive() as archive:
-            return _sample_size.required_sample(
-                archive, name, margin, share, power, time.time() if now is None else now
-            )
+            return _results.required_sample(archive, name, margin, share, power, time.time() if now is None else now)
 
     def _archive(self) -> closing[sqlite3.Connection]:
         return closing(connect(self._folder))

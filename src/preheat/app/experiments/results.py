@@ -16,7 +16,7 @@ from preheat.archive.lessons import load_measured_sessions as measured_sessions
 from preheat.archive.results import load_call_failures, load_session_results
 from preheat.experiments.measure import build_trial, single_units
 from preheat.experiments.report import estimate_effect
-from preheat.experiments.report import make_report as describe
+from preheat.experiments.report import make_report as report_trial
 from preheat.experiments.withdrawal import ITEM_MARGIN
 from preheat.lessons.conventions import LEARN_CONVENTIONS
 from preheat.model.experiment import EffectEstimate, MetricName, SessionResult
@@ -38,13 +38,13 @@ CALLS_AFTER_ADVICE = 5
 
 
 def make_report(archive: sqlite3.Connection, stored: StoredPlan, now: float, assigning: bool) -> ExperimentReport:
-    """The result of a plan so far; `drawing`: whether anything is assigned at all."""
+    """The result of a plan so far; `assigning`: whether anything is assigned at all."""
     records = load_records(archive)
     facts = session_results(archive, records)
     own = [each for each in records.assignments if each.experiment == stored.experiment]
     elsewhere = [each.session for each in records.assignments if each.experiment != stored.experiment]
     trial = build_trial(own, facts, now, stored.plan.at, stored.stopped, elsewhere)
-    return describe(stored.experiment, stored.plan, trial, records.deliveries, stored.stopped, assigning=assigning)
+    return report_trial(stored.experiment, stored.plan, trial, records.deliveries, stored.stopped, assigning=assigning)
 
 
 def session_results(archive: sqlite3.Connection, found: Records) -> list[SessionResult]:

@@ -42,8 +42,7 @@ from preheat.lab.dataset.names import Names
 from preheat.lab.dataset.pseudonyms import LEAST_SALT, Pseudonyms
 from preheat.lab.dataset.rows import FORMAT, LessonRow, SessionRow, TemplateRow, dataset_schema
 from preheat.lab.dataset.session_rows import PublishedNames, publish_row
-from preheat.lab.dataset.trajectories import PublishRules, Texts
-from preheat.lab.dataset.trajectories import publish_session as retold
+from preheat.lab.dataset.trajectories import PublishRules, Texts, publish_session
 from preheat.lab.dataset.vocabulary import LessonRows
 from preheat.model.lesson import Lesson
 from preheat.model.listing import SessionFilter, SessionSummary
@@ -53,7 +52,6 @@ from preheat.templates.store import TemplateStore
 
 __all__ = ["DatasetCheck", "Datasets", "ExportReport"]
 
-# Writes the files of one dataset
 DATASHEET, MANIFEST, SCHEMA = "datasheet.md", "manifest.json", "schema.json"
 
 
@@ -175,7 +173,7 @@ class DatasetWriter:
         written = 0
         progress.begin("Writing", len(self._exported), "sessions")
         for key, session in load_sessions(self._connection, self._exported):
-            document = to_trajectory(retold(session, rules))
+            document = to_trajectory(publish_session(session, rules))
             progress.advance()
             if not document["steps"]:
                 self._empty += 1

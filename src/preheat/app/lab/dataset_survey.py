@@ -102,7 +102,7 @@ class _SessionNames(NamedTuple):
 class _GroupResult(NamedTuple):
     """The sessions of one group of sources."""
 
-    looked: list[bytes]
+    sessions: list[bytes]
     """Encoded one by one: a session that cannot be encoded fails alone."""
     failures: list[UnreadableSession]
 
@@ -149,7 +149,7 @@ def _search_sessions(
         connection, find_sessions(connection, keys), partial(_search_group, chosen), _GROUP_DECODER
     ):
         failures.update((each.key, each.why) for each in group.failures)
-        for data in group.looked:
+        for data in group.sessions:
             session_names = _SESSION_DECODER.decode(data)
             unseen.discard(session_names.key)
             yield session_names
@@ -163,10 +163,10 @@ def _search_sessions(
 def _search_group(chosen: frozenset[str], group: SourceGroup) -> _GroupResult:
     """Search one group of sources, in a worker process."""
 
-    def encoded(of: PendingSession, session: Session) -> bytes:
-        return msgspec.msgpack.encode(_search_session(of.key, session, of.key in chosen))
+    def search(pending: PendingSession, session: Session) -> bytes:
+        return msgspec.msgpack.encode(_search_session(pending.key, session, pending.key in chosen))
 
-    return _GroupResult(*process_sessions(group, encoded, "search for names"))
+    return _GroupResult(*process_sessions(group, search, "search for names"))
 
 
 def _search_session(key: str, session: Session, chosen: bool) -> _SessionNames:
@@ -246,10 +246,10 @@ def load_sessions(connection: sqlite3.Connection, keys: Collection[str]) -> Iter
     """Sessions by their keys, in any order, each source read once. Raises if a session cannot be read."""
     missing = set(keys)
     for group in find_sessions(connection, keys).groups:
-        for of, session, _ in read_group(load_group(connection, group)):
+        for pending, session, _ in read_group(load_group(connection, group)):
             if session is not None:
-                missing.discard(of.key)
-                yield of.key, session
+                missing.discard(pending.key)
+                yield pending.key, session
     for key in sorted(missing):
         yield key, load_session(connection, key)
 

@@ -140,10 +140,10 @@ def make_bench(folder: str, wanted: LabRequest, environment: Mapping[str, str], 
     """What a lab needs of this machine. Raises UserError if something is missing."""
     if wanted.key and not environment.get(wanted.key):
         raise UserError(f"the variable `{wanted.key}` is not set; `--api-key-env` names the one that holds the key")
-    own = wanted.agent in ("", CHAT)
-    take_in = partial(_take_in, folder, _CHAT_READER if own else wanted.agent)
+    uses_chat = wanted.agent in ("", CHAT)
+    take_in = partial(_measure_transcripts, folder, _CHAT_READER if uses_chat else wanted.agent)
     bench = Bench(environment, take_in, key=wanted.key, keep_in=keep_in)
-    if own:
+    if uses_chat:
         return bench
     headless = headless_of(wanted.agent)
     if headless is None or headless.set_up is None:
@@ -165,7 +165,7 @@ def _summary(lab: Lab) -> LabSummary:
     return LabSummary(os.path.basename(lab.folder), lab.folder, plan, len(lab.results()), len(plan_runs(plan)))
 
 
-def _take_in(folder: str, agent: str, files: Sequence[str]) -> Measures:
+def _measure_transcripts(folder: str, agent: str, files: Sequence[str]) -> Measures:
     """Read the transcripts of a run into the archive, and measure them. They carry Preheat's mark: learning and profiles leave
     such sessions out."""
     if not files:

@@ -145,12 +145,12 @@ def train(
     if good:
         progress.advance(len(good), "done already")
 
-    def done(now: TrainingState, ran: TaskResult) -> None:
+    def save_progress(now: TrainingState, result: TaskResult) -> None:
         save_state(path, now)
-        progress.advance(1, f"{ran.task}: {ran.status}, {ran.seconds:.0f} s")
+        progress.advance(1, f"{result.task}: {result.status}, {result.seconds:.0f} s")
 
     try:
-        state = run_tasks(suite.tasks, plan, state, partial(session_files, plan.agent), done)
+        state = run_tasks(suite.tasks, plan, state, partial(session_files, plan.agent), save_progress)
     finally:
         progress.end()
         if not plan.keep_work:

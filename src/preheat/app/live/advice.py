@@ -18,8 +18,13 @@ from preheat.calls.intent import is_bookkeeping
 from preheat.commands import command_text
 from preheat.live.advice import advice_budget, advise, format_advisory, record_advice
 from preheat.live.events import call_event, prompt_event
-from preheat.live.mistake import NO_KNOWN_MISTAKES, KnownMistakes, read_last_failure, read_planned_command
-from preheat.live.mistake import index_lessons as index_of
+from preheat.live.mistake import (
+    NO_KNOWN_MISTAKES,
+    KnownMistakes,
+    index_lessons,
+    read_last_failure,
+    read_planned_command,
+)
 from preheat.live.signal import DEFAULTS, Thresholds
 from preheat.live.state import LiveState, fold
 from preheat.model.live import (
@@ -38,7 +43,7 @@ from preheat.model.session import Session, ToolCall, ToolKind, ToolResult
 from preheat.outcomes import judge
 
 
-# Hook events as the live events that a running session is folded from
+# Live events.
 def live_events(event: HookEvent, root: str = "") -> list[LiveEvent]:
     """The live events of a hook event; none for a call that is about to be made or a subagent's event. `root` is the project."""
     at = event.at
@@ -109,6 +114,7 @@ def _kind_function(agent: str) -> Callable[[str, dict[str, Any]], ToolKind] | No
     return lambda tool, arguments: kind_of(tool)
 
 
+# Advice.
 _BUDGET_TURNS = 10
 """The number of turns that the budget of advice is for."""
 
@@ -162,4 +168,4 @@ def advisory_for_mistake(state: LiveState, found: SignalReading | None, threshol
 
 def load_known_mistakes(connection: sqlite3.Connection, project: str, now: float) -> KnownMistakes:
     """The known mistakes of a project (by its name) and the general ones, from the archive's lessons."""
-    return index_of(load_lessons(connection, ("", project) if project else ("",)), now)
+    return index_lessons(load_lessons(connection, ("", project) if project else ("",)), now)

@@ -1,7 +1,7 @@
 """Answers to hooks: reads hook events, finds advice, contexts and assignments, and writes answers, with everything preloaded.
 
-Knows nothing of the daemon. Slow work (reading the archive) is in `prepare`, `context` and `scored`, which other threads may
-call; everything else is quick.
+Knows nothing of the daemon. Slow work (reading the archive) is in `prepare_folder`, `choose_context` and
+`describe_score`, which other threads may call; everything else is quick.
 """
 
 import os
@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from preheat.agents import LIVE, WITH_HOOKS, dialect_of, hooks_of, reader_of
 from preheat.agents.reader import Parser
-from preheat.agents.sources import read as sessions_in
-from preheat.agents.sources import read_part as session_in
+from preheat.agents.sources import read as read_sessions
+from preheat.agents.sources import read_part as read_session
 from preheat.app.analysis.scorecard import score_session
 from preheat.app.context import provision, record_use, render
 from preheat.app.experiments.assignment import Assigner
@@ -29,7 +29,7 @@ from preheat.ingest.redact import redact
 from preheat.lessons.projects import root_of
 from preheat.live.events import call_event
 from preheat.live.mistake import NO_KNOWN_MISTAKES, KnownMistakes
-from preheat.live.progress import describe_progress as resume_words
+from preheat.live.progress import describe_progress
 from preheat.live.safety import Severity, check_call, matcher, refusal
 from preheat.live.scorecard import summarise_scorecard
 from preheat.live.signal import DEFAULTS
@@ -39,7 +39,7 @@ from preheat.model.session import Session, ToolCall, ToolResult
 from preheat.outcomes import judge
 from preheat.settings import archive_path
 from preheat.state.connect import reading
-from preheat.state.marks import marks_stamp as stamp_of_marks
+from preheat.state.marks import marks_stamp
 
 __all__ = ["HandedContext", "Hooks", "LiveState", "Parser"]
 
@@ -127,7 +127,7 @@ class Hooks:
     # Progress and transcripts.
     def resume_packet(self, running: RunningSession) -> str:
         """What a session should still know after a compaction; empty if there is nothing."""
-        return resume_words(running.progress)
+        return describe_progress(running.progress)
 
     def parser(self, agent: str, transcript: str) -> Parser | None:
         """The parser of a growing transcript; None if it is not a file of lines, or the agent leaves no such files."""
@@ -158,11 +158,11 @@ class Hooks:
         reader = reader_of(event.agent)
         try:
             if reader.framing(event.transcript) == "database":  # one of many sessions: the others are not read
-                sessions = session_in(event.transcript, reader, event.session)
+                sessions = read_session(event.transcript, reader, event.session)
             elif os.path.getsize(event.transcript) > _LARGEST_SCORED:
                 return ""
             else:
-                sessions = sessions_in(event.transcript, reader)
+                sessions = read_sessions(event.transcript, reader)
         except (PreheatError, OSError):
             return ""
         for session in sessions:
@@ -196,7 +196,7 @@ class Hooks:
         path = archive_path(self._folder)
         marks: tuple[float, ...] = ()
         with suppress(UserError), reading(self._folder) as state:
-            marks = stamp_of_marks(state)
+            marks = marks_stamp(state)
         return _changed_at(path), _changed_at(f"{path}-wal"), *marks
 
     def _load_known(self, cwd: str) -> KnownMistakes:
@@ -253,9 +253,9 @@ class Hooks:
         """Whether an advisory is sent, by assignment; None if nothing is assigned: then it is sent."""
         return self._assigner.assign_advice(event, advisory, root)
 
-    def store_assignments(self, lots: Sequence[AssignmentRecord]) -> None:
+    def store_assignments(self, records: Sequence[AssignmentRecord]) -> None:
         """Store records of assignments; those that are stored already stay. Raises OSError."""
-        self._assigner.store(lots)
+        self._assigner.store(records)
 
     def _message_format(self, agent: str) -> str:
         """The format for a context in messages; empty if the program takes none, or the person did not ask for messages."""

@@ -32,7 +32,7 @@ class OptInActions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 NO_ACTIONS = OptInActions()
-_CHOICES = frozenset(OptInActions.__struct_fields__)
+_ACTION_NAMES = frozenset(OptInActions.__struct_fields__)
 _EARLIER_NAMES = {"trust_misuse": "trust_mistake"}
 """Settings by the names that version 0.1.0 had for them."""
 _Settings = TypeVar("_Settings", bound=msgspec.Struct)
@@ -41,20 +41,22 @@ _Settings = TypeVar("_Settings", bound=msgspec.Struct)
 def load_thresholds(folder: str) -> Thresholds:
     """The thresholds in Preheat's folder, with defaults for the missing ones. Raises UserError."""
     thresholds = {
-        _EARLIER_NAMES.get(name, name): value for name, value in _read_section(folder).items() if name not in _CHOICES
+        _EARLIER_NAMES.get(name, name): value
+        for name, value in _read_section(folder).items()
+        if name not in _ACTION_NAMES
     }
     return _with_defaults(DEFAULTS, thresholds, folder)
 
 
 def load_section(folder: str, name: str, defaults: _Settings) -> _Settings:
-    """The settings below another heading, with `usual` as defaults. Raises UserError."""
+    """The settings below another heading, with defaults for the missing ones. Raises UserError."""
     return _with_defaults(defaults, _read_section(folder, name), folder, name)
 
 
 def load_actions(folder: str) -> OptInActions:
     """The opt-in actions in Preheat's folder, read apart from the thresholds: a wrong threshold must not turn them off. Raises
     UserError."""
-    choices = {name: value for name, value in _read_section(folder).items() if name in _CHOICES}
+    choices = {name: value for name, value in _read_section(folder).items() if name in _ACTION_NAMES}
     return _with_defaults(NO_ACTIONS, choices, folder)
 
 
@@ -62,23 +64,24 @@ def _read_section(folder: str, name: str = "live") -> dict[str, Any]:
     path = os.path.join(folder, SETTINGS)
     try:
         with open(path, "rb") as stream:
-            given = tomllib.load(stream).get(name, {})
+            section = tomllib.load(stream).get(name, {})
     except FileNotFoundError:
         return {}
     except OSError as error:
         raise UserError(f"`{path}` cannot be read: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UserError(f"`{path}` is no TOML: {error}") from error
-    if not isinstance(given, dict):
+    if not isinstance(section, dict):
         raise UserError(f"`{path}`: `{name}` is no table; the defaults are used until that is repaired")
-    return given
+    return section
 
 
-def _with_defaults(usual: _Settings, given: dict[str, Any], folder: str, heading: str = "live") -> _Settings:
-    known = msgspec.to_builtins(usual)
+def _with_defaults(defaults: _Settings, settings: dict[str, Any], folder: str, heading: str = "live") -> _Settings:
+    known = msgspec.to_builtins(defaults)
     try:
         return msgspec.convert(
-            {**known, **{name: _merge_phases(known.get(name), value) for name, value in given.items()}}, type(usual)
+            {**known, **{name: _merge_phases(known.get(name), value) for name, value in settings.items()}},
+            type(defaults),
         )
     except msgspec.ValidationError as error:
         path = os.path.join(folder, SETTINGS)
@@ -87,6 +90,6 @@ def _with_defaults(usual: _Settings, given: dict[str, Any], folder: str, heading
         ) from error
 
 
-def _merge_phases(usual: object, given: object) -> object:
+def _merge_phases(default: object, value: object) -> object:
     """A setting with a number for each phase may be given for some phases only."""
-    return {**usual, **given} if isinstance(usual, dict) and isinstance(given, dict) else given
+    return {**default, **value} if isinstance(default, dict) and isinstance(value, dict) else value

@@ -13,7 +13,7 @@ import msgspec
 
 from preheat.agents import LIVE, places_of, reader_of
 from preheat.agents.places import SourceFile
-from preheat.agents.sources import read as sessions_in
+from preheat.agents.sources import read as read_sessions
 from preheat.app.analysis.assessment import assess
 from preheat.app.live.advice import advisory_for_mistake, load_known_mistakes, step
 from preheat.app.live.running import RunningSession, load_running_sessions
@@ -34,7 +34,7 @@ from preheat.model.session import Session
 __all__ = ["Explanation", "LiveSession", "LiveSignals", "ReplayMoment", "ReplayedSession", "Timeline"]
 
 
-# Replays a recorded session event by event, as if hooks had sent it
+# A recorded session, replayed event by event as if hooks had sent it.
 class ReplayMoment(msgspec.Struct, frozen=True, kw_only=True):
     """One event of a session, with the signals and advisories after it."""
 
@@ -135,7 +135,7 @@ def explain_turn(timeline: Timeline, turn: int | None = None) -> Explanation:
     )
 
 
-# Live signals
+# Running sessions.
 RUNNING_SECONDS = 30 * 60.0
 """Seconds after its last event for which a session counts as running."""
 _LARGEST = 50_000_000
@@ -233,7 +233,7 @@ class LiveSignals:
 
     def _live_session(
         self, agent: str, session: str, project: str, state: LiveState, last_at: float,
-        advisory: Advisory | None, advised_at: float | None, told: bool,
+        advisory: Advisory | None, advised_at: float | None, was_sent: bool,
     ) -> LiveSession:  # fmt: skip
         thresholds = self._thresholds
         return LiveSession(
@@ -249,7 +249,7 @@ class LiveSignals:
             last_at=last_at,
             advisory=advisory.text if advisory else "",
             advised_at=advised_at,
-            was_sent=told and advisory is not None,
+            was_sent=was_sent and advisory is not None,
         )
 
     # Transcripts.
@@ -265,9 +265,9 @@ class LiveSignals:
 
     def _recent_files(self, now: float, within: float) -> Iterator[tuple[str, SourceFile, float]]:
         for agent in LIVE:
-            kept = places_of(agent)
-            for root in kept.roots(self._environment):
-                for found in kept.discover(root):
+            places = places_of(agent)
+            for root in places.roots(self._environment):
+                for found in places.discover(root):
                     if found.size > _LARGEST or found.path.endswith(_DATABASES):
                         continue
                     try:
@@ -279,7 +279,7 @@ class LiveSignals:
 
     def _measure_file(self, agent: str, path: str, at: float) -> Iterator[LiveSession]:
         try:
-            sessions = sessions_in(path, reader_of(agent))
+            sessions = read_sessions(path, reader_of(agent))
         except (PreheatError, OSError):
             return  # one unreadable file must not hide the other sessions
         for session in sessions:

@@ -24,10 +24,10 @@ from preheat.settings import archive_path
 if TYPE_CHECKING:
     from preheat.app.analysis import assessment as _assessment
     from preheat.app.analysis import one_pass as _analysis
-    from preheat.app.experiments import records as _experiment_state
+    from preheat.app.experiments import records as _records
     from preheat.app.sessions import transcripts as _transcripts
     from preheat.archive import judgements as _judgements
-    from preheat.archive import notes as _episodes
+    from preheat.archive import notes as _notes
     from preheat.archive import queries as _queries
     from preheat.archive import raw as _raw
     from preheat.archive.rows import AnalysisRows
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from preheat.quick import QuickLook as QuickLook
 else:
     # A sync needs none of these; with SQLAlchemy they would double what it costs.
-    _experiment_state = LazyModule("preheat.app.experiments.records")
+    _records = LazyModule("preheat.app.experiments.records")
     _judgements = LazyModule("preheat.archive.judgements")
     _assessment = LazyModule("preheat.app.analysis.assessment")
     _queries = LazyModule("preheat.archive.queries")
@@ -50,7 +50,7 @@ else:
     _analysis = LazyModule(
         "preheat.app.analysis.one_pass"
     )  # every learner, which a sync of a grown session does not need
-    _episodes = LazyModule("preheat.archive.notes")
+    _notes = LazyModule("preheat.archive.notes")
 
 SYNC_PATIENCE = 600.0
 """Seconds that a sync waits for another one."""
@@ -87,7 +87,7 @@ def sync(
     scan: "QuickLook | None" = None,
 ) -> SyncReport:
     """Read new sessions into the archive: from the places of these agents (none: of all), or from the named files (agent and
-    path). `seen_already` is a scan of all agents' places that was made just now."""
+    path). `scan` is one of all agents' places that was made just now."""
     started = time.perf_counter()
     agents = agents or AGENTS
     with hold_sync_lock(folder, SYNC_PATIENCE, lambda: progress.wait("another sync is at work")):
@@ -160,7 +160,7 @@ def forget_sessions(folder: str, keys: list[str]) -> int:
     """Delete sessions from the archive for good, while no sync runs; how many were deleted."""
     with hold_sync_lock(folder, SYNC_PATIENCE, lambda: None), closing(connect(folder)) as connection:
         deleted = _raw.forget(connection, keys)
-        _experiment_state.forget_records(connection)
+        _records.forget_records(connection)
         return deleted
 
 
@@ -209,6 +209,7 @@ def _sessions_of_project(connection: sqlite3.Connection, project: str) -> list[S
 
 
 def has_archive(folder: str) -> bool:
+    """Whether the archive exists."""
     return os.path.exists(archive_path(folder))
 
 
@@ -286,7 +287,7 @@ class Sessions:
     def episodes(self, name: str) -> "tuple[Episode, ...]":
         """The episodes of a session, in order; none if it has not been analysed."""
         with self._open_archive() as connection:
-            return _episodes.load_episodes(connection, _queries.find_session(connection, name).key)
+            return _notes.load_episodes(connection, _queries.find_session(connection, name).key)
 
     def transcript(self, name: str) -> "Transcript":
         """A session with the outcome of each of its calls."""

@@ -21,19 +21,18 @@ from preheat.model.session import Session
 from preheat.settings import archive_path
 
 
-# Which sessions every agent has left on this machine, and what the archive holds
 def survey_machine(folder: str) -> Overview:
     """Survey the places of all agents, and the archive if there is one."""
     path = archive_path(folder)
     if not os.path.exists(path):
-        found, holdings = survey_agents(None, os.environ), None
+        found, summary = survey_agents(None, os.environ), None
     else:
         with closing(connect(folder)) as connection:
-            found, holdings = survey_agents(connection, os.environ), _holdings(path, totals(connection))
-    return Overview([_news(name, found) for name in AGENTS], holdings)
+            found, summary = survey_agents(connection, os.environ), _archive_summary(path, totals(connection))
+    return Overview([_agent_overview(name, found) for name in AGENTS], summary)
 
 
-def _holdings(path: str, rows: list[AgentTotals]) -> ArchiveSummary:
+def _archive_summary(path: str, rows: list[AgentTotals]) -> ArchiveSummary:
     return ArchiveSummary(
         path,
         sum(row.sessions for row in rows),
@@ -44,13 +43,13 @@ def _holdings(path: str, rows: list[AgentTotals]) -> ArchiveSummary:
     )
 
 
-def _news(name: str, found: Survey) -> AgentOverview:
+def _agent_overview(name: str, found: Survey) -> AgentOverview:
     new = [change.found.size for change in found.changes if change.agent == name]
     place = places_of(name)
     return AgentOverview(name, place.title, found.found.get(name, 0), len(new), sum(new), place.roots(os.environ))
 
 
-# Session files that a person names
+# Session files that a person names.
 class NamedFiles(NamedTuple):
     """The session files among the files and folders that a person named."""
 

@@ -20,7 +20,7 @@ from preheat.outcomes import judge
 from preheat.profiles import trace
 from preheat.provisioning.tokens import estimate_tokens
 
-__all__ = ["Compressed", "compress", "compress_all"]
+__all__ = ["Compressed", "compress", "compress_all", "make_transcript"]
 
 
 def make_transcript(
@@ -48,7 +48,7 @@ def make_transcript(
     )
 
 
-# Compresses sessions
+# Shorter histories.
 def compress(session: Session, strategy: str, keep: int | None = None) -> Compressed:
     """A session as a shorter history, by one strategy."""
     return compress_once(session, strategy=strategy, keep=keep, **_inputs(session))

@@ -1,6 +1,6 @@
 """The templates in a folder: listed, shown, compared, restored, deleted, shared, built, loaded for a project.
 
-Knows nothing of how a template is built (`building`), shared (`sharing`) or handed out (`app.context`). Light: tab completion
+Knows nothing of how a template is built (`build`), shared (`sharing`) or handed out (`app.context`). Light: tab completion
 lists names with it.
 """
 
@@ -12,8 +12,16 @@ import msgspec
 
 from preheat.app.lazy import LazyModule
 from preheat.app.projects import project_folder
-from preheat.app.templates.uses import PinStatus, load_pins, load_template, pin_problems, pin_status, unload_template
-from preheat.app.templates.uses import load_uses as uses_of
+from preheat.app.templates.uses import (
+    PinStatus,
+    load_pins,
+    load_template,
+    load_uses,
+    pin_problems,
+    pin_status,
+    track_uses,
+    unload_template,
+)
 from preheat.errors import NotFound, UserError
 from preheat.model.listing import SessionFilter
 from preheat.model.template import (
@@ -31,13 +39,11 @@ from preheat.templates.difference import Change, ChangedLesson, Difference, comp
 from preheat.templates.store import NameState, StoredTemplate, TemplateStore, Version
 
 if TYPE_CHECKING:
-    from preheat.app.templates import build as _building
+    from preheat.app.templates import build as _build
     from preheat.app.templates import sharing as _sharing
-    from preheat.app.templates import uses as _uses
 else:  # together 0.2 s, which listing, showing and loading do not need
-    _building = LazyModule("preheat.app.templates.build")
+    _build = LazyModule("preheat.app.templates.build")
     _sharing = LazyModule("preheat.app.templates.sharing")
-    _uses = LazyModule("preheat.app.templates.uses")
 
 __all__ = [
     "BestRule",
@@ -142,8 +148,8 @@ class Templates:
         """All templates by name, with the number of their uses; with `follow` also whether the sessions that got them succeeded,
         which searches the archive."""
         names = self._store.names(deleted)
-        tracks = self._tracks(follow) if names else {}
-        return [self._summary(name, tracks) for name in names]
+        results = self._results(follow) if names else {}
+        return [self._summary(name, results) for name in names]
 
     def templates(self) -> list[Template]:
         """The current version of every template."""
@@ -164,7 +170,7 @@ class Templates:
         found = self._store.find(name, waiting=True)
         waiting = found.digest not in self._store.state(found.name).versions
         return TemplateDetails(
-            found, _add_tracks(self._tracks(True), [found.digest]), waiting, _count_tokens(found.template)
+            found, _add_results(self._results(True), [found.digest]), waiting, _count_tokens(found.template)
         )
 
     def history(self, name: str) -> History:
@@ -228,27 +234,25 @@ class Templates:
     # Building.
     def extract(
         self, session: str, name: str = "", description: str = "", addendum: str = "", tags: Iterable[str] = ()
-    ) -> "_building.BuiltTemplate":
+    ) -> "_build.BuiltTemplate":
         """Build a template from one session, with lessons of little support too; named after its project unless named."""
-        return _building.extract_template(
+        return _build.extract_template(
             self._folder, session, name=name, description=description, addendum=addendum, tags=tuple(tags)
         )
 
-    def build(
-        self, request: Request, chosen: SessionFilter, rule: SessionRule | None = None
-    ) -> "_building.BuiltTemplate":
+    def build(self, request: Request, chosen: SessionFilter, rule: SessionRule | None = None) -> "_build.BuiltTemplate":
         """Build a template from the newest sessions that match a filter and a rule."""
-        return _building.build_template(self._folder, request, chosen, rule or SessionRule())
+        return _build.build_template(self._folder, request, chosen, rule or SessionRule())
 
-    def find_best_sessions(self, chosen: SessionFilter, rule: BestRule | None = None) -> "list[_building.Group]":
+    def find_best_sessions(self, chosen: SessionFilter, rule: BestRule | None = None) -> "list[_build.Group]":
         """The best sessions by project, also of projects that have too few."""
-        return _building.find_best_sessions(self._folder, chosen, rule or BestRule())
+        return _build.find_best_sessions(self._folder, chosen, rule or BestRule())
 
     def build_from_best(
-        self, groups: "Iterable[_building.Group]", rule: BestRule | None = None
-    ) -> "list[_building.BuiltTemplate]":
+        self, groups: "Iterable[_build.Group]", rule: BestRule | None = None
+    ) -> "list[_build.BuiltTemplate]":
         """Build a template for each group that has enough sessions."""
-        return _building.build_best_templates(self._folder, groups, rule or BestRule())
+        return _build.build_best_templates(self._folder, groups, rule or BestRule())
 
     # Loading for a project.
     def load(self, name: str, where: str) -> ProjectTemplate:
@@ -271,7 +275,7 @@ class Templates:
         """Loaded versions that cannot be handed out, a sentence each with what to do."""
         return pin_problems(self._folder)
 
-    def _summary(self, name: str, tracks: Mapping[str, TemplateResults]) -> TemplateSummary:
+    def _summary(self, name: str, results: Mapping[str, TemplateResults]) -> TemplateSummary:
         try:
             state = self._store.state(name)
             digest = state.live or state.waiting
@@ -286,23 +290,23 @@ class Templates:
             versions=len(state.versions),
             waiting=state.waiting is not None,
             live=state.live is not None,
-            tracked=_add_tracks(tracks, state.versions),
+            tracked=_add_results(results, state.versions),
         )
 
-    def _tracks(self, follow: bool) -> dict[str, TemplateResults]:
+    def _results(self, follow: bool) -> dict[str, TemplateResults]:
         """By version: its uses; with `follow` also their success."""
-        uses = uses_of(self._folder)
+        uses = load_uses(self._folder)
         if uses and follow:
-            return _uses.track_uses(self._folder, uses)
-        tracks: dict[str, TemplateResults] = {}
+            return track_uses(self._folder, uses)
+        results: dict[str, TemplateResults] = {}
         for use in uses:
-            tracks[use.template] = TemplateResults(uses=tracks.get(use.template, TemplateResults()).uses + 1)
-        return tracks
+            results[use.template] = TemplateResults(uses=results.get(use.template, TemplateResults()).uses + 1)
+        return results
 
 
-def _add_tracks(tracks: Mapping[str, TemplateResults], versions: Iterable[str]) -> TemplateResults:
+def _add_results(results: Mapping[str, TemplateResults], versions: Iterable[str]) -> TemplateResults:
     """The uses of all these versions together."""
-    some = [tracks[digest] for digest in versions if digest in tracks]
+    some = [results[digest] for digest in versions if digest in results]
     return TemplateResults(
         uses=sum(each.uses for each in some),
         sessions=sum(each.sessions for each in some),

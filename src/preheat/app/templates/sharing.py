@@ -1,6 +1,6 @@
 """Exports templates to files, and imports templates of others, which wait for a person's review.
 
-Combines the checks of `templates.findings`, of `safe_text` (instructions, foreign paths) and of `ingest.redact` (secrets). Heavy
+Combines the checks of `templates.sharing`, of `safe_text` (instructions, foreign paths) and of `ingest.redact` (secrets). Heavy
 to import (patterns): only sharing imports it.
 """
 

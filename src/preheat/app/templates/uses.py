@@ -20,8 +20,7 @@ from preheat.errors import UserError
 from preheat.model.listing import SessionFilter, SessionSummary
 from preheat.model.session import Other, Session, UserMessage
 from preheat.model.template import TemplatePin, TemplateResults, TemplateUse
-from preheat.state import templates as _loads
-from preheat.state import templates as _uses
+from preheat.state import templates
 from preheat.state.connect import reading, writing
 from preheat.templates.store import TemplateStore
 
@@ -35,35 +34,7 @@ else:  # the start of a session, which records a use, needs none of these
     _queries = LazyModule("preheat.archive.queries")
 
 
-# Counts the uses of templates and the success of the sessions that got them.
-class UsedSession(msgspec.Struct, frozen=True):
-    """The session that got a context."""
-
-    session: str
-    """Its key."""
-    passed: bool | None
-    """Whether its last check passed; None where it had none."""
-
-
-def task_hash(task: str) -> str:
-    return blake2b(" ".join(task.split()).encode("utf-8", "replace"), digest_size=8).hexdigest()
-
-
-def track(uses: Iterable[TemplateUse], found: Mapping[str, UsedSession]) -> TemplateResults:
-    """The uses and their success, with the sessions found by context id. A session that got several counts once."""
-    number, sessions = 0, dict[str, bool | None]()
-    for use in uses:
-        number += 1
-        session = found.get(use.context)
-        if session is not None:
-            sessions[session.session] = session.passed
-    results = list(sessions.values())
-    return TemplateResults(
-        uses=number, sessions=len(results), succeeded=results.count(True), failed=results.count(False)
-    )
-
-
-# Which template version is loaded for a project, and when templates were handed out.
+# The version that is loaded for a project.
 class PinStatus(NamedTuple):
     """A loaded version, and whether it can be handed out."""
 
@@ -77,7 +48,7 @@ class PinStatus(NamedTuple):
 def load_pins(folder: str) -> dict[str, TemplatePin]:
     """The loaded versions, by project folder."""
     with reading(folder) as state:
-        return _loads.loads(state)
+        return templates.loads(state)
 
 
 def load_template(folder: str, project: str, wanted: str, at: float) -> TemplatePin:
@@ -85,7 +56,7 @@ def load_template(folder: str, project: str, wanted: str, at: float) -> Template
     found = TemplateStore(folder).find(wanted)
     pin = TemplatePin(found.name, found.digest, at)
     with writing(folder) as state:
-        _loads.load_version(state, project, pin)
+        templates.load_version(state, project, pin)
     return pin
 
 
@@ -94,7 +65,7 @@ def unload_template(folder: str, project: str) -> TemplatePin | None:
     if project not in load_pins(folder):
         return None
     with writing(folder) as state:
-        return _loads.unload_version(state, project)
+        return templates.unload_version(state, project)
 
 
 def pin_status(folder: str, pin: TemplatePin) -> PinStatus:
@@ -115,23 +86,53 @@ def pin_problems(folder: str) -> list[str]:
     except UserError:  # reported as a fault of the state itself
         return []
     return [
-        f"`{pin.title}` is loaded for `{project}` but not handed out: {stands.problem}; until then sessions there start "
+        f"`{pin.title}` is loaded for `{project}` but not handed out: {status.problem}; until then sessions there start "
         "with lessons, and `preheat warm load --none` there ends this"
         for project, pin in sorted(found.items())
-        if (stands := pin_status(folder, pin)).problem
+        if (status := pin_status(folder, pin)).problem
     ]
 
 
+# Uses.
 def record_use(folder: str, use: TemplateUse) -> None:
     """Record that a version was handed out."""
     with writing(folder) as state:
-        _uses.record_use(state, use)
+        templates.record_use(state, use)
 
 
 def load_uses(folder: str) -> list[TemplateUse]:
     """All recorded uses, the oldest first."""
     with reading(folder) as state:
-        return _uses.uses(state)
+        return templates.uses(state)
+
+
+# The success of the sessions that got a template.
+class UsedSession(msgspec.Struct, frozen=True):
+    """The session that got a context."""
+
+    session: str
+    """Its key."""
+    passed: bool | None
+    """Whether its last check passed; None where it had none."""
+
+
+def task_hash(task: str) -> str:
+    """A hash of a task's words, which says nothing of them."""
+    return blake2b(" ".join(task.split()).encode("utf-8", "replace"), digest_size=8).hexdigest()
+
+
+def track(uses: Iterable[TemplateUse], found: Mapping[str, UsedSession]) -> TemplateResults:
+    """The uses and their success, with the sessions found by context id. A session that got several counts once."""
+    number, sessions = 0, dict[str, bool | None]()
+    for use in uses:
+        number += 1
+        session = found.get(use.context)
+        if session is not None:
+            sessions[session.session] = session.passed
+    results = list(sessions.values())
+    return TemplateResults(
+        uses=number, sessions=len(results), succeeded=results.count(True), failed=results.count(False)
+    )
 
 
 _BEFORE, _AFTER = 3600.0, 86400.0

@@ -1,4 +1,4 @@
-"""Template files of any version, from anywhere: a valid template or one clear line."""
+"""Template files of any version: each gives a valid template or an error of one line."""
 
 import os
 from collections.abc import Callable
@@ -35,13 +35,13 @@ def test_a_template_of_format_1_loads_forever() -> None:
     assert opened.template.lessons[2].example.arguments == {"command": "tool --number 1"}
 
 
-def test_every_earlier_format_has_a_way_up() -> None:
-    """A new format without an upgrade from the last one would lock people's templates out."""
+def test_every_earlier_format_has_an_upgrade() -> None:
+    """Else people could not load their templates any more."""
     assert sorted(UPGRADES) == list(range(TEMPLATE_FORMAT))
 
 
-def test_the_first_implementations_patterns_become_examples() -> None:
-    """Tool, arguments and result stay; calls without arguments and doubles go; the addendum waits for its review."""
+def test_patterns_of_the_first_implementations_become_examples() -> None:
+    """Calls without arguments and doubles are left out."""
     opened = from_bytes(fixture("seed_patterns.json"), "seed")
     found = opened.template
     assert not opened.verified
@@ -55,8 +55,8 @@ def test_the_first_implementations_patterns_become_examples() -> None:
     assert found.created_at == 1_767_607_200.0
 
 
-def test_their_other_two_forms_load_too() -> None:
-    """The seed in a wrapper, and the three lists of patterns."""
+def test_the_other_two_formats_of_the_first_implementations_load() -> None:
+    """A wrapped seed, and three lists of patterns."""
     wrapped = from_bytes(fixture("seed_wrapped.json"), "seed").template
     assert len(wrapped.lessons) == 1
     assert wrapped.markers == ("src/pier.py",)
@@ -85,20 +85,19 @@ DAMAGED = {
 
 
 @pytest.mark.parametrize("data", DAMAGED.values(), ids=list(DAMAGED))
-def test_a_damaged_file_is_one_clear_error(data: bytes) -> None:
-    """It names the file, and it is no traceback."""
+def test_a_damaged_file_is_an_error_that_names_it(data: bytes) -> None:
     with pytest.raises(UserError, match=r"`theirs\.json`"):
         from_bytes(data, "theirs.json")
 
 
-def test_a_file_from_the_future_says_to_update() -> None:
-    """Before anything in it is believed."""
-    with pytest.raises(UserError, match=r"newer Preheat.*update"):
+def test_a_file_of_a_newer_version_is_refused() -> None:
+    """Before its digest is checked."""
+    with pytest.raises(UserError, match="newer Preheat"):
         from_bytes(DAMAGED["future"], "x")
 
 
-def test_a_wrong_digest_is_refused() -> None:
-    """One letter changed on the way."""
+def test_a_changed_file_is_refused() -> None:
+    """One letter differs."""
     data = to_bytes(template()).replace(b"make test", b"make tent")
     with pytest.raises(UserError, match="digest does not fit"):
         from_bytes(data, "x")
@@ -117,21 +116,21 @@ EMPTY = {"tool": "t", "arguments": {}, "result": ""}
         {"lessons": [{"id": "a", "kind": "example", "scope": {}, "text": "", "example": EMPTY}]},
     ],
 )  # fmt: skip
-def test_wrong_types_are_told_with_their_place(change: dict[str, Any]) -> None:
+def test_a_template_with_wrong_values_is_refused(change: dict[str, Any]) -> None:
     """Wrong types, unknown kinds, doubled ids, examples without arguments."""
     raw = {**msgspec.to_builtins(template()), **change}
     with pytest.raises(UserError, match="is no template"):
         load_template(msgspec.json.encode(raw), "x")
 
 
-def test_unknown_fields_are_passed_over() -> None:
+def test_unknown_fields_are_ignored() -> None:
     """A small addition need not be a new format."""
     raw = {**msgspec.to_builtins(template()), "colour": "blue"}
     assert load_template(msgspec.json.encode(raw), "x") == template()
 
 
 def test_a_file_that_is_too_large_is_not_read(tmp_path: Any) -> None:
-    """A hundred megabytes: refused by their size, and from a pipe after ten."""
+    """A file is refused by its size, a stream after ten megabytes."""
     path = tmp_path / "huge.json"
     with open(path, "wb") as stream:
         stream.truncate(100_000_000)
@@ -142,9 +141,8 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Any) -> None:
 
 
 @given(st.binary(max_size=300))
-def test_any_bytes_give_a_template_or_a_clear_error(data: bytes) -> None:
-    """Never anything else."""
-    _either(data)
+def test_any_bytes_give_a_template_or_an_error_of_one_line(data: bytes) -> None:
+    _check_template_or_error(data)
 
 
 _JSON = st.recursive(
@@ -177,25 +175,25 @@ _SHAPED = st.fixed_dictionaries(
 
 
 @given(_SHAPED)
-def test_anything_that_looks_like_one_gives_a_template_or_a_clear_error(raw: dict[str, Any]) -> None:
-    """Known names with any values under them."""
+def test_any_object_gives_a_template_or_an_error_of_one_line(raw: dict[str, Any]) -> None:
+    """Known fields with any values."""
     try:
         data = msgspec.json.encode(raw)
     except (UnicodeEncodeError, OverflowError):
         return
-    _either(data)
+    _check_template_or_error(data)
 
 
 @given(st.integers(0, 10_000), st.integers(0, 255))
-def test_one_changed_byte_never_gives_another_template(place: int, value: int) -> None:
-    """The digest says so, or the parser does; blanks outside may change."""
+def test_a_changed_byte_never_gives_another_template(place: int, value: int) -> None:
+    """Blanks outside of the template may change."""
     data = bytearray(to_bytes(template()))
     data[place % len(data)] = value
     found = _read(from_bytes, bytes(data))
     assert found is None or found.template == template()
 
 
-def _either(data: bytes) -> None:
+def _check_template_or_error(data: bytes) -> None:
     for found in (_read(load_template, data), getattr(_read(from_bytes, data), "template", None)):
         if found is not None:
             assert isinstance(found, Template)
@@ -203,19 +201,19 @@ def _either(data: bytes) -> None:
 
 
 def _read(read: Callable[[bytes, str], Any], data: bytes) -> Any:
-    """What is read; None where a line says why not."""
+    """The template; None after an error of one line that names the file."""
     try:
         return read(data, "x")
     except UserError as error:
-        told = str(error)
-    assert "`x`" in told
-    assert "\n" not in told
+        message = str(error)
+    assert "`x`" in message
+    assert "\n" not in message
     return None
 
 
 @given(st.text(max_size=40), st.dictionaries(st.text(min_size=1, max_size=5), _JSON, min_size=1, max_size=3))
-def test_what_is_written_is_read(text: str, arguments: dict[str, Any]) -> None:
-    """A round trip of any texts and arguments, as an object and as a shared file."""
+def test_a_written_template_is_read_unchanged(text: str, arguments: dict[str, Any]) -> None:
+    """With any texts and arguments, as an object and as a shared file."""
     shown = example("Bash", 1)
     assert shown.example is not None
     odd = msgspec.structs.replace(shown, text=text, example=msgspec.structs.replace(shown.example, arguments=arguments))

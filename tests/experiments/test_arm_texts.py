@@ -1,4 +1,4 @@
-"""What placebo and note sessions read."""
+"""The texts that sessions in the arms `placebo` and `note` get."""
 
 import pytest
 from hypothesis import given
@@ -11,14 +11,13 @@ from preheat.provisioning.tokens import estimate_tokens
 
 
 @pytest.mark.parametrize("tokens", [120, 163, 250, 400, 777, 1_000, 1_500, 2_000])
-def test_a_placebo_costs_what_it_stands_for(tokens: int) -> None:
-    """Within a twentieth, frame included, for every size that a context has."""
-    text = write_placebo(tokens, lambda said: estimate_tokens(format_block("0a" * 6, said, 0, False, ())))
+def test_a_placebo_has_as_many_tokens_as_the_context_it_replaces(tokens: int) -> None:
+    """Within a twentieth, with its frame, for every size of a context."""
+    text = write_placebo(tokens, lambda facts: estimate_tokens(format_block("0a" * 6, facts, 0, False, ())))
     assert abs(estimate_tokens(format_block("0a" * 6, text, 0, False, ())) - tokens) <= PLACEBO_TOLERANCE * tokens
 
 
-def test_a_placebo_says_nothing_of_work() -> None:
-    """No command, no path, no advice: words that could help are not in it."""
+def test_a_placebo_has_no_command_path_or_advice() -> None:
     text = write_placebo(2_000, estimate_tokens).lower()
     assert not set("`/_=") & set(text)
     assert not set(text.replace(".", "").split()) & {
@@ -36,16 +35,16 @@ def test_a_placebo_says_nothing_of_work() -> None:
 
 @given(st.lists(st.text(max_size=60), max_size=6))
 def test_a_note_has_every_item_in_one_paragraph(texts: list[str]) -> None:
-    """Whatever the items are: their words are there in order, and no line ends in between."""
-    said = write_note("Observations.", texts)
-    assert len(said.splitlines()) == 1
+    """The words of all items in their order, without a line break."""
+    note = write_note("Observations.", texts)
+    assert len(note.splitlines()) == 1
     place = 0
     for text in texts:
         for line in text.splitlines():
-            place = said.index(line.strip().removeprefix("- ").strip().rstrip(" ;:"), place)
+            place = note.index(line.strip().removeprefix("- ").strip().rstrip(" ;:"), place)
 
 
-def test_a_note_reads_as_sentences() -> None:
-    """Items end with a stop, a list in an item becomes one sentence."""
-    said = write_note("From 4 sessions.", ["Tests run with `make test`", "Stopped here:\n- one\n- two", "Done."])
-    assert said == "From 4 sessions. Tests run with `make test`. Stopped here: one; two. Done."
+def test_a_note_is_made_of_sentences() -> None:
+    """Each item ends with a full stop, and a list in an item becomes one sentence."""
+    note = write_note("From 4 sessions.", ["Tests run with `make test`", "Stopped here:\n- one\n- two", "Done."])
+    assert note == "From 4 sessions. Tests run with `make test`. Stopped here: one; two. Done."

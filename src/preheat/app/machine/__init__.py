@@ -1,1 +1,0 @@
-"""This machine: hooks installed in agents, the daemon, and the health of everything."""
