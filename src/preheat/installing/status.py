@@ -38,12 +38,11 @@ from preheat.installing.plans import (
     read_bytes,
     require_hooks,
 )
-from preheat.installing.steps import is_current_folder, is_our_folder, make_surroundings, ways_of
-from preheat.installing.yaml_settings import find_forbidding_list, holds_our_item, load_yaml_settings
-from preheat.installing.yaml_settings import items_at as items_in
+from preheat.installing.steps import is_current_folder, is_our_folder, make_context, ways_of
+from preheat.installing.yaml_settings import find_forbidding_list, holds_our_item, items_at, load_yaml_settings
 
 
-# Which of several ways an agent is set up by
+# Agents that can be set up in several ways.
 class FoundWay(NamedTuple):
     """One way in which Preheat is set up."""
 
@@ -74,24 +73,26 @@ class FoundWays(NamedTuple):
 
 def find_ways(agent: str, folder: str, environment: Mapping[str, str]) -> FoundWays:
     """Find the ways in which the agent is set up."""
-    several = ways_of(agent)
-    if several is None:
+    install_ways = ways_of(agent)
+    if install_ways is None:
         return FoundWays()
-    target, notes = _target(several, environment)
+    target, notes = _find_target(install_ways, environment)
     try:
-        settings, broken = load_yaml_settings(several.settings(environment)), ""
+        settings, broken = load_yaml_settings(install_ways.settings(environment)), ""
     except UserError as problem:
         settings, broken = {}, str(problem)
-    ways = several.ways(make_surroundings(agent, folder, environment, target.interpreter if target else ""))
+    ways = install_ways.ways(make_context(agent, folder, environment, target.interpreter if target else ""))
     found = [seen for way in ways if (seen := _find_way(way, settings, environment)) is not None]
-    judged = _judge(several, ways, found, settings, environment, broken, agent)
+    judged = _judge(install_ways, ways, found, settings, environment, broken, agent)
     unread = (broken,) if broken and not found else ()
-    return FoundWays(judged, target, (*unread, *(several.notes if found else ()), *notes))
+    return FoundWays(judged, target, (*unread, *(install_ways.notes if found else ()), *notes))
 
 
-def _target(several: InstallWays, environment: Mapping[str, str]) -> tuple[InstallTarget | None, tuple[str, ...]]:
+def _find_target(
+    install_ways: InstallWays, environment: Mapping[str, str]
+) -> tuple[InstallTarget | None, tuple[str, ...]]:
     try:
-        target = several.target(environment)
+        target = install_ways.target(environment)
     except UserError as problem:
         return None, (str(problem),)
     return target, target.notes
@@ -109,7 +110,7 @@ def _find_way(way: InstallWay, settings: dict[str, Any], environment: Mapping[st
         return _find_folder(way, first) if is_our_folder(first) else None
     if len(way.steps) > 1 or not holds_our_item(first, settings):
         return None
-    there = [each for each in items_in(settings, first.keys) if first.is_ours(each)]
+    there = [each for each in items_at(settings, first.keys) if first.is_ours(each)]
     gone = next((lost for each in there if (lost := find_missing_file(str(each.get("command", ""))))), "")
     return FoundWay(way.name, first.path, "yes", events=(first.keys[-1],), current=there == [first.value], missing=gone)
 
@@ -125,7 +126,7 @@ def _find_folder(way: InstallWay, folder: FolderStep) -> FoundWay:
 
 
 def _judge(
-    several: InstallWays,
+    install_ways: InstallWays,
     ways: tuple[InstallWay, ...],
     found: list[FoundWay],
     settings: dict[str, Any],
@@ -141,7 +142,7 @@ def _judge(
         reason = (
             broken
             or _why_not_loaded(seen, wanted, settings, agent)
-            or several.obstacle(environment, seen.how, settings)
+            or install_ways.obstacle(environment, seen.how, settings)
         )
         if not reason and not seen.events and loaded:
             reason = f"{loaded} is loaded in its place: both go by the same name"
@@ -163,7 +164,7 @@ def _why_not_loaded(seen: FoundWay, wanted: list[ListEntry], settings: dict[str,
     return ""
 
 
-# The state of the installation
+# All agents.
 class InstallPlace(msgspec.Struct, frozen=True, kw_only=True):
     """One file that calls us."""
 

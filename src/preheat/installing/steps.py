@@ -44,7 +44,7 @@ from preheat.installing.plans import (
 )
 from preheat.installing.yaml_settings import holds_our_item, load_yaml_settings, plan_item_removal, plan_items
 
-# A folder of ours in another program's home
+# Folders of ours in another program's home.
 _COMPILED = "__pycache__"
 
 
@@ -135,7 +135,7 @@ def remove_folder(plan: FolderPlan, data: str) -> None:
     record_entry(data, plan.path, None)
 
 
-# Agents that can be set up in several ways, each of several steps
+# Choosing a way.
 StepPlan: TypeAlias = PackagePlan | FolderPlan | FilePlan
 
 
@@ -169,7 +169,7 @@ def ways_of(agent: str) -> InstallWays | None:
     return require_hooks(agent).setup.ways
 
 
-def make_surroundings(agent: str, folder: str, environment: Mapping[str, str], interpreter: str = "") -> InstallContext:
+def make_context(agent: str, folder: str, environment: Mapping[str, str], interpreter: str = "") -> InstallContext:
     return InstallContext(environment, interpreter, make_client(agent, folder).arguments, folder)
 
 
@@ -177,17 +177,19 @@ def make_surroundings(agent: str, folder: str, environment: Mapping[str, str], i
 def plan_agent_install(
     agent: str, folder: str, environment: Mapping[str, str], how: str = "", failure: str = ""
 ) -> InstallPlan:
-    """Plan installing. `how`: the way that the person chose, else the way already in use, else the first possible one; `without`
+    """Plan installing. `how`: the way that the person chose, else the way already in use, else the first possible one; `failure`
     says why the first way has failed. Raises UserError, and then nothing has changed."""
-    several = ways_of(agent)
-    if several is None:
+    install_ways = ways_of(agent)
+    if install_ways is None:
         raise UserError(f"{places_of(agent).title} is installed in one way only; leave `--how` out")
-    if how and how not in several.names:
-        raise UserError(f"there is no way `{how}` for {places_of(agent).title}; there are {', '.join(several.names)}")
-    target = several.target(environment)
+    if how and how not in install_ways.names:
+        raise UserError(
+            f"there is no way `{how}` for {places_of(agent).title}; there are {', '.join(install_ways.names)}"
+        )
+    target = install_ways.target(environment)
     # First of all: where the settings cannot be read, nothing is changed.
     load_yaml_settings(target.settings)
-    ways = several.ways(make_surroundings(agent, folder, environment, target.interpreter))
+    ways = install_ways.ways(make_context(agent, folder, environment, target.interpreter))
     there = [way for way in ways if _is_installed(way, environment)]
     as_before = there[0].name if len(there) == 1 and not failure else ""
     # Settings that cannot be changed safely are refused before any package is looked for.
@@ -302,7 +304,7 @@ def install_agent(
 
 
 def apply_install_plan(work: InstallPlan, folder: str, environment: Mapping[str, str], at: float) -> InstallResult:
-    """Carry out a plan. Raises Cannot before anything has changed, OSError in between."""
+    """Carry out a plan. Raises CannotInstall before anything has changed, OSError in between."""
     if work.way is not None:
         write_client(folder)
     done = InstallResult()
@@ -343,10 +345,10 @@ def _apply_package_plan(
 # Uninstalling.
 def plan_agent_uninstall(agent: str, folder: str, environment: Mapping[str, str]) -> InstallPlan | None:
     """Plan removing every way; None where nothing of ours is installed. Works without the program."""
-    several = ways_of(agent)
-    if several is None:
+    install_ways = ways_of(agent)
+    if install_ways is None:
         return None
-    ways = several.ways(make_surroundings(agent, folder, environment))
+    ways = install_ways.ways(make_context(agent, folder, environment))
     steps: list[StepPlan | None] = [
         plan_item_removal(agent, path, [item for item in _items(ways) if item.path == path], folder)
         for path in dict.fromkeys(item.path for item in _items(ways))

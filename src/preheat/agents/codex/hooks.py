@@ -34,7 +34,7 @@ from preheat.agents.hooks import (
 )
 from preheat.model.live import HookAnswer, HookEvent, HookName
 
-# A command's exit code, looked up at the end of a rollout
+# A command's exit code, looked up at the end of a rollout.
 _TAIL_BYTES = 262_144
 
 
