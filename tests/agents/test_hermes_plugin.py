@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from preheat.agents.hermes import plugin
 from preheat.agents.hermes.hooks import read
-from preheat.agents.hermes.plugin import daemon
+from preheat.agents.hermes.plugin import commands, daemon
 from preheat.agents.hermes.plugin.daemon import STRIKES, Daemon, Program
 from preheat.agents.hermes.plugin.watcher import (
     ADVISORY,
@@ -137,6 +137,26 @@ def test_what_an_older_hermes_lacks_is_not_registered() -> None:
     assert [each for each in whole.done if each not in old.done] == ["register_middleware llm_request"]
     assert "register_hook pre_llm_call" in old.done
     assert not [each for each in none.done if "hook" in each]
+
+
+def test_everything_is_registered_with_a_current_hermes(caplog: pytest.LogCaptureFixture) -> None:
+    """What cannot be registered is only logged, so that a name that is wrong in the plugin itself would go unnoticed."""
+    caplog.set_level("INFO")
+    plugin.register(Context())
+    assert [record.getMessage() for record in caplog.records if record.name == plugin.__name__] == []
+
+
+def test_a_template_loaded_in_a_chat_comes_with_the_next_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command and the callback for a turn are connected by `register`."""
+    callbacks: dict[str, Any] = {}
+    context = Context()
+    monkeypatch.setattr(context, "register_hook", callbacks.__setitem__, raising=False)
+    monkeypatch.setattr(Daemon, "ask", lambda *arguments, **more: {})
+    plugin.register(context)
+    monkeypatch.setitem(commands._pending, "s1", "A template.")
+    turn = {"session_id": "s1", "user_message": "Go on", "is_first_turn": False}
+    assert callbacks["pre_llm_call"](**turn) == {"context": "A template."}
+    assert callbacks["pre_llm_call"](**turn) is None
 
 
 def test_nothing_is_registered_in_a_session_that_preheat_started(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,6 +32,8 @@ class FolderStep(NamedTuple):
     """The files of the folder, by name."""
     marker_file: str
     """The name of the file by which the folder is recognised as Preheat's."""
+    former_files: tuple[str, ...] = ()
+    """Names of files that earlier versions put there: they are removed even if nothing was recorded of that installation."""
 
 
 class ListEntry(NamedTuple):

@@ -56,6 +56,8 @@ class FolderPlan(NamedTuple):
     action: Literal["create", "change", "delete", "nothing"]
     files: Mapping[str, bytes] = {}
     """Files to write."""
+    unchanged: Mapping[str, bytes] = {}
+    """Files of ours that are there already as they would be written."""
     removed: tuple[str, ...] = ()
     """Files to delete."""
     kept: tuple[str, ...] = ()
@@ -77,15 +79,16 @@ def plan_folder(agent: str, folder: FolderStep, data: str) -> FolderPlan:
     there = os.path.lexists(folder.path)
     if there and (os.path.islink(folder.path) or not is_our_folder(folder)):
         raise UserError(f"`{folder.path}` is there already and not Preheat's; move it away first, nothing was changed")
-    changed = {
-        name: inner for name, inner in folder.files.items() if read_bytes(os.path.join(folder.path, name)) != inner
-    }
+    changed, unchanged = {}, {}
+    for name, inner in folder.files.items():
+        is_there = read_bytes(os.path.join(folder.path, name)) == inner
+        (unchanged if is_there else changed)[name] = inner
     known = find_entry(data, folder.path)
-    old = tuple(name for name in (known.files if known else ()) if name not in folder.files)
-    gone = tuple(name for name in old if os.path.isfile(os.path.join(folder.path, name)))
+    former = [name for name in (known.files if known else folder.former_files) if name not in folder.files]
+    gone = tuple(name for name in former if os.path.isfile(os.path.join(folder.path, name)))
     if not there:
         return FolderPlan(agent, folder.path, "create", changed)
-    return FolderPlan(agent, folder.path, "change" if changed or gone else "nothing", changed, gone)
+    return FolderPlan(agent, folder.path, "change" if changed or gone else "nothing", changed, unchanged, gone)
 
 
 def write_folder(plan: FolderPlan, data: str, at: float) -> None:
@@ -99,7 +102,7 @@ def write_folder(plan: FolderPlan, data: str, at: float) -> None:
     for name in plan.removed:
         os.unlink(os.path.join(plan.path, name))
     files = {name: each for name, each in (known.files if known else {}).items() if name not in plan.removed}
-    files |= {name: digest_of(inner) for name, inner in plan.files.items()}
+    files |= {name: digest_of(inner) for name, inner in (*plan.files.items(), *plan.unchanged.items())}
     done = InstalledEntry(
         agent=plan.agent, path=plan.path, at=at, existed=False, after="", kind="folder", made=made, files=files
     )  # fmt: skip
@@ -111,7 +114,7 @@ def plan_folder_removal(agent: str, folder: FolderStep, data: str) -> FolderPlan
     if os.path.islink(folder.path) or not is_our_folder(folder):
         return None
     known = find_entry(data, folder.path)
-    digests = known.files if known is not None else dict.fromkeys(folder.files, "")
+    digests = known.files if known is not None else dict.fromkeys((*folder.files, *folder.former_files), "")
     gone: list[str] = []
     kept: list[str] = []
     for name in sorted(os.listdir(folder.path)):

@@ -35,6 +35,8 @@ _ENABLED, _DISABLED = ("plugins", "enabled"), ("plugins", "disabled")
 _HOOK_EVENT = "pre_llm_call"
 _HOOKS = ("hooks", _HOOK_EVENT)
 _MARK = "preheat.json"
+_FORMER_FILES = ("inserting.py", "program.py", "watching.py", "wire.py")
+"""The plugin's files in 0.1.0 that it no longer has."""
 _CONSENT = "shell-hooks-allowlist.json"
 _SECONDS = 10
 
@@ -108,7 +110,7 @@ def list_ways(context: InstallContext) -> tuple[InstallWay, ...]:
     config = os.path.join(home, "config.yaml")
     enabled = ListEntry(config, _ENABLED, NAME, _is_own_name, (_DISABLED,))
     hook = {"command": shlex.join(context.hook), "timeout": _SECONDS}
-    folder = FolderStep(os.path.join(home, "plugins", NAME), _plugin_files(context.folder), _MARK)
+    folder = FolderStep(os.path.join(home, "plugins", NAME), _plugin_files(context.folder), _MARK, _FORMER_FILES)
     loads_at_start = ("Hermes loads plugins when it starts: sessions that are open now do not have it yet.",)
     package = (
         (PackageStep(context.interpreter, _GROUP, _why_not_kept(context.interpreter)),) if context.interpreter else ()
