@@ -79,7 +79,8 @@ def plan_folder(agent: str, folder: FolderStep, data: str) -> FolderPlan:
     there = os.path.lexists(folder.path)
     if there and (os.path.islink(folder.path) or not is_our_folder(folder)):
         raise UserError(f"`{folder.path}` is there already and not Preheat's; move it away first, nothing was changed")
-    changed, unchanged = {}, {}
+    changed: dict[str, bytes] = {}
+    unchanged: dict[str, bytes] = {}
     for name, inner in folder.files.items():
         is_there = read_bytes(os.path.join(folder.path, name)) == inner
         (unchanged if is_there else changed)[name] = inner
