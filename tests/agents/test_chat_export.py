@@ -73,7 +73,7 @@ def back(session: Session) -> Session:
     return again
 
 
-def said(session: Session) -> list[Any]:
+def messages_and_calls(session: Session) -> list[Any]:
     """What the format can hold: texts of people, and each response with its text and its calls."""
     found: list[Any] = []
     responses: dict[str, list[Any]] = {}
@@ -98,7 +98,7 @@ def test_recorded_sessions_of_every_agent_survive_the_export(name: str) -> None:
     for session in read(os.path.join(FIXTURES, name)):
         check(to_messages(session))
         again = back(session)
-        assert said(again) == said(session)
+        assert messages_and_calls(again) == messages_and_calls(session)
         kept = {id(event) for event in surviving_events(session)}
         before = [
             repr((call.input, result.text if result and id(result) in kept else None))

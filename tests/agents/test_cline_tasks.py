@@ -52,8 +52,8 @@ def model(*content: Any, **more: Any) -> dict[str, Any]:
     return {**user(*content, **more), "role": "assistant"}
 
 
-def call(name: str, tool: str = "run_commands", **given: Any) -> dict[str, Any]:
-    return {"type": "tool_use", "id": name, "name": tool, "input": given}
+def call(name: str, tool: str = "run_commands", **tool_input: Any) -> dict[str, Any]:
+    return {"type": "tool_use", "id": name, "name": tool, "input": tool_input}
 
 
 def result(name: str, content: Any, **more: Any) -> dict[str, Any]:

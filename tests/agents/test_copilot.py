@@ -41,7 +41,7 @@ def one(events: Events) -> Session:
     return read_whole_and_in_pieces(READER, events.data(), f"{SESSION}/events.jsonl")
 
 
-def several(events: Events) -> list[Session]:
+def read_all(events: Events) -> list[Session]:
     parser = READER.parser(f"{SESSION}/events.jsonl")
     parser.feed(events.data(), 1)
     return parser.take()
@@ -268,7 +268,7 @@ def test_a_subagent_of_an_early_version_is_known_by_its_call() -> None:
     events.add("subagent.started", toolCallId="c1", agentName="explore")
     events.add("assistant.message", content="None.", messageId="m1", parentToolCallId="c1")
     events.add("subagent.completed", toolCallId="c1", agentName="explore").done("c1", "None.")
-    main, child = several(events)
+    main, child = read_all(events)
     assert [event.text for event in all_of(child, AssistantMessage)] == ["None."]
     assert (child.parent, all_of(main, Spawn)[0].session) == (main.id, child.id)
     assert results(main)["c1"].text == "None."
@@ -278,14 +278,14 @@ def test_the_parent_of_a_subagents_subagent_is_the_subagent() -> None:
     events = Events().ask("c1", "task").add("subagent.started", "a", toolCallId="c1", agentName="one")
     events.ask("c2", "task", "a").add("subagent.started", "b", toolCallId="c2", agentName="two")
     events.add("assistant.message", "b", content="Deep.", messageId="m")
-    _, first, second = several(events)
+    _, first, second = read_all(events)
     assert second.parent == first.id
     assert all_of(first, Spawn)[0].session == second.id
 
 
 def test_a_subagent_that_failed_is_kept() -> None:
     events = Events().ask("c1", "task").add("subagent.started", "a", toolCallId="c1", agentName="one")
-    child = several(events.add("subagent.failed", "a", toolCallId="c1", error="no"))[1]
+    child = read_all(events.add("subagent.failed", "a", toolCallId="c1", error="no"))[1]
     assert all_of(child, Other)[0].raw["data"]["error"] == "no"
 
 

@@ -55,7 +55,7 @@ def test_a_headless_session_is_read_as_it_was_scripted(tmp_path: Path) -> None:
     assert [event.text for event in session.events if isinstance(event, UserMessage)] == ["Look."]
 
 
-def test_going_back_and_forking(tmp_path: Path) -> None:
+def test_going_back_is_a_rewind_and_a_fork_counts_only_its_own(tmp_path: Path) -> None:
     """In place it is a rewind; in a session of its own only what is new counts."""
     with ModelServer([Reply("One."), Reply("Two."), Reply("Three.")]) as server:
         home = PiHome(str(tmp_path), server.url)

@@ -74,10 +74,10 @@ def train(environment: dict[str, str], folder: Path, *arguments: str) -> "subpro
 def check(done: "subprocess.CompletedProcess[str]", folder: Path, tool: str) -> Template:
     """The three tasks with their verdicts, and a template whose examples are calls of those runs."""
     assert done.returncode == 1, done.stderr  # a task was left out
-    said = json.loads(done.stdout)
-    assert [task["status"] for task in said["tasks"]] == ["done", "verified", "not verified"]
-    assert [len(task["sessions"]) for task in said["tasks"]] == [1, 1, 0]
-    assert 0 < said["tokens_after"] <= said["tokens_before"]
+    report = json.loads(done.stdout)
+    assert [task["status"] for task in report["tasks"]] == ["done", "verified", "not verified"]
+    assert [len(task["sessions"]) for task in report["tasks"]] == [1, 1, 0]
+    assert 0 < report["tokens_after"] <= report["tokens_before"]
     template = TemplateStore(str(folder / "preheat")).find("three").template
     shown = {lesson.use: lesson for lesson in template.lessons if lesson.example is not None}
     assert {AGAIN, GREET} <= set(shown)
@@ -93,7 +93,7 @@ def check(done: "subprocess.CompletedProcess[str]", folder: Path, tool: str) -> 
     return template
 
 
-def test_with_codex(tmp_path: Path) -> None:
+def test_a_template_is_trained_with_codex(tmp_path: Path) -> None:
     """The prompts go in by standard input and carry the mark; the person's own settings hold."""
     program = wanted(find_codex(), "codex")
     with ModelServer(script("exec_command", "cmd")) as server:
@@ -108,7 +108,7 @@ def test_with_codex(tmp_path: Path) -> None:
     assert template.extraction.skipped == {"not verified": 1}
 
 
-def test_with_opencode(tmp_path: Path) -> None:
+def test_a_template_is_trained_with_opencode(tmp_path: Path) -> None:
     """The sessions are rows of one database, and each task's are told apart."""
     program = wanted(find_opencode(), "opencode")
     with ModelServer(script("bash", "command", description="Do it")) as server:
