@@ -48,7 +48,7 @@ def imported(home: str, task: str = "Count a lot") -> StartedSession:
     folder = os.path.join(home, "project")
     for needed in (os.path.join(home, ".hermes"), folder):
         os.makedirs(needed, exist_ok=True)
-    return session_import.begin(rendered("hermes-import", task), folder, environment(home))
+    return session_import.start_session(rendered("hermes-import", task), folder, environment(home))
 
 
 def plugin(home: str, code: str, name: str = "giving") -> str:
