@@ -14,7 +14,7 @@ from preheat.agents.hooks import PackageStep
 from preheat.cli.run import main
 from preheat.installing import packages
 from preheat.installing.ledger import digest_of
-from tests.agents.hermes_made import add_package, launcher, make_hermes, make_python, packages_of, python_of, tree
+from tests.agents.fake_hermes import add_package, launcher, make_hermes, make_python, packages_of, python_of, tree
 
 POINTS = "[hermes_agent.plugins]\npreheat = preheat.agents.hermes.plugin\n"
 MINE = "# my settings\nmodel: {default: large}   # the best\nplugins:\n  enabled:\n  - mine\n  - other\n\nend: 'yes'\n"

@@ -13,7 +13,7 @@ import pytest
 
 import preheat as preheat_package
 from preheat.testing.script import Reply
-from tests.agents.hermes_made import launcher, packages_of, python_of, tree
+from tests.agents.fake_hermes import launcher, packages_of, python_of, tree
 from tests.programs import hermes
 from tests.shared import real_program
 
