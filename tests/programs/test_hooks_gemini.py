@@ -11,6 +11,7 @@ from preheat.testing.hooks import ANSWER_TEXTS, REFUSAL_REASON, REPLACED_OUTPUT,
 from preheat.testing.model_server import Call, Reply
 from tests.programs import gemini
 from tests.programs.program import clean_environment
+from tests.shared import real_program
 
 pytestmark = pytest.mark.program
 
@@ -24,13 +25,7 @@ SCRIPT = [
 
 @pytest.fixture(scope="module", autouse=True)
 def program() -> str:
-    path = gemini.find_gemini()
-    if path is None:
-        reason = "the `gemini` program is not installed: run `scripts/install-agents gemini`"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
-    return path
+    return real_program(gemini.find_gemini(), "gemini")
 
 
 def run_with_hooks(folder: Path, program: str, mode: Mode = "answer") -> tuple[HookRecorder, list[Any]]:

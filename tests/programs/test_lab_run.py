@@ -18,6 +18,7 @@ from preheat.testing.model_server import ModelServer
 from preheat.testing.script import Reply
 from tests.programs.lab_model import KNOWN, STEPS, SUITE, Model
 from tests.programs.program import clean_environment, find_program
+from tests.shared import real_program
 from tests.waiting import HUNG
 
 pytestmark = pytest.mark.program
@@ -37,13 +38,7 @@ OPTIONS = {"codex": ("--", "--sandbox", "danger-full-access")}
 
 def program_of(name: str) -> str:
     """The program's path; without it the test is left out, but not where everything must be there."""
-    path = find_program(*PROGRAMS[name][0])
-    if path is None:
-        reason = f"the `{name}` program is not installed: run `scripts/install-agents {name}`"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
-    return path
+    return real_program(find_program(*PROGRAMS[name][0]), name)
 
 
 def command(folder: Path, url: str, *arguments: str, suite: str = SUITE) -> tuple[list[str], dict[str, str]]:

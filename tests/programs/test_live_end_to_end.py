@@ -17,6 +17,7 @@ from tests.daemon.builders import RIGHT, WRONG, learned
 from tests.programs import opencode
 from tests.programs.codex import CodexHome, find_codex
 from tests.programs.program import clean_environment
+from tests.shared import real_program
 from tests.waiting import HUNG
 
 pytestmark = pytest.mark.program
@@ -135,11 +136,7 @@ HOMES: dict[str, tuple[type[Home], Any]] = {
 @pytest.fixture(params=HOMES)
 def home(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Home]:
     kind, find = HOMES[request.param]
-    if find() is None:
-        reason = f"the `{request.param}` program is not installed: run `scripts/install-agents {request.param}`"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
+    real_program(find(), request.param)
     found = kind(tmp_path)
     yield found
     if daemon_client.find_daemon(found.data) is not None:
