@@ -10,14 +10,16 @@ import sys
 import tempfile
 from collections.abc import Callable
 
-from preheat.testing.hooks import HookRecorder, ListeningDaemon
-from preheat.testing.model_server import Call, ModelServer, Reply
-from tests.programs import gemini, hermes, opencode
-from tests.programs.codex import CodexHome
-from tests.programs.copilot import CopilotHome
-from tests.programs.program import clean_environment
+CHECKOUT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+FIXTURES = os.path.join(CHECKOUT, "tests", "fixtures", "hooks")
+sys.path.insert(0, CHECKOUT)
 
-FIXTURES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tests", "fixtures", "hooks")
+from preheat.testing.hooks import HookRecorder, ListeningDaemon  # noqa: E402 - the checkout has to be found first
+from preheat.testing.model_server import Call, ModelServer, Reply  # noqa: E402
+from tests.programs import gemini, hermes, opencode  # noqa: E402
+from tests.programs.codex import CodexHome  # noqa: E402
+from tests.programs.copilot import CopilotHome  # noqa: E402
+from tests.programs.program import clean_environment  # noqa: E402
 
 
 def codex(folder: str) -> HookRecorder:

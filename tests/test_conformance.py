@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from preheat.agents import AGENTS, places_of, reader_of
-from preheat.agents.parsing import decode_json
+from preheat.agents.parsing import LinesParser, decode_json
 from preheat.agents.reader import DatabaseReader, Parser
 from preheat.agents.sources import detect, open_source, read, split_blocks
 from preheat.model.session import Other, Session, ToolCall, ToolResult, sum_usage
@@ -149,6 +149,30 @@ def merged(before: list[Session], after: list[Session]) -> list[Session]:
         )
         for session in after
     ]
+
+
+STATE_NAMES = {
+    "claude_code": "lines responses spawned chains",
+    "codex": "lineage tally twins calls ended running spawned responses responding turn_line prompts model window",
+    "codex_exec": "thread joiner ended",
+    "copilot": "known open seen owners by_person denied children tallies by_record prompts thought hooked",
+    "cursor": "joiner",
+    "gemini": "messages calls used subagent",
+    "hermes": "replay session names renamed goals rewind prompted given",
+    "opencode": "message created calls responses trigger context by_person reverted rewind",
+    "openhands": "joiner usages places head responses model",
+    "pi": "places leaf last header forked_at joiner",
+}
+PATHS = {"opencode": "opencode.db", "openhands": "base_state.json", "gemini": "chats/session-1.jsonl"}
+
+
+@pytest.mark.parametrize("agent", STATE_NAMES)
+def test_saved_states_of_0_1_0_can_be_continued(agent: str) -> None:
+    """A field under another name would silently begin with its default in the middle of a session."""
+    parser = reader_of(agent).parser(PATHS.get(agent, "session.jsonl"))
+    assert isinstance(parser, LinesParser)
+    fields = msgspec.structs.fields(parser.state_type)
+    assert {field.encode_name for field in fields} == {"headings", *STATE_NAMES[agent].split()}
 
 
 @each_record_file

@@ -1,12 +1,16 @@
-"""Reads a transcript whole and in pieces, and checks that both give the same session.
+"""Shared by the tests of readers: reading a transcript whole and in pieces, which must give the same, and the events of one kind.
 
 Knows no agent. A growing file is read in pieces, with the parser's state saved in between.
 """
 
+from typing import TypeVar
+
 import msgspec
 
 from preheat.agents.reader import Reader
-from preheat.model.session import Session
+from preheat.model.session import Event, Session
+
+E = TypeVar("E", bound=Event)
 
 
 def read_whole_and_in_pieces(reader: Reader, data: bytes, path: str = "session.jsonl") -> Session:
@@ -40,3 +44,8 @@ def read_in_pieces(reader: Reader, data: bytes, path: str = "session.jsonl") -> 
             problems = (*(session.problems if session else ()), *piece.problems)
             session = msgspec.structs.replace(piece, events=events, problems=problems)
     return session
+
+
+def events_of(session: Session, kind: type[E]) -> list[E]:
+    """The events of one kind, in order."""
+    return [event for event in session.events if isinstance(event, kind)]

@@ -13,7 +13,7 @@ from tests.shared import FIXTURES, SHARED, needs_corpus
 FILE = os.path.join(FIXTURES, "aider", ".aider.chat.history.md")
 
 
-def fed(text: str, path: str = "history.md") -> list[Session]:
+def parse(text: str, path: str = "history.md") -> list[Session]:
     parser = READER.parser(path)
     parser.feed(text.encode(), 1)
     return parser.take()
@@ -61,20 +61,20 @@ def test_a_history_has_no_calls() -> None:
 def test_a_chat_that_grows_keeps_its_id() -> None:
     """The id is made of the start time and the program's first output."""
     start = "# aider chat started at 2026-01-02 10:00:00\n\n> Aider v1  \n"
-    (before,), (after,) = fed(start), fed(f"{start}\n#### hi  \n\nHello.\n")
+    (before,), (after,) = parse(start), parse(f"{start}\n#### hi  \n\nHello.\n")
     assert before.id == after.id
-    twice = fed(start + start)
+    twice = parse(start + start)
     assert twice[0].id != twice[1].id
 
 
 def test_many_open_code_blocks_take_linear_time() -> None:
-    (session,) = fed("# aider chat started at 2026-01-02 10:00:00\n" + "```python x\n" * 30_000)
+    (session,) = parse("# aider chat started at 2026-01-02 10:00:00\n" + "```python x\n" * 30_000)
     assert len(session.events) == 2
 
 
 @pytest.mark.parametrize("text", ["", "# notes", "#### hi"])
 def test_a_file_without_a_chat_has_a_problem(text: str) -> None:
-    (session,) = fed(text, "/some/where/.cut.md")
+    (session,) = parse(text, "/some/where/.cut.md")
     assert session.id == "cut"
     assert [problem.file for problem in session.problems] == ["/some/where/.cut.md"]
 

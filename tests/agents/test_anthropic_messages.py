@@ -32,14 +32,14 @@ USING = {"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name
 RESULT = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "a.py"}]}
 
 
-def fed(value: Any, path: str = "file.json") -> list[Session]:
+def parse(value: Any, path: str = "file.json") -> list[Session]:
     parser = READER.parser(path)
     parser.feed(value if isinstance(value, bytes) else json.dumps(value).encode(), 1)
     return parser.take()
 
 
-def fed_one(value: Any) -> Session:
-    (session,) = fed(value)
+def parse_one(value: Any) -> Session:
+    (session,) = parse(value)
     return session
 
 
@@ -92,7 +92,7 @@ def test_one_message_a_line_is_one_conversation() -> None:
 
 def test_requests_of_two_conversations_are_two_sessions() -> None:
     other = {"role": "user", "content": "Stop."}
-    sessions = fed(lines({"messages": [ASKED]}, {"messages": [other]}, {"messages": [ASKED, USING, RESULT]}))
+    sessions = parse(lines({"messages": [ASKED]}, {"messages": [other]}, {"messages": [ASKED, USING, RESULT]}))
     assert [len(list(pair_calls_with_results(session))) for session in sessions] == [1, 0]
     assert len({session.id for session in sessions}) == 2
 
@@ -105,7 +105,7 @@ def test_is_error_is_true_false_or_absent_as_recorded() -> None:
         ({"is_error": 1}, None),
     ):
         block = {"type": "tool_result", "tool_use_id": "t1", "content": "x", **flag}
-        (result,) = results(fed_one([ASKED, USING, {"role": "user", "content": [block]}]))
+        (result,) = results(parse_one([ASKED, USING, {"role": "user", "content": [block]}]))
         assert result.is_error is expected
 
 
@@ -117,14 +117,14 @@ def test_results_of_server_tools_are_read_from_the_response() -> None:
             "content": {"type": "web_search_tool_result_error", "error_code": "max_uses_exceeded"},
         },
     ]  # fmt: skip
-    session = fed_one([ASKED, {"role": "assistant", "content": content}])
+    session = parse_one([ASKED, {"role": "assistant", "content": content}])
     ((call, result),) = pair_calls_with_results(session)
     assert result is not None
     assert (call.kind, result.is_error, result.detail) == ("web", True, {"error": "max_uses_exceeded"})
 
 
 def test_unknown_blocks_and_roles_become_other_events() -> None:
-    session = fed_one(
+    session = parse_one(
         [
             ASKED,
             7,
@@ -152,11 +152,11 @@ def test_a_response_alone_and_in_a_batch_is_read() -> None:
         "Hm.", [Call("bash", {"command": "ls"})], "Think.", Usage(input=5, output=7, cache_read=3, cache_write=2)
     )
     answer = wire.document(NumberedReply("r1", "m", reply, (Call("bash", {"command": "ls"}, "t1"),)))
-    session = fed_one(answer)
+    session = parse_one(answer)
     assert sum_usage(session) == Usage(input=5, output=7, cache_read=3, cache_write=2)
     assert [call.call_id for call, _ in pair_calls_with_results(session)] == ["t1"]
     batch = {"custom_id": "job-1", "params": {"messages": [ASKED]}, "result": {"type": "succeeded", "message": answer}}
-    session = fed_one(batch)
+    session = parse_one(batch)
     assert (session.id, len(list(pair_calls_with_results(session)))) == ("job-1", 1)
 
 
@@ -206,7 +206,7 @@ def test_the_history_file_of_cline_is_not_detected() -> None:
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b"null", b"\xff\xfe", b'{"messages": 1}', b'{"system": "x", "mess'])
 def test_a_file_without_conversation_is_a_session_with_a_problem(data: bytes) -> None:
-    (session,) = fed(data, "/some/where/cut.json")
+    (session,) = parse(data, "/some/where/cut.json")
     assert all(problem.file == "/some/where/cut.json" for problem in session.problems)
 
 

@@ -35,15 +35,15 @@ from tests.shared import FIXTURES, fixture_files
 FOLDER = os.path.join(FIXTURES, "atif")
 
 
-def fed(document: Any, path: str = "run.json") -> list[Session]:
+def parse(document: Any, path: str = "run.json") -> list[Session]:
     parser = READER.parser(path)
     parser.feed(document if isinstance(document, bytes) else json.dumps(document).encode(), 1)
     return parser.take()
 
 
-def back(session: Session) -> Session:
+def read_back(session: Session) -> Session:
     """The session after export and reading, under its first agent's name."""
-    (again,) = fed(msgspec.json.encode(to_trajectory(session)))
+    (again,) = parse(msgspec.json.encode(to_trajectory(session)))
     assert again.agent == "atif"
     return msgspec.structs.replace(again, agent=session.agent)
 
@@ -53,7 +53,7 @@ def back(session: Session) -> Session:
 def test_recorded_sessions_of_every_agent_come_back_exactly(name: str) -> None:
     """All events and the heading; problems of the source are not part of the export."""
     for session in read(os.path.join(FIXTURES, name)):
-        assert back(session) == msgspec.structs.replace(session, problems=())
+        assert read_back(session) == msgspec.structs.replace(session, problems=())
 
 
 texts = st.text(max_size=12)
@@ -100,7 +100,7 @@ sessions = st.builds(
 @given(session=sessions)
 @settings(max_examples=300, deadline=None)
 def test_any_session_comes_back_exactly(session: Session) -> None:
-    assert back(session) == session
+    assert read_back(session) == session
 
 
 def test_notes_hold_no_text_of_the_session() -> None:
@@ -119,7 +119,7 @@ def test_notes_hold_no_text_of_the_session() -> None:
     notes = json.dumps(to_trajectory(session)["extra"][NOTES_KEY])
     assert "long" not in notes
     redacted = msgspec.json.encode(to_trajectory(session)).replace(b"long secret", b"[taken out]")
-    (again,) = fed(redacted)
+    (again,) = parse(redacted)
     first = again.events[0]
     assert isinstance(first, UserMessage)
     assert first.text == "a [taken out] text"
@@ -131,18 +131,18 @@ def test_notes_that_do_not_fit_the_steps_are_ignored_with_a_problem() -> None:
         Session(agent="a", id="s", events=(UserMessage(line=1, text="hi"), UserMessage(line=2, text="ho")))
     )
     made["steps"].pop()
-    (session,) = fed(made)
+    (session,) = parse(made)
     assert [event.text for event in session.events if isinstance(event, UserMessage)] == ["hi"]
     assert "do not fit" in session.problems[0].message
 
 
 # What others wrote.
-def foreign(name: str = "delegating.json") -> list[Session]:
+def read_foreign(name: str = "delegating.json") -> list[Session]:
     return read(os.path.join(FOLDER, name), READER)
 
 
 def test_results_are_matched_by_the_id_of_their_call() -> None:
-    pairs = {call.call_id: (call, result) for call, result in pair_calls_with_results(foreign()[0])}
+    pairs = {call.call_id: (call, result) for call, result in pair_calls_with_results(read_foreign()[0])}
     assert pairs["c1"][1] is not None
     assert (pairs["c1"][1].text, pairs["c1"][1].exit_code, pairs["c1"][1].is_error) == ("a.py", 0, False)
     assert pairs["c2"][1] is not None
@@ -152,14 +152,14 @@ def test_results_are_matched_by_the_id_of_their_call() -> None:
 
 def test_one_observation_of_several_calls_belongs_to_the_last() -> None:
     """Agents at a terminal send keys several times and look once."""
-    pairs = {call.call_id: result for call, result in pair_calls_with_results(foreign()[0])}
+    pairs = {call.call_id: result for call, result in pair_calls_with_results(read_foreign()[0])}
     assert pairs["k1"] is None
     assert pairs["k2"] is not None
     assert (pairs["k2"].text, pairs["k2"].detail) == ("make: *** No targets.", {"calls": 2})
 
 
 def test_copied_context_is_not_counted() -> None:
-    main = foreign()[0]
+    main = read_foreign()[0]
     assert [event.text for event in main.events if isinstance(event, UserMessage)] == ["Fix what is in the picture."]
     assert [event.name for event in main.events if isinstance(event, Other)] == [
         "trajectory",
@@ -169,19 +169,19 @@ def test_copied_context_is_not_counted() -> None:
 
 
 def test_content_in_parts_is_joined_and_images_are_counted() -> None:
-    (prompt,) = [event for event in foreign()[0].events if isinstance(event, UserMessage)]
+    (prompt,) = [event for event in read_foreign()[0].events if isinstance(event, UserMessage)]
     assert (prompt.text, prompt.images) == ("Fix what is in the picture.", 1)
 
 
 def test_embedded_subagents_are_child_sessions() -> None:
-    main, child = foreign()
+    main, child = read_foreign()
     assert (child.id, child.parent, child.relation) == ("traj-child", "traj-main", "subagent")
     (spawn,) = [event for event in main.events if isinstance(event, Spawn)]
     assert (spawn.session, spawn.call_id) == ("traj-child", "c2")
 
 
 def test_totals_that_equal_the_steps_are_reported() -> None:
-    main, child = foreign()
+    main, child = read_foreign()
     assert main.reported == sum_usage(main) == Usage(input=700, output=65, cache_read=1300, reasoning=8)
     assert sum_usage(child) == Usage(input=50, output=1)
     models = [event.model for event in main.events if isinstance(event, AssistantMessage)]
@@ -190,7 +190,7 @@ def test_totals_that_equal_the_steps_are_reported() -> None:
 
 def test_the_oldest_version_is_read() -> None:
     """It has no ids and no usage of steps: the totals count once, and the only result belongs to the only call."""
-    (session,) = foreign("oldest.json")
+    (session,) = read_foreign("oldest.json")
     ((call, result),) = pair_calls_with_results(session)
     assert call.call_id
     assert result is not None
@@ -207,28 +207,28 @@ def test_totals_that_differ_from_the_steps_are_not_reported() -> None:
         "steps": [step],
         "final_metrics": {"total_prompt_tokens": 99},
     }
-    (session,) = fed(document)
+    (session,) = parse(document)
     assert session.reported is None
     assert sum_usage(session) == Usage(input=5, output=1)
 
 
 def test_every_trajectory_in_a_file_is_a_session() -> None:
     one = {"schema_version": "ATIF-v1.6", "session_id": "s", "agent": {}, "steps": [{"source": "user", "message": "a"}]}
-    assert [session.id for session in fed([one, one])] == ["s", "s-2"]
-    assert [session.id for session in fed(b"\n".join([json.dumps(one).encode()] * 2))] == ["s", "s-2"]
+    assert [session.id for session in parse([one, one])] == ["s", "s-2"]
+    assert [session.id for session in parse(b"\n".join([json.dumps(one).encode()] * 2))] == ["s", "s-2"]
 
 
 def test_segments_of_one_run_are_separate_sessions() -> None:
     """They share the `session_id`."""
     one = {"schema_version": "ATIF-v1.7", "session_id": "s", "trajectory_id": "s-1", "agent": {}, "steps": []}
-    assert [session.id for session in fed([one, {**one, "trajectory_id": "s-2"}])] == ["s-1", "s-2"]
+    assert [session.id for session in parse([one, {**one, "trajectory_id": "s-2"}])] == ["s-1", "s-2"]
 
 
 @pytest.mark.parametrize(
     "data", [b"", b"{", b"null", b'{"steps": 1}', b"\xff", b'{"schema_version": "ATIF-v1.7",\n"ste']
 )
 def test_a_file_without_trajectory_is_a_session_with_a_problem(data: bytes) -> None:
-    (session,) = fed(data, "/some/where/cut.json")
+    (session,) = parse(data, "/some/where/cut.json")
     assert session.id == "cut"
     assert [problem.file for problem in session.problems] == ["/some/where/cut.json"]
 

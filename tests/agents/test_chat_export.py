@@ -66,14 +66,14 @@ def check(made: list[dict[str, Any]]) -> None:
     assert not waiting
 
 
-def back(session: Session) -> Session:
+def read_back(session: Session) -> Session:
     parser = READER.parser("chat.json")
     parser.feed(msgspec.json.encode(to_conversation(session)), 1)
     (again,) = parser.take()
     return again
 
 
-def said(session: Session) -> list[Any]:
+def messages_and_calls(session: Session) -> list[Any]:
     """What the format can hold: texts of people, and each response with its text and its calls."""
     found: list[Any] = []
     responses: dict[str, list[Any]] = {}
@@ -97,8 +97,8 @@ def _merged(response: list[Any]) -> list[Any]:
 def test_recorded_sessions_of_every_agent_survive_the_export(name: str) -> None:
     for session in read(os.path.join(FIXTURES, name)):
         check(to_messages(session))
-        again = back(session)
-        assert said(again) == said(session)
+        again = read_back(session)
+        assert messages_and_calls(again) == messages_and_calls(session)
         kept = {id(event) for event in surviving_events(session)}
         before = [
             repr((call.input, result.text if result and id(result) in kept else None))
@@ -113,10 +113,10 @@ def test_recorded_sessions_of_every_agent_survive_the_export(name: str) -> None:
 @settings(max_examples=200, deadline=None)
 def test_any_session_gives_valid_messages(session: Session) -> None:
     check(to_messages(session))
-    back(session)
+    read_back(session)
 
 
-def made(*events: Event) -> list[dict[str, Any]]:
+def export(*events: Event) -> list[dict[str, Any]]:
     found = to_messages(Session(agent="a", id="s", events=events))
     check(found)
     return found
@@ -127,15 +127,15 @@ def call(name: str, line: int = 1, response: str = "r") -> ToolCall:
 
 
 def test_a_missing_result_is_marked_and_not_invented() -> None:
-    assert made(call("a"))[1] == {"role": "tool", "tool_call_id": "a", "content": NO_RESULT}
-    again = back(Session(agent="a", id="s", events=(call("a"),)))
+    assert export(call("a"))[1] == {"role": "tool", "tool_call_id": "a", "content": NO_RESULT}
+    again = read_back(Session(agent="a", id="s", events=(call("a"),)))
     assert [result for _, result in pair_calls_with_results(again)] == [None]
     assert [event.name for event in again.events if isinstance(event, Other)] == ["conversation", "no result"]
 
 
 def test_results_follow_their_calls_directly() -> None:
     """Even if a person wrote before the tool was done, or the response continued after the first result."""
-    found = made(
+    found = export(
         call("a"),
         UserMessage(line=2, text="hurry"),
         ToolResult(line=3, call_id="a", text="1"),
@@ -148,12 +148,12 @@ def test_results_follow_their_calls_directly() -> None:
 
 
 def test_rewound_events_are_left_out() -> None:
-    found = made(UserMessage(line=1, text="a"), UserMessage(line=2, text="b"), Rewind(line=3, after=1))
+    found = export(UserMessage(line=1, text="a"), UserMessage(line=2, text="b"), Rewind(line=3, after=1))
     assert [message["content"] for message in found] == ["a"]
 
 
 def test_system_prompts_and_summaries_are_system_messages() -> None:
-    found = made(
+    found = export(
         Other(line=1, name="system", raw={"role": "system", "content": "Be brief."}),
         Other(line=2, name="system_prompt", raw="Be kind."),
         Other(line=3, name="noise", raw="x"),
@@ -169,7 +169,7 @@ def test_system_prompts_and_summaries_are_system_messages() -> None:
 
 def test_ids_and_names_are_made_valid() -> None:
     odd = ToolCall(line=1, call_id="x" * 60, tool="mcp: find it!", kind="other", input={})
-    (first, _) = made(odd)
+    (first, _) = export(odd)
     assert first["tool_calls"][0]["id"].startswith("call_")
     assert first["tool_calls"][0]["function"]["name"] == "mcp__find_it_"
-    assert made(odd) == made(odd)
+    assert export(odd) == export(odd)

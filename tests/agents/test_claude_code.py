@@ -25,6 +25,7 @@ from preheat.model.session import (
     sum_usage,
     surviving_events,
 )
+from tests.agents.parsing import events_of
 from tests.shared import SHARED, needs_corpus
 
 SESSION = "11111111-2222-4333-8444-555555555555"
@@ -80,45 +81,41 @@ def parse(*lines: Any, path: str = f"/x/projects/p/{SESSION}.jsonl") -> list[Ses
     return parser.take()
 
 
-def one(*lines: Any, path: str = f"/x/projects/p/{SESSION}.jsonl") -> Session:
+def parse_one(*lines: Any, path: str = f"/x/projects/p/{SESSION}.jsonl") -> Session:
     sessions = parse(*lines, path=path)
     assert len(sessions) == 1
     return sessions[0]
 
 
-def of(session: Session, kind: type[Any]) -> list[Any]:
-    return [event for event in session.events if isinstance(event, kind)]
-
-
 def test_tokens_of_a_response_over_several_lines_count_once() -> None:
     """Lines that share `message.id` are one response; the last usage counts."""
-    session = one(
+    session = parse_one(
         user("u1", None, "fix it"),
         assistant("a1", "u1", "msg_1", {"type": "thinking", "thinking": "hm", "signature": "x"}, tokens=1),
         assistant("a2", "a1", "msg_1", text("On it."), tokens=1),
         assistant("a3", "a2", "msg_1", call("toolu_1"), tokens=9),
     )
     assert sum_usage(session) == Usage(1, 9, 7, 3)
-    assert [event.text for event in of(session, Reasoning)] == ["hm"]
-    assert [event.text for event in of(session, AssistantMessage) if event.text] == ["On it."]
-    assert [event.call_id for event in of(session, ToolCall)] == ["toolu_1"]
+    assert [event.text for event in events_of(session, Reasoning)] == ["hm"]
+    assert [event.text for event in events_of(session, AssistantMessage) if event.text] == ["On it."]
+    assert [event.call_id for event in events_of(session, ToolCall)] == ["toolu_1"]
 
 
 def test_growing_snapshots_of_a_response_give_each_block_once() -> None:
     """Some versions repeat the response so far on every line."""
-    session = one(
+    session = parse_one(
         user("u1", None, "go"),
         assistant("a1", "u1", "msg_1", text("One")),
         assistant("a2", "a1", "msg_1", text("One two"), call("toolu_1")),
         assistant("a3", "a2", "msg_1", text("One two"), call("toolu_1"), call("toolu_2")),
     )
-    assert "".join(event.text for event in of(session, AssistantMessage)) == "One two"
-    assert [event.call_id for event in of(session, ToolCall)] == ["toolu_1", "toolu_2"]
+    assert "".join(event.text for event in events_of(session, AssistantMessage)) == "One two"
+    assert [event.call_id for event in events_of(session, ToolCall)] == ["toolu_1", "toolu_2"]
     assert sum_usage(session).output == 5
 
 
 def test_a_prompt_with_an_older_parent_is_a_rewind() -> None:
-    session = one(
+    session = parse_one(
         user("u1", None, "first"),
         assistant("a1", "u1", "msg_1", text("answer one")),
         user("u2", "a1", "wrong way"),
@@ -126,24 +123,24 @@ def test_a_prompt_with_an_older_parent_is_a_rewind() -> None:
         user("u3", "a1", "other way"),
         assistant("a3", "u3", "msg_3", text("answer three")),
     )
-    assert [event.after for event in of(session, Rewind)] == [2]
+    assert [event.after for event in events_of(session, Rewind)] == [2]
     kept = [event.text for event in surviving_events(session) if isinstance(event, UserMessage | AssistantMessage)]
     assert kept == ["first", "answer one", "other way", "answer three"]
-    assert len(of(session, UserMessage)) == 3  # and nothing is lost
+    assert len(events_of(session, UserMessage)) == 3  # and nothing is lost
 
 
 def test_a_retried_response_is_a_rewind() -> None:
-    session = one(
+    session = parse_one(
         user("u1", None, "go"),
         assistant("a1", "u1", "msg_1", text("broken off")),
         assistant("a2", "u1", "msg_2", text("whole")),
     )
-    assert [event.after for event in of(session, Rewind)] == [1]
+    assert [event.after for event in events_of(session, Rewind)] == [1]
 
 
 def test_results_of_parallel_calls_are_no_rewind() -> None:
     """Their parents are the calls, not the newest record."""
-    session = one(
+    session = parse_one(
         user("u1", None, "go"),
         assistant("a1", "u1", "msg_1", call("toolu_1")),
         assistant("a2", "a1", "msg_1", call("toolu_2")),
@@ -151,25 +148,25 @@ def test_results_of_parallel_calls_are_no_rewind() -> None:
         user("r2", "a2", result("toolu_2"), sourceToolAssistantUUID="a2"),
         assistant("a3", "r1", "msg_2", text("both done")),
     )
-    assert not of(session, Rewind)
-    assert [event.call_id for event in of(session, ToolResult)] == ["toolu_1", "toolu_2"]
+    assert not events_of(session, Rewind)
+    assert [event.call_id for event in events_of(session, ToolResult)] == ["toolu_1", "toolu_2"]
 
 
 def test_records_copied_into_a_fork_are_not_counted_there() -> None:
     origin = {"sessionId": OTHER, "messageUuid": "x"}
-    session = one(
+    session = parse_one(
         user("u1", None, "first", forkedFrom=origin),
         assistant("a1", "u1", "msg_1", text("answer"), call("toolu_1"), forkedFrom=origin),
         user("u2", "a1", "and now"),
     )
     assert (session.parent, session.relation) == (OTHER, "fork")
-    assert [event.text for event in of(session, UserMessage)] == ["and now"]
-    assert not of(session, ToolCall)
+    assert [event.text for event in events_of(session, UserMessage)] == ["and now"]
+    assert not events_of(session, ToolCall)
 
 
 def test_a_resumed_session_has_the_earlier_one_as_parent() -> None:
     """The file has the new id, its first records the earlier one."""
-    session = one(user("u1", None, "go", sessionId=OTHER), user("u2", "u1", "on"))
+    session = parse_one(user("u1", None, "go", sessionId=OTHER), user("u2", "u1", "on"))
     assert (session.id, session.parent, session.relation) == (SESSION, OTHER, "continuation")
 
 
@@ -184,15 +181,15 @@ def test_sidechain_lines_in_the_main_file_are_sessions_of_their_own() -> None:
         user("s3", "s2", result("toolu_9"), isSidechain=True),
         user("r1", "a1", result("toolu_1"), toolUseResult={"status": "completed", "agentId": "abc"}),
     )
-    assert [event.call_id for event in of(main, ToolCall)] == ["toolu_1"]
-    assert [event.call_id for event in of(child, ToolCall)] == ["toolu_9"]
+    assert [event.call_id for event in events_of(main, ToolCall)] == ["toolu_1"]
+    assert [event.call_id for event in events_of(child, ToolCall)] == ["toolu_9"]
     assert (child.parent, child.relation) == (SESSION, "subagent")
-    assert [event.origin for event in of(child, UserMessage)] == ["injected"]
+    assert [event.origin for event in events_of(child, UserMessage)] == ["injected"]
 
 
 def test_a_subagent_file_is_a_child_of_its_session() -> None:
     path = f"/x/projects/p/{SESSION}/subagents/agent-abc.jsonl"
-    child = one(
+    child = parse_one(
         user("s1", None, "look", isSidechain=True, agentId="abc"),
         assistant("s2", "s1", "msg_9", text("found"), isSidechain=True, agentId="abc"),
         path=path,
@@ -212,17 +209,17 @@ def test_a_subagent_file_is_a_child_of_its_session() -> None:
     ],
 )
 def test_texts_of_the_program_are_injected_messages(content: str, fields: dict[str, Any]) -> None:
-    session = one(user("u1", None, content, **fields), user("u2", "u1", "real"))
-    assert [event.origin for event in of(session, UserMessage)] == ["injected", "human"]
+    session = parse_one(user("u1", None, content, **fields), user("u2", "u1", "real"))
+    assert [event.origin for event in events_of(session, UserMessage)] == ["injected", "human"]
 
 
 def test_text_of_preheat_has_the_origin_preheat() -> None:
-    session = one(user("u1", None, "<preheat-context>\nuse pytest -q", isMeta=True))
-    assert [event.origin for event in of(session, UserMessage)] == ["preheat"]
+    session = parse_one(user("u1", None, "<preheat-context>\nuse pytest -q", isMeta=True))
+    assert [event.origin for event in events_of(session, UserMessage)] == ["preheat"]
 
 
 def test_subagents_are_found_by_result_and_by_progress() -> None:
-    session = one(
+    session = parse_one(
         user("u1", None, "go"),
         assistant("a1", "u1", "msg_1", call("toolu_1", "Task"), call("toolu_2", "Agent")),
         record(
@@ -241,25 +238,25 @@ def test_subagents_are_found_by_result_and_by_progress() -> None:
         ),
         user("r1", "a1", result("toolu_1"), toolUseResult={"agentId": "aaa", "status": "completed"}),
     )
-    assert [(event.session, event.call_id) for event in of(session, Spawn)] == [
+    assert [(event.session, event.call_id) for event in events_of(session, Spawn)] == [
         (f"{SESSION}:agent-bbb", "toolu_2"),
         (f"{SESSION}:agent-aaa", "toolu_1"),
     ]
-    assert len(of(session, ToolCall)) == 2  # what progress records repeat of the subagent is not counted
+    assert len(events_of(session, ToolCall)) == 2  # what progress records repeat of the subagent is not counted
 
 
 def test_the_path_of_a_spilled_output_is_kept() -> None:
-    session = one(
+    session = parse_one(
         assistant("a1", None, "msg_1", call("toolu_1")),
         user("r1", "a1", result("toolu_1", "Full output saved to: /x/tool-results/1.txt"),
              toolUseResult={"stdout": "", "persistedOutputPath": "/x/tool-results/1.txt"}),
     )  # fmt: skip
-    assert of(session, ToolResult)[0].detail["persistedOutputPath"] == "/x/tool-results/1.txt"
+    assert events_of(session, ToolResult)[0].detail["persistedOutputPath"] == "/x/tool-results/1.txt"
 
 
 def test_only_the_programs_flag_and_exit_line_say_that_a_call_failed() -> None:
     """A missing flag means success; words in the text mean nothing."""
-    session = one(
+    session = parse_one(
         assistant("a1", None, "msg_1", call("c1"), call("c2"), call("c3", "Read"), call("c4"), call("c5", "Edit")),
         user(
             "r1",
@@ -281,7 +278,7 @@ def test_only_the_programs_flag_and_exit_line_say_that_a_call_failed() -> None:
             result("c5", "<tool_use_error>String to replace not found</tool_use_error>", is_error=True),
         ),
     )
-    found = {event.call_id: event for event in of(session, ToolResult)}
+    found = {event.call_id: event for event in events_of(session, ToolResult)}
     assert [found[name].is_error for name in ("c1", "c2", "c3", "c4", "c5")] == [
         True,
         False,
@@ -294,7 +291,7 @@ def test_only_the_programs_flag_and_exit_line_say_that_a_call_failed() -> None:
 
 
 def test_a_compaction_is_one_event_and_its_summary_is_injected() -> None:
-    session = one(
+    session = parse_one(
         user("u1", None, "go"),
         record(
             "system",
@@ -306,8 +303,8 @@ def test_a_compaction_is_one_event_and_its_summary_is_injected() -> None:
         user("u2", "s1", "This session is being continued…", isCompactSummary=True),
         user("u3", "u2", "on"),
     )
-    assert [(event.trigger, event.tokens_before) for event in of(session, Compaction)] == [("auto", 120000)]
-    assert [event.origin for event in of(session, UserMessage)] == ["human", "injected", "human"]
+    assert [(event.trigger, event.tokens_before) for event in events_of(session, Compaction)] == [("auto", 120000)]
+    assert [event.origin for event in events_of(session, UserMessage)] == ["human", "injected", "human"]
 
 
 def queued(prompt: str, mode: str) -> dict[str, Any]:
@@ -315,18 +312,18 @@ def queued(prompt: str, mode: str) -> dict[str, Any]:
 
 
 def test_a_prompt_queued_while_a_tool_runs_is_a_human_message() -> None:
-    session = one(
+    session = parse_one(
         user("u1", None, "go"),
         record("attachment", "t1", "u1", attachment=queued("stop after that", "prompt")),
         record("attachment", "t2", "t1", attachment=queued("<task-notification>x", "task-notification")),
     )
-    assert [(event.text, event.origin) for event in of(session, UserMessage)] == [
+    assert [(event.text, event.origin) for event in events_of(session, UserMessage)] == [
         ("go", "human"), ("stop after that", "human"), ("<task-notification>x", "injected"),
     ]  # fmt: skip
 
 
 def test_titles_are_read_and_unknown_records_kept() -> None:
-    session = one(
+    session = parse_one(
         {"type": "summary", "summary": "Fix the parser", "leafUuid": "x"},
         user("u1", None, "go"),
         record("attachment", "t1", "u1", attachment={"type": "hook_success", "stdout": "hello", "exitCode": 0}),
@@ -334,32 +331,36 @@ def test_titles_are_read_and_unknown_records_kept() -> None:
         {"type": "file-history-snapshot", "messageId": "a", "snapshot": {"trackedFileBackups": {}}},
     )
     assert session.title == "Fix the parser"
-    assert [event.name for event in of(session, Other)] == [
+    assert [event.name for event in events_of(session, Other)] == [
         "summary", "attachment/hook_success", "system/turn_duration", "file-history-snapshot",
     ]  # fmt: skip
-    assert of(session, Other)[1].raw["attachment"]["stdout"] == "hello"
+    assert events_of(session, Other)[1].raw["attachment"]["stdout"] == "hello"
 
 
 def test_the_starter_follows_entrypoint_and_folder() -> None:
-    assert one(user("u1", None, "go", entrypoint="cli")).starter == "human"
-    assert one(user("u1", None, "go", entrypoint="sdk-py")).starter == "headless"
-    assert one(user("u1", None, "go")).starter == "unknown"
-    assert one(user("u1", None, "go", entrypoint="sdk-ts", cwd="/h/.memory-tool/observer")).starter == "background"
-    assert one(user("u1", None, "go", entrypoint="sdk-ts", cwd="/w/proj/.agent/worktrees/x")).starter == "headless"
-    assert one(user("u1", None, "<preheat-run id=1>\ngo", entrypoint="cli")).starter == "preheat"
+    assert parse_one(user("u1", None, "go", entrypoint="cli")).starter == "human"
+    assert parse_one(user("u1", None, "go", entrypoint="sdk-py")).starter == "headless"
+    assert parse_one(user("u1", None, "go")).starter == "unknown"
+    assert (
+        parse_one(user("u1", None, "go", entrypoint="sdk-ts", cwd="/h/.memory-tool/observer")).starter == "background"
+    )
+    assert (
+        parse_one(user("u1", None, "go", entrypoint="sdk-ts", cwd="/w/proj/.agent/worktrees/x")).starter == "headless"
+    )
+    assert parse_one(user("u1", None, "<preheat-run id=1>\ngo", entrypoint="cli")).starter == "preheat"
 
 
 def test_an_api_error_has_no_model_and_no_usage() -> None:
     line = assistant("a1", None, "msg_1", text("API Error: 529"), isApiErrorMessage=True)
     line["message"]["model"] = "<synthetic>"
-    session = one(line)
+    session = parse_one(line)
     assert session.model == ""
     assert sum_usage(session) == Usage()
 
 
 def test_damaged_lines_become_problems_and_the_rest_is_read() -> None:
     """Half lines, binary, wrong types, two records on one line, lone surrogates."""
-    session = one(
+    session = parse_one(
         user("u1", None, "go"),
         b'{"type":"user","uuid":"u2"',
         b"\x00\xff\xfe",
@@ -370,19 +371,19 @@ def test_damaged_lines_become_problems_and_the_rest_is_read() -> None:
     )
     assert [problem.line for problem in session.problems] == [2, 3, 4]
     assert all(problem.file.endswith(".jsonl") for problem in session.problems)
-    assert [event.text for event in of(session, UserMessage)] == [
+    assert [event.text for event in events_of(session, UserMessage)] == [
         "go",
         "four",
         "five",
         "\ufffd six",
         "\ufffd seven",
     ]
-    assert [event.raw["uuid"] for event in of(session, Other)] == ["u3"]
+    assert [event.raw["uuid"] for event in events_of(session, Other)] == ["u3"]
 
 
 def test_hostile_records_raise_nothing() -> None:
     """Cyclic parents, one id everywhere, a clock that runs backwards, an empty message."""
-    session = one(
+    session = parse_one(
         user("u1", "u2", "a"),
         user("u2", "u1", "b"),
         user("u2", "u2", "the same record again"),
@@ -394,8 +395,8 @@ def test_hostile_records_raise_nothing() -> None:
     assert session.started_at is not None
     assert session.ended_at is not None
     assert session.started_at < session.ended_at
-    assert [event.text for event in of(session, UserMessage)] == ["a", "b"]
-    assert len(of(session, ToolCall)) == 1
+    assert [event.text for event in events_of(session, UserMessage)] == ["a", "b"]
+    assert len(events_of(session, ToolCall)) == 1
 
 
 def test_places_follow_the_environment(tmp_path: Any) -> None:
@@ -433,8 +434,8 @@ def test_real_transcripts_have_the_counts_of_the_corpus_table(folder: str, sessi
     files = glob.glob(os.path.join(SHARED, "corpus", folder, "**", "*.jsonl"), recursive=True)
     found = [session for path in files for session in read(path, READER)]
     assert len(found) == sessions
-    assert sum(len(of(session, ToolCall)) for session in found) == calls
+    assert sum(len(events_of(session, ToolCall)) for session in found) == calls
     assert not [problem for session in found for problem in session.problems]
     for session in found:
-        names = {event.call_id for event in of(session, ToolCall)}
-        assert all(event.call_id in names for event in of(session, ToolResult))
+        names = {event.call_id for event in events_of(session, ToolCall)}
+        assert all(event.call_id in names for event in events_of(session, ToolResult))

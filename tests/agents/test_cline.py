@@ -4,7 +4,7 @@ import glob
 import json
 import os
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 
@@ -15,7 +15,6 @@ from preheat.errors import UserError
 from preheat.model.session import (
     AssistantMessage,
     Compaction,
-    Event,
     Other,
     Reasoning,
     Session,
@@ -25,13 +24,13 @@ from preheat.model.session import (
     pair_calls_with_results,
     sum_usage,
 )
+from tests.agents.parsing import events_of
 from tests.shared import FIXTURES, SHARED, needs_corpus
 
-E = TypeVar("E", bound=Event)
 FOLDER = os.path.join(FIXTURES, "cline")
 
 
-def recorded(name: str, ending: str = ".messages.json") -> Session:
+def read_fixture(name: str, ending: str = ".messages.json") -> Session:
     """A session that the real program wrote, without its subagents."""
     paths = glob.glob(os.path.join(FOLDER, name, "*", f"[0-9]*{ending}"))
     (session,) = read(next(path for path in paths if path.endswith(".messages.json") == (ending == ".messages.json")))
@@ -66,25 +65,21 @@ def model(*content: Any, **more: Any) -> dict[str, Any]:
     return {**user(*content, **more), "role": "assistant"}
 
 
-def call(name: str, tool: str = "run_commands", **given: Any) -> dict[str, Any]:
-    return {"type": "tool_use", "id": name, "name": tool, "input": given}
+def call(name: str, tool: str = "run_commands", **tool_input: Any) -> dict[str, Any]:
+    return {"type": "tool_use", "id": name, "name": tool, "input": tool_input}
 
 
 def result(name: str, content: Any, **more: Any) -> dict[str, Any]:
     return {"type": "tool_result", "tool_use_id": name, "content": content, **more}
 
 
-def all_of(session: Session, kind: type[E]) -> list[E]:
-    return [event for event in session.events if isinstance(event, kind)]
-
-
-def words(session: Session) -> list[tuple[str, str]]:
-    return [(event.origin, event.text) for event in all_of(session, UserMessage)]
+def user_texts(session: Session) -> list[tuple[str, str]]:
+    return [(event.origin, event.text) for event in events_of(session, UserMessage)]
 
 
 # The CLI, as it really writes.
 def test_the_heading_comes_from_messages_and_manifest() -> None:
-    session = recorded("ordinary")
+    session = read_fixture("ordinary")
     assert (session.version, session.model, session.project) == ("3.0.65", "scripted", "/w/proj")
     assert (session.starter, session.title) == ("headless", "Make a greeting file.")
     assert session.started_at is not None
@@ -92,12 +87,12 @@ def test_the_heading_comes_from_messages_and_manifest() -> None:
 
 
 def test_reading_the_manifest_gives_the_same_session() -> None:
-    assert recorded("ordinary", ".json") == recorded("ordinary")
+    assert read_fixture("ordinary", ".json") == read_fixture("ordinary")
 
 
 def test_a_batch_fails_if_one_of_its_commands_fails() -> None:
     """The detail says which one."""
-    _, answer = next(iter(pair_calls_with_results(recorded("ordinary"))))
+    _, answer = next(iter(pair_calls_with_results(read_fixture("ordinary"))))
     assert answer is not None
     assert (answer.is_error, answer.exit_code) == (True, 2)
     assert answer.detail["items"] == [
@@ -109,7 +104,7 @@ def test_a_batch_fails_if_one_of_its_commands_fails() -> None:
 
 
 def test_kinds_and_results_of_the_real_session_are_read() -> None:
-    pairs = list(pair_calls_with_results(recorded("ordinary")))[1:]
+    pairs = list(pair_calls_with_results(read_fixture("ordinary")))[1:]
     assert [(call.tool, answer and answer.is_error, answer and answer.exit_code) for call, answer in pairs] == [
         ("read_files", True, None),
         ("run_commands", False, None),
@@ -126,29 +121,29 @@ def test_kinds_and_results_of_the_real_session_are_read() -> None:
 
 
 def test_tags_of_the_program_are_removed_from_prompts() -> None:
-    assert words(recorded("ordinary")) == [("human", "Make a greeting file.")]
+    assert user_texts(read_fixture("ordinary")) == [("human", "Make a greeting file.")]
 
 
 def test_tokens_agree_with_the_manifest() -> None:
     """The program counts cached tokens as input."""
-    session = recorded("ordinary")
+    session = read_fixture("ordinary")
     assert session.reported == sum_usage(session) == Usage(input=670, output=85, cache_read=30)
-    assert [event.text for event in all_of(session, Reasoning)] == ["It may not be there."]
+    assert [event.text for event in events_of(session, Reasoning)] == ["It may not be there."]
 
 
 def test_text_of_a_hook_is_injected() -> None:
-    ((first, _), (second, text)) = words(recorded("delegating"))
+    ((first, _), (second, text)) = user_texts(read_fixture("delegating"))
     assert (first, second) == ("human", "injected")
     assert text.startswith("<hook_context")
     assert "A note." in text
 
 
 def test_a_subagent_is_a_child_in_the_project_of_its_parent() -> None:
-    parent = recorded("delegating")
+    parent = read_fixture("delegating")
     (path,) = glob.glob(os.path.join(FOLDER, "delegating", "*", "agent_*.messages.json"))
     (child,) = read(path)
     assert (child.parent, child.relation, child.project) == (parent.id, "subagent", "/w/proj")
-    assert words(child)[0] == ("injected", "Count the files.")
+    assert user_texts(child)[0] == ("injected", "Count the files.")
     assert sum_usage(parent) == parent.reported == Usage(input=200, output=20)  # its own, without the child's
     assert sum_usage(child) == Usage(input=200, output=20)
 
@@ -160,19 +155,19 @@ def test_a_compaction_is_placed_after_the_messages_it_covers(tmp_path: Path) -> 
     session = cli(tmp_path, [user("One."), model("Two."), user("Three.")], compaction=kept)
     kinds = [type(event) for event in session.events]
     assert kinds == [Other, UserMessage, AssistantMessage, Compaction, UserMessage]
-    assert all_of(session, Compaction)[0].summary == "What happened."
+    assert events_of(session, Compaction)[0].summary == "What happened."
 
 
 def test_a_summary_among_the_messages_is_a_compaction(tmp_path: Path) -> None:
     session = cli(tmp_path, [user("Summed up.", metadata={"kind": "compaction_summary"})])
-    assert (words(session), all_of(session, Compaction)[0].summary) == ([], "Summed up.")
+    assert (user_texts(session), events_of(session, Compaction)[0].summary) == ([], "Summed up.")
 
 
 def test_a_mode_notice_and_an_attached_file_are_injected(tmp_path: Path) -> None:
     notice = "<mode_notice>The user switched.</mode_notice>"
     attached = {"type": "file", "path": "/w/proj/a.py", "content": "print(1)"}
     texts = f'{notice}\n<user_input mode="plan">Think.</user_input>'
-    assert words(cli(tmp_path, [user(texts, attached)])) == [
+    assert user_texts(cli(tmp_path, [user(texts, attached)])) == [
         ("injected", "/w/proj/a.py\nprint(1)"),
         ("injected", notice),
         ("human", "Think."),
@@ -209,8 +204,8 @@ def test_a_second_result_and_one_without_a_call_are_kept(tmp_path: Path) -> None
     session = cli(
         tmp_path, [model(call("c1")), user(result("c1", "a")), user(result("c1", "b")), user(result("x", "c"))]
     )
-    assert [event.text for event in all_of(session, ToolResult)] == ["a"]
-    assert [event.name for event in all_of(session, Other)].count("result_without_call") == 2
+    assert [event.text for event in events_of(session, ToolResult)] == ["a"]
+    assert [event.name for event in events_of(session, Other)].count("result_without_call") == 2
 
 
 @pytest.mark.parametrize(
@@ -222,7 +217,7 @@ def test_a_damaged_file_is_a_problem_and_kept(data: bytes, tmp_path: Path) -> No
     (session,) = read(str(path), READER)
     assert session.id == "s1"
     assert [problem.file for problem in session.problems] == [str(path)]
-    assert [event.name for event in all_of(session, Other)] == ["unreadable"]
+    assert [event.name for event in events_of(session, Other)] == ["unreadable"]
 
 
 @pytest.mark.parametrize("messages", [None, {}, "text", 7])
@@ -279,9 +274,9 @@ def test_the_real_session_has_the_counts_of_the_corpus() -> None:
     assert len(pairs) == 11
     assert all(answer is not None and answer.is_error is False for _, answer in pairs)
     assert (
-        len(all_of(session, AssistantMessage))
-        + len(all_of(session, ToolResult))
-        + len([text for origin, text in words(session) if origin == "human"])
+        len(events_of(session, AssistantMessage))
+        + len(events_of(session, ToolResult))
+        + len([text for origin, text in user_texts(session) if origin == "human"])
         == 32
     )
     assert session.problems == ()

@@ -3,7 +3,7 @@
 import json
 import os
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 
@@ -13,7 +13,6 @@ from preheat.agents.sources import read
 from preheat.model.session import (
     AssistantMessage,
     Compaction,
-    Event,
     Reasoning,
     Session,
     ToolCall,
@@ -23,9 +22,9 @@ from preheat.model.session import (
     pair_calls_with_results,
     sum_usage,
 )
+from tests.agents.parsing import events_of
 from tests.shared import FIXTURES
 
-E = TypeVar("E", bound=Event)
 FOLDER = os.path.join(FIXTURES, "cline")
 
 
@@ -52,32 +51,28 @@ def model(*content: Any, **more: Any) -> dict[str, Any]:
     return {**user(*content, **more), "role": "assistant"}
 
 
-def call(name: str, tool: str = "run_commands", **given: Any) -> dict[str, Any]:
-    return {"type": "tool_use", "id": name, "name": tool, "input": given}
+def call(name: str, tool: str = "run_commands", **tool_input: Any) -> dict[str, Any]:
+    return {"type": "tool_use", "id": name, "name": tool, "input": tool_input}
 
 
 def result(name: str, content: Any, **more: Any) -> dict[str, Any]:
     return {"type": "tool_result", "tool_use_id": name, "content": content, **more}
 
 
-def all_of(session: Session, kind: type[E]) -> list[E]:
-    return [event for event in session.events if isinstance(event, kind)]
-
-
-def words(session: Session) -> list[tuple[str, str]]:
-    return [(event.origin, event.text) for event in all_of(session, UserMessage)]
+def user_texts(session: Session) -> list[tuple[str, str]]:
+    return [(event.origin, event.text) for event in events_of(session, UserMessage)]
 
 
 def test_tags_in_the_models_text_are_calls() -> None:
     session = task("tagged")
-    assert [(call.tool, call.kind) for call in all_of(session, ToolCall)] == [
+    assert [(call.tool, call.kind) for call in events_of(session, ToolCall)] == [
         ("execute_command", "shell"),
         ("read_file", "read"),
         ("write_to_file", "write"),
         ("ask_followup_question", "other"),
         ("attempt_completion", "other"),
     ]
-    texts = [event.text for event in all_of(session, AssistantMessage)]
+    texts = [event.text for event in events_of(session, AssistantMessage)]
     assert texts[0].endswith("I run it first.")
     assert texts[2] == "It is not there, so I write the whole file."
 
@@ -93,7 +88,7 @@ def test_results_of_tagged_calls_are_found_in_the_users_texts() -> None:
     assert (missing.exit_code, missing.is_error) == (None, True)
     assert (denied.is_error, denied.detail) == (True, {"denied": True})
     assert last is None
-    assert [text for origin, text in words(session) if origin == "human"] == [
+    assert [text for origin, text in user_texts(session) if origin == "human"] == [
         "Make the clock print the hour.",
         "The real hour.",
     ]
@@ -102,11 +97,11 @@ def test_results_of_tagged_calls_are_found_in_the_users_texts() -> None:
 def test_environment_details_are_injected_and_name_the_project() -> None:
     session = task("native")
     assert session.project == "/w/proj"
-    assert [origin for origin, _ in words(session)] == ["human", "injected"]
+    assert [origin for origin, _ in user_texts(session)] == ["human", "injected"]
     assert (
         "injected",
         "[ERROR] You did not use a tool in your previous response! Please retry with a tool use.",
-    ) in words(task("tagged"))
+    ) in user_texts(task("tagged"))
 
 
 def test_id_and_title_come_from_folder_and_history_item() -> None:
@@ -117,17 +112,17 @@ def test_id_and_title_come_from_folder_and_history_item() -> None:
 
 
 def test_a_summary_of_the_task_is_a_compaction() -> None:
-    (compaction,) = all_of(task("tagged"), Compaction)
+    (compaction,) = events_of(task("tagged"), Compaction)
     assert compaction.summary.startswith("The clock is to print")
 
 
 def test_tags_beside_tool_calls_are_text() -> None:
     session = task("native")
-    assert [call.call_id for call in all_of(session, ToolCall)] == ["toolu_1", "toolu_2", "toolu_3"]
-    (command, missing) = all_of(session, ToolResult)
+    assert [call.call_id for call in events_of(session, ToolCall)] == ["toolu_1", "toolu_2", "toolu_3"]
+    (command, missing) = events_of(session, ToolResult)
     assert (command.exit_code, command.text) == (0, "12")
     assert missing.is_error is True
-    assert "<read_file>" in all_of(session, AssistantMessage)[1].text
+    assert "<read_file>" in events_of(session, AssistantMessage)[1].text
     assert (session.model, sum_usage(session)) == ("scripted", Usage(input=150, output=32, cache_read=130))
 
 
@@ -137,27 +132,27 @@ def test_a_result_may_continue_in_the_next_text(tmp_path: Path) -> None:
         "[read_file for 'a.html'] Result:", "<html>\n</html>", "<environment_details>\n</environment_details>"
     )
     session = editors(tmp_path, asked, answer)
-    assert [event.text for event in all_of(session, ToolResult)] == ["<html>\n</html>"]
-    assert [origin for origin, _ in words(session)] == ["injected"]
+    assert [event.text for event in events_of(session, ToolResult)] == ["<html>\n</html>"]
+    assert [origin for origin, _ in user_texts(session)] == ["injected"]
 
 
 def test_a_result_without_its_call_stays_a_text(tmp_path: Path) -> None:
     session = editors(tmp_path, user("[read_file for 'a'] Result:\nx"))
-    assert not all_of(session, ToolResult)
-    assert len(words(session)) == 1
+    assert not events_of(session, ToolResult)
+    assert len(user_texts(session)) == 1
 
 
 def test_an_exit_code_inside_the_output_does_not_count(tmp_path: Path) -> None:
     output = "Command executed in terminal within working directory '/w'. Exit code: 0\nOutput:\nExit code: 7"
     session = editors(tmp_path, model(call("c1", "execute_command")), user(result("c1", output)))
-    assert [(event.exit_code, event.text) for event in all_of(session, ToolResult)] == [(0, "Exit code: 7")]
+    assert [(event.exit_code, event.text) for event in events_of(session, ToolResult)] == [(0, "Exit code: 7")]
 
 
 def test_a_truncation_and_hidden_reasoning_are_read(tmp_path: Path) -> None:
     marker = user("", isTruncationMarker=True)
     session = editors(tmp_path, marker, {"type": "reasoning", "role": "assistant", "text": "Hm."})
-    assert all_of(session, Compaction)[0].trigger == "truncation"
-    assert all_of(session, Reasoning)[0].text == "Hm."
+    assert events_of(session, Compaction)[0].trigger == "truncation"
+    assert events_of(session, Reasoning)[0].text == "Hm."
 
 
 @pytest.mark.parametrize(

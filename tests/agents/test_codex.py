@@ -5,7 +5,6 @@ also proves that a growing file gives the same events as a finished one.
 """
 
 import json
-from typing import TypeVar
 
 import pytest
 
@@ -13,7 +12,6 @@ from preheat.agents.codex.reader import READER
 from preheat.model.session import (
     AssistantMessage,
     Compaction,
-    Event,
     Other,
     Reasoning,
     Rewind,
@@ -26,18 +24,13 @@ from preheat.model.session import (
     surviving_events,
 )
 from tests.agents.codex_rollout import THREAD, Rollout
-from tests.agents.parsing import read_whole_and_in_pieces
+from tests.agents.parsing import events_of, read_whole_and_in_pieces
 
-E = TypeVar("E", bound=Event)
 NAME = f"rollout-2026-03-01T10-00-00-{THREAD}.jsonl"
 
 
 def read(rollout: Rollout) -> Session:
     return read_whole_and_in_pieces(READER, rollout.data(), NAME)
-
-
-def all_of(session: Session, kind: type[E]) -> list[E]:
-    return [event for event in session.events if isinstance(event, kind)]
 
 
 # The heading.
@@ -78,8 +71,8 @@ def test_threads_the_program_starts_for_itself_are_background() -> None:
 def test_legacy_messages_count_once() -> None:
     """A prompt comes as item then event, an answer as event then item."""
     session = read(Rollout().turn().prompt("Do it.").reply("Doing.").reply("Done.").event("task_complete"))
-    assert [event.text for event in all_of(session, UserMessage)] == ["Do it."]
-    assert [event.text for event in all_of(session, AssistantMessage)] == ["Doing.", "Done."]
+    assert [event.text for event in events_of(session, UserMessage)] == ["Do it."]
+    assert [event.text for event in events_of(session, AssistantMessage)] == ["Doing.", "Done."]
 
 
 def test_paginated_messages_count_once() -> None:
@@ -89,30 +82,30 @@ def test_paginated_messages_count_once() -> None:
     rollout.item("reasoning", summary=[{"type": "summary_text", "text": "I think."}])
     rollout.done("AgentMessage", content=[{"type": "Text", "text": "Done."}]).message("assistant", "Done.")
     session = read(rollout.event("task_complete"))
-    assert [event.text for event in all_of(session, UserMessage)] == ["Do it."]
-    assert [event.text for event in all_of(session, AssistantMessage)] == ["Done."]
-    assert [event.text for event in all_of(session, Reasoning)] == ["I think."]
+    assert [event.text for event in events_of(session, UserMessage)] == ["Do it."]
+    assert [event.text for event in events_of(session, AssistantMessage)] == ["Done."]
+    assert [event.text for event in events_of(session, Reasoning)] == ["I think."]
 
 
 def test_an_item_and_its_event_count_once_even_if_their_texts_differ() -> None:
     """The event lacks citations and plans that the item has; the item is used."""
     rollout = Rollout().turn().prompt("Plan it.")
     rollout.event("agent_message", message="Here.").message("assistant", "Here. <proposed_plan>…</proposed_plan>")
-    answers = all_of(read(rollout.event("task_complete")), AssistantMessage)
+    answers = events_of(read(rollout.event("task_complete")), AssistantMessage)
     assert [answer.text for answer in answers] == ["Here. <proposed_plan>…</proposed_plan>"]
 
 
 def test_the_same_text_in_two_turns_is_two_messages() -> None:
     session = read(Rollout().turn().prompt("Go on.").reply("Yes.").turn().prompt("Go on.").reply("Yes."))
-    assert len(all_of(session, UserMessage)) == 2
-    assert len(all_of(session, AssistantMessage)) == 2
+    assert len(events_of(session, UserMessage)) == 2
+    assert len(events_of(session, AssistantMessage)) == 2
 
 
 def test_shown_messages_without_an_item_become_events() -> None:
     rollout = Rollout().turn().event("user_message", message="Only shown.").event("agent_message", message="Too.")
     session = read(rollout.event("task_complete"))
-    assert [event.text for event in all_of(session, UserMessage)] == ["Only shown."]
-    assert [event.text for event in all_of(session, AssistantMessage)] == ["Too."]
+    assert [event.text for event in events_of(session, UserMessage)] == ["Only shown."]
+    assert [event.text for event in events_of(session, AssistantMessage)] == ["Too."]
 
 
 # Who wrote a message.
@@ -130,11 +123,11 @@ def test_shown_messages_without_an_item_become_events() -> None:
 )
 def test_texts_of_the_program_are_injected(text: str) -> None:
     session = read(Rollout().turn().message("user", text).prompt("Hello."))
-    assert [event.origin for event in all_of(session, UserMessage)] == ["injected", "human"]
+    assert [event.origin for event in events_of(session, UserMessage)] == ["injected", "human"]
 
 
 def test_developer_messages_are_injected() -> None:
-    (message,) = all_of(read(Rollout().message("developer", "<hook text>")), UserMessage)
+    (message,) = events_of(read(Rollout().message("developer", "<hook text>")), UserMessage)
     assert message.origin == "injected"
 
 
@@ -147,7 +140,7 @@ def test_texts_of_preheat_have_the_origin_preheat() -> None:
         content=[{"type": "input_text", "text": "<preheat-context>\nUse make.\n</preheat-context>"}],
         internal_chat_message_metadata_passthrough=metadata,
     )
-    (message,) = all_of(read(rollout), UserMessage)
+    (message,) = events_of(read(rollout), UserMessage)
     assert message.origin == "preheat"
 
 
@@ -157,18 +150,18 @@ def test_the_recorded_kind_of_content_outranks_its_text() -> None:
     for kind in ("user.text", "hooks.additional_context"):
         metadata = {"content_item_kinds": [kind]}
         rollout.message("user", "<skill> what is this?", internal_chat_message_metadata_passthrough=metadata)
-    assert [event.origin for event in all_of(read(rollout), UserMessage)] == ["human", "injected"]
+    assert [event.origin for event in events_of(read(rollout), UserMessage)] == ["human", "injected"]
 
 
 def test_one_message_may_hold_text_of_the_program_and_of_the_person() -> None:
     rollout = Rollout().turn().message("user", "<environment_context>x</environment_context>", "Fix it.")
-    program, human = all_of(read(rollout), UserMessage)
+    program, human = events_of(read(rollout), UserMessage)
     assert (program.origin, human.origin, human.text) == ("injected", "human", "Fix it.")
 
 
 def test_an_editors_context_is_split_from_the_request() -> None:
     text = "# Context from my IDE setup:\n\n## Active file: a.py\n\n## My request for Codex:\nFix it.\n"
-    program, human = all_of(read(Rollout().turn().prompt(text)), UserMessage)
+    program, human = events_of(read(Rollout().turn().prompt(text)), UserMessage)
     assert (program.origin, human.text) == ("injected", "Fix it.")
 
 
@@ -179,13 +172,13 @@ def test_images_are_counted_and_their_tags_left_out() -> None:
         {"type": "input_text", "text": "</image>"},
         {"type": "input_text", "text": "What is it?"},
     ]
-    (message,) = all_of(read(Rollout().turn().item("message", role="user", content=content)), UserMessage)
+    (message,) = events_of(read(Rollout().turn().item("message", role="user", content=content)), UserMessage)
     assert (message.text, message.images) == ("What is it?", 1)
 
 
 def test_encrypted_reasoning_is_an_empty_reasoning_event() -> None:
     rollout = Rollout().item("reasoning", summary=[], content=None, encrypted_content="gAAAA")
-    (thought,) = all_of(read(rollout), Reasoning)
+    (thought,) = events_of(read(rollout), Reasoning)
     assert thought.text == ""
 
 
@@ -237,13 +230,13 @@ def test_results_join_by_id_not_by_order() -> None:
 def test_a_repeated_call_id_counts_once_and_is_a_problem() -> None:
     rollout = Rollout().turn().call("a", cmd="one").output("a", "1").call("a", cmd="one").output("a", "1")
     session = read(rollout)
-    assert len(all_of(session, ToolCall)) == len(all_of(session, ToolResult)) == 1
+    assert len(events_of(session, ToolCall)) == len(events_of(session, ToolResult)) == 1
     assert len(session.problems) == 1
 
 
 def test_arguments_that_are_not_json_are_kept_as_text() -> None:
     rollout = Rollout().item("function_call", call_id="a", name="exec_command", arguments='{"cmd": "ls')
-    (call,) = all_of(read(rollout), ToolCall)
+    (call,) = events_of(read(rollout), ToolCall)
     assert call.input == {"text": '{"cmd": "ls'}
 
 
@@ -262,9 +255,9 @@ def test_a_compaction_is_one_event_and_its_copied_history_is_ignored() -> None:
     rollout.add("compacted", {"message": "Summary.", "replacement_history": again}).event("context_compacted")
     rollout.done("ContextCompaction", id="x")
     session = read(rollout)
-    (compaction,) = all_of(session, Compaction)
+    (compaction,) = events_of(session, Compaction)
     assert (compaction.summary, compaction.tokens_before) == ("Summary.", 1000)
-    assert len(all_of(session, UserMessage)) == 1
+    assert len(events_of(session, UserMessage)) == 1
 
 
 def test_a_roll_back_removes_the_last_turns() -> None:
@@ -273,7 +266,7 @@ def test_a_roll_back_removes_the_last_turns() -> None:
         rollout.turn().prompt(text).reply(f"{text} Done.")
     rollout.event("thread_rolled_back", num_turns=2).turn().prompt("Four.")
     session = read(rollout)
-    assert len(all_of(session, Rewind)) == 1
+    assert len(events_of(session, Rewind)) == 1
     remaining = [event.text for event in surviving_events(session) if isinstance(event, UserMessage | AssistantMessage)]
     assert remaining == ["One.", "One. Done.", "Four."]
 
@@ -290,10 +283,10 @@ def test_aborted_turns_are_kept() -> None:
     rollout = Rollout().turn().prompt("Wait.").call("a", cmd="sleep 9")
     rollout.output("a", "Wall time: 1.5 seconds\naborted by user").event("turn_aborted", reason="interrupted")
     session = read(rollout)
-    (aborted,) = all_of(session, Other)
+    (aborted,) = events_of(session, Other)
     assert aborted.name == "turn_aborted"
     assert aborted.raw["payload"]["reason"] == "interrupted"
-    (answer,) = all_of(session, ToolResult)
+    (answer,) = events_of(session, ToolResult)
     assert (answer.text, answer.seconds, answer.exit_code) == ("aborted by user", 1.5, None)
 
 
@@ -319,20 +312,20 @@ def test_a_spawned_agent_is_one_event(form: str) -> None:
         rollout.done("SubAgentActivity", id="s", kind="started", agent_thread_id="child")
         rollout.done("SubAgentActivity", id="x", kind="completed", agent_thread_id="child")
     rollout.output("s", json.dumps({"agent_id": "child", "nickname": "Ada"}))
-    (spawn,) = all_of(read(rollout), Spawn)
+    (spawn,) = events_of(read(rollout), Spawn)
     assert (spawn.session, spawn.call_id) == ("child", "s")
 
 
 def test_messages_between_agents_are_injected() -> None:
     content = [{"type": "input_text", "text": "Found it."}]
     rollout = Rollout().item("agent_message", author="/root/one", recipient="/root", content=content)
-    (message,) = all_of(read(rollout), UserMessage)
+    (message,) = events_of(read(rollout), UserMessage)
     assert (message.text, message.origin) == ("Found it.", "injected")
 
 
 def test_unknown_records_are_kept_whole() -> None:
     rollout = Rollout().add("new_thing", {"a": 1}).event("new_event", b=2).item("new_item", c=3)
-    kept = all_of(read(rollout.done("NewItem", d=4)), Other)
+    kept = events_of(read(rollout.done("NewItem", d=4)), Other)
     assert [event.name for event in kept] == ["new_thing", "new_event", "new_item", "NewItem"]
     assert kept[0].raw["payload"] == {"a": 1}
 
@@ -340,6 +333,6 @@ def test_unknown_records_are_kept_whole() -> None:
 def test_commands_the_person_ran_are_not_calls_of_the_model() -> None:
     rollout = Rollout().turn().done("CommandExecution", id="user_1", source="user_shell", exit_code=0)
     session = read(rollout)
-    assert not all_of(session, ToolCall)
-    assert not all_of(session, ToolResult)
-    assert [event.name for event in all_of(session, Other)] == ["CommandExecution"]
+    assert not events_of(session, ToolCall)
+    assert not events_of(session, ToolResult)
+    assert [event.name for event in events_of(session, Other)] == ["CommandExecution"]

@@ -2,7 +2,7 @@
 
 import json
 import os
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 
@@ -10,7 +10,6 @@ from preheat.agents.codex_exec import READER
 from preheat.agents.sources import read
 from preheat.model.session import (
     AssistantMessage,
-    Event,
     Other,
     Reasoning,
     Session,
@@ -21,21 +20,16 @@ from preheat.model.session import (
     pair_calls_with_results,
     sum_usage,
 )
-from tests.agents.parsing import read_whole_and_in_pieces
+from tests.agents.parsing import events_of, read_whole_and_in_pieces
 from tests.shared import FIXTURES, SHARED, needs_corpus
 
-E = TypeVar("E", bound=Event)
 STARTED = {"type": "thread.started", "thread_id": "t1"}
 
 
-def recorded(name: str) -> Session:
+def read_fixture(name: str) -> Session:
     (session,) = read(os.path.join(FIXTURES, "codex_exec", name))
     assert session.problems == ()
     return session
-
-
-def all_of(session: Session, kind: type[E]) -> list[E]:
-    return [event for event in session.events if isinstance(event, kind)]
 
 
 def session_of(*records: Any) -> Session:
@@ -50,32 +44,32 @@ def item(when: str, name: str, kind: str, **members: Any) -> dict[str, Any]:
 
 # What the real program printed.
 def test_a_run_is_a_session() -> None:
-    session = recorded("headless.jsonl")
+    session = read_fixture("headless.jsonl")
     assert (session.agent, session.starter, session.started_at) == ("codex_exec", "headless", None)
     ends = [
         (call.kind, result and result.exit_code, result and result.is_error)
         for call, result in pair_calls_with_results(session)
     ]
     assert ends == [("shell", 2, None), ("shell", 0, None), ("shell", 3, None), ("edit", None, False)]
-    assert [event.text for event in all_of(session, Reasoning)] == ["It may not be there."]
+    assert [event.text for event in events_of(session, Reasoning)] == ["It may not be there."]
     assert sum_usage(session) == session.reported == Usage(input=395, output=92, cache_read=350, reasoning=5)
 
 
 def test_a_run_and_its_continuation_are_one_session() -> None:
     """Ids of items start again, and tokens continue: two calls, and only the last total counts."""
-    session = recorded("resumed.jsonl")
+    session = read_fixture("resumed.jsonl")
     assert [result and result.text for _, result in pair_calls_with_results(session)] == ["2026\n", "again\n"]
     assert sum_usage(session) == session.reported == Usage(input=400, output=40)
 
 
 def test_a_failed_run_is_read() -> None:
-    session = recorded("failed.jsonl")
-    assert [event.name for event in all_of(session, Other)] == ["error", "turn.failed"]
+    session = read_fixture("failed.jsonl")
+    assert [event.name for event in events_of(session, Other)] == ["error", "turn.failed"]
 
 
 # Items that the script has no servers for.
 def test_every_kind_of_item_is_read() -> None:
-    session = recorded("items.jsonl")
+    session = read_fixture("items.jsonl")
     ends = [(call.tool, call.kind, result and result.is_error) for call, result in pair_calls_with_results(session)]
     assert ends == [
         ("todo_list", "plan", None),
@@ -87,18 +81,18 @@ def test_every_kind_of_item_is_read() -> None:
         ("spawn_agent", "delegate", False),
         ("command_execution", "shell", None),
     ]
-    results = {result.call_id: result for result in all_of(session, ToolResult)}
+    results = {result.call_id: result for result in events_of(session, ToolResult)}
     assert (results["item_2"].text, results["item_3"].text) == ("one clock", "no such tool")
     assert results["item_6"].detail == {"status": "declined"}
     assert "item_9" not in results  # the run ended before the command did
-    assert [spawn.session for spawn in all_of(session, Spawn)] == ["01a10000-0000-7000-8000-000000000002"]
-    others = [event.name for event in all_of(session, Other)]
+    assert [spawn.session for spawn in events_of(session, Spawn)] == ["01a10000-0000-7000-8000-000000000002"]
+    others = [event.name for event in events_of(session, Other)]
     assert others == ["item.updated/todo_list", "item.completed/error", "turn.failed"]
 
 
 def test_a_web_search_becomes_a_call_when_it_ends() -> None:
     """It is announced without its query, and a call is never changed later."""
-    (search,) = (call for call in all_of(recorded("items.jsonl"), ToolCall) if call.tool == "web_search")
+    (search,) = (call for call in events_of(read_fixture("items.jsonl"), ToolCall) if call.tool == "web_search")
     assert (search.line, search.input["query"]) == (11, "why are clocks late")
 
 
@@ -113,8 +107,8 @@ def test_an_item_that_was_not_announced_is_a_call_with_its_result() -> None:
 def test_an_item_that_ends_twice_counts_once() -> None:
     done = item("completed", "item_0", "command_execution", command="ls", exit_code=0, status="completed")
     session = session_of(done, done)
-    assert len(all_of(session, ToolCall)) == 1
-    assert [event.name for event in all_of(session, Other)] == ["second command_execution"]
+    assert len(events_of(session, ToolCall)) == 1
+    assert [event.name for event in events_of(session, Other)] == ["second command_execution"]
 
 
 def test_a_call_of_a_run_that_was_cut_off_has_no_result() -> None:
@@ -137,7 +131,7 @@ def test_several_threads_in_one_file_are_several_sessions() -> None:
     ]
     parser = READER.parser("runs.jsonl")
     parser.feed(b"".join(json.dumps(line).encode() + b"\n" for line in lines), 1)
-    texts = {session.id: [event.text for event in all_of(session, AssistantMessage)] for session in parser.take()}
+    texts = {session.id: [event.text for event in events_of(session, AssistantMessage)] for session in parser.take()}
     assert texts == {"t1": ["one"], "t2": ["two"]}
 
 
@@ -146,7 +140,7 @@ def test_an_mcp_result_with_the_error_flag_is_an_error() -> None:
     session = session_of(
         item("completed", "i", "mcp_tool_call", server="s", tool="t", arguments={}, result=flag, status="completed")
     )
-    assert [result.is_error for result in all_of(session, ToolResult)] == [True]
+    assert [result.is_error for result in events_of(session, ToolResult)] == [True]
 
 
 @pytest.mark.parametrize(
@@ -162,7 +156,7 @@ def test_an_mcp_result_with_the_error_flag_is_an_error() -> None:
 )
 def test_records_of_wrong_types_do_not_affect_others(record: Any) -> None:
     session = session_of(record, item("completed", "item_9", "agent_message", text="after"))
-    assert [event.text for event in all_of(session, AssistantMessage) if event.text] == ["after"]
+    assert [event.text for event in events_of(session, AssistantMessage) if event.text] == ["after"]
 
 
 def test_output_is_detected_by_its_first_event_also_after_a_warning() -> None:

@@ -6,7 +6,7 @@
 import glob
 import json
 import os
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 
@@ -16,7 +16,6 @@ from preheat.agents.sources import detect, read
 from preheat.model.session import (
     AssistantMessage,
     Compaction,
-    Event,
     Other,
     Reasoning,
     Rewind,
@@ -31,42 +30,36 @@ from preheat.model.session import (
     surviving_events,
 )
 from tests.agents.copilot_events import CONTEXT, SESSION, Events
-from tests.agents.parsing import read_whole_and_in_pieces
+from tests.agents.parsing import events_of, read_whole_and_in_pieces
 from tests.shared import FIXTURES, SHARED, needs_corpus
 
-E = TypeVar("E", bound=Event)
 
-
-def one(events: Events) -> Session:
+def read_one(events: Events) -> Session:
     return read_whole_and_in_pieces(READER, events.data(), f"{SESSION}/events.jsonl")
 
 
-def several(events: Events) -> list[Session]:
+def read_all(events: Events) -> list[Session]:
     parser = READER.parser(f"{SESSION}/events.jsonl")
     parser.feed(events.data(), 1)
     return parser.take()
 
 
-def recorded(name: str) -> list[Session]:
+def read_fixture(name: str) -> list[Session]:
     return read(os.path.join(FIXTURES, "copilot", name, "events.jsonl"), READER)
 
 
-def all_of(session: Session, kind: type[E]) -> list[E]:
-    return [event for event in session.events if isinstance(event, kind)]
-
-
 def results(session: Session) -> dict[str, ToolResult]:
-    return {event.call_id: event for event in all_of(session, ToolResult)}
+    return {event.call_id: event for event in events_of(session, ToolResult)}
 
 
 def only_result(events: Events) -> ToolResult:
-    (result,) = all_of(one(events), ToolResult)
+    (result,) = events_of(read_one(events), ToolResult)
     return result
 
 
 # The heading.
 def test_the_heading_is_filled_from_the_start_event() -> None:
-    session = one(Events().add("session.title_changed", title="Greeting"))
+    session = read_one(Events().add("session.title_changed", title="Greeting"))
     assert (session.id, session.version, session.model) == (SESSION, "1.0.50", "m")
     assert (session.project, session.branch, session.title) == ("/w/proj", "main", "Greeting")
 
@@ -80,22 +73,22 @@ def test_the_heading_is_filled_from_the_start_event() -> None:
     ],
 )
 def test_the_starter_is_known_by_the_system_prompt(text: str, starter: str) -> None:
-    assert one(Events().add("system.message", role="system", content=text)).starter == starter
+    assert read_one(Events().add("system.message", role="system", content=text)).starter == starter
 
 
 def test_the_heading_has_the_model_after_a_change() -> None:
-    assert one(Events().add("session.model_change", newModel="n")).model == "n"
+    assert read_one(Events().add("session.model_change", newModel="n")).model == "n"
 
 
 def test_a_run_detached_from_another_session_is_background() -> None:
-    session = one(Events(detachedFromSpawningParentSessionId="parent"))
+    session = read_one(Events(detachedFromSpawningParentSessionId="parent"))
     assert (session.parent, session.relation, session.starter) == ("parent", "continuation", "background")
 
 
 def test_events_without_a_start_belong_to_the_session_named_by_the_folder() -> None:
     events = Events().ask("c1").done("c1", "x")
     del events.lines[0]
-    session = one(events)
+    session = read_one(events)
     assert session.id == SESSION
     assert len(list(pair_calls_with_results(session))) == 1
 
@@ -103,7 +96,7 @@ def test_events_without_a_start_belong_to_the_session_named_by_the_folder() -> N
 # The truth of a call.
 def test_success_and_exit_code_are_kept_apart() -> None:
     """The recorded program: a failing command is a success of the shell tool."""
-    main = recorded("ordinary")[0]
+    main = read_fixture("ordinary")[0]
     by_id = results(main)
     assert (by_id["call_1"].is_error, by_id["call_1"].exit_code) == (False, 2)
     assert by_id["call_1"].text == "ls: cannot access 'missing-folder': No such file or directory"
@@ -150,16 +143,16 @@ def test_a_command_that_still_runs_has_no_exit_code(text: str) -> None:
 
 def test_the_end_of_a_background_command_is_an_event() -> None:
     """Recorded: the notice is the program's, and so is the call that returns the output."""
-    (session,) = recorded("hooked")
-    (late,) = (event for event in all_of(session, Other) if event.name == "late_ending")
+    (session,) = read_fixture("hooked")
+    (late,) = (event for event in events_of(session, Other) if event.name == "late_ending")
     assert (late.raw["shellId"], late.raw["exitCode"]) == ("1", 4)
-    (handed,) = (result for result in all_of(session, ToolResult) if result.detail.get("by_program"))
+    (handed,) = (result for result in events_of(session, ToolResult) if result.detail.get("by_program"))
     assert handed.exit_code == 4
 
 
 def test_a_denial_is_distinguished_from_a_failure() -> None:
-    (session,) = recorded("denied")
-    (result,) = all_of(session, ToolResult)
+    (session,) = read_fixture("denied")
+    (result,) = events_of(session, ToolResult)
     assert (result.is_error, result.detail["code"]) == (True, "denied")
     assert result.detail["permission"].startswith("denied-no-approval-rule")
 
@@ -172,7 +165,7 @@ def test_a_repeated_call_id_is_two_calls() -> None:
     """Some models count their calls from zero in every response."""
     pairs = list(
         pair_calls_with_results(
-            one(Events().ask("c1", command="a").done("c1", "A").ask("c1", command="b").done("c1", "B"))
+            read_one(Events().ask("c1", command="a").done("c1", "A").ask("c1", command="b").done("c1", "B"))
         )
     )
     assert [(call.input["command"], result and result.text) for call, result in pairs] == [("a", "A"), ("b", "B")]
@@ -181,49 +174,49 @@ def test_a_repeated_call_id_is_two_calls() -> None:
 def test_a_call_the_person_made_is_not_a_call_of_the_model() -> None:
     events = Events().add("tool.user_requested", toolCallId="u1", toolName="bash", arguments={"command": "ls"})
     events.add("tool.execution_start", toolCallId="u1", toolName="bash", arguments={"command": "ls"}).done("u1", "x")
-    session = one(events)
-    assert not all_of(session, ToolCall)
-    assert [event.name for event in all_of(session, Other)] == ["tool.user_requested", "person's_call"]
+    session = read_one(events)
+    assert not events_of(session, ToolCall)
+    assert [event.name for event in events_of(session, Other)] == ["tool.user_requested", "person's_call"]
 
 
 def test_the_kind_of_the_older_editor_depends_on_its_command() -> None:
     events = Events()
     for name in ("view", "create", "str_replace"):
         events.ask(name, "str_replace_editor", command=name).done(name)
-    assert [call.kind for call in all_of(one(events), ToolCall)] == ["read", "write", "edit"]
+    assert [call.kind for call in events_of(read_one(events), ToolCall)] == ["read", "write", "edit"]
 
 
 # Whose words.
 def test_a_prompt_is_the_text_the_person_typed() -> None:
     """`transformedContent` is the program's version of it."""
     events = Events().add("user.message", content="Hello.", transformedContent="<current_datetime>…\n\nHello.")
-    (message,) = all_of(one(events), UserMessage)
+    (message,) = events_of(read_one(events), UserMessage)
     assert (message.text, message.origin) == ("Hello.", "human")
 
 
 @pytest.mark.parametrize("more", [{"source": "skill-pdf"}, {"source": "agent-1"}, {"isAutopilotContinuation": True}])
 def test_a_message_of_another_source_is_injected(more: dict[str, Any]) -> None:
-    (message,) = all_of(one(Events().add("user.message", content="Go on.", **more)), UserMessage)
+    (message,) = events_of(read_one(Events().add("user.message", content="Go on.", **more)), UserMessage)
     assert message.origin == "injected"
 
 
 def test_texts_of_hooks_are_injected_and_not_part_of_a_result() -> None:
     """Recorded: the program puts a hook's text below the result."""
-    (session,) = recorded("hooked")
-    texts = [event.text for event in all_of(session, UserMessage) if event.origin == "injected"]
+    (session,) = read_fixture("hooked")
+    texts = [event.text for event in events_of(session, UserMessage) if event.origin == "injected"]
     notes = [
         f"A note at {name}." for name in ("sessionStart", "userPromptSubmitted", "postToolUse", "postToolUseFailure")
     ]
     assert texts[:4] == notes
     assert results(session)["call_1"].text == "ls: cannot access 'missing-folder': No such file or directory"
-    assert not [result for result in all_of(session, ToolResult) if "guidance" in result.text]
+    assert not [result for result in events_of(session, ToolResult) if "guidance" in result.text]
 
 
 def test_texts_of_preheat_have_the_origin_preheat() -> None:
     events = Events().add(
         "hook.end", hookType="sessionStart", success=True, output={"additionalContext": "<preheat-x>"}
     )
-    (message,) = all_of(one(events), UserMessage)
+    (message,) = events_of(read_one(events), UserMessage)
     assert message.origin == "preheat"
 
 
@@ -234,7 +227,7 @@ def test_a_guidance_line_printed_by_a_command_is_kept() -> None:
 
 def test_a_failed_hook_is_kept_as_an_event() -> None:
     events = Events().add("hook.end", hookType="preToolUse", success=False, error={"message": "no"})
-    (other,) = all_of(one(events), Other)
+    (other,) = events_of(read_one(events), Other)
     assert other.raw["data"]["error"] == {"message": "no"}
 
 
@@ -242,24 +235,24 @@ def test_reasoning_that_is_also_an_event_counts_once() -> None:
     events = Events().add("assistant.reasoning", reasoningId="t", content="Hm.")
     events.add("assistant.message", content="Yes.", apiCallId="r1", reasoningText="Hm.", model="m")
     events.add("assistant.message", content="No.", apiCallId="r2", reasoningOpaque="xyz", model="m")
-    assert [event.text for event in all_of(one(events), Reasoning)] == ["Hm.", ""]
+    assert [event.text for event in events_of(read_one(events), Reasoning)] == ["Hm.", ""]
 
 
 def test_ephemeral_events_are_ignored() -> None:
     """A captured stream (`--output-format json`) has them."""
     piece = {"type": "assistant.message_delta", "data": {"deltaContent": "Y"}, "id": "d", "ephemeral": True}
-    assert one(Events().raw(piece)).events == ()
+    assert read_one(Events().raw(piece)).events == ()
 
 
 # Subagents.
 def test_a_subagent_is_a_child_with_its_own_calls_and_tokens() -> None:
-    main, child = recorded("ordinary")
-    (spawn,) = all_of(main, Spawn)
+    main, child = read_fixture("ordinary")
+    (spawn,) = events_of(main, Spawn)
     assert (spawn.session, spawn.call_id) == (child.id, "call_7")
     assert (child.parent, child.relation, child.title, child.project) == (main.id, "subagent", "count", "/w/proj")
-    assert [call.call_id for call in all_of(child, ToolCall)] == ["call_8"]
-    assert "call_8" not in {call.call_id for call in all_of(main, ToolCall)}
-    assert [event.origin for event in all_of(child, UserMessage)] == ["injected"]
+    assert [call.call_id for call in events_of(child, ToolCall)] == ["call_8"]
+    assert "call_8" not in {call.call_id for call in events_of(main, ToolCall)}
+    assert [event.origin for event in events_of(child, UserMessage)] == ["injected"]
     assert (sum_usage(child), child.reported) == (Usage(input=200, output=20),) * 2
 
 
@@ -268,9 +261,9 @@ def test_a_subagent_of_an_early_version_is_known_by_its_call() -> None:
     events.add("subagent.started", toolCallId="c1", agentName="explore")
     events.add("assistant.message", content="None.", messageId="m1", parentToolCallId="c1")
     events.add("subagent.completed", toolCallId="c1", agentName="explore").done("c1", "None.")
-    main, child = several(events)
-    assert [event.text for event in all_of(child, AssistantMessage)] == ["None."]
-    assert (child.parent, all_of(main, Spawn)[0].session) == (main.id, child.id)
+    main, child = read_all(events)
+    assert [event.text for event in events_of(child, AssistantMessage)] == ["None."]
+    assert (child.parent, events_of(main, Spawn)[0].session) == (main.id, child.id)
     assert results(main)["c1"].text == "None."
 
 
@@ -278,21 +271,21 @@ def test_the_parent_of_a_subagents_subagent_is_the_subagent() -> None:
     events = Events().ask("c1", "task").add("subagent.started", "a", toolCallId="c1", agentName="one")
     events.ask("c2", "task", "a").add("subagent.started", "b", toolCallId="c2", agentName="two")
     events.add("assistant.message", "b", content="Deep.", messageId="m")
-    _, first, second = several(events)
+    _, first, second = read_all(events)
     assert second.parent == first.id
-    assert all_of(first, Spawn)[0].session == second.id
+    assert events_of(first, Spawn)[0].session == second.id
 
 
 def test_a_subagent_that_failed_is_kept() -> None:
     events = Events().ask("c1", "task").add("subagent.started", "a", toolCallId="c1", agentName="one")
-    child = several(events.add("subagent.failed", "a", toolCallId="c1", error="no"))[1]
-    assert all_of(child, Other)[0].raw["data"]["error"] == "no"
+    child = read_all(events.add("subagent.failed", "a", toolCallId="c1", error="no"))[1]
+    assert events_of(child, Other)[0].raw["data"]["error"] == "no"
 
 
 # Tokens.
 def test_totals_include_what_was_used_before_a_resume() -> None:
     """Recorded: the second totals are those of the whole session."""
-    (session,) = recorded("hooked")
+    (session,) = read_fixture("hooked")
     assert session.reported == sum_usage(session) == Usage(input=110_690, output=89)
 
 
@@ -304,7 +297,7 @@ def totals(input_tokens: int, output_tokens: int, read: int = 0) -> dict[str, An
 def test_the_input_of_older_versions_is_read_from_the_totals() -> None:
     events = Events().add("assistant.message", content="A", apiCallId="r1", model="m", outputTokens=10)
     events.add("session.shutdown", shutdownType="routine", modelMetrics=totals(900, 10, 400))
-    session = one(events)
+    session = read_one(events)
     assert session.reported == sum_usage(session) == Usage(input=500, output=10, cache_read=400)
 
 
@@ -312,52 +305,52 @@ def test_totals_of_older_versions_count_from_zero_after_a_resume() -> None:
     events = Events().add("assistant.message", content="A", apiCallId="r1", model="m", outputTokens=10)
     events.add("session.shutdown", modelMetrics=totals(900, 10)).add("session.resume", context=CONTEXT)
     events.add("assistant.message", content="B", apiCallId="r2", model="m", outputTokens=7)
-    assert one(events).reported is None  # what was reported is no longer all of it
-    session = one(events.add("session.shutdown", modelMetrics=totals(300, 7)))
+    assert read_one(events).reported is None  # what was reported is no longer all of it
+    session = read_one(events.add("session.shutdown", modelMetrics=totals(300, 7)))
     assert session.reported == sum_usage(session) == Usage(input=1200, output=17)
 
 
 def test_a_repeated_response_counts_once() -> None:
     stated: dict[str, Any] = {"inputTokens": 100, "outputTokens": 10, "cacheReadTokens": 30, "apiCallId": "r1"}
     events = Events().add("assistant.usage", model="m", **stated).add("assistant.usage", model="m", **stated)
-    assert sum_usage(one(events)) == Usage(input=70, output=10, cache_read=30)
+    assert sum_usage(read_one(events)) == Usage(input=70, output=10, cache_read=30)
 
 
 def test_totals_smaller_than_the_responses_are_not_reported() -> None:
     events = Events().add("session.usage_record", usage={"inputTokens": 50, "outputTokens": 5, "apiCallId": "r1"})
-    session = one(events.add("session.shutdown", modelMetrics=totals(10, 9)))
+    session = read_one(events.add("session.shutdown", modelMetrics=totals(10, 9)))
     assert (session.reported, sum_usage(session)) == (None, Usage(input=50, output=5))
 
 
 # What was taken away.
 def test_a_compaction_has_its_summary() -> None:
-    (session,) = recorded("hooked")
-    (compaction,) = all_of(session, Compaction)
+    (session,) = read_fixture("hooked")
+    (compaction,) = events_of(session, Compaction)
     assert (compaction.trigger, compaction.summary, compaction.tokens_before) == ("threshold", "Second done.", 11_005)
 
 
 def test_a_cancelled_compaction_is_not_a_compaction() -> None:
-    session = one(Events().add("session.compaction_complete", success=False, error="cancelled"))
-    assert not all_of(session, Compaction)
-    assert [event.name for event in all_of(session, Other)] == ["session.compaction_complete"]
+    session = read_one(Events().add("session.compaction_complete", success=False, error="cancelled"))
+    assert not events_of(session, Compaction)
+    assert [event.name for event in events_of(session, Other)] == ["session.compaction_complete"]
 
 
 def test_a_truncation_is_a_compaction_without_a_summary() -> None:
-    (compaction,) = all_of(one(Events().add("session.truncation", preTruncationTokensInMessages=9)), Compaction)
+    (compaction,) = events_of(read_one(Events().add("session.truncation", preTruncationTokensInMessages=9)), Compaction)
     assert (compaction.trigger, compaction.summary, compaction.tokens_before) == ("truncation", "", 9)
 
 
 @pytest.mark.parametrize("first", ["e2", "not there"])
 def test_rewound_events_are_removed(first: str) -> None:
     events = Events().add("user.message", content="Stay.").add("user.message", content="Go.").ask("c1").done("c1")
-    session = one(events.add("session.snapshot_rewind", upToEventId=first, eventsRemoved=4))
-    assert [event.after for event in all_of(session, Rewind)] == [2]
+    session = read_one(events.add("session.snapshot_rewind", upToEventId=first, eventsRemoved=4))
+    assert [event.after for event in events_of(session, Rewind)] == [2]
     assert [event.text for event in surviving_events(session) if isinstance(event, UserMessage)] == ["Stay."]
 
 
 @pytest.mark.parametrize("kind", ["abort", "session.error", "skill.invoked", "session.from_the_future"])
 def test_other_events_are_kept_whole(kind: str) -> None:
-    (other,) = all_of(one(Events().add(kind, reason="why")), Other)
+    (other,) = events_of(read_one(Events().add(kind, reason="why")), Other)
     assert (other.name, other.raw["data"]) == (kind, {"reason": "why"})
 
 
@@ -392,7 +385,7 @@ def test_the_real_session_of_the_corpus_is_read() -> None:
         events = [json.loads(line) for line in file]
     completed = [event["data"] for event in events if event["type"] == "tool.execution_complete"]
     found = results(session)
-    assert len(completed) == len(found) == len(all_of(session, ToolCall)) == 68
+    assert len(completed) == len(found) == len(events_of(session, ToolCall)) == 68
     assert {data["toolCallId"]: not data["success"] for data in completed} == {
         name: result.is_error for name, result in found.items()
     }

@@ -2,7 +2,7 @@
 
 import json
 import os
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 
@@ -12,7 +12,6 @@ from preheat.agents.cursor.tools import kind_of
 from preheat.agents.sources import read
 from preheat.model.session import (
     AssistantMessage,
-    Event,
     Other,
     Reasoning,
     Session,
@@ -21,22 +20,17 @@ from preheat.model.session import (
     UserMessage,
     pair_calls_with_results,
 )
-from tests.agents.parsing import read_whole_and_in_pieces
+from tests.agents.parsing import events_of, read_whole_and_in_pieces
 from tests.shared import FIXTURES, SHARED, needs_corpus
 
-E = TypeVar("E", bound=Event)
 FOLDER = os.path.join(FIXTURES, "cursor", "projects", "w-proj", "agent-transcripts")
 MAIN, CHILD = "5d1c7c0e-9d0d-4b6e-8a51-0c6d3f0e7a11", "77aa1c52-0f4b-4f5e-9c62-4bb0d3a4e0c2"
 
 
-def recorded(*below: str) -> Session:
+def read_fixture(*below: str) -> Session:
     (session,) = read(os.path.join(FOLDER, *below))
     assert session.problems == ()
     return session
-
-
-def all_of(session: Session, kind: type[E]) -> list[E]:
-    return [event for event in session.events if isinstance(event, kind)]
 
 
 def session_of(*records: Any) -> Session:
@@ -44,48 +38,48 @@ def session_of(*records: Any) -> Session:
     return read_whole_and_in_pieces(READER, data, "/h/.cursor/projects/w-proj/agent-transcripts/t1/t1.jsonl")
 
 
-def says(role: str, *blocks: Any) -> dict[str, Any]:
+def message(role: str, *blocks: Any) -> dict[str, Any]:
     return {"role": role, "message": {"content": list(blocks)}}
 
 
-def use(name: str, **more: Any) -> dict[str, Any]:
+def tool_use(name: str, **more: Any) -> dict[str, Any]:
     return {"type": "tool_use", "name": name, "input": {}, **more}
 
 
 def test_id_and_project_come_from_the_path() -> None:
-    session = recorded(MAIN, f"{MAIN}.jsonl")
+    session = read_fixture(MAIN, f"{MAIN}.jsonl")
     assert (session.agent, session.id, session.project, session.parent) == ("cursor", MAIN, "w-proj", None)
     assert (session.model, session.started_at, session.reported) == ("", None, None)
 
 
 def test_an_older_transcript_without_own_folder_is_read() -> None:
-    session = recorded("1f0e8c1a-2b7d-4c55-b1a0-5f3a9d7c6e22.jsonl")
+    session = read_fixture("1f0e8c1a-2b7d-4c55-b1a0-5f3a9d7c6e22.jsonl")
     assert session.id == "1f0e8c1a-2b7d-4c55-b1a0-5f3a9d7c6e22"
     ((call, result),) = pair_calls_with_results(session)
     assert (call.call_id, result and result.text, result and result.is_error) == ("toolu_1", "noon", None)
 
 
 def test_a_subagent_is_a_child_and_its_prompt_is_injected() -> None:
-    session = recorded(MAIN, "subagents", f"{CHILD}.jsonl")
+    session = read_fixture(MAIN, "subagents", f"{CHILD}.jsonl")
     assert (session.id, session.parent, session.relation) == (CHILD, MAIN, "subagent")
-    assert [event.origin for event in all_of(session, UserMessage)] == ["injected"]
+    assert [event.origin for event in events_of(session, UserMessage)] == ["injected"]
 
 
 def test_calls_get_stable_ids_and_no_results() -> None:
-    session = recorded(MAIN, f"{MAIN}.jsonl")
-    calls = [(call.call_id, call.tool, call.kind) for call in all_of(session, ToolCall)]
+    session = read_fixture(MAIN, f"{MAIN}.jsonl")
+    calls = [(call.call_id, call.tool, call.kind) for call in events_of(session, ToolCall)]
     assert calls == [
         ("call 2.2", "Shell", "shell"),
         ("call 2.3", "Read", "read"),
         ("call 3.2", "Task", "delegate"),
         ("call 7.1", "StrReplace", "edit"),
     ]
-    assert all_of(session, ToolResult) == []
+    assert events_of(session, ToolResult) == []
 
 
 def test_only_the_query_is_a_human_message() -> None:
-    session = recorded(MAIN, f"{MAIN}.jsonl")
-    assert [(event.origin, event.text) for event in all_of(session, UserMessage)] == [
+    session = read_fixture(MAIN, f"{MAIN}.jsonl")
+    assert [(event.origin, event.text) for event in events_of(session, UserMessage)] == [
         ("injected", "<timestamp>Sunday, Nov 15, 2026</timestamp>"),
         ("human", "Why is the clock late?"),
         ("human", "Mend it."),
@@ -93,17 +87,20 @@ def test_only_the_query_is_a_human_message() -> None:
 
 
 def test_the_end_of_a_turn_is_an_other_event() -> None:
-    assert [event.name for event in all_of(recorded(MAIN, f"{MAIN}.jsonl"), Other)] == ["turn_ended", "turn_ended"]
+    assert [event.name for event in events_of(read_fixture(MAIN, f"{MAIN}.jsonl"), Other)] == [
+        "turn_ended",
+        "turn_ended",
+    ]
 
 
 def test_results_without_ids_are_matched_by_order_within_their_turn() -> None:
     """A call of an earlier turn gets no result of a later one."""
     result = {"type": "tool_result", "content": "x", "is_error": True}
     session = session_of(
-        says("assistant", use("Read")),
+        message("assistant", tool_use("Read")),
         {"type": "turn_ended", "status": "success"},
-        says("assistant", use("Shell", id=None)),
-        says("user", result),
+        message("assistant", tool_use("Shell", id=None)),
+        message("user", result),
     )
     assert [(call.tool, result and result.is_error) for call, result in pair_calls_with_results(session)] == [
         ("Read", None),
@@ -112,9 +109,11 @@ def test_results_without_ids_are_matched_by_order_within_their_turn() -> None:
 
 
 def test_thoughts_and_texts_of_a_response_are_read() -> None:
-    session = session_of(says("assistant", {"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": "Yes."}))
-    assert [event.text for event in all_of(session, Reasoning)] == ["Hm."]
-    assert [event.text for event in all_of(session, AssistantMessage)] == ["Yes."]
+    session = session_of(
+        message("assistant", {"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": "Yes."})
+    )
+    assert [event.text for event in events_of(session, Reasoning)] == ["Hm."]
+    assert [event.text for event in events_of(session, AssistantMessage)] == ["Yes."]
 
 
 @pytest.mark.parametrize(
@@ -128,8 +127,8 @@ def test_thoughts_and_texts_of_a_response_are_read() -> None:
     ],
 )
 def test_records_of_wrong_types_do_not_affect_others(record: Any) -> None:
-    session = session_of(says("user", "before"), record, says("user", "after"))
-    assert [event.text for event in all_of(session, UserMessage)] == ["before", "after"]
+    session = session_of(message("user", "before"), record, message("user", "after"))
+    assert [event.text for event in events_of(session, UserMessage)] == ["before", "after"]
 
 
 @pytest.mark.parametrize(
@@ -149,7 +148,7 @@ def test_other_formats_are_not_detected(head: bytes) -> None:
 
 
 def test_a_transcript_with_a_very_long_first_message_is_detected() -> None:
-    line = json.dumps(says("user", {"type": "text", "text": "x" * 70_000})).encode()
+    line = json.dumps(message("user", {"type": "text", "text": "x" * 70_000})).encode()
     assert READER.detect(line[:65536], "file.jsonl")
 
 

@@ -4,7 +4,7 @@ import hashlib
 import os
 import sqlite3
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 
@@ -13,7 +13,6 @@ from preheat.agents.cursor.reader import READER
 from preheat.agents.sources import read
 from preheat.errors import SourceUnreadable, UserError
 from preheat.model.session import (
-    Event,
     Other,
     Reasoning,
     Session,
@@ -26,9 +25,9 @@ from preheat.model.session import (
     sum_usage,
 )
 from tests.agents.cursor_database import CursorDatabase
+from tests.agents.parsing import events_of
 from tests.shared import FIXTURES
 
-E = TypeVar("E", bound=Event)
 FIXTURE = os.path.join(FIXTURES, "cursor", "state.vscdb")
 MAIN, CHILD = "c0ffee00-0000-4000-8000-000000000001", "c0ffee00-0000-4000-8000-000000000002"
 
@@ -37,11 +36,7 @@ def sessions_in(path: str) -> dict[str, Session]:
     return {session.id: session for session in read(path, READER)}
 
 
-def all_of(session: Session, kind: type[E]) -> list[E]:
-    return [event for event in session.events if isinstance(event, kind)]
-
-
-def called(tmp_path: Path, **former: Any) -> ToolResult | None:
+def read_call(tmp_path: Path, **former: Any) -> ToolResult | None:
     """The call and the result that are read from one `toolFormerData`."""
     with CursorDatabase(str(tmp_path / "state.vscdb")) as database:
         database.composer("c")
@@ -80,7 +75,7 @@ def test_results_show_exit_code_refusal_and_error() -> None:
         "tool_b8": ("delegate", False, None),
         "tool_b9": ("search", None, None),
     }
-    results = {result.call_id: result for result in all_of(sessions_in(FIXTURE)[MAIN], ToolResult)}
+    results = {result.call_id: result for result in events_of(sessions_in(FIXTURE)[MAIN], ToolResult)}
     assert results["tool_b4"].text.startswith("ls: clocks")
     assert results["tool_b5"].text == "`absent.py` is not there"
     assert results["tool_b6"].detail == {"status": "completed", "user_decision": "rejected", "rejected": True}
@@ -90,15 +85,15 @@ def test_results_show_exit_code_refusal_and_error() -> None:
 
 def test_thoughts_and_tokens_are_read() -> None:
     session = sessions_in(FIXTURE)[MAIN]
-    assert [event.text for event in all_of(session, Reasoning)] == ["Look at it."]
+    assert [event.text for event in events_of(session, Reasoning)] == ["Look at it."]
     assert sum_usage(session) == Usage(input=120, output=9)
 
 
 def test_a_subagent_is_a_child() -> None:
     sessions = sessions_in(FIXTURE)
     assert (sessions[CHILD].parent, sessions[CHILD].relation) == (MAIN, "subagent")
-    assert [event.origin for event in all_of(sessions[CHILD], UserMessage)] == ["injected"]
-    assert [(spawn.session, spawn.call_id) for spawn in all_of(sessions[MAIN], Spawn)] == [(CHILD, "tool_b8")]
+    assert [event.origin for event in events_of(sessions[CHILD], UserMessage)] == ["injected"]
+    assert [(spawn.session, spawn.call_id) for spawn in events_of(sessions[MAIN], Spawn)] == [(CHILD, "tool_b8")]
 
 
 def test_a_conversation_of_the_first_version_is_read() -> None:
@@ -108,7 +103,7 @@ def test_a_conversation_of_the_first_version_is_read() -> None:
 
 
 def test_keys_drafts_and_copies_of_files_are_left_out(tmp_path: Path) -> None:
-    (about,) = (event for event in all_of(sessions_in(FIXTURE)[MAIN], Other) if event.name == "composer")
+    (about,) = (event for event in events_of(sessions_in(FIXTURE)[MAIN], Other) if event.name == "composer")
     assert {"text", "blobEncryptionKey", "fullConversationHeadersOnly"}.isdisjoint(about.raw)
 
 
@@ -116,7 +111,7 @@ def test_unknown_members_are_kept(tmp_path: Path) -> None:
     with CursorDatabase(str(tmp_path / "state.vscdb")) as database:
         database.composer("c", fromTheFuture={"answer": 42})
         database.bubble("c", "b", 7, "?", alsoNew=[1])
-    raw = [event.raw for event in all_of(sessions_in(database.path)["c"], Other)]
+    raw = [event.raw for event in events_of(sessions_in(database.path)["c"], Other)]
     assert raw[0]["fromTheFuture"] == {"answer": 42}
     assert raw[1]["row"]["alsoNew"] == [1]
 
@@ -137,14 +132,14 @@ def test_unknown_members_are_kept(tmp_path: Path) -> None:
 def test_status_error_and_decision_give_the_result(
     tmp_path: Path, former: dict[str, Any], is_error: bool | None, exit_code: int | None
 ) -> None:
-    result = called(tmp_path, **former)
+    result = read_call(tmp_path, **former)
     assert result is not None
     assert (result.is_error, result.exit_code) == (is_error, exit_code)
 
 
 @pytest.mark.parametrize("former", [{}, {"status": "loading"}, {"status": "pending", "result": ""}])
 def test_a_running_call_has_no_result(tmp_path: Path, former: dict[str, Any]) -> None:
-    assert called(tmp_path, **former) is None
+    assert read_call(tmp_path, **former) is None
 
 
 def test_arguments_and_results_may_be_objects(tmp_path: Path) -> None:
@@ -170,7 +165,7 @@ def test_headers_give_the_order_and_leave_out_rewound_bubbles(tmp_path: Path) ->
         database.bubble("c", "z", 1, "first")
         database.bubble("c", "a", 1, "second")
         database.put("bubbleId:c:m", {"type": 1, "bubbleId": "m", "text": "taken back"})
-    assert [event.text for event in all_of(sessions_in(database.path)["c"], UserMessage)] == ["first", "second"]
+    assert [event.text for event in events_of(sessions_in(database.path)["c"], UserMessage)] == ["first", "second"]
 
 
 def test_a_missing_or_broken_bubble_is_a_problem(tmp_path: Path) -> None:
@@ -181,7 +176,7 @@ def test_a_missing_or_broken_bubble_is_a_problem(tmp_path: Path) -> None:
         database.connection.execute("DELETE FROM cursorDiskKV WHERE key = 'bubbleId:c:gone'")
         database.put("bubbleId:c:broken", b"\xff{half")
     session = sessions_in(database.path)["c"]
-    assert [event.text for event in all_of(session, UserMessage)] == ["good"]
+    assert [event.text for event in events_of(session, UserMessage)] == ["good"]
     assert [problem.file for problem in session.problems] == [database.path, database.path]
 
 
@@ -193,8 +188,8 @@ def test_a_broken_conversation_does_not_affect_others(tmp_path: Path, value: Any
         database.put("composerData:bad", value)
         database.put("bubbleId:bad:b", {"type": 1, "text": "lost"})
     sessions = sessions_in(database.path)
-    assert [event.text for event in all_of(sessions["good"], UserMessage)] == ["hello"]
-    assert all_of(sessions["bad"], UserMessage) == []
+    assert [event.text for event in events_of(sessions["good"], UserMessage)] == ["hello"]
+    assert events_of(sessions["bad"], UserMessage) == []
 
 
 def test_conversations_whose_ids_share_a_beginning_are_separate(tmp_path: Path) -> None:
@@ -203,7 +198,7 @@ def test_conversations_whose_ids_share_a_beginning_are_separate(tmp_path: Path) 
             database.composer(name)
             database.bubble(name, "b", 1, name)
     sessions = sessions_in(database.path)
-    texts = {name: [event.text for event in all_of(session, UserMessage)] for name, session in sessions.items()}
+    texts = {name: [event.text for event in events_of(session, UserMessage)] for name, session in sessions.items()}
     assert texts == {"c": ["c"], "c1": ["c1"]}
 
 
@@ -215,7 +210,7 @@ def test_rows_in_the_log_are_read_and_no_file_is_changed(tmp_path: Path) -> None
         database.bubble("c", "b", 1, "only in the log")
         before = _digests(path)
         (session,) = read(path)
-        assert [event.text for event in all_of(session, UserMessage)] == ["only in the log"]
+        assert [event.text for event in events_of(session, UserMessage)] == ["only in the log"]
         assert _digests(path) == before
         database.bubble("c", "b2", 1, "written while we look")  # it was never locked
 
@@ -271,4 +266,4 @@ def test_a_bubble_that_the_headers_name_twice_counts_once(tmp_path: Path) -> Non
         database.composer("c")
         for _ in range(2):
             database.call("c", "b", "grep", {})
-    assert len(all_of(sessions_in(database.path)["c"], ToolCall)) == 1
+    assert len(events_of(sessions_in(database.path)["c"], ToolCall)) == 1

@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 
 from preheat import __version__
+from preheat.agents.hermes import plugin
 from preheat.agents.hooks import PackageStep
 from preheat.cli.run import main
 from preheat.installing import packages
-from tests.agents.hermes_made import add_package, launcher, make_hermes, make_python, packages_of, python_of, tree
+from preheat.installing.ledger import digest_of
+from tests.agents.fake_hermes import add_package, launcher, make_hermes, make_python, packages_of, python_of, tree
 
 POINTS = "[hermes_agent.plugins]\npreheat = preheat.agents.hermes.plugin\n"
 MINE = "# my settings\nmodel: {default: large}   # the best\nplugins:\n  enabled:\n  - mine\n  - other\n\nend: 'yes'\n"
@@ -129,6 +131,53 @@ def test_uninstalling_keeps_foreign_and_changed_files(place: Place, capsys: Outp
     found = run_json(capsys, "uninstall", "hermes")
     assert found["kept"] == [str(place.plugin / "notes.txt"), str(place.plugin / "plugin.yaml")]
     assert sorted(os.listdir(place.plugin)) == ["notes.txt", "plugin.yaml"]
+
+
+FORMER = ("inserting.py", "program.py", "watching.py", "wire.py")
+"""The files that the plugin of 0.1.0 had and that this one lacks."""
+
+
+def pretend_an_older_version_was_installed(place: Place) -> None:
+    """The folder and the record of it as 0.1.0 left them."""
+    main(["install", "hermes", "--how", "directory"])
+    ledger = json.loads((place.data / "installed.json").read_text())
+    (folder,) = (each for each in ledger["files"] if each["kind"] == "folder")
+    for name in ("daemon.py", "watcher.py"):
+        (place.plugin / name).unlink()
+        del folder["files"][name]
+    for name in FORMER:
+        (place.plugin / name).write_text(f"# {name}\n")
+        folder["files"][name] = digest_of((place.plugin / name).read_bytes())
+    (place.data / "installed.json").write_text(json.dumps(ledger))
+
+
+@pytest.mark.parametrize("recorded", [True, False])
+def test_a_newer_version_replaces_the_files_of_an_older_one(place: Place, capsys: Output, recorded: bool) -> None:
+    """Files that the plugin no longer has are removed, also where the record of the installation is lost; others' stay."""
+    pretend_an_older_version_was_installed(place)
+    (place.plugin / "notes.txt").write_text("mine")
+    if not recorded:
+        (place.data / "installed.json").unlink()
+    assert hermes_status(capsys)["places"][0]["current"] is False
+    steps = run_json(capsys, "install", "hermes")["steps"]
+    assert ("folder", "change") in [(step["kind"], step["action"]) for step in steps]
+    source = Path(plugin.__file__).parent
+    shipped = {path.name for path in source.iterdir() if path.is_file()}
+    assert set(os.listdir(place.plugin)) == {*shipped, "preheat.json", "notes.txt"}
+    assert hermes_status(capsys)["places"][0]["current"] is True
+    (place.plugin / "notes.txt").unlink()
+    assert main(["uninstall", "hermes"]) == 0
+    assert not place.plugin.exists()
+
+
+@pytest.mark.parametrize("recorded", [True, False])
+def test_uninstalling_removes_the_files_of_an_older_version(place: Place, recorded: bool) -> None:
+    """Without installing the newer version first."""
+    pretend_an_older_version_was_installed(place)
+    if not recorded:
+        (place.data / "installed.json").unlink()
+    assert main(["uninstall", "hermes"]) == 0
+    assert not place.plugin.exists()
 
 
 def test_installing_another_way_replaces_the_first(place: Place, capsys: Output) -> None:
@@ -267,7 +316,7 @@ def test_other_homes_of_the_same_hermes_are_named(
     assert os.listdir(coder) == []
 
 
-# How it stands.
+# Status.
 def test_status_reports_what_is_loaded_and_out_of_date(place: Place, capsys: Output) -> None:
     """A copy of an older Preheat, a missing Python, a plugin that is not enabled: each with the remedy."""
     main(["install", "hermes", "--how", "directory"])

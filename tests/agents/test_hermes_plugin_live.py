@@ -67,8 +67,8 @@ def test_an_advisory_has_a_key_of_its_own_in_the_answer(tmp_path: Path, project:
     found.handle("hermes", payload("pre_llm_call", cwd=project, user_message="Work", is_first_turn=True), 1.0)
     failed = {"output": "bash: pytest: command not found", "exit_code": 127, "error": None}
     hook_call = {"tool_name": "terminal", "tool_input": {"command": WRONG}}
-    said = found.handle("hermes", payload("pre_tool_call", hook_call, cwd=project, tool_call_id="c1"), 2.0)
-    assert RIGHT in json.loads(said)["advisory"]
+    answer = found.handle("hermes", payload("pre_tool_call", hook_call, cwd=project, tool_call_id="c1"), 2.0)
+    assert RIGHT in json.loads(answer)["advisory"]
     done = payload("post_tool_call", hook_call, cwd=project, tool_call_id="c1", result=json.dumps(failed))
     assert found.handle("hermes", done, 3.0) == b"", "it was told already"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from preheat.agents.hermes.program import find_hermes, home_of, parse_release, profiles_of, search_places
-from tests.agents.hermes_made import add_package, launcher, make_hermes, make_python, packages_of, python_of
+from tests.agents.fake_hermes import add_package, launcher, make_hermes, make_python, packages_of, python_of
 
 
 @pytest.fixture(scope="module")

@@ -28,7 +28,7 @@ def install_hermes(folder: Path, version: str) -> dict[str, str]:
 
 def refusal(environment: dict[str, str], folder: Path) -> str:
     with pytest.raises(UserError) as caught:
-        session_import.begin(in_form(warm(), "hermes-import"), str(folder), environment)
+        session_import.start_session(in_form(warm(), "hermes-import"), str(folder), environment)
     return str(caught.value)
 
 

@@ -31,7 +31,7 @@ def session_of(name: str) -> Session:
     return session
 
 
-def fed(document: Any, path: str = "run.traj.json") -> Session:
+def parse(document: Any, path: str = "run.traj.json") -> Session:
     parser = READER.parser(path)
     parser.feed(document if isinstance(document, bytes) else json.dumps(document).encode(), 1)
     (session,) = parser.take()
@@ -132,7 +132,7 @@ def test_version_2_commands_in_fences_are_read() -> None:
 
 def test_items_of_the_responses_interface_are_read() -> None:
     """Responses are `object: response`, results `function_call_output`."""
-    session = fed(
+    session = parse(
         {
             "info": {"exit_status": "", "mini_version": "2.2.7"},
             "messages": [
@@ -161,19 +161,19 @@ def test_two_runs_of_one_task_are_two_sessions() -> None:
     with open(os.path.join(FOLDER, "version-1.traj.json"), "rb") as file:
         data = file.read()
     again = data.replace(b'"gen-1"', b'"gen-9"')
-    assert fed(data).id != fed(again).id
+    assert parse(data).id != parse(again).id
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b"null", b'{"messages": 1}', b"\xff\xfe", b'{"info": {"exit'])
 def test_a_file_without_trajectory_is_a_session_with_a_problem(data: bytes) -> None:
-    session = fed(data, "/some/where/cut.traj.json")
+    session = parse(data, "/some/where/cut.traj.json")
     assert session.id == "cut"
     assert [problem.file for problem in session.problems] == ["/some/where/cut.traj.json"]
     assert not [event for event in session.events if not isinstance(event, Other)]
 
 
 def test_a_message_of_any_shape_is_kept() -> None:
-    session = fed({"messages": [7, {"role": "assistant"}, {"role": "tool", "content": "lost"}, {"role": []}]})
+    session = parse({"messages": [7, {"role": "assistant"}, {"role": "tool", "content": "lost"}, {"role": []}]})
     names = [event.name for event in session.events if isinstance(event, Other)]
     assert names.count("unknown") == 2
     assert len(session.problems) == 2

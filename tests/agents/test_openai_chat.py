@@ -30,19 +30,19 @@ def sessions_of(name: str) -> list[Session]:
     return read(os.path.join(FOLDER, name), READER)
 
 
-def fed(document: Any, path: str = "chat.json") -> list[Session]:
+def parse(document: Any, path: str = "chat.json") -> list[Session]:
     parser = READER.parser(path)
     parser.feed(document if isinstance(document, bytes) else json.dumps(document).encode(), 1)
     return parser.take()
 
 
-def one(*messages: dict[str, Any]) -> Session:
-    (session,) = fed(list(messages))
+def parse_one(*messages: dict[str, Any]) -> Session:
+    (session,) = parse(list(messages))
     return session
 
 
-def called(name: str = "ls", call_id: str | None = "c1", given: Any = "{}") -> dict[str, Any]:
-    call = {"id": call_id, "type": "function", "function": {"name": name, "arguments": given}}
+def call_message(name: str = "ls", call_id: str | None = "c1", arguments: Any = "{}") -> dict[str, Any]:
+    call = {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
     return {"role": "assistant", "content": None, "tool_calls": [call]}
 
 
@@ -85,7 +85,7 @@ def test_one_conversation_a_line_is_a_session_each() -> None:
     assert len({session.id for session in sessions}) == 3
     with open(os.path.join(FOLDER, "conversation-a-line.jsonl"), "rb") as file:
         data = file.read()
-    grown = fed(data + b'{"messages":[{"role":"user","content":"Three?"}]}\n')
+    grown = parse(data + b'{"messages":[{"role":"user","content":"Three?"}]}\n')
     assert [session.id for session in grown][:3] == [session.id for session in sessions]
 
 
@@ -100,9 +100,9 @@ def test_a_list_of_conversations_is_a_session_each() -> None:
 
 
 def test_results_without_ids_are_matched_by_tool_then_by_order() -> None:
-    first, second = called("one", None), called("two", None)
+    first, second = call_message("one", None), call_message("two", None)
     both = {**first, "tool_calls": first["tool_calls"] + second["tool_calls"]}
-    session = one(both, {"role": "tool", "name": "two", "content": "2"}, {"role": "tool", "content": "1"})
+    session = parse_one(both, {"role": "tool", "name": "two", "content": "2"}, {"role": "tool", "content": "1"})
     assert {call.tool: result and result.text for call, result in pair_calls_with_results(session)} == {
         "one": "1",
         "two": "2",
@@ -110,19 +110,19 @@ def test_results_without_ids_are_matched_by_tool_then_by_order() -> None:
 
 
 def test_a_result_without_a_call_is_an_other_event() -> None:
-    session = one(called(), {"role": "tool", "tool_call_id": "zz", "content": "?"})
+    session = parse_one(call_message(), {"role": "tool", "tool_call_id": "zz", "content": "?"})
     assert not [event for event in session.events if isinstance(event, ToolResult)]
     assert [event.name for event in session.events if isinstance(event, Other)] == ["result without a call"]
 
 
 def test_a_second_result_of_one_call_does_not_count() -> None:
     result = {"role": "tool", "tool_call_id": "c1", "content": "x"}
-    session = one(called(), result, result)
+    session = parse_one(call_message(), result, result)
     assert len([event for event in session.events if isinstance(event, ToolResult)]) == 1
 
 
 def test_text_of_preheat_has_the_origin_preheat() -> None:
-    session = one({"role": "user", "content": "<preheat-context>warm</preheat-context>"})
+    session = parse_one({"role": "user", "content": "<preheat-context>warm</preheat-context>"})
     assert [event.origin for event in session.events if isinstance(event, UserMessage)] == ["preheat"]
 
 
@@ -140,7 +140,7 @@ def test_text_of_preheat_has_the_origin_preheat() -> None:
     ],
 )
 def test_messages_of_wrong_types_do_not_affect_others(message: dict[str, Any]) -> None:
-    session = one({"role": "user", "content": "before"}, message, {"role": "assistant", "content": "after"})
+    session = parse_one({"role": "user", "content": "before"}, message, {"role": "assistant", "content": "after"})
     texts = [event.text for event in session.events if isinstance(event, UserMessage | AssistantMessage)]
     assert texts[0] == "before"
     assert texts[-1] == "after"
@@ -148,14 +148,14 @@ def test_messages_of_wrong_types_do_not_affect_others(message: dict[str, Any]) -
 
 @pytest.mark.parametrize("data", [b"", b"[", b"{", b'{"messages": [{"role"', b"7", b"\xff"])
 def test_a_cut_document_is_a_session_with_a_problem(data: bytes) -> None:
-    (session,) = fed(data, "/some/where/cut.json")
+    (session,) = parse(data, "/some/where/cut.json")
     assert session.id == "cut"
     assert session.events == ()
     assert [problem.file for problem in session.problems] == ["/some/where/cut.json"]
 
 
 def test_only_a_cut_last_line_is_lost() -> None:
-    (session,) = fed(b'{"role":"user","content":"one"}\n{"role":"user","content":"two"}\n{"role":"us')
+    (session,) = parse(b'{"role":"user","content":"one"}\n{"role":"user","content":"two"}\n{"role":"us')
     assert [event.text for event in session.events if isinstance(event, UserMessage)] == ["one", "two"]
     assert [problem.line for problem in session.problems] == [3]
 

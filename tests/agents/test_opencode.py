@@ -29,7 +29,7 @@ CORPUS = os.path.join(SHARED, "corpus")
 START = 1_790_000_000_000
 
 
-def recorded(name: str) -> list[Session]:
+def read_fixture(name: str) -> list[Session]:
     return read(os.path.join(FIXTURES, "opencode", name), READER)
 
 
@@ -75,7 +75,7 @@ def prompts(session: Session) -> list[tuple[str, str]]:
 # The outcome of a call.
 def test_a_failed_command_has_an_exit_code_and_no_error_flag() -> None:
     """`completed` is the tool's status, `metadata.exit` the command's; a missing file is an `error` of the tool."""
-    (session,) = recorded("ordinary/opencode.db")
+    (session,) = read_fixture("ordinary/opencode.db")
     assert [
         (call.tool, call.kind, result.is_error, result.exit_code)
         for call, result in pair_calls_with_results(session)
@@ -95,7 +95,7 @@ def test_a_failed_command_has_an_exit_code_and_no_error_flag() -> None:
 
 def test_a_call_of_an_unknown_tool_is_rejected() -> None:
     """Calls of unknown tools and with broken arguments are recorded as `completed` calls of a tool `invalid`."""
-    (session,) = recorded("ordinary/opencode.db")
+    (session,) = read_fixture("ordinary/opencode.db")
     refused = [
         (call.input["tool"], result) for call, result in pair_calls_with_results(session) if call.tool == "invalid"
     ]
@@ -104,7 +104,7 @@ def test_a_call_of_an_unknown_tool_is_rejected() -> None:
 
 
 def test_a_command_that_took_too_long_has_no_exit_code() -> None:
-    (session,) = recorded("ordinary/opencode.db")
+    (session,) = read_fixture("ordinary/opencode.db")
     assert [result.detail for result in results(session) if result.is_error is None] == [{"timed_out": True}]
 
 
@@ -189,7 +189,7 @@ def test_a_command_that_the_person_ran_is_marked() -> None:
 
 def test_a_repeated_call_id_is_two_calls() -> None:
     """Small models count their calls again in each response."""
-    (session,) = recorded("ordinary/opencode.db")
+    (session,) = read_fixture("ordinary/opencode.db")
     assert [call.call_id for call, _ in pair_calls_with_results(session)][::7] == ["call_1", "call_1 2"]
 
 
@@ -213,7 +213,7 @@ def test_texts_of_the_program_are_injected() -> None:
 
 
 def test_a_subagent_is_a_child_whose_prompt_is_injected() -> None:
-    parent, child = recorded("subagent/opencode.db")
+    parent, child = read_fixture("subagent/opencode.db")
     assert (child.parent, child.relation, parent.relation) == (parent.id, "subagent", None)
     spawned = [(event.session, event.call_id) for event in parent.events if isinstance(event, Spawn)]
     assert spawned == [(child.id, "call_1")]
@@ -225,7 +225,7 @@ def test_the_starter_is_known_by_parent_and_permissions() -> None:
     rules = [{"permission": "question", "pattern": "*", "action": "deny"}]
     assert session_of(permission=rules).starter == "headless"
     assert session_of().starter == "human"
-    assert recorded("ordinary/opencode.db")[0].starter == "headless"
+    assert read_fixture("ordinary/opencode.db")[0].starter == "headless"
 
 
 def test_a_default_title_is_left_out() -> None:
@@ -270,7 +270,7 @@ def test_a_message_can_be_reverted_from_a_part_on() -> None:
 
 
 def test_a_compaction_is_one_event_with_its_summary() -> None:
-    (session,) = recorded("compacted/opencode.db")
+    (session,) = read_fixture("compacted/opencode.db")
     (compaction,) = (event for event in session.events if isinstance(event, Compaction))
     assert (compaction.trigger, compaction.summary, compaction.tokens_before) == (
         "auto",
@@ -321,14 +321,14 @@ def test_every_step_of_a_message_counts() -> None:
 
 def test_the_tokens_add_up_to_the_sessions_own_totals() -> None:
     for name in ("ordinary", "forked", "compacted", "subagent"):
-        for session in recorded(f"{name}/opencode.db"):
+        for session in read_fixture(f"{name}/opencode.db"):
             assert session.reported == sum_usage(session)
             assert session.reported != Usage()
 
 
 def test_a_fork_is_marked_and_its_copies_keep_their_names() -> None:
     """Messages get new ids in a fork, so a response is named by its time and the archive counts it once."""
-    first, fork = recorded("forked/opencode.db")
+    first, fork = read_fixture("forked/opencode.db")
     assert (first.relation, fork.relation, fork.parent) == (None, "fork", None)
     assert fork.events[1 : len(first.events)] == first.events[1:]
     assert first.ended_at is not None

@@ -40,7 +40,7 @@ def writer(path: str) -> Iterator[sqlite3.Connection]:
     connection.close()
 
 
-def found(root: str) -> dict[str, str]:
+def discovered_stamps(root: str) -> dict[str, str]:
     return {os.path.relpath(each.path, root): each.stamp for each in PLACES.discover(root)}
 
 
@@ -75,14 +75,14 @@ def test_the_database_of_every_channel_is_found(path: str, tmp_path: Any) -> Non
     folder = os.path.dirname(path)
     for name in ("opencode-dev.db", "mine.db", "opencode.db-wal", "opencode.json"):
         shutil.copy(path, os.path.join(folder, name))
-    assert list(found(folder)) == ["opencode-dev.db", "opencode.db"]
-    assert list(found(os.path.join(folder, "mine.db"))) == ["."]
-    assert found(os.path.join(folder, "gone.db")) == found(str(tmp_path / "gone")) == {}
+    assert list(discovered_stamps(folder)) == ["opencode-dev.db", "opencode.db"]
+    assert list(discovered_stamps(os.path.join(folder, "mine.db"))) == ["."]
+    assert discovered_stamps(os.path.join(folder, "gone.db")) == discovered_stamps(str(tmp_path / "gone")) == {}
 
 
 # The database of a running program.
 def test_rows_only_in_the_log_are_read_and_nothing_is_written(path: str, writer: sqlite3.Connection) -> None:
-    before = found(os.path.dirname(path))
+    before = discovered_stamps(os.path.dirname(path))
     parent = next(iter(stamps(path)))
     message = msgspec.json.encode({"role": "user", "time": {"created": 1_899_000_000_000}}).decode()
     part = msgspec.json.encode({"type": "text", "text": "One more thing"}).decode()
@@ -90,7 +90,7 @@ def test_rows_only_in_the_log_are_read_and_nothing_is_written(path: str, writer:
     writer.execute("INSERT INTO part VALUES ('prt_z', 'msg_z', ?, 1899000000000, 1899000000000, ?)", (parent, part))
     with open(path, "rb") as file:
         content = file.read()
-    assert found(os.path.dirname(path)) != before
+    assert discovered_stamps(os.path.dirname(path)) != before
     session = read(path, READER)[0]
     assert [event.text for event in session.events if isinstance(event, UserMessage)][-1] == "One more thing"
     with open(path, "rb") as file:
@@ -193,7 +193,7 @@ def pieces(tree: str, kind: str) -> list[str]:
     return sorted(os.path.join(parent, name) for parent, _, names in os.walk(folder) for name in names)
 
 
-def later(path: str, by: int) -> None:
+def touch_later(path: str, by: int) -> None:
     """Set the file's time a moment later."""
     status = os.stat(path)
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns + by))
@@ -209,7 +209,7 @@ def test_tree_export_and_database_give_the_same_events(tree: str) -> None:
 
 
 def test_an_unchanged_session_keeps_its_stamp(tree: str) -> None:
-    assert found(root_of(tree)) == found(root_of(tree))
+    assert discovered_stamps(root_of(tree)) == discovered_stamps(root_of(tree))
     assert stamps(tree) == stamps(tree)
 
 
@@ -218,18 +218,18 @@ def test_a_change_of_the_newest_message_changes_the_stamp(tree: str) -> None:
     newest = pieces(tree, "message")[-1]
     parts = os.path.join(root_of(tree), "storage", "part", os.path.basename(newest)[: -len(".json")])
     changed = [tree, newest, *(os.path.join(parts, name) for name in os.listdir(parts))]
-    seen = [(found(root_of(tree)), stamps(tree))]
+    seen = [(discovered_stamps(root_of(tree)), stamps(tree))]
     for number, each in enumerate(changed, 1):
-        later(each, number * 1000)
-        seen.append((found(root_of(tree)), stamps(tree)))
+        touch_later(each, number * 1000)
+        seen.append((discovered_stamps(root_of(tree)), stamps(tree)))
     assert all(one[0] != other[0] and one[1] != other[1] for one, other in pairwise(seen))
 
 
 def test_an_added_or_removed_message_changes_the_stamp(tree: str) -> None:
     first = pieces(tree, "message")[0]
-    before = found(root_of(tree)), stamps(tree)
+    before = discovered_stamps(root_of(tree)), stamps(tree)
     os.remove(first)
-    after = found(root_of(tree)), stamps(tree)
+    after = discovered_stamps(root_of(tree)), stamps(tree)
     assert before[0] != after[0]
     assert before[1] != after[1]
 

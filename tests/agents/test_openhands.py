@@ -43,7 +43,7 @@ def results() -> dict[str, ToolResult | None]:
     return {call.call_id: result for call, result in pair_calls_with_results(session_of())}
 
 
-def fed(value: Any, path: str = "events.json") -> list[Session]:
+def parse(value: Any, path: str = "events.json") -> list[Session]:
     parser = READER.parser(path)
     parser.feed(value if isinstance(value, bytes) else json.dumps(value).encode(), 1)
     return parser.take()
@@ -201,7 +201,7 @@ def test_a_call_of_another_agent_counts_once() -> None:
     """Its event is repeated whenever the status changes."""
     base = {"kind": "ACPToolCallEvent", "source": "agent", "timestamp": "2026-05-01T12:00:00", "tool_call_id": "x"}
     more = {"title": "Run make", "tool_kind": "execute", "raw_input": {"command": "make"}}
-    (session,) = fed(
+    (session,) = parse(
         [
             {**base, **more, "id": "1", "status": "pending"},
             {**base, **more, "id": "2", "status": "in_progress"},
@@ -256,7 +256,7 @@ def test_older_runs_are_sessions_with_all_their_records() -> None:
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b"null", b"\xff", b'[{"id": 1'])
 def test_a_file_without_history_is_a_session_with_a_problem(data: bytes) -> None:
-    session = fed(data, "/some/where/cut.json")[0]
+    session = parse(data, "/some/where/cut.json")[0]
     assert session.id == "cut"
     assert {problem.file for problem in session.problems} == {"/some/where/cut.json"}
 

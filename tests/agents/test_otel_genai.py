@@ -29,7 +29,7 @@ def sessions(name: str = "traces.jsonl") -> list[Session]:
     return read(os.path.join(FOLDER, name), READER)
 
 
-def fed(*spans: dict[str, Any], **more: Any) -> list[Session]:
+def parse(*spans: dict[str, Any], **more: Any) -> list[Session]:
     parser = READER.parser("traces.json")
     parser.feed(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": list(spans)}]}], **more}).encode(), 1)
     return parser.take()
@@ -116,12 +116,12 @@ def test_messages_in_log_records_are_read() -> None:
         "attributes": [{"key": "gen_ai.input.messages", "value": {"stringValue": texts}}],
     }
     logs = [{"scopeLogs": [{"logRecords": [record]}]}]
-    (session,) = fed(span("s", {"gen_ai.operation.name": "chat"}), resourceLogs=logs)
+    (session,) = parse(span("s", {"gen_ai.operation.name": "chat"}), resourceLogs=logs)
     assert [event.text for event in session.events if isinstance(event, UserMessage)] == ["hi"]
 
 
 def test_without_content_there_are_still_calls_and_tokens() -> None:
-    (session,) = fed(
+    (session,) = parse(
         span("a", {"gen_ai.operation.name": "chat", "gen_ai.usage.output_tokens": 7}),
         span("b", {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "bash"}, startTimeUnixNano="2"),
     )
@@ -138,20 +138,20 @@ def test_an_agents_span_without_requests_gives_the_messages() -> None:
         "gen_ai.usage.output_tokens": 4,
         "gen_ai.output.messages": output,
     }
-    (session,) = fed(span("a", attributes))
+    (session,) = parse(span("a", attributes))
     assert sum_usage(session) == Usage(output=4)
     assert [event.text for event in session.events if isinstance(event, AssistantMessage)] == ["Done.", ""]
 
 
 def test_a_span_that_was_sent_twice_counts_once() -> None:
     one = span("a", {"gen_ai.operation.name": "chat", "gen_ai.usage.output_tokens": 7})
-    (session,) = fed(one, one)
+    (session,) = parse(one, one)
     assert sum_usage(session) == Usage(output=7)
 
 
 def test_spans_that_are_each_others_parents_are_read() -> None:
     attributes = {"gen_ai.operation.name": "invoke_agent"}
-    assert fed(span("a", attributes, parentSpanId="b"), span("b", attributes, parentSpanId="a"))
+    assert parse(span("a", attributes, parentSpanId="b"), span("b", attributes, parentSpanId="a"))
 
 
 def test_typed_values_become_plain_values() -> None:

@@ -2,7 +2,7 @@
 
 import json
 import os
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 
@@ -12,7 +12,6 @@ from preheat.agents.sources import read
 from preheat.model.session import (
     AssistantMessage,
     Compaction,
-    Event,
     Other,
     Reasoning,
     Rewind,
@@ -25,21 +24,16 @@ from preheat.model.session import (
     sum_usage,
     surviving_events,
 )
-from tests.agents.parsing import read_whole_and_in_pieces
+from tests.agents.parsing import events_of, read_whole_and_in_pieces
 from tests.shared import FIXTURES, SHARED, needs_corpus
 
-E = TypeVar("E", bound=Event)
 HEADER = {"type": "session", "version": 3, "id": "s1", "timestamp": "2026-03-01T10:00:00Z", "cwd": "/w/proj"}
 
 
-def recorded(name: str) -> Session:
+def read_fixture(name: str) -> Session:
     (session,) = read(os.path.join(FIXTURES, "pi", name))
     assert session.problems == ()
     return session
-
-
-def all_of(session: Session, kind: type[E]) -> list[E]:
-    return [event for event in session.events if isinstance(event, kind)]
 
 
 def entry(name: str, parent: str | None, message: Any = None, kind: str = "message", **more: Any) -> dict[str, Any]:
@@ -52,7 +46,7 @@ def user(text: str) -> dict[str, Any]:
     return {"role": "user", "content": text}
 
 
-def calling(*names: str) -> dict[str, Any]:
+def call_message(*names: str) -> dict[str, Any]:
     blocks = [{"type": "toolCall", "id": name, "name": "bash", "arguments": {"command": "ls"}} for name in names]
     return {"role": "assistant", "content": blocks}
 
@@ -69,7 +63,7 @@ def session_of(*entries: dict[str, Any], header: dict[str, Any] = HEADER) -> Ses
 # What the real program wrote.
 def test_a_headless_session_is_read() -> None:
     """Flags, exit codes, tokens, thoughts and the heading are those of the script."""
-    session = recorded("headless.jsonl")
+    session = read_fixture("headless.jsonl")
     assert (session.agent, session.version, session.project, session.model) == ("pi", "3", "/w/proj", "scripted")
     ends = [
         (call.tool, call.kind, result and result.is_error, result and result.exit_code)
@@ -84,56 +78,56 @@ def test_a_headless_session_is_read() -> None:
         ("edit", "edit", True, None),
         ("no_such_tool", "other", True, None),
     ]
-    assert [event.text for event in all_of(session, Reasoning)] == ["It may not be there."]
+    assert [event.text for event in events_of(session, Reasoning)] == ["It may not be there."]
     assert sum_usage(session) == Usage(input=575, output=82, cache_read=230)
 
 
 def test_going_back_is_a_rewind_and_the_branch_is_summarised() -> None:
-    session = recorded("branching.jsonl")
-    (back,) = all_of(session, Rewind)
+    session = read_fixture("branching.jsonl")
+    (back,) = events_of(session, Rewind)
     kept = [event.text for event in surviving_events(session) if isinstance(event, AssistantMessage)]
     assert kept == ["The first way.", "The second way.", "It was the second way.", "After the summary."]
     assert back.after == 5
-    injected = [event.text for event in all_of(session, UserMessage) if event.origin == "injected"]
+    injected = [event.text for event in events_of(session, UserMessage) if event.origin == "injected"]
     assert injected[0].startswith("The user explored a different conversation branch")
     assert injected[1] == "Mind the clock."
     assert session.title == "Two ways"
 
 
 def test_a_command_of_the_person_is_an_other_event() -> None:
-    session = recorded("branching.jsonl")
-    (own,) = (event for event in all_of(session, Other) if event.name == "bashExecution")
+    session = read_fixture("branching.jsonl")
+    (own,) = (event for event in events_of(session, Other) if event.name == "bashExecution")
     assert own.raw["message"]["exitCode"] == 3
     assert [call.call_id for call, _ in pair_calls_with_results(session)] == ["call_1", "call_2"]
 
 
 def test_a_timeout_has_no_exit_code() -> None:
-    last = all_of(recorded("branching.jsonl"), ToolResult)[-1]
+    last = events_of(read_fixture("branching.jsonl"), ToolResult)[-1]
     assert (last.is_error, last.exit_code, last.detail) == (True, None, {"timeout": True})
 
 
 def test_a_compaction_is_one_event() -> None:
-    (compaction,) = all_of(recorded("branching.jsonl"), Compaction)
+    (compaction,) = events_of(read_fixture("branching.jsonl"), Compaction)
     assert (compaction.summary, compaction.tokens_before) == ("Scripted side answer", 110)
 
 
 def test_entries_copied_into_a_fork_are_not_counted_there() -> None:
-    parent, fork = recorded("branching.jsonl"), recorded("forked.jsonl")
+    parent, fork = read_fixture("branching.jsonl"), read_fixture("forked.jsonl")
     assert (fork.parent, fork.relation) == (parent.id, "fork")
-    assert [event.text for event in all_of(fork, UserMessage)] == ["Go on elsewhere."]
-    assert all_of(fork, ToolCall) == []
-    assert all_of(fork, Rewind) == []
+    assert [event.text for event in events_of(fork, UserMessage)] == ["Go on elsewhere."]
+    assert events_of(fork, ToolCall) == []
+    assert events_of(fork, Rewind) == []
     assert sum_usage(fork) == Usage(input=100, output=10)
 
 
 def test_version_1_without_ids_is_read() -> None:
     """With the older fork field, a response broken off in a call, and images."""
-    session = recorded("version-1.jsonl")
+    session = read_fixture("version-1.jsonl")
     assert (session.version, session.model) == ("", "scripted-2")
     pairs = [(call.call_id, result and result.exit_code) for call, result in pair_calls_with_results(session)]
     assert pairs == [("call_a", 2), ("call_b", None), ("call_c", None)]
-    assert [event.images for event in all_of(session, UserMessage)] == [1, 0]
-    names = [event.name for event in all_of(session, Other)]
+    assert [event.images for event in events_of(session, UserMessage)] == [1, 0]
+    names = [event.name for event in events_of(session, Other)]
     assert names == ["thinking_level_change", "model_change", "response_aborted"]
     assert sum_usage(session) == Usage(input=40, output=9, cache_read=10, cache_write=3)
 
@@ -158,7 +152,7 @@ def test_a_rewind_to_an_older_branch_keeps_what_both_share() -> None:
         entry("ccc", "a", user("right")),
         entry("dddd", "bb", user("left again")),
     )
-    assert [rewind.after for rewind in all_of(session, Rewind)] == [2, 2]
+    assert [rewind.after for rewind in events_of(session, Rewind)] == [2, 2]
     assert [event.text for event in surviving_events(session) if isinstance(event, UserMessage)] == [
         "root",
         "left again",
@@ -173,22 +167,22 @@ def test_entries_between_messages_are_no_rewind() -> None:
         entry("ccc", "bb", kind="model_change", provider="p", modelId="m2"),
         entry("dddd", "ccc", user("two")),
     )
-    assert all_of(session, Rewind) == []
+    assert events_of(session, Rewind) == []
     assert session.model == "m2"
 
 
 def test_the_same_entry_twice_counts_once() -> None:
     """One release wrote the header and everything after it twice."""
-    once = [entry("a", None, calling("c1")), entry("bb", "a", result("c1"))]
+    once = [entry("a", None, call_message("c1")), entry("bb", "a", result("c1"))]
     session = session_of(*once, HEADER, *once)
-    assert len(all_of(session, ToolCall)) == len(all_of(session, ToolResult)) == 1
+    assert len(events_of(session, ToolCall)) == len(events_of(session, ToolResult)) == 1
 
 
 def test_a_repeated_id_is_another_call() -> None:
     session = session_of(
-        entry("a", None, calling("call_0")),
+        entry("a", None, call_message("call_0")),
         entry("bb", "a", result("call_0", "first")),
-        entry("ccc", "bb", calling("call_0")),
+        entry("ccc", "bb", call_message("call_0")),
         entry("dddd", "ccc", result("call_0", "second")),
     )
     assert [result and result.text for _, result in pair_calls_with_results(session)] == ["first", "second"]
@@ -196,7 +190,7 @@ def test_a_repeated_id_is_another_call() -> None:
 
 def test_a_result_without_a_call_is_an_other_event() -> None:
     session = session_of(entry("a", None, result("nobody")))
-    assert [event.name for event in all_of(session, Other)] == ["result without a call"]
+    assert [event.name for event in events_of(session, Other)] == ["result without a call"]
 
 
 @pytest.mark.parametrize(
@@ -212,15 +206,15 @@ def test_a_result_without_a_call_is_an_other_event() -> None:
 def test_only_the_last_line_of_a_failure_gives_the_exit_code(
     text: str, failed: bool, code: int | None, detail: dict[str, Any]
 ) -> None:
-    (ended,) = all_of(
-        session_of(entry("a", None, calling("c")), entry("bb", "a", result("c", text, failed))), ToolResult
+    (ended,) = events_of(
+        session_of(entry("a", None, call_message("c")), entry("bb", "a", result("c", text, failed))), ToolResult
     )
     assert (ended.exit_code, ended.detail, ended.is_error) == (code, detail, failed)
 
 
 def test_text_of_preheat_has_the_origin_preheat() -> None:
     note = entry("a", None, kind="custom_message", customType="x", content="<preheat-context>warm", display=False)
-    assert [event.origin for event in all_of(session_of(note), UserMessage)] == ["preheat"]
+    assert [event.origin for event in events_of(session_of(note), UserMessage)] == ["preheat"]
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def session_of(name: str) -> Session:
     return session
 
 
-def fed(document: Any, path: str = "task.traj") -> Session:
+def parse(document: Any, path: str = "task.traj") -> Session:
     parser = READER.parser(path)
     parser.feed(document if isinstance(document, bytes) else json.dumps(document).encode(), 1)
     (session,) = parser.take()
@@ -101,19 +101,19 @@ def test_heading_and_totals_are_read() -> None:
 def test_two_runs_of_one_task_are_two_sessions() -> None:
     with open(os.path.join(FOLDER, "functions.traj"), "rb") as file:
         data = file.read()
-    assert fed(data).id != fed(data.replace(b"0.25", b"0.26")).id
-    assert fed(data).id == fed(data.replace(b"1 failed", b"2 failed")).id
+    assert parse(data).id != parse(data.replace(b"0.25", b"0.26")).id
+    assert parse(data).id == parse(data.replace(b"1 failed", b"2 failed")).id
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b'{"trajectory": 1}', b"\xff\xfe", b'{"trajectory": [{"action'])
 def test_a_file_without_trajectory_is_a_session_with_a_problem(data: bytes) -> None:
-    session = fed(data, "/some/where/cut.traj")
+    session = parse(data, "/some/where/cut.traj")
     assert session.id == "cut"
     assert [problem.file for problem in session.problems] == ["/some/where/cut.traj"]
 
 
 def test_a_step_of_any_shape_is_kept() -> None:
-    session = fed({"trajectory": [7, {"action": ["x"]}, {"action": "ls", "observation": None, "state": "{"}]})
+    session = parse({"trajectory": [7, {"action": ["x"]}, {"action": "ls", "observation": None, "state": "{"}]})
     assert len(session.problems) == 1
     assert len(list(pair_calls_with_results(session))) == 1
 

@@ -25,11 +25,11 @@ from tests.shared import FIXTURES, SHARED, needs_corpus
 BOTH = pytest.mark.parametrize("agent", ["tau_bench", "tau2_bench"])
 
 
-def recorded(agent: str) -> list[Session]:
+def read_fixture(agent: str) -> list[Session]:
     return read(os.path.join(FIXTURES, agent, "results.json"))
 
 
-def fed(agent: str, document: Any, path: str = "/some/where/results.json") -> list[Session]:
+def parse(agent: str, document: Any, path: str = "/some/where/results.json") -> list[Session]:
     parser = reader_of(agent).parser(path)
     parser.feed(document if isinstance(document, bytes) else json.dumps(document).encode(), 1)
     return parser.take()
@@ -43,7 +43,7 @@ def reward(session: Session) -> Any:
 
 def test_tau_runs_are_sessions_with_rewards() -> None:
     """The same task run twice is two sessions, even with the same beginning."""
-    first, second = recorded("tau_bench")
+    first, second = read_fixture("tau_bench")
     assert (first.title, second.title) == ("task 3, trial 0: reward 1", "task 3, trial 1: reward 0")
     assert first.id != second.id
     assert (reward(first)["reward"], reward(second)["reward"]) == (1.0, 0.0)
@@ -60,7 +60,9 @@ def test_tau_runs_are_sessions_with_rewards() -> None:
 
 def test_tau_results_have_no_error_flag() -> None:
     """Not even if the text says error."""
-    results = [event for session in recorded("tau_bench") for event in session.events if isinstance(event, ToolResult)]
+    results = [
+        event for session in read_fixture("tau_bench") for event in session.events if isinstance(event, ToolResult)
+    ]
     assert [result.is_error for result in results] == [None, None]
 
 
@@ -68,19 +70,19 @@ def test_tau_ids_do_not_depend_on_the_file() -> None:
     """A file that has grown or was renamed holds the same ids."""
     with open(os.path.join(FIXTURES, "tau_bench", "results.json"), "rb") as file:
         runs = json.load(file)
-    again = fed("tau_bench", [runs[1], runs[0], {**runs[0], "task_id": 9}], "other.json")
-    assert [session.id for session in again[:2]] == [session.id for session in reversed(recorded("tau_bench"))]
+    again = parse("tau_bench", [runs[1], runs[0], {**runs[0], "task_id": 9}], "other.json")
+    assert [session.id for session in again[:2]] == [session.id for session in reversed(read_fixture("tau_bench"))]
     assert len({session.id for session in again}) == 3
 
 
 def test_two_equal_runs_are_two_sessions() -> None:
     run = {"task_id": 1, "trial": 0, "reward": 1.0, "info": {}, "traj": [{"role": "user", "content": "a"}]}
-    first, second = fed("tau_bench", [run, run])
+    first, second = parse("tau_bench", [run, run])
     assert first.id != second.id
 
 
 def test_tau2_runs_are_sessions_with_rewards() -> None:
-    (session,) = recorded("tau2_bench")
+    (session,) = read_fixture("tau2_bench")
     assert (session.id, session.model) == ("aaaaaaaa-0000-4000-8000-000000000001", "scripted-1")
     assert (session.title, session.version) == ("clocks task 7, trial 0: reward 0", "0123456789ab")
     assert reward(session)["reward"] == 0.0
@@ -91,12 +93,12 @@ def test_tau2_runs_are_sessions_with_rewards() -> None:
 
 
 def test_tau2_times_without_zone_are_utc() -> None:
-    (session,) = recorded("tau2_bench")
+    (session,) = read_fixture("tau2_bench")
     assert (session.started_at, session.ended_at) == (1769940010.0, 1769940040.0)
 
 
 def test_tau2_results_have_the_error_flag() -> None:
-    (session,) = recorded("tau2_bench")
+    (session,) = read_fixture("tau2_bench")
     assert [(call.tool, result and result.is_error) for call, result in pair_calls_with_results(session)] == [
         ("get_clock", True),
         ("press_button", False),
@@ -106,7 +108,7 @@ def test_tau2_results_have_the_error_flag() -> None:
 
 def test_tau2_calls_of_the_simulated_person_are_marked() -> None:
     """They belong to no response, their results name the requestor, and their tokens are not the agent's."""
-    (session,) = recorded("tau2_bench")
+    (session,) = read_fixture("tau2_bench")
     details = [result.detail for result in session.events if isinstance(result, ToolResult)]
     assert details == [{}, {"requestor": "user"}, {"requestor": "user"}]
     calls = [call for call in session.events if isinstance(call, ToolCall)]
@@ -119,7 +121,7 @@ def test_tau2_calls_of_the_simulated_person_are_marked() -> None:
 @BOTH
 @pytest.mark.parametrize("data", [b"", b"[", b"{", b"7", b"\xff", b'{"simulations": 3}'])
 def test_a_file_without_results_is_a_session_with_a_problem(agent: str, data: bytes) -> None:
-    (session,) = fed(agent, data)
+    (session,) = parse(agent, data)
     assert (session.id, session.events) == ("results", ())
     assert [problem.file for problem in session.problems] == ["/some/where/results.json"]
 
@@ -127,7 +129,7 @@ def test_a_file_without_results_is_a_session_with_a_problem(agent: str, data: by
 @pytest.mark.parametrize("run", [None, 3, [], "x"])
 def test_a_broken_run_does_not_affect_others(run: Any) -> None:
     good = {"task_id": 1, "reward": None, "info": 3, "traj": [{"role": "assistant", "content": "a"}, 7, {"role": []}]}
-    (session,) = fed("tau_bench", [run, good])
+    (session,) = parse("tau_bench", [run, good])
     assert [event.text for event in session.events if isinstance(event, AssistantMessage)] == ["a"]
     assert len(session.problems) == 1
     assert session.title == "task 1"
@@ -138,7 +140,7 @@ def test_a_broken_run_does_not_affect_others(run: Any) -> None:
     [{}, {"id": 4, "messages": {}}, {"messages": [None]}, {"reward_info": 3, "start_time": [], "task_id": {}}],
 )
 def test_tau2_values_of_wrong_types_are_ignored(run: Any) -> None:
-    (session,) = fed("tau2_bench", {"info": [], "tasks": {}, "simulations": [run]})
+    (session,) = parse("tau2_bench", {"info": [], "tasks": {}, "simulations": [run]})
     assert session.id
     assert session.problems == ()
 

@@ -1,4 +1,4 @@
-"""What the tests with the real Hermes start warm with, and the ways in which it gets there."""
+"""The context with which the tests start the real Hermes warm, and the ways in which it gets there."""
 
 import json
 import os
@@ -18,7 +18,7 @@ from tests.shared import real_program
 
 COMMAND = "mise run lint"
 FACT = "mise run test"
-"""Stand in what is given, and nowhere else."""
+"""Both are in the context, and nowhere else."""
 
 
 def program() -> str:
@@ -26,14 +26,14 @@ def program() -> str:
     return real_program(hermes.find_hermes(), "hermes")
 
 
-def rendered(form: str, task: str = "Count a lot") -> RenderedContext:
+def render_context(form: str, task: str = "Count a lot") -> RenderedContext:
     """A fact and a real call, in one of Hermes's forms or as text."""
     call = Example("terminal", {"command": COMMAND}, '{"output": "0 issues.", "exit_code": 0}', "shell", "hermes")
-    made = provision(
+    context = provision(
         [test_command(), lesson("e1", "example", text="A call.", example=call)],
         task=task, agent="hermes", project=PROJECT, now=NOW, examples=form != "text",
     )  # fmt: skip
-    return render(made, next((each for each in renderers_of("hermes") if each.name == form), form))
+    return render(context, next((each for each in renderers_of("hermes") if each.name == form), form))
 
 
 def environment(home: str) -> dict[str, str]:
@@ -43,16 +43,16 @@ def environment(home: str) -> dict[str, str]:
     return {**found, "PATH": os.pathsep.join((os.path.dirname(program()), found["PATH"]))}
 
 
-def imported(home: str, task: str = "Count a lot") -> StartedSession:
-    """A session in the program's store."""
+def import_session(home: str, task: str = "Count a lot") -> StartedSession:
+    """Put a session into the program's store."""
     folder = os.path.join(home, "project")
     for needed in (os.path.join(home, ".hermes"), folder):
         os.makedirs(needed, exist_ok=True)
-    return session_import.begin(rendered("hermes-import", task), folder, environment(home))
+    return session_import.start_session(render_context("hermes-import", task), folder, environment(home))
 
 
-def plugin(home: str, code: str, name: str = "giving") -> str:
-    """A directory plugin of a few lines, enabled by the setting that comes back."""
+def place_plugin(home: str, code: str, name: str = "giving") -> str:
+    """Write a directory plugin of a few lines; returns the setting that enables it."""
     folder = Path(home, ".hermes", "plugins", name)
     folder.mkdir(parents=True)
     (folder / "plugin.yaml").write_text(f"name: {name}\nversion: 0.0.1\n")
@@ -60,14 +60,14 @@ def plugin(home: str, code: str, name: str = "giving") -> str:
     return f"plugins: {{enabled: [{name}]}}"
 
 
-def sent(finished: hermes.Finished) -> list[list[dict[str, Any]]]:
+def request_messages(finished: hermes.Finished) -> list[list[dict[str, Any]]]:
     """The messages of every request of the main loop."""
     bodies = [each.body for each in finished.requests if not each.auxiliary and isinstance(each.body, dict)]
     return [body["messages"] for body in bodies if "messages" in body]
 
 
-def sound(store: str) -> None:
-    """The store is whole, as SQLite sees it."""
+def check_integrity(store: str) -> None:
+    """Check that SQLite finds no damage in the store."""
     connection = sqlite3.connect(store)
     try:
         assert [row[0] for row in connection.execute("PRAGMA integrity_check")] == ["ok"]
@@ -75,6 +75,6 @@ def sound(store: str) -> None:
         connection.close()
 
 
-def has(messages: list[dict[str, Any]], what: str) -> bool:
+def holds(messages: list[dict[str, Any]], what: str) -> bool:
     """Whether the bytes of a request hold a text."""
     return what in json.dumps(messages)

@@ -30,7 +30,7 @@ pytestmark = [
 ]
 
 
-def said(session: Session) -> list[str]:
+def assistant_texts(session: Session) -> list[str]:
     return [event.text for event in session.events if isinstance(event, AssistantMessage) and event.text]
 
 
@@ -58,7 +58,7 @@ def test_a_headless_session_is_read_as_it_was_scripted(tmp_path: Path) -> None:
     assert session.problems == ()
     assert (session.project, session.model, session.starter) == (home.project, "scripted", "headless")
     assert [event.text for event in session.events if isinstance(event, UserMessage)] == ["Look around here."]
-    assert said(session) == ["I look first.", "All done."]
+    assert assistant_texts(session) == ["I look first.", "All done."]
     assert [event.text for event in session.events if isinstance(event, Reasoning)] == ["It may not be there."]
     pairs = list(pair_calls_with_results(session))
     assert [(call.tool, call.input) for call, _ in pairs] == [
@@ -78,5 +78,5 @@ def test_a_subagent_is_a_child(tmp_path: Path) -> None:
         home.prompt("How many files are there?")
     parent, child = (session for path in home.messages() for session in read(path))
     assert (child.parent, child.relation, child.project) == (parent.id, "subagent", home.project)
-    assert (said(parent), said(child)) == (["Ask.", "Zero."], ["None."])
+    assert (assistant_texts(parent), assistant_texts(child)) == (["Ask.", "Zero."], ["None."])
     assert (sum_usage(parent), sum_usage(child)) == (Usage(input=200, output=20), Usage(input=100, output=10))

@@ -22,6 +22,7 @@ from preheat.model.session import (
 )
 from preheat.testing.model_server import Call, ModelServer, Reply
 from tests.programs.codex import CodexHome, CodexServer, events, find_codex, thread_of
+from tests.shared import real_program
 
 GOOD_PATCH = "*** Begin Patch\n*** Add File: greeting.txt\n+hello\n*** End Patch"
 BAD_PATCH = "*** Begin Patch\n*** Update File: absent.txt\n@@\n-old\n+new\n*** End Patch"
@@ -31,22 +32,16 @@ pytestmark = pytest.mark.program
 
 @pytest.fixture(autouse=True)
 def program() -> str:
-    path = find_codex()
-    if path is None:
-        reason = "the `codex` program is not installed: run `scripts/install-agents codex`"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
-    return path
+    return real_program(find_codex(), "codex")
 
 
-def one(path: str) -> Session:
+def read_one(path: str) -> Session:
     (session,) = read(path)
     assert session.problems == ()
     return session
 
 
-def human(session: Session) -> list[str]:
+def human_texts(session: Session) -> list[str]:
     return [event.text for event in session.events if isinstance(event, UserMessage) and event.origin == "human"]
 
 
@@ -83,9 +78,9 @@ def test_a_headless_session_is_read_as_it_was_scripted(tmp_path: Path) -> None:
     assert (tmp_path / "proj" / "greeting.txt").read_text() == "hello\n"
     path = home.rollout(thread)
     assert detect(path) is READER
-    session = one(path)
+    session = read_one(path)
     assert (session.id, session.starter, session.project) == (thread, "headless", home.project)
-    assert human(session) == ["Make a greeting file."]
+    assert human_texts(session) == ["Make a greeting file."]
     assert assistant_texts(session) == [reply.text for reply in script if reply.text]
     assert [event.text for event in session.events if isinstance(event, Reasoning)] == ["It may not be there."]
     pairs = list(pair_calls_with_results(session))
@@ -112,7 +107,7 @@ def test_the_tokens_read_are_those_the_program_prints(tmp_path: Path) -> None:
         home = CodexHome(str(tmp_path), server.url)
         finished = home.exec("Is it?")
     (printed,) = (event["usage"] for event in events(finished) if event["type"] == "turn.completed")
-    counted = sum_usage(one(home.rollout(thread_of(finished))))
+    counted = sum_usage(read_one(home.rollout(thread_of(finished))))
     assert printed["input_tokens"] == counted.input + counted.cache_read
     assert printed["output_tokens"] == counted.output
     assert printed["reasoning_output_tokens"] == counted.reasoning
@@ -123,14 +118,14 @@ def test_a_resumed_session_grows_and_a_fork_counts_only_its_own(tmp_path: Path) 
     with ModelServer([Reply(calls=[call]), Reply("One."), Reply("Two."), Reply("Three.")]) as server:
         home = CodexHome(str(tmp_path), server.url)
         thread = thread_of(home.exec("First."))
-        before = one(home.rollout(thread))
+        before = read_one(home.rollout(thread))
         assert thread_of(home.resume(thread, "Second.")) == thread
         fork = thread_of(home.fork(thread, "Third."))
-    after, forked = one(home.rollout(thread)), one(home.rollout(fork))
+    after, forked = read_one(home.rollout(thread)), read_one(home.rollout(fork))
     assert after.events[: len(before.events)] == before.events
-    assert human(after) == ["First.", "Second."]
+    assert human_texts(after) == ["First.", "Second."]
     assert sum_usage(after) == after.reported == Usage(input=300, output=30)
-    assert (forked.parent, forked.relation, human(forked), assistant_texts(forked)) == (
+    assert (forked.parent, forked.relation, human_texts(forked), assistant_texts(forked)) == (
         thread,
         "fork",
         ["Third."],
@@ -158,9 +153,9 @@ def test_interruption_compaction_and_copied_fork_are_read_in_legacy_mode(tmp_pat
             fork = codex.fork(thread)
             codex.turn(fork, "Try another way.")
         assert server.unused_replies == 0
-    session, forked = one(home.rollout(thread)), one(home.rollout(fork))
+    session, forked = read_one(home.rollout(thread)), read_one(home.rollout(fork))
     assert session.starter == "human"
-    assert human(session) == ["Make a greeting file.", "Wait a while.", "Go on."]
+    assert human_texts(session) == ["Make a greeting file.", "Wait a while.", "Go on."]
     results = [result for _, result in pair_calls_with_results(session) if result is not None]
     assert [result.exit_code for result in results] == [2, 0, None]
     assert [result.is_error for result in results] == [None, False, None]
@@ -170,7 +165,7 @@ def test_interruption_compaction_and_copied_fork_are_read_in_legacy_mode(tmp_pat
     # Five replies of the default size, one of them the summary.
     assert sum_usage(session) == session.reported == Usage(input=500, output=50)
     assert (forked.parent, forked.relation) == (thread, "fork")
-    assert (human(forked), assistant_texts(forked)) == (["Try another way."], ["Another way."])
+    assert (human_texts(forked), assistant_texts(forked)) == (["Try another way."], ["Another way."])
     assert not list(pair_calls_with_results(forked))
     assert sum_usage(forked) == forked.reported == Usage(input=100, output=10)
 
@@ -186,12 +181,12 @@ def test_a_subagent_is_a_child_without_its_parents_tokens(tmp_path: Path) -> Non
         home = CodexHome(str(tmp_path), server.url)
         thread = thread_of(home.exec("How many files are there?", "--enable", "multi_agent_v2"))
         (child_path,) = (path for path in home.rollouts() if thread not in os.path.basename(path))
-    parent, child = one(home.rollout(thread)), one(child_path)
+    parent, child = read_one(home.rollout(thread)), read_one(child_path)
     (spawned,) = (event for event in parent.events if isinstance(event, Spawn))
     assert (spawned.session, spawned.call_id) == (child.id, "call_1")
     assert (child.parent, child.relation) == (parent.id, "subagent")
     assert (assistant_texts(parent), assistant_texts(child)) == (["Ask.", "Zero."], ["None."])
-    assert human(child) == []
+    assert human_texts(child) == []
     assert not [event for event in child.events if isinstance(event, ToolResult)]
     assert sum_usage(parent) == parent.reported == Usage(input=200, output=20)
     assert sum_usage(child) == child.reported == Usage(input=100, output=10)

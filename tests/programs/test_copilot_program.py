@@ -41,7 +41,7 @@ def assistant_texts(session: Session) -> list[str]:
     return [event.text for event in session.events if isinstance(event, AssistantMessage) and event.text]
 
 
-def human(session: Session) -> list[str]:
+def human_texts(session: Session) -> list[str]:
     return [event.text for event in session.events if isinstance(event, UserMessage) and event.origin == "human"]
 
 
@@ -69,7 +69,7 @@ def test_a_headless_session_is_read_as_it_was_scripted(tmp_path: Path) -> None:
     assert session.problems == ()
     assert (session.id, session.starter) == (os.path.basename(os.path.dirname(path)), "headless")
     assert (session.project, session.model) == (home.project, "scripted")
-    assert human(session) == ["Look around."]
+    assert human_texts(session) == ["Look around."]
     assert assistant_texts(session) == ["I look first.", "All done."]
     assert [event.text for event in session.events if isinstance(event, Reasoning)] == ["It may not be there."]
     pairs = list(pair_calls_with_results(session))
@@ -90,7 +90,7 @@ def test_a_resumed_session_grows_with_its_totals(tmp_path: Path) -> None:
         home.resume(before.id, "Second.")
     (after,) = read(home.sessions()[0])
     assert after.events[: len(before.events)] == before.events
-    assert human(after) == ["First.", "Second."]
+    assert human_texts(after) == ["First.", "Second."]
     assert sum_usage(after) == after.reported == Usage(input=300, output=30)
 
 

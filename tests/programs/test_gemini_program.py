@@ -1,6 +1,5 @@
 """The real Gemini CLI, run now against the scripted model: what it writes is what the reader gives."""
 
-import os
 import time
 from pathlib import Path
 from typing import Any
@@ -24,21 +23,16 @@ from preheat.model.session import (
 )
 from preheat.testing.script import Call, Reply
 from tests.programs import gemini
+from tests.shared import real_program
 
 SUMMARY = "<state_snapshot><goal>Counting.</goal></state_snapshot>"
 
 pytestmark = pytest.mark.program
 
 
-@pytest.fixture(name="program", autouse=True)
-def the_program() -> str:
-    path = gemini.find_gemini()
-    if path is None:
-        reason = "the `gemini` program is not installed: run `scripts/install-agents gemini`"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
-    return path
+@pytest.fixture(autouse=True)
+def program() -> str:
+    return real_program(gemini.find_gemini(), "gemini")
 
 
 def run(program: str, home: Path, prompt: str, script: list[Reply], *options: str, **settings: Any) -> gemini.Finished:
@@ -51,18 +45,18 @@ def run(program: str, home: Path, prompt: str, script: list[Reply], *options: st
     return finished
 
 
-def one(path: str) -> Session:
+def read_one(path: str) -> Session:
     assert detect(path) is READER
     (session,) = read(path)
     assert session.problems == ()
     return session
 
 
-def human(session: Session) -> list[str]:
+def human_texts(session: Session) -> list[str]:
     return [event.text for event in session.events if isinstance(event, UserMessage) and event.origin == "human"]
 
 
-def said(session: Session) -> list[str]:
+def assistant_texts(session: Session) -> list[str]:
     return [event.text for event in session.events if isinstance(event, AssistantMessage) and event.text]
 
 
@@ -91,14 +85,14 @@ def test_a_headless_session_is_read_as_it_was_scripted(program: str, tmp_path: P
     (path,) = gemini.sessions(str(tmp_path))
     (root,) = PLACES.roots({"GEMINI_CLI_HOME": str(tmp_path)})
     assert [found.path for found in PLACES.discover(root)] == [path]
-    session = one(path)
+    session = read_one(path)
     assert (session.id, session.project, session.model) == (
         finished.session,
         gemini.project(str(tmp_path)),
         gemini.MODEL,
     )
-    assert human(session) == ["Make a file."]
-    assert said(session) == [reply.text for reply in script if reply.text]
+    assert human_texts(session) == ["Make a file."]
+    assert assistant_texts(session) == [reply.text for reply in script if reply.text]
     assert [event.text for event in session.events if isinstance(event, Reasoning)] == ["Looking\nIt may not be there."]
     pairs = list(pair_calls_with_results(session))
     assert [(call.tool, call.input) for call, _ in pairs] == [
@@ -141,19 +135,19 @@ def test_a_resumed_session_grows_and_a_compaction_is_seen(program: str, tmp_path
         [Reply("I count.", [Call("run_shell_command", {"command": "echo 1"})]), Reply("One.")],
     )
     (path,) = gemini.sessions(str(tmp_path))
-    first = one(path)
+    first = read_one(path)
     again = [Reply(calls=[Call("run_shell_command", {"command": "exit 3"})]), Reply("Three.")]
     run(program, tmp_path, "Count on.", again, "--resume", "latest")
-    second = one(path)
+    second = read_one(path)
     run(
         program, tmp_path, "And on.", [Reply("Going on.")], "--resume", "latest", model={"compressionThreshold": 0.0001}
     )  # fmt: skip
-    third = one(path)
+    third = read_one(path)
     assert gemini.sessions(str(tmp_path)) == [path]
     assert second.events[: len(first.events)] == first.events
     assert third.events[: len(second.events)] == second.events
-    assert human(third) == ["Count.", "Count on.", "And on."]
-    assert said(third) == ["I count.", "One.", "Three.", "Going on."]
+    assert human_texts(third) == ["Count.", "Count on.", "And on."]
+    assert assistant_texts(third) == ["I count.", "One.", "Three.", "Going on."]
     assert [result and result.exit_code for _, result in pair_calls_with_results(third)] == [0, 3]
     assert sum_usage(third) == Usage(input=500, output=50)
     assert [event.summary for event in third.events if isinstance(event, Compaction)] == [SUMMARY]
@@ -167,9 +161,9 @@ def test_a_subagent_is_a_child_and_counts_nothing_of_its_parent(program: str, tm
         Reply("Zero."),
     ]
     run(program, tmp_path, "How many files are there?", script)
-    parent, child = (one(path) for path in gemini.sessions(str(tmp_path)))
+    parent, child = (read_one(path) for path in gemini.sessions(str(tmp_path)))
     (spawn,) = (event for event in parent.events if isinstance(event, Spawn))
     assert (spawn.session, child.parent, child.relation) == (child.id, parent.id, "subagent")
-    assert (said(parent), human(child)) == (["Ask.", "Zero."], [])
+    assert (assistant_texts(parent), human_texts(child)) == (["Ask.", "Zero."], [])
     assert [event.exit_code for event in child.events if isinstance(event, ToolResult)] == [0, None]
     assert sum_usage(parent) == sum_usage(child) == Usage(input=200, output=20)

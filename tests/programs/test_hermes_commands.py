@@ -196,9 +196,9 @@ def test_a_loaded_template_reaches_the_model_in_the_next_session(home: Home) -> 
     done = home.warm("load", "pier")
     assert done.code == 0, done.errors
     first = main_requests(home.chat(Reply("Done.")))[0]
-    said = str(first["messages"][-1]["content"])
-    assert said.startswith("Mend the pier.")
-    assert "`pytset` is not there" in said
+    prompt = str(first["messages"][-1]["content"])
+    assert prompt.startswith("Mend the pier.")
+    assert "`pytset` is not there" in prompt
     assert json.loads(home.warm("list", "--json").output)[0]["tracked"]["uses"] == 1
 
 
@@ -290,9 +290,9 @@ def test_a_template_can_be_loaded_inside_a_chat(home: Home) -> None:
         terminal.type_line("and now")
         terminal.wait_for("The third answer.")
     requests = [each.body for each in answering.requests if not each.auxiliary and isinstance(each.body, dict)]
-    said = [str(each["content"]) for each in requests[-1]["messages"] if each["role"] == "user"]
-    assert ["`pytset` is not there" in each for each in said] == [False, True, False]
-    assert said[1].startswith("go on\n\n<preheat-context")
+    texts = [str(each["content"]) for each in requests[-1]["messages"] if each["role"] == "user"]
+    assert ["`pytset` is not there" in each for each in texts] == [False, True, False]
+    assert texts[1].startswith("go on\n\n<preheat-context")
 
 
 def test_leaving_a_chat_shows_its_score(home: Home) -> None:

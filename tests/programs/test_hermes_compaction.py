@@ -69,15 +69,15 @@ def start_arguments(way: str, home: str) -> tuple[list[str], str]:
     """The arguments and settings with which a session starts warm."""
     plain = ["chat", "-q", "Count a lot", "-Q"]
     if way == "import":
-        return ["chat", "--resume", seeds.imported(home).session, "-q", "Count a lot", "-Q"], ""
+        return ["chat", "--resume", seeds.import_session(home).session, "-q", "Count a lot", "-Q"], ""
     if way == "prefill":
         path = os.path.join(home, "prefill.json")
         with open(path, "w", encoding="utf-8") as stream:
-            stream.write(seeds.rendered("hermes-prefill").text)
+            stream.write(seeds.render_context("hermes-prefill").text)
         return plain, f"prefill_messages_file: {json.dumps(path)}"
     if way == "text":
-        return plain, seeds.plugin(home, TEXT.format(seeds.rendered("text").text))
-    return plain, seeds.plugin(home, MIDDLEWARE.format(seeds.rendered("hermes-prefill").text))
+        return plain, seeds.place_plugin(home, TEXT.format(seeds.render_context("text").text))
+    return plain, seeds.place_plugin(home, MIDDLEWARE.format(seeds.render_context("hermes-prefill").text))
 
 
 def split_at_compactions(requests: list[list[dict[str, Any]]]) -> list[list[list[dict[str, Any]]]]:
@@ -104,12 +104,12 @@ def test_the_context_survives_a_compaction(tmp_path: object, way: str, in_place:
             settings=SETTINGS.format(str(in_place).lower()) + settings,
         )
     )  # fmt: skip
-    requests = seeds.sent(finished)
+    requests = seeds.request_messages(finished)
     assert len(requests) == CALLS + 1
     found = split_at_compactions(requests)
     assert len(found) == 3
     remaining = [
-        {Remaining(seeds.has(each, seeds.FACT), seeds.has(each, seeds.COMMAND)) for each in era} for era in found
+        {Remaining(seeds.holds(each, seeds.FACT), seeds.holds(each, seeds.COMMAND)) for each in era} for era in found
     ]
     assert remaining == [{each} for each in SURVIVES[way]]
     # What is kept outside of the history the program never hands to whoever writes the summary.
@@ -135,9 +135,9 @@ def test_text_of_an_older_prompt_is_gone_after_the_second_compaction(tmp_path: o
     )
     first = hermes.run(job)
     job.arguments, job.script = ["chat", "--resume", first.session, "-q", "Go on counting", "-Q"], SCRIPT
-    found = split_at_compactions(seeds.sent(hermes.run(job)))
+    found = split_at_compactions(seeds.request_messages(hermes.run(job)))
     remaining = [
-        {Remaining(seeds.has(each, seeds.FACT), seeds.has(each, seeds.COMMAND)) for each in era} for era in found
+        {Remaining(seeds.holds(each, seeds.FACT), seeds.holds(each, seeds.COMMAND)) for each in era} for era in found
     ]
     assert remaining == [{ALL}, {ALL}, {NONE}]
     sessions = read(hermes.database(home), READER)

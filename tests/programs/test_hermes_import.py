@@ -113,14 +113,14 @@ def test_a_warm_session_can_be_imported_resumed_and_deleted(machine: Machine) ->
     begun = machine.begin_session()
     assert begun["resume"] == ["hermes", "chat", "--resume", begun["session"]]
     assert tuple(map(int, begun["version"].split(".")[:2])) >= session_import.SINCE
-    seeds.sound(machine.store)
+    seeds.check_integrity(machine.store)
     machine.preheat("sync")
     assert machine.list_sessions()[begun["session"]]["messages"] == 0
 
     finished = machine.ask("--resume", begun["session"], "-q", "mend the lint")
     assert "Mended." in finished.output
     assert finished.session == begun["session"]
-    first = seeds.sent(finished)[0]
+    first = seeds.request_messages(finished)[0]
     assert [each["role"] for each in first] == [
         "system",
         "user",
@@ -153,7 +153,7 @@ def test_a_warm_session_can_be_imported_resumed_and_deleted(machine: Machine) ->
 
     run_program([seeds.program(), *begun["undo"][1:], "--yes"], machine.project, machine.environment)
     assert session_ids(machine.store) == [before]
-    seeds.sound(machine.store)
+    seeds.check_integrity(machine.store)
 
 
 def session_ids(store: str) -> list[str]:
@@ -216,12 +216,12 @@ REFUSALS: dict[str, tuple[Callable[[str], AbstractContextManager[None] | None], 
 @pytest.mark.parametrize("how", REFUSALS)
 def test_a_refusal_leaves_the_store_as_it_was(machine: Machine, how: str) -> None:
     """The error is one line with the reason; the store has the same sessions as before."""
-    kept = seeds.imported(machine.home).session
+    kept = seeds.import_session(machine.home).session
     break_store, why = REFUSALS[how]
     context = break_store(machine.store)
     before = contents(machine.store) if how != "damaged" else files(machine.own)
     with context or nullcontext(), pytest.raises(UserError) as caught:
-        seeds.imported(machine.home)
+        seeds.import_session(machine.home)
     assert why in str(caught.value)
     assert machine.store in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -230,7 +230,7 @@ def test_a_refusal_leaves_the_store_as_it_was(machine: Machine, how: str) -> Non
     else:
         assert contents(machine.store) == before
         assert session_ids(machine.store) == [kept]
-        seeds.sound(machine.store)
+        seeds.check_integrity(machine.store)
 
 
 def contents(store: str) -> list[str]:
@@ -301,10 +301,10 @@ def test_reading_while_hermes_runs_changes_nothing(tmp_path: Path) -> None:
                 reading.join()
         assert name == "alone" or len(syncs) > 5
         assert set(syncs) <= {0}
-        seeds.sound(machine.store)
+        seeds.check_integrity(machine.store)
         found[name] = (
             finished.output.splitlines()[0],
-            [[each["role"] for each in messages] for messages in seeds.sent(finished)],
+            [[each["role"] for each in messages] for messages in seeds.request_messages(finished)],
             sorted(file for file in files(machine.own) if not file.startswith(("logs", "cache", "sandboxes"))),
             rows(machine.store),
         )

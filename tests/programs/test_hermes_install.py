@@ -11,14 +11,15 @@ from typing import Any
 
 import pytest
 
+import preheat as preheat_package
 from preheat.testing.script import Reply
-from tests.agents.hermes_made import launcher, packages_of, python_of, tree
+from tests.agents.fake_hermes import launcher, packages_of, python_of, tree
 from tests.programs import hermes
 from tests.shared import real_program
 
 pytestmark = pytest.mark.program
 PREHEAT = (sys.executable, "-m", "preheat")
-SOURCE = str(Path(hermes.__file__).parents[3])
+SOURCE = str(Path(preheat_package.__file__).parents[1])
 
 
 @pytest.fixture
@@ -62,10 +63,10 @@ def tools(finished: hermes.Finished) -> set[str]:
 def last_event(home: Path) -> str:
     """The last event that reached Preheat's daemon from Hermes."""
     try:
-        told = json.loads((home / "data" / "live" / "last-seen.json").read_text())
+        last_seen = json.loads((home / "data" / "live" / "last-seen.json").read_text())
     except OSError:
         return ""
-    return str(told.get("hermes", {}).get("event", ""))
+    return str(last_seen.get("hermes", {}).get("event", ""))
 
 
 def test_the_folder_is_loaded_and_leaves_no_trace(program: str, tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from preheat.testing.hooks import (
 )
 from preheat.testing.model_server import Call, ModelServer, Reply
 from tests.programs.codex import CodexHome, find_codex
+from tests.shared import real_program
 
 pytestmark = pytest.mark.program
 
@@ -34,13 +35,7 @@ SCRIPT = [
 
 @pytest.fixture(autouse=True)
 def program() -> str:
-    path = find_codex()
-    if path is None:
-        reason = "the `codex` program is not installed: run `scripts/install-agents codex`"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
-    return path
+    return real_program(find_codex(), "codex")
 
 
 def run_session(folder: Path, mode: Mode = "answer", *options: str) -> tuple[HookRecorder, list[Any]]:

@@ -11,6 +11,7 @@ from preheat.testing.hooks import ANSWER_TEXTS, REFUSAL_REASON, REPLACED_OUTPUT,
 from preheat.testing.model_server import Call, Reply
 from tests.programs import gemini
 from tests.programs.program import clean_environment
+from tests.shared import real_program
 
 pytestmark = pytest.mark.program
 
@@ -24,16 +25,10 @@ SCRIPT = [
 
 @pytest.fixture(scope="module", autouse=True)
 def program() -> str:
-    path = gemini.find_gemini()
-    if path is None:
-        reason = "the `gemini` program is not installed: run `scripts/install-agents gemini`"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
-    return path
+    return real_program(gemini.find_gemini(), "gemini")
 
 
-def ran(folder: Path, program: str, mode: Mode = "answer") -> tuple[HookRecorder, list[Any]]:
+def run_with_hooks(folder: Path, program: str, mode: Mode = "answer") -> tuple[HookRecorder, list[Any]]:
     """The hooks, and the contents of the last request to the model."""
     home = str(folder / "home")
     hooked = HookRecorder(str(folder / "data"), "gemini", clean_environment(home, {"GEMINI_CLI_HOME": home}), mode)
@@ -50,14 +45,14 @@ def responses(contents: list[Any]) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def answered(tmp_path_factory: pytest.TempPathFactory, program: str) -> tuple[HookRecorder, list[Any]]:
+def answered_run(tmp_path_factory: pytest.TempPathFactory, program: str) -> tuple[HookRecorder, list[Any]]:
     """One run that several tests look at."""
-    return ran(tmp_path_factory.mktemp("answered"), program)
+    return run_with_hooks(tmp_path_factory.mktemp("answered"), program)
 
 
-def test_what_is_said_at_the_start_and_after_a_call_reaches_the_model(answered: tuple[HookRecorder, list[Any]]) -> None:
+def test_context_at_the_start_and_after_a_call_reaches_the_model(answered_run: tuple[HookRecorder, list[Any]]) -> None:
     """Not before a call and not after a tool's error: the program has no place for it there."""
-    hooked, contents = answered
+    hooked, contents = answered_run
     assert [event.name for event in hooked.events] == [
         "session_start", "prompt", "before_tool", "after_tool", "tool_failed", "before_tool", "after_tool", "stop", "session_end",
     ]  # fmt: skip
@@ -69,9 +64,9 @@ def test_what_is_said_at_the_start_and_after_a_call_reaches_the_model(answered: 
     assert ANSWER_TEXTS["after_tool"] in third["output"]
 
 
-def test_what_is_told_is_what_happened(answered: tuple[HookRecorder, list[Any]]) -> None:
+def test_events_report_what_happened(answered_run: tuple[HookRecorder, list[Any]]) -> None:
     """Outputs without the program's own lines, exit codes, and prompts without what hooks put before them."""
-    hooked, _ = answered
+    hooked, _ = answered_run
     events = {event.name: event for event in reversed(hooked.events)}
     assert events["prompt"].prompt == "Look around."
     assert os.path.exists(events["stop"].transcript)
@@ -86,15 +81,15 @@ def test_what_is_told_is_what_happened(answered: tuple[HookRecorder, list[Any]])
 
 
 @pytest.mark.parametrize("mode", ["crash", "garbage", "hang"])
-def test_a_hook_that_breaks_or_hangs_costs_the_session_nothing(tmp_path: Path, program: str, mode: Mode) -> None:
-    _, contents = ran(tmp_path, program, mode)
+def test_a_broken_or_hanging_hook_does_not_disturb_the_session(tmp_path: Path, program: str, mode: Mode) -> None:
+    _, contents = run_with_hooks(tmp_path, program, mode)
     first, _, third = responses(contents)
     assert "Exit Code: 2" in first["output"]
     assert "good" in third["output"]
 
 
 def test_an_output_is_replaced(tmp_path: Path, program: str) -> None:
-    _, contents = ran(tmp_path, program, "replace")
+    _, contents = run_with_hooks(tmp_path, program, "replace")
     first, _, third = responses(contents)
     assert REPLACED_OUTPUT in json.dumps(first)
     assert "No such file" not in json.dumps(first)
@@ -102,7 +97,7 @@ def test_an_output_is_replaced(tmp_path: Path, program: str) -> None:
 
 
 def test_a_call_is_refused(tmp_path: Path, program: str) -> None:
-    """Only where a person asked for it; the reason is what the model is told."""
-    hooked, contents = ran(tmp_path, program, "block")
+    """Only if the person asked for it; the model gets the reason."""
+    hooked, contents = run_with_hooks(tmp_path, program, "block")
     assert REFUSAL_REASON in json.dumps(responses(contents)[0])
     assert [event.stop_again for event in hooked.events if event.name == "stop"] == [False, True]

@@ -94,12 +94,12 @@ def no_daemon_left(tmp_path: Path) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("agent", RUNS)
-def test_a_loop_is_told_to_the_model_while_it_runs(tmp_path: Path, agent: str) -> None:
+def test_a_loop_is_reported_to_the_model_while_it_runs(tmp_path: Path, agent: str) -> None:
     """Nothing but `preheat install` was done before: the first hook starts the daemon."""
     find, run = RUNS[agent]
     if find() is None:
         pytest.skip(f"the `{agent}` program is not installed: run `scripts/install-agents {agent}`")
-    said = run(tmp_path)
-    assert PREHEAT_MARK.strip("<>") in said
-    assert "with the same result" in said
+    request = run(tmp_path)
+    assert PREHEAT_MARK.strip("<>") in request
+    assert "with the same result" in request
     assert find_daemon(str(tmp_path / "data")) is not None

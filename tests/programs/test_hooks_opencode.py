@@ -11,19 +11,14 @@ from preheat.testing.hooks import ANSWER_TEXTS, REFUSAL_REASON, REPLACED_OUTPUT,
 from preheat.testing.model_server import Call, Reply
 from tests.programs import opencode
 from tests.programs.program import clean_environment
+from tests.shared import real_program
 
 pytestmark = pytest.mark.program
 
 
 @pytest.fixture(scope="module", autouse=True)
 def program() -> str:
-    path = opencode.find_opencode()
-    if path is None:
-        reason = "the `opencode` program is not installed: run `scripts/install-agents opencode`"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
-    return path
+    return real_program(opencode.find_opencode(), "opencode")
 
 
 def bash(command: str) -> Call:

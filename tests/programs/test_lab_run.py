@@ -1,6 +1,6 @@
-"""`preheat lab run` with real agent programs, and with our own loop, against a model that knows a task only when it is told.
+"""`preheat lab run` with real agent programs, and with our own loop, against a model that does a task only with the context.
 
-Two tasks in two arms each: what the arms were given must show in what came of them.
+Two tasks in two arms each: what an arm was given must show in how its tasks ended.
 """
 
 import json
@@ -18,6 +18,7 @@ from preheat.testing.model_server import ModelServer
 from preheat.testing.script import Reply
 from tests.programs.lab_model import KNOWN, STEPS, SUITE, Model
 from tests.programs.program import clean_environment, find_program
+from tests.shared import real_program
 from tests.waiting import HUNG
 
 pytestmark = pytest.mark.program
@@ -37,13 +38,7 @@ OPTIONS = {"codex": ("--", "--sandbox", "danger-full-access")}
 
 def program_of(name: str) -> str:
     """The program's path; without it the test is left out, but not where everything must be there."""
-    path = find_program(*PROGRAMS[name][0])
-    if path is None:
-        reason = f"the `{name}` program is not installed: run `scripts/install-agents {name}`"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
-    return path
+    return real_program(find_program(*PROGRAMS[name][0]), name)
 
 
 def command(folder: Path, url: str, *arguments: str, suite: str = SUITE) -> tuple[list[str], dict[str, str]]:
@@ -54,7 +49,7 @@ def command(folder: Path, url: str, *arguments: str, suite: str = SUITE) -> tupl
     (folder / "scratch").mkdir(exist_ok=True)
     own = {"PREHEAT_HOME": str(folder / "preheat"), "PYTHONPATH": source, "LAB_KEY": "secret-of-the-test"}
     own["TMPDIR"] = str(folder / "scratch")
-    given = (
+    options = (
         "--endpoint",
         url,
         "--model",
@@ -64,7 +59,7 @@ def command(folder: Path, url: str, *arguments: str, suite: str = SUITE) -> tupl
         "--context",
         str(folder / "known.md"),
     )
-    words = [sys.executable, "-m", "preheat", "lab", "run", str(folder / "suite.yaml"), "--json", *given, *arguments]
+    words = [sys.executable, "-m", "preheat", "lab", "run", str(folder / "suite.yaml"), "--json", *options, *arguments]
     return words, clean_environment(str(folder), own)
 
 
@@ -76,10 +71,10 @@ def run(folder: Path, url: str, *arguments: str, suite: str = SUITE) -> "subproc
 
 
 def check(done: "subprocess.CompletedProcess[str]") -> dict[str, Any]:
-    """Every warm run passed and no cold one did; the transcripts prove what was given; and nothing is claimed from two tasks."""
+    """Every warm run passed and no cold one did; the transcripts prove which had the context; two tasks prove nothing."""
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr
-    said: dict[str, Any] = json.loads(done.stdout)
-    by_cell = {(run["task"], run["arm"]): run for run in said["tried"]}
+    report: dict[str, Any] = json.loads(done.stdout)
+    by_cell = {(run["task"], run["arm"]): run for run in report["tried"]}
     assert {cell: run["status"] for cell, run in by_cell.items()} == {
         ("alpha", "cold"): "not passed",
         ("beta", "cold"): "not passed",
@@ -92,14 +87,14 @@ def check(done: "subprocess.CompletedProcess[str]") -> dict[str, Any]:
         assert each["tokens"] > 0
         assert each["calls"] >= 1
         assert each.get("errors", 0) == (arm == "cold")
-    assert said["delivered"].startswith("2 of 2 transcripts show the context that was to be given; 2 of 2 that were")
-    assert said["verdict"] == "too little data"
-    assert said["comparisons"][0]["estimate"]["difference"] == 1.0
-    assert said["problems"] == []
-    return said
+    assert report["delivered"].startswith("2 of 2 transcripts show the context that was to be given; 2 of 2 that were")
+    assert report["verdict"] == "too little data"
+    assert report["comparisons"][0]["estimate"]["difference"] == 1.0
+    assert report["problems"] == []
+    return report
 
 
-def archived(folder: Path) -> list[dict[str, Any]]:
+def archived_sessions(folder: Path) -> list[dict[str, Any]]:
     """The sessions of the archive, by the command line."""
     words, environment = command(folder, "http://127.0.0.1:9/v1")
     listed = [*words[:3], "sessions", "list", "--json"]
@@ -108,22 +103,22 @@ def archived(folder: Path) -> list[dict[str, Any]]:
     return list(found["sessions"] if isinstance(found, dict) else found)
 
 
-def nothing_is_left(folder: Path) -> None:
-    """The key stands in no file that is left, and no folder of a run is."""
+def check_that_nothing_is_left(folder: Path) -> None:
+    """The key is in no file that is left."""
     for path in folder.rglob("*"):
         if path.is_file():
             assert b"secret-of-the-test" not in path.read_bytes(), path
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_with_a_real_program(name: str, tmp_path: Path) -> None:
+def test_a_real_program_passes_only_with_the_context(name: str, tmp_path: Path) -> None:
     """Set up in a home of its own for the endpoint, asked, verified, and its transcript taken in as Preheat's own session."""
     program = program_of(name)
     with ModelServer(decide=PROGRAMS[name][1]) as server:
         done = run(tmp_path, server.url, "--agent", name, "--program", program, *OPTIONS.get(name, ()))
     check(done)
-    assert {each["starter"] for each in archived(tmp_path)} == {"preheat"}
-    nothing_is_left(tmp_path)
+    assert {each["starter"] for each in archived_sessions(tmp_path)} == {"preheat"}
+    check_that_nothing_is_left(tmp_path)
 
 
 LONG = "name: long\ntasks:\n  - {id: go, prompt: Go on until it is done., verify: test -s steps.txt}\n"
@@ -132,9 +127,9 @@ LONG = "name: long\ntasks:\n  - {id: go, prompt: Go on until it is done., verify
 @pytest.mark.parametrize(
     ("name", "heeds"), [("codex", False), ("hermes", True), ("opencode", False), ("mini-swe-agent", True)]
 )
-def test_how_far_a_program_keeps_to_limits(name: str, heeds: bool, tmp_path: Path) -> None:
+def test_a_limit_is_kept_by_the_program_or_reported_as_not_enforced(name: str, heeds: bool, tmp_path: Path) -> None:
     """A model that wants more turns than it may: either the program stops it there, or the report says that nothing did. No
-    program is told how many tokens it may take."""
+    program knows how many tokens it may take."""
     program = program_of(name)
     model = PROGRAMS[name][1]
     with ModelServer(decide=model.long) as server:
@@ -144,32 +139,32 @@ def test_how_far_a_program_keeps_to_limits(name: str, heeds: bool, tmp_path: Pat
         )
         asked = sum("tools" in request.body for request in server.main_requests)  # one asks what server it is, too
     assert done.returncode == 1, done.stdout[-3000:] + done.stderr
-    said = json.loads(done.stdout)
-    for each in said["tried"]:
+    report = json.loads(done.stdout)
+    for each in report["tried"]:
         assert (each["status"], each["ending"]) == ("passed", "over its turns"), each
     assert asked == 2 * (2 if heeds else STEPS + 1)
-    assert said["plan"]["unheeded"] == (["tokens"] if heeds else ["turns", "tokens"])
-    unkept = [each.partition(" was not enforced")[0] for each in said["problems"]]
-    assert unkept == [*([] if heeds else ["`--turns 2`"]), "`--max-tokens 150`"], said["problems"]
+    assert report["plan"]["unheeded"] == (["tokens"] if heeds else ["turns", "tokens"])
+    unkept = [each.partition(" was not enforced")[0] for each in report["problems"]]
+    assert unkept == [*([] if heeds else ["`--turns 2`"]), "`--max-tokens 150`"], report["problems"]
 
 
-def test_given_as_a_file(tmp_path: Path) -> None:
+def test_the_context_can_be_a_file_that_the_program_reads(tmp_path: Path) -> None:
     """In the file that the program reads by itself, and its transcript proves it; the prompts are then the same in all arms."""
     program = program_of("codex")
     with ModelServer(decide=PROGRAMS["codex"][1]) as server:
-        given = ("--agent", "codex", "--program", program, "--give", "file", *OPTIONS["codex"])
-        check(run(tmp_path, server.url, *given))
+        options = ("--agent", "codex", "--program", program, "--give", "file", *OPTIONS["codex"])
+        check(run(tmp_path, server.url, *options))
 
 
-def test_with_our_own_loop(tmp_path: Path) -> None:
+def test_without_a_program_our_own_loop_is_used(tmp_path: Path) -> None:
     """No program is needed; the transcript is one that our own reader takes in."""
     with ModelServer(decide=Model("bash", "command")) as server:
         done = run(tmp_path, server.url)
         asked = server.main_requests[0].body
     check(done)
     assert [tool["function"]["name"] for tool in asked["tools"]] == ["bash"]
-    assert {(each["agent"], each["starter"]) for each in archived(tmp_path)} == {("openai_chat", "preheat")}
-    nothing_is_left(tmp_path)
+    assert {(each["agent"], each["starter"]) for each in archived_sessions(tmp_path)} == {("openai_chat", "preheat")}
+    check_that_nothing_is_left(tmp_path)
 
 
 EIGHT = "name: eight\ndefaults: {timeout: 60}\ntasks:\n" + "".join(
@@ -179,7 +174,7 @@ EIGHT = "name: eight\ndefaults: {timeout: 60}\ntasks:\n" + "".join(
 )
 
 
-def test_killed_and_gone_on_with(tmp_path: Path) -> None:
+def test_a_killed_run_continues_where_it_was(tmp_path: Path) -> None:
     """Killed without a chance to say anything: what was over is not run again, and eight tasks are enough to tell that warm
     helps, that the note does as well, and that a placebo does nothing."""
     arms = ("--arms", "cold,warm,placebo,note")
@@ -196,27 +191,27 @@ def test_killed_and_gone_on_with(tmp_path: Path) -> None:
         done = run(tmp_path, server.url, *arms, suite=EIGHT)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr
     assert runs.read_bytes().startswith(known)
-    said = json.loads(done.stdout)
-    assert len(said["tried"]) == 32
-    assert said["verdict"] == "helps"
-    told = {(each["estimate"]["arm"], each["estimate"]["against"]): each for each in said["comparisons"]}
-    assert told["note", "cold"]["verdict"] == "helps"
-    assert told["warm", "note"]["estimate"]["difference"] == 0
-    assert told["placebo", "cold"]["estimate"]["difference"] == 0
-    assert said["delivered"].startswith("24 of 24")
+    report = json.loads(done.stdout)
+    assert len(report["tried"]) == 32
+    assert report["verdict"] == "helps"
+    comparisons = {(each["estimate"]["arm"], each["estimate"]["against"]): each for each in report["comparisons"]}
+    assert comparisons["note", "cold"]["verdict"] == "helps"
+    assert comparisons["warm", "note"]["estimate"]["difference"] == 0
+    assert comparisons["placebo", "cold"]["estimate"]["difference"] == 0
+    assert report["delivered"].startswith("24 of 24")
     left = [name for name in os.listdir(tmp_path / "scratch") if name.startswith("preheat-lab-")]
     assert left == []  # also those of the one that was killed
 
 
-def test_an_endpoint_that_is_not_there(tmp_path: Path) -> None:
-    """Said at once, in one line, before anything is planned."""
+def test_a_missing_endpoint_is_reported_at_once(tmp_path: Path) -> None:
+    """In one line, before anything is planned."""
     done = run(tmp_path, "http://127.0.0.1:9/v1")
     assert done.returncode == 2
     assert "nothing answers at `http://127.0.0.1:9/v1`" in done.stderr
     assert not (tmp_path / "preheat" / "lab").exists()
 
 
-def test_a_model_that_stops_answering(tmp_path: Path) -> None:
+def test_a_model_that_stops_answering_ends_the_run(tmp_path: Path) -> None:
     """Three runs in a row without an answer are no failures of an arm: the lab stops and keeps nothing of them."""
     with ModelServer(decide=lambda request: Reply("no such model", status=404)) as server:
         done = run(tmp_path, server.url)

@@ -1,5 +1,5 @@
-"""All of it with real programs: what earlier sessions learned is before the model at its first request, a known mistake is told
-when it is about to be made, and taking Preheat out leaves no trace. Nothing stands in for the client or the daemon."""
+"""All of it with real programs: what earlier sessions learned is before the model at its first request, a known mistake gets
+an advisory when it is about to be made, and uninstalling leaves no trace. The client and the daemon are the real ones."""
 
 import json
 import os
@@ -17,6 +17,7 @@ from tests.daemon.builders import RIGHT, WRONG, learned
 from tests.programs import opencode
 from tests.programs.codex import CodexHome, find_codex
 from tests.programs.program import clean_environment
+from tests.shared import real_program
 from tests.waiting import HUNG
 
 pytestmark = pytest.mark.program
@@ -27,7 +28,7 @@ REFUSED = "git push --force origin main"
 """Meets a critical rule, and does no harm where nothing refuses it: there is no repository."""
 
 
-class Ran(NamedTuple):
+class FinishedRun(NamedTuple):
     """What went to the model, request by request."""
 
     requests: list[str]
@@ -68,7 +69,7 @@ class Home:
         """Every file of the program's settings that Preheat may touch, or put there."""
         raise NotImplementedError
 
-    def run(self, commands: Sequence[str]) -> Ran:
+    def run(self, commands: Sequence[str]) -> FinishedRun:
         """A session in which the model runs these commands."""
         raise NotImplementedError
 
@@ -89,11 +90,11 @@ class Codex(Home):
     def settings(self) -> dict[str, bytes]:
         return {"hooks.json": Path(self._own, "hooks.json").read_bytes()}
 
-    def run(self, commands: Sequence[str]) -> Ran:
+    def run(self, commands: Sequence[str]) -> FinishedRun:
         replies = [*(Reply(calls=[Call("exec_command", {"cmd": each})]) for each in commands), Reply("Done.")]
         with ModelServer(replies) as server:
             CodexHome(str(self.folder), server.url).exec(PROMPT, "--dangerously-bypass-hook-trust")
-            return Ran([json.dumps(request.body["input"]) for request in server.main_requests])
+            return FinishedRun([json.dumps(request.body["input"]) for request in server.main_requests])
 
 
 class OpenCode(Home):
@@ -116,14 +117,14 @@ class OpenCode(Home):
         plugins = Path(self._home, ".config", "opencode", "plugins")
         return {path.name: path.read_bytes() for path in sorted(plugins.iterdir())}
 
-    def run(self, commands: Sequence[str]) -> Ran:
+    def run(self, commands: Sequence[str]) -> FinishedRun:
         replies = [
             *(Reply(calls=[Call("bash", {"command": each, "description": "Run it"})]) for each in commands), Reply("Done.")
         ]  # fmt: skip
         program = opencode.find_opencode() or ""
         job = opencode.Job(program=program, home=self._home, arguments=["run", PROMPT], script=replies)
         finished = opencode.run(job)
-        return Ran([json.dumps(request.body) for request in finished.requests if not request.auxiliary])
+        return FinishedRun([json.dumps(request.body) for request in finished.requests if not request.auxiliary])
 
 
 HOMES: dict[str, tuple[type[Home], Any]] = {
@@ -135,11 +136,7 @@ HOMES: dict[str, tuple[type[Home], Any]] = {
 @pytest.fixture(params=HOMES)
 def home(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Home]:
     kind, find = HOMES[request.param]
-    if find() is None:
-        reason = f"the `{request.param}` program is not installed: run `scripts/install-agents {request.param}`"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
+    real_program(find(), request.param)
     found = kind(tmp_path)
     yield found
     if daemon_client.find_daemon(found.data) is not None:
@@ -154,13 +151,13 @@ def test_a_session_starts_warm_is_warned_and_leaves_no_trace(home: Home) -> None
     Path(home.data, "settings.toml").write_text("[experiment]\nholdout = 0\n")  # every session is warm, every word said
     home.preheat("install", home.agent)
     assert home.settings() != before
-    ran = home.run(["ls", WRONG])
-    assert "preheat-context" in ran.first
-    assert RIGHT in ran.first
-    assert "preheat-advisory" not in ran.first
-    assert "preheat-advisory" in ran.last
-    told = ran.last.partition("preheat-advisory>")[2].partition("preheat-advisory>")[0]
-    assert RIGHT in told
+    finished = home.run(["ls", WRONG])
+    assert "preheat-context" in finished.first
+    assert RIGHT in finished.first
+    assert "preheat-advisory" not in finished.first
+    assert "preheat-advisory" in finished.last
+    advisory = finished.last.partition("preheat-advisory>")[2].partition("preheat-advisory>")[0]
+    assert RIGHT in advisory
     status = daemon_client.status(home.data)
     assert (status["contexts"], status["advisories"], status["troubles"]) == (1, 1, [])
     home.preheat("uninstall", home.agent)
@@ -168,25 +165,25 @@ def test_a_session_starts_warm_is_warned_and_leaves_no_trace(home: Home) -> None
     assert "preheat" not in home.run(["ls"]).last
 
 
-def test_what_the_person_asked_for_is_done(home: Home) -> None:
+def test_calls_are_refused_and_outputs_shortened_if_set(home: Home) -> None:
     """A call that meets a rule is refused before it runs, a long output goes before the model in short, and the whole of it is
     there for whoever asks."""
     os.makedirs(home.data)
     Path(home.data, "settings.toml").write_text('[live]\nshorten_output = true\nblock = "critical"\n')
     home.preheat("install", home.agent)
-    ran = home.run([REFUSED, LONG])
-    assert "safety rule" in ran.last
-    assert "line 1 of a build" in ran.last
-    assert "line 399 of a build" in ran.last
-    assert "line 200 of a build" not in ran.last
-    name = ran.last.partition("preheat output ")[2][:12]
+    finished = home.run([REFUSED, LONG])
+    assert "safety rule" in finished.last
+    assert "line 1 of a build" in finished.last
+    assert "line 399 of a build" in finished.last
+    assert "line 200 of a build" not in finished.last
+    name = finished.last.partition("preheat output ")[2][:12]
     assert "line 200 of a build" in home.preheat("output", name)
 
 
 def test_by_default_nothing_is_refused_or_shortened(home: Home) -> None:
     """The same call runs, and the same long output is whole."""
     home.preheat("install", home.agent)
-    ran = home.run([REFUSED, LONG])
-    assert "line 200 of a build" in ran.last
-    assert "preheat-output" not in ran.last
-    assert "safety rule" not in ran.last
+    finished = home.run([REFUSED, LONG])
+    assert "line 200 of a build" in finished.last
+    assert "preheat-output" not in finished.last
+    assert "safety rule" not in finished.last

@@ -17,6 +17,7 @@ from preheat.model.session import (
 )
 from preheat.testing.script import Call, Reply
 from tests.programs import opencode
+from tests.shared import real_program
 
 pytestmark = pytest.mark.program
 
@@ -41,13 +42,7 @@ DELEGATING = (
 
 @pytest.fixture
 def program() -> str:
-    found = opencode.find_opencode()
-    if found is None:
-        message = "OpenCode is not installed: run scripts/install-agents opencode"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
-    return found
+    return real_program(opencode.find_opencode(), "opencode")
 
 
 def run(

@@ -28,7 +28,7 @@ pytestmark = [
 ]
 
 
-def found(home: PiHome) -> list[Session]:
+def read_sessions(home: PiHome) -> list[Session]:
     """Every session, found where the reader looks for them."""
     roots = PLACES.roots(home.environment)
     paths = sorted(place.path for root in roots for place in PLACES.discover(root))
@@ -47,7 +47,7 @@ def test_a_headless_session_is_read_as_it_was_scripted(tmp_path: Path) -> None:
     with ModelServer(script) as server:
         home = PiHome(str(tmp_path), server.url)
         home.prompt("Look.")
-    (session,) = found(home)
+    (session,) = read_sessions(home)
     ends = [(result and result.is_error, result and result.exit_code) for _, result in pair_calls_with_results(session)]
     assert ends == [(True, 7), (True, None), (False, None)]
     assert sum_usage(session) == Usage(input=260, output=25, cache_read=40)
@@ -55,7 +55,7 @@ def test_a_headless_session_is_read_as_it_was_scripted(tmp_path: Path) -> None:
     assert [event.text for event in session.events if isinstance(event, UserMessage)] == ["Look."]
 
 
-def test_going_back_and_forking(tmp_path: Path) -> None:
+def test_going_back_is_a_rewind_and_a_fork_counts_only_its_own(tmp_path: Path) -> None:
     """In place it is a rewind; in a session of its own only what is new counts."""
     with ModelServer([Reply("One."), Reply("Two."), Reply("Three.")]) as server:
         home = PiHome(str(tmp_path), server.url)
@@ -66,7 +66,7 @@ def test_going_back_and_forking(tmp_path: Path) -> None:
             driver.prompt("Second.")
             driver.ask("clone")
             driver.prompt("Third.")
-    first, fork = found(home)
+    first, fork = read_sessions(home)
     assert len([event for event in first.events if isinstance(event, Rewind)]) == 1
     assert [event.text for event in surviving_events(first) if isinstance(event, AssistantMessage)] == ["Two."]
     assert [event.text for event in fork.events if isinstance(event, AssistantMessage)] == ["Three."]

@@ -15,6 +15,7 @@ from tests.programs import opencode
 from tests.programs.codex import CodexHome, find_codex
 from tests.programs.opencode import find_opencode
 from tests.programs.program import clean_environment
+from tests.shared import real_program
 from tests.waiting import HUNG
 
 pytestmark = pytest.mark.program
@@ -34,16 +35,6 @@ tasks:
     verify: test -e other.txt
 """
 BUILD, AGAIN, GREET = "make --file rules.mk nothing", "make --file rules.mk all", "echo hello | tee greeting.txt"
-
-
-def wanted(path: str | None, name: str) -> str:
-    """The program's path; without it the test is left out, but not where everything must be there."""
-    if path is None:
-        reason = f"the `{name}` program is not installed: run `scripts/install-agents {name}`"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
-    return path
 
 
 def script(tool: str, argument: str, **more: str) -> list[Reply]:
@@ -74,10 +65,10 @@ def train(environment: dict[str, str], folder: Path, *arguments: str) -> "subpro
 def check(done: "subprocess.CompletedProcess[str]", folder: Path, tool: str) -> Template:
     """The three tasks with their verdicts, and a template whose examples are calls of those runs."""
     assert done.returncode == 1, done.stderr  # a task was left out
-    said = json.loads(done.stdout)
-    assert [task["status"] for task in said["tasks"]] == ["done", "verified", "not verified"]
-    assert [len(task["sessions"]) for task in said["tasks"]] == [1, 1, 0]
-    assert 0 < said["tokens_after"] <= said["tokens_before"]
+    report = json.loads(done.stdout)
+    assert [task["status"] for task in report["tasks"]] == ["done", "verified", "not verified"]
+    assert [len(task["sessions"]) for task in report["tasks"]] == [1, 1, 0]
+    assert 0 < report["tokens_after"] <= report["tokens_before"]
     template = TemplateStore(str(folder / "preheat")).find("three").template
     shown = {lesson.use: lesson for lesson in template.lessons if lesson.example is not None}
     assert {AGAIN, GREET} <= set(shown)
@@ -93,9 +84,9 @@ def check(done: "subprocess.CompletedProcess[str]", folder: Path, tool: str) -> 
     return template
 
 
-def test_with_codex(tmp_path: Path) -> None:
+def test_a_template_is_trained_with_codex(tmp_path: Path) -> None:
     """The prompts go in by standard input and carry the mark; the person's own settings hold."""
-    program = wanted(find_codex(), "codex")
+    program = real_program(find_codex(), "codex")
     with ModelServer(script("exec_command", "cmd")) as server:
         home = CodexHome(str(tmp_path), server.url)
         options = ("--agent", "codex", "--program", program, "--", "--sandbox", "danger-full-access")
@@ -108,9 +99,9 @@ def test_with_codex(tmp_path: Path) -> None:
     assert template.extraction.skipped == {"not verified": 1}
 
 
-def test_with_opencode(tmp_path: Path) -> None:
+def test_a_template_is_trained_with_opencode(tmp_path: Path) -> None:
     """The sessions are rows of one database, and each task's are told apart."""
-    program = wanted(find_opencode(), "opencode")
+    program = real_program(find_opencode(), "opencode")
     with ModelServer(script("bash", "command", description="Do it")) as server:
         settings = tmp_path / ".config" / "opencode"
         settings.mkdir(parents=True)

@@ -81,9 +81,9 @@ def renderers_of(agent: str) -> tuple[Renderer, ...]:
     return found
 
 
-def begin_of(agent: str) -> StartSession:
-    """How a session of this agent is created from a context in a form that `begins` sessions."""
-    found: StartSession = part_of(agent, "session_import").begin
+def start_session_of(agent: str) -> StartSession:
+    """How a session of this agent is made of a context, in a form that can start sessions."""
+    found: StartSession = part_of(agent, "session_import").start_session
     return found
 
 

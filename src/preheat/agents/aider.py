@@ -27,7 +27,7 @@ _MODEL = re.compile(r"^(?:Main model|Models?): (\S+)", re.MULTILINE)
 class HistoryPart(NamedTuple):
     """Consecutive lines of one kind: prompt, answer or output."""
 
-    sort: str
+    kind: str
     text: str
     line: int
 
@@ -41,14 +41,14 @@ class HistoryParser(DocumentParser):
         lines = block.decode("utf-8", "replace").replace("\r\n", "\n").split("\n")
         starts = [index for index, text in enumerate(lines) if text.startswith(_START)]
         for start, end in zip(starts, [*starts[1:], len(lines)], strict=False):
-            self.add(self._chat(lines[start:end], line + start))
+            self.add(self._draft_of_chat(lines[start:end], line + start))
         if not starts:
             self.add_problem("no chat begins in it", line)
 
-    def _chat(self, lines: list[str], first: int) -> Draft:
+    def _draft_of_chat(self, lines: list[str], first: int) -> Draft:
         when = lines[0].removeprefix(_START).strip()
-        parts = list(_parts(lines[1:], first + 1))
-        opening = parts[0].text if parts and parts[0].sort == "output" else ""
+        parts = list(_split_parts(lines[1:], first + 1))
+        opening = parts[0].text if parts and parts[0].kind == "output" else ""
         mark = sha256(f"{when}\n{opening}".encode("utf-8", "replace")).hexdigest()[:12]
         safe_time = "".join(letter if letter.isalnum() or letter in "-." else "_" for letter in when)
         draft = Draft(Heading(id=f"{safe_time[:40]}-{mark}"))
@@ -60,14 +60,14 @@ class HistoryParser(DocumentParser):
             heading.project = os.path.dirname(self.path)
         draft.events.append(Other(line=first, at=at, name="start", raw=when))
         for part in parts:
-            self._event(draft, part)
+            self._add_event(draft, part)
         return draft
 
-    def _event(self, draft: Draft, part: HistoryPart) -> None:
-        if part.sort == "prompt":
+    def _add_event(self, draft: Draft, part: HistoryPart) -> None:
+        if part.kind == "prompt":
             origin = origin_of(part.text, injected=False)
             draft.events.append(UserMessage(line=part.line, text=part.text, origin=origin))
-        elif part.sort == "output":
+        elif part.kind == "output":
             draft.events.append(Other(line=part.line, name="output", raw=part.text))
         else:
             draft.events.append(
@@ -77,7 +77,7 @@ class HistoryParser(DocumentParser):
             )
 
 
-def _parts(lines: list[str], first: int) -> list[HistoryPart]:
+def _split_parts(lines: list[str], first: int) -> list[HistoryPart]:
     """Prompts, answers and the program's output, as far as the first characters of the lines tell them apart."""
     found: list[tuple[str, list[str], int]] = []
     index = 0
@@ -85,13 +85,13 @@ def _parts(lines: list[str], first: int) -> list[HistoryPart]:
     while index < len(lines):
         end = fences.end(index)
         for offset in range(index, end):
-            sort, text = ("answer", lines[offset]) if end > index + 1 else _classify_line(lines[offset])
-            if found and found[-1][0] == sort:
+            kind, text = ("answer", lines[offset]) if end > index + 1 else _classify_line(lines[offset])
+            if found and found[-1][0] == kind:
                 found[-1][1].append(text)
             elif text.strip():
-                found.append((sort, [text], first + offset))
+                found.append((kind, [text], first + offset))
         index = end
-    parts = [HistoryPart(sort, "\n".join(texts).strip("\n"), line) for sort, texts, line in found]
+    parts = [HistoryPart(kind, "\n".join(texts).strip("\n"), line) for kind, texts, line in found]
     return [part for part in parts if part.text.strip()]
 
 

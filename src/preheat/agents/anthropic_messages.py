@@ -94,7 +94,7 @@ def are_anthropic_messages(messages: list[Any], about: dict[str, Any]) -> bool:
         return False
     system = about.get("system")
     return (
-        any(map(_has_sign, messages))
+        any(map(_is_distinctive, messages))
         or isinstance(system, str)
         or (isinstance(system, list) and all(mapping(block).get("type") == "text" for block in system))
         or not _OWN_ABOUT.isdisjoint(about)
@@ -114,7 +114,7 @@ def _is_block(value: object) -> bool:
     return kind in _OWN_BLOCKS or kind in _SHARED_BLOCKS or kind.endswith(_TOOL_RESULT)
 
 
-def _has_sign(message: dict[str, Any]) -> bool:
+def _is_distinctive(message: dict[str, Any]) -> bool:
     if message.get("type") == "message" and "stop_reason" in message:
         return True
     return any(
@@ -158,7 +158,7 @@ def _mark(message: object) -> int:
     return crc32(msgspec.json.encode([string(fields.get("role")), repeated_blocks], order="sorted"))
 
 
-# Reads Anthropic messages
+# Reading conversations.
 AGENT = "anthropic_messages"
 _ID_KEYS = ("conversation_id", "session_id", "thread_id", "chat_id", "custom_id", "id")
 _CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
@@ -185,22 +185,22 @@ class _Conversation:
 
     def __init__(self, conversation: Conversation, path: str) -> None:
         about = conversation.about
-        self.draft = Draft(Heading(id=_id(conversation), model=string(about.get("model"))))
+        self.draft = Draft(Heading(id=_conversation_id(conversation), model=string(about.get("model"))))
         self.draft.heading.title = string(about.get("title"))
         for name in ("created_at", "timestamp"):
             self.draft.heading.include_time(epoch_seconds(about.get(name)))
-        self._joiner = CallMatcher()
+        self._matcher = CallMatcher()
         rest = {name: value for name, value in about.items() if name != "messages"}
         if rest:
             self._keep("request", rest, 0, None)
         for number, message in enumerate(conversation.messages, 1):
             if isinstance(message, dict):
-                self._message(message, number)
+                self._take_message(message, number)
             else:
                 self.draft.problems.append(Problem("not a message; kept as it is", path, conversation.line))
                 self._keep("unreadable", message, number, None)
 
-    def _message(self, message: dict[str, Any], line: int) -> None:
+    def _take_message(self, message: dict[str, Any], line: int) -> None:
         at = next(filter(None, (epoch_seconds(message.get(name)) for name in ("timestamp", "created_at"))), None)
         self.draft.heading.include_time(at)
         content = message.get("content")
@@ -210,11 +210,11 @@ class _Conversation:
             return
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
         if message["role"] == "assistant":
-            self._answer(message, blocks, line, at)
+            self._take_answer(message, blocks, line, at)
         else:
-            self._user(blocks, line, at)
+            self._take_user(blocks, line, at)
 
-    def _user(self, blocks: list[Any], line: int, at: float | None) -> None:
+    def _take_user(self, blocks: list[Any], line: int, at: float | None) -> None:
         texts, images = [], 0
         for block in blocks:
             kind = string(mapping(block).get("type"))
@@ -223,7 +223,7 @@ class _Conversation:
             elif kind in _PICTURES:
                 images += 1
             elif kind.endswith(_RESULT_ENDING):
-                self._result(block, line, at)
+                self._add_result(block, line, at)
             else:
                 self._keep(f"block/{kind}" if kind else "unreadable", block, line, at)
         text = "\n".join(filter(None, texts))
@@ -231,7 +231,7 @@ class _Conversation:
             origin = origin_of(text, injected=False)
             self.draft.events.append(UserMessage(line=line, at=at, text=text, origin=origin, images=images))
 
-    def _answer(self, message: dict[str, Any], blocks: list[Any], line: int, at: float | None) -> None:
+    def _take_answer(self, message: dict[str, Any], blocks: list[Any], line: int, at: float | None) -> None:
         response = string(message.get("id")) or f"message {line}"
         model = string(message.get("model")) or self.draft.heading.model
         self.draft.heading.model = model
@@ -248,17 +248,17 @@ class _Conversation:
             )
         for number, (kind, block) in enumerate(by_kind, 1):
             if kind in _CALLS:
-                self._call(block, f"{line}.{number}", response, line, at)
+                self._add_call(block, f"{line}.{number}", response, line, at)
             elif kind.endswith(_RESULT_ENDING):
-                self._result(block, line, at)
+                self._add_result(block, line, at)
             elif kind not in ("text", "thinking", "redacted_thinking"):
                 raw = blocks[number - 1]
                 self._keep(f"block/{kind}" if kind else "unreadable", raw, line, at)
 
-    def _call(self, block: dict[str, Any], place: str, response: str, line: int, at: float | None) -> None:
+    def _add_call(self, block: dict[str, Any], place: str, response: str, line: int, at: float | None) -> None:
         tool = string(block.get("name"))
         tool_input = arguments_of(block.get("input"))
-        call_id = self._joiner.open_call(RequestedCall(string(block.get("id")), tool, tool_input), place)
+        call_id = self._matcher.open_call(RequestedCall(string(block.get("id")), tool, tool_input), place)
         self.draft.events.append(
             ToolCall(
                 line=line,
@@ -271,8 +271,8 @@ class _Conversation:
             )
         )
 
-    def _result(self, block: dict[str, Any], line: int, at: float | None) -> None:
-        call_id = self._joiner.close_call(string(block.get("tool_use_id")))
+    def _add_result(self, block: dict[str, Any], line: int, at: float | None) -> None:
+        call_id = self._matcher.close_call(string(block.get("tool_use_id")))
         if not call_id:
             self._keep("result without a call", block, line, at)
             return
@@ -293,7 +293,7 @@ class _Conversation:
         self.draft.events.append(Other(line=line, at=at, name=name, raw=raw))
 
 
-def _id(conversation: Conversation) -> str:
+def _conversation_id(conversation: Conversation) -> str:
     """The conversation's own id, else a digest of its beginning, which stays the same when it grows."""
     for name in _ID_KEYS:
         value = conversation.about.get(name)

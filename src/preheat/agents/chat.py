@@ -36,7 +36,7 @@ class CallMatcher(msgspec.Struct):
     """The calls without a result, oldest first, and their tools."""
 
     def open_call(self, requested: RequestedCall, suffix: str) -> str:
-        """Note a call and return a unique id for it: `place` is added to an id that was used before."""
+        """Note a call and return a unique id for it: the suffix is added to an id that was used before."""
         name = requested.id or f"call {suffix}"
         call_id = name if name not in self._known else f"{name} {suffix}"
         self._known.add(call_id)

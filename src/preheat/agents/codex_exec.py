@@ -72,7 +72,7 @@ def result_of(item: dict[str, Any]) -> RecordedResult:
     return RecordedResult("", flag)
 
 
-# Reads what `codex exec --json` printed
+# The printed events.
 TOTAL_RESPONSE = "thread total"
 """The response that carries the usage: each turn ends with a new total for the whole thread."""
 _MAX_LINES = 5
@@ -90,7 +90,7 @@ class Record(msgspec.Struct):
 class ExecState(ParserState):
     thread: str = ""
     """The key of the current thread: empty for the first in the file, else its id."""
-    joiner: CallMatcher = msgspec.field(default_factory=CallMatcher)
+    matcher: CallMatcher = msgspec.field(default_factory=CallMatcher, name="joiner")  # the name in stored states
     ended: set[str] = msgspec.field(default_factory=set)
     """The items of this run that have ended."""
 
@@ -105,7 +105,7 @@ class ExecParser(LinesParser[ExecState, Record]):
     def record(self, record: Record, line: int) -> None:
         item = mapping(record.item)
         if record.type == "thread.started" and string(record.thread_id):
-            self._thread(string(record.thread_id))
+            self._begin_thread(string(record.thread_id))
         elif record.type == "turn.completed":
             self._add_totals(record, line)
         elif record.type in ("item.started", "item.completed") and item.get("type") in CALL_KINDS:
@@ -121,12 +121,12 @@ class ExecParser(LinesParser[ExecState, Record]):
     def _add(self, event: Event) -> None:
         self.draft(self.state.thread).events.append(event)
 
-    def _thread(self, thread: str) -> None:
+    def _begin_thread(self, thread: str) -> None:
         main = self.draft().heading
         self.state.thread = "" if main.id in ("", thread) else thread
         heading = self.draft(self.state.thread).heading
         heading.id, heading.starter = thread, "headless"
-        self.state.joiner.drop_open_calls()
+        self.state.matcher.drop_open_calls()
         self.state.ended.clear()
 
     def _add_totals(self, record: Record, line: int) -> None:
@@ -143,12 +143,12 @@ class ExecParser(LinesParser[ExecState, Record]):
         if name in self.state.ended:
             self.keep_record(f"second {item['type']}", line, key=self.state.thread)
             return
-        call_id = self.state.joiner.close_call(name) if is_over else ""
+        call_id = self.state.matcher.close_call(name) if is_over else ""
         if not call_id:
             requested = call_of(item)
             if not is_over and not requested.input and item["type"] == "web_search":
                 return  # announced before the query is known
-            call_id = self.state.joiner.open_call(RequestedCall(name, requested.tool, requested.input), f"line {line}")
+            call_id = self.state.matcher.open_call(RequestedCall(name, requested.tool, requested.input), f"line {line}")
             self._add(
                 ToolCall(
                     line=line,
@@ -159,7 +159,7 @@ class ExecParser(LinesParser[ExecState, Record]):
                 )
             )
             if is_over:
-                self.state.joiner.close_call(name)
+                self.state.matcher.close_call(name)
         if is_over:
             self.state.ended.add(name)
             self._add_result(item, call_id, line)

@@ -36,11 +36,11 @@ def outline(head: bytes) -> dict[str, Any]:
     at += 1
     while True:
         at = _past_space(text, at)
-        name, at = _value(text, at)
+        name, at = _decode_value(text, at)
         at = _past_space(text, at)
         if not isinstance(name, str) or text[at : at + 1] != ":":
             return found
-        value, at = _value(text, _past_space(text, at + 1))
+        value, at = _decode_value(text, _past_space(text, at + 1))
         found[name] = value
         at = _past_space(text, at)
         if value is CUT or text[at : at + 1] != ",":
@@ -54,7 +54,7 @@ def _past_space(text: str, at: int) -> int:
     return at
 
 
-def _value(text: str, at: int) -> tuple[Any, int]:
+def _decode_value(text: str, at: int) -> tuple[Any, int]:
     try:
         return _JSON.raw_decode(text, at)
     except (ValueError, RecursionError):
@@ -153,7 +153,6 @@ MessageJudge: TypeAlias = Callable[[list[Any], dict[str, Any]], bool]
 MessageFinder: TypeAlias = Callable[[dict[str, Any]], tuple[dict[str, Any], list[Any]] | None]
 """Finds the conversation in a value: the object that describes it and its messages; None if there is none."""
 
-_DECODER = json.JSONDecoder()
 _MAX_ITEMS = 8
 
 
@@ -173,7 +172,7 @@ def find_messages(value: dict[str, Any]) -> tuple[dict[str, Any], list[Any]] | N
 
 
 def read_conversations(
-    block: bytes, opener: MessageFinder = find_messages
+    block: bytes, finder: MessageFinder = find_messages
 ) -> tuple[list[Conversation], list[tuple[str, int]]]:
     """The conversations in a file, and the problems with what could not be read, each with its line."""
     try:
@@ -181,29 +180,31 @@ def read_conversations(
     except (ValueError, RecursionError) as error:
         if block.lstrip()[:1] != b"{" or b"\n" not in block.strip():
             return [], [(f"not a whole JSON document ({str(error)[:120]})", 1)]
-        return _of_lines(block, opener)
-    return _of_document(document, opener)
+        return _conversations_of_lines(block, finder)
+    return _conversations_of_document(document, finder)
 
 
-def _of_document(document: object, opener: MessageFinder) -> tuple[list[Conversation], list[tuple[str, int]]]:
+def _conversations_of_document(
+    document: object, finder: MessageFinder
+) -> tuple[list[Conversation], list[tuple[str, int]]]:
     if isinstance(document, dict):
-        if opened := opener(document):
-            return [Conversation(*opened, 1)], []
+        if found_messages := finder(document):
+            return [Conversation(*found_messages, 1)], []
         if "role" in document:
             return [Conversation({}, [document], 1)], []
     if not isinstance(document, list):
         return [], [("neither messages nor a conversation", 1)]
-    found = [opened for item in document if (opened := opener(mapping(item)))]
+    found = [found_messages for item in document if (found_messages := finder(mapping(item)))]
     if found:
         skipped = len(document) - len(found)
         problems = [(f"{skipped} items without `messages`; passed over", 1)] if skipped else []
-        return [Conversation(*opened, 1) for opened in found], problems
+        return [Conversation(*found_messages, 1) for found_messages in found], problems
     if document and all(isinstance(item, list) for item in document):
         return [Conversation({}, item, 1) for item in document], []
     return [Conversation({}, document, 1)], []
 
 
-def _of_lines(block: bytes, opener: MessageFinder) -> tuple[list[Conversation], list[tuple[str, int]]]:
+def _conversations_of_lines(block: bytes, finder: MessageFinder) -> tuple[list[Conversation], list[tuple[str, int]]]:
     """One conversation a line, or one message a line."""
     found: list[Conversation] = []
     problems: list[tuple[str, int]] = []
@@ -217,8 +218,8 @@ def _of_lines(block: bytes, opener: MessageFinder) -> tuple[list[Conversation], 
         except (ValueError, RecursionError) as error:
             problems.append((f"not a JSON record ({str(error)[:120]}); passed over", line))
             continue
-        if opened := opener(mapping(value)):
-            found.append(Conversation(*opened, line))
+        if found_messages := finder(mapping(value)):
+            found.append(Conversation(*found_messages, line))
         else:
             first = first if messages else line
             messages.append(value)
@@ -227,7 +228,7 @@ def _of_lines(block: bytes, opener: MessageFinder) -> tuple[list[Conversation], 
     return found, problems
 
 
-def holds_conversations(head: bytes, judge: MessageJudge, opener: MessageFinder = find_messages) -> bool:
+def holds_conversations(head: bytes, judge: MessageJudge, finder: MessageFinder = find_messages) -> bool:
     """Whether a file whose first bytes are `head` holds messages that the judge accepts; `head` may be cut off anywhere."""
     text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
     if text[:1] not in (b"{", b"["):
@@ -235,46 +236,46 @@ def holds_conversations(head: bytes, judge: MessageJudge, opener: MessageFinder 
     try:
         document = decode_json(text)
     except (ValueError, RecursionError):
-        return _cut_off_fits(text.decode("utf-8", "replace"), judge, opener)
+        return _cut_off_fits(text.decode("utf-8", "replace"), judge, finder)
     if isinstance(document, list):
-        return _items_fit(document, judge, opener)
-    return _items_fit([document], judge, opener)
+        return _items_fit(document, judge, finder)
+    return _items_fit([document], judge, finder)
 
 
-def _items_fit(items: list[Any], judge: MessageJudge, opener: MessageFinder) -> bool:
+def _items_fit(items: list[Any], judge: MessageJudge, finder: MessageFinder) -> bool:
     """Whether the judge accepts the items, which are conversations, lists of messages, or messages."""
-    opened = [opener(mapping(item)) for item in items[:_MAX_ITEMS]]
-    if any(opened):
-        return all(pair is not None and judge(pair[1], pair[0]) for pair in opened)
+    found_messages = [finder(mapping(item)) for item in items[:_MAX_ITEMS]]
+    if any(found_messages):
+        return all(pair is not None and judge(pair[1], pair[0]) for pair in found_messages)
     if items and all(isinstance(item, list) for item in items):
         return all(judge(item, {}) for item in items)
     return judge(items, {})
 
 
-def _cut_off_fits(text: str, judge: MessageJudge, opener: MessageFinder) -> bool:
+def _cut_off_fits(text: str, judge: MessageJudge, finder: MessageFinder) -> bool:
     """Whether the judge accepts the complete values of a cut-off text: lines, items of a list, or messages of an object."""
     if text.startswith("["):
-        return _items_fit(_values(text, 1), judge, opener)
-    if values := _values(text, 0):
-        return _items_fit(values, judge, opener)
+        return _items_fit(_complete_values(text, 1), judge, finder)
+    if values := _complete_values(text, 0):
+        return _items_fit(values, judge, finder)
     members = outline(text.encode("utf-8", "replace"))
     about = {name: value for name, value in members.items() if value is not CUT}
-    if opened := opener(about):
-        return judge(opened[1], opened[0])
+    if found_messages := finder(about):
+        return judge(found_messages[1], found_messages[0])
     begin = beginning_of(text.encode("utf-8", "replace"), "messages")
     if members.get("messages") is not CUT or not begin.startswith("["):
         return False
-    return judge(_values(begin, 1), about)
+    return judge(_complete_values(begin, 1), about)
 
 
-def _values(text: str, at: int) -> list[Any]:
+def _complete_values(text: str, at: int) -> list[Any]:
     """The complete JSON values from a position on, without white space and commas between them."""
     found: list[Any] = []
     while True:
         while at < len(text) and text[at] in " \t\r\n,":
             at += 1
         try:
-            value, at = _DECODER.raw_decode(text, at)
+            value, at = _JSON.raw_decode(text, at)
         except (ValueError, RecursionError):
             return found
         found.append(value)

@@ -13,7 +13,7 @@ import msgspec
 from preheat.model.live import HookAnswer, HookEvent, HookName, StartKind
 
 
-# Setting up an agent in several steps, or in one of several ways
+# Setting up an agent in one of several ways, each of several steps.
 class PackageStep(NamedTuple):
     """A step: install this Preheat as a package in another program's Python."""
 
@@ -32,6 +32,8 @@ class FolderStep(NamedTuple):
     """The files of the folder, by name."""
     marker_file: str
     """The name of the file by which the folder is recognised as Preheat's."""
+    former_files: tuple[str, ...] = ()
+    """Names of files that earlier versions put there: they are removed even if nothing was recorded of that installation."""
 
 
 class ListEntry(NamedTuple):
@@ -97,13 +99,13 @@ class InstallWays(NamedTuple):
     """The program's settings file that says what to load; the program need not exist."""
     ways: Callable[[InstallContext], tuple[InstallWay, ...]]
     """All ways, in the order of their names."""
-    obstacle: Callable[[Mapping[str, str], str, Mapping[str, Any]], str] = lambda environment, how, said: ""
+    obstacle: Callable[[Mapping[str, str], str, Mapping[str, Any]], str] = lambda environment, how, settings: ""
     """What keeps the program from running an installed way, by environment, way and settings; empty if nothing does."""
     notes: tuple[str, ...] = ()
     """Notes for the status that hold for every way."""
 
 
-# How an agent's hooks are read, answered and set up
+# Reading, answering and setting up the hooks of an agent.
 MAX_CONTEXT = 9_800
 """Longest text in an answer: programs cut, drop or move texts of more than 10,000 characters."""
 _CUT = "\n[cut]"

@@ -51,7 +51,7 @@ DIALECT = Dialect(
 )  # fmt: skip
 
 
-# How mini-swe-agent is started without a terminal
+# Starting it without a terminal.
 def arguments(request: HeadlessRequest) -> list[str]:
     """The options. With `--config` the program no longer loads its default configuration, so `mini.yaml` is named first."""
     record = ["--output", request.record] if request.record else []
@@ -60,7 +60,7 @@ def arguments(request: HeadlessRequest) -> list[str]:
     return [*fixed_options, *request.options, f"--task={request.prompt}"]
 
 
-def settle(endpoint: Endpoint, home: str, environment: Mapping[str, str]) -> HeadlessSetup:
+def set_up_endpoint(endpoint: Endpoint, home: str, environment: Mapping[str, str]) -> HeadlessSetup:
     """Settings for an endpoint. The program's client takes the key from `OPENAI_API_KEY` only, and fetches no price list."""
     settings = (f"model.model_kwargs.api_base={endpoint.url}", "model.cost_tracking=ignore_errors")
     return HeadlessSetup(
@@ -76,11 +76,16 @@ def settle(endpoint: Endpoint, home: str, environment: Mapping[str, str]) -> Hea
 
 
 HEADLESS = HeadlessProgram(
-    "mini", arguments, tested_version="2.4.6", set_up=settle, record_suffix=".traj.json", out_of_turns="LimitsExceeded"
+    "mini",
+    arguments,
+    tested_version="2.4.6",
+    set_up=set_up_endpoint,
+    record_suffix=".traj.json",
+    out_of_turns="LimitsExceeded",
 )
 
 
-# Reads mini-swe-agent's trajectories (`.traj.json`, 1.x and 2.x)
+# Reading trajectories.
 AGENT = "mini_swe_agent"
 TOOL = "bash"
 _FORMAT = re.compile(rb'"trajectory_format"\s*:\s*"mini-swe-agent-')
@@ -103,7 +108,7 @@ class TrajectoryParser(DocumentParser):
     def __init__(self, path: str) -> None:
         super().__init__(path)
         self._draft = Draft(Heading(starter="headless"))
-        self._joiner = CallMatcher()
+        self._matcher = CallMatcher()
         self._is_malformed = False
         """Whether the newest response has no command or several, which version 1 refuses to run."""
 
@@ -122,14 +127,14 @@ class TrajectoryParser(DocumentParser):
             self._draft.events.append(Other(line=line, name="unreadable", raw=document))
             return
         info = mapping(document.get("info"))
-        self._heading(string(document.get("instance_id")) or stem, info, messages)
+        self._fill_heading(string(document.get("instance_id")) or stem, info, messages)
         for number, message in enumerate(messages, 1):
-            self._message(mapping(message), message, number, number == len(messages), info)
+            self._take_message(mapping(message), message, number, number == len(messages), info)
         ending = {name: info[name] for name in ("exit_status", "submission", "model_stats") if name in info}
         if ending:
             self._draft.events.append(Other(line=len(messages) + 1, name="ending", raw=ending))
 
-    def _heading(self, name: str, info: dict[str, Any], messages: list[Any]) -> None:
+    def _fill_heading(self, name: str, info: dict[str, Any], messages: list[Any]) -> None:
         config = mapping(info.get("config"))
         heading = self._draft.heading
         heading.version = string(info.get("mini_version"))
@@ -145,31 +150,31 @@ class TrajectoryParser(DocumentParser):
         digest = sha256((mark or task).encode("utf-8", "replace")).hexdigest()[:12]
         heading.id = f"{name}-{digest}" if name else digest
 
-    def _message(self, message: dict[str, Any], raw: Any, line: int, is_last: bool, info: dict[str, Any]) -> None:
+    def _take_message(self, message: dict[str, Any], raw: Any, line: int, is_last: bool, info: dict[str, Any]) -> None:
         extra = mapping(message.get("extra"))
         at = epoch_seconds(extra.get("timestamp")) or epoch_seconds(mapping(extra.get("response")).get("created"))
         self._draft.heading.include_time(at)
         role = message.get("role")
         if role == "assistant" or message.get("object") == "response":
-            self._answer(message, extra, line, at)
+            self._add_answer(message, extra, line, at)
         elif role == "tool" or message.get("type") == "function_call_output":
-            self._result(message, extra, line, at)
+            self._add_result(message, extra, line, at)
         elif role == "user":
-            self._user(message, extra, line, at, is_last, info)
+            self._take_user(message, extra, line, at, is_last, info)
         elif role in ("system", "developer", "exit"):
             self._draft.events.append(Other(line=line, at=at, name=str(role), raw=raw))
         else:
             self.add_problem("a message of no role that is known; kept as it is", line)
             self._draft.events.append(Other(line=line, at=at, name="unknown", raw=raw))
 
-    def _answer(self, message: dict[str, Any], extra: dict[str, Any], line: int, at: float | None) -> None:
+    def _add_answer(self, message: dict[str, Any], extra: dict[str, Any], line: int, at: float | None) -> None:
         """Add a response and its calls."""
-        self._joiner.drop_open_calls()
+        self._matcher.drop_open_calls()
         response = mapping(extra.get("response")) or message
         name = string(response.get("id")) or f"message {line}"
         text, thought = text_of(message.get("content")), _reasoning(message, response)
         if message.get("object") == "response":
-            text, thought = _of_items(message, "message"), _of_items(message, "reasoning")
+            text, thought = _text_of_items(message, "message"), _text_of_items(message, "reasoning")
         if thought:
             self._draft.events.append(Reasoning(line=line, at=at, text=thought, response=name))
         self._draft.events.append(
@@ -182,9 +187,9 @@ class TrajectoryParser(DocumentParser):
                 model=string(response.get("model")),
             )
         )
-        self._call(_requested_calls(message, extra), text, name, line, at)
+        self._add_calls(_requested_calls(message, extra), text, name, line, at)
 
-    def _call(self, requested: list[RequestedCall], text: str, response: str, line: int, at: float | None) -> None:
+    def _add_calls(self, requested: list[RequestedCall], text: str, response: str, line: int, at: float | None) -> None:
         self._is_malformed = False
         if not requested:
             commands = fenced_commands(text)
@@ -192,7 +197,7 @@ class TrajectoryParser(DocumentParser):
             # Version 1 then ran nothing and said so; the attempt counts as a call.
             requested = [RequestedCall("", TOOL, {"command": "\n".join(commands)} if commands else {})]
         for number, call in enumerate(requested, 1):
-            call_id = self._joiner.open_call(call, f"{line}.{number}")
+            call_id = self._matcher.open_call(call, f"{line}.{number}")
             kind: ToolKind = "shell" if call.tool == TOOL else "other"
             self._draft.events.append(
                 ToolCall(
@@ -206,7 +211,7 @@ class TrajectoryParser(DocumentParser):
                 )
             )
 
-    def _user(
+    def _take_user(
         self,
         message: dict[str, Any],
         extra: dict[str, Any],
@@ -217,11 +222,11 @@ class TrajectoryParser(DocumentParser):
     ) -> None:
         text = text_of(message.get("content"))
         if extra.get("interrupt_type") == _FORMAT_ERROR:
-            self._refused_response(message, extra, line, at)
+            self._add_refused_response(message, extra, line, at)
         elif is_last and line > 2 and info.get("exit_status") and not _RETURN_CODE.match(text) and not extra:
             self._draft.events.append(Other(line=line, at=at, name="exit", raw=message))
-        elif self._joiner.has_open_calls and not extra.get("interrupt_type"):
-            self._result(message, extra, line, at)
+        elif self._matcher.has_open_calls and not extra.get("interrupt_type"):
+            self._add_result(message, extra, line, at)
         else:
             images = images_in(message.get("content"))
             origin = origin_of(text, injected=False)
@@ -229,24 +234,26 @@ class TrajectoryParser(DocumentParser):
                 self._draft.heading.starter = "preheat"
             self._draft.events.append(UserMessage(line=line, at=at, text=text, origin=origin, images=images))
 
-    def _refused_response(self, message: dict[str, Any], extra: dict[str, Any], line: int, at: float | None) -> None:
+    def _add_refused_response(
+        self, message: dict[str, Any], extra: dict[str, Any], line: int, at: float | None
+    ) -> None:
         """Add a response that could not be run; version 2 records it inside the message that refuses it."""
         response = mapping(extra.get("response"))
         choice = mapping(next(iter(sequence(response.get("choices"))), None))
         answer = mapping(choice.get("message")) or {"content": string(extra.get("model_response"))}
-        self._answer({**answer, "role": "assistant"}, {"response": response}, line, at)
+        self._add_answer({**answer, "role": "assistant"}, {"response": response}, line, at)
         self._is_malformed = True
-        while self._joiner.has_open_calls:
-            self._result({"content": message.get("content")}, {}, line, at)
+        while self._matcher.has_open_calls:
+            self._add_result({"content": message.get("content")}, {}, line, at)
 
-    def _result(self, message: dict[str, Any], extra: dict[str, Any], line: int, at: float | None) -> None:
+    def _add_result(self, message: dict[str, Any], extra: dict[str, Any], line: int, at: float | None) -> None:
         name = string(message.get("tool_call_id")) or string(message.get("call_id"))
-        call_id = self._joiner.close_call(name)
+        call_id = self._matcher.close_call(name)
         if not call_id:
             self._draft.events.append(Other(line=line, at=at, name="result without a call", raw=message))
             return
         text = text_of(message.get("output") if "output" in message else message.get("content"))
-        code, failed, detail = _ending(text, extra)
+        code, failed, detail = _read_ending(text, extra)
         if self._is_malformed:
             failed, detail = True, {"format_error": True}
         output = extra.get("raw_output")
@@ -292,7 +299,7 @@ def _reasoning(message: dict[str, Any], response: dict[str, Any]) -> str:
     return string(answer.get("reasoning_content")) or string(answer.get("reasoning"))
 
 
-def _of_items(message: dict[str, Any], kind: str) -> str:
+def _text_of_items(message: dict[str, Any], kind: str) -> str:
     """The text of one sort of item in a response of the newer interface."""
     items = [mapping(item) for item in sequence(message.get("output"))]
     return "\n".join(
@@ -300,7 +307,7 @@ def _of_items(message: dict[str, Any], kind: str) -> str:
     )
 
 
-def _ending(text: str, extra: dict[str, Any]) -> tuple[int | None, bool | None, dict[str, Any]]:
+def _read_ending(text: str, extra: dict[str, Any]) -> tuple[int | None, bool | None, dict[str, Any]]:
     """Exit code, error flag and details, as far as the program recorded them."""
     exception = string(extra.get("exception_info"))
     if exception == _NOT_EXECUTED:

@@ -103,7 +103,7 @@ def are_chat_messages(messages: list[Any], about: dict[str, Any]) -> bool:
     return all(is_chat_message(message) for message in messages[:_MAX_MESSAGES])
 
 
-# Reads OpenAI chat messages
+# Reading conversations.
 AGENT = "openai_chat"
 _ID_KEYS = ("id", "conversation_id", "session_id", "thread_id", "chat_id")
 
@@ -116,31 +116,31 @@ class ChatParser(DocumentParser):
     def read(self, block: bytes, line: int) -> None:
         found, problems = read_conversations(block)
         for conversation in found:
-            self.add(_draft(conversation, self.path))
+            self.add(_draft_of(conversation, self.path))
         self.add_problems(problems, line)
 
 
-def _draft(conversation: Conversation, path: str) -> Draft:
+def _draft_of(conversation: Conversation, path: str) -> Draft:
     about = conversation.about
     model = string(about.get("model")) or string(about.get("pipeline_name"))
-    draft = Draft(Heading(id=_id(conversation), model=model, reported=usage_of(about.get("usage"))))
+    draft = Draft(Heading(id=_conversation_id(conversation), model=model, reported=usage_of(about.get("usage"))))
     draft.heading.title = string(about.get("title"))
     for name in ("created", "created_at", "timestamp"):
         draft.heading.include_time(epoch_seconds(about.get(name)))
     rest = {name: value for name, value in about.items() if name != "messages"}
     if rest:
         draft.events.append(Other(line=0, name="conversation", raw=rest))
-    joiner = CallMatcher()
+    matcher = CallMatcher()
     for number, message in enumerate(conversation.messages, 1):
         if isinstance(message, dict):
-            _message(draft, joiner, message, number)
+            _fold_message(draft, matcher, message, number)
         else:
             draft.problems.append(Problem("not a message; kept as it is", path, conversation.line))
             draft.events.append(Other(line=number, name="unreadable", raw=message))
     return draft
 
 
-def _id(conversation: Conversation) -> str:
+def _conversation_id(conversation: Conversation) -> str:
     """The conversation's own id, else a digest of its beginning, which stays the same when it grows."""
     for name in _ID_KEYS:
         value = conversation.about.get(name)
@@ -151,15 +151,15 @@ def _id(conversation: Conversation) -> str:
     return f"chat-{sha256(beginning).hexdigest()[:16]}"
 
 
-def _message(draft: Draft, joiner: CallMatcher, message: dict[str, Any], line: int) -> None:
+def _fold_message(draft: Draft, matcher: CallMatcher, message: dict[str, Any], line: int) -> None:
     at = next(filter(None, (epoch_seconds(message.get(name)) for name in ("timestamp", "created_at", "created"))), None)
     draft.heading.include_time(at)
     role, content = message.get("role"), message.get("content")
     text = text_of(content)
     if role == "assistant":
-        _answer(draft, joiner, message, line, at)
+        _add_answer(draft, matcher, message, line, at)
     elif role in ("tool", "function"):
-        _result(draft, joiner, message, line, at)
+        _add_result(draft, matcher, message, line, at)
     elif role == "user":
         origin = origin_of(text, injected=False)
         draft.events.append(UserMessage(line=line, at=at, text=text, origin=origin, images=images_in(content)))
@@ -168,7 +168,7 @@ def _message(draft: Draft, joiner: CallMatcher, message: dict[str, Any], line: i
         draft.events.append(Other(line=line, at=at, name=name, raw=message))
 
 
-def _answer(draft: Draft, joiner: CallMatcher, message: dict[str, Any], line: int, at: float | None) -> None:
+def _add_answer(draft: Draft, matcher: CallMatcher, message: dict[str, Any], line: int, at: float | None) -> None:
     response = string(message.get("id")) or f"message {line}"
     thought = string(message.get("reasoning_content")) or string(message.get("reasoning"))
     if thought:
@@ -185,7 +185,7 @@ def _answer(draft: Draft, joiner: CallMatcher, message: dict[str, Any], line: in
         )
     )
     for number, requested in enumerate(calls_of(message), 1):
-        call_id = joiner.open_call(requested, f"{line}.{number}")
+        call_id = matcher.open_call(requested, f"{line}.{number}")
         draft.events.append(
             ToolCall(
                 line=line,
@@ -199,9 +199,9 @@ def _answer(draft: Draft, joiner: CallMatcher, message: dict[str, Any], line: in
         )
 
 
-def _result(draft: Draft, joiner: CallMatcher, message: dict[str, Any], line: int, at: float | None) -> None:
+def _add_result(draft: Draft, matcher: CallMatcher, message: dict[str, Any], line: int, at: float | None) -> None:
     name = string(message.get("tool_call_id")) or string(mapping(message.get("tool_call")).get("id"))
-    call_id = joiner.close_call(name, string(message.get("name")))
+    call_id = matcher.close_call(name, string(message.get("name")))
     if not call_id:
         draft.events.append(Other(line=line, at=at, name="result without a call", raw=message))
         return
@@ -236,7 +236,7 @@ class ChatReader:
 READER = ChatReader()
 
 
-# A session as OpenAI chat messages
+# Writing a session as OpenAI chat messages.
 LONGEST_ID = 40
 """The interface refuses longer ids of calls."""
 LONGEST_NAME = 64
@@ -293,18 +293,18 @@ class _Messages:
         elif isinstance(event, Compaction) and event.summary:
             self._groups.append(({"role": "system", "content": event.summary}, []))
         elif isinstance(event, Other) and event.name in _SYSTEM:
-            self._system(event)
+            self._add_system(event)
         elif isinstance(event, AssistantMessage) and event.text:
             message, _ = self._response(event, event.response)
             before = message["content"]
             message["content"] = f"{before}\n\n{event.text}" if before else event.text
         elif isinstance(event, ToolCall):
-            self._call(event)
+            self._add_call(event)
 
     def finish(self) -> list[dict[str, Any]]:
         return [message for first, following in self._groups for message in (first, *following)]
 
-    def _system(self, event: Other) -> None:
+    def _add_system(self, event: Other) -> None:
         content = event.raw.get("content") if isinstance(event.raw, dict) else event.raw
         if isinstance(content, str) and content:
             role = "developer" if event.name == "developer" else "system"
@@ -317,9 +317,9 @@ class _Messages:
             self._groups.append(({"role": "assistant", "content": None}, []))
         return self._groups[self._responses[name]]
 
-    def _call(self, event: ToolCall) -> None:
+    def _add_call(self, event: ToolCall) -> None:
         message, following = self._response(event, event.response)
-        call_id = self._id(event)
+        call_id = self._call_id(event)
         function = {
             "name": _NOT_IN_NAMES.sub("_", event.tool)[:LONGEST_NAME] or "unknown",
             "arguments": msgspec.json.encode(event.input).decode(),
@@ -329,7 +329,7 @@ class _Messages:
         text = NO_RESULT if result is None else result.text
         following.append({"role": "tool", "tool_call_id": call_id, "content": text})
 
-    def _id(self, event: ToolCall) -> str:
+    def _call_id(self, event: ToolCall) -> str:
         """A unique id for the call that the interface accepts."""
         call_id, again = event.call_id, 0
         while not call_id or len(call_id) > LONGEST_ID or call_id in self._ids:

@@ -31,48 +31,6 @@ from preheat.model.session import (
     UserMessage,
 )
 
-# Messages that Preheat put into a history, turned into `Other` events
-PREHEAT_RECORD = "preheat."
-"""Prefix of the names of these `Other` events."""
-_LONGEST = 2 * max(map(len, PREHEAT_REPLIES))
-
-
-def mark_preheat_events(events: list[Event]) -> tuple[Event, ...]:
-    """The events, with Preheat's own calls, their results and its assistant messages turned into `Other`."""
-    preheat_places = list(_preheat_indexes(events))
-    marked = list(events) if preheat_places else events
-    for place in preheat_places:
-        marked[place] = _as_other(events[place])
-    return tuple(marked)
-
-
-def _preheat_indexes(events: list[Event]) -> Iterator[int]:
-    """Indexes of Preheat's own events. Runs over every event that is ever read."""
-    for place, event in enumerate(events):
-        if type(event) is ToolCall or type(event) is ToolResult:
-            if event.call_id.startswith(PREHEAT_CALL):
-                yield place
-        elif type(event) is AssistantMessage and len(event.text) <= _LONGEST and _is_preheat_reply(event):
-            yield place
-
-
-def _is_preheat_reply(event: AssistantMessage) -> bool:
-    # A model's reply has usage: where a program records it, a model that repeats Preheat's words is told from Preheat.
-    return event.usage is None and event.text.strip() in PREHEAT_REPLIES
-
-
-def _as_other(event: Event) -> Other:
-    raw: Any = ""
-    name = "said"
-    if isinstance(event, ToolCall):
-        name, raw = "call", {"call_id": event.call_id, "tool": event.tool, "input": event.input}
-    elif isinstance(event, ToolResult):
-        name, raw = "result", {"call_id": event.call_id, "text": event.text}
-    elif isinstance(event, AssistantMessage):
-        raw = event.text
-    return Other(line=event.line, at=event.at, name=f"{PREHEAT_RECORD}{name}", raw=raw)
-
-
 JSON_DECODER = msgspec.json.Decoder()
 DECODE_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What msgspec raises for bytes that it cannot decode; `ValidationError` is a `DecodeError`."""
@@ -81,17 +39,7 @@ MAX_PROBLEMS = 50
 """Most problems kept of one file: a file of another format would have one on each line."""
 _ONE_VALUE = json.JSONDecoder()
 _SURROGATE = re.compile("[\ud800-\udfff]")
-
-
 _LONGEST_FRAME = 2_000
-
-
-def frame_of(whole_text: str, text: str) -> tuple[str, str]:
-    """What comes before and after `text` in the text that the model saw; empty if `text` is not in it or the rest is long."""
-    at = whole_text.find(text)
-    if at < 0 or len(whole_text) - len(text) > _LONGEST_FRAME:
-        return "", ""
-    return whole_text[:at], whole_text[at + len(text) :]
 
 
 class Draft:
@@ -343,6 +291,14 @@ def arguments_of(value: object) -> dict[str, Any]:
     return {} if value is None else {"text": value if isinstance(value, str) else json.dumps(value)}
 
 
+def frame_of(whole_text: str, text: str) -> tuple[str, str]:
+    """What comes before and after `text` in the text that the model saw; empty if `text` is not in it or the rest is long."""
+    at = whole_text.find(text)
+    if at < 0 or len(whole_text) - len(text) > _LONGEST_FRAME:
+        return "", ""
+    return whole_text[:at], whole_text[at + len(text) :]
+
+
 def unattended_starter(project: str) -> Starter:
     """Who started a session without a person: `background` if its project is in a hidden folder, as tools that keep memories or
     write summaries have; worktrees are often in hidden folders too, but are the person's."""
@@ -356,3 +312,45 @@ def origin_of(text: str, injected: bool) -> Origin:
     if PREHEAT_MARK in text:
         return "preheat"
     return "injected" if injected else "human"
+
+
+# Messages that Preheat put into a history, turned into `Other` events
+PREHEAT_RECORD = "preheat."
+"""Prefix of the names of these `Other` events."""
+_LONGEST = 2 * max(map(len, PREHEAT_REPLIES))
+
+
+def mark_preheat_events(events: list[Event]) -> tuple[Event, ...]:
+    """The events, with Preheat's own calls, their results and its assistant messages turned into `Other`."""
+    preheat_places = list(_preheat_indexes(events))
+    marked = list(events) if preheat_places else events
+    for place in preheat_places:
+        marked[place] = _as_other(events[place])
+    return tuple(marked)
+
+
+def _preheat_indexes(events: list[Event]) -> Iterator[int]:
+    """Indexes of Preheat's own events. Runs over every event that is ever read."""
+    for place, event in enumerate(events):
+        if type(event) is ToolCall or type(event) is ToolResult:
+            if event.call_id.startswith(PREHEAT_CALL):
+                yield place
+        elif type(event) is AssistantMessage and len(event.text) <= _LONGEST and _is_preheat_reply(event):
+            yield place
+
+
+def _is_preheat_reply(event: AssistantMessage) -> bool:
+    # A model's reply has usage: where a program records it, a model that repeats Preheat's words is told from Preheat.
+    return event.usage is None and event.text.strip() in PREHEAT_REPLIES
+
+
+def _as_other(event: Event) -> Other:
+    raw: Any = ""
+    name = "said"
+    if isinstance(event, ToolCall):
+        name, raw = "call", {"call_id": event.call_id, "tool": event.tool, "input": event.input}
+    elif isinstance(event, ToolResult):
+        name, raw = "result", {"call_id": event.call_id, "text": event.text}
+    elif isinstance(event, AssistantMessage):
+        raw = event.text
+    return Other(line=event.line, at=event.at, name=f"{PREHEAT_RECORD}{name}", raw=raw)

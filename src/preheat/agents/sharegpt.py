@@ -38,39 +38,39 @@ class ShareGPTParser(DocumentParser):
         for value, place in found:
             turns = mapping(value).get("conversations")
             if isinstance(turns, list):
-                self.add(_conversation(value, turns))
+                self.add(_draft_of(value, turns))
             else:
                 problems.append(("a value without `conversations`; passed over", place))
         self.add_problems(sorted(problems, key=lambda problem: problem[1]), line)
 
 
-def _conversation(about: dict[str, Any], turns: list[Any]) -> Draft:
+def _draft_of(about: dict[str, Any], turns: list[Any]) -> Draft:
     name = string(about.get("id")) or f"conversation-{short_digest(turns)}"
     draft = Draft(Heading(id=name, model=string(about.get("model"))))
     draft.heading.include_time(utc_seconds(about.get("timestamp")))
-    joiner = CallMatcher()
+    matcher = CallMatcher()
     for number, turn in enumerate(turns, 1):
-        _turn(draft, joiner, turn, number)
+        _fold_turn(draft, matcher, turn, number)
     rest = {key: value for key, value in about.items() if key != "conversations"}
     if rest:
         draft.events.append(Other(line=len(turns) + 1, name="about", raw=rest))
     return draft
 
 
-def _turn(draft: Draft, joiner: CallMatcher, turn: Any, line: int) -> None:
+def _fold_turn(draft: Draft, matcher: CallMatcher, turn: Any, line: int) -> None:
     who, text = string(mapping(turn).get("from")), string(mapping(turn).get("value"))
     if who in _USER_NAMES:
         draft.events.append(UserMessage(line=line, text=text, origin=origin_of(text, injected=False)))
     elif who in _MODEL_NAMES:
-        _answer(draft, joiner, text, line)
+        _add_answer(draft, matcher, text, line)
     elif who in _TOOL_NAMES:
         for answer in [found[2] for found in _TAG.finditer(text) if found[1] == "tool_response"] or [text]:
-            _result(draft, joiner, answer.strip(), line)
+            _add_result(draft, matcher, answer.strip(), line)
     else:
         draft.events.append(Other(line=line, name=who or "turn", raw=turn))
 
 
-def _answer(draft: Draft, joiner: CallMatcher, text: str, line: int) -> None:
+def _add_answer(draft: Draft, matcher: CallMatcher, text: str, line: int) -> None:
     response = f"turn {line}"
     tags = list(_TAG.finditer(text))
     for found in tags:
@@ -83,7 +83,7 @@ def _answer(draft: Draft, joiner: CallMatcher, text: str, line: int) -> None:
         call = arguments_of(body.strip())
         tool = string(call.get("name"))
         tool_input = arguments_of(call.get("arguments")) if tool else call
-        call_id = joiner.open_call(RequestedCall(string(call.get("id")), tool, tool_input), f"{line}.{number}")
+        call_id = matcher.open_call(RequestedCall(string(call.get("id")), tool, tool_input), f"{line}.{number}")
         draft.events.append(
             ToolCall(
                 line=line, call_id=call_id, tool=tool, kind=kind_by_name(tool), input=tool_input, response=response
@@ -91,10 +91,10 @@ def _answer(draft: Draft, joiner: CallMatcher, text: str, line: int) -> None:
         )
 
 
-def _result(draft: Draft, joiner: CallMatcher, text: str, line: int) -> None:
+def _add_result(draft: Draft, matcher: CallMatcher, text: str, line: int) -> None:
     """Add a result; one that names no call in its JSON belongs to the oldest open call."""
     body = arguments_of(text)
-    call_id = joiner.close_call(string(body.get("tool_call_id")), string(body.get("name")))
+    call_id = matcher.close_call(string(body.get("tool_call_id")), string(body.get("name")))
     if call_id:
         draft.events.append(ToolResult(line=line, call_id=call_id, text=text))
     else:

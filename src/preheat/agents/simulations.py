@@ -81,12 +81,12 @@ def utc_seconds(value: object) -> float | None:
 
 def fold_messages(draft: Draft, messages: object) -> int:
     """Fold the messages of one run into the draft; returns the number of the next line."""
-    joiner = CallMatcher()
+    matcher = CallMatcher()
     line = 1
     for message in _flatten(messages):
         at = utc_seconds(mapping(message).get("timestamp"))
         draft.heading.include_time(at)
-        _message(draft, joiner, message, line, at)
+        _fold_message(draft, matcher, message, line, at)
         line += 1
     return line
 
@@ -101,25 +101,25 @@ def _flatten(messages: object) -> Iterator[Any]:
             yield message
 
 
-def _message(draft: Draft, joiner: CallMatcher, message: Any, line: int, at: float | None) -> None:
+def _fold_message(draft: Draft, matcher: CallMatcher, message: Any, line: int, at: float | None) -> None:
     role = mapping(message).get("role")
     if role == "assistant":
-        _answer(draft, joiner, message, line, at)
+        _add_answer(draft, matcher, message, line, at)
     elif role == "user":
         text = text_of(message.get("content"))
         calls = calls_of(message)
         if text or not calls:
             origin = origin_of(text, injected=False)
             draft.events.append(UserMessage(line=line, at=at, text=text, origin=origin))
-        _calls(draft, joiner, message, "", line, at)
+        _add_calls(draft, matcher, message, "", line, at)
     elif role == "tool":
-        _result(draft, joiner, message, line, at)
+        _add_result(draft, matcher, message, line, at)
     else:
         name = "system" if role == "system" else "unknown"
         draft.events.append(Other(line=line, at=at, name=name, raw=message))
 
 
-def _answer(draft: Draft, joiner: CallMatcher, message: dict[str, Any], line: int, at: float | None) -> None:
+def _add_answer(draft: Draft, matcher: CallMatcher, message: dict[str, Any], line: int, at: float | None) -> None:
     response = f"message {line}"
     thought = string(message.get("reasoning")) or string(message.get("reasoning_content"))
     if thought:
@@ -134,14 +134,14 @@ def _answer(draft: Draft, joiner: CallMatcher, message: dict[str, Any], line: in
             usage=usage_of(message.get("usage")),
         )
     )
-    _calls(draft, joiner, message, response, line, at)
+    _add_calls(draft, matcher, message, response, line, at)
 
 
-def _calls(
-    draft: Draft, joiner: CallMatcher, message: dict[str, Any], response: str, line: int, at: float | None
+def _add_calls(
+    draft: Draft, matcher: CallMatcher, message: dict[str, Any], response: str, line: int, at: float | None
 ) -> None:
     for number, requested in enumerate(calls_of(message), 1):
-        call_id = joiner.open_call(requested, f"{line}.{number}")
+        call_id = matcher.open_call(requested, f"{line}.{number}")
         kind = kind_by_name(requested.tool)
         draft.events.append(
             ToolCall(
@@ -156,9 +156,9 @@ def _calls(
         )
 
 
-def _result(draft: Draft, joiner: CallMatcher, message: dict[str, Any], line: int, at: float | None) -> None:
+def _add_result(draft: Draft, matcher: CallMatcher, message: dict[str, Any], line: int, at: float | None) -> None:
     name = string(message.get("tool_call_id")) or string(message.get("id"))
-    call_id = joiner.close_call(name, string(message.get("name")))
+    call_id = matcher.close_call(name, string(message.get("name")))
     if not call_id:
         draft.events.append(Other(line=line, at=at, name="result without a call", raw=message))
         return

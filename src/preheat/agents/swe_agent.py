@@ -73,7 +73,7 @@ _KINDS: dict[str, ToolKind] = {
     "exit_forfeit": "other",
     "review_on_submit": "other",
 }
-_OF_THE_EDITOR: dict[str, ToolKind] = {"view": "read", "create": "write"}
+_EDITOR_KINDS: dict[str, ToolKind] = {"view": "read", "create": "write"}
 
 
 def call_of_action(requested: RequestedCall, action: str) -> tuple[str, ToolKind, dict[str, Any]]:
@@ -84,13 +84,13 @@ def call_of_action(requested: RequestedCall, action: str) -> tuple[str, ToolKind
     tool_input = requested.input if requested.tool else {"command": action}
     if tool == "str_replace_editor":
         subcommand = str(tool_input.get("command")) if requested.tool else words[1] if len(words) > 1 else ""
-        return tool, _OF_THE_EDITOR.get(subcommand, "edit"), tool_input
+        return tool, _EDITOR_KINDS.get(subcommand, "edit"), tool_input
     if tool.startswith(("debug_", "start_", "connect_", "disass", "decompile")):
         return tool, "other", tool_input
     return tool, _KINDS.get(tool, "shell" if tool in (SHELL, "execute_bash") else "other"), tool_input
 
 
-# Reads SWE-agent's trajectories (`.traj`)
+# Reading trajectories.
 AGENT = "swe_agent"
 TOTAL_RESPONSE = "run total"
 """The response that carries the usage: the program counts tokens for the whole run only."""
@@ -107,7 +107,7 @@ class TrajectoryParser(DocumentParser):
     def __init__(self, path: str) -> None:
         super().__init__(path)
         self._draft = Draft(Heading(starter="headless"))
-        self._joiner = CallMatcher()
+        self._matcher = CallMatcher()
 
     def read(self, block: bytes, line: int) -> None:
         stem = os.path.basename(self.path.replace("\\", "/")).partition(".traj")[0] or AGENT
@@ -123,13 +123,13 @@ class TrajectoryParser(DocumentParser):
             self.add_problem("a document without `trajectory`", line)
             self._draft.events.append(Other(line=line, name="unreadable", raw=document))
             return
-        self._heading(stem, document, steps)
-        answers = self._beginning(sequence(document.get("history")))
+        self._fill_heading(stem, document, steps)
+        answers = self._add_beginning(sequence(document.get("history")))
         for number, step in enumerate(steps, 1):
-            self._step(step, answers, number)
-        self._ending(mapping(document.get("info")), len(steps) + 1)
+            self._add_step(step, answers, number)
+        self._add_ending(mapping(document.get("info")), len(steps) + 1)
 
-    def _heading(self, stem: str, document: dict[str, Any], steps: list[Any]) -> None:
+    def _fill_heading(self, stem: str, document: dict[str, Any], steps: list[Any]) -> None:
         heading = self._draft.heading
         info, first = mapping(document.get("info")), mapping(next(iter(steps), None))
         heading.version = string(info.get("swe_agent_version"))
@@ -141,7 +141,7 @@ class TrajectoryParser(DocumentParser):
         mark = [*first_messages, text_of(first.get("response")), str(first.get("execution_time"))]
         heading.id = f"{stem}-{sha256(repr(mark).encode('utf-8', 'replace')).hexdigest()[:12]}"
 
-    def _beginning(self, history: list[Any]) -> list[dict[str, Any]]:
+    def _add_beginning(self, history: list[Any]) -> list[dict[str, Any]]:
         """Add the messages before the first step; returns the assistant's messages, which hold the calls of the steps.
 
         Demonstrations are in the history too, but did not happen: they become `Other`.
@@ -161,14 +161,14 @@ class TrajectoryParser(DocumentParser):
                 self._draft.events.append(Other(line=0, name=string(role) or "unknown", raw=message))
         return answers
 
-    def _step(self, value: Any, answers: list[dict[str, Any]], line: int) -> None:
+    def _add_step(self, value: Any, answers: list[dict[str, Any]], line: int) -> None:
         step, response = mapping(value), f"step {line}"
         if not step:
             self.add_problem("a step that is no object; kept as it is", line)
             self._draft.events.append(Other(line=line, name="unknown", raw=value))
             return
-        answer = _answer(step, answers)
-        if thought := string(answer.get("reasoning_content")) or _thinking(answer.get("thinking_blocks")):
+        answer = _find_answer(step, answers)
+        if thought := string(answer.get("reasoning_content")) or _thoughts_in(answer.get("thinking_blocks")):
             self._draft.events.append(Reasoning(line=line, text=thought, response=response))
         text = text_of(step.get("response")) or text_of(step.get("thought"))
         self._draft.events.append(
@@ -184,7 +184,7 @@ class TrajectoryParser(DocumentParser):
         requested = calls_of(answer) or [RequestedCall("", "", {})]
         # Only one call of a response is run, and the step records that one.
         tool, kind, tool_input = call_of_action(requested[0], action)
-        call_id = self._joiner.open_call(RequestedCall(requested[0].id, tool, tool_input), str(line))
+        call_id = self._matcher.open_call(RequestedCall(requested[0].id, tool, tool_input), str(line))
         self._draft.events.append(
             ToolCall(line=line, call_id=call_id, tool=tool, kind=kind, input=tool_input, response=response)
         )
@@ -192,7 +192,7 @@ class TrajectoryParser(DocumentParser):
             ToolResult(line=line, call_id=call_id, text=observation, seconds=seconds if _is_time(seconds) else None)
         )
 
-    def _ending(self, info: dict[str, Any], line: int) -> None:
+    def _add_ending(self, info: dict[str, Any], line: int) -> None:
         ending = {name: info[name] for name in _ENDING if name in info}
         if ending:
             self._draft.events.append(Other(line=line, name="ending", raw=ending))
@@ -206,7 +206,7 @@ class TrajectoryParser(DocumentParser):
             )
 
 
-def _answer(step: dict[str, Any], answers: list[dict[str, Any]]) -> dict[str, Any]:
+def _find_answer(step: dict[str, Any], answers: list[dict[str, Any]]) -> dict[str, Any]:
     """The assistant's message of a step, which has its calls; messages that were requested again are skipped."""
     for index, answer in enumerate(answers):
         if answer.get("action") == step.get("action") and answer.get("thought") == step.get("thought"):
@@ -215,7 +215,7 @@ def _answer(step: dict[str, Any], answers: list[dict[str, Any]]) -> dict[str, An
     return {}
 
 
-def _thinking(blocks: object) -> str:
+def _thoughts_in(blocks: object) -> str:
     return "\n".join(text for block in sequence(blocks) if (text := string(mapping(block).get("thinking"))))
 
 

@@ -28,7 +28,6 @@ def kind_by_name(tool: str) -> ToolKind:
     return next((kind for kind, names in _KINDS if words & names), "other")
 
 
-# Names of tools that agents' own programs bring along
 @cache
 def well_known_tools() -> frozenset[str]:
     """The tools of all agents whose purpose is known."""

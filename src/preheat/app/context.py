@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from preheat.agents import WITH_RENDERERS, begin_of, renderers_of
+from preheat.agents import WITH_RENDERERS, renderers_of, start_session_of
 from preheat.app.lazy import LazyModule
 from preheat.app.projects import find_project_name, project_folder, require_project
 from preheat.archive.connect import connect
@@ -219,7 +219,7 @@ def begin_session(
     renderer: Renderer, rendered: RenderedContext, folder: str, environment: Mapping[str, str]
 ) -> StartedSession:
     """Start a session from a rendered context in the agent's own session store, for work in a folder. Raises UserError."""
-    return begin_of(renderer.agent)(rendered, folder, environment)
+    return start_session_of(renderer.agent)(rendered, folder, environment)
 
 
 def record_use(folder: str, context: Context, at: float) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 from preheat.agents.hooks import agent_of_hook
 from preheat.errors import UserError
 
-# JSON with comments, as text
+# Parsing JSON with comments.
 _BLANK = re.compile(r"(?:[ \t\r\n\ufeff]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
 _WORD = re.compile(r"-?\d[\d.eE+-]*|true|false|null")
@@ -51,9 +51,9 @@ class Member(NamedTuple):
 
 def parse(text: str) -> Node:
     """The document. Raises Malformed."""
-    at = _blank(text, 0)
-    node = _value(text, at, 0)
-    end = _blank(text, node.end)
+    at = _skip_blank(text, 0)
+    node = _parse_value(text, at, 0)
+    end = _skip_blank(text, node.end)
     if end != len(text):
         raise Malformed("something follows the end of the document", line_of(text, end))
     return node
@@ -63,41 +63,41 @@ def line_of(text: str, at: int) -> int:
     return text.count("\n", 0, at) + 1
 
 
-def _blank(text: str, at: int) -> int:
+def _skip_blank(text: str, at: int) -> int:
     found = _BLANK.match(text, at)
     return found.end() if found else at
 
 
-def _value(text: str, at: int, depth: int) -> Node:
+def _parse_value(text: str, at: int, depth: int) -> Node:
     if depth > _DEEPEST:
         raise Malformed("it is nested too deeply", line_of(text, at))
     opening = text[at : at + 1]
     if opening in ("{", "["):
-        return _container(text, at, depth)
+        return _parse_container(text, at, depth)
     found = _STRING.match(text, at) or _WORD.match(text, at)
     if not found:
         raise Malformed(f"`{opening or 'the end'}` stands where a value should", line_of(text, at))
-    return Node("plain", at, found.end(), _plain(text, found))
+    return Node("plain", at, found.end(), _decode_plain(text, found))
 
 
-def _plain(text: str, found: "re.Match[str]") -> Any:
+def _decode_plain(text: str, found: "re.Match[str]") -> Any:
     try:
         return json.loads(found[0])
     except ValueError:
         raise Malformed(f"`{found[0][:40]}` is no value", line_of(text, found.start())) from None
 
 
-def _container(text: str, begin: int, depth: int) -> Node:
+def _parse_container(text: str, begin: int, depth: int) -> Node:
     is_object = text[begin] == "{"
     closing = "}" if is_object else "]"
     members: list[Member] = []
-    at = _blank(text, begin + 1)
+    at = _skip_blank(text, begin + 1)
     while text[at : at + 1] != closing:
-        member = _member(text, at, depth) if is_object else _item(text, at, depth)
+        member = _parse_member(text, at, depth) if is_object else _parse_item(text, at, depth)
         members.append(member)
-        at = _blank(text, member.node.end)
+        at = _skip_blank(text, member.node.end)
         if text[at : at + 1] == ",":
-            at = _blank(text, at + 1)
+            at = _skip_blank(text, at + 1)
         elif text[at : at + 1] != closing:
             what = "the document ends" if at >= len(text) else f"`{text[at]}` stands"
             raise Malformed(f"{what} where a comma or `{closing}` should be", line_of(text, at))
@@ -105,17 +105,17 @@ def _container(text: str, begin: int, depth: int) -> Node:
     return Node("object" if is_object else "array", begin, at + 1, value, tuple(members))
 
 
-def _member(text: str, at: int, depth: int) -> Member:
+def _parse_member(text: str, at: int, depth: int) -> Member:
     found = _STRING.match(text, at)
-    colon = _blank(text, found.end()) if found else at
+    colon = _skip_blank(text, found.end()) if found else at
     if not found or text[colon : colon + 1] != ":":
         what = "the document ends" if at >= len(text) else f"`{text[at : at + 20].splitlines()[0]}` stands"
         raise Malformed(f'{what} where `"name":` should be', line_of(text, at))
-    return Member(str(_plain(text, found)), at, _value(text, _blank(text, colon + 1), depth + 1))
+    return Member(str(_decode_plain(text, found)), at, _parse_value(text, _skip_blank(text, colon + 1), depth + 1))
 
 
-def _item(text: str, at: int, depth: int) -> Member:
-    return Member("", at, _value(text, at, depth + 1))
+def _parse_item(text: str, at: int, depth: int) -> Member:
+    return Member("", at, _parse_value(text, at, depth + 1))
 
 
 # Changing the text.
@@ -127,10 +127,10 @@ def append_member(text: str, container: Node, name: str, value: Any) -> str:
     label = f"{json.dumps(name, ensure_ascii=False)}: " if name else ""
     if before is not None and "\n" not in text[container.start : before.start]:
         cut = before.node.end
-        return f"{text[:cut]}, {label}{_dumped(value)}{text[cut:]}"
+        return f"{text[:cut]}, {label}{_dump(value)}{text[cut:]}"
     outer = _indent(text, container.start)
     inner = _indent(text, before.start) if before is not None else outer + unit
-    body = _dumped(value, unit).replace("\n", line_end + inner)
+    body = _dump(value, unit).replace("\n", line_end + inner)
     added = f"{line_end}{inner}{label}{body}"
     if before is None:
         # Comments between the brackets stay, before the new member.
@@ -139,7 +139,7 @@ def append_member(text: str, container: Node, name: str, value: Any) -> str:
     # Comments after the last member stay with it; a trailing comma is used for the new one.
     cut = before.node.end
     rest = text[cut : container.end - 1]
-    comma = _blank(text, cut)
+    comma = _skip_blank(text, cut)
     kept = ("" if text[comma : comma + 1] == "," else ",") + rest.rstrip()
     return f"{text[:cut]}{kept}{added}{rest[len(rest.rstrip()) :]}{text[container.end - 1 :]}"
 
@@ -150,17 +150,17 @@ def remove_member(text: str, container: Node, index: int) -> str:
     gone = members[index]
     if index + 1 < len(members):
         return text[: gone.start] + text[members[index + 1].start :]
-    after = _blank(text, gone.node.end)
+    after = _skip_blank(text, gone.node.end)
     end = after + 1 if text[after : after + 1] == "," else gone.node.end
     if index > 0:
         before = members[index - 1].node.end
         between = text[before : gone.start]
-        comma = _blank(text, before) - before
+        comma = _skip_blank(text, before) - before
         return text[:before] + (between[:comma] + between[comma + 1 :]).rstrip() + text[end:]
     return text[: gone.start].rstrip() + text[end:].lstrip()
 
 
-def _dumped(value: Any, unit: str | None = None) -> str:
+def _dump(value: Any, unit: str | None = None) -> str:
     return json.dumps(value, ensure_ascii=False, indent=unit)
 
 
@@ -175,7 +175,7 @@ def _unit(text: str) -> str:
     return found[1] if found else "  "
 
 
-# Our hooks in the text of a JSON settings file
+# Our hooks.
 HOOKS = "hooks"
 
 
@@ -193,30 +193,30 @@ def parse_settings(text: str, path: str) -> Node:
 def add_hooks(text: str, path: str, entries: Mapping[str, list[dict[str, Any]]], beside: Mapping[str, Any]) -> str:
     """The settings with our entries at the ends of the lists, because some programs refer to other entries by position."""
     if not text.strip("\ufeff \t\r\n"):
-        return _fresh(entries, beside)
+        return _new_settings(entries, beside)
     for name, value in beside.items():
         if parse_settings(text, path).member(name) is None:
             text = append_member(text, parse_settings(text, path), name, value)
     if parse_settings(text, path).member(HOOKS) is None:
         return append_member(text, parse_settings(text, path), HOOKS, dict(entries))
     for event, groups in entries.items():
-        hooks = _hooks(text, path)
+        hooks = _hooks_node(text, path)
         if hooks.member(event) is None:
             text = append_member(text, hooks, event, groups)
             continue
         for group in groups:
-            text = append_member(text, _list(text, path, event), "", group)
+            text = append_member(text, _list_node(text, path, event), "", group)
     return text
 
 
-def _fresh(entries: Mapping[str, list[dict[str, Any]]], beside: Mapping[str, Any]) -> str:
+def _new_settings(entries: Mapping[str, list[dict[str, Any]]], beside: Mapping[str, Any]) -> str:
     text = "{\n}\n"
     for name, value in (*beside.items(), (HOOKS, dict(entries))):
         text = append_member(text, parse(text), name, value)
     return text
 
 
-def _hooks(text: str, path: str) -> Node:
+def _hooks_node(text: str, path: str) -> Node:
     found = parse_settings(text, path).member(HOOKS)
     if found is None or found.node.kind != "object":
         line = line_of(text, found.start) if found else 1
@@ -224,8 +224,8 @@ def _hooks(text: str, path: str) -> Node:
     return found.node
 
 
-def _list(text: str, path: str, event: str) -> Node:
-    found = _hooks(text, path).member(event)
+def _list_node(text: str, path: str, event: str) -> Node:
+    found = _hooks_node(text, path).member(event)
     if found is None or found.node.kind != "array":
         line = line_of(text, found.start) if found else 1
         raise UserError(f"`{path}`, line {line}: `hooks.{event}` is no list; repair it first, nothing was changed")

@@ -57,7 +57,7 @@ def held_versions(python: Interpreter) -> dict[str, str]:
 
 # Adding.
 def plan_packages(package: PackageStep, environment: Mapping[str, str]) -> PackagePlan:
-    """Plan adding Preheat to a Python; nothing where this version is already there. Raises Cannot."""
+    """Plan adding Preheat to a Python; nothing where this version is already there. Raises CannotInstall."""
     python = inspect_interpreter(package.interpreter, environment, package.group)
     if python is None:
         raise CannotInstall(f"`{package.interpreter}` does not run")
@@ -70,7 +70,7 @@ def plan_packages(package: PackageStep, environment: Mapping[str, str]) -> Packa
         raise CannotInstall(f"the Python at `{python.prefix}` is managed by the system")
     if not python.writable:
         raise CannotInstall(f"`{python.prefix}` cannot be written to")
-    source, tool = find_origin(), _tool(package.interpreter, python, environment)
+    source, tool = find_origin(), _find_tool(package.interpreter, python, environment)
     if tool[0] == "uv":
         return PackagePlan(package.interpreter, "add", (), (), source, tool, there)
     report = _dry_run(tool, source, python, environment)
@@ -103,8 +103,8 @@ def find_origin() -> tuple[str, ...]:
     return (f"{PACKAGE_NAME}=={__version__}",)
 
 
-def _tool(interpreter: str, python: Interpreter, environment: Mapping[str, str]) -> tuple[str, ...]:
-    """The pip of that Python, else ours working on it, else uv. Raises Cannot."""
+def _find_tool(interpreter: str, python: Interpreter, environment: Mapping[str, str]) -> tuple[str, ...]:
+    """The pip of that Python, else ours working on it, else uv. Raises CannotInstall."""
     ours = inspect_interpreter(sys.executable, environment)
     for words, has in (
         ((interpreter, "-m", "pip"), python),
@@ -149,7 +149,7 @@ def _install_arguments(scratch: str, source: Sequence[str], python: Interpreter)
 
 
 def add_packages(plan: PackagePlan, environment: Mapping[str, str]) -> tuple[str, ...]:
-    """Add the packages and return exactly what was added; after a failure everything added is removed. Raises Cannot."""
+    """Add the packages and return exactly what was added; after a failure everything added is removed. Raises CannotInstall."""
     before = inspect_interpreter(plan.interpreter, environment)
     if before is None:
         raise CannotInstall(f"`{plan.interpreter}` does not run")
@@ -200,7 +200,7 @@ def plan_package_removal(interpreter: str, added: Sequence[str], environment: Ma
     kept = tuple(f"{name}=={there[name]}" for name in names if name in there and name not in same)
     gone = tuple(f"{name}=={there[name]}" for name in sorted(same))
     try:
-        tool = _tool(interpreter, python, environment)
+        tool = _find_tool(interpreter, python, environment)
     except CannotInstall:
         tool = ()
     return PackagePlan(interpreter, "remove", gone, kept, (), tool, there.get(PACKAGE_NAME, ""))
@@ -219,7 +219,7 @@ def _is_needed(name: str, python: Interpreter, ours: set[str]) -> bool:
 
 
 def remove_packages(plan: PackagePlan, environment: Mapping[str, str]) -> None:
-    """Remove the planned packages. Raises Cannot."""
+    """Remove the planned packages. Raises CannotInstall."""
     if not plan.tool:
         raise CannotInstall(
             f"neither pip nor uv is there to take {', '.join(plan.packages)} out of `{plan.interpreter}`"
@@ -237,7 +237,7 @@ def _remove(plan: PackagePlan, names: Sequence[str], environment: Mapping[str, s
 
 
 def _run(words: Sequence[str], environment: Mapping[str, str]) -> None:
-    """Run a command. Raises Cannot with the reason that it printed."""
+    """Run a command. Raises CannotInstall with the reason that it printed."""
     try:
         done = subprocess.run(
             words,

@@ -19,7 +19,7 @@ from preheat.files import write_atomically
 from preheat.installing.json_settings import add_hooks, hooked_events, parse_settings, remove_hooks
 from preheat.installing.ledger import InstalledEntry, digest_of, find_entry, record_entry
 
-# The command that installed hooks run
+# The command that installed hooks run.
 PYTHON_OPTIONS = ("-I", "-S", "-E")
 """Ignore the person's Python environment: the client starts faster, and nothing in there can break it."""
 
@@ -51,8 +51,9 @@ def find_missing_file(command: str) -> str:
     return next((word for word in words if os.sep in word and not os.path.exists(word)), "")
 
 
+# Planning.
 BACKUP_MARK = ".preheat-backup-"
-_SHOWN = Address(0, "the-daemon's-token")
+_PREVIEW_ADDRESS = Address(0, "the-daemon's-token")
 WRITTEN_MARK = "Written by `preheat install"
 """Text in every file that Preheat wrote as a whole."""
 
@@ -87,10 +88,10 @@ def require_hooks(agent: str) -> Hooks:
     return found
 
 
-def _one_file(agent: str) -> Setup:
+def _file_setup(agent: str) -> Setup:
     setup = require_hooks(agent).setup
     if setup.ways is not None:
-        raise ValueError(f"{agent} is set up in several steps: see `installing.several`")
+        raise ValueError(f"{agent} is set up in several steps: see `installing.steps`")
     return setup
 
 
@@ -103,15 +104,15 @@ def plan_install(
     is_preview: bool = False,
 ) -> FilePlan:
     """Plan installing; `project` is a folder, or empty for all projects. `http`: True posts where the agent can, False never
-    posts, None posts where nobody else could read the token. A `trial` is only shown: no address is reserved for it."""
-    setup = _one_file(agent)
+    posts, None posts where nobody else could read the token. A preview is only shown: no address is reserved for it."""
+    setup = _file_setup(agent)
     path = os.path.realpath(setup.project_file(project) if project else setup.user_file(environment))
     before = read_bytes(path)
     posts, notes = _decide_posts(setup.can_post, path, project, http)
-    shown = (known_address(folder) or _SHOWN) if is_preview else None
+    shown = (known_address(folder) or _PREVIEW_ADDRESS) if is_preview else None
     client = make_client(agent, folder, (shown or ensure_address(folder)) if posts else None)
     known = find_entry(folder, path)
-    base = _base(agent, path, before, known)
+    base = _text_without_ours(agent, path, before, known)
     entries = setup.entries(client) if setup.entries is not None else {}
     text = (
         setup.file_text(client) if setup.file_text is not None else add_hooks(base, path, entries, setup.extra_settings)
@@ -161,7 +162,7 @@ def readable_by_others(path: str) -> bool:
         folder = above
 
 
-def _base(agent: str, path: str, before: bytes | None, known: InstalledEntry | None) -> str:
+def _text_without_ours(agent: str, path: str, before: bytes | None, known: InstalledEntry | None) -> str:
     """The file's text without our hooks: the backup if nobody changed the file since, else with our hooks removed."""
     if before is None:
         return ""
@@ -188,12 +189,12 @@ def decode_text(data: bytes | None, path: str) -> str:
 
 def plan_uninstall(agent: str, folder: str, environment: Mapping[str, str], project: str = "") -> FilePlan | None:
     """Plan uninstalling, from the person's file or the project's; None where nothing of ours is installed."""
-    setup = _one_file(agent)
+    setup = _file_setup(agent)
     path = os.path.realpath(setup.project_file(project) if project else setup.user_file(environment))
-    return _removal(agent, folder, path, project)
+    return _plan_removal(agent, folder, path, project)
 
 
-def _removal(agent: str, folder: str, path: str, project: str) -> FilePlan | None:
+def _plan_removal(agent: str, folder: str, path: str, project: str) -> FilePlan | None:
     before = read_bytes(path)
     known = find_entry(folder, path)
     if before is None:

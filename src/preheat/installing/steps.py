@@ -44,7 +44,7 @@ from preheat.installing.plans import (
 )
 from preheat.installing.yaml_settings import holds_our_item, load_yaml_settings, plan_item_removal, plan_items
 
-# A folder of ours in another program's home
+# Folders of ours in another program's home.
 _COMPILED = "__pycache__"
 
 
@@ -56,6 +56,8 @@ class FolderPlan(NamedTuple):
     action: Literal["create", "change", "delete", "nothing"]
     files: Mapping[str, bytes] = {}
     """Files to write."""
+    unchanged: Mapping[str, bytes] = {}
+    """Files of ours that are there already as they would be written."""
     removed: tuple[str, ...] = ()
     """Files to delete."""
     kept: tuple[str, ...] = ()
@@ -77,15 +79,17 @@ def plan_folder(agent: str, folder: FolderStep, data: str) -> FolderPlan:
     there = os.path.lexists(folder.path)
     if there and (os.path.islink(folder.path) or not is_our_folder(folder)):
         raise UserError(f"`{folder.path}` is there already and not Preheat's; move it away first, nothing was changed")
-    changed = {
-        name: inner for name, inner in folder.files.items() if read_bytes(os.path.join(folder.path, name)) != inner
-    }
+    changed: dict[str, bytes] = {}
+    unchanged: dict[str, bytes] = {}
+    for name, inner in folder.files.items():
+        is_there = read_bytes(os.path.join(folder.path, name)) == inner
+        (unchanged if is_there else changed)[name] = inner
     known = find_entry(data, folder.path)
-    old = tuple(name for name in (known.files if known else ()) if name not in folder.files)
-    gone = tuple(name for name in old if os.path.isfile(os.path.join(folder.path, name)))
+    former = [name for name in (known.files if known else folder.former_files) if name not in folder.files]
+    gone = tuple(name for name in former if os.path.isfile(os.path.join(folder.path, name)))
     if not there:
         return FolderPlan(agent, folder.path, "create", changed)
-    return FolderPlan(agent, folder.path, "change" if changed or gone else "nothing", changed, gone)
+    return FolderPlan(agent, folder.path, "change" if changed or gone else "nothing", changed, unchanged, gone)
 
 
 def write_folder(plan: FolderPlan, data: str, at: float) -> None:
@@ -99,7 +103,7 @@ def write_folder(plan: FolderPlan, data: str, at: float) -> None:
     for name in plan.removed:
         os.unlink(os.path.join(plan.path, name))
     files = {name: each for name, each in (known.files if known else {}).items() if name not in plan.removed}
-    files |= {name: digest_of(inner) for name, inner in plan.files.items()}
+    files |= {name: digest_of(inner) for name, inner in (*plan.files.items(), *plan.unchanged.items())}
     done = InstalledEntry(
         agent=plan.agent, path=plan.path, at=at, existed=False, after="", kind="folder", made=made, files=files
     )  # fmt: skip
@@ -111,7 +115,7 @@ def plan_folder_removal(agent: str, folder: FolderStep, data: str) -> FolderPlan
     if os.path.islink(folder.path) or not is_our_folder(folder):
         return None
     known = find_entry(data, folder.path)
-    digests = known.files if known is not None else dict.fromkeys(folder.files, "")
+    digests = known.files if known is not None else dict.fromkeys((*folder.files, *folder.former_files), "")
     gone: list[str] = []
     kept: list[str] = []
     for name in sorted(os.listdir(folder.path)):
@@ -135,7 +139,7 @@ def remove_folder(plan: FolderPlan, data: str) -> None:
     record_entry(data, plan.path, None)
 
 
-# Agents that can be set up in several ways, each of several steps
+# Choosing a way.
 StepPlan: TypeAlias = PackagePlan | FolderPlan | FilePlan
 
 
@@ -169,7 +173,7 @@ def ways_of(agent: str) -> InstallWays | None:
     return require_hooks(agent).setup.ways
 
 
-def make_surroundings(agent: str, folder: str, environment: Mapping[str, str], interpreter: str = "") -> InstallContext:
+def make_context(agent: str, folder: str, environment: Mapping[str, str], interpreter: str = "") -> InstallContext:
     return InstallContext(environment, interpreter, make_client(agent, folder).arguments, folder)
 
 
@@ -177,17 +181,19 @@ def make_surroundings(agent: str, folder: str, environment: Mapping[str, str], i
 def plan_agent_install(
     agent: str, folder: str, environment: Mapping[str, str], how: str = "", failure: str = ""
 ) -> InstallPlan:
-    """Plan installing. `how`: the way that the person chose, else the way already in use, else the first possible one; `without`
+    """Plan installing. `how`: the way that the person chose, else the way already in use, else the first possible one; `failure`
     says why the first way has failed. Raises UserError, and then nothing has changed."""
-    several = ways_of(agent)
-    if several is None:
+    install_ways = ways_of(agent)
+    if install_ways is None:
         raise UserError(f"{places_of(agent).title} is installed in one way only; leave `--how` out")
-    if how and how not in several.names:
-        raise UserError(f"there is no way `{how}` for {places_of(agent).title}; there are {', '.join(several.names)}")
-    target = several.target(environment)
+    if how and how not in install_ways.names:
+        raise UserError(
+            f"there is no way `{how}` for {places_of(agent).title}; there are {', '.join(install_ways.names)}"
+        )
+    target = install_ways.target(environment)
     # First of all: where the settings cannot be read, nothing is changed.
     load_yaml_settings(target.settings)
-    ways = several.ways(make_surroundings(agent, folder, environment, target.interpreter))
+    ways = install_ways.ways(make_context(agent, folder, environment, target.interpreter))
     there = [way for way in ways if _is_installed(way, environment)]
     as_before = there[0].name if len(there) == 1 and not failure else ""
     # Settings that cannot be changed safely are refused before any package is looked for.
@@ -302,7 +308,7 @@ def install_agent(
 
 
 def apply_install_plan(work: InstallPlan, folder: str, environment: Mapping[str, str], at: float) -> InstallResult:
-    """Carry out a plan. Raises Cannot before anything has changed, OSError in between."""
+    """Carry out a plan. Raises CannotInstall before anything has changed, OSError in between."""
     if work.way is not None:
         write_client(folder)
     done = InstallResult()
@@ -343,10 +349,10 @@ def _apply_package_plan(
 # Uninstalling.
 def plan_agent_uninstall(agent: str, folder: str, environment: Mapping[str, str]) -> InstallPlan | None:
     """Plan removing every way; None where nothing of ours is installed. Works without the program."""
-    several = ways_of(agent)
-    if several is None:
+    install_ways = ways_of(agent)
+    if install_ways is None:
         return None
-    ways = several.ways(make_surroundings(agent, folder, environment))
+    ways = install_ways.ways(make_context(agent, folder, environment))
     steps: list[StepPlan | None] = [
         plan_item_removal(agent, path, [item for item in _items(ways) if item.path == path], folder)
         for path in dict.fromkeys(item.path for item in _items(ways))

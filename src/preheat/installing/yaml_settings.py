@@ -15,7 +15,7 @@ from preheat.errors import UserError
 from preheat.installing.ledger import digest_of, find_entry
 from preheat.installing.plans import FilePlan, decode_text, read_bytes
 
-# YAML as text
+# Parsing.
 Keys = Sequence[str]
 
 
@@ -141,7 +141,7 @@ def _refuse_shared(node: Node, label: str, path: str) -> None:
         raise _refusal(path, node.line, f"`{label}` is shared with another place (`&` and `*`)")
 
 
-def _list(root: Node, keys: Keys, path: str) -> KeyPath:
+def _find_list(root: Node, keys: Keys, path: str) -> KeyPath:
     found = _find(root, keys, path)
     if found.depth == len(keys):
         _refuse_shared(found.node, ".".join(keys), path)
@@ -187,7 +187,7 @@ def _insert_item(text: str, path: str, keys: Keys, item: Any) -> str:
     root = parse_yaml(text, path)
     if root is None or root.is_unwritten:
         return _end_line(text, end) + _block(keys, item, "", end)
-    found = _list(root, keys, path)
+    found = _find_list(root, keys, path)
     node, rest = found.node, keys[found.depth :]
     if node.kind == "scalar":
         return _add_to_null(text, found, keys, item, end)
@@ -271,7 +271,7 @@ def _remove_one(text: str, path: str, keys: Keys, ours: Callable[[Any], bool], m
     root = parse_yaml(text, path)
     if root is None:
         return text
-    node = _list(root, keys, path).node
+    node = _find_list(root, keys, path).node
     rest = [*listed[:index], *listed[index + 1 :]]
     if rest:
         changed, wanted = _cut_item(text, node, index), _value_replaced(before, keys, rest)
@@ -379,7 +379,7 @@ def _refusal(path: str, line: int, why: str) -> UserError:
     return UserError(f"`{path}`, line {line}: {why}; repair it first, nothing was changed")
 
 
-# Our items in the lists of another program's YAML settings file
+# Planning.
 def load_yaml_settings(path: str) -> dict[str, Any]:
     """The contents of a YAML settings file; empty where there is none. Raises UserError with the line where it is malformed."""
     found = load_yaml(decode_text(read_bytes(path), path), path)

@@ -57,20 +57,20 @@ def restore_session(document: dict[str, Any]) -> tuple[dict[str, Any], list[Even
         return None
     if not isinstance(notes.get("events"), list):
         raise ValueError("there are no events")
-    return mapping(notes.get("session")), [_event(document, mapping(note)) for note in notes["events"]]
+    return mapping(notes.get("session")), [_restore_event(document, mapping(note)) for note in notes["events"]]
 
 
-def _event(document: dict[str, Any], note: dict[str, Any]) -> Event:
+def _restore_event(document: dict[str, Any], note: dict[str, Any]) -> Event:
     bulk = _BULK.get(str(note.get("type")), "")
     record = {name: value for name, value in note.items() if name != "place"}
     if bulk and "place" in note:
-        record[bulk] = _bulk(document, sequence(note["place"]))
+        record[bulk] = _read_bulk(document, sequence(note["place"]))
     elif bulk:
         record[bulk] = {} if bulk == "input" else None if bulk == "raw" else ""
     return msgspec.convert(record, Event)  # type: ignore[no-any-return]
 
 
-def _bulk(document: dict[str, Any], place: list[Any]) -> Any:
+def _read_bulk(document: dict[str, Any], place: list[Any]) -> Any:
     """The bulk at a place: `[name, number]` or `[name, step, number]`, counted from 0."""
     name, number, *rest = place
     if name == "other_records":

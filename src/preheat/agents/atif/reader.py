@@ -28,7 +28,7 @@ from preheat.model.session import (
     UserMessage,
 )
 
-# Folds the steps of anyone's ATIF trajectory into events.
+# The steps of a trajectory that somebody else wrote.
 TOTAL_RESPONSE = "trajectory total"
 """The response that carries the usage of a trajectory whose steps state none."""
 _MOST_NESTED = 50
@@ -37,7 +37,7 @@ _ABOUT = ("agent", "notes", "final_metrics", "continued_trajectory_ref", "extra"
 
 def drafts_of_trajectory(document: dict[str, Any], stem: str, parent: str = "", depth: int = 0) -> list[Draft]:
     """The drafts of a trajectory and of the subagents' trajectories embedded in it."""
-    draft = Draft(_heading(document, stem, parent))
+    draft = Draft(_heading_of(document, stem, parent))
     about = {name: document[name] for name in _ABOUT if document.get(name)}
     if about:
         draft.events.append(Other(line=0, name="trajectory", raw=about))
@@ -52,7 +52,7 @@ def drafts_of_trajectory(document: dict[str, Any], stem: str, parent: str = "", 
     return drafts
 
 
-def _heading(document: dict[str, Any], stem: str, parent: str) -> Heading:
+def _heading_of(document: dict[str, Any], stem: str, parent: str) -> Heading:
     agent, extra = mapping(document.get("agent")), mapping(document.get("extra"))
     # A `session_id` is shared by a run's segments and subagents; a `trajectory_id` is unique.
     name = string(document.get("trajectory_id")) or string(document.get("session_id"))
@@ -75,7 +75,7 @@ class _Steps:
 
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
-        self._joiner = CallMatcher()
+        self._matcher = CallMatcher()
         self._used = Usage()
         self._stated = False
 
@@ -88,21 +88,21 @@ class _Steps:
             # A step of the trajectory before this one, which is counted there.
             self._draft.events.append(Other(line=line, at=at, name="copied context", raw=value))
         elif source == "user":
-            self._user(step, line, at)
+            self._add_user(step, line, at)
         elif source == "agent":
-            self._agent(step, line, at)
+            self._add_agent(step, line, at)
         else:
             name = "system" if source == "system" else "unknown"
             self._draft.events.append(Other(line=line, at=at, name=name, raw=value))
 
-    def _user(self, step: dict[str, Any], line: int, at: float | None) -> None:
+    def _add_user(self, step: dict[str, Any], line: int, at: float | None) -> None:
         text, images = text_of(step.get("message")), images_in(step.get("message"))
         origin = origin_of(text, injected=mapping(step.get("extra")).get("origin") == "injected")
         self._draft.events.append(UserMessage(line=line, at=at, text=text, origin=origin, images=images))
         if step.get("observation"):
             self._draft.events.append(Other(line=line, at=at, name="observation", raw=step["observation"]))
 
-    def _agent(self, step: dict[str, Any], line: int, at: float | None) -> None:
+    def _add_agent(self, step: dict[str, Any], line: int, at: float | None) -> None:
         response = f"step {line}"
         events = self._draft.events
         if thought := string(step.get("reasoning_content")):
@@ -114,16 +114,16 @@ class _Steps:
         if text or usage is not None or not calls:
             model = string(step.get("model_name")) or self._draft.heading.model
             events.append(AssistantMessage(line=line, at=at, text=text, response=response, model=model, usage=usage))
-        names = [self._call(call, response, line, number, at) for number, call in enumerate(calls, 1)]
+        names = [self._add_call(call, response, line, number, at) for number, call in enumerate(calls, 1)]
         results = [mapping(result) for result in sequence(mapping(step.get("observation")).get("results"))]
         for number, result in enumerate(results):
-            self._result(result, self._call_of(result, names, number, len(results)), len(names), line, at)
+            self._add_result(result, self._call_of(result, names, number, len(results)), len(names), line, at)
 
-    def _call(self, call: dict[str, Any], response: str, line: int, number: int, at: float | None) -> str:
+    def _add_call(self, call: dict[str, Any], response: str, line: int, number: int, at: float | None) -> str:
         tool = string(call.get("function_name"))
         name = string(call.get("tool_call_id")) or f"call {line}.{number}"
         requested = RequestedCall(name, tool, arguments_of(call.get("arguments")))
-        call_id = self._joiner.open_call(requested, f"{line}.{number}")
+        call_id = self._matcher.open_call(requested, f"{line}.{number}")
         self._draft.events.append(
             ToolCall(
                 line=line,
@@ -140,15 +140,15 @@ class _Steps:
     def _call_of(self, result: dict[str, Any], names: list[str], number: int, results: int) -> str:
         """The id of the call that a result is for. A result without one is for the call at the same index, or for all calls."""
         if name := string(result.get("source_call_id")):
-            return self._joiner.close_call(name)
+            return self._matcher.close_call(name)
         if results == len(names):
-            return self._joiner.close_call(names[number])
-        return self._joiner.close_call(names[-1]) if names and number == results - 1 else ""
+            return self._matcher.close_call(names[number])
+        return self._matcher.close_call(names[-1]) if names and number == results - 1 else ""
 
-    def _result(self, result: dict[str, Any], call_id: str, calls: int, line: int, at: float | None) -> None:
+    def _add_result(self, result: dict[str, Any], call_id: str, calls: int, line: int, at: float | None) -> None:
         references = [mapping(reference) for reference in sequence(result.get("subagent_trajectory_ref"))]
         for reference in references:
-            self._draft.events.append(Spawn(line=line, at=at, session=_child(reference), call_id=call_id))
+            self._draft.events.append(Spawn(line=line, at=at, session=_child_id(reference), call_id=call_id))
         if not call_id:
             if result.get("content") or not references:
                 self._draft.events.append(Other(line=line, at=at, name="result without a call", raw=result))
@@ -195,7 +195,7 @@ class _Steps:
             heading.reported = self._used
 
 
-def _child(reference: dict[str, Any]) -> str:
+def _child_id(reference: dict[str, Any]) -> str:
     for name in ("trajectory_id", "session_id", "trajectory_path"):
         if value := string(reference.get(name)):
             return value
@@ -219,6 +219,7 @@ def _usage(value: object) -> Usage | None:
     )
 
 
+# Files of trajectories.
 AGENT = "atif"
 _VERSION = "ATIF-v"
 
@@ -271,12 +272,12 @@ def _documents(block: bytes) -> tuple[list[tuple[Any, int]], list[tuple[str, int
     except (ValueError, RecursionError) as error:
         if b"\n" not in block.strip() or block.lstrip()[:1] != b"{":
             return [], [(f"not a whole JSON document ({str(error)[:120]})", 1)]
-        return _lines(block, str(error)[:120])
+        return _documents_of_lines(block, str(error)[:120])
     items = document if isinstance(document, list) else [document]
     return [(item, 1) for item in items], [] if items else [("there is no trajectory in it", 1)]
 
 
-def _lines(block: bytes, why: str) -> tuple[list[tuple[Any, int]], list[tuple[str, int]]]:
+def _documents_of_lines(block: bytes, why: str) -> tuple[list[tuple[Any, int]], list[tuple[str, int]]]:
     found: list[tuple[Any, int]] = []
     problems: list[tuple[str, int]] = []
     for line, text in enumerate(whole_lines(block), 1):

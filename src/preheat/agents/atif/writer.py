@@ -1,8 +1,7 @@
 """A session as an ATIF v1.7 trajectory (the Agent Trajectory Interchange Format of Harbor and Terminal-Bench).
 
 The format is strict: facts without a field of their own (outcomes, compactions, rewinds) are in `extra`, readable for
-others. Under `extra.preheat` are the notes from which Preheat's own reader restores the
-session exactly, event by event.
+others. Under `extra.preheat` are the notes from which Preheat's own reader restores the session exactly, event by event.
 Knows nothing of files.
 """
 
@@ -51,7 +50,7 @@ def to_trajectory(
             {"name": session.agent, "version": session.version or "unknown", "model_name": session.model}
         ),
         "steps": steps.finish(),
-        "final_metrics": _final(session, len(steps.steps)),
+        "final_metrics": _final_metrics(session, len(steps.steps)),
         "extra": {
             **_without_empty(
                 {
@@ -88,28 +87,28 @@ class _Steps:
         self._spawned: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {}
 
     def add(self, event: Event) -> None:
-        self.notes.append(event_note(event, self._place(event)))
+        self.notes.append(event_note(event, self._add_event(event)))
 
-    def _place(self, event: Event) -> list[Any] | None:
+    def _add_event(self, event: Event) -> list[Any] | None:
         """Put an event into the steps; returns the place of its bulk."""
         if isinstance(event, UserMessage):
             extra = {"origin": event.origin if event.origin != "human" else "", "images": event.images}
-            return self._message(self._step(event, "user", event.text, extra), event.text)
+            return self._message_place(self._add_step(event, "user", event.text, extra), event.text)
         if isinstance(event, AssistantMessage):
-            return self._assistant(event)
+            return self._add_assistant(event)
         if isinstance(event, Reasoning):
-            return self._piece(self._response(event, event.response), "reasoning_content", event.text)
+            return self._add_piece(self._step_of_response(event, event.response), "reasoning_content", event.text)
         if isinstance(event, ToolCall):
-            return self._call(event)
+            return self._add_call(event)
         if isinstance(event, ToolResult):
-            return self._result(event)
+            return self._add_result(event)
         if isinstance(event, Compaction):
             compaction = _without_empty({"trigger": event.trigger, "tokens_before": event.tokens_before})
-            return self._message(
-                self._step(event, "system", event.summary, {"compaction": compaction or True}), event.summary
+            return self._message_place(
+                self._add_step(event, "system", event.summary, {"compaction": compaction or True}), event.summary
             )
         if isinstance(event, Spawn):
-            self._spawn(event)
+            self._add_spawn(event)
         elif isinstance(event, Rewind):
             self.rewinds.append({"before_step": len(self.steps) + 1})
         elif isinstance(event, Other):
@@ -132,7 +131,7 @@ class _Steps:
                 step.setdefault("observation", {"results": []})["results"].append(result)
         return self.steps
 
-    def _step(self, event: Event, source: str, message: str, extra: dict[str, Any]) -> dict[str, Any]:
+    def _add_step(self, event: Event, source: str, message: str, extra: dict[str, Any]) -> dict[str, Any]:
         step: dict[str, Any] = {"step_id": len(self.steps) + 1}
         if (at := _timestamp(event.at)) is not None:
             step["timestamp"] = at
@@ -142,10 +141,10 @@ class _Steps:
         self.steps.append(step)
         return step
 
-    def _message(self, step: dict[str, Any], text: str) -> list[Any] | None:
+    def _message_place(self, step: dict[str, Any], text: str) -> list[Any] | None:
         return ["message", step["step_id"] - 1] if text else None
 
-    def _piece(self, step: dict[str, Any], name: str, text: str) -> list[Any] | None:
+    def _add_piece(self, step: dict[str, Any], name: str, text: str) -> list[Any] | None:
         """Add a text to a response; the format joins them, so several are also kept one by one."""
         step[name] = _join(step.get(name, ""), text)
         if not text:
@@ -156,24 +155,24 @@ class _Steps:
         pieces.append(text)
         return [name, step["step_id"] - 1, len(pieces) - 1]
 
-    def _response(self, event: Event, response: str) -> dict[str, Any]:
+    def _step_of_response(self, event: Event, response: str) -> dict[str, Any]:
         """The step of a response, which may continue after the results of its first calls."""
         name = response or f"line {event.line}"
         if name not in self._responses:
-            self._responses[name] = self._step(event, "agent", "", {})
+            self._responses[name] = self._add_step(event, "agent", "", {})
         return self._responses[name]
 
-    def _assistant(self, event: AssistantMessage) -> list[Any] | None:
-        step = self._response(event, event.response)
-        place = self._piece(step, "message", event.text)
+    def _add_assistant(self, event: AssistantMessage) -> list[Any] | None:
+        step = self._step_of_response(event, event.response)
+        place = self._add_piece(step, "message", event.text)
         if event.model:
             step["model_name"] = event.model
         if event.usage is not None:
             self._usages[event.response or f"line {event.line}"] = event.usage
         return place
 
-    def _call(self, event: ToolCall) -> list[Any] | None:
-        step = self._response(event, event.response)
+    def _add_call(self, event: ToolCall) -> list[Any] | None:
+        step = self._step_of_response(event, event.response)
         name = event.call_id or f"line-{event.line}-{len(step.get('tool_calls', ()))}"
         call = {
             "tool_call_id": name,
@@ -185,12 +184,12 @@ class _Steps:
         self._calls.setdefault(name, step)
         return ["tool_calls", step["step_id"] - 1, len(step["tool_calls"]) - 1]
 
-    def _result(self, event: ToolResult) -> list[Any]:
+    def _add_result(self, event: ToolResult) -> list[Any]:
         result: dict[str, Any] = {"content": event.text}
         step = self._calls.get(event.call_id)
         if step is None:
             # The format allows a result without its call only in a response, and without the call's id.
-            step = self._last_response() or self._response(event, "")
+            step = self._last_response() or self._step_of_response(event, "")
         else:
             result = {"source_call_id": event.call_id, **result}
         facts = {
@@ -208,10 +207,10 @@ class _Steps:
         results.append(result)
         return ["results", step["step_id"] - 1, len(results) - 1]
 
-    def _spawn(self, event: Spawn) -> None:
+    def _add_spawn(self, event: Spawn) -> None:
         """Refer to a subagent from its call's result; some agents record the start before that result, some after it."""
         reference = {"trajectory_path": self._name_of(event.session), "session_id": event.session}
-        step = self._calls.get(event.call_id) or self._last_response() or self._response(event, "")
+        step = self._calls.get(event.call_id) or self._last_response() or self._step_of_response(event, "")
         for result in step.get("observation", {"results": []})["results"]:
             if event.call_id and result.get("source_call_id") == event.call_id:
                 result.setdefault("subagent_trajectory_ref", []).append(reference)
@@ -234,7 +233,7 @@ def _metrics(used: Usage) -> dict[str, Any]:
     return metrics
 
 
-def _final(session: Session, steps: int) -> dict[str, Any]:
+def _final_metrics(session: Session, steps: int) -> dict[str, Any]:
     metrics = _metrics(sum_usage(session))
     final: dict[str, Any] = {
         "total_prompt_tokens": metrics["prompt_tokens"],

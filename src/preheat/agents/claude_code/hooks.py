@@ -73,13 +73,13 @@ def _specific_fields(name: HookName, payload_fields: Payload) -> dict[str, Any]:
             "arguments": fields(payload_fields.get("tool_input")),
             "seconds": seconds(payload_fields.get("duration_ms")),
         }
-        return {**call, **_ending(name, payload_fields)}
+        return {**call, **_result_fields(name, payload_fields)}
     if name in ("subagent_start", "subagent_stop"):
         return {"subagent": text(payload_fields.get("agent_id")) or "subagent"}
     return {}
 
 
-def _ending(name: HookName, payload_fields: Payload) -> dict[str, Any]:
+def _result_fields(name: HookName, payload_fields: Payload) -> dict[str, Any]:
     if name == "tool_failed":
         error = text(payload_fields.get("error"))
         found = _EXIT_LINE.match(error)
@@ -93,7 +93,7 @@ def _ending(name: HookName, payload_fields: Payload) -> dict[str, Any]:
         response = payload_fields.get("tool_response")
         structured = fields(response)
         return {
-            "result": _result(response, structured),
+            "result": _result_of_response(response, structured),
             "is_error": False,
             "exit_code": number(structured.get("exitCode")),
             "interrupted": is_true(structured.get("interrupted")),
@@ -101,7 +101,7 @@ def _ending(name: HookName, payload_fields: Payload) -> dict[str, Any]:
     return {}
 
 
-def _result(response: Any, structured: Payload) -> str | None:
+def _result_of_response(response: Any, structured: Payload) -> str | None:
     """The text in a tool's structured response; the payload lacks the text that the model gets."""
     if not isinstance(response, dict):
         return result_text(response)
@@ -135,7 +135,7 @@ def write(event: HookEvent, answer: HookAnswer) -> bytes | None:
 
 
 # Where they are set up.
-_TIMES = {"SessionStart": 10, "SessionEnd": 3}
+_TIMEOUTS = {"SessionStart": 10, "SessionEnd": 3}
 _POSTED = ("PreToolUse", "PostToolUse", "PostToolUseFailure")
 """The frequent events. The others use the command, because only that can start the daemon."""
 _INSTALLED = (
@@ -151,7 +151,7 @@ def entries(client: Client) -> dict[str, list[Payload]]:
             header = {"Authorization": f"Bearer {client.token}"}
             hook: Payload = {"type": "http", "url": client.address, "headers": header, "timeout": 5}
         else:
-            hook = {"type": "command", "command": client.command, "timeout": _TIMES.get(event, 5)}
+            hook = {"type": "command", "command": client.command, "timeout": _TIMEOUTS.get(event, 5)}
         found[event] = [{"matcher": _SHELL, "hooks": [hook]} if event == "PreToolUse" else {"hooks": [hook]}]
     return found
 
@@ -183,12 +183,12 @@ def hook_status(environment: Mapping[str, str], project: str, path: str, setting
                     return HookStatus("no", f"`disableAllHooks` is set in {each}")
         except OSError:
             continue
-    if project and _trusted(environment, project) is False:
+    if project and _is_trusted(environment, project) is False:
         return HookStatus("no", "this folder is not trusted in Claude Code yet: it asks when you start it here")
     return HookStatus("yes")
 
 
-def _trusted(environment: Mapping[str, str], project: str) -> bool | None:
+def _is_trusted(environment: Mapping[str, str], project: str) -> bool | None:
     base = environment.get("CLAUDE_CONFIG_DIR") or home_folder(environment)
     try:
         with open(os.path.join(base, ".claude.json"), encoding="utf-8") as stream:

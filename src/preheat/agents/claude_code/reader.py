@@ -91,24 +91,24 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
                 return  # the same record again, as in files that were copied together
             self.state.lines[name] = line
         if record.forkedFrom is not None and record.type in _MAIN_TYPES:
-            self._fork(record)
+            self._take_fork(record)
             return
-        key = self._key(record) if record.isSidechain else ""
+        key = self._session_key(record) if record.isSidechain else ""
         draft = self.drafts.get(key) or self.draft(key)
         heading = draft.heading
         if record.gitBranch != heading.branch or record.entrypoint or not heading.id:
-            self._heading(heading, record, key)
+            self._fill_heading(heading, record, key)
         at = record.timestamp.timestamp() if record.timestamp is not None else None
         heading.include_time(at)
         if record.type == "assistant" and isinstance(record.message, Message):
-            self._assistant(draft, self._chain(key), record, record.message, line, at)
+            self._take_assistant(draft, self._chain(key), record, record.message, line, at)
         elif record.type == "user" and isinstance(record.message, Message):
-            self._user(draft, self._chain(key), record, record.message, line, at)
+            self._take_user(draft, self._chain(key), record, record.message, line, at)
         else:
-            self._rest(draft, key, record, line, at)
+            self._take_other(draft, key, record, line, at)
 
     # Which session a record belongs to.
-    def _key(self, record: Record) -> str:
+    def _session_key(self, record: Record) -> str:
         """The key of the record's session: empty for the main one, else the subagent's name, whose records old files hold too."""
         if self._is_subagent_file:
             return ""
@@ -120,9 +120,9 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
         openings = [int(name[5:]) for name in self.state.headings if name.startswith("line-")]
         return f"line-{max((line for line in openings if line <= start), default=start)}"
 
-    def _heading(self, heading: Heading, record: Record, key: str) -> None:
+    def _fill_heading(self, heading: Heading, record: Record, key: str) -> None:
         if not heading.id and record.sessionId:
-            self._name(heading, record, record.sessionId, key)
+            self._set_id(heading, record, record.sessionId, key)
         if record.version and not heading.version:
             heading.version = record.version
         if record.cwd and not heading.project:
@@ -134,7 +134,7 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
                 "human" if record.entrypoint in _HUMAN_ENTRYPOINTS else unattended_starter(heading.project)
             )
 
-    def _name(self, heading: Heading, record: Record, session: str, key: str) -> None:
+    def _set_id(self, heading: Heading, record: Record, session: str, key: str) -> None:
         if key or self._is_subagent_file or (record.isSidechain and record.agentId):
             agent = record.agentId or key or self._stem.removeprefix("agent-")
             heading.id, heading.parent, heading.relation = child_id(session, agent), session, "subagent"
@@ -144,10 +144,10 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
         else:
             heading.id = session
 
-    def _fork(self, record: Record) -> None:
+    def _take_fork(self, record: Record) -> None:
         """Take the heading from a record that was copied from the session this one was forked from; its events belong there."""
         heading = self.draft().heading
-        self._heading(heading, record, "")
+        self._fill_heading(heading, record, "")
         if record.forkedFrom is not None and record.forkedFrom.sessionId:
             heading.parent, heading.relation = record.forkedFrom.sessionId, "fork"
 
@@ -158,14 +158,14 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
         return chain
 
     # Messages.
-    def _turn(self, draft: Draft, chain: Chain, record: Record, line: int, at: float | None) -> None:
+    def _begin_turn(self, draft: Draft, chain: Chain, record: Record, line: int, at: float | None) -> None:
         """Note that a prompt or a response begins; a parent before the newest turn means that the person went back."""
         parent = self.state.lines.get(short_id(record.parentUuid)) if record.parentUuid else None
         if parent is not None and chain.turn_line > parent:
             draft.events.append(Rewind(line=line, at=at, after=parent))
         chain.turn_line = line
 
-    def _assistant(
+    def _take_assistant(
         self, draft: Draft, chain: Chain, record: Record, message: Message, line: int, at: float | None
     ) -> None:
         response = message.id or record.uuid or f"line-{line}"
@@ -174,7 +174,7 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
             if name in self.state.responses:
                 return  # a copy of a response that was read before
             self.state.responses.add(name)
-            self._turn(draft, chain, record, line, at)
+            self._begin_turn(draft, chain, record, line, at)
             chain.response, chain.blocks, chain.text, chain.usage = response, [], "", None
         heading = draft.heading
         model = "" if message.model.startswith("<") else message.model
@@ -190,7 +190,7 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
                 text += self._new_text(chain, block)
                 continue
             if block.type in ("tool_use", "server_tool_use"):
-                self._call(draft, chain, block, response, line, at)
+                self._add_call(draft, chain, block, response, line, at)
                 continue
             mark = crc32(f"{position} {block.type} {block.thinking}".encode("utf-8", "replace"))
             if mark in chain.blocks:
@@ -217,7 +217,7 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
         chain.text = block.text
         return new
 
-    def _call(self, draft: Draft, chain: Chain, block: Block, response: str, line: int, at: float | None) -> None:
+    def _add_call(self, draft: Draft, chain: Chain, block: Block, response: str, line: int, at: float | None) -> None:
         if block.id:
             if (mark := crc32(block.id.encode("utf-8", "replace"))) in chain.blocks:
                 return
@@ -229,13 +229,15 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
             )
         )  # fmt: skip
 
-    def _user(self, draft: Draft, chain: Chain, record: Record, message: Message, line: int, at: float | None) -> None:
+    def _take_user(
+        self, draft: Draft, chain: Chain, record: Record, message: Message, line: int, at: float | None
+    ) -> None:
         content = message.content
         texts: list[str] = [content] if isinstance(content, str) else []
         images = 0
         for block in content if isinstance(content, list) else ():
             if block.type == "tool_result":
-                self._result(draft, record, block, line, at)
+                self._add_result(draft, record, block, line, at)
             elif block.type == "text":
                 texts.append(block.text)
             elif block.type in ("image", "document"):
@@ -246,11 +248,11 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
             return
         text = "\n".join(texts)
         if record.isCompactSummary:
-            self._summary(draft, chain, text, line, at)
+            self._add_summary(draft, chain, text, line, at)
             return
         origin = origin_of(text, self._is_injected(record, text))
         if origin == "human":
-            self._turn(draft, chain, record, line, at)
+            self._begin_turn(draft, chain, record, line, at)
         draft.events.append(UserMessage(line=line, at=at, text=text, origin=origin, images=images))
 
     def _is_injected(self, record: Record, text: str) -> bool:
@@ -259,14 +261,14 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
         kind = record.origin if isinstance(record.origin, str) else record.origin.kind if record.origin else "human"
         return kind != "human" or text.lstrip().startswith(_PROGRAM_TEXT)
 
-    def _summary(self, draft: Draft, chain: Chain, text: str, line: int, at: float | None) -> None:
+    def _add_summary(self, draft: Draft, chain: Chain, text: str, line: int, at: float | None) -> None:
         if chain.compacted:
             chain.compacted = False
             draft.events.append(UserMessage(line=line, at=at, text=text, origin="injected"))
         else:
             draft.events.append(Compaction(line=line, at=at, summary=text))
 
-    def _result(self, draft: Draft, record: Record, block: Block, line: int, at: float | None) -> None:
+    def _add_result(self, draft: Draft, record: Record, block: Block, line: int, at: float | None) -> None:
         text = text_of(block.content)
         outcome = record.toolUseResult
         detail = detail_of(record, outcome)
@@ -277,7 +279,7 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
         if isinstance(outcome, ToolOutcome):
             took = outcome.durationMs if outcome.durationMs is not None else outcome.totalDurationMs
             if outcome.agentId:
-                self._spawn(draft, outcome.agentId, block.tool_use_id, line, at)
+                self._add_spawn(draft, outcome.agentId, block.tool_use_id, line, at)
         draft.events.append(
             ToolResult(
                 line=line, at=at, call_id=block.tool_use_id, text=text,
@@ -287,14 +289,14 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
             )
         )  # fmt: skip
 
-    def _spawn(self, draft: Draft, agent: str, call_id: str, line: int, at: float | None) -> None:
+    def _add_spawn(self, draft: Draft, agent: str, call_id: str, line: int, at: float | None) -> None:
         if agent in self.state.spawned:
             return
         self.state.spawned.add(agent)
         draft.events.append(Spawn(line=line, at=at, session=child_id(draft.heading.id, agent), call_id=call_id))
 
     # Everything that is no message.
-    def _rest(self, draft: Draft, key: str, record: Record, line: int, at: float | None) -> None:
+    def _take_other(self, draft: Draft, key: str, record: Record, line: int, at: float | None) -> None:
         attachment = record.attachment
         if record.type == "system" and record.subtype == "compact_boundary":
             metadata = record.compactMetadata
@@ -312,7 +314,7 @@ class ClaudeParser(LinesParser[ClaudeState, Record]):
             draft.events.append(UserMessage(line=line, at=at, text=text, origin=origin_of(text, injected)))
             return
         if record.type == "progress" and record.data is not None and record.data.agentId:
-            self._spawn(draft, record.data.agentId, record.parentToolUseID or "", line, at)
+            self._add_spawn(draft, record.data.agentId, record.parentToolUseID or "", line, at)
         title = record.customTitle or record.aiTitle or (record.summary if not draft.heading.title else None)
         if title:
             draft.heading.title = title

@@ -114,7 +114,7 @@ class Record(msgspec.Struct, gc=False):
     aiTitle: str | None = None  # noqa: N815
 
 
-# Small things that Claude Code's records say
+# Values in records.
 def short_id(name: str) -> int:
     """An id as a number made of both halves of a uuid, because either half may be the same for many records."""
     try:

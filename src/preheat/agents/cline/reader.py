@@ -28,12 +28,11 @@ from preheat.model.session import (
     UserMessage,
 )
 
-# Folds the rows of a Cline session into it.
 _LONGEST_TITLE = 200
 
 
 class Row(msgspec.Struct):
-    """One row of a session, as `store.py` writes it out."""
+    """One row of a session, as `storage.py` writes it out."""
 
     table: str = ""
     about: Any = None
@@ -55,7 +54,7 @@ class ClineParser(LinesParser[ParserState, Row]):
     def __init__(self, path: str, name: str) -> None:
         super().__init__(path)
         self._name = name
-        self._joiner = CallMatcher()
+        self._matcher = CallMatcher()
         self._open_tagged_calls: dict[str, str] = {}
         """Calls that were tags in a text and have no result yet, with their tools."""
         self._usage_so_far = Usage()
@@ -68,22 +67,22 @@ class ClineParser(LinesParser[ParserState, Row]):
         heading = self.draft().heading
         heading.id = heading.id or string(mapping(record.about).get("sessionId")) or self._name
         if record.table == "session":
-            self._session(mapping(record.about), mapping(record.manifest), line)
+            self._take_session(mapping(record.about), mapping(record.manifest), line)
         elif record.table == "task":
-            self._task(mapping(record.about), line)
+            self._take_task(mapping(record.about), line)
         elif record.table == "message":
-            self._message(mapping(record.message), line)
+            self._take_message(mapping(record.message), line)
         elif record.table == "compaction":
             self._add(Compaction(line=line, at=epoch_seconds(record.at), summary=string(record.summary)))
         elif record.table == "totals":
-            self._totals(usage_of(mapping(record.usage)), line)
+            self._take_totals(usage_of(mapping(record.usage)), line)
         else:
             if record.table == "unreadable":
                 self.add_problem(f"not a whole JSON document ({string(record.error)}); kept as it is", line)
             self.keep_record(record.table or "unknown", line)
 
     # The heading.
-    def _session(self, about: dict[str, Any], manifest: dict[str, Any], line: int) -> None:
+    def _take_session(self, about: dict[str, Any], manifest: dict[str, Any], line: int) -> None:
         heading, origin = self.draft().heading, mapping(about.get("origin"))
         heading.version = string(origin.get("version"))
         heading.model = string(manifest.get("model"))
@@ -98,7 +97,7 @@ class ClineParser(LinesParser[ParserState, Row]):
             heading.include_time(epoch_seconds(time))
         self.keep_record("session", line)
 
-    def _task(self, about: dict[str, Any], line: int) -> None:
+    def _take_task(self, about: dict[str, Any], line: int) -> None:
         heading = self.draft().heading
         self._from_editor, heading.starter = True, "human"
         heading.project = string(about.get("workspace"))
@@ -108,7 +107,7 @@ class ClineParser(LinesParser[ParserState, Row]):
         if about:
             self.keep_record("task", line)
 
-    def _totals(self, totals: Usage | None, line: int) -> None:
+    def _take_totals(self, totals: Usage | None, line: int) -> None:
         """The program's totals; tokens beyond those of the messages (of lost responses) are counted too."""
         if totals is None:
             return
@@ -125,7 +124,7 @@ class ClineParser(LinesParser[ParserState, Row]):
         self.draft().heading.reported = totals
 
     # Messages.
-    def _message(self, message: dict[str, Any], line: int) -> None:
+    def _take_message(self, message: dict[str, Any], line: int) -> None:
         at = epoch_seconds(message.get("ts"))
         self.draft().heading.include_time(at)
         metadata = mapping(message.get("metadata"))
@@ -136,15 +135,15 @@ class ClineParser(LinesParser[ParserState, Row]):
         elif message.get("type") == "reasoning":
             self._add(Reasoning(line=line, at=at, text=string(message.get("text"))))
         elif message.get("role") == "assistant":
-            self._assistant(message, metadata, line, at)
+            self._take_assistant(message, metadata, line, at)
         elif message.get("role") == "user":
-            self._user(message, metadata, line, at)
+            self._take_user(message, metadata, line, at)
         else:
             self.keep_record("message", line, at)
 
-    def _assistant(self, message: dict[str, Any], metadata: dict[str, Any], line: int, at: float | None) -> None:
+    def _take_assistant(self, message: dict[str, Any], metadata: dict[str, Any], line: int, at: float | None) -> None:
         response = string(message.get("id")) or f"message {line}"
-        blocks = [mapping(block) for block in _blocks(message.get("content"))]
+        blocks = [mapping(block) for block in _blocks_of(message.get("content"))]
         thoughts = [string(block.get("thinking")) for block in blocks if "thinking" in string(block.get("type"))]
         if string(message.get("reasoning_content")):
             thoughts.append(string(message.get("reasoning_content")))
@@ -167,15 +166,17 @@ class ClineParser(LinesParser[ParserState, Row]):
         for number, block in enumerate(tool_blocks, 1):
             name = string(block.get("id"))
             tool_input = arguments_of(block.get("input")) or arguments_of(invalid_inputs.get(name) or None)
-            self._call(
+            self._add_call(
                 RequestedCall(name, string(block.get("name")), tool_input), f"{line}.{number}", response, line, at
             )
         for number, call in enumerate(tagged, 1):
-            call_id = self._call(RequestedCall("", call.tool, dict(call.input)), f"{line}.{number}", response, line, at)
+            call_id = self._add_call(
+                RequestedCall("", call.tool, dict(call.input)), f"{line}.{number}", response, line, at
+            )
             self._open_tagged_calls[call_id] = call.tool
 
-    def _call(self, requested: RequestedCall, place: str, response: str, line: int, at: float | None) -> str:
-        call_id = self._joiner.open_call(requested, place)
+    def _add_call(self, requested: RequestedCall, place: str, response: str, line: int, at: float | None) -> str:
+        call_id = self._matcher.open_call(requested, place)
         kind = kind_of(requested.tool)
         self._add(
             ToolCall(
@@ -190,20 +191,20 @@ class ClineParser(LinesParser[ParserState, Row]):
         )
         return call_id
 
-    def _user(self, message: dict[str, Any], metadata: dict[str, Any], line: int, at: float | None) -> None:
-        blocks = [mapping(block) for block in _blocks(message.get("content"))]
+    def _take_user(self, message: dict[str, Any], metadata: dict[str, Any], line: int, at: float | None) -> None:
+        blocks = [mapping(block) for block in _blocks_of(message.get("content"))]
         injected = metadata.get("displayRole") == "system" or self.draft().heading.relation == "subagent"
         images = images_in(blocks)
         texts = [string(block.get("text")) for block in blocks if block.get("type") == "text"]
         for block in blocks:
             kind = block.get("type")
             if kind == "tool_result":
-                self._result(block, line, at)
+                self._take_result(block, line, at)
             elif kind == "file":
                 self._add_user_message(
                     f"{string(block.get('path'))}\n{string(block.get('content'))}", True, 0, line, at
                 )
-        for text in self._tagged_results(texts, line, at) if self._open_tagged_calls else texts:
+        for text in self._take_tagged_results(texts, line, at) if self._open_tagged_calls else texts:
             program = is_written_by_program(text)
             if program and not self.draft().heading.project:
                 self.draft().heading.project = folder_in(text)
@@ -220,7 +221,7 @@ class ClineParser(LinesParser[ParserState, Row]):
         self._add(UserMessage(line=line, at=at, text=text, origin=origin_of(text, injected), images=images))
 
     # Results.
-    def _tagged_results(self, texts: list[str], line: int, at: float | None) -> list[str]:
+    def _take_tagged_results(self, texts: list[str], line: int, at: float | None) -> list[str]:
         """Add the results among a user's texts as events; returns the other texts. A result may span several texts."""
         left: list[str] = []
         call_id, pieces = "", [""]
@@ -240,12 +241,12 @@ class ClineParser(LinesParser[ParserState, Row]):
 
     def _close_tagged(self, call_id: str, pieces: list[str], line: int, at: float | None) -> None:
         if call_id:
-            self._joiner.close_call(call_id)
+            self._matcher.close_call(call_id)
             self._add_result(call_id, result_of_text("\n".join(pieces)), line, at)
 
-    def _result(self, block: dict[str, Any], line: int, at: float | None) -> None:
+    def _take_result(self, block: dict[str, Any], line: int, at: float | None) -> None:
         name = string(block.get("tool_use_id"))
-        call_id = self._joiner.close_call(name) if name else ""
+        call_id = self._matcher.close_call(name) if name else ""
         if call_id:
             self._add_result(call_id, result_of(block), line, at)
         else:
@@ -286,7 +287,7 @@ def usage_of(metrics: dict[str, Any]) -> Usage | None:
     )
 
 
-def _blocks(content: object) -> list[Any]:
+def _blocks_of(content: object) -> list[Any]:
     return [{"type": "text", "text": content}] if isinstance(content, str) else sequence(content)
 
 

@@ -73,9 +73,8 @@ def calls_in(text: str) -> tuple[list[TaggedCall], str]:
     found: list[TaggedCall] = []
     rest: list[str] = []
     at = 0
-    unclosed: set[str] = (
-        set()
-    )  # each closing tag is searched for once, else many opening tags would take quadratic time
+    # Each closing tag is searched for once, else many opening tags would take quadratic time.
+    unclosed: set[str] = set()
     for opening in _OPENING.finditer(text):
         if opening.start() < at or opening[1] not in NAMES or opening[1] in unclosed:
             continue

@@ -63,14 +63,14 @@ def session_name(messages: str) -> str:
 def dump(path: str) -> Iterator[bytes]:
     """The rows of the session, one JSON object each."""
     messages = messages_path(path)
-    text = _text(messages)
+    text = _read_file(messages)
     try:
         document = decode_json(text)
     except (ValueError, RecursionError) as error:
         readable_text = text[:_KEPT_TEXT].decode("utf-8", "replace")
         yield _row("unreadable", error=str(error)[:120] or type(error).__name__, text=readable_text)
         return
-    companion_values = [_beside(companion) for companion in companion_files(messages)]
+    companion_values = [_read_companion(companion) for companion in companion_files(messages)]
     if messages.endswith(HISTORY):
         yield _row("task", about=companion_values[0])
         for message in sequence(document) or sequence(mapping(document).get("messages")):
@@ -78,7 +78,7 @@ def dump(path: str) -> Iterator[bytes]:
         return
     about = {name: value for name, value in mapping(document).items() if name != "messages"}
     manifest, compaction = companion_values
-    yield _row("session", about=about, manifest=manifest or _of_parent(messages))
+    yield _row("session", about=about, manifest=manifest or _parent_manifest(messages))
     compacted_after = count(compaction.get("source_message_count"))
     for number, message in enumerate(sequence(mapping(document).get("messages")), 1):
         yield _row("message", message=message)
@@ -95,7 +95,7 @@ def _row(table: str, **fields: Any) -> bytes:
     return msgspec.json.encode({"table": table, **fields})
 
 
-def _text(path: str) -> bytes:
+def _read_file(path: str) -> bytes:
     try:
         with open(path, "rb") as file:
             text = file.read(_LARGEST + 1)
@@ -106,18 +106,18 @@ def _text(path: str) -> bytes:
     return text
 
 
-def _beside(path: str) -> dict[str, Any]:
+def _read_companion(path: str) -> dict[str, Any]:
     """The content of a companion file; empty if it is missing or unreadable."""
     try:
-        return mapping(decode_json(_text(path)))
+        return mapping(decode_json(_read_file(path)))
     except (SourceUnreadable, ValueError, RecursionError):
         return {}
 
 
-def _of_parent(messages: str) -> dict[str, Any]:
+def _parent_manifest(messages: str) -> dict[str, Any]:
     """Manifest fields for a subagent, which has none: those of the parent, in whose folder it lies."""
     folder = os.path.dirname(messages)
-    parent = _beside(os.path.join(folder, f"{os.path.basename(folder)}{MANIFEST}"))
+    parent = _read_companion(os.path.join(folder, f"{os.path.basename(folder)}{MANIFEST}"))
     return {name: parent[name] for name in ("cwd", "workspace_root", "interactive") if name in parent}
 
 

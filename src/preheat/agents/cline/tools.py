@@ -62,7 +62,7 @@ def kind_of(tool: str) -> ToolKind:
     return _KINDS.get(tool, "other")
 
 
-# What came of a call, in each of the ways that Cline and the extensions made from it have written it.
+# How a call ended, in each of the ways that Cline and the extensions made from it have written it.
 HEADER = re.compile(r"\[([a-z][a-z_]{2,40})(?: for '.{0,20000}?')?\] Result:\s?", re.DOTALL)
 """The beginning of the result of a call that was a tag in the model's text."""
 _EXIT_ERROR = re.compile(r"Command exited with code (-?\d{1,10})\s*\Z")
@@ -92,7 +92,7 @@ def result_of(block: dict[str, Any]) -> RecordedResult:
     flag = block.get("is_error") if isinstance(block.get("is_error"), bool) else None
     items = _items(content)
     if items:
-        ending = _of_items(items)
+        ending = _result_of_items(items)
     else:
         ending = result_of_text(text_of(content))
         if images := images_in(content):
@@ -130,13 +130,13 @@ def _items(content: object) -> list[dict[str, Any]]:
     return items if items and all("success" in item and "query" in item for item in items) else []
 
 
-def _of_items(items: list[dict[str, Any]]) -> RecordedResult:
+def _result_of_items(items: list[dict[str, Any]]) -> RecordedResult:
     """The result of a batch: failed if one item failed; the detail says which."""
     texts: list[str] = []
     outcomes: list[dict[str, Any]] = []
     exit_code: int | None = None
     for item in items:
-        text, code = _of_item(item)
+        text, code = _read_item(item)
         query = string(item.get("query"))[:_LONGEST_QUERY]
         texts.append(text if len(items) == 1 else f"[{query}]\n{text}")
         outcomes.append({"query": query, "success": item.get("success") is True})
@@ -148,7 +148,7 @@ def _of_items(items: list[dict[str, Any]]) -> RecordedResult:
     return RecordedResult("\n".join(texts), failed, exit_code, detail)
 
 
-def _of_item(item: dict[str, Any]) -> tuple[str, int | None]:
+def _read_item(item: dict[str, Any]) -> tuple[str, int | None]:
     text, error = text_of(item.get("result")), string(item.get("error"))
     stated = _EXIT_ERROR.match(error)
     if item.get("success") is True or stated is None:

@@ -43,7 +43,7 @@ def arguments(request: HeadlessRequest) -> list[str]:
     return ["exec", "--skip-git-repo-check", *sandbox, *model_option(request), *request.options, "-"]
 
 
-def settle(endpoint: Endpoint, home: str, environment: Mapping[str, str]) -> HeadlessSetup:
+def set_up_endpoint(endpoint: Endpoint, home: str, environment: Mapping[str, str]) -> HeadlessSetup:
     """The configuration for the endpoint, which must offer OpenAI's responses interface: Codex has no other."""
     text = _CONFIGURATION.format(model=json.dumps(endpoint.model), url=json.dumps(endpoint.url))
     if endpoint.key:
@@ -52,5 +52,10 @@ def settle(endpoint: Endpoint, home: str, environment: Mapping[str, str]) -> Hea
 
 
 HEADLESS = HeadlessProgram(
-    "codex", arguments, reads_input=True, tested_version="0.166.0", set_up=settle, instructions_file="AGENTS.md"
+    "codex",
+    arguments,
+    reads_input=True,
+    tested_version="0.166.0",
+    set_up=set_up_endpoint,
+    instructions_file="AGENTS.md",
 )

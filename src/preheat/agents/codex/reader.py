@@ -99,7 +99,7 @@ class CodexState(ParserState):
     window: int = 0
 
 
-# Folds the records of a rollout into its session, in both history modes and for old versions.
+# The records of a rollout, in both history modes and of old versions.
 ENVELOPES = (
     "session_meta", "turn_context", "world_state", "response_item", "event_msg", "compacted",
     "token_usage_record", "inter_agent_communication", "inter_agent_communication_metadata",

@@ -139,10 +139,10 @@ def parse_output(output: object) -> CallOutput:
         return answer
     if not isinstance(output, str):
         return CallOutput("")
-    return _answer_of_json(output) or _answer_of_header(output)
+    return _output_of_json(output) or _output_of_header(output)
 
 
-def _answer_of_json(output: str) -> CallOutput | None:
+def _output_of_json(output: str) -> CallOutput | None:
     # Old rollouts: {"output": "…", "metadata": {"exit_code": 0, "duration_seconds": 0.1}}
     if not output.startswith("{") or '"metadata"' not in output:
         return None
@@ -158,7 +158,7 @@ def _answer_of_json(output: str) -> CallOutput | None:
     )
 
 
-def _answer_of_header(output: str) -> CallOutput:
+def _output_of_header(output: str) -> CallOutput:
     start = 0
     if output.startswith("Command: "):
         after = _AFTER_COMMAND.search(output)

@@ -16,6 +16,7 @@ from preheat.agents.copilot.tools import kind_of, result_of
 from preheat.agents.parsing import LinesParser, ParserState, arguments_of, decode_json, epoch_seconds, origin_of
 from preheat.agents.reader import Framing
 from preheat.model.session import (
+    LATE_ENDING,
     AssistantMessage,
     Compaction,
     Event,
@@ -67,7 +68,7 @@ class CopilotState(ParserState):
     """A hook has added a text since the turn began."""
 
 
-# Folds the events of a Copilot CLI session into the session and its subagents.
+# The events of a session and of its subagents.
 _IGNORED = (
     # Frames, settings, and copies of what other events say.
     "assistant.turn_start", "assistant.turn_retry", "hook.start", "session.compaction_start", "session.usage_checkpoint",
@@ -182,7 +183,7 @@ class CopilotParser(LinesParser[CopilotState, Line]):
         text, kind = string(data.content), mapping(data.kind)
         self._add(key, UserMessage(line=line, at=at, text=text, origin=origin_of(text, injected=True)))
         if "exitCode" in kind:  # a command that kept running after its result was written
-            self._add(key, Other(line=line, at=at, name="late_ending", raw=data.kind))
+            self._add(key, Other(line=line, at=at, name=LATE_ENDING, raw=data.kind))
 
     def _take_system_message(self, data: Data, key: str, line: int, at: float | None) -> None:
         heading, text = self.draft(key).heading, string(data.content)[:2000]

@@ -70,7 +70,7 @@ class RecordedResult(NamedTuple):
 
 
 def result_of(data: Data, has_hook_text: bool) -> RecordedResult:
-    """Read a completion. `hooked`: a hook has added a text since the last one, which is cut off the end of the result."""
+    """Read a completion. A text that a hook has added since the last one is cut off the end of the result."""
     result, error = mapping(data.result), mapping(data.error)
     text = string(result.get("content")) or string(data.result)
     if has_hook_text:
@@ -117,9 +117,8 @@ def _whole_number(value: object) -> int | None:
 
 def _without_guidance(text: str) -> str:
     starts = [found.start() for found in _GUIDANCE.finditer(text)]
-    return (
-        text[: starts[-1]] if starts else text
-    )  # only the last one is the program's: a command may print such a line itself
+    # Only the last one is the program's: a command may print such a line itself.
+    return text[: starts[-1]] if starts else text
 
 
 # The phrases and fields by which Copilot CLI reports refusals and running commands.

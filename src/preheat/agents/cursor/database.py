@@ -58,17 +58,17 @@ def is_cursor_database(path: str) -> bool:
 def parts(path: str) -> list[DatabasePart]:
     """The conversations, each with a stamp of its row numbers: every write of a row gives it a new number."""
     with open_read_only(path) as database:
-        _check(database)
+        _require_table(database)
         known: dict[str, list[Any]] = {}
         query = (
             f"SELECT key, rowid, length(value), instr(value, '{_INLINE}') > 0"  # noqa: S608
             f" FROM {TABLE} WHERE key >= ? AND key < ?"
         )
-        for row in rows(database, query, *_span(_COMPOSER)):
+        for row in rows(database, query, *_key_range(_COMPOSER)):
             known[decode_text(row[0])[len(_COMPOSER) :]] = [*row[1:]]
         # Answered from the index alone: the values are what makes these databases large.
         query = f"SELECT key, rowid FROM {TABLE} WHERE key >= ? AND key < ? ORDER BY key"  # noqa: S608
-        for row in rows(database, query, *_span(_BUBBLE)):
+        for row in rows(database, query, *_key_range(_BUBBLE)):
             facts = known.get(decode_text(row[0])[len(_BUBBLE) :].partition(":")[0])
             if facts is not None:
                 facts.append(row[1])
@@ -79,8 +79,8 @@ def parts(path: str) -> list[DatabasePart]:
 def dump(path: str, part: str) -> Iterator[bytes]:
     """One conversation's rows as lines, all from the same point in time."""
     with open_read_only(path) as database:
-        _check(database)
-        composer = _value(database, f"{_COMPOSER}{part}")
+        _require_table(database)
+        composer = _read_value(database, f"{_COMPOSER}{part}")
         composer_fields = mapping(composer)
         row = {"composerId": part, **_without_empty(composer_fields)}
         row.pop("text", None)  # typed but not sent
@@ -90,7 +90,7 @@ def dump(path: str, part: str) -> Iterator[bytes]:
         older = _older_tools(composer_fields)
         inline = [mapping(bubble) for bubble in sequence(composer_fields.get("conversation"))]
         headers = [mapping(header) for header in sequence(composer_fields.get("fullConversationHeadersOnly"))]
-        stored = (_bubble(database, part, string(header.get("bubbleId"))) for header in headers)
+        stored = (_read_bubble(database, part, string(header.get("bubbleId"))) for header in headers)
         for bubble in inline or stored:
             name = string(bubble.get("bubbleId"))
             if "toolFormerData" not in bubble and name in older:
@@ -98,14 +98,14 @@ def dump(path: str, part: str) -> Iterator[bytes]:
             yield line_of("bubble", _without_empty(bubble))
 
 
-def _bubble(database: sqlite3.Connection, part: str, name: str) -> dict[str, Any]:
-    value = _value(database, f"{_BUBBLE}{part}:{name}")
+def _read_bubble(database: sqlite3.Connection, part: str, name: str) -> dict[str, Any]:
+    value = _read_value(database, f"{_BUBBLE}{part}:{name}")
     if isinstance(value, dict):
         return {"bubbleId": name, **value}
     return {"bubbleId": name, "unreadable": value} if value is not None else {"bubbleId": name, "missing": True}
 
 
-def _value(database: sqlite3.Connection, key: str) -> Any:
+def _read_value(database: sqlite3.Connection, key: str) -> Any:
     row = rows(database, f"SELECT value FROM {TABLE} WHERE key = ?", key).fetchone()  # noqa: S608
     if row is None or row[0] is None:
         return None
@@ -139,7 +139,7 @@ def _older_tools(composer: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _span(prefix: str) -> tuple[str, str]:
+def _key_range(prefix: str) -> tuple[str, str]:
     """The range of keys that begin with a prefix, which the database finds by its index."""
     return prefix, prefix[:-1] + chr(ord(prefix[-1]) + 1)
 
@@ -148,12 +148,12 @@ def _has_table(database: sqlite3.Connection) -> bool:
     return {"key", "value"} <= {row[1] for row in rows(database, f"PRAGMA table_info({TABLE})")}
 
 
-def _check(database: sqlite3.Connection) -> None:
+def _require_table(database: sqlite3.Connection) -> None:
     if not _has_table(database):
         raise SourceUnreadable(f"it is no Cursor database that Preheat can read: it has no table `{TABLE}`")
 
 
-# Folds the lines that `database.dump` wrote of one conversation in Cursor's editor into its events.
+# The lines of one conversation, as `dump` wrote them, folded into events.
 _USER, _ASSISTANT = 1, 2
 
 
@@ -165,7 +165,7 @@ class ComposerLine(msgspec.Struct):
 
 
 class ComposerState(ParserState):
-    joiner: CallMatcher = msgspec.field(default_factory=CallMatcher)
+    matcher: CallMatcher = msgspec.field(default_factory=CallMatcher, name="joiner")  # the name in stored states
     seen: set[str] = msgspec.field(default_factory=set)
 
 
@@ -178,13 +178,13 @@ class ComposerParser(LinesParser[ComposerState, ComposerLine]):
 
     def record(self, record: ComposerLine, line: int) -> None:
         if record.table == "composer":
-            self._composer(record.row, line)
+            self._take_composer(record.row, line)
         elif record.table == "bubble":
-            self._bubble(record.row, line)
+            self._take_bubble(record.row, line)
         else:
             self.keep_record(record.table or "unknown", line)
 
-    def _composer(self, row: dict[str, Any], line: int) -> None:
+    def _take_composer(self, row: dict[str, Any], line: int) -> None:
         heading = self.draft().heading
         heading.id = string(row.get("composerId")) or heading.id
         heading.title = string(row.get("name"))
@@ -203,7 +203,7 @@ class ComposerParser(LinesParser[ComposerState, ComposerLine]):
         self.draft().events.append(Other(line=line, name="composer", raw=row))
 
     # Bubbles.
-    def _bubble(self, row: dict[str, Any], line: int) -> None:
+    def _take_bubble(self, row: dict[str, Any], line: int) -> None:
         name = string(row.get("bubbleId")) or f"line {line}"
         if name in self.state.seen:
             return  # the headers name it twice
@@ -219,13 +219,13 @@ class ComposerParser(LinesParser[ComposerState, ComposerLine]):
         places = [string(uri) for uri in sequence(row.get("workspaceUris"))]
         heading.project = heading.project or next((_path({"external": uri}) for uri in places if uri), "")
         if row.get("type") == _USER:
-            self._user(row, line, at)
+            self._take_user(row, line, at)
         elif row.get("type") == _ASSISTANT:
-            self._assistant(row, name, line, at)
+            self._take_assistant(row, name, line, at)
         else:
             self.keep_record("bubble", line, at)
 
-    def _user(self, row: dict[str, Any], line: int, at: float | None) -> None:
+    def _take_user(self, row: dict[str, Any], line: int, at: float | None) -> None:
         text = string(row.get("text"))
         injected = self.draft().heading.relation == "subagent"
         images = len(sequence(row.get("images")))
@@ -233,7 +233,7 @@ class ComposerParser(LinesParser[ComposerState, ComposerLine]):
             UserMessage(line=line, at=at, text=text, origin=origin_of(text, injected), images=images)
         )
 
-    def _assistant(self, row: dict[str, Any], name: str, line: int, at: float | None) -> None:
+    def _take_assistant(self, row: dict[str, Any], name: str, line: int, at: float | None) -> None:
         draft = self.draft()
         before = len(draft.events)
         thinking = row.get("thinking")
@@ -249,14 +249,14 @@ class ComposerParser(LinesParser[ComposerState, ComposerLine]):
             draft.events.append(AssistantMessage(line=line, at=at, text=text, response=name, model=model, usage=usage))
         former = row.get("toolFormerData")
         if isinstance(former, dict) and (former.get("name") or former.get("tool")):
-            self._call(former, name, line, at)
+            self._add_call(former, name, line, at)
         if len(draft.events) == before:
             self.keep_record("bubble", line, at)
 
-    def _call(self, former: dict[str, Any], name: str, line: int, at: float | None) -> None:
+    def _add_call(self, former: dict[str, Any], name: str, line: int, at: float | None) -> None:
         tool = string(former.get("name")) or f"tool {former.get('tool')}"
         requested = RequestedCall(string(former.get("toolCallId")) or name, tool, arguments_of_call(former))
-        call_id = self.state.joiner.open_call(requested, name)
+        call_id = self.state.matcher.open_call(requested, name)
         draft = self.draft()
         draft.events.append(
             ToolCall(

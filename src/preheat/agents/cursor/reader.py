@@ -22,7 +22,6 @@ from preheat.agents.reader import DatabasePart, Framing, Parser
 from preheat.errors import SourceUnreadable
 from preheat.model.session import AssistantMessage, Reasoning, ToolCall, ToolResult, UserMessage
 
-# Folds a transcript of Cursor's agent, one message a line.
 _QUERY = re.compile(r"<user_query>\s*(.*?)\s*</user_query>", re.DOTALL)
 _THOUGHTS = ("thinking", "reasoning")
 
@@ -36,7 +35,7 @@ class TranscriptLine(msgspec.Struct):
 
 
 class TranscriptState(ParserState):
-    joiner: CallMatcher = msgspec.field(default_factory=CallMatcher)
+    matcher: CallMatcher = msgspec.field(default_factory=CallMatcher, name="joiner")  # the name in stored states
 
 
 class TranscriptParser(LinesParser[TranscriptState, TranscriptLine]):
@@ -49,18 +48,18 @@ class TranscriptParser(LinesParser[TranscriptState, TranscriptLine]):
     def record(self, record: TranscriptLine, line: int) -> None:
         heading = self.draft().heading
         if not heading.id:
-            self._name()
+            self._fill_heading()
         message = mapping(record.message)
         if record.role == "assistant" and "content" in message:
-            self._answer(message["content"], line)
+            self._take_answer(message["content"], line)
         elif record.role in ("user", "tool") and "content" in message:
-            self._user(message["content"], line)
+            self._take_user(message["content"], line)
         else:
             if record.type == "turn_ended":
-                self.state.joiner.drop_open_calls()  # the turn has ended, so no more results come
+                self.state.matcher.drop_open_calls()  # the turn has ended, so no more results come
             self.keep_record(string(record.type) or string(record.role) or "record", line)
 
-    def _name(self) -> None:
+    def _fill_heading(self) -> None:
         heading = self.draft().heading
         folders = self.path.replace("\\", "/").split("/")
         heading.id = folders[-1].removesuffix(".jsonl") or "transcript"
@@ -70,17 +69,17 @@ class TranscriptParser(LinesParser[TranscriptState, TranscriptLine]):
         if len(folders) > 2 and folders[-2] == "subagents":
             heading.parent, heading.relation = folders[-3], "subagent"
 
-    def _blocks(self, content: object) -> list[dict[str, Any]]:
+    def _blocks_of(self, content: object) -> list[dict[str, Any]]:
         if isinstance(content, list):
             return [{"type": "text", "text": block} if isinstance(block, str) else mapping(block) for block in content]
         return [{"type": "text", "text": string(content)}]
 
     # Messages.
-    def _user(self, content: object, line: int) -> None:
-        blocks = self._blocks(content)
+    def _take_user(self, content: object, line: int) -> None:
+        blocks = self._blocks_of(content)
         for block in blocks:
             if block.get("type") == "tool_result":
-                self._result(block, line)
+                self._add_result(block, line)
         text = text_of([block for block in blocks if block.get("type") == "text"])
         images = images_in(content)
         if not text and not images:
@@ -95,9 +94,9 @@ class TranscriptParser(LinesParser[TranscriptState, TranscriptLine]):
         origin = origin_of(user_text, injected=self.draft().heading.relation == "subagent")
         events.append(UserMessage(line=line, text=user_text, origin=origin, images=images))
 
-    def _answer(self, content: object, line: int) -> None:
+    def _take_answer(self, content: object, line: int) -> None:
         response = f"message {line}"
-        blocks = self._blocks(content)
+        blocks = self._blocks_of(content)
         events = self.draft().events
         for block in blocks:
             if block.get("type") in _THOUGHTS:
@@ -108,13 +107,13 @@ class TranscriptParser(LinesParser[TranscriptState, TranscriptLine]):
             events.append(AssistantMessage(line=line, text=text, response=response))
         for number, block in enumerate(blocks, 1):
             if block.get("type") == "tool_use":
-                self._call(block, f"{line}.{number}", response, line)
+                self._add_call(block, f"{line}.{number}", response, line)
             elif block.get("type") == "tool_result":
-                self._result(block, line)
+                self._add_result(block, line)
 
-    def _call(self, block: dict[str, Any], place: str, response: str, line: int) -> None:
+    def _add_call(self, block: dict[str, Any], place: str, response: str, line: int) -> None:
         requested = RequestedCall(string(block.get("id")), string(block.get("name")), arguments_of(block.get("input")))
-        call_id = self.state.joiner.open_call(requested, place)
+        call_id = self.state.matcher.open_call(requested, place)
         kind = kind_of(requested.tool)
         self.draft().events.append(
             ToolCall(
@@ -122,8 +121,8 @@ class TranscriptParser(LinesParser[TranscriptState, TranscriptLine]):
             )
         )
 
-    def _result(self, block: dict[str, Any], line: int) -> None:
-        call_id = self.state.joiner.close_call(string(block.get("tool_use_id")), string(block.get("name")))
+    def _add_result(self, block: dict[str, Any], line: int) -> None:
+        call_id = self.state.matcher.close_call(string(block.get("tool_use_id")), string(block.get("name")))
         if not call_id:
             self.keep_record("result without a call", line)
             return

@@ -1,4 +1,4 @@
-"""Cursor's tools: what each is for, what a call was given and how it ended by `toolFormerData`, and how endings are worded.
+"""Cursor's tools: what each is for, the arguments and the ending of a call by `toolFormerData`, and how endings are worded.
 
 The editor and the command line use different names. No single member tells how a call ended: a refused or failing command is
 `completed` as well. Knows nothing of messages.
@@ -67,7 +67,7 @@ def kind_of(tool: str) -> ToolKind:
     return _KINDS.get(tool.lower().removesuffix("_v2"), "other")
 
 
-# What a call in Cursor's editor was given and how it ended, out of `toolFormerData`.
+# The arguments and the ending of a call, by the `toolFormerData` of the editor.
 _ENDED = ("completed", "error", "cancelled")
 _LARGEST_CODE = 2**31
 _SHORT = 500

@@ -112,25 +112,25 @@ def write(event: HookEvent, answer: HookAnswer) -> bytes | None:
 # Where they are set up.
 _INSTALLED = ("SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "AfterAgent", "SessionEnd")
 _MATCHERS = {"BeforeTool": f"^{SHELL}$", "AfterTool": ".*"}
-_TIMES = {"SessionStart": 10_000}
+_TIMEOUTS = {"SessionStart": 10_000}
 
 
 def entries(client: Client) -> dict[str, list[Payload]]:
     """One group of hooks for each event; before a call only for shell commands. Timeouts are in milliseconds."""
     found: dict[str, list[Payload]] = {}
     for event in _INSTALLED:
-        hook = {"name": _NAME, "type": "command", "command": client.command, "timeout": _TIMES.get(event, 5_000)}
+        hook = {"name": _NAME, "type": "command", "command": client.command, "timeout": _TIMEOUTS.get(event, 5_000)}
         group: Payload = {"matcher": _MATCHERS[event]} if event in _MATCHERS else {}
         found[event] = [{**group, "hooks": [hook]}]
     return found
 
 
-def _base(environment: Mapping[str, str]) -> str:
+def _gemini_folder(environment: Mapping[str, str]) -> str:
     return os.path.dirname(roots(environment)[0])
 
 
 def user_file(environment: Mapping[str, str]) -> str:
-    return os.path.join(_base(environment), "settings.json")
+    return os.path.join(_gemini_folder(environment), "settings.json")
 
 
 def project_file(project: str) -> str:
@@ -150,14 +150,16 @@ def hook_status(environment: Mapping[str, str], project: str, path: str, setting
     security = fields(fields(settings.get("security")).get("folderTrust"))
     if security.get("enabled") is False or not project:
         return HookStatus("yes")
-    if _trusted(environment, project) is False:
+    if _is_trusted(environment, project) is False:
         return HookStatus("no", "this folder is not trusted in Gemini CLI: `/permissions` there changes that")
     return HookStatus("yes")
 
 
-def _trusted(environment: Mapping[str, str], project: str) -> bool | None:
+def _is_trusted(environment: Mapping[str, str], project: str) -> bool | None:
     """Whether the program trusts a folder, by the list of `TRUST_FOLDER`, `TRUST_PARENT` (the folder above), `DO_NOT_TRUST`."""
-    path = environment.get("GEMINI_CLI_TRUSTED_FOLDERS_PATH") or os.path.join(_base(environment), "trustedFolders.json")
+    path = environment.get("GEMINI_CLI_TRUSTED_FOLDERS_PATH") or os.path.join(
+        _gemini_folder(environment), "trustedFolders.json"
+    )
     try:
         with open(path, encoding="utf-8") as stream:
             known = fields(json.load(stream))

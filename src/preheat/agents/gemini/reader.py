@@ -40,7 +40,6 @@ from preheat.model.session import (
     UserMessage,
 )
 
-# Folds Gemini CLI's journal
 _KNOWN_METADATA = frozenset(
     ("sessionId", "projectHash", "startTime", "lastUpdated", "kind", "directories", "summary", "messages")
 )
@@ -97,18 +96,18 @@ class JournalParser(LinesParser[JournalState, dict[str, Any]]):
 
     def record(self, record: dict[str, Any], line: int) -> None:
         if isinstance(record.get("$rewindTo"), str):
-            self._rewind(record, line)
+            self._add_rewind(record, line)
         elif isinstance(record.get("id"), str) and record["id"]:
             self.read_message(record, line)
         elif isinstance(record.get("$set"), dict):
-            self._set(record["$set"], record, line)
+            self._take_metadata(record["$set"], record, line)
         elif isinstance(record.get("sessionId"), str):
-            self._set(record, record, line)
+            self._take_metadata(record, record, line)
         else:
             self._keep("record", record, line)
 
     # The heading.
-    def _set(self, fields: dict[str, Any], record: dict[str, Any], line: int) -> None:
+    def _take_metadata(self, fields: dict[str, Any], record: dict[str, Any], line: int) -> None:
         self.read_metadata(fields)
         if not _KNOWN_METADATA.issuperset(fields):
             rest = {name: value for name, value in record.items() if name != "messages"}
@@ -119,7 +118,7 @@ class JournalParser(LinesParser[JournalState, dict[str, Any]]):
         for message in messages:
             if summaries and message["id"] in fresh - summaries:
                 # After a compaction the kept messages come again under new ids, with a reply that no model wrote.
-                self.state.messages[message["id"]] = self._seen_now(message, line)
+                self.state.messages[message["id"]] = self._measure(message, line)
             else:
                 self.read_message(message, line)
 
@@ -130,7 +129,7 @@ class JournalParser(LinesParser[JournalState, dict[str, Any]]):
         for name in ("startTime", "lastUpdated"):
             heading.include_time(epoch_seconds(fields.get(name)))
         folders = sequence(fields.get("directories"))
-        if folders and self._unknown_project():
+        if folders and self._is_project_unknown():
             heading.project = string(folders[0])
         heading.project = heading.project or self._project
         state.subagent = state.subagent or fields.get("kind") == "subagent"
@@ -139,10 +138,10 @@ class JournalParser(LinesParser[JournalState, dict[str, Any]]):
         if state.subagent and self._parent and heading.parent is None:
             heading.parent, heading.relation = self._parent, "subagent"
 
-    def _unknown_project(self) -> bool:
+    def _is_project_unknown(self) -> bool:
         return self.draft().heading.project in ("", self._project)
 
-    def _rewind(self, record: dict[str, Any], line: int) -> None:
+    def _add_rewind(self, record: dict[str, Any], line: int) -> None:
         state, target = self.state, record["$rewindTo"]
         if target not in state.messages:
             self.add_problem("a way back to a message that is not there; kept as it is", line)
@@ -171,9 +170,9 @@ class JournalParser(LinesParser[JournalState, dict[str, Any]]):
         heading.include_time(at)
         seen = self.state.messages.get(message["id"])
         if message.get("type") == "gemini":
-            self._answer(message, seen or self._start_message(message, line), line, at)
+            self._take_answer(message, seen or self._start_message(message, line), line, at)
         elif message.get("type") == "user":
-            self._user(message, seen, line, at)
+            self._take_user(message, seen, line, at)
         elif seen is None or seen.mark != crc32(msgspec.json.encode(message)):
             self.state.messages[message["id"]] = SeenMessage(line, mark=crc32(msgspec.json.encode(message)))
             self._keep(string(message.get("type")) or "message", message, line, at)
@@ -182,16 +181,16 @@ class JournalParser(LinesParser[JournalState, dict[str, Any]]):
         seen = self.state.messages[message["id"]] = SeenMessage(line)
         return seen
 
-    def _seen_now(self, message: dict[str, Any], line: int) -> SeenMessage:
+    def _measure(self, message: dict[str, Any], line: int) -> SeenMessage:
         text = "\n".join(texts_of(message.get("content")))
-        return SeenMessage(line, len(text), _mark(text), len(thoughts_in(message.get("content"))))
+        return SeenMessage(line, len(text), _checksum(text), len(thoughts_in(message.get("content"))))
 
-    def _user(self, message: dict[str, Any], seen: SeenMessage | None, line: int, at: float | None) -> None:
+    def _take_user(self, message: dict[str, Any], seen: SeenMessage | None, line: int, at: float | None) -> None:
         responses = parts_of_kind(message.get("content"), "functionResponse")
         for response in responses:
-            self._response(response, line, at)
+            self._take_response(response, line, at)
         words = split_user_text(message)
-        now = self._seen_now(message, line)
+        now = self._measure(message, line)
         if seen is not None and (seen.length, seen.mark) == (now.length, now.mark):
             return
         self.state.messages[message["id"]] = now if seen is None else SeenMessage(seen.line, now.length, now.mark)
@@ -201,7 +200,7 @@ class JournalParser(LinesParser[JournalState, dict[str, Any]]):
         if _is_summary(message):
             self.draft().events.append(Compaction(line=line, at=at, summary=words.human))
             return
-        if CONTEXT in words.injected and self._unknown_project():
+        if CONTEXT in words.injected and self._is_project_unknown():
             self.draft().heading.project = folder_in(words.injected) or self.draft().heading.project
         if words.human or words.images:
             origin = origin_of(words.human, injected=self.state.subagent or bool(responses))
@@ -216,7 +215,7 @@ class JournalParser(LinesParser[JournalState, dict[str, Any]]):
             plain = text.replace("&lt;", "<").replace("&gt;", ">")
             self.draft().events.append(UserMessage(line=line, at=at, text=text, origin=origin_of(plain, injected=True)))
 
-    def _answer(self, message: dict[str, Any], seen: SeenMessage, line: int, at: float | None) -> None:
+    def _take_answer(self, message: dict[str, Any], seen: SeenMessage, line: int, at: float | None) -> None:
         draft, name = self.draft(), message["id"]
         model = string(message.get("model"))
         draft.heading.model = model or draft.heading.model
@@ -233,7 +232,7 @@ class JournalParser(LinesParser[JournalState, dict[str, Any]]):
                 AssistantMessage(line=line, at=at, text=text, response=name, model=model, usage=seen.usage)
             )
         for number, call in enumerate(sequence(message.get("toolCalls")), 1):
-            self._call(mapping(call), name, number, line, at)
+            self._take_call(mapping(call), name, number, line, at)
         for number, call_part in enumerate(parts_of_kind(message.get("content"), "functionCall"), 1):
             known = string(call_part.get("id")) or f"{name}/{number}"
             if known not in self.state.calls:
@@ -241,13 +240,13 @@ class JournalParser(LinesParser[JournalState, dict[str, Any]]):
 
     def _new_text(self, message: dict[str, Any], seen: SeenMessage, line: int, at: float | None) -> str:
         text = "\n".join(texts_of(message.get("content")))
-        if len(text) < seen.length or _mark(text[: seen.length]) != seen.mark:
-            if text and (len(text), _mark(text)) != (seen.length, seen.mark):
-                seen.length, seen.mark = len(text), _mark(text)
+        if len(text) < seen.length or _checksum(text[: seen.length]) != seen.mark:
+            if text and (len(text), _checksum(text)) != (seen.length, seen.mark):
+                seen.length, seen.mark = len(text), _checksum(text)
                 self._keep("changed message", message, line, at)
             return ""
         new = text[seen.length :]
-        seen.length, seen.mark = len(text), _mark(text)
+        seen.length, seen.mark = len(text), _checksum(text)
         return new
 
     # Calls.
@@ -265,26 +264,26 @@ class JournalParser(LinesParser[JournalState, dict[str, Any]]):
         )
         return seen_call
 
-    def _call(self, call: dict[str, Any], message: str, number: int, line: int, at: float | None) -> None:
+    def _take_call(self, call: dict[str, Any], message: str, number: int, line: int, at: float | None) -> None:
         known = string(call.get("id")) or f"{message}/{number}"
         seen_call = self.state.calls.get(known)
         if seen_call is None or seen_call.message != message:
             seen_call = self._add_call(call, known, message, line, at)
-        if self._unknown_project() and (found := _WORKING_FOLDER.search(string(call.get("description"))[-2_000:])):
+        if self._is_project_unknown() and (found := _WORKING_FOLDER.search(string(call.get("description"))[-2_000:])):
             self.draft().heading.project = found[1]
         ended_at = epoch_seconds(call.get("timestamp")) or at
         if child := string(call.get("agentId")):
-            self._spawn(child, seen_call, line, ended_at)
+            self._add_spawn(child, seen_call, line, ended_at)
         if not seen_call.ended and (call.get("status") in ENDED_STATUSES or call.get("result")):
             self._add_result(seen_call, result_of(call, known), line, ended_at)
 
-    def _spawn(self, child: str, seen_call: SeenCall, line: int, at: float | None) -> None:
+    def _add_spawn(self, child: str, seen_call: SeenCall, line: int, at: float | None) -> None:
         mark = f"subagent {child}"
         if mark not in self.state.used:
             self.state.used.add(mark)
             self.draft().events.append(Spawn(line=line, at=at, session=child, call_id=seen_call.own))
 
-    def _response(self, response: dict[str, Any], line: int, at: float | None) -> None:
+    def _take_response(self, response: dict[str, Any], line: int, at: float | None) -> None:
         """A result as sent to the model, used only if the call's own record, which comes first and holds more, had none."""
         known = string(response.get("id"))
         seen_call = self.state.calls.get(known)
@@ -314,10 +313,11 @@ def _is_summary(message: dict[str, Any]) -> bool:
     return message.get("type") == "user" and f"<{SNAPSHOT}>" in text and f"</{SNAPSHOT}>" in text
 
 
-def _mark(text: str) -> int:
+def _checksum(text: str) -> int:
     return crc32(text.encode("utf-8", "replace"))
 
 
+# Files: the journal, and documents of older versions.
 AGENT = "gemini"
 _BEGINNING = re.compile(rb'\s*\{\s*"sessionId"\s*:\s*"[^"]{1,200}"\s*,\s*"projectHash"\s*:')
 _ENOUGH = 2_000
@@ -341,11 +341,11 @@ class JournalDocumentParser:
                 self._journal.add_problem(f"not a whole JSON document ({str(error)[:120]})", None)
             return
         if isinstance(document, dict) and "messages" in document:
-            self._document(document)
+            self._take_document(document)
         else:
             self._journal.feed(block, line)
 
-    def _document(self, document: dict[str, object]) -> None:
+    def _take_document(self, document: dict[str, object]) -> None:
         journal, messages = self._journal, document["messages"]
         journal.record({name: value for name, value in document.items() if name != "messages"}, 0)
         if not isinstance(messages, list):

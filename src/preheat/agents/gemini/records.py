@@ -1,6 +1,6 @@
 """The parts of a message as Gemini CLI records them: a person's words, what the program put beside them, images, thoughts.
 
-Knows nothing of calls and results, nor of what was given before.
+Knows nothing of calls and results, nor of earlier records.
 """
 
 import re

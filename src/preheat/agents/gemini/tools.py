@@ -43,7 +43,7 @@ def kind_of(tool: str) -> ToolKind:
     return _KINDS.get(tool, "other")
 
 
-# What came back from a call, as Gemini CLI records it
+# How a call ended, as Gemini CLI records it.
 ENDED_STATUSES = frozenset(("success", "error", "cancelled"))
 """The statuses of a call that has a result."""
 _UNTRUSTED = ("<untrusted_context>\n", "\n</untrusted_context>")
@@ -84,7 +84,7 @@ def result_of(call: dict[str, Any], call_id: str) -> RecordedResult:
         if found := _SUBAGENT.match(text):
             detail["termination"] = found[1]
         return RecordedResult(_unwrap(text), is_error, None, detail, hook_text)
-    return _shell(_unwrap(text), call.get("resultDisplay"), is_error, detail, hook_text)
+    return _result_of_shell(_unwrap(text), call.get("resultDisplay"), is_error, detail, hook_text)
 
 
 def response_text(result: object, call_id: str) -> tuple[str, bool | None]:
@@ -132,11 +132,13 @@ def _unwrap(text: str) -> str:
     return text
 
 
-def _shell(text: str, display: object, is_error: bool | None, detail: dict[str, Any], hook_text: str) -> RecordedResult:
+def _result_of_shell(
+    text: str, display: object, is_error: bool | None, detail: dict[str, Any], hook_text: str
+) -> RecordedResult:
     if text.startswith((_TIMED_OUT, _INTERRUPTED)):
         why = "timeout" if text.startswith(_TIMED_OUT) else "interrupted"
         return RecordedResult(text, True, None, {**detail, "exception": why}, hook_text)
-    begin, found = _trailer(text, display)
+    begin, found = _find_trailer(text, display)
     code = _exit_code(text, found)
     for name in ("signal", "background"):
         if found and (stated := found[name]) and stated not in _NO_SIGNAL:
@@ -159,7 +161,7 @@ def _output_only(text: str) -> str:
     return "" if output == _EMPTY else output
 
 
-def _trailer(text: str, display: object) -> tuple[int, "re.Match[str] | None"]:
+def _find_trailer(text: str, display: object) -> tuple[int, "re.Match[str] | None"]:
     """Where the program's own lines begin. A command may print the same lines; the display shows which are its output."""
     if isinstance(display, str) and display and text.startswith(_OUTPUT + display):
         begin = len(_OUTPUT) + len(display)

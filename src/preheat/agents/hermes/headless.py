@@ -19,7 +19,7 @@ def arguments(request: HeadlessRequest) -> list[str]:
     return ["chat", "--quiet", *model_option(request), *turns, *request.options, f"--query={request.prompt}"]
 
 
-def settle(endpoint: Endpoint, home: str, environment: Mapping[str, str]) -> HeadlessSetup:
+def set_up_endpoint(endpoint: Endpoint, home: str, environment: Mapping[str, str]) -> HeadlessSetup:
     """The configuration for the endpoint. The key is a reference to a variable, which Hermes resolves. Hermes's own reviews
     of sessions are off: they would cost tokens that no task asked for."""
     key = f"${{{endpoint.key}}}" if endpoint.key else "none"
@@ -31,7 +31,7 @@ HEADLESS = HeadlessProgram(
     "hermes",
     arguments,
     tested_version="0.19.0",
-    set_up=settle,
+    set_up=set_up_endpoint,
     instructions_file="AGENTS.md",
     out_of_turns="Reached maximum iterations",
 )

@@ -7,7 +7,7 @@ of how the plugin works.
 from typing import Any
 
 from preheat.agents.hermes import DATABASE
-from preheat.agents.hermes.install import SEVERAL, TRIED, settings_file
+from preheat.agents.hermes.install import INSTALL_WAYS, TESTED_VERSION, settings_file
 from preheat.agents.hermes.records import is_review, is_written_by_program
 from preheat.agents.hermes.tools import printed_output, result_of, split_advisory
 from preheat.agents.hooks import (
@@ -53,7 +53,7 @@ def read(payload: bytes, at: float | None = None) -> HookEvent | None:
         cwd=text(body.get("cwd")),
         transcript=f"{home}/{DATABASE}" if home else "",
         model=text(extra.get("model")),
-        subagent=_unwatched(extra),
+        subagent=_why_unwatched(extra),
         **_event_fields(name, body, extra),
     )
 
@@ -67,7 +67,7 @@ def _event_name(hook: str, extra: Payload) -> HookName:
     return "other" if is_written_by_program(_message_text(extra.get("user_message"))) else "prompt"
 
 
-def _unwatched(extra: Payload) -> str:
+def _why_unwatched(extra: Payload) -> str:
     """Not empty for a subagent, and for Hermes's own review of a session, which has that session's id."""
     if text(extra.get("platform")) == "subagent":
         return _UNWATCHED[0]
@@ -146,6 +146,6 @@ HOOKS = Hooks(
     "hermes",
     read,
     write,
-    Setup(user_file=settings_file, project_file=lambda project: "", ways=SEVERAL, tested_version=TRIED),
+    Setup(user_file=settings_file, project_file=lambda project: "", ways=INSTALL_WAYS, tested_version=TESTED_VERSION),
     message_format="hermes-prefill",
 )

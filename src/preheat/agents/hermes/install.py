@@ -27,7 +27,7 @@ from preheat.agents.hooks import (
 from preheat.errors import UserError
 
 NAME = "preheat"
-TRIED = "0.19.0"
+TESTED_VERSION = "0.19.0"
 _GROUP = "hermes_agent.plugins"
 _OLDEST_RELEASE, _REQUESTS_SINCE, _STOPS_SINCE = (0, 13), (0, 17), (0, 18)
 """The first releases that have hooks at all, that let plugins change requests, and that report a stop before it happens."""
@@ -35,6 +35,8 @@ _ENABLED, _DISABLED = ("plugins", "enabled"), ("plugins", "disabled")
 _HOOK_EVENT = "pre_llm_call"
 _HOOKS = ("hooks", _HOOK_EVENT)
 _MARK = "preheat.json"
+_FORMER_FILES = ("inserting.py", "program.py", "watching.py", "wire.py")
+"""The plugin's files in 0.1.0 that it no longer has."""
 _CONSENT = "shell-hooks-allowlist.json"
 _SECONDS = 10
 
@@ -81,10 +83,10 @@ def _version_notes(program: Program, environment: Mapping[str, str]) -> tuple[st
             f"Hermes {program.version} lets nobody send the agent back when it stops (that came with "
             f"{_format_release(_STOPS_SINCE)}): `hold_stop` does nothing."
         )
-    tried = tuple(int(part) for part in TRIED.split("."))
-    if program.release[:2] > tried[:2]:
+    tested = tuple(int(part) for part in TESTED_VERSION.split("."))
+    if program.release[:2] > tested[:2]:
         notes.append(
-            f"Tried with Hermes up to {TRIED}; this one is newer. `preheat status` says whether Preheat is called."
+            f"Tried with Hermes up to {TESTED_VERSION}; this one is newer. `preheat status` says whether Preheat is called."
         )
     others = [home for home in profiles_of(environment) if os.path.realpath(home) != os.path.realpath(program.home)]
     others = [home for home in others if os.path.exists(os.path.join(home, "config.yaml"))]
@@ -108,7 +110,7 @@ def list_ways(context: InstallContext) -> tuple[InstallWay, ...]:
     config = os.path.join(home, "config.yaml")
     enabled = ListEntry(config, _ENABLED, NAME, _is_own_name, (_DISABLED,))
     hook = {"command": shlex.join(context.hook), "timeout": _SECONDS}
-    folder = FolderStep(os.path.join(home, "plugins", NAME), _plugin_files(context.folder), _MARK)
+    folder = FolderStep(os.path.join(home, "plugins", NAME), _plugin_files(context.folder), _MARK, _FORMER_FILES)
     loads_at_start = ("Hermes loads plugins when it starts: sessions that are open now do not have it yet.",)
     package = (
         (PackageStep(context.interpreter, _GROUP, _why_not_kept(context.interpreter)),) if context.interpreter else ()
@@ -198,7 +200,7 @@ def _approved_commands(home: str) -> set[str]:
     return {text(each.get("command")) for each in listed if each.get("event") == _HOOK_EVENT}
 
 
-SEVERAL = InstallWays(
+INSTALL_WAYS = InstallWays(
     ("pip", "directory", "hook"),
     find_target,
     settings_file,

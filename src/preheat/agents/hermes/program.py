@@ -25,9 +25,9 @@ _MOST_LAUNCHERS = 5
 """The most launchers that start one another; more would be a loop."""
 _HEAD_BYTES = 16_384
 _VERSION = (
-    "import importlib.metadata as found\n"
-    "try:\n    print('preheat:' + found.version('hermes-agent'))\n"
-    "except found.PackageNotFoundError:\n    print('preheat:')\n"
+    "import importlib.metadata as metadata\n"
+    "try:\n    print('preheat:' + metadata.version('hermes-agent'))\n"
+    "except metadata.PackageNotFoundError:\n    print('preheat:')\n"
 )
 
 
@@ -55,8 +55,8 @@ def parse_release(version: str) -> tuple[int, ...]:
 
 def find_hermes(environment: Mapping[str, str]) -> Program | None:
     """The Hermes that `hermes` starts, else one in a usual place; None if there is none."""
-    for command in _commands(environment):
-        for interpreter in _interpreters(command, environment):
+    for command in _find_commands(environment):
+        for interpreter in _find_interpreters(command, environment):
             version = version_in(interpreter, environment)
             if version:
                 return Program(command, interpreter, version, home_of(environment))
@@ -68,7 +68,7 @@ def find_hermes(environment: Mapping[str, str]) -> Program | None:
 
 
 def search_places(environment: Mapping[str, str]) -> list[str]:
-    """The places that `found` looks in, in order, for the person to read."""
+    """The places that `find_hermes` looks in, in order, for the person to read."""
     commands = [path for path in _usual_commands(environment) if path not in _commands_on_path(environment)]
     return ["`hermes` on the PATH", *commands, *_usual_interpreters(environment)]
 
@@ -117,7 +117,7 @@ def _active_profile(root: str) -> str:
 
 
 # The launcher.
-def _commands(environment: Mapping[str, str]) -> Iterator[str]:
+def _find_commands(environment: Mapping[str, str]) -> Iterator[str]:
     yield from _commands_on_path(environment)
     for path in _usual_commands(environment):
         if os.path.isfile(path):
@@ -155,7 +155,7 @@ def _python_of(venv: str) -> str:
     return os.path.join(venv, "Scripts", "python.exe") if _WINDOWS else os.path.join(venv, "bin", "python")
 
 
-def _interpreters(command: str, environment: Mapping[str, str], depth: int = 0) -> Iterator[str]:
+def _find_interpreters(command: str, environment: Mapping[str, str], depth: int = 0) -> Iterator[str]:
     """The interpreters that a launcher may use, the likeliest first."""
     if depth > _MOST_LAUNCHERS:
         return
@@ -187,7 +187,7 @@ def _interpreters_in_script(head: str, environment: Mapping[str, str], depth: in
             if _PYTHON.match(os.path.basename(path)):
                 yield path
             elif os.path.basename(path).startswith("hermes"):
-                yield from _interpreters(path, environment, depth + 1)
+                yield from _find_interpreters(path, environment, depth + 1)
 
 
 def _read_head(path: str) -> str:

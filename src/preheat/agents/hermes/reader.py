@@ -42,7 +42,6 @@ from preheat.model.session import (
     UserMessage,
 )
 
-# Turns the rows of a Hermes session's messages into events.
 _USUAL_ENDS = (None, "", "stop", "tool_calls")
 
 
@@ -65,8 +64,7 @@ class HermesState(ParserState):
     rewind: int | None = None
     """The line before the rewound rows that were just read."""
     prompted: bool = False
-    given: bool = False
-    """The session contains a text of Preheat."""
+    has_preheat_text: bool = msgspec.field(default=False, name="given")  # the name in stored states
 
 
 class MessageParser(LinesParser[HermesState, Record]):
@@ -92,7 +90,7 @@ class MessageParser(LinesParser[HermesState, Record]):
         by_program = is_written_by_program(text) or draft.heading.relation == "subagent"
         origin = origin_of(text, by_program)
         if origin == "preheat":
-            self.state.given = True
+            self.state.has_preheat_text = True
         elif not self.state.prompted:
             self.state.prompted = True
             if is_review(text):
@@ -207,7 +205,7 @@ def _reasoning_of(row: dict[str, Any]) -> str | None:
     return "" if found else None
 
 
-# Folds the lines that `database.dump` wrote of one Hermes session into its events.
+# The lines of a session: which of its rows are messages, copies or rewound.
 TOTAL_RESPONSE = "session total"
 """The name of the response that carries the usage: Hermes counts tokens for the whole session only."""
 
@@ -264,7 +262,7 @@ class HermesParser(MessageParser):
         self._release_waiting()
         self._add_rewind(line)
         draft = self.draft()
-        if self.state.given and not self.state.prompted:
+        if self.state.has_preheat_text and not self.state.prompted:
             draft.heading.starter = "preheat"  # imported into the store, and not continued yet
         if draft.heading.reported is not None:
             draft.events.append(

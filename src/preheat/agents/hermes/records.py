@@ -16,7 +16,7 @@ from preheat.agents.parsing import decode_json, epoch_seconds
 from preheat.agents.reader import Heading
 from preheat.model.session import Relation, Starter, Usage
 
-# Reads a message of Hermes
+# Messages.
 _MULTIMODAL = "\x00json:"
 _IMAGE_TYPES = ("image_url", "image", "input_image")
 _STRIPPED_IMAGE = "[Attached image — stripped after compression]"
@@ -159,7 +159,7 @@ def call_id(call: dict[str, Any]) -> str:
     return str(call.get("id") or call.get("call_id") or "")
 
 
-# Recognises copies of messages.
+# Copies of messages.
 SAME_MOMENT = 5e-6
 """Seconds. Copies are stored together, a microsecond apart; messages of a conversation never are."""
 SAME_BATCH = 1e-3
@@ -262,7 +262,7 @@ def _time_of(row: dict[str, Any]) -> float:
     return float(time) if isinstance(time, int | float) else 0.0
 
 
-# Reads a row of Hermes's `sessions` table
+# Sessions.
 _STARTERS: dict[str, Starter] = {
     "cron": "headless",
     "batch": "headless",

@@ -39,7 +39,7 @@ _MESSAGES = {
 }
 
 
-def begin(rendered: RenderedContext, folder: str, environment: Mapping[str, str]) -> StartedSession:
+def start_session(rendered: RenderedContext, folder: str, environment: Mapping[str, str]) -> StartedSession:
     """Put a session with these messages into Hermes's store. Raises UserError, with the store as it was."""
     program = find_hermes(environment)
     if program is None:

@@ -45,7 +45,7 @@ def kind_of(tool: str) -> ToolKind:
     return _KINDS.get(tool, "other")
 
 
-# Exit code, error and status in a stored tool result of Hermes.
+# Exit code, error and status in a stored result.
 _JSON = json.JSONDecoder()
 _STEER = re.compile(r"\s*\[OUT-OF-BAND USER MESSAGE[^\]\n]*\]\n?(.*?)\n?\[/OUT-OF-BAND USER MESSAGE\]", re.DOTALL)
 _UNTRUSTED_START, _UNTRUSTED_END = "<untrusted_tool_result", "</untrusted_tool_result>"

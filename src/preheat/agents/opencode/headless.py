@@ -21,7 +21,7 @@ def arguments(request: HeadlessRequest) -> list[str]:
     return ["run", *model_option(request), *request.options]
 
 
-def settle(endpoint: Endpoint, home: str, environment: Mapping[str, str]) -> HeadlessSetup:
+def set_up_endpoint(endpoint: Endpoint, home: str, environment: Mapping[str, str]) -> HeadlessSetup:
     """The configuration for the endpoint, with OpenCode's built-in client for OpenAI-compatible servers. All calls are
     allowed, because nobody is there to ask. The setting `steps` is not used: it only asks the model to stop."""
     provider = {
@@ -44,5 +44,10 @@ def settle(endpoint: Endpoint, home: str, environment: Mapping[str, str]) -> Hea
 
 
 HEADLESS = HeadlessProgram(
-    "opencode", arguments, reads_input=True, tested_version="1.18.33", set_up=settle, instructions_file="AGENTS.md"
+    "opencode",
+    arguments,
+    reads_input=True,
+    tested_version="1.18.33",
+    set_up=set_up_endpoint,
+    instructions_file="AGENTS.md",
 )

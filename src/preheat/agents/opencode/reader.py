@@ -56,9 +56,9 @@ class OpenMessage(msgspec.Struct):
     is_summary: bool = False
     """It is a compaction's summary."""
     error: Any = None
-    said: list[str] = msgspec.field(default_factory=list)
+    texts: list[str] = msgspec.field(default_factory=list, name="said")  # the name in stored states
     """The texts that the person wrote, or of the summary."""
-    added: list[str] = msgspec.field(default_factory=list)
+    added_texts: list[str] = msgspec.field(default_factory=list, name="added")
     """The texts that the program added."""
     images: int = 0
 
@@ -81,7 +81,7 @@ class OpenCodeState(ParserState):
     rewind: int | None = None
 
 
-# OpenCode's record of a session
+# The row of a session.
 _UNTITLED = ("New session - ", "Child session - ")
 _JSON = ("revert", "permission", "model", "metadata")
 
@@ -150,7 +150,7 @@ def _decode(value: object) -> Any:
         return value
 
 
-# Folds the rows of one OpenCode session into its events, whether from the database, the tree of files or an export.
+# The rows of one session, whether from the database, the tree of files or an export.
 _RUN_BY_PERSON = "The following tool was executed by the user"
 _FINISHED_STATES = ("completed", "error")
 _OPEN_STATES = ("pending", "running")
@@ -243,7 +243,7 @@ class RowsParser(LinesParser[OpenCodeState, Record]):
             self._add_prompt(message)
         if message.is_summary:
             # The context before the compaction, without the summary's own response.
-            before, text = self.state.context, "\n".join(message.said)
+            before, text = self.state.context, "\n".join(message.texts)
             trigger, self.state.trigger = self.state.trigger, ""
             self._add(
                 Compaction(
@@ -256,11 +256,11 @@ class RowsParser(LinesParser[OpenCodeState, Record]):
     def _add_prompt(self, message: OpenMessage) -> None:
         # A subagent's prompt was written by the model that started it.
         by_program = self.draft().heading.relation == "subagent"
-        text = "\n".join(message.said)
+        text = "\n".join(message.texts)
         if text or message.images:
             origin = origin_of(text, by_program)
             self._add(UserMessage(line=message.line, at=message.at, text=text, origin=origin, images=message.images))
-        for added in message.added:
+        for added in message.added_texts:
             self._add(UserMessage(line=message.line, at=message.at, text=added, origin=origin_of(added, injected=True)))
 
     # Parts of a message.
@@ -294,7 +294,7 @@ class RowsParser(LinesParser[OpenCodeState, Record]):
         text = string(value.get("text"))
         if message.role != "user":
             if message.is_summary:
-                message.said.append(text)
+                message.texts.append(text)
             elif text:
                 at = epoch_seconds(mapping(value.get("time")).get("start")) or message.at
                 self._add(
@@ -303,10 +303,10 @@ class RowsParser(LinesParser[OpenCodeState, Record]):
         elif value.get("ignored") is True:
             self.keep_record("ignored", line, message.at)  # shown to the person, never sent
         elif value.get("synthetic") is True:
-            message.added.append(text)
+            message.added_texts.append(text)
             self.state.by_person = text == _RUN_BY_PERSON
         else:
-            message.said.append(text)
+            message.texts.append(text)
 
     def _take_step_finish(self, value: dict[str, Any], message: OpenMessage, line: int) -> None:
         used = usage_of(value.get("tokens"))
@@ -369,7 +369,7 @@ def _response_name(message: OpenMessage) -> str:
     return message.response if message.steps < 2 else f"{message.response}.{message.steps}"
 
 
-# Reads what `opencode export` writes, one JSON document a session, as the rows that the database would give.
+# The documents that `opencode export` writes, as the rows that the database would give.
 class DocumentParser(RowsParser):
     """Reads one document as one session; each message and part counts as a line."""
 

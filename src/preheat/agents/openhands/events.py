@@ -29,7 +29,7 @@ ROOT_PARENT = "__root__"
 """The parent of an event that begins a new conversation in the same log."""
 _NUDGES = ("Your last response did not include a function call", "The task appears incomplete (iteration ")
 """Texts that the program sends in the person's name."""
-_BESIDE = ("ConversationStateUpdateEvent", "ConversationErrorEvent")
+_OUTSIDE_TREE = ("ConversationStateUpdateEvent", "ConversationErrorEvent")
 """Kinds that are no part of the tree of events."""
 _DONE = ("completed", "failed")
 
@@ -37,7 +37,7 @@ _DONE = ("completed", "failed")
 class EventState(ParserState):
     """The parser's state between two events."""
 
-    joiner: CallMatcher = msgspec.field(default_factory=CallMatcher)
+    matcher: CallMatcher = msgspec.field(default_factory=CallMatcher, name="joiner")  # the name in stored states
     usages: dict[str, Usage] = msgspec.field(default_factory=dict)
     """Tokens by response, from the conversation's state; each is removed once it is in an event."""
     places: dict[str, int] = msgspec.field(default_factory=dict)
@@ -54,17 +54,17 @@ def fold_event(draft: Draft, state: EventState, value: Any, line: int) -> None:
     draft.heading.include_time(at)
     _note_branch(draft, state, event, line)
     if kind == "MessageEvent":
-        _message(draft, state, event, line, at)
+        _take_message(draft, state, event, line, at)
     elif kind == "ActionEvent":
-        _action(draft, state, event, line, at)
+        _take_action(draft, state, event, line, at)
     elif kind == "ObservationEvent":
-        _result(draft, state, event, line, result_of_observation(event), at)
+        _add_result(draft, state, event, line, result_of_observation(event), at)
     elif kind == "AgentErrorEvent":
-        _result(draft, state, event, line, result_of_error(event), at)
+        _add_result(draft, state, event, line, result_of_error(event), at)
     elif kind == "UserRejectObservation":
-        _result(draft, state, event, line, result_of_rejection(event), at)
+        _add_result(draft, state, event, line, result_of_rejection(event), at)
     elif kind == "ACPToolCallEvent":
-        _foreign_call(draft, state, event, line, at)
+        _take_foreign_call(draft, state, event, line, at)
     elif kind == "Condensation":
         _add_silent_usage(draft, state, string(event.get("llm_response_id")), line, at)
         draft.events.append(Compaction(line=line, at=at, trigger="condenser", summary=string(event.get("summary"))))
@@ -76,7 +76,7 @@ def fold_event(draft: Draft, state: EventState, value: Any, line: int) -> None:
 def _note_branch(draft: Draft, state: EventState, event: dict[str, Any], line: int) -> None:
     """Add a `Rewind` if the event's parent is not the newest event: the person went back."""
     name, parent = string(event.get("id")), string(event.get("parent_id"))
-    if event.get("kind") in _BESIDE:
+    if event.get("kind") in _OUTSIDE_TREE:
         return
     if state.head and parent and parent != state.head:
         after = 0 if parent == ROOT_PARENT else state.places.get(parent)
@@ -87,12 +87,12 @@ def _note_branch(draft: Draft, state: EventState, event: dict[str, Any], line: i
         state.head = name
 
 
-def _message(draft: Draft, state: EventState, event: dict[str, Any], line: int, at: float | None) -> None:
+def _take_message(draft: Draft, state: EventState, event: dict[str, Any], line: int, at: float | None) -> None:
     message = mapping(event.get("llm_message"))
     text = text_of(message.get("content"))
     if event.get("source") == "agent":
         response = string(event.get("llm_response_id")) or string(event.get("id")) or f"event {line}"
-        _answer(draft, state, response, text, _thought(message), line, at)
+        _add_answer(draft, state, response, text, _thought_in(message), line, at)
         return
     injected = event.get("source") != "user" or bool(event.get("sender")) or text.startswith(_NUDGES)
     images = images_in(message.get("content"))
@@ -102,16 +102,16 @@ def _message(draft: Draft, state: EventState, event: dict[str, Any], line: int, 
         draft.events.append(UserMessage(line=line, at=at, text=added, origin=origin_of(added, injected=True)))
 
 
-def _action(draft: Draft, state: EventState, event: dict[str, Any], line: int, at: float | None) -> None:
+def _take_action(draft: Draft, state: EventState, event: dict[str, Any], line: int, at: float | None) -> None:
     response = string(event.get("llm_response_id")) or string(event.get("id")) or f"event {line}"
-    _answer(draft, state, response, text_of(event.get("thought")), _thought(event), line, at)
+    _add_answer(draft, state, response, text_of(event.get("thought")), _thought_in(event), line, at)
     call = mapping(event.get("tool_call"))
     tool = string(event.get("tool_name")) or string(call.get("name"))
     action = {name: value for name, value in mapping(event.get("action")).items() if name != "kind"}
     # The model's own arguments are kept even if the program could not parse them.
     tool_input = arguments_of(call["arguments"]) if "arguments" in call else action
     requested = RequestedCall(string(event.get("tool_call_id")) or string(call.get("id")), tool, tool_input)
-    call_id = state.joiner.open_call(requested, str(line))
+    call_id = state.matcher.open_call(requested, str(line))
     draft.events.append(
         ToolCall(
             line=line,
@@ -125,7 +125,7 @@ def _action(draft: Draft, state: EventState, event: dict[str, Any], line: int, a
     )
 
 
-def _answer(
+def _add_answer(
     draft: Draft, state: EventState, response: str, text: str, thought: str, line: int, at: float | None
 ) -> None:
     """Add the text of a response; only the first of its calls carries it."""
@@ -149,17 +149,17 @@ def _add_silent_usage(draft: Draft, state: EventState, response: str, line: int,
         )
 
 
-def _result(
+def _add_result(
     draft: Draft, state: EventState, event: dict[str, Any], line: int, outcome: RecordedResult, at: float | None
 ) -> None:
-    call_id = state.joiner.close_call(name) if (name := string(event.get("tool_call_id"))) else ""
+    call_id = state.matcher.close_call(name) if (name := string(event.get("tool_call_id"))) else ""
     if not call_id:
         draft.events.append(Other(line=line, at=at, name="result without a call", raw=event))
         return
     draft.events.append(ToolResult(line=line, at=at, call_id=call_id, **outcome._asdict()))
 
 
-def _foreign_call(draft: Draft, state: EventState, event: dict[str, Any], line: int, at: float | None) -> None:
+def _take_foreign_call(draft: Draft, state: EventState, event: dict[str, Any], line: int, at: float | None) -> None:
     """A call that another agent made inside OpenHands; the event is repeated whenever its status changes."""
     name = string(event.get("tool_call_id"))
     status = string(event.get("status"))
@@ -167,10 +167,10 @@ def _foreign_call(draft: Draft, state: EventState, event: dict[str, Any], line: 
         state.places[name] = line
         tool = string(event.get("title")) or string(event.get("tool_kind"))
         requested = RequestedCall(name, tool, arguments_of(event.get("raw_input")))
-        call_id = state.joiner.open_call(requested, str(line))
+        call_id = state.matcher.open_call(requested, str(line))
         kind = kind_of(string(event.get("tool_kind")), requested.input)
         draft.events.append(ToolCall(line=line, at=at, call_id=call_id, tool=tool, kind=kind, input=requested.input))
-    if status not in _DONE or not (call_id := state.joiner.close_call(name)):
+    if status not in _DONE or not (call_id := state.matcher.close_call(name)):
         if status in _DONE:
             draft.events.append(Other(line=line, at=at, name="result without a call", raw=event))
         return
@@ -180,7 +180,7 @@ def _foreign_call(draft: Draft, state: EventState, event: dict[str, Any], line: 
     draft.events.append(ToolResult(line=line, at=at, call_id=call_id, text=text, is_error=failed))
 
 
-def _thought(value: dict[str, Any]) -> str:
+def _thought_in(value: dict[str, Any]) -> str:
     if thought := string(value.get("reasoning_content")):
         return thought
     blocks = [string(mapping(block).get("thinking")) for block in sequence(value.get("thinking_blocks"))]

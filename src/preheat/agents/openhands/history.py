@@ -32,7 +32,7 @@ _ABOUT = ("instance_id", "test_result", "error", "metrics", "report", "resolved"
 
 def draft_of_run(document: dict[str, Any], stem: str) -> Draft:
     """The draft of one run: an evaluation's record, or `{"history": events}` for a file of events only."""
-    events = _flatten(sequence(document.get("history")))
+    events = _flatten_pairs(sequence(document.get("history")))
     draft = Draft(Heading(starter="headless" if "instance_id" in document else "unknown"))
     heading, settings = draft.heading, mapping(document.get("metadata"))
     heading.model = string(mapping(settings.get("llm_config")).get("model"))
@@ -49,7 +49,7 @@ def draft_of_run(document: dict[str, Any], stem: str) -> Draft:
     return draft
 
 
-def _flatten(events: list[Any]) -> list[Any]:
+def _flatten_pairs(events: list[Any]) -> list[Any]:
     """The events one by one; the oldest versions wrote pairs of an action and its observation."""
     return [part for event in events for part in (event if isinstance(event, list) else [event])]
 
@@ -59,7 +59,7 @@ class _History:
 
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
-        self._joiner = CallMatcher()
+        self._matcher = CallMatcher()
         self._call_ids: dict[Any, str] = {}
         """Ids of the open calls by the id of their event, because a model may use one id for several calls."""
         self._responses: set[str] = set()
@@ -71,16 +71,16 @@ class _History:
         self._draft.heading.include_time(at)
         action, action_arguments = string(event.get("action")), mapping(event.get("args"))
         if "observation" in event:
-            self._observation(event, value, line, at)
+            self._take_observation(event, value, line, at)
         elif action == "message" and event.get("source") == "user":
-            self._user(action_arguments, line, at)
+            self._take_user(action_arguments, line, at)
         elif action == "message":
-            self._answer(event, text_of(action_arguments.get("content")), line, at)
+            self._add_answer(event, text_of(action_arguments.get("content")), line, at)
         elif action == "condensation":
             summary = string(action_arguments.get("summary"))
             self._draft.events.append(Compaction(line=line, at=at, trigger="condenser", summary=summary))
         elif event.get("source") == "agent" and (event.get("tool_call_metadata") or action in _CALLS):
-            self._call(event, action, action_arguments, line, at)
+            self._take_call(event, action, action_arguments, line, at)
         else:
             self._draft.events.append(Other(line=line, at=at, name=action or "unknown", raw=value))
 
@@ -97,13 +97,13 @@ class _History:
         if total is not None and total == self._used:
             self._draft.heading.reported = total
 
-    def _user(self, action_arguments: dict[str, Any], line: int, at: float | None) -> None:
+    def _take_user(self, action_arguments: dict[str, Any], line: int, at: float | None) -> None:
         text = text_of(action_arguments.get("content"))
         images = len(sequence(action_arguments.get("image_urls")))
         origin = origin_of(text, injected=False)
         self._draft.events.append(UserMessage(line=line, at=at, text=text, origin=origin, images=images))
 
-    def _answer(self, event: dict[str, Any], text: str, line: int, at: float | None) -> str:
+    def _add_answer(self, event: dict[str, Any], text: str, line: int, at: float | None) -> str:
         """Add the text of a response once: each of its calls carries a copy of the whole response."""
         model_response = mapping(mapping(event.get("tool_call_metadata")).get("model_response"))
         response = string(model_response.get("id")) or f"event {line}"
@@ -123,10 +123,10 @@ class _History:
             )
         return response
 
-    def _call(
+    def _take_call(
         self, event: dict[str, Any], action: str, action_arguments: dict[str, Any], line: int, at: float | None
     ) -> None:
-        response = self._answer(event, text_of(action_arguments.get("thought")), line, at)
+        response = self._add_answer(event, text_of(action_arguments.get("thought")), line, at)
         metadata = mapping(event.get("tool_call_metadata"))
         name = string(metadata.get("tool_call_id"))
         tool = string(metadata.get("function_name")) or action
@@ -134,21 +134,21 @@ class _History:
             key: value for key, value in action_arguments.items() if key not in _NO_ARGUMENTS and value is not None
         }
         requested = RequestedCall(name, tool, _arguments_as_written(metadata, name) or own_arguments)
-        call_id = self._joiner.open_call(requested, str(line))
+        call_id = self._matcher.open_call(requested, str(line))
         self._call_ids[event.get("id") if isinstance(event.get("id"), int | str) else line] = call_id
         kind = kind_of(tool, requested.input)
         self._draft.events.append(
             ToolCall(line=line, at=at, call_id=call_id, tool=tool, kind=kind, input=requested.input, response=response)
         )
 
-    def _observation(self, event: dict[str, Any], value: Any, line: int, at: float | None) -> None:
+    def _take_observation(self, event: dict[str, Any], value: Any, line: int, at: float | None) -> None:
         cause = event.get("cause")
         call_id = self._call_ids.pop(cause, "") if isinstance(cause, int | str) else ""
         if not call_id:
             name = string(event.get("observation")) or "unknown"
             self._draft.events.append(Other(line=line, at=at, name=name, raw=value))
             return
-        outcome = _outcome(event)
+        outcome = _result_of(event)
         self._draft.events.append(ToolResult(line=line, at=at, call_id=call_id, **outcome._asdict()))
 
 
@@ -161,7 +161,7 @@ def _arguments_as_written(metadata: dict[str, Any], name: str) -> dict[str, Any]
     return {}
 
 
-def _outcome(event: dict[str, Any]) -> RecordedResult:
+def _result_of(event: dict[str, Any]) -> RecordedResult:
     extras, kind = mapping(event.get("extras")), string(event.get("observation"))
     text = text_of(event.get("content"))
     if kind == "error":

@@ -42,17 +42,17 @@ class ConversationParser(LinesParser[EventState, Record]):
         if record.record == "event":
             fold_event(self.draft(), self.state, record.value, line)
         elif record.record == "state":
-            self._state(value, line)
+            self._take_state(value, line)
         elif record.record == "child":
             self.draft().events.append(Spawn(line=line, session=string(value.get("id"))))
         elif record.record == "problem":
             self.add_problem(string(value.get("message")), line)
         elif record.record == "end":
-            self._end(line)
+            self._take_end(line)
         else:
             self.keep_record(record.record or "unknown", line)
 
-    def _state(self, value: dict[str, Any], line: int) -> None:
+    def _take_state(self, value: dict[str, Any], line: int) -> None:
         heading = self.draft().heading
         heading.id = string(value.get("name")) or string(value.get("id")).replace("-", "") or AGENT
         heading.project = string(mapping(value.get("workspace")).get("working_dir"))
@@ -73,7 +73,7 @@ class ConversationParser(LinesParser[EventState, Record]):
         about = {name: field for name, field in value.items() if name != "stats"}
         self.draft().events.append(Other(line=line, name="state", raw=about))
 
-    def _end(self, line: int) -> None:
+    def _take_end(self, line: int) -> None:
         rest = sum(self.state.usages.values(), Usage())
         self.state.usages = {}
         if rest != Usage():
@@ -106,7 +106,7 @@ class FileParser(DocumentParser):
         for run in runs:
             self.add(draft_of_run(run, self.stem))
         if any("kind" in mapping(event) for event in events):
-            self.add(_of_events(events, self.stem))
+            self.add(_draft_of_events(events, self.stem))
         elif any("action" in mapping(event) or "observation" in mapping(event) for event in events):
             self.add(draft_of_run({"history": events}, self.stem))
         elif events or not runs:
@@ -117,7 +117,7 @@ class FileParser(DocumentParser):
         self.add_problems(problems, line)
 
 
-def _of_events(events: list[Any], stem: str) -> Draft:
+def _draft_of_events(events: list[Any], stem: str) -> Draft:
     first = string(mapping(events[0]).get("id"))
     draft, state = Draft(Heading(id=f"{stem}-{first[:8]}" if first else stem)), EventState()
     for number, event in enumerate(events, 1):

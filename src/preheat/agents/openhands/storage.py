@@ -40,16 +40,16 @@ def session_name(folder: str) -> str:
 def dump(path: str, part: str) -> Iterator[bytes]:
     """The files of the conversation as lines."""
     folder = os.path.dirname(os.path.abspath(path))
-    yield _line("state", _state(path, folder))
+    yield _line("state", _read_state(path, folder))
     names = _event_names(os.path.join(folder, EVENTS))
     for name in names:
-        yield _event(os.path.join(folder, EVENTS, name), name)
+        yield _read_event(os.path.join(folder, EVENTS, name), name)
     for child in _children(folder):
         yield _line("child", {"id": child})
     yield _line("end", {"events": len(names)})
 
 
-def _state(path: str, folder: str) -> dict[str, Any]:
+def _read_state(path: str, folder: str) -> dict[str, Any]:
     try:
         with open(path, "rb") as stream:
             state = mapping(decode_json(stream.read()))
@@ -76,7 +76,7 @@ def _event_names(folder: str) -> list[str]:
     return [name for _, name in sorted(numbered)]
 
 
-def _event(path: str, name: str) -> bytes:
+def _read_event(path: str, name: str) -> bytes:
     try:
         with open(path, "rb") as stream:
             return _line("event", decode_json(stream.read()))

@@ -35,13 +35,13 @@ _KINDS: dict[str, ToolKind] = {
     "finish": "other",
 }
 _EDITORS = ("file_editor", "str_replace_editor", "planning_file_editor")
-_OF_THE_EDITOR: dict[str, ToolKind] = {"view": "read", "create": "write"}
+_EDITOR_KINDS: dict[str, ToolKind] = {"view": "read", "create": "write"}
 
 
 def kind_of(tool: str, tool_input: dict[str, Any]) -> ToolKind:
     """What a tool is for; the editor reads, writes and edits by its command."""
     if tool in _EDITORS:
-        return _OF_THE_EDITOR.get(str(tool_input.get("command")), "edit")
+        return _EDITOR_KINDS.get(str(tool_input.get("command")), "edit")
     return _KINDS.get(tool) or kind_by_name(tool)
 
 

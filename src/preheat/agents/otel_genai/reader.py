@@ -34,7 +34,7 @@ from preheat.agents.reader import Framing, Heading, Parser
 from preheat.agents.tool_names import kind_by_name
 from preheat.model.session import AssistantMessage, Other, Reasoning, Spawn, ToolCall, ToolResult, UserMessage
 
-# Folds the spans of one conversation into events, each message, call and token once.
+# One conversation: each message, call and token once.
 _IMAGES = ("blob", "uri", "file")
 
 
@@ -44,7 +44,7 @@ class Conversation:
     def __init__(self, draft: Draft, has_requests: bool) -> None:
         self._draft = draft
         self._has_requests = has_requests
-        self._joiner = CallMatcher()
+        self._matcher = CallMatcher()
         self._message_counts: Counter[bytes] = Counter()
         self._has_last_response = False
         """Whether the last response was recorded; otherwise it is taken from the next request, which repeats it."""
@@ -59,9 +59,9 @@ class Conversation:
         if not self._draft.events and span.resource:
             self._draft.events.append(Other(line=0, at=span.started, name="resource", raw=span.resource))
         if kind in CHAT_OPERATIONS or (kind == INVOKE_AGENT and not self._has_requests):
-            self._request(span, line)
+            self._take_request(span, line)
         elif kind == EXECUTE_TOOL:
-            self._tool(span, line)
+            self._take_tool(span, line)
         elif kind == INVOKE_AGENT:
             about = {name: value for name, value in span.attributes.items() if not name.endswith(".messages")}
             self._draft.events.append(Other(line=line, at=span.started, name=INVOKE_AGENT, raw=about))
@@ -69,7 +69,7 @@ class Conversation:
             self._draft.events.append(Other(line=line, at=span.started, name=kind, raw=span.attributes))
 
     # A request and its response.
-    def _request(self, span: Span, line: int) -> None:
+    def _take_request(self, span: Span, line: int) -> None:
         system = system_prompt_of(span)
         if system and system != self._instructions:
             self._instructions = system
@@ -81,17 +81,17 @@ class Conversation:
             if counted[key] > self._message_counts[key]:
                 self._message_counts[key] += 1
                 self._add_new_message(message, span, line)
-        self._response(span, line)
+        self._add_response(span, line)
 
     def _add_new_message(self, message: dict[str, Any], span: Span, line: int) -> None:
         """Add a message that the request before did not have."""
         role, parts = message.get("role"), [mapping(part) for part in sequence(message.get("parts"))]
         results = [part for part in parts if part.get("type") == "tool_call_response"]
         for part in results:
-            self._result(string(part.get("id")), response_in(part), line, span.started)
+            self._add_result(string(part.get("id")), response_in(part), line, span.started)
         if role == "assistant":
             if not self._has_last_response:
-                self._answer(parts, f"before {span.id or line}", "", line, span.started)
+                self._add_answer(parts, f"before {span.id or line}", "", line, span.started)
         elif role == "user" and len(results) < max(1, len(parts)):
             text = "\n".join(filter(None, map(text_in, (part for part in parts if part not in results))))
             images = sum(part.get("type") in _IMAGES for part in parts)
@@ -101,7 +101,7 @@ class Conversation:
             name = "system" if role in ("system", "developer") else "unknown"
             self._draft.events.append(Other(line=line, at=span.started, name=name, raw=message))
 
-    def _response(self, span: Span, line: int) -> None:
+    def _add_response(self, span: Span, line: int) -> None:
         attributes = span.attributes
         response = string(attributes.get("gen_ai.response.id")) or span.id or f"span {line}"
         model = string(attributes.get("gen_ai.response.model")) or string(attributes.get("gen_ai.request.model"))
@@ -110,7 +110,7 @@ class Conversation:
         for message in messages:
             self._message_counts[_key(message)] += 1
             parts = [mapping(part) for part in sequence(message.get("parts"))]
-            self._answer(parts, response, model, line, span.ended)
+            self._add_answer(parts, response, model, line, span.ended)
         self._has_last_response = bool(messages)
         usage = usage_of(span)
         if usage is not None:
@@ -121,7 +121,7 @@ class Conversation:
             about = {"error.type": attributes.get("error.type"), "message": span.message}
             self._draft.events.append(Other(line=line, at=span.ended, name="failed request", raw=about))
 
-    def _answer(self, parts: list[dict[str, Any]], response: str, model: str, line: int, at: float | None) -> None:
+    def _add_answer(self, parts: list[dict[str, Any]], response: str, model: str, line: int, at: float | None) -> None:
         for part in parts:
             if part.get("type") == "reasoning":
                 self._draft.events.append(Reasoning(line=line, at=at, text=text_in(part), response=response))
@@ -134,11 +134,11 @@ class Conversation:
                     string(part.get("id")), string(part.get("name")), arguments_of(part.get("arguments"))
                 )
                 if not requested.id or requested.id not in self._calls:
-                    self._call(requested, response, f"{line}.{number}", line, at)
+                    self._add_call(requested, response, f"{line}.{number}", line, at)
 
     # Calls.
-    def _call(self, requested: RequestedCall, response: str, place: str, line: int, at: float | None) -> None:
-        call_id = self._joiner.open_call(requested, place)
+    def _add_call(self, requested: RequestedCall, response: str, place: str, line: int, at: float | None) -> None:
+        call_id = self._matcher.open_call(requested, place)
         if requested.id:
             self._calls.add(requested.id)
         self._draft.events.append(
@@ -153,22 +153,22 @@ class Conversation:
             )
         )
 
-    def _result(self, name: str, text: str, line: int, at: float | None, **facts: Any) -> None:
-        call_id = self._joiner.close_call(name) if name or self._joiner.has_open_calls else ""
+    def _add_result(self, name: str, text: str, line: int, at: float | None, **facts: Any) -> None:
+        call_id = self._matcher.close_call(name) if name or self._matcher.has_open_calls else ""
         if call_id:
             self._draft.events.append(ToolResult(line=line, at=at, call_id=call_id, text=text, **facts))
         elif name not in self._calls:
             raw = {"id": name, "response": text}
             self._draft.events.append(Other(line=line, at=at, name="result without a call", raw=raw))
 
-    def _tool(self, span: Span, line: int) -> None:
+    def _take_tool(self, span: Span, line: int) -> None:
         """The span of a tool: the best record of how a call ended, and sometimes the only record of the call."""
         attributes = span.attributes
         tool = string(attributes.get("gen_ai.tool.name")) or span.name.removeprefix(EXECUTE_TOOL).strip()
         name = string(attributes.get("gen_ai.tool.call.id"))
         if not name or name not in self._calls:
             name = name or f"span {span.id or line}"
-            self._call(RequestedCall(name, tool, tool_arguments(span)), "", str(line), line, span.started)
+            self._add_call(RequestedCall(name, tool, tool_arguments(span)), "", str(line), line, span.started)
         error = attributes.get("error.type")
         detail = {"error.type": error[:200]} if isinstance(error, str) else {}
         if span.message:
@@ -176,7 +176,7 @@ class Conversation:
         seconds = span.ended - span.started if span.ended and span.started and span.ended >= span.started else None
         text = as_text(attributes.get("gen_ai.tool.call.result", attributes.get("gen_ai.tool.result")))
         failed = True if error else span.is_error
-        self._result(name, text, line, span.ended, is_error=failed, seconds=seconds, detail=detail)
+        self._add_result(name, text, line, span.ended, is_error=failed, seconds=seconds, detail=detail)
 
 
 def _key(message: dict[str, Any]) -> bytes:
@@ -184,6 +184,7 @@ def _key(message: dict[str, Any]) -> bytes:
     return msgspec.json.encode([message.get("role"), message.get("parts")], order="sorted")
 
 
+# Files: which spans belong to which conversation.
 AGENT = "otel_genai"
 _CONVERSATION = "gen_ai.conversation.id"
 _DEEPEST = 1000

@@ -53,9 +53,9 @@ def read_spans(block: bytes) -> tuple[list[Span], list[tuple[str, int]]]:
     found: dict[tuple[str, str], Span] = {}
     logs: list[tuple[str, str, SpanEvent]] = []
     for document, _ in documents:
-        for span in _of_traces(document):
+        for span in _spans_in(document):
             found.setdefault((span.trace, span.id or f"span {len(found)}"), span)  # exporters may send a span twice
-        logs += _of_logs(document)
+        logs += _log_events_in(document)
     for trace, name, event in logs:
         if (logged_span := found.get((trace, name))) is not None:
             logged_span.events.append(event)
@@ -67,15 +67,15 @@ def _either(value: dict[str, Any], name: str, other: str) -> Any:
     return value[name] if name in value else value.get(other)
 
 
-def _of_traces(document: Any) -> Iterator[Span]:
+def _spans_in(document: Any) -> Iterator[Span]:
     for group in map(mapping, sequence(_either(mapping(document), "resourceSpans", "resource_spans"))):
         resource = attributes_of(mapping(group.get("resource")).get("attributes"))
         for scope in map(mapping, sequence(_either(group, "scopeSpans", "scope_spans"))):
             for value in map(mapping, sequence(scope.get("spans"))):
-                yield _span(value, resource)
+                yield _parse_span(value, resource)
 
 
-def _span(value: dict[str, Any], resource: dict[str, Any]) -> Span:
+def _parse_span(value: dict[str, Any], resource: dict[str, Any]) -> Span:
     status = mapping(value.get("status"))
     code = status.get("code")
     plain = code if isinstance(code, int | str) else None
@@ -98,7 +98,7 @@ def _span(value: dict[str, Any], resource: dict[str, Any]) -> Span:
     )
 
 
-def _of_logs(document: Any) -> Iterator[tuple[str, str, SpanEvent]]:
+def _log_events_in(document: Any) -> Iterator[tuple[str, str, SpanEvent]]:
     for group in map(mapping, sequence(_either(mapping(document), "resourceLogs", "resource_logs"))):
         for scope in map(mapping, sequence(_either(group, "scopeLogs", "scope_logs"))):
             for record in map(mapping, sequence(_either(scope, "logRecords", "log_records"))):
@@ -123,7 +123,7 @@ def plain_value(value: object, depth: int = 0) -> Any:
         return None
     kind, inner = next(iter(typed_value.items()))
     if kind in ("intValue", "int_value"):
-        return _whole(inner)
+        return _whole_number(inner)
     if kind in ("arrayValue", "array_value"):
         return [plain_value(each, depth + 1) for each in sequence(mapping(inner).get("values"))]
     if kind in ("kvlistValue", "kvlist_value"):
@@ -132,14 +132,14 @@ def plain_value(value: object, depth: int = 0) -> Any:
     return inner if isinstance(inner, str | int | float | bool) else None
 
 
-def _whole(value: object) -> int | None:
+def _whole_number(value: object) -> int | None:
     if isinstance(value, str) and value.lstrip("-").isdecimal() and len(value) < 20:
         return int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _seconds(value: object) -> float | None:
-    nanoseconds = _whole(value)
+    nanoseconds = _whole_number(value)
     return nanoseconds / 1e9 if nanoseconds and 0 < nanoseconds < 1e20 else None
 
 
@@ -180,7 +180,7 @@ def input_messages(span: Span) -> list[dict[str, Any]]:
     """The messages sent to the model."""
     found = _messages(_content(span, "gen_ai.input.messages"))
     return found or [
-        _of_event(role, event.attributes) for event in span.events if (role := _EVENT_ROLES.get(event.name))
+        _older_message(role, event.attributes) for event in span.events if (role := _EVENT_ROLES.get(event.name))
     ]
 
 
@@ -188,7 +188,7 @@ def output_messages(span: Span) -> list[dict[str, Any]]:
     """The messages that the model returned."""
     found = _messages(_content(span, "gen_ai.output.messages"))
     return found or [
-        _of_event("assistant", {**event.attributes, **mapping(_json(event.attributes.get("message")))})
+        _older_message("assistant", {**event.attributes, **mapping(_decode(event.attributes.get("message")))})
         for event in span.events
         if event.name == _CHOICE
     ]
@@ -196,7 +196,7 @@ def output_messages(span: Span) -> list[dict[str, Any]]:
 
 def system_prompt_of(span: Span) -> str:
     """The system prompt, if it is recorded apart from the messages."""
-    system_parts = _json(_content(span, "gen_ai.system_instructions"))
+    system_parts = _decode(_content(span, "gen_ai.system_instructions"))
     if isinstance(system_parts, list):
         return "\n".join(filter(None, (text_in(mapping(part)) for part in system_parts)))
     return string(system_parts)
@@ -248,7 +248,7 @@ def _content(span: Span, name: str) -> Any:
     return next((event.attributes[name] for event in span.events if name in event.attributes), None)
 
 
-def _json(value: object) -> Any:
+def _decode(value: object) -> Any:
     if not isinstance(value, str):
         return value
     try:
@@ -259,18 +259,18 @@ def _json(value: object) -> Any:
 
 def _messages(value: object) -> list[dict[str, Any]]:
     found = []
-    for message in map(mapping, sequence(_json(value))):
+    for message in map(mapping, sequence(_decode(value))):
         parts = message.get("parts")
         if not isinstance(parts, list):  # the providers' own form
-            message = _of_event(string(message.get("role")), message)
+            message = _older_message(string(message.get("role")), message)
         found.append(message)
     return found
 
 
-def _of_event(role: str, attributes: dict[str, Any]) -> dict[str, Any]:
+def _older_message(role: str, attributes: dict[str, Any]) -> dict[str, Any]:
     """A message of the older conventions."""
     parts: list[dict[str, Any]] = []
-    content = _json(attributes.get("content"))
+    content = _decode(attributes.get("content"))
     if role == "tool":
         name = string(attributes.get("id")) or string(attributes.get("tool_call_id"))
         return {"role": role, "parts": [{"type": "tool_call_response", "id": name, "response": content}]}
@@ -278,7 +278,7 @@ def _of_event(role: str, attributes: dict[str, Any]) -> dict[str, Any]:
         parts += [mapping(part) for part in content]
     elif content:
         parts.append({"type": "text", "content": as_text(attributes.get("content"))})
-    for call in map(mapping, sequence(_json(attributes.get("tool_calls")))):
+    for call in map(mapping, sequence(_decode(attributes.get("tool_calls")))):
         function = mapping(call.get("function"))
         parts.append(
             {

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 def roots(environment: Mapping[str, str]) -> list[str]:
     """`PI_CODING_AGENT_SESSION_DIR`, and `sessions` in `PI_CODING_AGENT_DIR` or `~/.pi/agent`."""
     base = environment.get("PI_CODING_AGENT_DIR") or os.path.join(home_folder(environment), ".pi", "agent")
-    usual = os.path.join(_expanded(base, environment), "sessions")
+    usual = os.path.join(_expand(base, environment), "sessions")
     override = environment.get("PI_CODING_AGENT_SESSION_DIR")
-    return [_expanded(override, environment), usual] if override else [usual]
+    return [_expand(override, environment), usual] if override else [usual]
 
 
 def discover(root: str) -> Iterator[SourceFile]:
@@ -29,7 +29,7 @@ def discover(root: str) -> Iterator[SourceFile]:
     return files_below(root, (".jsonl",), depth=1)
 
 
-def _expanded(path: str, environment: Mapping[str, str]) -> str:
+def _expand(path: str, environment: Mapping[str, str]) -> str:
     if path == "~" or path.startswith("~/"):
         return home_folder(environment) + path[1:]
     return path

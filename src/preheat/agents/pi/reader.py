@@ -27,7 +27,6 @@ from preheat.model.session import (
     UserMessage,
 )
 
-# Folds the entries of a Pi session into events.
 _EXIT = re.compile(r"Command exited with code (-?\d{1,10})\s*\Z")
 _TIMEOUT = re.compile(r"Command timed out after [\d.]{1,20} seconds\s*\Z")
 _ABORTED = re.compile(r"Command aborted\s*\Z")
@@ -65,7 +64,7 @@ class PiState(ParserState):
     """The line of the newest event."""
     header: int = 0
     forked_at: float | None = None
-    joiner: CallMatcher = msgspec.field(default_factory=CallMatcher)
+    matcher: CallMatcher = msgspec.field(default_factory=CallMatcher, name="joiner")  # the name in stored states
 
 
 class PiParser(LinesParser[PiState, Entry]):
@@ -77,7 +76,7 @@ class PiParser(LinesParser[PiState, Entry]):
 
     def record(self, record: Entry, line: int) -> None:
         if record.type == "session":
-            self._header(record, line)
+            self._take_header(record, line)
             return
         message = mapping(record.message)
         # Versions 1 and 2 wrote some entries late, so the message's own time may be earlier.
@@ -94,14 +93,14 @@ class PiParser(LinesParser[PiState, Entry]):
         self.draft().heading.include_time(at)
         before = len(self.draft().events)
         if record.type == "message":
-            self._message(record, message, line, at)
+            self._take_message(record, message, line, at)
         else:
-            self._entry(record, line, at)
+            self._take_entry(record, line, at)
         if len(self.draft().events) > before:
             self.state.last = line
 
     # The session, and the tree of entries.
-    def _header(self, record: Entry, line: int) -> None:
+    def _take_header(self, record: Entry, line: int) -> None:
         heading = self.draft().heading
         if heading.id:
             if record.id != heading.id:  # one release wrote the header twice
@@ -132,24 +131,24 @@ class PiParser(LinesParser[PiState, Entry]):
             parent = string(record.parent_id)
             after = state.places.get(parent, state.header if record.parent_id is None else state.last)
             if parent != state.leaf and after < state.last:
-                self._rewind(after, line, at)
+                self._add_rewind(after, line, at)
         state.places[name] = state.header if copied else line
         state.leaf = name
         return True
 
-    def _rewind(self, after: int, line: int, at: float | None) -> None:
+    def _add_rewind(self, after: int, line: int, at: float | None) -> None:
         self.draft().events.append(Rewind(line=line, at=at, after=after))
         for name, place in self.state.places.items():
             if place > after:
                 self.state.places[name] = after
 
     # Messages.
-    def _message(self, record: Entry, message: dict[str, Any], line: int, at: float | None) -> None:
+    def _take_message(self, record: Entry, message: dict[str, Any], line: int, at: float | None) -> None:
         role, content = message.get("role"), message.get("content")
         if role == "assistant":
-            self._answer(message, string(record.id) or f"line {line}", line, at)
+            self._add_answer(message, string(record.id) or f"line {line}", line, at)
         elif role == "toolResult":
-            self._result(message, line, at)
+            self._add_result(message, line, at)
         elif role == "user":
             self._add_user_message(content, line, at, injected=False)
         elif role in ("custom", "hookMessage"):
@@ -164,7 +163,7 @@ class PiParser(LinesParser[PiState, Entry]):
             UserMessage(line=line, at=at, text=text, origin=origin_of(text, injected), images=images_in(content))
         )
 
-    def _answer(self, message: dict[str, Any], response: str, line: int, at: float | None) -> None:
+    def _add_answer(self, message: dict[str, Any], response: str, line: int, at: float | None) -> None:
         draft = self.draft()
         model = string(message.get("model"))
         if model:
@@ -183,16 +182,16 @@ class PiParser(LinesParser[PiState, Entry]):
             )
         for number, block in enumerate(blocks, 1):
             if block.get("type") == "toolCall":
-                self._call(block, f"{line}.{number}", response, line, at)
+                self._add_call(block, f"{line}.{number}", response, line, at)
         if message.get("stopReason") in _BROKEN_OFF:
             raw = {name: message.get(name) for name in ("stopReason", "errorMessage")}
             draft.events.append(Other(line=line, at=at, name=f"response_{message['stopReason']}", raw=raw))
 
-    def _call(self, block: dict[str, Any], place: str, response: str, line: int, at: float | None) -> None:
+    def _add_call(self, block: dict[str, Any], place: str, response: str, line: int, at: float | None) -> None:
         requested = RequestedCall(
             string(block.get("id")), string(block.get("name")), arguments_of(block.get("arguments"))
         )
-        call_id = self.state.joiner.open_call(requested, place)
+        call_id = self.state.matcher.open_call(requested, place)
         self.draft().events.append(
             ToolCall(
                 line=line,
@@ -205,16 +204,16 @@ class PiParser(LinesParser[PiState, Entry]):
             )
         )
 
-    def _result(self, message: dict[str, Any], line: int, at: float | None) -> None:
+    def _add_result(self, message: dict[str, Any], line: int, at: float | None) -> None:
         tool = string(message.get("toolName"))
-        call_id = self.state.joiner.close_call(string(message.get("toolCallId")), tool)
+        call_id = self.state.matcher.close_call(string(message.get("toolCallId")), tool)
         if not call_id:
             self.keep_record("result without a call", line, at)
             return
         text = text_of(message.get("content"))
         flag = message.get("isError")
         failed = flag if isinstance(flag, bool) else None
-        code, detail = _ending(text) if failed and tool == BASH else (None, {})
+        code, detail = _read_ending(text) if failed and tool == BASH else (None, {})
         if mapping(mapping(message.get("details")).get("truncation")).get("truncated") is True:
             detail["truncated"] = True
         self.draft().events.append(
@@ -222,7 +221,7 @@ class PiParser(LinesParser[PiState, Entry]):
         )
 
     # Entries that are no messages.
-    def _entry(self, record: Entry, line: int, at: float | None) -> None:
+    def _take_entry(self, record: Entry, line: int, at: float | None) -> None:
         draft = self.draft()
         if record.type == "compaction":
             trigger = "extension" if record.from_hook is True else ""
@@ -254,7 +253,7 @@ def _usage(value: object) -> Usage:
     return Usage(input=input_tokens, output=output_tokens, cache_read=read, cache_write=written)
 
 
-def _ending(text: str) -> tuple[int | None, dict[str, Any]]:
+def _read_ending(text: str) -> tuple[int | None, dict[str, Any]]:
     """How a command ended, by the line that the program puts after its output."""
     if found := _EXIT.search(text[-200:]):
         return int(found[1]), {}

@@ -31,7 +31,7 @@ def register(ctx: Any) -> None:
     _try("middleware", lambda: ctx.register_middleware("llm_request", watcher.change_request))
     for part in ("commands", "tool"):
         _try(part, lambda part: import_module(f".{part}", __name__).register(ctx, program), part)
-    _try("pending", lambda: watcher.add_pending(import_module(".commands", __name__).pending))
+    _try("pending", lambda: watcher.add_pending(import_module(".commands", __name__).take_pending))
 
 
 def _try(what: str, action: Callable[..., Any], *arguments: Any) -> None:

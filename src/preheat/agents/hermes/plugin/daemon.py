@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-# How Preheat itself is started from inside Hermes
+# Preheat as a program of its own.
 SETTINGS_FILE = "preheat.json"
 CALLER = "PREHEAT_CALLER"
 """The variable that names the agent which started Preheat: `latest` is its newest session, and its sessions are read first."""
@@ -107,7 +107,7 @@ def working_folder() -> str:
 def run(
     program: Program, arguments: list[str], input_text: str = "", seconds: float = 60.0, **more: str
 ) -> CommandResult:
-    """Run a command to its end, `given` on its standard input; never raises."""
+    """Run a command to its end, with a text on its standard input; never raises."""
     try:
         finished = subprocess.run(
             program.command(*arguments),
@@ -134,7 +134,7 @@ def _is_same_program(one: str, other: str) -> bool:
         return False
 
 
-# The plugin's connection to Preheat's daemon
+# The daemon.
 LIMIT = 0.3
 """Seconds that an event may take."""
 START = 3.0

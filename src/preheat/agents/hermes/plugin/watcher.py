@@ -19,7 +19,7 @@ from typing import Any, Generic, TypeVar
 
 from .daemon import LIMIT, START, Daemon, working_folder
 
-# Inserts text into what Hermes is about to show the model
+# Inserting text into what Hermes is about to show the model.
 ADVISORY = "preheat_advisory"
 """The key of our advisory in a result; the reader of sessions takes it out again."""
 _LONG_RESULT = 60_000
@@ -90,7 +90,7 @@ def valid_messages(found: Any) -> list[dict[str, Any]]:
     return found if all_valid else []
 
 
-# Passes on to the daemon what Hermes reports, and puts the answers where Hermes takes them.
+# The callbacks.
 REVIEW = "Review the conversation above and"
 """The beginning of the prompt with which Hermes reviews a session by itself."""
 END = 1.0
