@@ -18,7 +18,7 @@ from preheat.tools import TOOLS, call
 from tests.ingest.machine import Machine
 from tests.ingest.test_learning import worked
 from tests.templates.made import AT, lesson, template
-from tests.tools.conftest import SHOP, made
+from tests.tools.conftest import SHOP, make_machine
 from tests.waiting import HUNG
 
 from .conftest import command, environment, over_stdio
@@ -195,7 +195,7 @@ def test_the_server_starts_without_an_archive(tmp_path: Path) -> None:
 
 def test_the_server_survives_a_damaged_archive(tmp_path: Path) -> None:
     """It answers again when the archive is repaired."""
-    machine = made(tmp_path, sessions=2)
+    machine = make_machine(tmp_path, sessions=2)
     path = archive_path(machine.folder)
 
     async def talk(client: Client) -> Any:
@@ -262,7 +262,7 @@ def test_a_waiting_call_does_not_hold_up_others(tmp_path: Path) -> None:
 
 
 # The process.
-def started(folder: str, **more: Any) -> "subprocess.Popen[bytes]":
+def start_server(folder: str, **more: Any) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(
         command(),
         stdin=subprocess.PIPE,
@@ -273,7 +273,7 @@ def started(folder: str, **more: Any) -> "subprocess.Popen[bytes]":
     )
 
 
-def greeted(process: "subprocess.Popen[bytes]") -> dict[str, Any]:
+def greet(process: "subprocess.Popen[bytes]") -> dict[str, Any]:
     """Say hello; the server's answer."""
     assert process.stdin is not None
     assert process.stdout is not None
@@ -285,8 +285,8 @@ def greeted(process: "subprocess.Popen[bytes]") -> dict[str, Any]:
 
 def test_only_the_protocol_is_on_standard_output(taught: Machine) -> None:
     """Also after invalid input and internal errors."""
-    process = started(taught.folder)
-    assert greeted(process)["result"]["serverInfo"]["name"] == "preheat"
+    process = start_server(taught.folder)
+    assert greet(process)["result"]["serverInfo"]["name"] == "preheat"
     call_it = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "mistakes", "arguments": {}}}
     lines = [
         b'{"jsonrpc": "2.0", "method": "notifications/initialized"}',
@@ -311,15 +311,15 @@ def test_only_the_protocol_is_on_standard_output(taught: Machine) -> None:
 
 
 def test_the_server_ends_when_its_input_ends(taught: Machine) -> None:
-    process = started(taught.folder)
+    process = start_server(taught.folder)
     out, err = process.communicate(b"", timeout=HUNG)
     assert (out, err, process.returncode) == (b"", b"", 0)
 
 
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
 def test_the_server_ends_on_signals(taught: Machine, sent: signal.Signals, code: int) -> None:
-    process = started(taught.folder)
-    greeted(process)
+    process = start_server(taught.folder)
+    greet(process)
     process.send_signal(sent)
     assert process.wait(timeout=HUNG) == code
     assert process.stderr is not None
@@ -328,8 +328,8 @@ def test_the_server_ends_on_signals(taught: Machine, sent: signal.Signals, code:
 
 
 def test_a_lost_client_is_no_error(taught: Machine) -> None:
-    process = started(taught.folder)
-    greeted(process)
+    process = start_server(taught.folder)
+    greet(process)
     assert process.stdin is not None
     assert process.stdout is not None
     assert process.stderr is not None
