@@ -127,7 +127,7 @@ def test_secrets_are_counted_by_kind(person: Person) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="how to wait for the reading processes is known for Linux only")
-def test_interrupt_is_one_line_and_130(person: Person) -> None:
+def test_an_interrupted_sync_prints_one_line_and_exits_with_130(person: Person) -> None:
     """Ctrl-C reaches the worker processes, too: they print no traceback. The next sync continues."""
     big = ClaudeTranscript(pace=0.01)
     for number in range(40):

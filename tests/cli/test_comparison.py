@@ -176,12 +176,12 @@ def test_worse_after_every_compaction_is_not_preserved(person: Person) -> None:
 def test_a_compaction_into_a_child_session_is_one_boundary(person: Person, tmp_path: Path) -> None:
     """The parent session ends with a compaction and the child continues; both, and all sessions, give the same boundary."""
     with HermesDatabase(str(tmp_path / "state.db")) as database:
-        database.compacted_session("20260101_parent", end_reason="compression", ended_at=database.clock + 500)
+        database.session("20260101_parent", end_reason="compression", ended_at=database.clock + 500)
         database.message("20260101_parent", "user", "make the tests pass")
         for number in range(6):
             database.turn("20260101_parent", f"before{number}", exit_code=int(number == 0))
         database.clock += 1000
-        database.compacted_session("20260102_child", parent_session_id="20260101_parent")
+        database.session("20260102_child", parent_session_id="20260101_parent")
         database.message("20260102_child", "user", "go on with the tests")
         for number in range(4):
             database.turn("20260102_child", f"after{number}", exit_code=int(number > 1))

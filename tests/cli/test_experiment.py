@@ -73,7 +73,7 @@ def test_install_mentions_the_holdout_and_how_to_turn_it_off(person: Person) -> 
     """The random key is made at the first installation only, and is readable by its owner only."""
     done = person.run("install", "codex")
     assert done.code == 0
-    assert "One session in five starts without" in done.out
+    assert "One session in five" in done.out
     assert "holdout = 0" in done.out
     first = find_secret(person)
     assert first is not None
@@ -149,10 +149,13 @@ def test_the_report_of_a_stopped_experiment_says_so(known: Person) -> None:
     assert "running" not in done.out
 
 
-def test_experiment_status_does_not_refer_to_itself(known: Person) -> None:
+def test_the_holdout_is_reported_by_default_and_by_both_its_names(known: Person) -> None:
     reports = [known.run("experiment", "report", *words).out for words in ([], ["holdout"], ["standing"])]
     assert "holdout (no session yet)" in reports[0]
     assert reports[1:] == reports[:1] * 2
+
+
+def test_experiment_status_does_not_refer_to_itself(known: Person) -> None:
     make_key(known.folder)
     assert "One session in five" in known.run("experiment", "status").out
     for name, project in (("mine", "shop"), ("his", "site")):
@@ -161,7 +164,7 @@ def test_experiment_status_does_not_refer_to_itself(known: Person) -> None:
         done = known.run("experiment", "status")
         assert "`preheat experiment status`" not in done.out + done.err
         assert describe_assignment_with_hint(known.folder).endswith("; `preheat experiment status` says what is known.")
-    assert "The experiments `mine`, `his` run: they decide by lot" in done.out
+    assert "`mine`, `his`" in done.out
 
 
 def test_the_deciding_metric_is_not_a_guardrail_as_well(known: Person) -> None:
@@ -261,7 +264,7 @@ def test_power_plans_for_a_fall_where_success_cannot_rise(known: Person) -> None
 
 
 def write_trial(person: Person, harm: float, count: int = 240) -> str:
-    """Sessions in which an item was shown or spared by lot, and made more mistakes where it was shown; the item's id."""
+    """Sessions that were given a lesson or not, at random, and made more mistakes with it; the lesson's id."""
     connection = connect(person.folder)
     item = next(each.id for each in load_lessons(connection) if each.kind == "convention" and each.status == "active")
     connection.close()
@@ -274,7 +277,7 @@ def write_trial(person: Person, harm: float, count: int = 240) -> str:
         name, at = f"claude_code:{session}", start + number * 3600
         fields: dict[str, Any] = {"root": name, "experiment": "standing", "agent": "claude_code", "project": project}
         records.append(Assignment(session=name, arm="warm", shares={"cold": 0.2, "warm": 0.8}, at=at, **fields))
-        sides = {"shown": (item,)} if shown else {"spared": (item,)}
+        sides = {"shown": (item,)} if shown else {"withheld": (item,)}
         records.append(Delivery(session=name, at=at, context="c", offered=1, probability=0.5, **sides))  # type: ignore[arg-type]
         found = ClaudeTranscript(session=session, project=project, started=at).prompt("the next step")
         wrong = number // 2 % 3 + (round(10 * harm) if shown else 0)

@@ -295,7 +295,7 @@ def test_lessons_are_listed_by_kind(steady: None, taught: Person) -> None:
     assert "`preheat lessons show " in done.err
 
 
-def test_filters(taught: Person) -> None:
+def test_filters_choose_the_lessons_that_are_listed(taught: Person) -> None:
     assert {each["kind"] for each in list_json(taught, "--kind", "repair", "--kind", "convention")} == {
         "repair",
         "convention",
@@ -336,7 +336,7 @@ def test_lessons_of_several_projects_name_their_project(person: Person) -> None:
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_mistakes_are_one_line(arguments: list[str], message: str, taught: Person) -> None:
+def test_wrong_arguments_of_lessons_are_refused_in_one_line(arguments: list[str], message: str, taught: Person) -> None:
     done = taught.run("lessons", *arguments)
     assert (done.code, done.out, len(done.err.splitlines())) == (2, "", 1)
     assert message in done.err

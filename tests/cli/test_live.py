@@ -63,7 +63,7 @@ def test_a_session_is_replayed_turn_by_turn(watched: Person) -> None:
     assert "preheat why" in done.err
 
 
-def test_all_shows_every_call(watched: Person) -> None:
+def test_quiet_calls_are_shown_only_with_all(watched: Person) -> None:
     """Quiet calls are counted unless `--all` asks for them."""
     few, all_of_it = watched.run("replay", STUCK[:8]).out, watched.run("replay", STUCK[:8], "--all").out
     assert re.search(r"… \d+ calls?$", few, re.MULTILINE)
@@ -72,7 +72,7 @@ def test_all_shows_every_call(watched: Person) -> None:
     assert "part3.rs" not in few
 
 
-def test_json_has_every_moment(watched: Person) -> None:
+def test_replay_json_has_every_moment(watched: Person) -> None:
     found = json.loads(watched.run("replay", STUCK[:8], "--json").out)
     assert found["turns"] == 20
     calls = [moment for moment in found["moments"] if moment["event"]["type"] == "called"]

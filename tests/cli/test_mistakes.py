@@ -77,7 +77,7 @@ def test_one_mistake_by_number_or_id_shows_every_occurrence(mistaken: Person) ->
         assert "preheat mistakes --all" in done.err
 
 
-def test_filters_and_limits_choose(mistaken: Person) -> None:
+def test_filters_and_limits_choose_the_mistakes(mistaken: Person) -> None:
     assert mistakes_json(mistaken, "--project", "/w/proj")["calls"] == 2
     assert mistakes_json(mistaken, "--project", "/w/other")["mistakes"] == []
     assert len(mistakes_json(mistaken, "--project", "/w/other", "--min-sessions", "1")["mistakes"]) == 1

@@ -42,7 +42,7 @@ def test_the_list_knows_what_came_of_calls_that_a_session_has_grown_by(person: P
 
 
 def check_agreement(person: Person, folder: str) -> None:
-    """Read a folder, and compare what the commands say of it."""
+    """Read a folder, and compare the numbers of the commands."""
     synced = run_json(person, "sync", folder)
     listed = run_json(person, "sessions", "list", "--all")
     assert sum(row["sessions"] for row in synced["agents"].values()) == len(listed) > 20
@@ -69,7 +69,7 @@ def count_calls(person: Person, listed: dict[str, Any]) -> dict[str, tuple[int, 
     judged, seen = statuses(each for each in shown if not each["bookkeeping"]), statuses(watched)
     endings = [each["raw"] for each in session["events"] if each.get("name") == LATE_ENDING]
     late = {each["call_id"] for each in endings if isinstance(each.get("exit_code"), int)}
-    seen -= Counter((call, "unknown") for call in late)  # told as that while it went on, and again when it had ended
+    seen -= Counter((call, "unknown") for call in late)  # reported as unknown while it ran, and again at its end
     assert seen <= judged, listed["key"]
     assert ended.isdisjoint(call for call, _ in judged - seen)  # one that never ended need not be seen
     own = [each for each in shown if not each["copied"]]
@@ -86,7 +86,7 @@ def statuses(calls: Iterable[dict[str, Any]]) -> Counter[tuple[str, str]]:
 
 
 def run_json(person: Person, *arguments: str) -> Any:
-    """What a command says to programs."""
+    """What a command prints as JSON."""
     done = person.run(*arguments, "--json")
     assert done.code in (0, 1), done.err
     return json.loads(done.out)

@@ -157,7 +157,7 @@ def busy(person: Person) -> Person:
     return person
 
 
-def test_the_first_screen(busy: Person) -> None:
+def test_many_sessions_are_shown_by_length_tool_agent_model_and_project(busy: Person) -> None:
     """The rate, by length, whether agents get better, by tool, agent, model and project, and what to do next."""
     done = busy.run("profile")
     assert done.code == 0
@@ -183,7 +183,7 @@ def test_json_has_the_same_values(busy: Person) -> None:
     assert {cell.name: cell.errors.total for cell in found.projects.cells} == {"/w/p0": 32, "/w/p1": 32}
 
 
-def test_filters_choose(busy: Person) -> None:
+def test_filters_choose_the_sessions_that_are_measured(busy: Person) -> None:
     found = json.loads(busy.run("profile", "--json", "--project", "p1").out)
     assert found["sessions"] == 4
     nothing = busy.run("profile", "--project", "elsewhere")
@@ -191,7 +191,7 @@ def test_filters_choose(busy: Person) -> None:
     assert "No session matches" in nothing.err
 
 
-def test_sessions_without_calls(person: Person) -> None:
+def test_sessions_without_calls_have_no_rates(person: Person) -> None:
     person.write(ClaudeTranscript().prompt("hello").answer("Hello."))
     assert person.run("sync").code == 0
     done = person.run("profile")

@@ -103,7 +103,7 @@ def test_a_closed_pipe_ends_quietly(archived: Person) -> None:
     assert done.stderr == "code 0\n"
 
 
-def test_no_escape_codes_when_piped(archived: Person) -> None:
+def test_piped_output_has_no_escape_codes(archived: Person) -> None:
     for arguments in (
         ["sessions", "list"],
         ["sessions", "show", "latest"],
@@ -135,14 +135,14 @@ def run_on_terminal(arguments: list[str], answer: bytes = b"", **environment: st
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), shown.decode()
 
 
-def test_colours_on_a_terminal_unless_no_color(archived: Person) -> None:
+def test_a_terminal_gets_colours_unless_no_color_is_set(archived: Person) -> None:
     """NO_COLOR takes the colours away (bold may stay: it is none)."""
     assert "\x1b[36m" in run_on_terminal(["sessions", "list"], TERM="xterm-256color")[1]
     assert "\x1b[36m" not in run_on_terminal(["sessions", "list"], TERM="xterm-256color", NO_COLOR="1")[1]
     assert "\x1b" not in run_on_terminal(["sessions", "list"], TERM="dumb")[1]
 
 
-def test_progress_on_a_terminal(person: Person) -> None:
+def test_a_terminal_shows_progress_while_sessions_are_read(person: Person) -> None:
     """Sessions, MB/s and time left while it reads; the bar is gone when the summary is printed."""
     transcript = ClaudeTranscript(pace=0.01)
     for number in range(50):
@@ -174,14 +174,14 @@ def test_marks_are_ascii_on_a_terminal_without_unicode(archived: Person) -> None
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_scripts(shell: str, person: Person) -> None:
+def test_every_shell_gets_a_completion_script(shell: str, person: Person) -> None:
     done = person.run("completion", shell)
     assert done.code == 0
     assert done.out.startswith("# To keep it")
     assert "_PREHEAT_COMPLETE" in done.out
 
 
-def test_completion_of_commands_agents_and_sessions(archived: Person) -> None:
+def test_commands_agents_and_sessions_are_completed(archived: Person) -> None:
 
     def complete(words: str) -> str:
         return archived.spawn(_PREHEAT_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=str(words.count(" "))).out

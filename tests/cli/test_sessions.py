@@ -42,7 +42,9 @@ def test_list_is_newest_first_and_short_ids_work(archived: Person) -> None:
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )  # fmt: skip
-def test_filters(arguments: list[str], expected: set[str], archived: Person) -> None:
+def test_filters_choose_the_sessions_that_are_listed(
+    arguments: list[str], expected: set[str], archived: Person
+) -> None:
     assert list_ids(archived, *arguments) == expected
 
 
@@ -153,7 +155,7 @@ def test_search_marks_the_words_under_their_sessions(archived: Person) -> None:
     assert "notes mention the **migration**." in done.out
 
 
-def test_search_filters(archived: Person) -> None:
+def test_filters_choose_what_is_searched(archived: Person) -> None:
     def found(*arguments: str) -> list[tuple[str, str]]:
         hits = json.loads(archived.run("sessions", "search", "--json", *arguments).out)
         return [(hit["session"]["session"], hit["kind"]) for hit in hits]
@@ -186,7 +188,7 @@ def test_read_names_damaged_lines_and_exits_1(person: Person) -> None:
     assert person.run("read", path, "--json").code == 1
 
 
-def test_read_json_and_transcript(person: Person) -> None:
+def test_read_prints_the_session_as_json_and_as_a_transcript(person: Person) -> None:
     path = person.write(first_session())
     (session,) = json.loads(person.run("read", path, "--json").out)
     assert session["id"] == FIRST

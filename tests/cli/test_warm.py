@@ -197,7 +197,7 @@ def test_the_use_of_a_template_is_recorded(two: Person) -> None:
     assert run_json(two, "list")[0]["used"] == "used once, success unknown"
 
 
-def test_the_difference_of_two_versions(two: Person) -> None:
+def test_two_versions_differ_by_added_removed_and_changed_lessons(two: Person) -> None:
     by_name, by_both = run_json(two, "diff", "mine"), run_json(two, "diff", "mine@-1", "mine")
     assert by_name == by_both
     found = by_name["difference"]

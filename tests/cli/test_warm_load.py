@@ -42,8 +42,8 @@ def load_json(person: Person, *arguments: str) -> Any:
 def start_session(cwd: str, session: str = "s1") -> str:
     """What a session that starts there is given."""
     event = HookEvent(agent="claude_code", session=session, at=AT, name="session_start", source="startup", cwd=cwd)
-    given = Hooks(data_folder()).choose_context(event, "mend the pier")
-    return given.text if given else ""
+    context = Hooks(data_folder()).choose_context(event, "mend the pier")
+    return context.text if context else ""
 
 
 # Loading.

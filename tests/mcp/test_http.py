@@ -28,13 +28,13 @@ LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 
 def request_status(served: Served, **headers: str) -> int:
     """The status of a bare request; `token` and `host` are ours unless given."""
-    given = {
+    all_headers = {
         "authorization": f"Bearer {served.token}",
         "content-type": "application/json",
         "accept": "application/json, text/event-stream",
         **headers,
     }
-    request = urllib.request.Request(served.url, json.dumps(LIST).encode(), given)
+    request = urllib.request.Request(served.url, json.dumps(LIST).encode(), all_headers)
     try:
         with urllib.request.urlopen(request, timeout=HUNG) as answer:
             return int(answer.status)
@@ -75,7 +75,7 @@ def test_requests_without_token_or_with_a_foreign_host_are_refused(taught: Machi
     """Another user of the machine has no token; a web page sends another host or its origin."""
     with over_http(taught.folder) as served:
         port = served.url.split(":")[2].split("/")[0]
-        assert request_status(served) in (200, 400)  # let in: what is wrong with it is said by the protocol
+        assert request_status(served) in (200, 400)  # let in: what is wrong with it is for the protocol to say
         assert request_status(served, authorization="") == 401
         assert request_status(served, authorization="Bearer wrong") == 401
         assert request_status(served, authorization=served.token) == 401

@@ -32,7 +32,7 @@ SCHEMA: dict[str, Any] = {
 
 
 @pytest.mark.parametrize(
-    ("given", "taken"),
+    ("arguments", "converted"),
     [
         ({"name": "x"}, {"name": "x"}),
         ({"name": 5, "size": "5"}, {"name": "5", "size": 5}),
@@ -47,13 +47,13 @@ SCHEMA: dict[str, Any] = {
         ('{"name": "x"}', {"name": "x"}),
     ],
 )
-def test_harmless_differences_in_type_are_converted(given: Any, taken: Any) -> None:
+def test_harmless_differences_in_type_are_converted(arguments: Any, converted: Any) -> None:
     """Models send numbers as texts, null for nothing, and lists with commas."""
-    assert check_arguments(SCHEMA, given) == taken
+    assert check_arguments(SCHEMA, arguments) == converted
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    ("arguments", "words"),
     [
         ({}, "`name` is missing; give it: what it is called"),
         ({"name": ""}, "`name` is missing"),
@@ -73,9 +73,9 @@ def test_harmless_differences_in_type_are_converted(given: Any, taken: Any) -> N
         ("[" * 100_000, "the arguments are not JSON"),
     ],
 )
-def test_other_arguments_are_refused_with_advice(given: Any, words: str) -> None:
+def test_other_arguments_are_refused_with_advice(arguments: Any, words: str) -> None:
     with pytest.raises(UserError, match="; ") as caught:
-        check_arguments(SCHEMA, given)
+        check_arguments(SCHEMA, arguments)
     assert words in str(caught.value)
 
 
@@ -122,8 +122,8 @@ def calls(draw: st.DrawFn) -> tuple[str, Any]:
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(calls())
-def test_any_call_gets_an_answer(taught: Machine, asked: tuple[str, Any]) -> None:
-    answer = call(*asked, taught.folder, SHOP)
+def test_any_call_gets_an_answer(taught: Machine, name_and_arguments: tuple[str, Any]) -> None:
+    answer = call(*name_and_arguments, taught.folder, SHOP)
     assert answer["success"] in (True, False)
     if not answer["success"]:
         assert answer["error"]
@@ -146,10 +146,10 @@ def test_any_tool_name_gets_an_answer(name: str) -> None:
 @given(st.dictionaries(st.text(max_size=200), JSON, max_size=60), st.integers(200, 2000))
 def test_any_answer_is_bounded(answer: dict[str, Any], most: int) -> None:
     """A cut answer says so."""
-    given = map_texts(strip_invisible, {"success": True, **answer})
-    found = shorten_answer(given, most)
+    whole = map_texts(strip_invisible, {"success": True, **answer})
+    found = shorten_answer(whole, most)
     assert count_tokens(found) <= most
-    assert found == given or "cut" in found
+    assert found == whole or "cut" in found
 
 
 @pytest.mark.parametrize("size", [10, 100_000])
