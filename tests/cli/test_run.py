@@ -45,6 +45,20 @@ def test_every_command_has_help_with_examples_and_json(name: str, command: click
         assert "--json" in done.out
 
 
+@pytest.mark.parametrize("width", [60, 110])
+def test_notes_of_a_help_page_fit_the_window(width: int, person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Examples are printed as they are, because they are copied."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    for name, _ in all_commands():
+        lines = person.run(*name.split()[1:], "--help").out.split("Examples:")[1].splitlines()
+        assert [line for line in lines if not line.startswith(" ") and len(line) > width] == [], name
+
+
+def test_help_does_not_list_old_names_of_options(person: Person) -> None:
+    assert "--max-misuse" not in person.run("warm", "auto", "--help").out
+    assert "--task" not in person.run("learn", "--help").out
+
+
 def test_usage_puts_only_optional_arguments_in_brackets() -> None:
     for name, command in all_commands():
         context = click.Context(command, info_name=name)

@@ -117,6 +117,7 @@ def test_a_template_is_extracted_from_one_session(harbour: Person) -> None:
 def test_the_best_sessions_make_a_template_of_their_project(harbour: Person) -> None:
     """Four of five sessions: the last check of the fifth failed. The other project has too few."""
     plan = run_json(harbour, "auto", "--dry-run")
+    assert run_json(harbour, "auto", "--dry-run", "--max-misuse", "0.1") == plan  # the name in version 0.1
     by_project = {each["project"]: each for each in plan["projects"]}
     assert len(by_project["harbour"]["sessions"]) == 4
     assert by_project["harbour"]["skipped"] == {"the last check failed": 1}
