@@ -1,8 +1,10 @@
 """A person's machine for the command line: an empty home, an archive folder, and a few sessions."""
 
 import os
+import re
 import subprocess
 import sys
+import time
 from typing import Any, NamedTuple
 
 import pytest
@@ -12,6 +14,8 @@ from preheat.testing.builders import ClaudeTranscript
 from tests.waiting import HUNG
 
 FIRST = "0f3c1a2b-5d6e-4f70-8a91-b2c3d4e5f607"
+NOW = 1_768_500_000.0
+"""2026-01-15, a few days after most sessions of the tests."""
 SECOND = "7a7b7c7d-0000-4000-8000-000000000002"
 _OURS = (
     "PREHEAT_HOME",
@@ -24,7 +28,7 @@ _OURS = (
 )
 
 
-class Done(NamedTuple):
+class CommandResult(NamedTuple):
     """What a command gave."""
 
     code: int
@@ -41,13 +45,13 @@ class Person:
         self.folder = os.path.join(home, "archive")
         self._capture = capture
 
-    def run(self, *arguments: str) -> Done:
+    def run(self, *arguments: str) -> CommandResult:
         self._capture.readouterr()
         code = main(list(arguments))
         captured = self._capture.readouterr()
-        return Done(code, captured.out, captured.err)
+        return CommandResult(code, captured.out, captured.err)
 
-    def spawn(self, *arguments: str, **environment: str) -> Done:
+    def spawn(self, *arguments: str, **environment: str) -> CommandResult:
         done = subprocess.run(
             [sys.executable, "-m", "preheat", *arguments],
             env={**os.environ, **environment},
@@ -55,7 +59,7 @@ class Person:
             text=True,
             timeout=HUNG,
         )
-        return Done(done.returncode, done.stdout, done.stderr)
+        return CommandResult(done.returncode, done.stdout, done.stderr)
 
     def write(self, transcript: ClaudeTranscript) -> str:
         return transcript.write(self.projects)
@@ -72,6 +76,18 @@ def person(tmp_path: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     source = os.path.join(os.path.dirname(__file__), "..", "..", "src")
     monkeypatch.setenv("PYTHONPATH", os.path.abspath(source))
     return Person(str(tmp_path), capsys)
+
+
+@pytest.fixture
+def steady(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For whole screens: always the same time and the same width."""
+    monkeypatch.setattr(time, "time", lambda: NOW)
+    monkeypatch.setenv("COLUMNS", "110")
+
+
+def mask_sizes(text: str) -> str:
+    """The text with `#` for sizes and durations, which differ from machine to machine."""
+    return re.sub(r"\b[\d.]+ (B|[KMGT]B|s)\b", r"# \1", text)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from tests.cli.conftest import FIRST, Person
 from tests.compress.builders import working_day
 
 
-def with_a_day(person: Person) -> Person:
+def sync_working_day(person: Person) -> Person:
     person.write(working_day())
     assert person.run("sync").code == 0
     return person
@@ -24,7 +24,7 @@ def test_the_command_offers_every_strategy() -> None:
 
 
 def test_compress_prints_tokens_and_each_kind_of_marker(person: Person) -> None:
-    done = with_a_day(person).run("compress", "latest")
+    done = sync_working_day(person).run("compress", "latest")
     assert done.code == 0
     lines = dict(line.split("  ", 1) for line in done.out.splitlines() if "  " in line.strip())
     assert "markers" in done.out.splitlines()[0]
@@ -34,7 +34,7 @@ def test_compress_prints_tokens_and_each_kind_of_marker(person: Person) -> None:
 
 
 def test_compare_prints_all_strategies_side_by_side(person: Person) -> None:
-    with_a_day(person)
+    sync_working_day(person)
     done = person.run("compress", "latest", "--compare")
     assert done.out.splitlines()[0].split() == list(NAMES)
     figures = json.loads(person.run("compress", "latest", "--compare", "--keep", "3", "--json").out)["strategies"]
@@ -47,7 +47,7 @@ def test_compare_prints_all_strategies_side_by_side(person: Person) -> None:
 
 def test_the_history_is_written_and_overwrites_only_with_force(person: Person, tmp_path: Path) -> None:
     """JSON messages, of which the first is the prompt."""
-    with_a_day(person)
+    sync_working_day(person)
     path = tmp_path / "history.json"
     done = person.run("compress", "latest", "-o", str(path), "--json")
     written = json.loads(done.out)["written"]
@@ -63,7 +63,7 @@ def test_the_history_is_written_and_overwrites_only_with_force(person: Person, t
 
 
 def test_keep_decides_how_much_of_the_end_stays(person: Person) -> None:
-    with_a_day(person)
+    sync_working_day(person)
     kept = [
         json.loads(person.run("compress", "latest", "--strategy", "mask", "--keep", str(keep), "--json").out)
         for keep in (0, 4, 100)

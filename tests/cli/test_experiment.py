@@ -1,4 +1,4 @@
-"""`preheat experiment`, `rate` and `ledger` as a person uses them."""
+"""`preheat experiment`, `rate` and `ledger`: plans, reports, and what lessons, advice and templates did."""
 
 import json
 import os
@@ -10,10 +10,11 @@ import pytest
 
 from preheat.app import Preheat
 from preheat.app.experiments.assignment import describe_assignment_with_hint, make_key
+from preheat.app.templates.uses import load_pins, load_template
 from preheat.archive.connect import connect
 from preheat.archive.lessons import load_lessons
 from preheat.cli.experiment_screen import show_report
-from preheat.model.experiment import Assignment, AssignmentRecord, Delivery, LedgerEntry, Rating
+from preheat.model.experiment import AdviceAssignment, Assignment, AssignmentRecord, Delivery, LedgerEntry, Rating
 from preheat.model.lesson import LessonMark
 from preheat.state import experiments, ledger, marks
 from preheat.state.connect import reading, writing
@@ -21,6 +22,7 @@ from preheat.testing.builders import ClaudeTranscript
 from tests.cli.conftest import Person
 from tests.daemon.builders import RIGHT, learned
 from tests.experiments.test_report import FIFTH, Trial
+from tests.screens import check_screen
 
 
 @pytest.fixture
@@ -31,28 +33,28 @@ def known(person: Person, monkeypatch: pytest.MonkeyPatch) -> Person:
     return person
 
 
-def parsed(person: Person, *words: str) -> Any:
+def run_json(person: Person, *words: str) -> Any:
     done = person.run(*words, "--json")
     assert done.code == 0, done.err
     return json.loads(done.out)
 
 
-def secret(person: Person) -> bytes | None:
+def find_secret(person: Person) -> bytes | None:
     with reading(person.folder) as state:
         return experiments.find_secret(state)
 
 
-def entries(person: Person) -> list[LedgerEntry]:
+def load_ledger(person: Person) -> list[LedgerEntry]:
     with reading(person.folder) as state:
         return ledger.load_entries(state)
 
 
-def rated_sessions(person: Person) -> list[Rating]:
+def load_ratings(person: Person) -> list[Rating]:
     with reading(person.folder) as state:
         return list(experiments.ratings(state).values())
 
 
-def marked(person: Person) -> dict[str, LessonMark]:
+def load_marks(person: Person) -> dict[str, LessonMark]:
     with reading(person.folder) as state:
         return marks.marks(state)
 
@@ -71,13 +73,13 @@ def test_install_mentions_the_holdout_and_how_to_turn_it_off(person: Person) -> 
     """The random key is made at the first installation only, and is readable by its owner only."""
     done = person.run("install", "codex")
     assert done.code == 0
-    assert "One session in five starts without" in done.out
+    assert "One session in five" in done.out
     assert "holdout = 0" in done.out
-    first = secret(person)
+    first = find_secret(person)
     assert first is not None
     assert os.stat(os.path.join(person.folder, "state.db")).st_mode & 0o077 == 0
     person.run("install", "codex")
-    assert secret(person) == first
+    assert find_secret(person) == first
     assert "One session in five" in person.run("status").out
     Path(person.folder, "settings.toml").write_text("[experiment]\nholdout = 0\n")
     assert "Every session starts warm" in person.run("status").out
@@ -107,16 +109,16 @@ def test_an_experiment_is_started_listed_reported_stopped_and_recorded(known: Pe
     assert "mine runs: 80% warm, 20% cold of all sessions." in started.out
     assert "The experiment `mine` runs" in known.run("experiment", "status").out
     assert "`mine` runs" in known.run("experiment", "start", "other").err
-    found = parsed(known, "experiment", "report")
+    found = run_json(known, "experiment", "report")
     assert (found["name"], found["state"], found["verdict"]) == ("mine", "running", "too little data")
-    entry = parsed(known, "experiment", "stop", "mine")
+    entry = run_json(known, "experiment", "stop", "mine")
     assert entry["digest"] == found["experiment"].partition("@")[2]
     assert "stopped already" in known.run("experiment", "stop", "mine").err
     assert "was an experiment `mine` already" in known.run("experiment", "start", "mine").err
     assert "nothing runs" in known.run("experiment", "stop").err
     shown = known.run("ledger")
     assert "mine: too little data (0 warm, 0 cold)" in shown.out
-    assert [each["verdict"] for each in parsed(known, "experiment", "list")] == ["too little data"]
+    assert [each["verdict"] for each in run_json(known, "experiment", "list")] == ["too little data"]
     assert "no experiment `his`" in known.run("experiment", "report", "his").err
 
 
@@ -125,17 +127,17 @@ PLAN = {"name", "arms", "shares", "metric", "guardrails", "margin", "stop", "age
 
 def test_json_names_every_field_of_a_plan(known: Person) -> None:
     """Fields with default values, too; on disk the plan stays as it was hashed."""
-    started = parsed(known, "experiment", "start", "mine")
+    started = run_json(known, "experiment", "start", "mine")
     assert (started["plan"]["metric"], started["plan"]["stop"], started["plan"]["guardrails"]) == (
         "mistakes",
         "anytime",
         [],
     )
-    shown = [started["plan"], parsed(known, "experiment", "report")["plan"]]
-    shown += [each["plan"] for each in parsed(known, "experiment", "list")]
-    shown += [each["plan"] for each in parsed(known, "experiment", "status")["reports"]]
-    shown.append(parsed(known, "experiment", "stop")["plan"])
-    shown += [each["plan"] for each in parsed(known, "ledger")["entries"]]
+    shown = [started["plan"], run_json(known, "experiment", "report")["plan"]]
+    shown += [each["plan"] for each in run_json(known, "experiment", "list")]
+    shown += [each["plan"] for each in run_json(known, "experiment", "status")["reports"]]
+    shown.append(run_json(known, "experiment", "stop")["plan"])
+    shown += [each["plan"] for each in run_json(known, "ledger")["entries"]]
     assert [each.keys() for each in shown] == [PLAN] * 6
     assert Preheat(known.folder).experiments.plan_problems() == []
 
@@ -147,8 +149,13 @@ def test_the_report_of_a_stopped_experiment_says_so(known: Person) -> None:
     assert "running" not in done.out
 
 
+def test_the_holdout_is_reported_by_default_and_by_both_its_names(known: Person) -> None:
+    reports = [known.run("experiment", "report", *words).out for words in ([], ["holdout"], ["standing"])]
+    assert "holdout (no session yet)" in reports[0]
+    assert reports[1:] == reports[:1] * 2
+
+
 def test_experiment_status_does_not_refer_to_itself(known: Person) -> None:
-    assert "standing (no session yet)" in known.run("experiment", "report").out
     make_key(known.folder)
     assert "One session in five" in known.run("experiment", "status").out
     for name, project in (("mine", "shop"), ("his", "site")):
@@ -157,7 +164,7 @@ def test_experiment_status_does_not_refer_to_itself(known: Person) -> None:
         done = known.run("experiment", "status")
         assert "`preheat experiment status`" not in done.out + done.err
         assert describe_assignment_with_hint(known.folder).endswith("; `preheat experiment status` says what is known.")
-    assert "The experiments `mine`, `his` run: they decide by lot" in done.out
+    assert "`mine`, `his`" in done.out
 
 
 def test_the_deciding_metric_is_not_a_guardrail_as_well(known: Person) -> None:
@@ -175,16 +182,14 @@ def test_an_experiment_without_an_archive_can_be_stopped(person: Person) -> None
     done = person.run("experiment", "stop")
     assert done.code == 0
     assert done.out.startswith("Too little data: no session in `warm` and none in `cold`.")
-    assert [each.name for each in entries(person)] == ["mine"]
+    assert [each.name for each in load_ledger(person)] == ["mine"]
 
 
 def test_the_report_says_when_differences_are_adjusted_and_p_values_corrected(
-    capsys: pytest.CaptureFixture[str],
+    steady: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     show_report(Trial().add(300, {"cold": 0.12, "warm": 0.04}, FIFTH).report())
-    shown = capsys.readouterr().out
-    assert "differences are adjusted for what was known before the trial" in shown
-    assert "(Holm)" in shown
+    check_screen("experiment-report", capsys.readouterr().out)
     show_report(Trial().report())
     shown = capsys.readouterr().out
     assert "adjusted" not in shown
@@ -221,15 +226,15 @@ def test_a_changed_ledger_is_noticed(known: Person) -> None:
 def test_the_last_rating_of_a_session_counts(known: Person) -> None:
     """Secrets in the note are not stored."""
     assert known.run("rate", "good").out.startswith("good: ")
-    assert parsed(known, "rate", "good").keys() == {"session", "good", "at", "note"}
-    rated = parsed(known, "rate", "bad", "latest", "--note", "it printed AKIAIOSFODNN7EXAMPLE twice")
+    assert run_json(known, "rate", "good").keys() == {"session", "good", "at", "note"}
+    rated = run_json(known, "rate", "bad", "latest", "--note", "it printed AKIAIOSFODNN7EXAMPLE twice")
     assert rated["good"] is False
-    (one,) = rated_sessions(known)
+    (one,) = load_ratings(known)
     assert not one.good
     assert "AKIA" not in one.note
     done = known.run("rate", "bad", "--note", "x" * 1990 + " AKIAIOSFODNN7EXAMPLE")
     assert "the first 2,000 characters" in done.err
-    (one,) = rated_sessions(known)
+    (one,) = load_ratings(known)
     assert "AKIA" not in one.note
     everything = b"".join(path.read_bytes() for path in Path(known.folder).rglob("state.db*"))
     assert b"AKIAIOSFODNN7EXAMPLE" not in everything
@@ -244,10 +249,10 @@ def test_power_says_when_there_are_too_few_sessions(known: Person) -> None:
 
 def test_power_plans_for_a_fall_where_success_cannot_rise(known: Person) -> None:
     """Every session's last check passed, so success can only fall; weeks are counted in sessions that had a check."""
-    trial(known, harm=0.2, count=40)
+    write_trial(known, harm=0.2, count=40)
     known.run("learn")
     words = ("experiment", "power", "--metric", "success", "--margin", "0.15")
-    found = parsed(known, *words)
+    found = run_json(known, *words)
     assert found["plan"]["effect"] == -0.15
     assert found["worse"]
     assert found["a_week"] == pytest.approx(10, abs=1)
@@ -258,22 +263,22 @@ def test_power_plans_for_a_fall_where_success_cannot_rise(known: Person) -> None
     assert "with nothing to count; sync more first, or plan for another --metric" in done.err
 
 
-def trial(person: Person, harm: float, count: int = 240) -> str:
-    """Sessions in which an item was shown or spared by lot, and made more mistakes where it was shown; the item's id."""
+def write_trial(person: Person, harm: float, count: int = 240) -> str:
+    """Sessions that were given a lesson or not, at random, and made more mistakes with it; the lesson's id."""
     connection = connect(person.folder)
     item = next(each.id for each in load_lessons(connection) if each.kind == "convention" and each.status == "active")
     connection.close()
     project = os.path.join(person.home, "shop")
-    lots: list[AssignmentRecord] = []
-    begun = time.time() - count * 3600
+    records: list[AssignmentRecord] = []
+    start = time.time() - count * 3600
     for number in range(count):
         session = f"{number + 4096:08x}-4444-4000-8000-000000000000"
         shown = number % 2 == 0
-        name, at = f"claude_code:{session}", begun + number * 3600
-        given: dict[str, Any] = {"root": name, "experiment": "standing", "agent": "claude_code", "project": project}
-        lots.append(Assignment(session=name, arm="warm", shares={"cold": 0.2, "warm": 0.8}, at=at, **given))
-        sides = {"shown": (item,)} if shown else {"spared": (item,)}
-        lots.append(Delivery(session=name, at=at, context="c", offered=1, probability=0.5, **sides))  # type: ignore[arg-type]
+        name, at = f"claude_code:{session}", start + number * 3600
+        fields: dict[str, Any] = {"root": name, "experiment": "standing", "agent": "claude_code", "project": project}
+        records.append(Assignment(session=name, arm="warm", shares={"cold": 0.2, "warm": 0.8}, at=at, **fields))
+        sides = {"shown": (item,)} if shown else {"withheld": (item,)}
+        records.append(Delivery(session=name, at=at, context="c", offered=1, probability=0.5, **sides))  # type: ignore[arg-type]
         found = ClaudeTranscript(session=session, project=project, started=at).prompt("the next step")
         wrong = number // 2 % 3 + (round(10 * harm) if shown else 0)
         for call in range(10):
@@ -288,39 +293,134 @@ def trial(person: Person, harm: float, count: int = 240) -> str:
         found.answer("Done.").write(person.projects)
     make_key(person.folder)
     with writing(person.folder) as state:
-        experiments.keep_assignments(state, lots)
+        experiments.keep_assignments(state, records)
     assert person.run("sync").code == 0
     return item
 
 
 def test_a_harmful_lesson_is_withdrawn_and_can_be_released(known: Person) -> None:
     """The ledger, `lessons` and `explain` give the reason; a released lesson stays, also in a new archive."""
-    item = trial(known, harm=0.2)
-    first = parsed(known, "learn")
+    item = write_trial(known, harm=0.2)
+    first = run_json(known, "learn")
     assert any(line.startswith("withdrawn: ") for line in first["proof"])
-    (entry,) = [each for each in entries(known) if each.name == item]
+    (entry,) = [each for each in load_ledger(known) if each.name == item]
     assert (entry.kind, entry.verdict) == ("withdrawn", "hurts")
-    shown = parsed(known, "lessons", "show", item)
+    shown = run_json(known, "lessons", "show", item)
     assert shown["status"] == "retired"
     assert "withdrawn by measurement: it does harm" in shown["why"]
-    (explained,) = parsed(known, "experiment", "explain", item)
+    (explained,) = run_json(known, "experiment", "explain", item)
     assert explained["verdict"] == "hurts"
     assert explained["low"] > 0.1
     assert "it does harm" in known.run("experiment", "explain", item).out
     assert "it does harm" in known.run("ledger").out
-    assert parsed(known, "learn")["proof"] == []
+    assert run_json(known, "learn")["proof"] == []
 
     for name in os.listdir(known.folder):
         if name.startswith("archive.db"):
             os.unlink(os.path.join(known.folder, name))
     known.run("sync")
     known.run("learn")
-    assert marked(known)[item].mark == "retired"
+    assert load_marks(known)[item].mark == "retired"
 
     assert known.run("lessons", "release", item).code == 0
     known.run("learn")
-    assert item not in marked(known)
-    assert [each.kind for each in entries(known)] == ["withdrawn", "brought back"]
-    assert "status" not in parsed(known, "lessons", "show", item)  # active, as what is usual is not written
+    assert item not in load_marks(known)
+    assert [each.kind for each in load_ledger(known)] == ["withdrawn", "brought back"]
+    assert "status" not in run_json(known, "lessons", "show", item)  # active, as what is usual is not written
     known.run("lessons", "pin", item)
-    assert any(line.startswith("pinned, but it does harm") for line in parsed(known, "learn")["proof"])
+    assert any(line.startswith("pinned, but it does harm") for line in run_json(known, "learn")["proof"])
+
+
+COUNT = 64
+
+
+def session_id(number: int) -> str:
+    return f"{number + 4096:08x}-5555-4000-8000-000000000000"
+
+
+def write_session(person: Person, number: int, at: float, wrong: frozenset[int], calls: int = 16) -> str:
+    """A session whose calls of these numbers fail by a mistake; its key. A call and its result take four seconds, with a text
+    before them two more."""
+    project = os.path.join(person.home, "shop")
+    found = ClaudeTranscript(session=session_id(number), project=project, started=at).prompt("the next step")
+    for call in range(calls):
+        found = found.answer("Next.")
+        if call in wrong:
+            change = {"file_path": f"{project}/src/a.py", "old_string": f"old {call}", "new_string": "new"}
+            found = found.call("Edit", change)
+            found = found.result("<tool_use_error>String to replace not found in file.</tool_use_error>", is_error=True)
+        else:
+            found = found.run(RIGHT, "5 passed in 0.1s")
+    found.answer("Done.").write(person.projects)
+    return f"claude_code:{session_id(number)}"
+
+
+def prepare_shop(person: Person) -> float:
+    os.makedirs(os.path.join(person.home, "shop", ".git"))
+    learned(person.folder, os.path.join(person.home, "shop"), person.home)
+    make_key(person.folder)
+    return time.time() - COUNT * 3600
+
+
+def test_explain_advice_measures_the_next_calls(person: Person) -> None:
+    """Advice helps if mistakes stop after it and go on where it was withheld; moments without later calls are counted."""
+    start = prepare_shop(person)
+    records: list[AssignmentRecord] = []
+    for number in range(COUNT):
+        at = start + number * 3600
+        shown = number % 2 == 0
+        after = frozenset([6]) if shown else frozenset([6, 7, 8]) if number % 4 == 1 else frozenset([6, 8])
+        key = write_session(person, number, at, frozenset([1, 3]) | after)
+        moment = at + 2 + 6 * 5 + 5  # after the result of the sixth call
+        fields: dict[str, Any] = {"session": key, "turn": 6, "signal": "loop", "probability": 0.5}
+        records.append(AdviceAssignment(at=moment, cause="c", shown=shown, **fields))
+    records.append(
+        AdviceAssignment(
+            session="claude_code:gone", at=1.0, turn=1, signal="loop", cause="c", shown=True, probability=0.5
+        )
+    )
+    with writing(person.folder) as state:
+        experiments.keep_assignments(state, records)
+    person.run("sync")
+    person.run("learn")
+    found = json.loads(person.run("experiment", "explain", "advice", "--json").out)
+    assert found["estimate"]["units"] == [COUNT // 2, COUNT // 2]
+    assert found["estimate"]["difference"] == pytest.approx(-0.3)
+    assert found["estimate"]["high"] < 0
+    assert found["moments_without_calls_after"] == 1
+    printed = person.run("experiment", "explain", "advice").out
+    assert printed.startswith("Advice helps: -30.0 mistakes per 100 of the next 5 calls")
+
+
+def test_a_harmful_template_is_unloaded_and_recorded_once(person: Person) -> None:
+    start = prepare_shop(person)
+    project = os.path.join(person.home, "shop")
+    assert person.run("warm", "build", "mine", "--project", project, "--min-messages", "0").code == 0
+    pin = load_template(person.folder, project, "mine", start)
+    records: list[AssignmentRecord] = []
+    for number in range(COUNT):
+        at, warm = start + number * 3600, number % 2 == 0
+        key = write_session(person, number, at, frozenset(range(number // 2 % 3 + (6 if warm else 0))))
+        fields: dict[str, Any] = {"root": key, "experiment": "standing", "agent": "claude_code", "project": project}
+        shares = {"cold": 0.5, "warm": 0.5}
+        records.append(Assignment(session=key, arm="warm" if warm else "cold", shares=shares, at=at, **fields))
+        records.append(
+            Delivery(session=key, at=at, context="c" if warm else "", offered=2, template=f"mine@{pin.digest[:12]}")
+        )
+    with writing(person.folder) as state:
+        experiments.keep_assignments(state, records)
+    person.run("sync")
+    proof = json.loads(person.run("learn", "--json").out)["proof"]
+    assert any("withdrawn: template mine@" in line and "does harm" in line for line in proof)
+    assert load_pins(person.folder) == {}
+    with reading(person.folder) as state:
+        entries = [each for each in ledger.load_entries(state) if each.name.startswith("mine@")]
+    assert [(each.kind, each.verdict) for each in entries] == [("withdrawn", "hurts")]
+    (explained,) = json.loads(person.run("experiment", "explain", "mine", "--json").out)
+    assert (explained["template"], explained["estimate"]["units"]) == (entries[0].name, [COUNT // 2, COUNT // 2])
+    assert "does harm" in person.run("experiment", "explain", "mine").out
+    load_template(person.folder, project, "mine", start)
+    assert json.loads(person.run("learn", "--json").out)["proof"] == []
+    assert load_pins(person.folder)
+    report = json.loads(person.run("experiment", "report", "--json").out)
+    assert report["verdict"] == "hurts"

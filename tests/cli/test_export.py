@@ -242,7 +242,7 @@ def test_jsonl_loses_nothing(person: Person) -> None:
     assert msgspec.convert({**heading, "events": events}, Session) == session
 
 
-def test_export_to_the_screen_and_to_a_file(archived: Person) -> None:
+def test_a_file_gets_the_same_as_the_screen(archived: Person) -> None:
     target = os.path.join(archived.home, "run.json")
     shown = archived.spawn("export", "0f3c1a2b", "--format", "atif").out
     done = archived.run("export", "0f3c1a2b", "--format", "atif", "-o", target)
@@ -281,7 +281,7 @@ def test_export_all_writes_the_sessions_that_match_the_filters(archived: Person)
     assert os.listdir(other) == [f"claude_code_{SECOND}.jsonl"]
 
 
-def test_export_as_chat_messages(archived: Person) -> None:
+def test_chat_messages_can_be_read_again(archived: Person) -> None:
     """Preheat can read the file again."""
     target = os.path.join(archived.home, "chats")
     report = json.loads(archived.run("export", "--all", "--format", "openai", "-o", target, "--json").out)

@@ -9,7 +9,7 @@ from preheat.app import Preheat
 from tests.cli.conftest import Person
 from tests.state.home_0_1_0 import EXPECTED, home
 
-SAID: dict[str, Any] = EXPECTED["said"]
+ANSWERS: dict[str, Any] = EXPECTED["said"]
 
 
 def test_marks_and_loaded_templates_of_version_0_1_0_still_hold(person: Person) -> None:
@@ -18,11 +18,11 @@ def test_marks_and_loaded_templates_of_version_0_1_0_still_hold(person: Person) 
     shown = [
         [each["id"], each.get("status", "active"), each.get("pinned", False), each.get("why", "")] for each in listed
     ]
-    assert shown == SAID["lessons list --all"]
-    folder = SAID["warm load --project /tmp/harbour/shop"]["project"]
+    assert shown == ANSWERS["lessons list --all"]
+    folder = ANSWERS["warm load --project /tmp/harbour/shop"]["project"]
     loaded = Preheat(person.folder).library.project_template(folder).status
     assert loaded is not None
-    assert loaded.pin.digest == SAID["warm load --project /tmp/harbour/shop"]["loaded"]["digest"]
+    assert loaded.pin.digest == ANSWERS["warm load --project /tmp/harbour/shop"]["loaded"]["digest"]
     done = person.run("doctor", "--json")
     assert not [each for each in json.loads(done.out)["findings"] if "state" in each or "0.1.0" in each]
 

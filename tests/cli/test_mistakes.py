@@ -6,13 +6,14 @@ from typing import Any
 import pytest
 
 from preheat.testing.builders import ClaudeTranscript
+from tests.screens import check_screen
 
 from .conftest import Person
 
 NOT_READ = "<tool_use_error>File has not been read yet. Read it first before writing to it.</tool_use_error>"
 
 
-def name(number: int) -> str:
+def session_id(number: int) -> str:
     return f"{number:08d}-0000-4000-8000-000000000000"
 
 
@@ -20,7 +21,7 @@ def session(number: int, project: str = "/w/proj", message: str = NOT_READ, edit
     """An edit that fails because the file was not read; then a read and an edit that works."""
     edit: dict[str, Any] = {"file_path": edited or f"/w/proj/src/part{number}.py", "old_string": "a", "new_string": "b"}
     return (
-        ClaudeTranscript(session=name(number), project=project, started=1_767_606_000.0 + number * 86_400)
+        ClaudeTranscript(session=session_id(number), project=project, started=1_767_606_000.0 + number * 86_400)
         .prompt("change it")
         .call("Edit", edit)
         .result(message, is_error=True)
@@ -39,17 +40,15 @@ def mistaken(person: Person) -> Person:
     return person
 
 
-def found(person: Person, *arguments: str) -> Any:
+def mistakes_json(person: Person, *arguments: str) -> Any:
     return json.loads(person.run("mistakes", "--json", *arguments).out)
 
 
+@pytest.mark.usefixtures("steady")
 def test_a_mistake_is_shown_with_its_cost_its_repair_and_its_sessions(mistaken: Person) -> None:
     done = mistaken.run("mistakes")
     assert done.code == 0
-    assert "File has not been read yet" in done.out
-    assert "3 calls in 3 sessions" in done.out
-    assert "after reading the file  worked 3 of 3 times" in done.out
-    assert "1 repeated mistake cost 3 failed calls" in done.out
+    check_screen("mistakes", done.out)
     assert "preheat mistakes 1" in done.err
     evidence = next(line for line in done.out.splitlines() if "seen in" in line)
     for short in evidence.replace("seen in", "").replace(",", " ").split():
@@ -57,7 +56,7 @@ def test_a_mistake_is_shown_with_its_cost_its_repair_and_its_sessions(mistaken: 
 
 
 def test_json_has_the_numbers_that_are_shown(mistaken: Person) -> None:
-    value = found(mistaken)
+    value = mistakes_json(mistaken)
     (mistake,) = value["mistakes"]
     assert (mistake["calls"], len(mistake["sessions"]), mistake["recovered"]) == (3, 3, 3)
     assert mistake["repair"]["form"] == "after reading the file"
@@ -66,23 +65,23 @@ def test_json_has_the_numbers_that_are_shown(mistaken: Person) -> None:
 
 
 def test_one_mistake_by_number_or_id_shows_every_occurrence(mistaken: Person) -> None:
-    identity = found(mistaken)["mistakes"][0]["id"]
+    identity = mistakes_json(mistaken)["mistakes"][0]["id"]
     by_number, by_id = mistaken.run("mistakes", "1"), mistaken.run("mistakes", identity)
     assert by_number.out == by_id.out
     for number in (11, 22, 33):
         assert f"part{number}.py" in by_number.out
-    assert len(found(mistaken, identity)["occurrences"]) == 3
+    assert len(mistakes_json(mistaken, identity)["occurrences"]) == 3
     for wrong in ("2", "0", "nothing"):
         done = mistaken.run("mistakes", wrong)
         assert done.code == 2
         assert "preheat mistakes --all" in done.err
 
 
-def test_filters_and_limits_choose(mistaken: Person) -> None:
-    assert found(mistaken, "--project", "/w/proj")["calls"] == 2
-    assert found(mistaken, "--project", "/w/other")["mistakes"] == []
-    assert len(found(mistaken, "--project", "/w/other", "--min-sessions", "1")["mistakes"]) == 1
-    assert found(mistaken, "--cause", "environment")["mistakes"] == []
+def test_filters_and_limits_choose_the_mistakes(mistaken: Person) -> None:
+    assert mistakes_json(mistaken, "--project", "/w/proj")["calls"] == 2
+    assert mistakes_json(mistaken, "--project", "/w/other")["mistakes"] == []
+    assert len(mistakes_json(mistaken, "--project", "/w/other", "--min-sessions", "1")["mistakes"]) == 1
+    assert mistakes_json(mistaken, "--cause", "environment")["mistakes"] == []
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 140])

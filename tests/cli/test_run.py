@@ -1,6 +1,5 @@
 """The command line as a whole: help, errors, pipes, colours, completion, and what it costs to start."""
 
-import json
 import os
 import pty
 import subprocess
@@ -17,7 +16,7 @@ from tests.waiting import HUNG
 from .conftest import Person
 
 
-def commands() -> list[tuple[str, click.Command]]:
+def all_commands() -> list[tuple[str, click.Command]]:
     """Every command with its full name."""
     context = click.Context(root, info_name="preheat")
     found: list[tuple[str, click.Command]] = [("preheat", root)]
@@ -33,7 +32,7 @@ def commands() -> list[tuple[str, click.Command]]:
     return found
 
 
-@pytest.mark.parametrize(("name", "command"), commands(), ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize(("name", "command"), all_commands(), ids=lambda value: value if isinstance(value, str) else "")
 def test_every_command_has_help_with_examples_and_json(name: str, command: click.Command, person: Person) -> None:
     """`--help` has a sentence, examples that begin with `preheat`, and `--json` (groups show a list of commands instead)."""
     done = person.run(*name.split()[1:], "--help")
@@ -46,8 +45,22 @@ def test_every_command_has_help_with_examples_and_json(name: str, command: click
         assert "--json" in done.out
 
 
+@pytest.mark.parametrize("width", [60, 110])
+def test_notes_of_a_help_page_fit_the_window(width: int, person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Examples are printed as they are, because they are copied."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    for name, _ in all_commands():
+        lines = person.run(*name.split()[1:], "--help").out.split("Examples:")[1].splitlines()
+        assert [line for line in lines if not line.startswith(" ") and len(line) > width] == [], name
+
+
+def test_help_does_not_list_old_names_of_options(person: Person) -> None:
+    assert "--max-misuse" not in person.run("warm", "auto", "--help").out
+    assert "--task" not in person.run("learn", "--help").out
+
+
 def test_usage_puts_only_optional_arguments_in_brackets() -> None:
-    for name, command in commands():
+    for name, command in all_commands():
         context = click.Context(command, info_name=name)
         for each in command.params:
             if isinstance(each, click.Argument):
@@ -57,7 +70,7 @@ def test_usage_puts_only_optional_arguments_in_brackets() -> None:
 
 def test_the_table_of_commands_has_the_first_lines_of_their_help() -> None:
     """The table exists so that `--help` imports no command."""
-    for name, command in commands()[1:]:
+    for name, command in all_commands()[1:]:
         if " " not in name.removeprefix("preheat "):
             assert COMMANDS[name.split()[1]].help == (command.help or "").strip().split("\n")[0]
 
@@ -104,7 +117,7 @@ def test_a_closed_pipe_ends_quietly(archived: Person) -> None:
     assert done.stderr == "code 0\n"
 
 
-def test_no_escape_codes_when_piped(archived: Person) -> None:
+def test_piped_output_has_no_escape_codes(archived: Person) -> None:
     for arguments in (
         ["sessions", "list"],
         ["sessions", "show", "latest"],
@@ -116,7 +129,7 @@ def test_no_escape_codes_when_piped(archived: Person) -> None:
         assert "\x1b" not in done.out + done.err
 
 
-def terminal(arguments: list[str], answer: bytes = b"", **environment: str) -> tuple[int, str]:
+def run_on_terminal(arguments: list[str], answer: bytes = b"", **environment: str) -> tuple[int, str]:
     """Run a command on a terminal of its own; exit code and all that was shown."""
     child, descriptor = pty.fork()
     if child == 0:
@@ -136,34 +149,34 @@ def terminal(arguments: list[str], answer: bytes = b"", **environment: str) -> t
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), shown.decode()
 
 
-def test_colours_on_a_terminal_unless_no_color(archived: Person) -> None:
+def test_a_terminal_gets_colours_unless_no_color_is_set(archived: Person) -> None:
     """NO_COLOR takes the colours away (bold may stay: it is none)."""
-    assert "\x1b[36m" in terminal(["sessions", "list"], TERM="xterm-256color")[1]
-    assert "\x1b[36m" not in terminal(["sessions", "list"], TERM="xterm-256color", NO_COLOR="1")[1]
-    assert "\x1b" not in terminal(["sessions", "list"], TERM="dumb")[1]
+    assert "\x1b[36m" in run_on_terminal(["sessions", "list"], TERM="xterm-256color")[1]
+    assert "\x1b[36m" not in run_on_terminal(["sessions", "list"], TERM="xterm-256color", NO_COLOR="1")[1]
+    assert "\x1b" not in run_on_terminal(["sessions", "list"], TERM="dumb")[1]
 
 
-def test_progress_on_a_terminal(person: Person) -> None:
+def test_a_terminal_shows_progress_while_sessions_are_read(person: Person) -> None:
     """Sessions, MB/s and time left while it reads; the bar is gone when the summary is printed."""
     transcript = ClaudeTranscript(pace=0.01)
     for number in range(50):
         transcript = transcript.prompt(f"question {number}").answer("x" * 200_000)
     person.write(transcript)
-    code, shown = terminal(["sync"], TERM="xterm-256color", COLUMNS="120")
+    code, shown = run_on_terminal(["sync"], TERM="xterm-256color", COLUMNS="120")
     assert code == 0
     for text in ("Reading", "1 session", "MB/s", "left", "Claude Code"):
         assert text in shown
     assert "\x1b[?25h" in shown, "the cursor must come back"
-    assert "Reading" not in terminal(["sync", "--quiet"], TERM="xterm-256color")[1]
+    assert "Reading" not in run_on_terminal(["sync", "--quiet"], TERM="xterm-256color")[1]
 
 
 def test_forget_asks_on_a_terminal(archived: Person) -> None:
-    code, shown = terminal(["forget", "0f3c1a2b"], b"\n", TERM="dumb")
+    code, shown = run_on_terminal(["forget", "0f3c1a2b"], b"\n", TERM="dumb")
     assert code == 0
     assert "2 sessions will be deleted" in shown
     assert "agent-abc123" in shown
     assert "Nothing was deleted." in shown
-    code, shown = terminal(["forget", "0f3c1a2b"], b"y\n", TERM="dumb")
+    code, shown = run_on_terminal(["forget", "0f3c1a2b"], b"y\n", TERM="dumb")
     assert code == 0
     assert "2 sessions deleted from the archive" in shown
 
@@ -175,14 +188,14 @@ def test_marks_are_ascii_on_a_terminal_without_unicode(archived: Person) -> None
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_scripts(shell: str, person: Person) -> None:
+def test_every_shell_gets_a_completion_script(shell: str, person: Person) -> None:
     done = person.run("completion", shell)
     assert done.code == 0
     assert done.out.startswith("# To keep it")
     assert "_PREHEAT_COMPLETE" in done.out
 
 
-def test_completion_of_commands_agents_and_sessions(archived: Person) -> None:
+def test_commands_agents_and_sessions_are_completed(archived: Person) -> None:
 
     def complete(words: str) -> str:
         return archived.spawn(_PREHEAT_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=str(words.count(" "))).out
@@ -206,23 +219,3 @@ def test_completing_a_commands_name_imports_no_command() -> None:
     )
     assert done.stdout.startswith("plain\nwarm\nKeep what was learned as templates, and...\nplain\nwatch\n")
     assert done.stdout.endswith("none\n")
-
-
-def test_plain_preheat_on_an_empty_machine_suggests_the_demo(person: Person) -> None:
-    done = person.run()
-    assert done.code == 0
-    assert "No agent's sessions were found" in done.out
-    assert "~/.claude/projects" in done.out
-    assert "preheat demo" in done.out
-    assert not os.path.exists(person.folder), "looking must not make an archive"
-
-
-def test_plain_preheat_names_the_next_command(archived: Person) -> None:
-    assert json.loads(archived.run("--json").out)["next"] == "preheat sessions list"
-    archived.write(ClaudeTranscript(session="99999999-0000-4000-8000-000000000009").prompt("new"))
-    done = archived.run()
-    assert "1 new or changed" in done.out
-    assert "preheat sync" in done.out
-    overview = json.loads(archived.run("--json").out)
-    assert overview["next"] == "preheat sync"
-    assert overview["archive"]["sessions"] == 3

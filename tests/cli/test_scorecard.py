@@ -1,11 +1,10 @@
-"""`preheat scorecard` and `preheat output`: what they print, that JSON says the same, and what they say of nothing."""
+"""`preheat scorecard`: scores with their arithmetic and trend, on screen and as JSON."""
 
 import json
 import re
 
 import pytest
 
-from preheat.app.live.outputs import shorten_output
 from preheat.testing.builders import ClaudeTranscript
 
 from .conftest import SECOND, Person
@@ -126,21 +125,3 @@ def test_an_unknown_session_is_refused_in_one_line(scored: Person) -> None:
     done = scored.run("scorecard", "nosuch")
     assert (done.code, done.out) == (2, "")
     assert "no session `nosuch`" in done.err
-
-
-# preheat output
-def test_output_prints_the_whole_stored_text(person: Person) -> None:
-    text = "\n".join(f"line {number}" for number in range(500)) + "\n"
-    short = shorten_output(text, 0, "late", folder=person.folder)
-    assert short is not None
-    name = re.search(r"`preheat output (\w+)`", short)
-    assert name is not None
-    assert person.spawn("output", name[1]).out == text
-    assert json.loads(person.run("output", name[1], "--json").out) == {"id": name[1], "text": text}
-
-
-@pytest.mark.parametrize("name", ["0123456789ab", "../archive"])
-def test_an_unknown_output_is_refused_in_one_line(person: Person, name: str) -> None:
-    done = person.run("output", name)
-    assert (done.code, done.out) == (2, "")
-    assert name in done.err

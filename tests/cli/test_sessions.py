@@ -11,7 +11,7 @@ from preheat.testing.builders import ClaudeTranscript
 from .conftest import FIRST, SECOND, Person, first_session
 
 
-def keys(person: Person, *arguments: str) -> set[str]:
+def list_ids(person: Person, *arguments: str) -> set[str]:
     return {row["session"] for row in json.loads(person.run("sessions", "list", "--json", *arguments).out)}
 
 
@@ -42,8 +42,10 @@ def test_list_is_newest_first_and_short_ids_work(archived: Person) -> None:
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )  # fmt: skip
-def test_filters(arguments: list[str], expected: set[str], archived: Person) -> None:
-    assert keys(archived, *arguments) == expected
+def test_filters_choose_the_sessions_that_are_listed(
+    arguments: list[str], expected: set[str], archived: Person
+) -> None:
+    assert list_ids(archived, *arguments) == expected
 
 
 def test_relative_dates_count_back_from_now(archived: Person) -> None:
@@ -51,8 +53,8 @@ def test_relative_dates_count_back_from_now(archived: Person) -> None:
         ClaudeTranscript(session="99999999-0000-4000-8000-000000000009", started=time.time() - 3600).prompt("hi")
     )
     archived.run("sync")
-    assert keys(archived, "--since", "2h") == {"99999999-0000-4000-8000-000000000009"}
-    assert keys(archived, "--since", "1w") == {"99999999-0000-4000-8000-000000000009"}
+    assert list_ids(archived, "--since", "2h") == {"99999999-0000-4000-8000-000000000009"}
+    assert list_ids(archived, "--since", "1w") == {"99999999-0000-4000-8000-000000000009"}
 
 
 def test_a_dot_means_the_project_of_this_folder(archived: Person, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,7 +63,7 @@ def test_a_dot_means_the_project_of_this_folder(archived: Person, monkeypatch: p
     archived.write(ClaudeTranscript(session="99999999-0000-4000-8000-000000000009", project=folder).prompt("hi"))
     archived.run("sync")
     monkeypatch.chdir(folder)
-    assert keys(archived, "--project", ".") == {"99999999-0000-4000-8000-000000000009"}
+    assert list_ids(archived, "--project", ".") == {"99999999-0000-4000-8000-000000000009"}
 
 
 def test_an_empty_list_of_sessions_says_so(archived: Person) -> None:
@@ -153,7 +155,7 @@ def test_search_marks_the_words_under_their_sessions(archived: Person) -> None:
     assert "notes mention the **migration**." in done.out
 
 
-def test_search_filters(archived: Person) -> None:
+def test_filters_choose_what_is_searched(archived: Person) -> None:
     def found(*arguments: str) -> list[tuple[str, str]]:
         hits = json.loads(archived.run("sessions", "search", "--json", *arguments).out)
         return [(hit["session"]["session"], hit["kind"]) for hit in hits]
@@ -186,7 +188,7 @@ def test_read_names_damaged_lines_and_exits_1(person: Person) -> None:
     assert person.run("read", path, "--json").code == 1
 
 
-def test_read_json_and_transcript(person: Person) -> None:
+def test_read_prints_the_session_as_json_and_as_a_transcript(person: Person) -> None:
     path = person.write(first_session())
     (session,) = json.loads(person.run("read", path, "--json").out)
     assert session["id"] == FIRST

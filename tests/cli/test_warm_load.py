@@ -17,8 +17,8 @@ from tests.daemon.builders import WRONG, learned
 from tests.ingest.test_learning import worked
 from tests.templates.made import AT, lesson, template
 
+from .builders import teach
 from .conftest import FIRST, SECOND, Person, first_session
-from .taught import teach
 
 
 @pytest.fixture
@@ -33,57 +33,57 @@ def here(person: Person, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Pers
     return person
 
 
-def loaded(person: Person, *arguments: str) -> Any:
+def load_json(person: Person, *arguments: str) -> Any:
     done = person.run("warm", "load", *arguments, "--json")
     assert done.code == 0, done.err
     return json.loads(done.out)
 
 
-def started(cwd: str, session: str = "s1") -> str:
+def start_session(cwd: str, session: str = "s1") -> str:
     """What a session that starts there is given."""
     event = HookEvent(agent="claude_code", session=session, at=AT, name="session_start", source="startup", cwd=cwd)
-    given = Hooks(data_folder()).choose_context(event, "mend the pier")
-    return given.text if given else ""
+    context = Hooks(data_folder()).choose_context(event, "mend the pier")
+    return context.text if context else ""
 
 
 # Loading.
 def test_new_sessions_start_with_what_is_loaded(here: Person) -> None:
     """By hooks and by `warm start`, from any folder of the project, until it is unloaded; each use is recorded."""
-    assert loaded(here)["loaded"] is None
-    assert started(os.getcwd()) == ""
-    found = loaded(here, "mine")
+    assert load_json(here)["loaded"] is None
+    assert start_session(os.getcwd()) == ""
+    found = load_json(here, "mine")
     assert found["project"] == os.path.dirname(os.getcwd())
     assert found["loaded"]["digest"] == TemplateStore(data_folder()).state("mine").live
-    assert "`make clean test` works here" in started(os.getcwd())
+    assert "`make clean test` works here" in start_session(os.getcwd())
     assert len(load_uses(data_folder())) == 1
     done = here.run("warm", "start", "--task", "mend the pier")
     assert "`make clean test` works here" in done.out
     assert "which is loaded for this project" in done.err
-    assert started(here.home) == ""
-    assert loaded(here, "--none")["loaded"] is None
-    assert started(os.getcwd()) == ""
+    assert start_session(here.home) == ""
+    assert load_json(here, "--none")["loaded"] is None
+    assert start_session(os.getcwd()) == ""
     assert "No template was loaded" in here.run("warm", "load", "--none").out
 
 
 def test_the_loaded_version_is_shown_and_stays(here: Person) -> None:
     """When the template is built again, sessions still get the old version, and a line names the newer one."""
-    first = loaded(here, "mine")["loaded"]["digest"]
+    first = load_json(here, "mine")["loaded"]["digest"]
     TemplateStore(data_folder()).store(template("mine", lesson(use="make all")), "built", AT + 1)
-    assert "`make clean test` works here" in started(os.getcwd())
+    assert "`make clean test` works here" in start_session(os.getcwd())
     printed = here.run("warm", "load").out
     assert f"mine@{first[:10]}" in printed
     assert "preheat warm load mine" in printed
-    assert loaded(here, "mine")["loaded"]["newer"] is None
-    assert "make all" in started(os.getcwd())
+    assert load_json(here, "mine")["loaded"]["newer"] is None
+    assert "make all" in start_session(os.getcwd())
 
 
 def test_without_the_loaded_template_sessions_start_with_what_was_learned(here: Person) -> None:
     """The template was deleted: `load` and `doctor` say so."""
-    loaded(here, "mine")
+    load_json(here, "mine")
     TemplateStore(data_folder()).delete("mine", AT + 2)
-    assert started(os.getcwd()) == ""
+    assert start_session(os.getcwd()) == ""
     assert "cannot be used" in here.run("warm", "load").out
-    assert loaded(here)["loaded"]["problem"]
+    assert load_json(here)["loaded"]["problem"]
     done = here.run("doctor", "--json")
     assert done.code == 1
     assert any("`preheat warm load --none`" in line for line in json.loads(done.out)["findings"])
@@ -91,9 +91,9 @@ def test_without_the_loaded_template_sessions_start_with_what_was_learned(here: 
 
 def test_a_loaded_template_comes_with_where_the_last_session_stopped(here: Person) -> None:
     learned(data_folder(), os.path.dirname(os.getcwd()), os.path.join(here.home, "earlier"))
-    assert "src/checkout.py" in started(os.getcwd())
-    loaded(here, "mine")
-    text = started(os.getcwd())
+    assert "src/checkout.py" in start_session(os.getcwd())
+    load_json(here, "mine")
+    text = start_session(os.getcwd())
     assert "`make clean test` works here" in text
     assert "src/checkout.py" in text
     assert f"`{WRONG}` fails here" not in text
@@ -113,13 +113,13 @@ def test_wrong_arguments_of_load_are_refused_in_one_line(here: Person) -> None:
 
 
 def test_a_damaged_state_does_not_stop_sessions(here: Person) -> None:
-    loaded(here, "mine")
+    load_json(here, "mine")
     for name in os.listdir(data_folder()):
         if name.startswith("state.db-"):
             os.unlink(os.path.join(data_folder(), name))
     with open(os.path.join(data_folder(), "state.db"), "w", encoding="utf-8") as stream:
         stream.write("no database" * 100)
-    assert started(os.getcwd()) == ""
+    assert start_session(os.getcwd()) == ""
     done = here.run("warm", "load")
     assert done.code == 2
     assert "is damaged" in done.err
@@ -196,15 +196,15 @@ def test_latest_is_the_newest_session_of_the_calling_agent(person: Person, monke
 
 def test_an_unknown_calling_agent_is_ignored(archived: Person, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PREHEAT_CALLER", "../x")
-    assert json.loads(archived.run("warm", "analyze", "latest", "--json").out)["session"] == _newest()
+    assert json.loads(archived.run("warm", "analyze", "latest", "--json").out)["session"] == newest_session()
 
 
 def test_the_newest_session_of_an_agent_can_be_named(archived: Person) -> None:
-    assert json.loads(archived.run("profile", "claude_code:latest", "--json").out)["session"] == _newest()
+    assert json.loads(archived.run("profile", "claude_code:latest", "--json").out)["session"] == newest_session()
     done = archived.run("profile", "claude:latest")
     assert done.code == 2
     assert "claude:latest" in done.err
 
 
-def _newest() -> str:
+def newest_session() -> str:
     return max((first_session().started, FIRST), (1_768_000_000.0, SECOND))[1]

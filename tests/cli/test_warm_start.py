@@ -15,6 +15,7 @@ from preheat.cli.warm_start import FORMS
 from preheat.model.lesson import DAY, Example, Lesson, Scope, Support
 from preheat.model.template import Template
 from tests.cli.conftest import Person
+from tests.screens import check_screen
 from tests.waiting import HUNG
 
 TASK = "fix the upload parser"
@@ -46,13 +47,10 @@ def shop(person: Person) -> Person:
     return person
 
 
-def test_start_prints_the_block_and_nothing_else(shop: Person) -> None:
+def test_start_prints_the_block_and_nothing_else(steady: None, shop: Person) -> None:
     done = shop.run("warm", "start", "--task", TASK, "--template", "shop")
-    assert done.code == 0
-    assert done.out.startswith("<preheat-context id=")
-    assert done.out.endswith("</preheat-context>\n")
-    assert "- test: `make test` (40 of 41 ran, in 9 sessions)\n" in done.out
-    assert done.err == ""
+    assert (done.code, done.err) == (0, "")
+    check_screen("warm-start", done.out)
 
 
 def test_start_without_lessons_prints_nothing(person: Person) -> None:

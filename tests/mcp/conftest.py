@@ -13,7 +13,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from tests.ingest.machine import Machine
-from tests.tools.conftest import made
+from tests.tools.conftest import make_machine
 from tests.waiting import HUNG
 
 SOURCE = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", "src"))
@@ -23,7 +23,7 @@ PATIENCE = HUNG
 @pytest.fixture(scope="session")
 def taught(tmp_path_factory: pytest.TempPathFactory) -> Machine:
     """Four sessions of a project in which the bare command fails and the project's own works, learned from."""
-    return made(tmp_path_factory.mktemp("taught"))
+    return make_machine(tmp_path_factory.mktemp("taught"))
 
 
 def environment(folder: str) -> dict[str, str]:
@@ -71,12 +71,12 @@ def over_http(folder: str, *words: str) -> Iterator[Served]:
     )
     try:
         assert process.stderr is not None
-        said = ""
-        while "Bearer" not in said:
+        printed = ""
+        while "Bearer" not in printed:
             line = process.stderr.readline()
-            assert line, f"it ended: {said}"
-            said += line
-        url, token = re.search(r"on (http\S+);", said), re.search(r"Bearer ([\w-]+)`", said)
+            assert line, f"it ended: {printed}"
+            printed += line
+        url, token = re.search(r"on (http\S+);", printed), re.search(r"Bearer ([\w-]+)`", printed)
         assert url is not None
         assert token is not None
         yield Served(url[1], token[1], process)

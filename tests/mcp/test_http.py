@@ -26,15 +26,15 @@ from .conftest import PATIENCE, Served, command, environment, over_http
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 
 
-def sent(served: Served, **headers: str) -> int:
+def request_status(served: Served, **headers: str) -> int:
     """The status of a bare request; `token` and `host` are ours unless given."""
-    given = {
+    all_headers = {
         "authorization": f"Bearer {served.token}",
         "content-type": "application/json",
         "accept": "application/json, text/event-stream",
         **headers,
     }
-    request = urllib.request.Request(served.url, json.dumps(LIST).encode(), given)
+    request = urllib.request.Request(served.url, json.dumps(LIST).encode(), all_headers)
     try:
         with urllib.request.urlopen(request, timeout=HUNG) as answer:
             return int(answer.status)
@@ -75,15 +75,15 @@ def test_requests_without_token_or_with_a_foreign_host_are_refused(taught: Machi
     """Another user of the machine has no token; a web page sends another host or its origin."""
     with over_http(taught.folder) as served:
         port = served.url.split(":")[2].split("/")[0]
-        assert sent(served) in (200, 400)  # let in: what is wrong with it is said by the protocol
-        assert sent(served, authorization="") == 401
-        assert sent(served, authorization="Bearer wrong") == 401
-        assert sent(served, authorization=served.token) == 401
-        assert sent(served, host=f"evil.example:{port}") == 421
-        assert sent(served, host=f"127.0.0.1.evil.example:{port}") == 421
-        assert sent(served, origin="https://evil.example") == 403
-        assert sent(served, origin="null") == 403
-        assert sent(served, origin=f"http://localhost:{port}") in (200, 400)
+        assert request_status(served) in (200, 400)  # let in: what is wrong with it is for the protocol to say
+        assert request_status(served, authorization="") == 401
+        assert request_status(served, authorization="Bearer wrong") == 401
+        assert request_status(served, authorization=served.token) == 401
+        assert request_status(served, host=f"evil.example:{port}") == 421
+        assert request_status(served, host=f"127.0.0.1.evil.example:{port}") == 421
+        assert request_status(served, origin="https://evil.example") == 403
+        assert request_status(served, origin="null") == 403
+        assert request_status(served, origin=f"http://localhost:{port}") in (200, 400)
 
 
 def test_the_token_is_stored_for_the_owner_only(taught: Machine) -> None:
@@ -107,7 +107,7 @@ def test_json_prints_url_and_header(taught: Machine) -> None:
         assert process.stdout is not None
         printed = json.loads(process.stdout.readline())
         token = printed["headers"]["Authorization"].removeprefix("Bearer ")
-        assert sent(Served(printed["url"], token, process)) in (200, 400)
+        assert request_status(Served(printed["url"], token, process)) in (200, 400)
     finally:
         process.kill()
         process.communicate()
@@ -163,7 +163,7 @@ def test_other_machines_are_answered_only_with_host(taught: Machine) -> None:
     with over_http(taught.folder, "--host", "0.0.0.0", "--allow-host", "desk.example") as served:
         port = served.url.split(":")[2].split("/")[0]
         local = served._replace(url=f"http://127.0.0.1:{port}/mcp")
-        assert sent(local) in (200, 400)
-        assert sent(local, host=f"desk.example:{port}") in (200, 400)
-        assert sent(local, host=f"evil.example:{port}") == 421
-        assert sent(local, authorization="") == 401
+        assert request_status(local) in (200, 400)
+        assert request_status(local, host=f"desk.example:{port}") in (200, 400)
+        assert request_status(local, host=f"evil.example:{port}") == 421
+        assert request_status(local, authorization="") == 401

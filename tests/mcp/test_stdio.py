@@ -18,7 +18,7 @@ from preheat.tools import TOOLS, call
 from tests.ingest.machine import Machine
 from tests.ingest.test_learning import worked
 from tests.templates.made import AT, lesson, template
-from tests.tools.conftest import SHOP, made
+from tests.tools.conftest import SHOP, make_machine
 from tests.waiting import HUNG
 
 from .conftest import command, environment, over_stdio
@@ -43,12 +43,12 @@ def test_the_tools_are_listed_and_called(taught: Machine, mode: str) -> None:
 
     tools, answer = over_stdio(taught.folder, talk, mode=mode)
     assert [tool.name for tool in tools] == [tool.name for tool in TOOLS]
-    for told, tool in zip(tools, TOOLS, strict=True):
-        assert told.input_schema == tool.schema
-        assert told.description == tool.description
-        assert told.annotations.read_only_hint is (tool.name != "warm_session")
-        assert told.annotations.destructive_hint is (tool.name == "warm_session")
-        assert told.annotations.open_world_hint is False
+    for listed, tool in zip(tools, TOOLS, strict=True):
+        assert listed.input_schema == tool.schema
+        assert listed.description == tool.description
+        assert listed.annotations.read_only_hint is (tool.name != "warm_session")
+        assert listed.annotations.destructive_hint is (tool.name == "warm_session")
+        assert listed.annotations.open_world_hint is False
     assert answer.is_error is False
     assert answer.structured_content == call("lessons", {"words": "pytest", "project": "shop"}, taught.folder, SHOP)
     assert json.loads(answer.content[0].text) == answer.structured_content
@@ -80,13 +80,13 @@ def test_the_prompt_gives_the_context_and_the_task(taught: Machine) -> None:
         (prompt,) = (await client.list_prompts()).prompts
         found = await client.get_prompt("warm_start", {"task": "run the tests of checkout", "project": "shop"})
         errors = []
-        for name, given in (
+        for name, arguments in (
             ("warm_start", {}),
             ("warm_start", {"task": "x", "project": "atlantis"}),
             ("cold_start", {"task": "x"}),
         ):
             with pytest.raises(MCPError) as caught:
-                await client.get_prompt(name, given)
+                await client.get_prompt(name, arguments)
             errors.append(str(caught.value))
         return prompt, found, errors
 
@@ -152,8 +152,8 @@ def test_the_project_is_the_clients_root_else_the_folder_it_was_started_in(taugh
         return tuple(each.structured_content["project"] for each in (found, named, here))
 
     elsewhere = str(tmp_path)
-    told = over_stdio(taught.folder, talk, cwd=elsewhere, mode=OLDER, list_roots_callback=roots)
-    assert told == (SHOP, "all", SHOP)
+    projects = over_stdio(taught.folder, talk, cwd=elsewhere, mode=OLDER, list_roots_callback=roots)
+    assert projects == (SHOP, "all", SHOP)
     assert over_stdio(taught.folder, talk, cwd=elsewhere, mode=OLDER) == (elsewhere, "all", elsewhere)
     assert over_stdio(taught.folder, talk, "--project", elsewhere) == (elsewhere, "all", elsewhere)
 
@@ -163,7 +163,7 @@ def test_the_project_is_the_clients_root_else_the_folder_it_was_started_in(taugh
 def test_missing_or_useless_roots_are_ignored(taught: Machine, tmp_path: Path, roots: list[str] | None) -> None:
     """No root, one that is not a folder, or a client that fails to answer."""
 
-    async def told(context: Any) -> types.ListRootsResult | types.ErrorData:
+    async def answer_roots(context: Any) -> types.ListRootsResult | types.ErrorData:
         if roots is None:
             return types.ErrorData(code=-32603, message="broken")
         return types.ListRootsResult.model_construct(roots=[types.Root.model_construct(uri=each) for each in roots])
@@ -171,7 +171,7 @@ def test_missing_or_useless_roots_are_ignored(taught: Machine, tmp_path: Path, r
     async def talk(client: Client) -> Any:
         return (await client.call_tool("mistakes", {})).structured_content
 
-    found = over_stdio(taught.folder, talk, cwd=str(tmp_path), mode=OLDER, list_roots_callback=told)
+    found = over_stdio(taught.folder, talk, cwd=str(tmp_path), mode=OLDER, list_roots_callback=answer_roots)
     assert found["success"] is True
     assert found["project"] == str(tmp_path)
 
@@ -195,7 +195,7 @@ def test_the_server_starts_without_an_archive(tmp_path: Path) -> None:
 
 def test_the_server_survives_a_damaged_archive(tmp_path: Path) -> None:
     """It answers again when the archive is repaired."""
-    machine = made(tmp_path, sessions=2)
+    machine = make_machine(tmp_path, sessions=2)
     path = archive_path(machine.folder)
 
     async def talk(client: Client) -> Any:
@@ -220,8 +220,8 @@ def test_twenty_calls_at_once_are_all_answered(taught: Machine) -> None:
 
     async def talk(client: Client) -> None:
         async def ask(name: str) -> None:
-            given = {"project": "all", **({"words": "zebrafish"} if name == "session_search" else {})}
-            found.append((await client.call_tool(name, given)).structured_content["success"])
+            arguments = {"project": "all", **({"words": "zebrafish"} if name == "session_search" else {})}
+            found.append((await client.call_tool(name, arguments)).structured_content["success"])
 
         async with anyio.create_task_group() as group:
             for name in names:
@@ -262,7 +262,7 @@ def test_a_waiting_call_does_not_hold_up_others(tmp_path: Path) -> None:
 
 
 # The process.
-def started(folder: str, **more: Any) -> "subprocess.Popen[bytes]":
+def start_server(folder: str, **more: Any) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(
         command(),
         stdin=subprocess.PIPE,
@@ -273,7 +273,7 @@ def started(folder: str, **more: Any) -> "subprocess.Popen[bytes]":
     )
 
 
-def greeted(process: "subprocess.Popen[bytes]") -> dict[str, Any]:
+def greet(process: "subprocess.Popen[bytes]") -> dict[str, Any]:
     """Say hello; the server's answer."""
     assert process.stdin is not None
     assert process.stdout is not None
@@ -285,8 +285,8 @@ def greeted(process: "subprocess.Popen[bytes]") -> dict[str, Any]:
 
 def test_only_the_protocol_is_on_standard_output(taught: Machine) -> None:
     """Also after invalid input and internal errors."""
-    process = started(taught.folder)
-    assert greeted(process)["result"]["serverInfo"]["name"] == "preheat"
+    process = start_server(taught.folder)
+    assert greet(process)["result"]["serverInfo"]["name"] == "preheat"
     call_it = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "mistakes", "arguments": {}}}
     lines = [
         b'{"jsonrpc": "2.0", "method": "notifications/initialized"}',
@@ -311,15 +311,15 @@ def test_only_the_protocol_is_on_standard_output(taught: Machine) -> None:
 
 
 def test_the_server_ends_when_its_input_ends(taught: Machine) -> None:
-    process = started(taught.folder)
+    process = start_server(taught.folder)
     out, err = process.communicate(b"", timeout=HUNG)
     assert (out, err, process.returncode) == (b"", b"", 0)
 
 
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
 def test_the_server_ends_on_signals(taught: Machine, sent: signal.Signals, code: int) -> None:
-    process = started(taught.folder)
-    greeted(process)
+    process = start_server(taught.folder)
+    greet(process)
     process.send_signal(sent)
     assert process.wait(timeout=HUNG) == code
     assert process.stderr is not None
@@ -328,8 +328,8 @@ def test_the_server_ends_on_signals(taught: Machine, sent: signal.Signals, code:
 
 
 def test_a_lost_client_is_no_error(taught: Machine) -> None:
-    process = started(taught.folder)
-    greeted(process)
+    process = start_server(taught.folder)
+    greet(process)
     assert process.stdin is not None
     assert process.stdout is not None
     assert process.stderr is not None
@@ -346,7 +346,7 @@ def test_a_lost_client_is_no_error(taught: Machine) -> None:
 def test_without_the_sdk_the_command_says_how_to_install_it(tmp_path: Path) -> None:
     (tmp_path / "mcp").mkdir()
     (tmp_path / "mcp" / "__init__.py").write_text("raise ModuleNotFoundError(\"No module named 'mcp'\", name='mcp')\n")
-    given = environment(str(tmp_path))
+    variables = environment(str(tmp_path))
     for words in ((), ("--http",)):
         done = subprocess.run(
             command(*words),
@@ -354,7 +354,7 @@ def test_without_the_sdk_the_command_says_how_to_install_it(tmp_path: Path) -> N
             capture_output=True,
             text=True,
             timeout=HUNG,
-            env={**given, "PYTHONPATH": f"{tmp_path}{os.pathsep}{given['PYTHONPATH']}"},
+            env={**variables, "PYTHONPATH": f"{tmp_path}{os.pathsep}{variables['PYTHONPATH']}"},
         )
         assert done.returncode == 2
         assert done.stdout == ""

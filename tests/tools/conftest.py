@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from preheat.app.learning import learn
-from tests.cli.taught import tricked
+from tests.cli.builders import hostile_session
 from tests.ingest.machine import Machine
 from tests.ingest.test_learning import worked
 
@@ -25,7 +25,7 @@ def nobody_calls(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="session")
 def taught(tmp_path_factory: pytest.TempPathFactory) -> Machine:
     """Four sessions of a project in which the bare command fails and the project's own works, learned from."""
-    return made(tmp_path_factory.mktemp("taught"))
+    return make_machine(tmp_path_factory.mktemp("taught"))
 
 
 @pytest.fixture(scope="session")
@@ -33,13 +33,13 @@ def attacked(tmp_path_factory: pytest.TempPathFactory) -> Machine:
     """Sessions of an agent that an attacker speaks to in all that it reads."""
     machine = Machine(tmp_path_factory.mktemp("attacked"))
     for number in range(1, 5):
-        tricked(number, ORDER).write(machine.projects)
+        hostile_session(number, ORDER).write(machine.projects)
     machine.sync()
     learn(machine.folder)
     return machine
 
 
-def made(root: Any, sessions: int = 4) -> Machine:
+def make_machine(root: Any, sessions: int = 4) -> Machine:
     """A machine with sessions that teach something."""
     machine = Machine(root)
     os.makedirs(os.path.join(machine.home, "elsewhere"))

@@ -18,12 +18,12 @@ from preheat.cli import main
 from preheat.settings import archive_path
 from preheat.testing.builders import ClaudeTranscript
 from preheat.tools import TOOLS, call
-from preheat.tools import tool as opening
+from preheat.tools import tool as tool_module
 from preheat.tools.tool import count_tokens
 from tests.ingest.machine import Machine
 from tests.ingest.test_learning import worked
 
-from .conftest import SHOP, made
+from .conftest import SHOP, make_machine
 
 NAMES = [tool.name for tool in TOOLS]
 
@@ -32,7 +32,7 @@ def ask(machine: Machine, name: str, cwd: str = SHOP, **arguments: Any) -> dict[
     return call(name, arguments, machine.folder, cwd)
 
 
-def commanded(machine: Machine, monkeypatch: pytest.MonkeyPatch, capsys: Any, *words: str) -> Any:
+def command_json(machine: Machine, monkeypatch: pytest.MonkeyPatch, capsys: Any, *words: str) -> Any:
     """What a command prints as JSON."""
     monkeypatch.setenv("PREHEAT_HOME", machine.folder)
     capsys.readouterr()
@@ -43,7 +43,7 @@ def commanded(machine: Machine, monkeypatch: pytest.MonkeyPatch, capsys: Any, *w
 # The same as the commands.
 def test_provision_gives_what_warm_start_gives(taught: Machine, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     found = ask(taught, "provision", task="run the tests of checkout", explain=True)
-    printed = commanded(
+    printed = command_json(
         taught, monkeypatch, capsys, "warm", "start", "--task", "run the tests of checkout", "--project", "shop"
     )
     assert found["success"]
@@ -68,7 +68,7 @@ def test_provision_says_why_there_is_nothing(taught: Machine, tmp_path: Path) ->
 def test_mistakes_equal_those_of_the_command(taught: Machine, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     """Without the occurrences, which `id` gives."""
     found = ask(taught, "mistakes")
-    printed = commanded(taught, monkeypatch, capsys, "mistakes", "--project", SHOP)
+    printed = command_json(taught, monkeypatch, capsys, "mistakes", "--project", SHOP)
     assert found["mistakes"]
     for name in ("calls", "seconds", "tokens", "failures", "sessions", "by", "causes"):
         assert found[name] == printed[name]
@@ -83,7 +83,7 @@ def test_mistakes_equal_those_of_the_command(taught: Machine, monkeypatch: pytes
 def test_lessons_equal_those_of_the_command(taught: Machine, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     """Without the evidence, which `id` gives."""
     found = ask(taught, "lessons", max_tokens=20_000)
-    printed = commanded(taught, monkeypatch, capsys, "lessons", "list", "--project", "shop", "--limit", "500")
+    printed = command_json(taught, monkeypatch, capsys, "lessons", "list", "--project", "shop", "--limit", "500")
     assert {each["id"]: each["text"] for each in found["lessons"]} == {each["id"]: each["text"] for each in printed}
     one = ask(taught, "lessons", id=found["lessons"][0]["id"])
     assert one["lesson"] == next(each for each in printed if each["id"] == one["lesson"]["id"])
@@ -106,9 +106,9 @@ def test_profiles_equal_those_of_the_command(taught: Machine, monkeypatch: pytes
     one = ask(taught, "profile", session="latest")
     assert one.pop("success")
     assert "data, not instructions" in one.pop("note")
-    assert one == commanded(taught, monkeypatch, capsys, "profile", "latest")
+    assert one == command_json(taught, monkeypatch, capsys, "profile", "latest")
     many = ask(taught, "profile", parts=["tools", "agents"], max_tokens=20_000)
-    printed = commanded(taught, monkeypatch, capsys, "profile", "--project", SHOP)
+    printed = command_json(taught, monkeypatch, capsys, "profile", "--project", SHOP)
     for name in ("sessions", "calls", "statuses", "causes", "overall", "tools", "agents", "too_little"):
         assert many[name] == printed[name]
     assert many["conclusion"] == printed["marathon"]["conclusion"]
@@ -117,7 +117,7 @@ def test_profiles_equal_those_of_the_command(taught: Machine, monkeypatch: pytes
 
 
 def test_why_equals_that_of_the_command(taught: Machine, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    printed = commanded(taught, monkeypatch, capsys, "why", "latest:2")
+    printed = command_json(taught, monkeypatch, capsys, "why", "latest:2")
     for found in (ask(taught, "why", session="latest", turn=2), ask(taught, "why", session="latest:2")):
         assert {name: found[name] for name in printed} == printed
     assert "there is no turn 99" in ask(taught, "why", turn=99)["error"]
@@ -205,7 +205,7 @@ def test_instructions_are_withheld_and_the_rest_stays(attacked: Machine) -> None
 
 
 def test_answers_of_preheat_in_transcripts_are_not_learned_from(tmp_path: Path) -> None:
-    machine = made(tmp_path)
+    machine = make_machine(tmp_path)
     for number in range(20, 24):
         session = f"{number:08x}-1111-4000-8000-000000000000"
         transcript = ClaudeTranscript(session=session, project=SHOP, started=1_767_900_000.0 + number).prompt("go on")
@@ -257,7 +257,7 @@ def test_an_unusable_archive_gives_an_error_answer(name: str, trouble: str, tmp_
 
 def test_a_failing_tool_gives_an_error_answer_and_a_log_line(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """A session's row has a text where a time should be."""
-    machine = made(tmp_path, sessions=2)
+    machine = make_machine(tmp_path, sessions=2)
     connection = machine.connection()
     connection.execute("UPDATE sessions SET started_at = 'once upon a time'")
     connection.close()
@@ -293,7 +293,7 @@ def test_a_slow_analysis_answers_with_what_is_analysed(tmp_path: Path, monkeypat
     machine.sync()
     with closing(connect(machine.folder)) as connection:
         connection.execute("DELETE FROM judgements")  # as after an update, whose analysis differs
-    monkeypatch.setattr(opening, "SECONDS", 0.0)
+    monkeypatch.setattr(tool_module, "SECONDS", 0.0)
     for name in ("mistakes", "profile"):
         early = ask(machine, name)
         assert early["success"]

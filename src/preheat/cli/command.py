@@ -5,6 +5,7 @@ Needs only click, because `preheat --version` loads it. Knows no command.
 
 import copy
 from importlib import import_module
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import click
@@ -14,12 +15,19 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON f
 
 
 class ExampleCommand(click.Command):
-    """A command whose epilog is examples and notes, printed without reflowing."""
+    """A command whose epilog is examples, which are indented and printed as they are, and notes, which are wrapped."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         if self.epilog:
             formatter.write("\nExamples:\n")
-            formatter.write(self.epilog.rstrip() + "\n")
+            for is_note, lines in groupby(self.epilog.rstrip().split("\n"), key=_is_note):
+                text = "\n".join(lines)
+                note = click.wrap_text(text.replace("\n", " "), formatter.width)
+                formatter.write(f"{note if is_note else text}\n")
+
+
+def _is_note(line: str) -> bool:
+    return bool(line) and not line.startswith(" ")
 
 
 class ExampleGroup(ExampleCommand, click.Group):
@@ -52,7 +60,7 @@ class ExampleGroup(ExampleCommand, click.Group):
         return super().resolve_command(ctx, args)
 
 
-# A group of commands that imports a command's module when the command is called.
+# Loading on demand: a command's module is imported when the command is called
 class CommandEntry(NamedTuple):
     """A command before its module is imported."""
 
@@ -79,13 +87,13 @@ class LazyGroup(ExampleGroup):
         return list(self.table)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        present = self._older.get(name, name)
-        entry = self.table.get(present)
+        current = self._older.get(name, name)
+        entry = self.table.get(current)
         if entry is None:
             return None
         module, _, attribute = entry.place.partition(":")
         command: click.Command = getattr(import_module(f"preheat.cli.{module}"), attribute)
-        documented = entry.same_as or f"{ctx.command_path} {present}"
+        documented = entry.same_as or f"{ctx.command_path} {current}"
         called = f"{ctx.command_path} {name}"
         return command if called == documented else _rename_in_examples(command, documented, called)
 

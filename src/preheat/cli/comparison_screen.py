@@ -50,6 +50,7 @@ _SHORT: dict[ComparisonFinding, str] = {
 }
 
 
+# Before and after compactions
 def show_compaction_check(
     check: CompactionCheck, listed: Sequence[CompactionBoundary], names: Mapping[str, str]
 ) -> None:
@@ -179,7 +180,7 @@ def _boundaries(screen: Console, listed: Sequence[CompactionBoundary], names: Ma
     print_table(screen, table)
 
 
-# Two sides.
+# Two sessions or sets side by side
 def show_comparison(comparison: Comparison) -> None:
     """Print the verdict, both sides, and every measure."""
     screen = console()

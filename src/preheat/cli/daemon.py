@@ -1,6 +1,6 @@
 """The commands `preheat serve` and `preheat output`: the process that the hooks talk to, and the outputs it shortened.
 
-Knows nothing of hook events. Light, because it stays in the daemon's memory.
+Knows nothing of hook events. Loads no rich, because it stays in the daemon's memory.
 """
 
 import sys
@@ -63,8 +63,6 @@ def serve_command(foreground: bool, stop: bool, status: bool, exit_after: float,
 def _show(state: dict[str, Any], as_json: bool) -> int:
     troubles = state.get("troubles", ())
     if as_json:
-        from preheat.cli.screen import print_json  # noqa: PLC0415 - rich, which would stay in a daemon's memory
-
         print_json(state)
     elif not state["running"]:
         print("No daemon runs; the first hook starts one.")

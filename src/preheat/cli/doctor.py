@@ -27,26 +27,26 @@ if TYPE_CHECKING:
 def show_overview(as_json: bool) -> int:
     """Show what is on this machine and in the archive, and the next command to type."""
     found = open_preheat().overview()
-    held, agents = found.archive, found.agents
-    step = _next_step(held, agents)
+    archive, agents = found.archive, found.agents
+    step = _next_step(archive, agents)
     if as_json:
-        print_json({"version": __version__, "agents": agents, "archive": held, "next": step[0]})
+        print_json({"version": __version__, "agents": agents, "archive": archive, "next": step[0]})
     else:
-        _show_overview(held, [agent for agent in agents if agent.places], step)
+        _show_overview(archive, [agent for agent in agents if agent.places], step)
     return 0
 
 
-def _next_step(held: ArchiveSummary | None, agents: list[AgentOverview]) -> tuple[str, str]:
+def _next_step(archive: ArchiveSummary | None, agents: list[AgentOverview]) -> tuple[str, str]:
     """The command to type now, and what it does."""
     new, waiting = sum(agent.new for agent in agents), sum(agent.new_bytes for agent in agents)
     if new:
         return "preheat sync", f"read what is new: {count(new, 'file')}, {format_bytes(waiting)}"
-    if held and held.sessions:
+    if archive and archive.sessions:
         return "preheat sessions list", "see the newest sessions"
     return "preheat demo", "see Preheat at work on sample sessions"
 
 
-def _show_overview(held: ArchiveSummary | None, agents: list[AgentOverview], step: tuple[str, str]) -> None:
+def _show_overview(archive: ArchiveSummary | None, agents: list[AgentOverview], step: tuple[str, str]) -> None:
     screen = console()
     say(screen, f"Preheat {__version__} keeps the sessions of your coding agents.", "bold")
     say(screen)
@@ -61,13 +61,13 @@ def _show_overview(held: ArchiveSummary | None, agents: list[AgentOverview], ste
             for place in agent.places:
                 say(screen, f"  {short_path(place)}  ({agent.title})")
     say(screen)
-    _show_archive(screen, held)
+    _show_archive(screen, archive)
     say(screen)
     more = [
         ["  preheat read FILE", "look into any session file"],
         ["  preheat sync FOLDER", "read sessions from elsewhere"],
     ]
-    if held and held.sessions:
+    if archive and archive.sessions:
         more = [
             ["  preheat sessions search WORDS", "search messages and commands"],
             ["  preheat mistakes", "repeated mistakes, and what fixes them"],
@@ -88,15 +88,20 @@ def _describe_agent(agent: AgentOverview) -> list[str]:
     return [count(agent.files, "file"), news]
 
 
-def _show_archive(screen: "Console", held: ArchiveSummary | None) -> None:
-    if held is None:
+def _show_archive(screen: "Console", archive: ArchiveSummary | None) -> None:
+    if archive is None:
         say(screen, f"Archive: none yet; it will be in {short_path(data_folder())}")
         return
-    span = f", {day(held.first)} to {day(held.last)}" if held.first is not None and held.last is not None else ""
-    say(screen, f"Archive: {count(held.sessions, 'session')}, {count(held.calls, 'call')}{span}")
-    say(screen, f"  {short_path(held.path)}, {format_bytes(held.bytes)}", "dim")
+    span = (
+        f", {day(archive.first)} to {day(archive.last)}"
+        if archive.first is not None and archive.last is not None
+        else ""
+    )
+    say(screen, f"Archive: {count(archive.sessions, 'session')}, {count(archive.calls, 'call')}{span}")
+    say(screen, f"  {short_path(archive.path)}, {format_bytes(archive.bytes)}", "dim")
 
 
+# `preheat doctor`
 _MOST = 50
 _ENOUGH_BYTES = 5_000_000
 """Below this the archive's size as a share of its sources says nothing: an empty archive has a size, too."""
@@ -146,15 +151,9 @@ def _show_agents(screen: "Console", found: "HealthReport") -> None:
         say(screen, line, "" if index and found.agents[index - 1].state == "found" else "dim")
     say(screen)
     say(screen, "Places searched", "bold")
-    places = [(agent, place) for agent in found.agents for place in agent.places]
-    rows = [
-        [
-            f"  {short_path(place.path)}",
-            _describe_place(place),
-        ]
-        for _, place in places
-    ]
-    for (_, place), line in zip(places, columns(rows, left=2), strict=True):
+    places = [place for agent in found.agents for place in agent.places]
+    rows = [[f"  {short_path(place.path)}", _describe_place(place)] for place in places]
+    for place, line in zip(places, columns(rows, left=2), strict=True):
         say(screen, line, {"missing": "dim", "unreadable": "red"}.get(place.state, ""))
     say(screen)
 
@@ -193,7 +192,7 @@ def _show_archive_health(screen: "Console", found: "HealthReport") -> None:
     say(screen, f"  {short_path(archive.path)}")
     say(screen, f"  {format_bytes(archive.bytes)}{share}; {format_bytes(archive.free_bytes)} free on the disk")
     if archive.schema:
-        say(screen, f"  schema {archive.schema}, {count(sum(archive.redactions.values()), 'secret')} taken out")
+        say(screen, f"  schema {archive.schema}, {count(sum(archive.redactions.values()), 'secret')} removed")
     if archive.verified is not None:
         say(
             screen,

@@ -9,13 +9,21 @@ import click
 import msgspec
 
 from preheat.cli.command import ExampleCommand, ExampleGroup, json_option
-from preheat.cli.experiment_screen import format_metric, show_report, show_report_summary, with_all_fields
+from preheat.cli.experiment_screen import HOLDOUT_NAME, format_metric, show_report, show_report_summary, with_all_fields
 from preheat.cli.home import open_archive, open_preheat
 from preheat.cli.options import AgentName, RenamedChoice
 from preheat.cli.screen import clean, console, hint, print_json, say
 from preheat.cli.text import columns, count, day, short_path
 from preheat.errors import UserError
-from preheat.model.experiment import ARMS, EARLIER_METRICS, GUARDRAIL_MARGIN, METRICS, LedgerEntry, MetricName
+from preheat.model.experiment import (
+    ARMS,
+    EARLIER_METRICS,
+    GUARDRAIL_MARGIN,
+    HOLDOUT,
+    METRICS,
+    LedgerEntry,
+    MetricName,
+)
 from preheat.model.experiment_report import AdviceEffect, LessonEffect, LessonUtility, StartedExperiment, TemplateEffect
 
 
@@ -152,7 +160,7 @@ def _ending(sessions: int | None, name: str) -> str:
     cls=ExampleCommand,
     epilog="""\
   preheat experiment report                     the running one, else the holdout
-  preheat experiment report standing
+  preheat experiment report holdout             also while an experiment runs
   preheat experiment report mine --json | jq .estimates
 
 Exit code 1: the arms did not get their planned shares, so no number can be trusted.""",
@@ -165,7 +173,7 @@ def report_command(name: str, as_json: bool) -> int:
     Every session counts in the arm that it was assigned to, whatever was delivered. Run `preheat sync` and `preheat learn`
     first, or let your agent's hooks do it: only sessions that are in the archive and analysed can be compared.
     """
-    found = open_preheat().experiments.report(name)
+    found = open_preheat().experiments.report(HOLDOUT if name == HOLDOUT_NAME else name)
     if as_json:
         print_json(with_all_fields(found))
     else:
@@ -303,7 +311,7 @@ def explain_command(item: str, as_json: bool) -> int:
     return 0
 
 
-# Templates.
+# What a template did
 def _show_templates(found: list[TemplateEffect]) -> None:
     screen = console()
     for each in found:
@@ -331,7 +339,7 @@ def _ledger_sentence(entry: LedgerEntry | None) -> str:
     return "" if entry is None else entry.sentence
 
 
-# Advice.
+# What advice did
 def _show_advice(found: AdviceEffect) -> None:
     screen = console()
     estimate = found.estimate
@@ -357,7 +365,7 @@ def _show_advice(found: AdviceEffect) -> None:
         say(screen, f"  {clean(remark)}", "dim")
 
 
-# Items.
+# What lessons did
 def _show_items(found: list[LessonEffect]) -> None:
     from preheat.app.experiments.comparisons import ITEM_MARGIN  # noqa: PLC0415 - comparisons take longer to load than a completion
 

@@ -34,68 +34,67 @@ from preheat.cli.text import count, date_time, short_path
 if TYPE_CHECKING:
     from rich.console import Console
 
-# What `preheat install` and `preheat uninstall` say for agents that are set up in several steps, and what a plan
-# changes.
+# Agents that are set up in several steps
 _MOST = 6
 
 
-def show_installed(work: InstallPlan, done: InstallResult, as_json: bool, trial: bool = False) -> None:
+def show_installed(plan: InstallPlan, result: InstallResult, as_json: bool, dry_run: bool = False) -> None:
     """Print what was done, or for a dry run what would be."""
     if as_json:
-        print_json(_steps_json(work, done, trial))
+        print_json(_steps_json(plan, result, dry_run))
         return
-    title = work.target.title if work.target else work.agent
-    way = work.way
-    if work.is_empty:
+    title = plan.target.title if plan.target else plan.agent
+    way = plan.way
+    if plan.is_empty:
         print(
-            f"{title} has it already, {way.description if way else ''}: nothing {'would change' if trial else 'was changed'}."
+            f"{title} has it already, {way.description if way else ''}: nothing {'would change' if dry_run else 'was changed'}."
         )
     else:
-        verb = "would be installed" if trial else "is installed"
+        verb = "would be installed" if dry_run else "is installed"
         print(f"{title}: Preheat {verb} {way.description if way else ''}.")
-    if work.why:
-        print(f"  not as a package: {work.why}")
-    for step in work.steps:
-        for line in _lines(step, done, trial):
+    if plan.why:
+        print(f"  not as a package: {plan.why}")
+    for step in plan.steps:
+        for line in _lines(step, result, dry_run):
             print(f"  {line}")
-    if done.backup:
-        print(f"  backup: {short_path(done.backup)}")
-    _show_kept(done)
-    for note in (*(way.next_steps if way and not work.is_empty else ()), *work.notes):
+    if result.backup:
+        print(f"  backup: {short_path(result.backup)}")
+    _show_kept(result)
+    for note in (*(way.next_steps if way and not plan.is_empty else ()), *plan.notes):
         print(note)
-    if trial:
-        _show_differences(work)
+    if dry_run:
+        _show_differences(plan)
     else:
-        hint(f"`preheat uninstall {work.agent}` removes it; `preheat status` says whether it works.")
+        hint(f"`preheat uninstall {plan.agent}` removes it; `preheat status` says whether it works.")
 
 
-def show_removed(work: InstallPlan, done: InstallResult, as_json: bool, trial: bool) -> None:
+def show_removed(plan: InstallPlan, result: InstallResult, as_json: bool, dry_run: bool) -> None:
     """Print what was removed, or for a dry run what would be."""
     if as_json:
-        print_json(_steps_json(work, done, trial))
+        print_json(_steps_json(plan, result, dry_run))
         return
-    for step in work.steps:
-        for line in _lines(step, done, trial):
+    for step in plan.steps:
+        for line in _lines(step, result, dry_run):
             print(line)
-    _show_kept(done)
-    if trial:
-        _show_differences(work)
+    _show_kept(result)
+    if dry_run:
+        _show_differences(plan)
 
 
-def _show_kept(done: InstallResult) -> None:
-    if done.kept:
+def _show_kept(result: InstallResult) -> None:
+    if result.kept:
         print(
-            f"  kept, because they were changed or something else needs them: {', '.join(map(short_path, done.kept))}"
+            f"  kept, because they were changed or something else needs them: {', '.join(map(short_path, result.kept))}"
         )
 
 
-def _lines(step: StepPlan, done: InstallResult, trial: bool) -> list[str]:
+def _lines(step: StepPlan, result: InstallResult, dry_run: bool) -> list[str]:
     if step.action == "nothing":
         return []
     if isinstance(step, PackagePlan):
-        return [_package_line(step, done, trial)]
+        return [_package_line(step, result, dry_run)]
     path = short_path(step.path)
-    would = "would be " if trial else ""
+    would = "would be " if dry_run else ""
     if isinstance(step, FolderPlan):
         words = {"create": "created", "change": "updated", "delete": "deleted"}
         return [f"{path}: {would}{words[step.action]} ({count(len(step.files or step.removed), 'file')})"]
@@ -109,12 +108,12 @@ def _lines(step: StepPlan, done: InstallResult, trial: bool) -> list[str]:
     return [f"{path}: {would}{words[step.action]}"]
 
 
-def _package_line(step: PackagePlan, done: InstallResult, trial: bool) -> str:
+def _package_line(step: PackagePlan, result: InstallResult, dry_run: bool) -> str:
     adds = step.action == "add"
-    packages = step.packages if trial or not adds else done.added
+    packages = step.packages if dry_run or not adds else result.added
     names = [each.split("==")[0] for each in packages]
     listed = ", ".join(names[:_MOST]) + (f" and {len(names) - _MOST} more" if len(names) > _MOST else "")
-    would = "would be " if trial else ""
+    would = "would be " if dry_run else ""
     what = (
         f"{count(len(names), 'package')} {would}{'added' if adds else 'removed'} ({listed})"
         if names
@@ -125,8 +124,8 @@ def _package_line(step: PackagePlan, done: InstallResult, trial: bool) -> str:
     return f"{short_path(step.interpreter)}: {what}" + (", no other package changed" if adds else "")
 
 
-def _show_differences(work: InstallPlan) -> None:
-    for step in work.steps:
+def _show_differences(plan: InstallPlan) -> None:
+    for step in plan.steps:
         if isinstance(step, FilePlan) and step.action != "nothing":
             print(make_patch(step))
 
@@ -141,25 +140,25 @@ def make_patch(plan: FilePlan) -> str:
     return "\n".join(unified_diff(before, after, old, new, lineterm=""))
 
 
-def _steps_json(work: InstallPlan, done: InstallResult, trial: bool) -> dict[str, Any]:
-    settings = next((step for step in work.steps if isinstance(step, FilePlan)), None)
+def _steps_json(plan: InstallPlan, result: InstallResult, dry_run: bool) -> dict[str, Any]:
+    settings = next((step for step in plan.steps if isinstance(step, FilePlan)), None)
     return {
-        "agent": work.agent,
-        "how": work.way.name if work.way else "",
-        "why": work.why,
-        "program": work.target._asdict() if work.target else None,
+        "agent": plan.agent,
+        "how": plan.way.name if plan.way else "",
+        "why": plan.why,
+        "program": plan.target._asdict() if plan.target else None,
         "path": settings.path if settings else "",
-        "action": "nothing" if work.is_empty else settings.action if settings else "change",
+        "action": "nothing" if plan.is_empty else settings.action if settings else "change",
         "events": list(settings.events) if settings else [],
-        "steps": [_step_json(step) for step in work.steps],
-        "added": list(done.added),
-        "removed": list(done.removed),
-        "kept": list(done.kept),
-        "backup": done.backup,
-        "notes": [*(work.way.next_steps if work.way else ()), *work.notes],
+        "steps": [_step_json(step) for step in plan.steps],
+        "added": list(result.added),
+        "removed": list(result.removed),
+        "kept": list(result.kept),
+        "backup": result.backup,
+        "notes": [*(plan.way.next_steps if plan.way else ()), *plan.notes],
         **(
-            {"difference": "\n".join(make_patch(step) for step in work.steps if isinstance(step, FilePlan))}
-            if trial
+            {"difference": "\n".join(make_patch(step) for step in plan.steps if isinstance(step, FilePlan))}
+            if dry_run
             else {}
         ),
     }
@@ -179,6 +178,7 @@ def _step_json(step: StepPlan) -> dict[str, Any]:
     return {"kind": "file", "path": step.path, "action": step.action}
 
 
+# `preheat install`
 HOOKED = hookable_agents()
 
 
@@ -214,7 +214,7 @@ def install_command(agent: str, here: bool, dry_run: bool, how: str, http: bool 
         hint("If packages have to be downloaded, this takes a minute.")
     change = installation.install(agent, project_around(os.getcwd()) if here else "", http, how, dry_run)
     if isinstance(change, StepChange):
-        show_installed(change.work, change.done, as_json, trial=dry_run)
+        show_installed(change.work, change.done, as_json, dry_run=dry_run)
         if change.assignment and not as_json:
             print(change.assignment)
     elif dry_run:
@@ -379,13 +379,13 @@ def _show_place(screen: "Console", agent: str, place: InstallPlace) -> None:
         say(screen, f"    it is not what would be installed now; `preheat install {agent}{option}` updates it")
 
 
-def _show_test(screen: "Console", tested: SelfTest, installed: bool) -> None:
-    if tested.client == "missing" and not installed:
+def _show_test(screen: "Console", test: SelfTest, installed: bool) -> None:
+    if test.client == "missing" and not installed:
         say(screen, "Nothing is installed yet: `preheat install AGENT` has an agent call Preheat.")
-    elif tested.client == "works":
+    elif test.client == "works":
         with_it = (
-            "answered by the daemon" if tested.daemon == "running" else "no daemon runs; the next session starts one"
+            "answered by the daemon" if test.daemon == "running" else "no daemon runs; the next session starts one"
         )
-        say(screen, f"Self-test: the hook client works ({tested.milliseconds:.0f} ms), {with_it}.", "green")
+        say(screen, f"Self-test: the hook client works ({test.milliseconds:.0f} ms), {with_it}.", "green")
     else:
-        say(screen, f"Self-test: the hook client does not work: {tested.why}", "red")
+        say(screen, f"Self-test: the hook client does not work: {test.why}", "red")

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from preheat.app.lab.labs import ArmLevel, Report
 
-# A lab's report on a terminal
+# The report on a terminal
 _COLOURS = {"helps": "green", "hurts": "red"}
 
 
@@ -37,7 +37,7 @@ def show_lab_report(found: "Report") -> None:
     screen = console()
     plan = found.plan
     say(screen, clean(found.sentence), _COLOURS.get(found.verdict, "bold"))
-    for sentence in filter(None, (found.dose_sentence, *(held.sentence + "." for held in found.strategies))):
+    for sentence in filter(None, (found.dose_sentence, *(strategy.sentence + "." for strategy in found.strategies))):
         say(screen, clean(sentence))
     say(screen)
     about = f"{found.runs} of {count(found.planned, 'run')}, {count(len(plan.tasks), 'task')}, {plan.repeats} each"
@@ -58,8 +58,8 @@ def describe_limits(plan: LabPlan) -> list[str]:
     found = []
     for most, noun in ((plan.turns, "turn"), (plan.tokens, "token")):
         if most:
-            loose = f": not enforced, with {plan.agent} only measured" if f"{noun}s" in plan.unenforced else ""
-            found.append(f"at most {count(most, noun)} a run{loose}")
+            remark = f": not enforced, with {plan.agent} only measured" if f"{noun}s" in plan.unenforced else ""
+            found.append(f"at most {count(most, noun)} a run{remark}")
     return found
 
 
@@ -242,13 +242,13 @@ def run_command(suite_path: str, name: str | None, limit: int | None, as_json: b
     labs = open_preheat().lab
     suite = labs.read_suite(suite_path, limit)
     restart, dry, keep = (settings.pop(each) for each in ("restart", "dry_run", "keep_work"))
-    wanted = _wanted(settings)
+    request = _make_request(settings)
     if dry:
-        return _show_plan(labs, suite, wanted, name or suite.name, as_json)
-    return _run(labs, suite, wanted, name or suite.name, restart, keep, as_json)
+        return _show_plan(labs, suite, request, name or suite.name, as_json)
+    return _run(labs, suite, request, name or suite.name, restart, keep, as_json)
 
 
-def _wanted(settings: dict[str, Any]) -> LabRequest:
+def _make_request(settings: dict[str, Any]) -> LabRequest:
     arms = tuple(part for part in settings.pop("arms").split(",") if part.strip())
     texts: dict[str, Any] = {each: settings.pop(each) or "" for each in ("agent", "session", "give")}
     paths: dict[str, Any] = {
@@ -259,10 +259,10 @@ def _wanted(settings: dict[str, Any]) -> LabRequest:
     return LabRequest(arms=arms, options=tuple(settings.pop("options")), **texts, **paths, **settings)
 
 
-def _run(labs: Labs, suite: Suite, wanted: LabRequest, name: str, restart: bool, keep: bool, as_json: bool) -> int:
+def _run(labs: Labs, suite: Suite, request: LabRequest, name: str, restart: bool, keep: bool, as_json: bool) -> int:
     try:
         with _work_folder(keep) as folder, RunProgress(as_json) as progress, interrupt_on_terminate():
-            found = labs.run(suite, wanted, name, restart, folder, progress)
+            found = labs.run(suite, request, name, restart, folder, progress)
     except KeyboardInterrupt:
         try:
             so_far = labs.summary(name)
@@ -281,9 +281,9 @@ def _run(labs: Labs, suite: Suite, wanted: LabRequest, name: str, restart: bool,
 
 
 @contextmanager
-def _work_folder(wanted: bool) -> Iterator[str]:
+def _work_folder(keep: bool) -> Iterator[str]:
     """A folder that keeps the folders of the runs and is printed at the end; empty if they are not to be kept."""
-    if not wanted:
+    if not keep:
         yield ""
         return
     folder = os.path.realpath(tempfile.mkdtemp(prefix="preheat-lab-"))
@@ -296,8 +296,8 @@ def _work_folder(wanted: bool) -> Iterator[str]:
             print(f"preheat: the folders of the runs are below `{os.path.join(folder, 'runs')}`", file=sys.stderr)
 
 
-def _show_plan(labs: Labs, suite: Suite, wanted: LabRequest, name: str, as_json: bool) -> int:
-    plan = labs.plan(suite, wanted, name)
+def _show_plan(labs: Labs, suite: Suite, request: LabRequest, name: str, as_json: bool) -> int:
+    plan = labs.plan(suite, request, name)
     cells = labs.order(plan)
     if as_json:
         print_json({"plan": plan, "order": [cell._asdict() for cell in cells]})
@@ -331,7 +331,7 @@ def _show_plan(labs: Labs, suite: Suite, wanted: LabRequest, name: str, as_json:
     epilog="""\
   preheat lab report shop
   preheat lab report path/to/a/lab
-  preheat lab report shop --json | jq '.tried[] | select(.arm == "warm")'
+  preheat lab report shop --json | jq '.run_results[] | select(.arm == "warm")'
 
 Exit code 1: the report names problems.""",
 )

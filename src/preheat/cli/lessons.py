@@ -127,6 +127,7 @@ def _print_json(report: "LearnReport") -> None:
     )
 
 
+# `preheat lessons`
 _LIMIT = 40
 
 

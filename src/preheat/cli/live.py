@@ -6,7 +6,7 @@ Measures nothing.
 import sys
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from rich.console import Console, RenderableType
@@ -37,10 +37,7 @@ from preheat.model.live import (
 )
 from preheat.model.outcome import FAILURES
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
-# A watched session as a person reads it
+# The timeline of a session
 _LEAST_CHANGE: dict[SignalName, float] = {
     "focus": 10, "loop": 1, "debt": 1, "drift": 0.2, "pressure": 0.1, "mistake": 1, "trust": 5,
 }  # fmt: skip
@@ -254,7 +251,7 @@ def why_command(session: str, as_json: bool) -> int:
     return 0
 
 
-def _show_explanation(screen: "Console", moment: Explanation) -> None:
+def _show_explanation(screen: Console, moment: Explanation) -> None:
     event = moment.event
     call = f", after `{one_line(clean(event.summary or event.tool), 80)}`" if isinstance(event, CallEvent) else ""
     at = f", {time_of_day(event.at)}" if event.at is not None else ""

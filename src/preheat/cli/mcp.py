@@ -64,7 +64,7 @@ def mcp_command(http: bool, host: str, port: int, names: tuple[str, ...], projec
             return _over_http(cwd, host, port, names, as_json)
         from preheat.mcp.stdio import serve_stdio  # noqa: PLC0415 - the SDK is heavy and optional
     except ImportError as error:
-        raise UserError(_missing(error)) from error
+        raise UserError(_explain_missing(error)) from error
     if sys.stdin.isatty():
         print("preheat: waiting for an MCP client on standard input; Ctrl-C ends it", file=sys.stderr)
     return serve_stdio(data_folder(), cwd)
@@ -77,14 +77,14 @@ def _over_http(cwd: str, host: str, port: int, names: tuple[str, ...], as_json: 
     if not is_loopback(host):
         print(f"preheat: `{host}` can be reached from other machines; only the token protects it", file=sys.stderr)
 
-    def ready(url: str) -> None:
+    def print_address(url: str) -> None:
         if as_json:
             print(json.dumps({"url": url, "headers": {"Authorization": f"Bearer {token}"}}), flush=True)
             return
         print(f"preheat: serving MCP on {url}; Ctrl-C ends it", file=sys.stderr)
         print(f"preheat: clients must send the header `Authorization: Bearer {token}`", file=sys.stderr, flush=True)
 
-    return serve_http(data_folder(), cwd, host, port, token, names, ready)
+    return serve_http(data_folder(), cwd, host, port, token, names, print_address)
 
 
 def _here() -> str:
@@ -94,7 +94,7 @@ def _here() -> str:
         return os.path.expanduser("~")
 
 
-def _missing(error: ImportError) -> str:
+def _explain_missing(error: ImportError) -> str:
     """Which package is missing, and how to install it into this environment."""
     install = f'`{sys.executable} -m pip install "{_NEEDS}"`'
     return f"`preheat mcp` needs the MCP SDK ({_NEEDS}), and `{error.name or 'mcp'}` is missing; {install} installs it"

@@ -207,6 +207,7 @@ def _line(screen: Console, line: Text, width: int) -> None:
     screen.print(line, soft_wrap=True)
 
 
+# One mistake with its occurrences
 def show_mistake(mistake: Mistake, names: Mapping[str, str]) -> None:
     """Print one mistake with all its occurrences."""
     screen = console()

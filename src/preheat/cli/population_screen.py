@@ -29,7 +29,7 @@ from preheat.model.population import (
 )
 from preheat.model.profile import Rate
 
-# Rates on a terminal
+# Rates as texts and bars
 WIDTH = 24
 
 
@@ -73,7 +73,7 @@ def format_points(estimate: IntervalEstimate) -> str:
     return str(estimate) if has_unicode() else str(estimate).replace("−", "-")
 
 
-# `preheat profile` without a session
+# The report
 _TOP = 6
 _WIDEST = 110
 _NARROW = 90
@@ -201,7 +201,7 @@ def _describe_interval(low: float | None, high: float | None) -> str:
     )
 
 
-# Tables.
+# Tables
 def _buckets(screen: Console, measured: Population) -> None:
     """By length of session, and also the mean over projects, because a few projects have most calls."""
     even = {each.name: each for each in measured.even}

@@ -112,7 +112,7 @@ def _explanations(profile: SessionProfile) -> Iterator[str]:
         yield "with so few calls, look at the interval, not at the rate"
 
 
-# The table of tools.
+# The table of tools
 def _tools(screen: Console, profile: SessionProfile) -> None:
     shown = list(profile.tools.items())[:_MOST_TOOLS]
     names = [_short_name(clean(name)) for name, _ in shown]
@@ -143,7 +143,7 @@ def _short_name(name: str) -> str:
     return name if len(name) <= _NAME else f"…{name[1 - _NAME :]}"
 
 
-# The other measures, a line each.
+# The other measures, a line each
 def _lines(profile: SessionProfile) -> Iterator[tuple[str, str]]:
     if profile.calls:
         yield "Lost", _lost(profile)
@@ -256,7 +256,7 @@ def _evidence(profile: SessionProfile) -> str:
     return "verdicts rest on " + ", ".join(f"{_RUNGS[rung]} ({number:,})" for rung, number in profile.rungs.items())
 
 
-# How things are written.
+# Labels and numbers
 def _labelled(screen: Console, label: str, text: str) -> None:
     """Print a label and its text; a long text continues below itself."""
     room = min(screen.width, 140) - _LABEL

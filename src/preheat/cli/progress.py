@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
 
-# Ctrl-C during a sync
+# Ctrl-C
 class Interrupts:
     """Entered around work: the first Ctrl-C stops it at the next `check` (at once unless `postponed`), the second ends the
     process."""
@@ -71,6 +71,7 @@ def _raise_interrupt(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
+# Bars
 _WORTH_A_BAR: dict[ProgressUnit, float] = {"bytes": 8e6, "sessions": 50, "steps": 20}
 """Less work is done before a bar could be drawn."""
 _PAUSE = 0.1
@@ -173,7 +174,7 @@ class Display(Progress):
             self._bar = None
 
 
-# How a dataset is made or looked through, on the error stream.
+# Steps of a dataset
 _AIMS = {
     "Reading": ("session", "for the names in them"),
     "Writing": ("session", "as trajectories"),
@@ -225,7 +226,7 @@ class StepProgress(Progress):
             self._bar = None
 
 
-# How runs of agents' programs go on, on the error stream
+# Runs of agents' programs
 class RunProgress(Progress):
     """Runs of agents' programs: a bar on a terminal, a line for each run elsewhere, because a run may take minutes. An
     interruption ends a run at once.

@@ -110,8 +110,8 @@ def _show_score(screen: "Console", scored: "RankedScorecard", score: "Score") ->
     if rest:
         say(screen, f"{'':{_LABEL}}{'0':>{_NUMBER}}  {_without_loss(score)}", "dim")
     if score.dimension == "safety":
-        for met in scored.card.facts.rules:
-            say(screen, f"{'':{_LABEL + _NUMBER}}  {met.rule}: {clean(met.example)}", "dim")
+        for match in scored.card.facts.rules:
+            say(screen, f"{'':{_LABEL + _NUMBER}}  {match.rule}: {clean(match.example)}", "dim")
 
 
 def _without_loss(score: "Score") -> str:

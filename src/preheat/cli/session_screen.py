@@ -36,7 +36,7 @@ from preheat.model.session import (
 )
 
 
-# The head of a session
+# A session's heading
 def heading_lines(transcript: Transcript) -> Iterator[tuple[str, str]]:
     """The lines of the heading, each with its style."""
     session = transcript.session
@@ -85,7 +85,7 @@ def _tokens(used: Usage) -> str:
     return f"{tokens(used.input + used.cache_read + used.cache_write)} tokens in{cached}, {tokens(used.output)} out"
 
 
-# Lists of sessions and of passages found, as tables and snippets.
+# Lists of sessions, and passages found by a search
 _NARROW, _WIDE = 100, 120
 _SNIPPET = 160
 _BEFORE = 50
@@ -181,7 +181,7 @@ def snippet(text: str, pattern: re.Pattern[str], marks: bool) -> Text:
     return shown
 
 
-# A session as a person reads it
+# The transcript
 _TOOL_WIDTH = 12
 _WHO = {"human": "You", "injected": "Program", "preheat": "Preheat"}
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from preheat.app.sessions.archive import AgentReport, QuickLook, SyncReport
     from preheat.app.sessions.sources import NamedFiles
 
-# What a sync did, in words and as JSON.
+# The report, in words and as JSON
 MOST_PROBLEMS = 20
 """More are counted, not printed: `preheat doctor` lists all."""
 
@@ -105,7 +105,7 @@ def report_json(report: SyncReport) -> dict[str, Any]:
     }
 
 
-# Brings the archive up to date and says what was done
+# The sync itself
 def sync_archive(
     agents: tuple[str, ...], files: tuple[str, ...], quiet: bool, as_json: bool, seen: QuickLook | None = None
 ) -> int:
@@ -119,7 +119,7 @@ def sync_archive(
         report = home.sync(named.files if named else None, agents, progress, seen)
     unreadable = named.unreadable if named else []
     if as_json:
-        from preheat.cli.screen import print_json  # noqa: PLC0415 - rich, which no plain sync waits for
+        from preheat.cli.screen import print_json  # noqa: PLC0415 - a plain sync does not wait for json
 
         more = {"unrecognised_files": named.unrecognised, "unreadable_files": unreadable} if named else {}
         print_json({**report_json(report), **more})

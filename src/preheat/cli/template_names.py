@@ -60,11 +60,11 @@ def count_by_kind(template: Template) -> str:
     return ", ".join(count(counts[kind], KIND_NAMES[kind]) for kind in LESSON_KINDS if counts[kind])
 
 
-def describe_use(track: TemplateResults) -> str:
+def describe_use(results: TemplateResults) -> str:
     """`used 5 times, 80 % success`."""
-    if not track.uses:
+    if not results.uses:
         return "not used yet"
-    judged = track.succeeded + track.failed
-    times = "once" if track.uses == 1 else f"{track.uses:,} times"
-    success = f"{track.succeeded / judged:.0%} success of {judged:,}" if judged else "success unknown"
+    judged = results.succeeded + results.failed
+    times = "once" if results.uses == 1 else f"{results.uses:,} times"
+    success = f"{results.succeeded / judged:.0%} success of {judged:,}" if judged else "success unknown"
     return f"used {times}, {success}"

@@ -6,14 +6,13 @@ Knows no tool: they are in `preheat.tools`.
 import os
 import select
 import sys
-from typing import Any
 
 import click
-import msgspec
 from click.shell_completion import CompletionItem
 
 from preheat.cli.command import ExampleCommand, json_option
 from preheat.cli.exit_codes import DONE_WITH_PROBLEMS
+from preheat.cli.screen import print_json
 from preheat.cli.text import columns
 from preheat.errors import UserError
 from preheat.settings import data_folder
@@ -60,7 +59,7 @@ def tool_command(name: str | None, arguments: str | None, project: str | None, a
         raise UserError(f"`{project}` is not a folder; give the folder of the project")
     cwd = os.path.abspath(os.path.expanduser(project)) if project else os.getcwd()
     answer = call(name, _read_arguments(arguments), data_folder(), cwd)
-    _print(answer)
+    print_json(answer)
     return 0 if answer["success"] else DONE_WITH_PROBLEMS
 
 
@@ -85,7 +84,7 @@ def _has_input() -> bool:
 
 def _list(as_json: bool) -> int:
     if as_json:
-        _print(
+        print_json(
             [
                 {
                     "name": each.name,
@@ -102,7 +101,3 @@ def _list(as_json: bool) -> int:
     if sys.stdout.isatty():
         print("\n`preheat tool NAME JSON` runs one; `preheat tool --json` lists their arguments.", file=sys.stderr)
     return 0
-
-
-def _print(value: Any) -> None:
-    sys.stdout.write(msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from preheat.app.templates.build import BuiltTemplate, Group
 
 
-# What is said after a template was made
+# The report of a template that was made
 def template_json(made: "BuiltTemplate") -> dict[str, Any]:
     """The template and what was left out, for JSON."""
     template = made.built.template
@@ -87,6 +87,7 @@ def extract_command(
     return 0
 
 
+# `preheat warm build`
 @click.command(
     "build",
     cls=ExampleCommand,
@@ -322,7 +323,7 @@ def train_command(name: str, path: str, limit: int | None, strategy: str, as_jso
         print_json(_training_json(name, outcome, strategy))
     else:
         _show_training(name, outcome, settings["keep_work"])
-    return 0 if all(ran.is_good for ran in outcome.runs) else 1
+    return 0 if all(run.is_good for run in outcome.runs) else 1
 
 
 def _training_json(name: str, outcome: "TrainingResult", strategy: str) -> dict[str, Any]:
@@ -332,13 +333,13 @@ def _training_json(name: str, outcome: "TrainingResult", strategy: str) -> dict[
         "strategy": strategy,
         "tasks": [
             {
-                "id": ran.task,
-                "status": ran.status,
-                "seconds": ran.seconds,
-                "sessions": outcome.sessions.get(ran.task, []),
-                **({"note": ran.note} if ran.note else {}),
+                "id": run.task,
+                "status": run.status,
+                "seconds": run.seconds,
+                "sessions": outcome.sessions.get(run.task, []),
+                **({"note": run.note} if run.note else {}),
             }
-            for ran in outcome.runs
+            for run in outcome.runs
         ],
         "tokens_before": outcome.before,
         "tokens_after": outcome.after,
@@ -353,9 +354,9 @@ def _show_training(name: str, outcome: "TrainingResult", keep_work: bool) -> Non
     table = plain_table(padding=(0, 3, 0, 0))
     for title in ("task", "", "seconds", "session"):
         table.add_column(title, justify="right" if title == "seconds" else "left")
-    for ran in outcome.runs:
-        keys = ", ".join(outcome.sessions.get(ran.task, []))
-        table.add_row(ran.task, ran.status, f"{ran.seconds:.0f}", printable(keys or ran.note[-80:]))
+    for run in outcome.runs:
+        keys = ", ".join(outcome.sessions.get(run.task, []))
+        table.add_row(run.task, run.status, f"{run.seconds:.0f}", printable(keys or run.note[-80:]))
     print_table(console(), table)
     kept = {sort: each for sort, each in outcome.markers.items() if each.total}
     markers = ", ".join(f"{each.kept} of {each.total} {sort}" for sort, each in kept.items())

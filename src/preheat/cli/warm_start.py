@@ -10,13 +10,13 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
-import msgspec
 
 from preheat.app import Preheat
 from preheat.app import open as open_home
 from preheat.app.context import TASK_CHARACTERS, estimate_tokens, formats
 from preheat.cli.command import ExampleCommand, json_option
 from preheat.cli.options import AgentName
+from preheat.cli.screen import print_json
 from preheat.cli.text import columns, count, printable
 from preheat.model.context import TOKEN_BUDGET, Context, RenderedContext, RenderedMessage, Renderer, StartedSession
 
@@ -39,7 +39,7 @@ def context_options(default: str) -> Callable[[F], F]:
                 ),
                 click.option(
                     "--format", "form", type=click.Choice([each.name for each in FORMS]), default=default, show_default=True,
-                    help="The form of the output; the list is below.",
+                    help="The form of the output, explained below.",
                 ),
             )
         ):  # fmt: skip
@@ -98,11 +98,6 @@ def print_note(text: str) -> None:
     print(f"preheat: {printable(text)}", file=sys.stderr)
 
 
-def print_context_json(value: Any) -> None:
-    """One JSON document on standard output."""
-    sys.stdout.write(msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n")
-
-
 def context_json(context: Context, rendered: RenderedContext) -> dict[str, Any]:
     """The context and its messages, for JSON."""
     return {
@@ -115,8 +110,8 @@ def context_json(context: Context, rendered: RenderedContext) -> dict[str, Any]:
     }
 
 
-def tokens_of(said: RenderedMessage) -> int:
-    return estimate_tokens(said.model_text)
+def tokens_of(message: RenderedMessage) -> int:
+    return estimate_tokens(message.model_text)
 
 
 def summarize_context(context: Context) -> str:
@@ -151,6 +146,7 @@ def describe_left_out(context: Context) -> list[str]:
     ]
 
 
+# `preheat warm start`
 @click.command(
     "start",
     cls=ExampleCommand,
@@ -196,16 +192,16 @@ def start_command(
     context = make_context(home, read_task(task), renderer, agent, project, budget, template)
     rendered = home.render(context, renderer)
     written = home.write_rendered(rendered, renderer, output, force) if output and output != "-" else ""
-    begun = None
+    started = None
     if renderer.can_start_session and rendered.text and not (output or only_print or explain):
-        begun = home.begin_session(renderer, rendered, _folder(project))
+        started = home.begin_session(renderer, rendered, _folder(project))
     if as_json:
-        added = {**({"written": written} if written else {}), **({"begun": begun} if begun else {})}
-        print_context_json({**context_json(context, rendered), **added})
+        added = {**({"written": written} if written else {}), **({"begun": started} if started else {})}
+        print_json({**context_json(context, rendered), **added})
     elif explain:
         print("\n".join(explain_context(context)))
-    elif begun:
-        _print_begun(begun, context)
+    elif started:
+        _print_started(started, context)
     elif written:
         print(f"Wrote `{printable(written)}`: {printable(summarize_context(context))}.")
     else:
@@ -225,12 +221,12 @@ def _folder(project: str | None) -> str:
     return named if named and os.path.isdir(named) else os.getcwd()
 
 
-def _print_begun(begun: StartedSession, context: Context) -> None:
+def _print_started(started: StartedSession, context: Context) -> None:
     print(
-        f"Session {printable(begun.session)} waits in `{printable(begun.store)}`: {printable(summarize_context(context))}."
+        f"Session {printable(started.session)} waits in `{printable(started.store)}`: {printable(summarize_context(context))}."
     )
-    print(f"  continue it     {printable(shlex.join(begun.resume))}")
-    print(f"  delete it       {printable(shlex.join(begun.undo))}")
+    print(f"  continue it     {printable(shlex.join(started.resume))}")
+    print(f"  delete it       {printable(shlex.join(started.undo))}")
 
 
 def _print(rendered: RenderedContext, context: Context) -> None:
@@ -249,7 +245,7 @@ def _print(rendered: RenderedContext, context: Context) -> None:
   preheat warm test mine "fix the login test" --format anthropic --budget 800
   preheat warm test mine@-1 "fix the login test" --json           of the version before
 
-The forms are those of `preheat warm start`. Tokens are estimated offline; the estimate is seldom too low.""",
+`preheat warm start --help` explains the forms. Tokens are estimated offline; the estimate is seldom too low.""",
 )
 @click.argument("name")
 @click.argument("task")
@@ -263,7 +259,7 @@ def test_command(
     context = make_context(home, read_task(task), renderer, agent, project, budget, name)
     rendered = home.render(context, renderer)
     if as_json:
-        print_context_json(context_json(context, rendered))
+        print_json(context_json(context, rendered))
     else:
         print("\n".join(_lines(context, rendered)))
     return 0

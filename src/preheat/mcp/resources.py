@@ -44,6 +44,7 @@ def answer_prompt(name: str, arguments: Mapping[str, str] | None, folder: str, c
     return types.GetPromptResult.model_validate(home.render(found, "mcp-prompt").document)
 
 
+# Templates as resources
 SCHEME = "preheat://templates/"
 AS_JSON = "/json"
 RESOURCE_TEMPLATES = (
@@ -70,15 +71,15 @@ def find_resources(folder: str) -> list[types.Resource]:
     found: list[types.Resource] = []
     for each in Preheat(folder).library.summaries():
         if each.problem:
-            says = make_harmless_line(each.problem, _DESCRIPTION)
+            description = make_harmless_line(each.problem, _DESCRIPTION)
         elif each.live and each.template is not None:
-            says = (
+            description = (
                 make_harmless_line(each.template.description, _DESCRIPTION) or f"{len(each.template.lessons):,} lessons"
             )
         else:
             continue  # imported, and not reviewed yet
         found.append(
-            types.Resource(name=each.name, uri=f"{SCHEME}{each.name}", description=says, mime_type="text/plain")
+            types.Resource(name=each.name, uri=f"{SCHEME}{each.name}", description=description, mime_type="text/plain")
         )
     return found
 
@@ -96,7 +97,7 @@ def read_template(folder: str, address: str) -> types.TextResourceContents:
         text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
         return types.TextResourceContents(uri=address, mime_type="application/json", text=text)
     task = " ".join((version.template.description, version.name, *version.template.tags))
-    address_of = f"{version.name}@{version.digest}"
-    context = home.provision(task, template=address_of, budget=2 * TOKEN_BUDGET, record=False)
+    full_name = f"{version.name}@{version.digest}"
+    context = home.provision(task, template=full_name, budget=2 * TOKEN_BUDGET, record=False)
     text = home.render(context).text or f"Nothing of it can be used now: {context.reason}"
     return types.TextResourceContents(uri=address, mime_type="text/plain", text=text)

@@ -29,7 +29,7 @@ from preheat.mcp.resources import RESOURCE_TEMPLATES, WARM_START, answer_prompt,
 from preheat.tools import TOOLS, Tool, call
 
 
-# How the server's process ends, and where it logs.
+# The process: how it ends, and where it logs
 def exit_process(code: int) -> None:
     """End the process at once, also while calls run: files are written whole or not at all."""
     for child in multiprocessing.active_children():
@@ -41,7 +41,7 @@ def log_to_stderr() -> None:
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="preheat mcp: %(message)s")
 
 
-# Where the client works
+# The folder that the client works in
 _SECONDS = 2.0
 """How long a client may take to answer; it is asked in the middle of a call."""
 
@@ -73,6 +73,7 @@ def folder_from_uri(address: str) -> str:
     return os.path.normpath(path) if os.path.isabs(path) else ""
 
 
+# The answers
 Result = TypeVar("Result")
 Context = ServerRequestContext[Any, Any]
 Paging = types.PaginatedRequestParams | None

@@ -32,12 +32,12 @@ _PROVISION_SCHEMA = {
 }
 
 
-def _run_provision(asked: ToolRequest) -> dict[str, Any]:
-    arguments, home = asked.arguments, asked.home
+def _run_provision(request: ToolRequest) -> dict[str, Any]:
+    arguments, home = request.arguments, request.home
     found = home.provision(
         arguments["task"],
-        project=named_project(asked),
-        cwd=asked.cwd,
+        project=named_project(request),
+        cwd=request.cwd,
         budget=arguments.get("budget", TOKEN_BUDGET),
         template=arguments.get("template", ""),
         loaded=True,
@@ -56,7 +56,7 @@ def _run_provision(asked: ToolRequest) -> dict[str, Any]:
         answer["template"] = found.template
     if found.reason:
         answer["reason"] = found.reason
-        answer["next"] = _advice(asked, found.considered)
+        answer["next"] = _advice(request, found.considered)
     if arguments.get("explain"):
         answer["items"] = [
             {"lesson": each.lesson, "kind": each.kind, "tokens": each.tokens, "value": each.value, "why": each.why}
@@ -65,8 +65,8 @@ def _run_provision(asked: ToolRequest) -> dict[str, Any]:
     return answer
 
 
-def _advice(asked: ToolRequest, considered: int) -> str:
-    if not asked.home.has_archive():
+def _advice(request: ToolRequest, considered: int) -> str:
+    if not request.home.has_archive():
         return "there is no archive yet: run `preheat sync`, then `preheat learn`; until then go on without it"
     if not considered:
         return "nothing is learned yet: run `preheat sync`, then `preheat learn`; until then go on without it"
@@ -91,8 +91,8 @@ _RESUME_SCHEMA = {
 }
 
 
-def _run_resume_packet(asked: ToolRequest) -> dict[str, Any]:
-    found = open_archive(asked).resume_packet(named_project(asked), asked.cwd)
+def _run_resume_packet(request: ToolRequest) -> dict[str, Any]:
+    found = open_archive(request).resume_packet(named_project(request), request.cwd)
     if found is None or found.packet is None:
         return {
             "text": "",

@@ -46,16 +46,16 @@ _EVIDENCE = ("evidence", "example", "packet", "signatures", "forms", "environmen
 """Long fields that are given only with `id`."""
 
 
-def _run_lessons(asked: ToolRequest) -> dict[str, Any]:
-    arguments = asked.arguments
-    home = open_archive(asked)  # without an archive the answer differs from one without lessons
+def _run_lessons(request: ToolRequest) -> dict[str, Any]:
+    arguments = request.arguments
+    home = open_archive(request)  # without an archive the answer differs from one without lessons
     if identity := arguments.get("id"):
         # Also a quarantined lesson.
         return {
             "note": data_note(),
             "lesson": map_texts(quote_or_withhold, msgspec.to_builtins(_find_lesson(home.lessons(), identity))),
         }
-    where = project_in_question(asked)
+    where = project_in_question(request)
     note = ""
     try:
         found = home.lessons(where or None)
@@ -144,10 +144,10 @@ _MISTAKES_SCHEMA = {
 _SESSIONS_SHOWN = 3
 
 
-def _run_mistakes(asked: ToolRequest) -> dict[str, Any]:
-    arguments = asked.arguments
-    chosen = make_filter(asked)
-    opened = open_analysed_archive(asked)
+def _run_mistakes(request: ToolRequest) -> dict[str, Any]:
+    arguments = request.arguments
+    chosen = make_filter(request)
+    opened = open_analysed_archive(request)
     found = opened.home.reliability.without_analysing().mistakes(
         chosen, arguments.get("cause", ()), arguments.get("by", "calls"), arguments.get("min_sessions", 2)
     )

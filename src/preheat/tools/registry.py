@@ -20,7 +20,7 @@ from preheat.tools.sessions import PROFILE, SESSION_SEARCH, WHY
 from preheat.tools.tool import MOST_TOKENS, Tool, ToolRequest, shorten_answer
 from preheat.tools.warm_session import WARM_SESSION
 
-# Checks what a model gives to a tool against the tool's schema, and makes good what differs harmlessly.
+# Checking arguments against a tool's schema
 _MAX_LENGTH = 60
 _BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
@@ -37,8 +37,8 @@ def check_arguments(schema: Mapping[str, Any], raw: Any) -> dict[str, Any]:
             found[name] = _value(f"`{name}`", value, known[name])
     for name in schema.get("required", ()):
         if name not in found or found[name] == "":
-            says = known[name].get("description", "")
-            raise UserError(f"`{name}` is missing; give it{': ' + _uncapitalize(says) if says else ''}")
+            description = known[name].get("description", "")
+            raise UserError(f"`{name}` is missing; give it{': ' + _uncapitalize(description) if description else ''}")
     return found
 
 
@@ -196,7 +196,7 @@ def _uncapitalize(text: str) -> str:
     return f"{text[:1].lower()}{text[1:]}".rstrip(".")
 
 
-# Runs a tool by name
+# Running a tool by name
 TOOLS: tuple[Tool, ...] = (PROVISION, LESSONS, MISTAKES, SESSION_SEARCH, RESUME_PACKET, PROFILE, WHY, WARM_SESSION)
 """In the order in which they are listed: what helps a session most comes first."""
 SLACK = 2
@@ -217,11 +217,11 @@ def call(name: str, arguments: Any, folder: str, cwd: str) -> dict[str, Any]:
     if tool is None:
         close = get_close_matches(name, [each.name for each in TOOLS], 1)
         return _failure(f"there is no tool `{name[:60]}`; {_list_tools(close)}")
-    asked = ToolRequest(folder, {}, cwd)
+    request = ToolRequest(folder, {}, cwd)
     try:
         valid = check_arguments(tool.schema, arguments)
         answer: dict[str, Any] = map_texts(
-            strip_invisible, {"success": True, **tool.run(asked._replace(arguments=valid))}
+            strip_invisible, {"success": True, **tool.run(request._replace(arguments=valid))}
         )
         return shorten_answer(answer, SLACK * _wanted_tokens(valid))
     except ArchiveBusy as error:
@@ -229,7 +229,7 @@ def call(name: str, arguments: Any, folder: str, cwd: str) -> dict[str, Any]:
     except UserError as error:
         return _failure(str(error))
     except sqlite3.Error as error:
-        return _failure(str(asked.home.translate_error(error)))
+        return _failure(str(request.home.translate_error(error)))
     except OSError as error:
         place = f"`{error.filename}`: " if error.filename else ""
         return _failure(f"{place}{error.strerror or error}", "a person must fix this; go on without the tool")

@@ -59,11 +59,11 @@ _MOST = 100
 _LONGEST, _BEFORE = 600, 150
 
 
-def _run_session_search(asked: ToolRequest) -> dict[str, Any]:
-    arguments = asked.arguments
-    chosen = make_filter(asked)
+def _run_session_search(request: ToolRequest) -> dict[str, Any]:
+    arguments = request.arguments
+    chosen = make_filter(request)
     most = arguments.get("offset", 0) + _MOST
-    sessions = open_archive(asked).archive
+    sessions = open_archive(request).archive
     hits = sessions.search(arguments["words"], chosen, tuple(arguments.get("kind", ())), most)
     terms = sessions.search_terms(arguments["words"])
     answer: dict[str, Any] = {"note": data_note(chosen.project or ""), "project": chosen.project or "all"}
@@ -134,22 +134,22 @@ _PROFILE_SCHEMA = {
 }
 
 
-def run_profile(asked: ToolRequest) -> dict[str, Any]:
-    session = asked.arguments.get("session", "").strip()
-    return _profile_session(asked, session) if session else _profile_sessions(asked)
+def run_profile(request: ToolRequest) -> dict[str, Any]:
+    session = request.arguments.get("session", "").strip()
+    return _profile_session(request, session) if session else _profile_sessions(request)
 
 
-def _profile_session(asked: ToolRequest, name: str) -> dict[str, Any]:
-    measured = open_archive(asked).profile(resolve_session_name(name))
+def _profile_session(request: ToolRequest, name: str) -> dict[str, Any]:
+    measured = open_archive(request).profile(resolve_session_name(name))
     return {"note": data_note(), **map_texts(quote_or_withhold, msgspec.to_builtins(measured))}
 
 
-def _profile_sessions(asked: ToolRequest) -> dict[str, Any]:
+def _profile_sessions(request: ToolRequest) -> dict[str, Any]:
     if "numpy" not in sys.modules:  # the matrices are small: threads would only wait for each other
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    arguments = asked.arguments
-    chosen = make_filter(asked)
-    opened = open_analysed_archive(asked)
+    arguments = request.arguments
+    chosen = make_filter(request)
+    opened = open_analysed_archive(request)
     measured = opened.home.reliability.without_analysing().population(chosen)
     whole: dict[str, Any] = map_texts(quote_or_withhold, msgspec.to_builtins(measured))
     answer: dict[str, Any] = {"note": data_note(chosen.project or ""), "project": chosen.project or "all"}
@@ -217,10 +217,10 @@ _WHY_SCHEMA = {
 _MOST_ADVISORIES = 10
 
 
-def _run_why(asked: ToolRequest) -> dict[str, Any]:
-    name = resolve_session_name(asked.arguments.get("session", "").strip() or "latest")
-    found, turn = open_archive(asked).live.replay_turn(name)
-    explained = found.explain(asked.arguments.get("turn", turn))
+def _run_why(request: ToolRequest) -> dict[str, Any]:
+    name = resolve_session_name(request.arguments.get("session", "").strip() or "latest")
+    found, turn = open_archive(request).live.replay_turn(name)
+    explained = found.explain(request.arguments.get("turn", turn))
     answer: dict[str, Any] = {"note": data_note()}
     whole = msgspec.to_builtins(explained)
     answer |= {**map_texts(make_harmless, whole), "event": map_texts(quote_or_withhold, whole["event"])}

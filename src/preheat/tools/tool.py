@@ -51,7 +51,7 @@ MOST_TOKENS = 2000
 """Length of an answer unless more is asked for; about as much as a session gets at its start."""
 
 
-# Keeps answers short
+# Answers that fit a number of tokens
 LEAST, MOST = 200, 20_000
 """Bounds of `max_tokens`."""
 MAX_TOKENS = {
@@ -126,7 +126,7 @@ def _cut(value: Any, letters: int, rows: int, depth: int) -> Any:
     return {name[:100]: _cut(each, letters, rows, depth - 1) for name, each in list(value.items())[: max(rows, 12)]}
 
 
-# The archive for a tool, and which sessions and which project one asks about.
+# The archive, and the sessions and the project that a call is about
 ALL = "all"
 PROJECT = {"type": "string", "description": f"Name or folder; default this one; `{ALL}`: every one."}
 AGENT = {"type": "string", "description": "Only this agent's sessions."}
@@ -149,9 +149,9 @@ class AnalysedArchive(NamedTuple):
         return {"missing": text} if self.waiting else {}
 
 
-def open_archive(asked: ToolRequest) -> Preheat:
+def open_archive(request: ToolRequest) -> Preheat:
     """The application with an archive, which must exist. When an agent's program asks, its new sessions are read first."""
-    home = asked.home
+    home = request.home
     home.sync_calling_agent()
     if not home.has_archive():
         raise UserError(
@@ -160,9 +160,9 @@ def open_archive(asked: ToolRequest) -> Preheat:
     return home
 
 
-def open_analysed_archive(asked: ToolRequest) -> AnalysedArchive:
+def open_analysed_archive(request: ToolRequest) -> AnalysedArchive:
     """The application with its sessions analysed, as far as time allows. Calls at the same time analyse once."""
-    home = open_archive(asked)
+    home = open_archive(request)
     end = time.monotonic() + SECONDS
     ours = _analysing.acquire(timeout=SECONDS)
     try:
@@ -173,28 +173,28 @@ def open_analysed_archive(asked: ToolRequest) -> AnalysedArchive:
     return AnalysedArchive(home, report.left)
 
 
-def named_project(asked: ToolRequest) -> str:
+def named_project(request: ToolRequest) -> str:
     """The project in the arguments: its name, or its whole path; empty if there is none."""
-    project: str = asked.arguments.get("project", "").strip()
+    project: str = request.arguments.get("project", "").strip()
     if not project or (project[0] not in ".~" and not os.path.isabs(project)):
         return project
-    return os.path.abspath(os.path.join(asked.cwd, os.path.expanduser(project)))
+    return os.path.abspath(os.path.join(request.cwd, os.path.expanduser(project)))
 
 
-def project_in_question(asked: ToolRequest) -> str:
+def project_in_question(request: ToolRequest) -> str:
     """The project that the question is about: its name, or the folder of its repository; empty for all."""
-    named = named_project(asked)
+    named = named_project(request)
     if named == ALL or (named and not os.path.isabs(named)):
         return "" if named == ALL else named
-    return project_root(named or os.path.abspath(asked.cwd)) or named
+    return project_root(named or os.path.abspath(request.cwd)) or named
 
 
-def make_filter(asked: ToolRequest) -> SessionFilter:
+def make_filter(request: ToolRequest) -> SessionFilter:
     """The sessions that the question is about."""
-    days = asked.arguments.get("days")
+    days = request.arguments.get("days")
     return SessionFilter(
-        agent=asked.arguments.get("agent") or None,
-        project=project_in_question(asked) or None,
+        agent=request.arguments.get("agent") or None,
+        project=project_in_question(request) or None,
         since=time.time() - days * DAY if days is not None else None,
     )
 

@@ -26,20 +26,20 @@ _TEXT = 120
 
 
 # Templates.
-def _build(asked: ToolRequest) -> dict[str, Any]:
+def _build(request: ToolRequest) -> dict[str, Any]:
     """Build a template from many sessions: of this project, unless others are named."""
-    arguments = asked.arguments
-    name = _required(asked, "name")
-    chosen, which = _sources(asked)
+    arguments = request.arguments
+    name = _required(request, "name")
+    chosen, which = _sources(request)
     rule = SessionRule(min_messages=arguments.get("min_messages", 30), max_sessions=arguments.get("max_sessions", 50))
     tags = tuple(dict.fromkeys(tag.strip() for tag in arguments.get("tags", ()) if tag.strip()))
     filters = {"source": source} if (source := arguments.get("source_filter", "")) else {}
-    request = Request(name=name, description=arguments.get("description", ""), tags=tags, filters=filters)
+    template_request = Request(name=name, description=arguments.get("description", ""), tags=tags, filters=filters)
     try:
-        opened = open_analysed_archive(asked)
+        opened = open_analysed_archive(request)
         if opened.waiting:  # a template built now would silently lack their lessons
             raise UserError(f"{opened.waiting:,} sessions are not analysed yet; ask the same again, which continues")
-        made = opened.home.library.build(request, chosen, rule)
+        made = opened.home.library.build(template_request, chosen, rule)
     except UserError as error:
         if "no session fits" not in str(error):
             raise
@@ -64,8 +64,8 @@ def _build(asked: ToolRequest) -> dict[str, Any]:
     }
 
 
-def _list(asked: ToolRequest) -> dict[str, Any]:
-    found = asked.home.library.summaries()
+def _list(request: ToolRequest) -> dict[str, Any]:
+    found = request.home.library.summaries()
     if not found:
         return {"templates": [], "next": "`build` with a `name` makes one from the sessions of this project"}
     answer: dict[str, Any] = {"templates": [_row(each) for each in found[:_MOST_TEMPLATES]]}
@@ -93,16 +93,16 @@ def _row(found: TemplateSummary) -> dict[str, Any]:
     }
 
 
-def _load(asked: ToolRequest) -> dict[str, Any]:
+def _load(request: ToolRequest) -> dict[str, Any]:
     """The template's text, as a session that starts with it gets it."""
-    home = asked.home
-    version = home.library.find(_template(asked))
-    task = asked.arguments.get("description") or version.template.description or version.name
+    home = request.home
+    version = home.library.find(_template(request))
+    task = request.arguments.get("description") or version.template.description or version.name
     found = home.provision(
         task,
         agent=home.calling_agent(),
         template=f"{version.name}@{version.digest}",
-        cwd=asked.cwd,
+        cwd=request.cwd,
         budget=TOKEN_BUDGET,
     )
     text = home.render(found).text
@@ -115,20 +115,20 @@ def _load(asked: ToolRequest) -> dict[str, Any]:
     return {**answer, "next": "use what fits the task; check it where it matters, because it may be outdated"}
 
 
-def _delete(asked: ToolRequest) -> dict[str, Any]:
-    name = _template(asked)
-    asked.home.library.delete(name)
+def _delete(request: ToolRequest) -> dict[str, Any]:
+    name = _template(request)
+    request.home.library.delete(name)
     return {"deleted": name, "next": f"nothing is lost: `preheat warm restore {name}` in a terminal brings it back"}
 
 
 # Sessions.
-def _profile(asked: ToolRequest) -> dict[str, Any]:
-    session = asked.arguments.get("session_id") or LATEST
-    return run_profile(asked._replace(arguments={"session": session}))
+def _profile(request: ToolRequest) -> dict[str, Any]:
+    session = request.arguments.get("session_id") or LATEST
+    return run_profile(request._replace(arguments={"session": session}))
 
 
-def _compress_check(asked: ToolRequest) -> dict[str, Any]:
-    session, home = asked.arguments.get("session_id", ""), open_archive(asked)
+def _compress_check(request: ToolRequest) -> dict[str, Any]:
+    session, home = request.arguments.get("session_id", ""), open_archive(request)
     which = resolve_session_name(session) if session else SessionFilter(agent=home.calling_agent() or None)
     checked = home.reliability.without_analysing().check_compactions(which).check
     if not checked.crossings:
@@ -151,36 +151,38 @@ def _compress_check(asked: ToolRequest) -> dict[str, Any]:
     return answer
 
 
-def _compare(asked: ToolRequest) -> dict[str, Any]:
-    first, second = (resolve_session_name(_required(asked, name)) for name in ("session_id", "compare_with"))
-    found = open_archive(asked).reliability.without_analysing().compare(first, second)
+def _compare(request: ToolRequest) -> dict[str, Any]:
+    first, second = (resolve_session_name(_required(request, name)) for name in ("session_id", "compare_with"))
+    found = open_archive(request).reliability.without_analysing().compare(first, second)
     answer: dict[str, Any] = map_texts(make_harmless, msgspec.to_builtins(found))
     means = "`difference` is the first less the second, `low` and `high` its 95 % interval; nothing here was randomised"
     return {**answer, "means": f"{means}: it compares, it does not prove a cause"}
 
 
 # Arguments.
-def _required(asked: ToolRequest, name: str) -> str:
-    found = str(asked.arguments.get(name, "")).strip()
+def _required(request: ToolRequest, name: str) -> str:
+    found = str(request.arguments.get(name, "")).strip()
     if not found:
-        raise UserError(f"`{name}` is missing; `{asked.arguments['action']}` needs {_NEEDS[asked.arguments['action']]}")
+        raise UserError(
+            f"`{name}` is missing; `{request.arguments['action']}` needs {_NEEDS[request.arguments['action']]}"
+        )
     return found
 
 
-def _template(asked: ToolRequest) -> str:
+def _template(request: ToolRequest) -> str:
     """The template in the arguments; without one, an error with all names."""
-    if str(asked.arguments.get("name", "")).strip():
-        return _required(asked, "name")
-    names = asked.home.library.names()
+    if str(request.arguments.get("name", "")).strip():
+        return _required(request, "name")
+    names = request.home.library.names()
     advice = (
         f"give one of {', '.join(f'`{name}`' for name in names[:20])}" if names else "there is none yet, `build` one"
     )
     raise UserError(f"`name` is missing; {advice}")
 
 
-def _sources(asked: ToolRequest) -> tuple[SessionFilter, str]:
+def _sources(request: ToolRequest) -> tuple[SessionFilter, str]:
     """The sessions to build from, and their description: an agent's, a project's, or all."""
-    source = asked.arguments.get("source_filter", "").strip()
+    source = request.arguments.get("source_filter", "").strip()
     if source == ALL:
         return SessionFilter(), "all sessions"
     agent = source.lower().replace("-", "_").replace(" ", "_")
@@ -188,7 +190,7 @@ def _sources(asked: ToolRequest) -> tuple[SessionFilter, str]:
         return SessionFilter(agent=agent), f"sessions of {agent}"
     if source and source[0] not in ".~" and not os.path.isabs(source):
         return SessionFilter(project=source), f"projects with `{source}` in their path"
-    where = project_folder(os.path.join(asked.cwd, os.path.expanduser(source)))
+    where = project_folder(os.path.join(request.cwd, os.path.expanduser(source)))
     return SessionFilter(project=where), f"the project `{where}`"
 
 
@@ -222,9 +224,9 @@ _SCHEMA = {
 }
 
 
-def _run_warm_session(asked: ToolRequest) -> dict[str, Any]:
-    action = asked.arguments["action"]
-    answer: dict[str, Any] = _round_numbers({"action": action, **_ACTIONS[action](asked)})
+def _run_warm_session(request: ToolRequest) -> dict[str, Any]:
+    action = request.arguments["action"]
+    answer: dict[str, Any] = _round_numbers({"action": action, **_ACTIONS[action](request)})
     return answer
 
 

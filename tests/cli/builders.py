@@ -19,7 +19,7 @@ def teach(person: Person, sessions: int = 4) -> Person:
     return person
 
 
-def tricked(number: int, order: str) -> ClaudeTranscript:
+def hostile_session(number: int, order: str) -> ClaudeTranscript:
     """A session of an agent that an attacker speaks to: in results, messages, names of files and commands."""
     session = f"{number:08x}-6666-4000-8000-000000000000"
     transcript = ClaudeTranscript(session=session, project=SHOP, started=time.time() - (10 - number) * DAY)

@@ -1,4 +1,4 @@
-"""`preheat sync`: what it says, what it gives back, and how it behaves when things are not as they should be."""
+"""`preheat sync` and `preheat forget`: what goes into the archive, and what is deleted from it."""
 
 import json
 import os
@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from preheat.testing.builders import ClaudeTranscript
+from tests.screens import check_screen
 from tests.shared import bound_by_permissions, needs_permissions
 from tests.waiting import HUNG, until
 
-from .conftest import SECOND, Person, first_session
+from .conftest import FIRST, SECOND, Person, first_session, mask_sizes
 
 
 def test_sync_without_any_session_says_what_to_do(person: Person) -> None:
@@ -23,14 +24,12 @@ def test_sync_without_any_session_says_what_to_do(person: Person) -> None:
     assert "preheat demo" in done.out
 
 
-def test_summary_counts_by_agent(person: Person) -> None:
-    person.write(first_session())
+@pytest.mark.usefixtures("steady")
+def test_sync_shows_what_was_read_and_removed(person: Person) -> None:
+    person.write(first_session().prompt("the token is ghp_" + "a1B2c3D4e5" * 4))
     done = person.run("sync")
     assert done.code == 0
-    header, row = done.out.splitlines()[:2]
-    assert header.split() == ["files", "read", "sessions", "calls", "messages", "size", "problems"]
-    assert row.split()[:6] == ["Claude", "Code", "1", "1", "1", "3"]
-    assert "Read " in done.out
+    check_screen("sync", mask_sizes(done.out))
 
 
 def test_a_second_sync_prints_the_same_on_the_quick_and_the_full_path(person: Person) -> None:
@@ -124,11 +123,11 @@ def test_agent_names_are_accepted_in_any_spelling(person: Person) -> None:
 
 def test_secrets_are_counted_by_kind(person: Person) -> None:
     person.write(ClaudeTranscript().prompt("the token is ghp_" + "a1B2c3D4e5" * 4))
-    assert "1 secret before storing: github-token 1." in person.run("sync").out
+    assert json.loads(person.run("sync", "--json").out)["redactions"] == {"github-token": 1}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="how to wait for the reading processes is known for Linux only")
-def test_interrupt_is_one_line_and_130(person: Person) -> None:
+def test_an_interrupted_sync_prints_one_line_and_exits_with_130(person: Person) -> None:
     """Ctrl-C reaches the worker processes, too: they print no traceback. The next sync continues."""
     big = ClaudeTranscript(pace=0.01)
     for number in range(40):
@@ -147,3 +146,49 @@ def test_interrupt_is_one_line_and_130(person: Person) -> None:
     out, err = process.communicate(timeout=HUNG)
     assert (process.returncode, err) == (130, "preheat: stopped; what was done so far is kept\n"), out
     assert person.run("sync").code == 0
+
+
+def test_forget_needs_yes_without_a_terminal(archived: Person) -> None:
+    done = archived.spawn("forget", "0f3c1a2b")
+    assert done.code == 2
+    assert "--yes" in done.err
+    assert archived.run("sessions", "show", "0f3c1a2b").code == 0
+
+
+def test_forget_deletes_subagents_too_and_keeps_the_agents_files(archived: Person) -> None:
+    done = archived.run("forget", "0f3c1a2b", "--yes")
+    assert done.code == 0
+    assert "2 sessions deleted from the archive" in done.out
+    own = os.path.join(archived.projects, "-w-proj", f"{FIRST}.jsonl")
+    assert own.replace(archived.home, "~") in done.out
+    assert os.path.exists(own)
+    assert archived.run("sync").code == 0
+    left = json.loads(archived.run("sessions", "list", "--json").out)
+    assert [session["session"] for session in left] == [SECOND]
+    assert archived.run("sessions", "search", "postgres").out == ""
+
+
+def test_forget_by_project_takes_exact_paths_and_folders_below(archived: Person) -> None:
+    archived.write(
+        ClaudeTranscript(session="99999999-0000-4000-8000-000000000009", project="/w/proj/sub").prompt("below")
+    )
+    archived.write(
+        ClaudeTranscript(session="88888888-0000-4000-8000-000000000008", project="/w/proj2").prompt("beside")
+    )
+    archived.run("sync")
+    assert archived.run("forget", "--project", "pro", "--yes").code == 2
+    report = json.loads(archived.run("forget", "--project", "/w/proj", "--yes", "--json").out)
+    assert len(report["forgotten"]) == 3
+    left = json.loads(archived.run("sessions", "list", "--json").out)
+    assert {session["project"] for session in left} == {"/w/other", "/w/proj2"}
+
+
+def test_forget_names_resumed_sessions_that_stay(archived: Person) -> None:
+    archived.write(ClaudeTranscript(session=SECOND, project="/w/other").prompt("write the release notes"))
+    resumed = ClaudeTranscript(session=SECOND, project="/w/other").prompt("write the release notes").answer("again")
+    path = os.path.join(archived.projects, "-w-other", "99999999-0000-4000-8000-000000000009.jsonl")
+    with open(path, "wb") as stream:
+        stream.write(resumed.data())
+    archived.run("sync")
+    done = archived.run("forget", SECOND, "--yes")
+    assert "may repeat parts of it and was not deleted" in done.out

@@ -13,9 +13,16 @@ import pytest
 from preheat.cli import main
 from preheat.tools import TOOLS
 from tests.ingest.machine import Machine
+from tests.tools.conftest import make_machine
 from tests.waiting import HUNG
 
 SOURCE = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", "src"))
+
+
+@pytest.fixture(scope="module")
+def taught(tmp_path_factory: pytest.TempPathFactory) -> Machine:
+    """Four sessions of a project in which the bare command fails and the project's own works, learned from."""
+    return make_machine(tmp_path_factory.mktemp("taught"))
 
 
 def spawn(machine: Machine, *words: str, text: str | None = None, cwd: str | None = None) -> Any:
@@ -42,15 +49,15 @@ def test_the_tools_are_listed_with_a_line_each(taught: Machine) -> None:
 
 def test_arguments_come_after_the_name_or_on_standard_input(taught: Machine) -> None:
     question = '{"words": "pytest", "project": "shop"}'
-    behind, piped, asked = (
+    inline, piped, dash = (
         spawn(taught, "lessons", question),
         spawn(taught, "lessons", text=question),
         spawn(taught, "lessons", "-", text=question),
     )
-    assert behind.returncode == 0
-    assert behind.stderr == ""
-    assert json.loads(behind.stdout)["found"] >= 1
-    assert behind.stdout == piped.stdout == asked.stdout
+    assert inline.returncode == 0
+    assert inline.stderr == ""
+    assert json.loads(inline.stdout)["found"] >= 1
+    assert inline.stdout == piped.stdout == dash.stdout
 
 
 @pytest.mark.parametrize(
