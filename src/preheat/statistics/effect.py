@@ -82,7 +82,7 @@ def add_interval(
         p=float(p_value(difference, error, freedom)),
         error=error,
         freedom=freedom,
-        named=base.remarks + _remark_on_equal_sessions(found, arm, against),
+        remarks=base.remarks + _remark_on_equal_sessions(found, arm, against),
     )
 
 
@@ -175,7 +175,7 @@ def bootstrap_difference(
         named += (f"{lost:,} of {draws:,} draws had an arm without spread and do not count",)
     if len(values) < draws / 2:
         return replace_fields(
-            base, difference=center, error=error, named=named, why="too little spread to draw from again"
+            base, difference=center, error=error, remarks=named, why="too little spread to draw from again"
         )
     low, high = np.quantile(values, [risk / 2, 1 - risk / 2])
     below = float((values <= center / error).mean())
@@ -186,7 +186,7 @@ def bootstrap_difference(
         high=max(center, center - error * float(low)),
         p=max(1 / draws, 2 * min(below, 1 - below)),
         error=error,
-        named=named,
+        remarks=named,
     )
 
 
@@ -266,7 +266,7 @@ def _estimate_without_variance(
     shares = bool(((found.above >= 0) & (found.above <= found.below)).all())
     if not shares or level is None or against_level is None or found.clustered:
         return replace_fields(
-            base, named=named, why="no session differs from another of its arm: there is no spread to measure by"
+            base, remarks=named, why="no session differs from another of its arm: there is no spread to measure by"
         )
     deviations = float(ndtri(1 - risk / 2))
     low_one, high_one = wilson(level * one, one, deviations)
@@ -276,7 +276,7 @@ def _estimate_without_variance(
         base,
         low=gap - sqrt((level - low_one) ** 2 + (high_other - against_level) ** 2),
         high=gap + sqrt((high_one - level) ** 2 + (against_level - low_other) ** 2),
-        named=named,
+        remarks=named,
         method="Wilson's intervals, each session one trial",
     )
 
@@ -298,9 +298,9 @@ def adjust_difference(
         return plain
     columns, remarks = baseline_columns(found)
     if not columns.shape[1]:
-        return replace_fields(plain, named=plain.remarks + remarks)
+        return replace_fields(plain, remarks=plain.remarks + remarks)
     difference, spread = _adjust(found, columns)
-    base = replace_fields(plain, named=found.remarks + remarks, adjusted=True, method=plain.method + ", adjusted")
+    base = replace_fields(plain, remarks=found.remarks + remarks, adjusted=True, method=plain.method + ", adjusted")
     return add_interval(
         base, difference, sqrt(float(spread.variance)), float(spread.freedom), risk, found, arm, against
     )

@@ -155,7 +155,7 @@ def _student_t(base: EffectEstimate, gaps: Numbers, risk: float, *, is_binary: b
         named = (*base.remarks, f"all {count} tasks differ by the same ({center:g})")
         if not is_binary:
             return replace_fields(
-                base, named=named, why="no task differs from another: there is no spread to measure by"
+                base, remarks=named, why="no task differs from another: there is no spread to measure by"
             )
         # All tasks go the same way, so tasks that go another way are rarer than this.
         rare = 1 - (risk / 2) ** (1 / count)
@@ -163,7 +163,7 @@ def _student_t(base: EffectEstimate, gaps: Numbers, risk: float, *, is_binary: b
             max(-1.0, center - 2 * rare if center > 0 else center - rare),
             min(1.0, center + 2 * rare if center < 0 else center + rare),
         )
-        return replace_fields(base, low=low, high=high, named=named, method="exact bound on tasks that go another way")
+        return replace_fields(base, low=low, high=high, remarks=named, method="exact bound on tasks that go another way")
     reach = float(student_quantile(float(count - 1), risk)) * error
     return replace_fields(
         base,
