@@ -10,7 +10,7 @@ import msgspec
 
 from preheat.model.profile import CallRecord, SessionProfile
 
-# An episode
+# Episodes.
 FileUseKind: TypeAlias = Literal["read", "changed", "made", "removed"]
 """What was done to a file. `made`: written as a whole. `removed` may be a folder with everything in it."""
 

@@ -10,10 +10,13 @@ import msgspec
 from preheat.model.profile import Rate
 
 PreservationVerdict: TypeAlias = Literal["preserved", "not preserved", "too little data"]
+"""Whether a measure is as good after a compaction as before, up to a margin."""
 ComparisonFinding: TypeAlias = Literal["a is higher", "b is higher", "no difference shown", "too little data"]
+"""What the comparison of one measure on two sides shows."""
 CrossingKind: TypeAlias = Literal["in place", "compaction", "continuation"]
 """How the work went on after a compaction: in the same session, or in a new one."""
 MeasureUnit: TypeAlias = Literal["share", "seconds", "tokens"]
+"""Whether a measure is a share of calls, or an amount per call."""
 
 COMPARED_CALLS = 30
 """Calls before and after a compaction that are compared by default."""

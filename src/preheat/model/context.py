@@ -68,7 +68,7 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
         return bool(self.project) and not self.template
 
 
-# Forms of a context for agents and providers.
+# The forms in which agents and providers take a context.
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 
 PREHEAT_CALL = "preheat_"

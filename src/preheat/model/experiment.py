@@ -76,7 +76,7 @@ class EffectEstimate(msgspec.Struct, frozen=True, kw_only=True, rename={"remarks
     """What a reader must know: sessions left out, an arm without variance, one project only."""
 
 
-# The field trial: plan, assignments, ratings, ledger.
+# Arms and metrics.
 ARMS: tuple[Arm, ...] = ("cold", "placebo", "note", "warm")
 """In the order of their ranges: a share that grows takes from its neighbour, so that most sessions keep their arm."""
 METRICS: tuple[MetricName, ...] = (
@@ -98,6 +98,7 @@ EARLIER_METRICS: dict[str, MetricName] = {"misuse": "mistakes"}
 HOLDOUT = "standing"
 """The name of the holdout: the comparison that always runs, warm against sessions that are held out."""
 
+# Plans, assignments, ratings, the ledger.
 AssignedArm: TypeAlias = Literal["warm", "cold", "placebo", "note", "unassigned"]
 """`unassigned`: the session's start was missed; it is treated as warm and counts nowhere."""
 
@@ -209,6 +210,7 @@ class AdviceAssignment(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=
 
 
 AssignmentRecord: TypeAlias = Assignment | Delivery | AdviceAssignment
+"""What is stored about the randomisation of a session: its arm, what it was given, its advice."""
 
 
 class Rating(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -222,6 +224,7 @@ class Rating(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 LedgerKind: TypeAlias = Literal["experiment", "withdrawn", "brought back"]
+"""What a line of the ledger records: an experiment that ended, or a lesson that was withdrawn or brought back."""
 
 
 class LedgerEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -280,7 +283,7 @@ class SessionResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     """Whether a person rated the session good; None: not rated."""
 
 
-# Lessons that were shown or withheld at random, how those sessions went, and the effect of a lesson.
+# Single lessons and advisories, shown or withheld at random, and their effect.
 ExposureVerdict: TypeAlias = Literal["helps", "hurts", "no difference shown", "not measured"]
 """`no difference shown`: the interval holds zero, which is not the same as no effect."""
 
@@ -323,6 +326,6 @@ class ExposureEffect(msgspec.Struct, frozen=True):
     effect: float | None
     """Mistake rate where it was shown minus mistake rate where it was withheld; None where it is not measured."""
     low: float | None
-    """The ends of the 95 % interval."""
     high: float | None
+    """The ends of the 95 % interval of the effect."""
     verdict: ExposureVerdict

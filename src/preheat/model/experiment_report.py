@@ -11,7 +11,9 @@ from preheat.model.experiment import EffectEstimate, EffectVerdict, ExperimentPl
 from preheat.model.listing import SessionSummary
 
 GuardrailState: TypeAlias = Literal["held", "broken", "not known"]
+"""Whether a metric that must not get worse by more than a margin does not."""
 ExperimentState: TypeAlias = Literal["running", "stopped", "standing"]
+"""`standing`: the holdout, which always runs."""
 
 
 class GuardrailStatus(msgspec.Struct, frozen=True):
@@ -180,6 +182,7 @@ class SampleSizeForecast(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def weeks(self) -> float | None:
+        """How many weeks the comparison takes; None where no session was counted in the last four weeks."""
         return self.plan.sessions / self.sessions_per_week if self.sessions_per_week else None
 
 

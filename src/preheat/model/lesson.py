@@ -25,6 +25,7 @@ LessonStatus: TypeAlias = Literal["active", "weak", "retired", "quarantined"]
 instruction that a tool printed. Only active ones are given to sessions."""
 
 MOST_EVIDENCE = 20
+"""Calls and messages that a lesson cites, at most."""
 DAY = 86400.0
 
 
@@ -61,6 +62,7 @@ class Support(msgspec.Struct, frozen=True):
 
     @property
     def share(self) -> float | None:
+        """The share of the calls that are for the lesson; None without evidence."""
         total = self.calls_for + self.calls_against
         return self.calls_for / total if total else None
 

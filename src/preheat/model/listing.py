@@ -108,7 +108,7 @@ class AgentTotals(msgspec.Struct, frozen=True, kw_only=True):
     """When the latest session ended, in seconds since the epoch."""
 
 
-# A session with the outcome of each call, for every screen that shows a session.
+# Transcripts.
 class CallLine(msgspec.Struct, frozen=True, gc=False):
     """One call on one line."""
 
@@ -147,7 +147,7 @@ class Transcript(msgspec.Struct, frozen=True):
         return sum(call.copied for call in self.calls)
 
 
-# The formats in which sessions are exported for other programs, and what was written.
+# Exports for other programs.
 ExportForm: TypeAlias = Literal["atif", "jsonl", "openai", "raw"]
 
 EXPORT_SUFFIXES: dict[ExportForm, str] = {"atif": ".json", "jsonl": ".jsonl", "openai": ".chat.json", "raw": ".raw"}
@@ -170,6 +170,6 @@ class ExportResult(NamedTuple):
     """Why a session was not written, for each such session."""
 
 
-# The names of the strategies that shorten a history
+# Shortened histories.
 COMPRESSION_STRATEGIES = ("none", "mask", "headtail", "markers")
-"""From the one that keeps most of the text to the one that chooses most."""
+"""Names of the strategies that shorten a history, from the one that keeps most of the text to the one that chooses most."""

@@ -14,13 +14,15 @@ from preheat.model.session import PREHEAT_MARK, ToolKind
 
 Phase: TypeAlias = Literal["warmup", "productive", "exploring", "struggling", "late"]
 PHASES: tuple[Phase, ...] = ("warmup", "productive", "exploring", "struggling", "late")
+"""The phases that a running session can be in."""
 
 SignalName: TypeAlias = Literal["focus", "loop", "debt", "drift", "pressure", "mistake", "trust", "phase"]
 
 StartKind: TypeAlias = Literal["startup", "resume", "clear", "compact", "fork"]
+"""How a session began; `clear`: the person emptied the conversation, `compact`: it continues after a compaction."""
 
 
-# Events, as the fold takes them.
+# Events, which the fold in `live` makes a state of.
 class _Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", gc=False):
     at: float | None = None
     """When it happened, in seconds since the epoch."""
@@ -205,7 +207,7 @@ class HookAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """The context as messages, where the host takes them and the person turned that on; then `context` is empty."""
 
 
-# An entry of the daemon's journal
+# The daemon's journal.
 class JournalEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename={"assignments": "lots"}):
     """The events of one hook call (or of a look at the transcript), and the answer."""
 

@@ -11,9 +11,8 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 
-# Ids as numbers, to store them in less space.
 def number_of_id(name: str) -> int:
-    """A hash of a long id as a 64-bit number."""
+    """A hash of a long id as a 64-bit number, which takes less space where it is stored."""
     return int.from_bytes(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big", signed=True)
 
 

@@ -107,7 +107,7 @@ class TemplatePin(msgspec.Struct, frozen=True):
 
     @property
     def address(self) -> str:
-        """As `Store.find` takes it."""
+        """`name@` and the whole digest: how a version is asked for."""
         return f"{self.name}@{self.digest}"
 
     @property
