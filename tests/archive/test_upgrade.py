@@ -47,7 +47,7 @@ class Home:
     def __init__(self, folder: Path, revision: str, capture: pytest.CaptureFixture[bytes]) -> None:
         self.folder = str(folder)
         self._capture = capture
-        with open(os.path.join(HOMES, revision, "told.json"), encoding="utf-8") as stream:
+        with open(os.path.join(HOMES, revision, "printed.json"), encoding="utf-8") as stream:
             self.recorded: dict[str, Any] = json.load(stream, object_hook=with_present_names)
         unpack(os.path.join(HOMES, revision, "home.tar.xz"), folder, set_present_date)
 

@@ -1,5 +1,6 @@
 """Paired differences agree with scipy, and the minimum number of lessons is found."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -135,10 +136,8 @@ def test_tasks_of_one_arm_only_are_remarked() -> None:
         for arm, tasks in (("warm", "abc"), ("cold", "bcde"))
         for task in tasks
     ]
-    assert compare_paired(units, metric="success", arm="warm", against="cold").estimate.remarks[:2] == (
-        "1 task tried in `warm` only, left out: `a`",
-        "2 tasks tried in `cold` only, left out: `d`, `e`",
-    )
+    remarks = compare_paired(units, metric="success", arm="warm", against="cold").estimate.remarks
+    assert [re.findall("`([a-z]+)`", remark) for remark in remarks[:2]] == [["warm", "a"], ["cold", "d", "e"]]
 
 
 def test_a_session_without_a_task_is_refused() -> None:
