@@ -10,12 +10,6 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-
-def number_of_id(name: str) -> int:
-    """A hash of a long id as a 64-bit number, which takes less space where it is stored."""
-    return int.from_bytes(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big", signed=True)
-
-
 ToolKind: TypeAlias = Literal["read", "edit", "write", "shell", "search", "web", "plan", "delegate", "other"]
 """What a tool is for, whatever its agent calls it."""
 
@@ -243,3 +237,8 @@ def pair_calls_with_results(session: Session) -> Iterator[tuple[ToolCall, ToolRe
     for event in session.events:
         if isinstance(event, ToolCall):
             yield event, results.get(event.call_id)
+
+
+def number_of_id(name: str) -> int:
+    """A hash of a long id as a 64-bit number, which takes less space where it is stored."""
+    return int.from_bytes(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big", signed=True)
