@@ -1,8 +1,8 @@
 """Makes Preheat's folder as every earlier revision of the archive left it, with the code of that time: `tests/fixtures/homes`.
 
 Run it from the checkout: `.venv/bin/python scripts/make_old_homes.py [REVISION...]`. Each revision gets `home.tar.xz` (the
-folder) and `told.json` (what the code of that time printed, which newer code must reproduce). The sessions are the project's own:
-recorded ones out of `tests/fixtures`, and the samples of the demo.
+folder) and `printed.json` (what the code of that time printed, which newer code must reproduce). The sessions are the project's
+own: recorded ones out of `tests/fixtures`, and the samples of the demo.
 """
 
 import contextlib
@@ -97,7 +97,7 @@ def make(revision: str) -> None:
     target = os.path.join(HOMES, revision)
     os.makedirs(target, exist_ok=True)
     pack(old.home, os.path.join(target, "home.tar.xz"))
-    with open(os.path.join(target, "told.json"), "w", encoding="utf-8") as stream:
+    with open(os.path.join(target, "printed.json"), "w", encoding="utf-8") as stream:
         json.dump(expected, stream, indent=1, sort_keys=True, ensure_ascii=False)
         stream.write("\n")
     print(

@@ -12,7 +12,7 @@ import pytest
 TIMES = 8
 """How much larger the large input is: a cost in proportion grows by this, one with the square by 64."""
 MOST = 3 * TIMES
-"""Growth that is still let pass. A busy machine shares its caches, and what fits into one is quick."""
+"""The largest growth that passes. A busy machine shares its caches, and what fits into one is quick."""
 _FLOOR = 0.02
 """Seconds under which the large input is no cost at all."""
 _ATTEMPTS = 6
@@ -26,8 +26,8 @@ def grows_in_proportion(work: Callable[[str], object], text: str) -> None:
     """
     small, large = text[: len(text) // TIMES], text
     costs = [float("inf"), float("inf")]
-    work(small)  # what is loaded or compiled at the first call is no cost of the text
-    for number in range(_ATTEMPTS):  # another text each time: what is remembered costs nothing
+    work(small)  # loading and compiling at the first call is no cost of the text
+    for number in range(_ATTEMPTS):  # another text each time: a cached one costs nothing
         texts = (f"{number}{small}", f"{number}{large}")
         costs = [min(cost, _cost(work, each)) for cost, each in zip(costs, texts, strict=True)]
         if costs[1] < MOST * costs[0] + _FLOOR:
@@ -39,6 +39,6 @@ def grows_in_proportion(work: Callable[[str], object], text: str) -> None:
 
 
 def _cost(work: Callable[[str], object], text: str) -> float:
-    begun = time.thread_time()
+    start = time.thread_time()
     work(text)
-    return time.thread_time() - begun
+    return time.thread_time() - start

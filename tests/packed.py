@@ -1,4 +1,4 @@
-"""Unpacks the recorded folders of earlier versions, on every supported Python: 3.11 has filters for it only from 3.11.4 on."""
+"""Unpacks tar archives on every supported Python: the filters of `tarfile` are missing before 3.11.4."""
 
 import tarfile
 from collections.abc import Callable
@@ -8,7 +8,7 @@ Change = Callable[[tarfile.TarInfo], None]
 
 
 def unpack(path: str, folder: Any, change: Change = lambda entry: None) -> None:
-    """All entries of an archive, each changed first; the archive is our own, so nothing in it is hostile."""
+    """Extract all entries, each after `change` was called with it; the archives are our own, so nothing in them is hostile."""
     with tarfile.open(path) as packed:
         entries = packed.getmembers()
         for entry in entries:

@@ -19,11 +19,11 @@ CLOCKS = {
     "process_time_ns",
     "thread_time",
 }
-"""Functions that are asked for nothing but how long something takes."""
-TELLING = {"time", "time_ns"}
-"""Those that also say what time it is, which a session has to know: only their differences are measurements."""
-MEASURED = {"tests/growth.py"}
-"""Where a cost is compared with another one of the same run."""
+"""Functions that are called only to measure how long something takes."""
+TIME_OF_DAY = {"time", "time_ns"}
+"""Functions that say what time it is, which a session has to know: only their differences are measurements."""
+NOT_CHECKED = {"tests/growth.py", "tests/programs/dialogue.py"}
+"""The first compares a cost with another one of the same run; the second ends a program that does not end by itself."""
 WAITING = {
     "communicate",
     "wait",
@@ -35,7 +35,7 @@ WAITING = {
     "check_call",
     "HTTPConnection",
 }
-"""What takes a limit that ends a test when it is missed."""
+"""Functions with a time limit that ends a test when it is missed."""
 
 
 def sources() -> Iterator[str]:
@@ -45,8 +45,8 @@ def sources() -> Iterator[str]:
                 yield os.path.join(folder, name)
 
 
-def named(node: ast.AST) -> str:
-    """What is called: `f` of `f()`, `time.f()` and `a.b.f()`."""
+def called_name(node: ast.AST) -> str:
+    """The name of the function that is called: `f` in `f()`, `time.f()` and `a.b.f()`; empty for anything else."""
     called = node.func if isinstance(node, ast.Call) else None
     if isinstance(called, ast.Attribute):
         return called.attr
@@ -56,9 +56,9 @@ def named(node: ast.AST) -> str:
 def reads_clock(node: ast.AST, known: set[str]) -> bool:
     """Whether a value depends on how long something took: a clock's, a difference of the time of day, or a name of such a one."""
     for part in ast.walk(node):
-        if named(part) in CLOCKS or (isinstance(part, ast.Name) and part.id in known):
+        if called_name(part) in CLOCKS or (isinstance(part, ast.Name) and part.id in known):
             return True
-        if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Sub) and named(part.left) in TELLING:
+        if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Sub) and called_name(part.left) in TIME_OF_DAY:
             return not isinstance(part.right, ast.Constant | ast.BinOp)
     return False
 
@@ -68,7 +68,7 @@ def lines_asserting_times(tree: ast.AST) -> Iterator[int]:
     for function in ast.walk(tree):
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
             known: set[str] = set()
-            for _ in range(2):  # a name may be made of another one that stands below, in a loop
+            for _ in range(2):  # a name may be made of another one from further down, in a loop
                 for node in ast.walk(function):
                     known |= names_of_times(node, known)
             for node in ast.walk(function):
@@ -85,7 +85,7 @@ def names_of_times(node: ast.AST, known: set[str]) -> set[str]:
         targets, value = node.targets, node.value
     elif isinstance(node, ast.AnnAssign | ast.AugAssign | ast.NamedExpr):
         targets, value = [node.target], node.value
-    elif named(node) == "append" and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+    elif called_name(node) == "append" and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         targets, value = [node.func.value], node.args[0]
     if value is None or not reads_clock(value, known):
         return set()
@@ -95,9 +95,9 @@ def names_of_times(node: ast.AST, known: set[str]) -> set[str]:
 def lines_with_short_limits(tree: ast.AST) -> Iterator[int]:
     """Lines that give up on something after a short time."""
     for node in ast.walk(tree):
-        if named(node) in WAITING and isinstance(node, ast.Call):
+        if called_name(node) in WAITING and isinstance(node, ast.Call):
             limits = [each.value for each in node.keywords if each.arg == "timeout"]
-            if named(node) in ("wait", "settimeout"):
+            if called_name(node) in ("wait", "settimeout"):
                 limits += node.args[:1]
             for limit in limits:
                 if isinstance(limit, ast.Constant) and isinstance(limit.value, int | float) and 0.5 < limit.value < 60:
@@ -110,7 +110,7 @@ def test_no_test_depends_on_the_speed_of_the_machine(check: Callable[[ast.AST], 
     found = []
     for path in sources():
         name = os.path.relpath(path, os.path.dirname(TESTS))
-        if name not in MEASURED:
+        if name not in NOT_CHECKED:
             with open(path, encoding="utf-8") as stream:
                 found += [f"{name}:{line}" for line in check(ast.parse(stream.read()))]
     assert found == [], "`tests/waiting.py` waits, `tests/growth.py` compares costs, `benchmarks/` measures"

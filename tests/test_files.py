@@ -81,6 +81,6 @@ def test_threads_that_write_the_same_file_leave_one_whole_version(tmp_path: Path
 
 def test_importing_files_loads_no_other_module() -> None:
     code = "import os, sys; before = set(sys.modules); import preheat.files; print(sorted(set(sys.modules) - before))"
-    told = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True,
+    printed = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True,
                           env={"PYTHONPATH": os.path.join(os.path.dirname(os.path.dirname(__file__)), "src")}).stdout  # fmt: skip
-    assert ast.literal_eval(told) == ["__future__", "preheat", "preheat.files"]
+    assert ast.literal_eval(printed) == ["__future__", "preheat", "preheat.files"]

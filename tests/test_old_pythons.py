@@ -23,38 +23,38 @@ STARTED_ELSEWHERE = ("plugin", "inside", "import_script", "__main__", "migration
 
 GO_BACK = (constants.MAX_REPEAT, constants.MIN_REPEAT, constants.BRANCH)
 WITHOUT_ON_OLD_PYTHONS = {"_COMMAND", "_WORDS", "_REDIRECTS", "_QUOTED", "_KEY_BODY", "_KEY_LINES"}
-"""Patterns that are another on Pythons before 3.11.5, or are not used there."""
+"""Patterns that differ on Pythons before 3.11.5, or are not used there."""
 
 
-def patterns(value: object) -> Iterator[re.Pattern[Any]]:
-    """Compiled ones, those that are compiled when they are first used, and both in containers."""
+def find_patterns(value: object) -> Iterator[re.Pattern[Any]]:
+    """Patterns that are compiled, or will be when they are first used; also inside containers."""
     if isinstance(value, re.Pattern):
         yield value
     elif isinstance(wrapped := getattr(value, "__wrapped__", None), functools.partial) and wrapped.func is re.compile:
         yield wrapped()
     elif isinstance(value, dict | list | tuple):
         for inner in value.values() if isinstance(value, dict) else value:
-            yield from patterns(inner)
+            yield from find_patterns(inner)
 
 
-def faults(tree: Any, inside: bool = False) -> Iterator[str]:
-    """What an old Python does wrong with a pattern: things inside something that gives nothing back."""
+def find_faults(tree: Any, inside: bool = False) -> Iterator[str]:
+    """What an old Python matches wrongly in a pattern: groups and repetitions inside a possessive or atomic part."""
     if isinstance(tree, parser.SubPattern):
         for operation, argument in tree:
             if inside and operation is constants.SUBPATTERN and argument[0] is not None:
                 yield "group"
             if inside and operation in GO_BACK:
                 yield "going back"
-            yield from faults(argument, inside or operation in CLOSED)
+            yield from find_faults(argument, inside or operation in CLOSED)
     elif isinstance(tree, tuple | list):
         for part in tree:
-            yield from faults(part, inside)
+            yield from find_faults(part, inside)
 
 
-def test_what_an_old_python_does_wrong_is_found() -> None:
-    assert list(faults(parser.parse(r"a(b)?+(?>(c))"))) == ["group", "group"]
-    assert list(faults(parser.parse(r"(?:ab?c)*+"))) == ["going back"]
-    assert list(faults(parser.parse(r"((?:b)?+)(?:x|(c))*[a-z]++"))) == []
+def test_groups_and_repetitions_in_possessive_parts_are_found() -> None:
+    assert list(find_faults(parser.parse(r"a(b)?+(?>(c))"))) == ["group", "group"]
+    assert list(find_faults(parser.parse(r"(?:ab?c)*+"))) == ["going back"]
+    assert list(find_faults(parser.parse(r"((?:b)?+)(?:x|(c))*[a-z]++"))) == []
 
 
 def test_no_pattern_is_matched_wrongly_by_an_old_python() -> None:
@@ -63,9 +63,9 @@ def test_no_pattern_is_matched_wrongly_by_an_old_python() -> None:
         if any(word in module.name for word in STARTED_ELSEWHERE):
             continue
         for name, value in list(vars(importlib.import_module(module.name)).items()):
-            for pattern in patterns(value):
+            for pattern in find_patterns(value):
                 looked_at += 1
-                found = set(faults(parser.parse(pattern.pattern, pattern.flags)))
+                found = set(find_faults(parser.parse(pattern.pattern, pattern.flags)))
                 groups |= {f"{module.name}.{name}"} if "group" in found else set()
                 going_back |= {name} if "going back" in found else set()
     assert groups == set()

@@ -13,12 +13,12 @@ import pytest
 Value = TypeVar("Value")
 
 HUNG = 300.0
-"""Seconds after which whatever has not ended, not answered or not come counts as hung. No measure of speed."""
+"""Seconds after which a program that has not ended or answered counts as hung. No measure of speed."""
 _LOOK = 0.02
 
 
 def until(condition: Callable[[], Value], what: str, seconds: float = HUNG) -> Value:
-    """Wait until the condition holds and give what it gave; the test fails with what it waited for if it never does."""
+    """Wait until the condition holds and return its value; if it never does, the test fails and names `what` it waited for."""
     end = time.monotonic() + seconds
     while not (found := condition()):
         if time.monotonic() > end:

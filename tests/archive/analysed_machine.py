@@ -61,7 +61,7 @@ def analyse_with(
     machine: Machine, version: str, change: Change | None = None
 ) -> tuple[list[str], list[UnreadableSession]]:
     """Analyse with another version than the product's; returns the keys that were analysed, and the failures."""
-    told: list[str] = []
+    analysed: list[str] = []
     connection = machine.connection()
     try:
         failures = analyse_pending(
@@ -69,11 +69,11 @@ def analyse_with(
             partial(_changed, version, change),
             version,
             find_pending(connection, version),
-            lambda name, _: told.append(name),
+            lambda name, _: analysed.append(name),
         )
     finally:
         connection.close()
-    return sorted(told), failures
+    return sorted(analysed), failures
 
 
 def _changed(version: str, change: Change | None, session: Session, copied: frozenset[int]) -> AnalysisRows:

@@ -32,8 +32,8 @@ def machine(tmp_path: Any) -> Machine:
 
 def test_forgetting_a_session_deletes_its_judgement(machine: Machine) -> None:
     """Texts too: a signature is a piece of the session."""
-    told = story(9).answer("so").run("frob", "frob: quicksilver is not a known vessel", exit_code=2)
-    told.write(machine.projects)
+    transcript = story(9).answer("so").run("frob", "frob: quicksilver is not a known vessel", exit_code=2)
+    transcript.write(machine.projects)
     machine.sync()
     analyse_with(machine, "other", with_text)
     assert b"quicksilver" in machine.everything_on_disk()
@@ -68,7 +68,7 @@ def test_an_archive_of_the_first_schema_is_upgraded(machine: Machine) -> None:
     assert analyse_archive(machine.folder).calls == 15
 
 
-# Asking.
+# Queries.
 @pytest.mark.parametrize(
     "chosen",
     [
@@ -120,9 +120,8 @@ def test_a_copied_call_counts_in_its_original_session(machine: Machine) -> None:
 
 
 def test_a_failure_comes_with_its_repair(machine: Machine) -> None:
-
-    told, _ = analyse_with(machine, "other", repaired)
-    assert told
+    analysed, _ = analyse_with(machine, "other", repaired_after_two_calls)
+    assert analysed
     connection = machine.connection()
     failures = list(judgements.failed_calls(connection, SessionFilter()))
     connection.close()
@@ -133,7 +132,7 @@ def test_a_failure_comes_with_its_repair(machine: Machine) -> None:
     assert failure.at is not None
 
 
-def repaired(session: Session, rows: AnalysisRows) -> AnalysisRows:
+def repaired_after_two_calls(session: Session, rows: AnalysisRows) -> AnalysisRows:
     first = {
         "status": STATUSES.index("failed"), "cause": CAUSES.index("mistake"), "lost_tokens": 12, "recovered_in": 2,
     }  # fmt: skip
@@ -141,7 +140,7 @@ def repaired(session: Session, rows: AnalysisRows) -> AnalysisRows:
 
 
 def test_the_repair_is_the_call_at_the_stored_distance(machine: Machine) -> None:
-    analyse_with(machine, "other", repaired)
+    analyse_with(machine, "other", repaired_after_two_calls)
     connection = machine.connection()
     failures = [
         fact

@@ -23,6 +23,7 @@ from preheat.archive import migrations
 from preheat.archive.connect import HEAD
 from preheat.cli import main
 from tests.daemon.builders import daemon, edited, told
+from tests.packed import unpack
 from tests.shared import FIXTURES
 from tests.waiting import HUNG
 
@@ -30,12 +31,14 @@ HOMES = os.path.join(FIXTURES, "homes")
 REVISIONS = sorted(os.listdir(HOMES))
 LEARNED = [each for each in REVISIONS if each >= "0003"]
 FIRST = "0004"
-"""The one of version 0.1.0, the first that was published."""
+"""The revision of version 0.1.0, the first that was published."""
 SAME = (
     "key", "agent", "session", "version", "model", "project", "branch", "parent", "relation", "started_at", "ended_at", "starter",
     "title", "opening", "events", "prompts", "messages", "calls", "compactions", "input_tokens", "output_tokens",
 )  # fmt: skip
-"""Of a session: what its transcript says. What is judged may change when the judge does."""
+"""Fields of a session that its transcript states. What is judged may change when the judge does."""
+PRESENT_NAMES = {"named": "remarks", "drawn": "assigned", "given": "deliveries"}
+"""Fields of `--json` whose names have changed since these versions."""
 
 
 class Home:
@@ -44,17 +47,16 @@ class Home:
     def __init__(self, folder: Path, revision: str, capture: pytest.CaptureFixture[bytes]) -> None:
         self.folder = str(folder)
         self._capture = capture
-        with open(os.path.join(HOMES, revision, "told.json"), encoding="utf-8") as stream:
-            self.told: dict[str, Any] = json.load(stream)
-        with tarfile.open(os.path.join(HOMES, revision, "home.tar.xz")) as packed:
-            packed.extractall(folder, filter=with_present_date)
+        with open(os.path.join(HOMES, revision, "printed.json"), encoding="utf-8") as stream:
+            self.recorded: dict[str, Any] = json.load(stream, object_hook=with_present_names)
+        unpack(os.path.join(HOMES, revision, "home.tar.xz"), folder, set_present_date)
 
     def run(self, *words: str) -> bytes:
         self._capture.readouterr()
         code = main(list(words))
-        found = self._capture.readouterr()
-        assert code == 0, found.err
-        return found.out
+        printed = self._capture.readouterr()
+        assert code == 0, printed.err
+        return printed.out
 
     def ask(self, *words: str) -> Any:
         return json.loads(self.run(*words, "--json"))
@@ -65,51 +67,59 @@ class Home:
     def lessons(self) -> dict[str, dict[str, Any]]:
         return {each["id"]: each for each in self.ask("lessons", "list", "--all")}
 
-    def is_whole(self) -> None:
+    def assert_whole(self) -> None:
         """Assert that nothing of the old folder is missing."""
         assert self.sessions() == {
-            key: {name: each[name] for name in SAME} for key, each in self.told["sessions"].items()
+            key: {name: each[name] for name in SAME} for key, each in self.recorded["sessions"].items()
         }
-        raw = {key: hashlib.sha256(self.run("export", key, "--format", "raw")).hexdigest() for key in self.told["raw"]}
-        assert raw == self.told["raw"]
-        for words, keys in self.told["found"].items():
+        raw = {
+            key: hashlib.sha256(self.run("export", key, "--format", "raw")).hexdigest() for key in self.recorded["raw"]
+        }
+        assert raw == self.recorded["raw"]
+        for words, keys in self.recorded["found"].items():
             assert sorted({hit["session"]["key"] for hit in self.ask("sessions", "search", words)}) == keys
         lessons = self.lessons()
-        assert {name: each["text"] for name, each in lessons.items()} == self.told.get("lessons", {})
+        assert {name: each["text"] for name, each in lessons.items()} == self.recorded.get("lessons", {})
         if lessons:
-            self.keeps_what_a_person_said()
-        if "ledger" in self.told:
-            self.keeps_what_was_tried()
+            self.assert_marks_kept()
+        if "ledger" in self.recorded:
+            self.assert_experiments_kept()
         with sqlite3.connect(os.path.join(self.folder, "archive.db")) as connection:
             assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
             assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
             assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [(HEAD,)]
         connection.close()
 
-    def keeps_what_a_person_said(self) -> None:
+    def assert_marks_kept(self) -> None:
+        """Assert that the lesson that a person pinned is pinned, and the retired one retired."""
         lessons = self.lessons()
-        assert lessons[self.told["pinned"]]["pinned"] is True
-        assert lessons[self.told["retired"]]["status"] == "retired"
+        assert lessons[self.recorded["pinned"]]["pinned"] is True
+        assert lessons[self.recorded["retired"]]["status"] == "retired"
 
-    def keeps_what_was_tried(self) -> None:
-        known = self.told["ledger"]
+    def assert_experiments_kept(self) -> None:
+        """Assert that the ledger, the plans and the assigned sessions are those of the old version."""
+        known = self.recorded["ledger"]
         ledger = self.ask("ledger")
         assert ledger["entries"][: len(known["entries"])] == known["entries"]
         assert ledger["changed_lines"] == []
         named = {each["experiment"]: each for each in self.ask("experiment", "list")}
-        for each in self.told["experiments"]:
+        for each in self.recorded["experiments"]:
             assert named[each["experiment"]]["plan"] == each["plan"]
             assert (named[each["experiment"]]["stopped"] is None) == (each["stopped"] is None)
         report = self.ask("experiment", "report", "first")
-        assert {name: report[name] for name in ("drawn", "given", "measured")} == {
-            name: self.told["report"][name] for name in ("drawn", "given", "measured")
+        assert {name: report[name] for name in ("assigned", "deliveries", "measured")} == {
+            name: self.recorded["report"][name] for name in ("assigned", "deliveries", "measured")
         }
 
 
-def with_present_date(entry: tarfile.TarInfo, place: str) -> tarfile.TarInfo | None:
-    """With the present time, because old files are cleaned up."""
+def with_present_names(fields: dict[str, Any]) -> dict[str, Any]:
+    """A JSON object with the fields' present names."""
+    return {PRESENT_NAMES.get(name, name): value for name, value in fields.items()}
+
+
+def set_present_date(entry: tarfile.TarInfo) -> None:
+    """Give a file the present time, because old files are cleaned up."""
     entry.mtime = time.time()
-    return tarfile.data_filter(entry, place)
 
 
 @pytest.fixture
@@ -141,22 +151,22 @@ def test_there_is_a_recorded_folder_of_every_released_revision() -> None:
 @of_every_revision
 def test_an_upgrade_loses_nothing(home: Home) -> None:
     """Sessions, their bytes, search hits, lessons and marks."""
-    home.is_whole()
+    home.assert_whole()
 
 
 @of_those_that_learned
-def test_marks_and_ratings_survive_learning_again(home: Home) -> None:
+def test_marks_survive_learning_again(home: Home) -> None:
     home.run("learn", "--quiet")
-    home.keeps_what_a_person_said()
+    home.assert_marks_kept()
 
 
 @of_every_revision
 def test_sessions_are_analysed_again_where_the_version_requires_it(home: Home) -> None:
-    calls = {key: each["calls"] for key, each in home.told["sessions"].items()}
+    calls = {key: each["calls"] for key, each in home.recorded["sessions"].items()}
     assert {key: home.ask("profile", key)["calls"] for key in calls} == calls
 
 
-# Interrupted.
+# Interrupted upgrades.
 DYING = """
 import os, signal, sqlite3, sqlite3.dbapi2, sys
 
@@ -171,7 +181,7 @@ def pass_point(*_):
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-def watched(connect):
+def traced(connect):
     def opened(*arguments, **named):
         connection = connect(*arguments, **named)
         connection.set_trace_callback(pass_point)
@@ -180,15 +190,15 @@ def watched(connect):
     return opened
 
 
-def heard(event, arguments):
+def audit(event, arguments):
     if event in ("os.rename", "os.remove", "os.link", "os.truncate", "os.mkdir") and str(arguments[0]).startswith(home):
         pass_point()
     elif event == "open" and str(arguments[0]).startswith(home) and str(arguments[1] or "r") != "r":
         pass_point()
 
 
-sqlite3.connect = sqlite3.dbapi2.connect = watched(sqlite3.connect)
-sys.addaudithook(heard)
+sqlite3.connect = sqlite3.dbapi2.connect = traced(sqlite3.connect)
+sys.addaudithook(audit)
 from preheat.cli import main
 
 for words in (("sessions", "list", "--json"), ("lessons", "list", "--json"), ("experiment", "list", "--json")):
@@ -213,18 +223,18 @@ def test_a_killed_upgrade_is_complete_or_untouched(home: Home, tmp_path: Path) -
 
     done = open_until(0)
     points = int(done.stderr.split()[-1])
-    chance = random.Random(home.told["revision"])
+    chance = random.Random(home.recorded["revision"])
     for point in sorted(chance.sample(range(1, points + 1), KILLS)):
         assert open_until(point).returncode == -9, point
         with sqlite3.connect(os.path.join(home.folder, "archive.db")) as connection:
             (version,) = connection.execute("SELECT version_num FROM alembic_version").fetchone()
         connection.close()
-        assert version in (home.told["revision"], HEAD)
-        home.is_whole()
+        assert version in (home.recorded["revision"], HEAD)
+        home.assert_whole()
 
 
 # What else is in the folder of the first version.
-def seen(template: dict[str, Any]) -> dict[str, Any]:
+def old_fields(template: dict[str, Any]) -> dict[str, Any]:
     """The fields of a template that the old version had."""
     lessons = [(each["id"], each["kind"], each["text"], each.get("use")) for each in template["lessons"]]
     return {name: template[name] for name in ("name", "addendum", "project", "sources", "parent")} | {
@@ -235,16 +245,16 @@ def seen(template: dict[str, Any]) -> dict[str, Any]:
 @of_the_first_version
 def test_templates_work_after_an_upgrade(home: Home) -> None:
     """Each version exists under its digest; a deleted one can be restored, an imported one still waits for its review."""
-    templates = home.told["templates"]
+    templates = home.recorded["templates"]
     assert {each["name"] for each in home.ask("warm", "list")} == set(templates)
     for name, known in templates.items():
         found = home.ask("warm", "show", name)
         assert found["digest"] == known["digest"]
-        assert seen(found["template"]) == seen(known["template"])
-    assert home.ask("warm", "history", "many")["versions"] == home.told["history"]
+        assert old_fields(found["template"]) == old_fields(known["template"])
+    assert home.ask("warm", "history", "many")["versions"] == home.recorded["history"]
     assert home.ask("warm", "show", "many@-1")["template"]["addendum"] == ""
     assert b"Run the tests first." in home.run("warm", "start", "--task", "mend the dates", "--template", "many")
-    (gone,) = home.told["deleted"]
+    (gone,) = home.recorded["deleted"]
     home.run("warm", "restore", gone)
     assert gone in {each["name"] for each in home.ask("warm", "list")}
     home.run("warm", "review", "theirs", "--accept-all")
@@ -255,14 +265,17 @@ def test_templates_work_after_an_upgrade(home: Home) -> None:
 def test_a_template_gets_a_new_version_after_an_upgrade(home: Home) -> None:
     home.run("warm", "build", "many", "--min-messages", "0", "--weak", "--addendum", "Otherwise.")
     versions = home.ask("warm", "history", "many")["versions"]
-    assert versions[: len(home.told["history"])] == home.told["history"] or versions[1:] == home.told["history"]
-    assert len(versions) == len(home.told["history"]) + 1
+    assert (
+        versions[: len(home.recorded["history"])] == home.recorded["history"]
+        or versions[1:] == home.recorded["history"]
+    )
+    assert len(versions) == len(home.recorded["history"]) + 1
 
 
 @of_the_first_version
 def test_experiments_continue_after_an_upgrade(home: Home) -> None:
-    home.keeps_what_was_tried()
-    rated = next(key for key, word in home.told["rated"].items() if word == "good")
+    home.assert_experiments_kept()
+    rated = next(key for key, word in home.recorded["rated"].items() if word == "good")
     assert home.ask("rate", "bad", rated)
     home.run("experiment", "stop", "second")
     entries = home.ask("ledger")["entries"]
@@ -274,7 +287,7 @@ def test_experiments_continue_after_an_upgrade(home: Home) -> None:
 @of_those_that_learned
 def test_running_sessions_continue_in_a_new_daemon(home: Home) -> None:
     watched = {each["session"]: each["turn"] for each in home.ask("watch", "--within", "1e9")}
-    assert watched == home.told["watched"]
+    assert watched == home.recorded["watched"]
     session = max(watched, key=lambda name: watched[name])
     with daemon(home.folder) as one:
         one.ask(edited(900, "src/a.py", session))

@@ -119,6 +119,10 @@ def test_time_grows_with_the_length_of_huge_texts(text: str) -> None:
     grows_in_proportion(understand, text)
 
 
+@pytest.mark.skipif(
+    sys.version_info < (3, 11, 5),
+    reason="earlier Pythons match possessive alternatives wrongly: there the parser reads all",
+)
 def test_the_parser_is_loaded_only_when_needed() -> None:
     """A plain command loads no parser; one with a substitution does."""
     code = (

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from preheat.ingest.redact import redact
 from tests.growth import grows_in_proportion
 
-# Redaction removes every planted secret and changes nothing else.
 CHANCE = random.Random(20)
 ALNUM = string.ascii_letters + string.digits
 WORD = ALNUM + "_-"
@@ -39,7 +38,7 @@ AWS_ID = key("AK", "IA", random_text(16, string.ascii_uppercase + "234567"))
 AWS_SECRET = random_text(40, BASE64)
 BASIC = base64.b64encode(f"deploy:{random_text(18)}".encode()).decode()
 
-# (kind, the secret that must go, a text that has it)
+# Kind and token.
 TOKENS: list[tuple[str, str]] = [
     ("anthropic-key", key("sk-", "ant-api03-", random_text(93, WORD), "AA")),
     ("anthropic-key", key("sk-", "ant-oat01-", random_text(80, WORD))),
@@ -261,8 +260,8 @@ CONTEXTS = [plain, once, twice]
 POSITIVE = [(kind, secret, f"before {secret} after") for kind, secret in TOKENS] + IN_CONTEXT
 
 
-def flat(text: str) -> str:
-    """Without escapes of slashes and such: how a secret would be searched for."""
+def without_backslashes(text: str) -> str:
+    """A text without backslashes: how a secret would be searched for."""
     return text.replace("\\", "")
 
 
@@ -273,7 +272,7 @@ def test_a_secret_is_redacted_in_every_escaping(
 ) -> None:
     before = context(text)
     after, counts = redact(before.encode())
-    assert secret not in flat(after.decode())
+    assert secret not in without_backslashes(after.decode())
     assert kind in counts
     if context is not plain:
         json.loads(after)
@@ -304,7 +303,7 @@ def test_a_token_is_redacted_beside_any_character(kind: str, secret: str, neighb
     """A letter of an escape (`\\n`) before a token neither hides the token nor is cut off."""
     for context in CONTEXTS:
         after, counts = redact(context(f"x{neighbour}{secret}{neighbour}y").encode())
-        assert secret not in flat(after.decode())
+        assert secret not in without_backslashes(after.decode())
         assert secret[6:] not in after.decode()
         assert counts
         if context is not plain:
@@ -390,7 +389,7 @@ def test_any_bytes_are_accepted(block: bytes) -> None:
     redact(block)
 
 
-# Redaction takes time in proportion to the size of hostile input.
+# Hostile input.
 HOSTILE = {
     "access key ids": b"AKIA",
     "key ids with bodies": b"AKIAAKIAAKIAAKIAAKIA ",

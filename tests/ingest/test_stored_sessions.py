@@ -57,7 +57,7 @@ def spoil_bytes(machine: Machine) -> None:
     connection.close()
 
 
-# When it is analysed.
+# When sessions are analysed.
 def test_a_sync_analyses_the_sessions_that_it_reads(machine: Machine) -> None:
     before = everything(machine)
     assert len(before) == 15
@@ -105,8 +105,8 @@ def test_another_version_analyses_every_session(machine: Machine) -> None:
     drop_analyses(machine)
     analyse_with(machine, "old", with_other_errors)
     assert any(row[12] == "an old text" for row in everything(machine))
-    told, _ = analyse_with(machine, "new")
-    assert len(told) == 5
+    analysed, _ = analyse_with(machine, "new")
+    assert len(analysed) == 5
     assert machine.rows("SELECT DISTINCT version FROM judgements") == [("new",)]
     assert machine.rows("SELECT count(*) FROM signatures WHERE text = 'an old text'") == [(0,)]
 
@@ -188,7 +188,7 @@ def test_an_archive_of_the_first_version_is_queried_without_reading_it_again(tmp
     connection.close()
 
 
-# Copies of calls that stand in another session.
+# Calls that were copied from another session.
 def fork(machine: Machine) -> None:
     """Session 7, and session 8 that begins with all its records."""
     old = story(7, steps=4)
@@ -270,11 +270,11 @@ def test_an_analysis_from_before_copies_were_found_is_not_stored(machine: Machin
             connection.close()
         return rows
 
-    told, failures = analyse_with(machine, "other", meanwhile)
-    assert (told, failures) == ([key(number) for number in (1, 3, 4, 5)], [])
+    analysed, failures = analyse_with(machine, "other", meanwhile)
+    assert (analysed, failures) == ([key(number) for number in (1, 3, 4, 5)], [])
 
 
-# Many at once, and what can go wrong.
+# Several packs and processes, and what can go wrong.
 def test_a_pack_is_unpacked_once_for_all_its_sessions(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     drop_analyses(machine)
     unpacked: list[int] = []
@@ -301,7 +301,7 @@ def test_after_the_time_limit_the_rest_is_left_for_the_next_run(
 ) -> None:
     """Without any time nothing is begun."""
     in_many_packs(machine)
-    monkeypatch.setattr(analyses, "PACK", 1)
+    monkeypatch.setattr(analyses, "PACK_SIZE", 1)
     monkeypatch.setattr(os, "cpu_count", lambda: processes)
     monkeypatch.setattr(stored_sessions, "POOL_FROM", 0)
     assert summary(analyse_archive(machine.folder, seconds=0)) == (0, 0, 11, 0)
@@ -313,7 +313,7 @@ def test_after_the_time_limit_the_rest_is_left_for_the_next_run(
 
 def test_several_processes_give_the_same_as_one(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     in_many_packs(machine)
-    monkeypatch.setattr(analyses, "PACK", 1)
+    monkeypatch.setattr(analyses, "PACK_SIZE", 1)
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     alone = analyse_archive(machine.folder)
     expected = everything(machine), machine.analyses()
@@ -343,8 +343,8 @@ def test_damaged_sessions_are_reported_and_the_others_analysed(machine: Machine)
 
 def test_a_defect_in_the_analysis_affects_one_session_only(machine: Machine) -> None:
     drop_analyses(machine)
-    told, failures = analyse_with(machine, "other", all_but_three)
-    assert told == [key(number) for number in (1, 2, 4, 5)]
+    analysed, failures = analyse_with(machine, "other", all_but_three)
+    assert analysed == [key(number) for number in (1, 2, 4, 5)]
     assert [failure.key for failure in failures] == [key(3)]
     assert "ZeroDivisionError" in failures[0].why
 
@@ -365,7 +365,7 @@ def test_a_session_whose_analysis_fails_is_stored_all_the_same(
             raise ZeroDivisionError("nine")
         return analyse_to_rows(session, copied)
 
-    monkeypatch.setattr(analysis, "analysed_rows", broken)
+    monkeypatch.setattr(analysis, "analyse_to_rows", broken)
     for number in (8, 9):
         story(number).write(machine.projects)
     assert not machine.sync().failures
@@ -404,8 +404,8 @@ def test_an_analysis_of_a_changed_or_forgotten_session_is_not_stored(machine: Ma
             connection.close()
         return rows
 
-    told, failures = analyse_with(machine, "other", meanwhile)
-    assert (told, failures) == ([key(number) for number in (2, 3, 4)], [])
+    analysed, failures = analyse_with(machine, "other", meanwhile)
+    assert (analysed, failures) == ([key(number) for number in (2, 3, 4)], [])
     assert counts(machine)["judgements"] == 3
 
 
@@ -416,14 +416,14 @@ from preheat.app.analysis.one_pass import analyse_archive
 from preheat.model.progress import Progress
 
 class Stopping(Progress):
-    told = 0
+    analysed = 0
     def advance(self, amount=1, note=""):
-        self.told += 1
-        if self.told == 7:  # in the midst of the third group
+        self.analysed += 1
+        if self.analysed == 7:  # in the midst of the third group
             print("now", flush=True)
             time.sleep(60)
 
-analyses.PACK = 1
+analyses.PACK_SIZE = 1
 analyse_archive(sys.argv[1], Stopping())
 """
 

@@ -48,7 +48,7 @@ class Sizes(Progress):
         self.read.append(int(amount))
 
 
-def loaded(machine: Machine, key: str) -> Any:
+def load(machine: Machine, key: str) -> Any:
     connection = machine.connection()
     try:
         return load_session(connection, key)
@@ -63,7 +63,7 @@ def test_a_session_is_loaded_as_it_was_read(machine: Machine) -> None:
     report = machine.sync()
     assert sum(row.read for row in report.agents.values()) == 0
     assert machine.contents() == before
-    assert [loaded(machine, before["sessions"][0][0])] == read(path)
+    assert [load(machine, before["sessions"][0][0])] == read(path)
 
 
 def test_only_the_new_bytes_of_a_grown_file_are_read(machine: Machine) -> None:
@@ -123,7 +123,7 @@ def test_a_half_written_line_is_read_by_the_next_sync(machine: Machine) -> None:
     with open(path, "wb") as stream:
         stream.write(data)
     machine.sync()
-    assert loaded(machine, machine.contents()["sessions"][0][0]).events == read(path)[0].events
+    assert load(machine, machine.contents()["sessions"][0][0]).events == read(path)[0].events
 
 
 def test_the_archive_keeps_sessions_whose_files_are_deleted(machine: Machine) -> None:
@@ -132,7 +132,7 @@ def test_the_archive_keeps_sessions_whose_files_are_deleted(machine: Machine) ->
     machine.sync()
     os.unlink(path)
     machine.sync()
-    assert loaded(machine, f"claude_code:{session.id}") == session
+    assert load(machine, f"claude_code:{session.id}") == session
 
 
 def test_a_file_that_shrinks_loses_nothing(machine: Machine) -> None:
@@ -145,7 +145,7 @@ def test_a_file_that_shrinks_loses_nothing(machine: Machine) -> None:
     machine.sync()
     assert machine.contents()["sessions"] == before
     assert "has shrunk" in machine.rows("SELECT message FROM problems")[0][0]
-    assert len(loaded(machine, before[0][0]).events) == before[0][12]
+    assert len(load(machine, before[0][0]).events) == before[0][12]
 
 
 def test_a_shorter_file_with_new_calls_replaces_the_rows_and_keeps_the_old_bytes(machine: Machine) -> None:
@@ -168,7 +168,7 @@ def test_a_file_that_now_holds_another_session_keeps_the_first(machine: Machine)
     machine.sync()
     assert len(machine.contents()["sessions"]) == 2
     for number in (1, 2):
-        assert loaded(machine, f"claude_code:{story(number).session}").id == story(number).session
+        assert load(machine, f"claude_code:{story(number).session}").id == story(number).session
 
 
 def test_two_files_with_one_session_count_it_once(machine: Machine) -> None:
@@ -292,7 +292,7 @@ def test_a_file_that_grows_during_syncs_is_read_completely_in_the_end(machine: M
         assert not machine.sync().problems
     writer.join()
     machine.sync()
-    assert loaded(machine, f"claude_code:{story(1).session}").events == read(path)[0].events
+    assert load(machine, f"claude_code:{story(1).session}").events == read(path)[0].events
 
 
 def change(path: str) -> SourceChange:
@@ -358,7 +358,7 @@ def test_a_line_that_is_too_long_to_parse_is_kept(machine: Machine) -> None:
     report = machine.sync()
     assert [(line, "more than 32 MB" in why) for _, line, why in report.problems] == [(2, True)]
     assert machine.rows("SELECT sum(length) FROM segments") == [(os.path.getsize(path),)]
-    assert len(loaded(machine, f"claude_code:{story(1).session}").events) == len(read(path)[0].events)
+    assert len(load(machine, f"claude_code:{story(1).session}").events) == len(read(path)[0].events)
 
 
 def test_everything_is_readable_by_its_owner_only(machine: Machine) -> None:
@@ -389,14 +389,14 @@ def test_no_secret_is_stored_anywhere(machine: Machine) -> None:
     path = transcript.write(machine.projects)
     report = machine.sync()
     assert sum(report.redactions.values()) >= 4
-    session = loaded(machine, f"claude_code:{transcript.session}")
+    session = load(machine, f"claude_code:{transcript.session}")
     assert key not in repr(session)
     assert "REDACTED" in repr(session)
     assert key.encode() not in machine.everything_on_disk()
     assert len(session.events) == len(read(path)[0].events)
 
 
-# Trouble with the archive itself.
+# An archive that cannot be used.
 def test_a_full_disk_is_reported_and_loses_nothing(machine: Machine, tmp_path: Any) -> None:
     """On a real file system without room."""
     small = str(tmp_path / "small")
@@ -463,13 +463,13 @@ def test_a_folder_that_cannot_be_made_is_reported(tmp_path: Any) -> None:
         connect(machine.folder)
 
 
-# The short way.
+# The quick path.
 def test_the_quick_path_imports_nothing_slow(machine: Machine) -> None:
     """No database, no typing, no third-party package."""
     story(1).write(machine.projects)
     machine.sync()
     code = (
-        "import sys; from preheat.quick import look; seen = look(); "
+        "import sys; from preheat.quick import look_for_changes; seen = look_for_changes(); "
         "heavy = {'sqlite3', 'typing', 're', 'json', 'msgspec', 'click', 'rich', 'sqlalchemy', 'zstandard', 're2'}; "
         "print(seen.counts, len(seen.changed), sorted(heavy & set(sys.modules)))"
     )
@@ -479,15 +479,15 @@ def test_the_quick_path_imports_nothing_slow(machine: Machine) -> None:
         "PREHEAT_HOME": machine.folder,
         "CLAUDE_CONFIG_DIR": "",
     }
-    run_it = [
+    command = [
         sys.executable,
         "-S",
         "-c",
         f"sys_path = {sys.path!r}; import sys; sys.path[:] = sys_path; {code}",
     ]
-    assert subprocess.check_output(run_it, env=environment, text=True).strip() == "{'claude_code': 1} 0 []"
+    assert subprocess.check_output(command, env=environment, text=True).strip() == "{'claude_code': 1} 0 []"
     story(2).write(machine.projects)
-    assert subprocess.check_output(run_it, env=environment, text=True).strip() == "{'claude_code': 2} 1 []"
+    assert subprocess.check_output(command, env=environment, text=True).strip() == "{'claude_code': 2} 1 []"
 
 
 def test_the_quick_path_ignores_a_list_that_is_older_than_the_archive(machine: Machine) -> None:
@@ -522,15 +522,11 @@ def test_every_agent_has_its_places() -> None:
 def test_a_session_in_several_files_has_changed_when_any_of_them_has(machine: Machine, tmp_path: Any) -> None:
     """The person names one of the files."""
     copy = tmp_path / "conversation"
-    source = next(os.path.dirname(path) for path in fixture_paths("openhands") if path.endswith("base_state.json"))
-    shutil.copytree(source, copy)
+    source = next(os.path.dirname(path) for path in fixture_files("openhands") if path.endswith("base_state.json"))
+    shutil.copytree(os.path.join(FIXTURES, source), copy)
     named = [("openhands", str(copy / "base_state.json"))]
     assert sync(machine.folder, files=named).agents["openhands"].read == 1
     assert sync(machine.folder, files=named).agents["openhands"].read == 0
     events = copy / "events"
     (events / "event-99999-00000000-0000-0000-0000-000000000000.json").write_text("{}")
     assert sync(machine.folder, files=named).agents["openhands"].read == 1
-
-
-def fixture_paths(agent: str) -> list[str]:
-    return [os.path.join(FIXTURES, name) for name in fixture_files(agent)]

@@ -1,5 +1,6 @@
 """The difference of two ratios is unbiased and agrees with large libraries; always-valid intervals hold at every look."""
 
+import re
 import warnings
 from collections.abc import Callable
 from math import log, sqrt
@@ -206,28 +207,31 @@ def unit(session: str, arm: str, above: float, below: float = 1.0, **more: Any) 
     return Observation(session=session, arm=arm, above=above, below=below, **more)
 
 
+def named_arms(text: str) -> list[str]:
+    """The arms that a sentence names, in order."""
+    return re.findall("`([a-z]+)`", text)
+
+
 def test_the_reason_is_given_where_nothing_can_be_estimated() -> None:
     """No session, one session, nothing to count, no variance, one cluster."""
     warm = [unit(f"w{number}", "warm", number % 3, 10) for number in range(12)]
-    assert estimate_difference(warm, **WARM).why == "no session in `cold`"
-    assert estimate_difference([], **WARM).why == "no session in `warm` and none in `cold`"
-    assert (
-        estimate_difference([*warm, unit("c", "cold", 1, 10)], **WARM).why
-        == "one session in `cold`: a spread needs two"
-    )
+    assert named_arms(estimate_difference(warm, **WARM).why) == ["cold"]
+    assert named_arms(estimate_difference([], **WARM).why) == ["warm", "cold"]
+    assert named_arms(estimate_difference([*warm, unit("c", "cold", 1, 10)], **WARM).why) == ["cold"]
     idle = estimate_difference([*warm, unit("c1", "cold", 0, 0), unit("c2", "cold", 0, 0)], **WARM)
-    assert idle.why == "no session in `cold`"
-    assert idle.remarks == ("2 sessions of `cold` had nothing to count and are left out",)
+    assert named_arms(idle.why) == ["cold"]
+    (remark,) = idle.remarks
+    assert (remark.split()[0], named_arms(remark)) == ("2", ["cold"])
     seconds = [unit(f"{name}{number}", name, 5.0) for name in ("warm", "cold") for number in range(5)]
     assert "no spread" in estimate_difference(seconds, **WARM).why
     whole = [
         unit(f"{name}{number}", name, number % 2, 3, cluster=name) for name in ("warm", "cold") for number in range(9)
     ]
-    assert estimate_difference(whole, **WARM).why == "all sessions of `warm` are of one cluster: a spread needs two"
+    why = estimate_difference(whole, **WARM).why
+    assert (named_arms(why), "one cluster" in why) == (["warm"], True)
     one = [msgspec.structs.replace(each, cluster="only") for each in make_trial(1, 60)]
-    assert estimate_difference(one, **WARM).remarks == (
-        "all sessions are of one cluster: the interval holds for those, not for others",
-    )
+    (remark,) = estimate_difference(one, **WARM).remarks
+    assert "one cluster" in remark
 
 
 def test_all_failures_against_none_has_an_interval() -> None:
@@ -241,7 +245,8 @@ def test_all_failures_against_none_has_an_interval() -> None:
     some_fail = [*units[:20], *(unit(f"c{number}", "cold", float(number % 2)) for number in range(20))]
     found = estimate_difference(some_fail, **WARM)
     assert required(found.low) < -0.5 < required(found.high) < 0
-    assert found.remarks == ("every session of `warm` has the same value (0)",)
+    (remark,) = found.remarks
+    assert named_arms(remark) == ["warm"]
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])

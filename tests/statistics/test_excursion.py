@@ -1,12 +1,13 @@
 """The effect of an advisory on the next calls is unbiased, agrees with statsmodels, and is clustered by session."""
 
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 
 from preheat.errors import UserError
-from preheat.statistics.excursion import AdviceMoment, _design, estimate_excursion, fit_weighted
+from preheat.statistics.excursion import FEWEST_SESSIONS, AdviceMoment, _design, estimate_excursion, fit_weighted
 
 
 def simulate_moments(seed: int, sessions: int, effect: float) -> list[AdviceMoment]:
@@ -70,16 +71,16 @@ def test_without_an_effect_false_alarms_stay_near_one_in_twenty() -> None:
 def test_the_reason_is_given_where_nothing_can_be_estimated() -> None:
     """None withheld, few sessions, nothing random, no variance, constant or duplicate columns."""
     one: Any = {"probability": 0.5, "outcome": 1.0}
-    assert estimate_excursion([], metric="x").why == "no advisory was given at random"
-    assert estimate_excursion([AdviceMoment("a", True, **one)], metric="x").why == "no advisory was withheld at random"
+    assert estimate_excursion([], metric="x").units == (0, 0)
+    alone = estimate_excursion([AdviceMoment("a", True, **one)], metric="x")
+    assert (alone.units, alone.difference, "withheld" in alone.why) == ((1, 0), None, True)
     few = [AdviceMoment(f"s{k}", bool(k % 2), 0.5, float(k)) for k in range(6)]
-    assert estimate_excursion(few, metric="x").why == "advisories in 6 sessions: 10 are needed"
+    assert re.findall("[0-9]+", estimate_excursion(few, metric="x").why) == ["6", str(FEWEST_SESSIONS)]
     always = [*simulate_moments(1, 30, 0.0), AdviceMoment("z", True, 1.0, 3.0, (1.0,))]
-    assert estimate_excursion(always, metric="x").remarks == (
-        "1 advisory without a random choice (probability near 0 or 1) left out",
-    )
+    (remark,) = estimate_excursion(always, metric="x").remarks
+    assert remark.startswith("1 advisory ")
     rare = [AdviceMoment(f"s{k:02}", k > 1, 0.9, float(k % 4)) for k in range(40)]
-    assert estimate_excursion(rare, metric="x").why == "given or withheld in 2 sessions only: 4 are needed"
+    assert re.findall("[0-9]+", estimate_excursion(rare, metric="x").why) == ["2", "4"]
     flat = [AdviceMoment(f"s{k}", bool(k % 2), 0.5, 2.0) for k in range(40)]
     assert "no spread" in estimate_excursion(flat, metric="x").why
     doubled = [

@@ -1,5 +1,6 @@
 """Paired differences agree with scipy, and the minimum number of lessons is found."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from scipy.stats import binomtest, permutation_test, ttest_rel
 
 from preheat.errors import UserError
 from preheat.model.experiment import Observation
-from preheat.statistics.paired import compare_paired, mcnemar, minimum_dose
+from preheat.statistics.paired import compare_paired, find_minimum_dose, mcnemar
 from preheat.statistics.shares import wilson
 from preheat.statistics.verdict import compare_with_margin
 
@@ -135,10 +136,8 @@ def test_tasks_of_one_arm_only_are_remarked() -> None:
         for arm, tasks in (("warm", "abc"), ("cold", "bcde"))
         for task in tasks
     ]
-    assert compare_paired(units, metric="success", arm="warm", against="cold").estimate.remarks[:2] == (
-        "1 task tried in `warm` only, left out: `a`",
-        "2 tasks tried in `cold` only, left out: `d`, `e`",
-    )
+    remarks = compare_paired(units, metric="success", arm="warm", against="cold").estimate.remarks
+    assert [re.findall("`([a-z]+)`", remark) for remark in remarks[:2]] == [["warm", "a"], ["cold", "d", "e"]]
 
 
 def test_a_session_without_a_task_is_refused() -> None:
@@ -208,7 +207,9 @@ def simulate_lab(seed: int, tasks: int, curve: dict[int, float] = CURVE) -> dict
 
 def test_the_smallest_sufficient_number_of_lessons_is_found() -> None:
     """With 120 tasks the plateau begins at four lessons; two are too few in every trial."""
-    found = [minimum_dose(simulate_lab(seed, 120), margin=0.1, better="higher", draws=200).fewest for seed in range(20)]
+    found = [
+        find_minimum_dose(simulate_lab(seed, 120), margin=0.1, better="higher", draws=200).fewest for seed in range(20)
+    ]
     assert found.count(4) >= 17
     assert 2 not in found
     assert 0 not in found
@@ -217,14 +218,15 @@ def test_the_smallest_sufficient_number_of_lessons_is_found() -> None:
 def test_a_number_that_is_worse_by_the_margin_is_accepted_in_about_five_percent_of_labs() -> None:
     curve = {0: 0.2, 4: 0.6, 8: 0.7}
     found = [
-        minimum_dose(simulate_lab(seed, 60, curve), margin=0.1, better="higher", draws=20).fewest for seed in range(300)
+        find_minimum_dose(simulate_lab(seed, 60, curve), margin=0.1, better="higher", draws=20).fewest
+        for seed in range(300)
     ]
     assert found.count(4) / 300 <= 0.085
 
 
 def test_the_fit_never_falls_and_lies_within_its_interval() -> None:
     for seed in range(10):
-        doses = minimum_dose(simulate_lab(seed, 6), margin=0.1, better="higher", draws=200).doses
+        doses = find_minimum_dose(simulate_lab(seed, 6), margin=0.1, better="higher", draws=200).doses
         fitted = [each.fitted for each in doses]
         assert fitted == sorted(fitted)
         assert all(each.low <= each.fitted <= each.high for each in doses)
@@ -240,8 +242,8 @@ def test_a_metric_where_lower_is_better_gives_the_mirrored_result() -> None:
         ]
         for items, units in high.items()
     }
-    one = minimum_dose(high, margin=0.1, better="higher", draws=200)
-    other = minimum_dose(low, margin=0.1, better="lower", draws=200)
+    one = find_minimum_dose(high, margin=0.1, better="higher", draws=200)
+    other = find_minimum_dose(low, margin=0.1, better="lower", draws=200)
     assert one.fewest == other.fewest
     assert [each.fitted for each in one.doses] == pytest.approx([1 - each.fitted for each in other.doses])
 
@@ -249,11 +251,11 @@ def test_a_metric_where_lower_is_better_gives_the_mirrored_result() -> None:
 def test_the_reason_is_given_where_no_number_can_be_found() -> None:
     """One number of lessons, no task in common, no task named."""
     with pytest.raises(UserError, match="two numbers of items"):
-        minimum_dose({4: []}, margin=0.1, better="higher")
-    assert minimum_dose({0: [], 4: []}, margin=0.1, better="higher").why.startswith("0 tasks")
+        find_minimum_dose({4: []}, margin=0.1, better="higher")
+    assert find_minimum_dose({0: [], 4: []}, margin=0.1, better="higher").why.startswith("0 tasks")
     one = [Observation(session="a", arm="x", above=1, cluster="t")]
-    assert minimum_dose({0: one, 4: one}, margin=0.1, better="higher").why.startswith("1 task tried")
+    assert find_minimum_dose({0: one, 4: one}, margin=0.1, better="higher").why.startswith("1 task tried")
     with pytest.raises(UserError, match="names no task"):
-        minimum_dose({0: [Observation(session="a", arm="x", above=1)], 4: []}, margin=0.1, better="higher")
+        find_minimum_dose({0: [Observation(session="a", arm="x", above=1)], 4: []}, margin=0.1, better="higher")
     same = [Observation(session=f"{k}", arm="x", above=1, cluster=f"t{k}") for k in range(5)]
-    assert minimum_dose({0: same, 4: same}, margin=0.1, better="higher", draws=20).fewest == 0
+    assert find_minimum_dose({0: same, 4: same}, margin=0.1, better="higher", draws=20).fewest == 0

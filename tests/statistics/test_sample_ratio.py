@@ -13,7 +13,7 @@ def test_the_chi_square_p_value_equals_that_of_scipy() -> None:
     found = check_sample_ratio(assigned, {"warm": 0.8, "cold": 0.2})
     assert found.whole.p == pytest.approx(chisquare([170, 30], [160, 40]).pvalue)
     assert not found.broken
-    assert found.sentence == "The arms got their shares: 30 `cold` (planned 40.0), 170 `warm` (planned 160.0)."
+    assert (found.whole.counts, found.whole.expected) == ({"warm": 170, "cold": 30}, {"warm": 160.0, "cold": 40.0})
 
 
 def test_looking_after_every_session_keeps_false_alarms_within_the_risk() -> None:

@@ -1,5 +1,6 @@
 """The verdict and its sentence follow from the interval and the margin."""
 
+import re
 from typing import Any
 
 import pytest
@@ -7,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from preheat.model.experiment import EffectEstimate
-from preheat.statistics.effect import add_always_valid_interval, estimate_difference
-from preheat.statistics.verdict import METRIC_WORDS, Guardrail, conclude, format_figure
+from preheat.statistics.effect import BURN_IN, add_always_valid_interval, estimate_difference
+from preheat.statistics.verdict import METRIC_WORDS, Conclusion, Guardrail, conclude, format_figure
 from tests.statistics.trials import make_trial
 
 
@@ -27,32 +28,28 @@ def estimate_of(metric: str, value: float, low: float, high: float, **more: Any)
     )
 
 
+def figures(conclusion: Conclusion) -> list[str]:
+    """The numbers in the sentence, in order."""
+    return re.findall(r"[0-9][0-9,]*(?:\.[0-9]+)?", conclusion.sentence)
+
+
 def test_the_interval_and_the_margin_decide_between_the_four_verdicts() -> None:
     helps = conclude(estimate_of("mistakes", -0.021, -0.034, -0.008), 0.01)
-    assert (helps.verdict, helps.sentence) == (
-        "helps",
-        "Warm sessions made 2.1 fewer mistakes per 100 calls than cold (95 % 0.8 to 3.4; 118 and 31 sessions).",
-    )
+    assert (helps.verdict, figures(helps)) == ("helps", ["2.1", "100", "95", "0.8", "3.4", "118", "31"])
     hurts = conclude(estimate_of("mistakes", 0.021, 0.008, 0.034), 0.01)
-    assert hurts.verdict == "hurts"
-    assert "2.1 more mistakes" in hurts.sentence
+    assert (hurts.verdict, figures(hurts)) == ("hurts", figures(helps))
     none = conclude(estimate_of("mistakes", 0.001, -0.006, 0.008), 0.01)
-    assert (none.verdict, none.sentence) == (
-        "no difference",
-        "No difference larger than 1 mistakes per 100 calls: warm sessions made 0.1 more mistakes per 100 calls than cold"
-        " (95 % 0.6 fewer to 0.8 more; 118 and 31 sessions).",
-    )
+    assert none.verdict == "no difference"
+    assert figures(none) == ["1", "100", "0.1", "100", "95", "0.6", "0.8", "118", "31"]
     little = conclude(estimate_of("mistakes", -0.005, -0.03, 0.02), 0.01)
     assert little.verdict == "too little data"
     assert little.more == 1679
-    assert "about 1,679 more sessions would settle a difference of 1" in little.sentence
+    assert figures(little)[-2:] == ["1,679", "1"]
 
 
 def test_a_rise_helps_where_higher_is_better() -> None:
-    assert conclude(estimate_of("success", 0.1, 0.02, 0.18), 0.01).sentence == (
-        "Warm sessions succeeded in 10 more of 100 than cold (95 % 2 to 18; 118 and 31 sessions)."
-    )
-    assert conclude(estimate_of("success", 0.1, 0.02, 0.18), 0.01).verdict == "helps"
+    found = conclude(estimate_of("success", 0.1, 0.02, 0.18), 0.01)
+    assert (found.verdict, figures(found)) == ("helps", ["10", "100", "95", "2", "18", "118", "31"])
     assert conclude(estimate_of("seconds", 100.0, 20.0, 180.0), 10.0).verdict == "hurts"
 
 
@@ -71,7 +68,7 @@ def test_only_the_always_valid_interval_counts_while_a_trial_runs() -> None:
         0.01,
         running=True,
     )
-    assert early.sentence.startswith("Too little data: too early for an interval that holds at every look")
+    assert (early.verdict, figures(early)) == ("too little data", [str(BURN_IN)])
 
 
 def test_a_guardrail_is_held_broken_or_not_known_and_a_broken_one_is_in_the_sentence() -> None:
@@ -85,16 +82,16 @@ def test_a_guardrail_is_held_broken_or_not_known_and_a_broken_one_is_in_the_sent
     found = conclude(main, 0.01, guardrails=rails)
     assert [each.state for each in found.guardrails] == ["broken", "held", "not known", "not known"]
     assert found.verdict == "helps"
-    assert (
-        "But tokens: worse, and perhaps by more than 500 tokens: warm sessions took 900 more tokens than cold"
-        in found.sentence
-    )
+    assert found.sentence.endswith(f"{found.guardrails[0].sentence}.")
+    assert {"500", "900"} <= set(figures(found))
     assert "no session in `warm`" in found.guardrails[3].sentence
 
 
 def test_the_sentence_says_why_there_is_too_little_data() -> None:
     found = conclude(estimate_difference([], metric="mistakes", arm="warm", against="cold"), 0.01)
-    assert found.sentence == "Too little data: no session in `warm` and none in `cold`."
+    assert found.verdict == "too little data"
+    assert "`warm`" in found.sentence
+    assert "`cold`" in found.sentence
 
 
 @given(

@@ -58,9 +58,9 @@ class SourceGroup(NamedTuple):
 
     sources: list[PendingSource]
     slices: list[list[PackSlice]]
-    """Of each unit."""
+    """Where the bytes of each source are, in the order of `sources`."""
     packs: dict[int, bytes]
-    """As they are stored."""
+    """Packs by number, compressed as they are stored."""
     copied_calls: dict[int, list[int]]
     """By session: the numbers of calls that were copied from another session and count there."""
 
@@ -134,29 +134,29 @@ def group_by_pack(rows: Iterable[tuple[Any, ...]]) -> PendingSessions:
     return PendingSessions(groups, count, total)
 
 
-def load_group(connection: sqlite3.Connection, units: list[PendingSource]) -> SourceGroup:
+def load_group(connection: sqlite3.Connection, sources: list[PendingSource]) -> SourceGroup:
     """Load sources with their bytes in one transaction; sessions that have changed since they were listed are left out."""
     present: list[PendingSource] = []
-    stretches: list[list[PackSlice]] = []
+    slices: list[list[PackSlice]] = []
     copied: dict[int, list[int]] = {}
     connection.execute("BEGIN")
     try:
-        for unit in units:
-            sessions = [session for session in unit.sessions if is_unchanged(connection, session)]
+        for source in sources:
+            sessions = [session for session in source.sessions if is_unchanged(connection, session)]
             if sessions:
-                present.append(unit._replace(sessions=sessions))
-                stretches.append(_load_slices(connection, sessions[0]))
+                present.append(source._replace(sessions=sessions))
+                slices.append(_load_slices(connection, sessions[0]))
                 copied |= {
                     each.session_id: _load_copied_calls(connection, each.session_id) for each in sessions if each.copies
                 }
-        numbers = sorted({stretch.pack for some in stretches for stretch in some})
+        numbers = sorted({piece.pack for pieces in slices for piece in pieces})
         packs = {
             number: connection.execute("SELECT data FROM packs WHERE id = ?", (number,)).fetchone()[0]
             for number in numbers
         }
     finally:
         connection.execute("COMMIT")
-    return SourceGroup(present, stretches, packs, copied)
+    return SourceGroup(present, slices, packs, copied)
 
 
 def _load_slices(connection: sqlite3.Connection, session: PendingSession) -> list[PackSlice]:
@@ -173,6 +173,7 @@ def _load_copied_calls(connection: sqlite3.Connection, session: int) -> list[int
 
 
 def is_unchanged(connection: sqlite3.Connection, session: PendingSession) -> bool:
+    """Whether a session is still in the state in which it was listed."""
     row = connection.execute(
         f"SELECT id, key, source_id, generation, events, {_COPIES} FROM sessions WHERE id = ?",  # noqa: S608
         (session.session_id,),
@@ -261,12 +262,12 @@ def _signature_ids(connection: sqlite3.Connection, wanted: set[str]) -> dict[str
     connection.executemany(
         "INSERT INTO signatures (text) VALUES (?) ON CONFLICT DO NOTHING", [(text,) for text in texts]
     )
-    found: dict[str, int] = {}
+    ids: dict[str, int] = {}
     for start in range(0, len(texts), _AT_ONCE):
         some = texts[start : start + _AT_ONCE]
         marks = ", ".join("?" * len(some))
-        found.update(connection.execute(f"SELECT text, id FROM signatures WHERE text IN ({marks})", some).fetchall())  # noqa: S608
-    return found
+        ids.update(connection.execute(f"SELECT text, id FROM signatures WHERE text IN ({marks})", some).fetchall())  # noqa: S608
+    return ids
 
 
 # Dropping.
@@ -314,4 +315,5 @@ def find_unlearned(connection: sqlite3.Connection) -> list[int]:
 
 
 def mark_learned(connection: sqlite3.Connection, sessions: Iterable[int]) -> None:
+    """Store that a learning has used the notes on these sessions."""
     connection.executemany("UPDATE judgements SET learned = 1 WHERE session_id = ?", [(each,) for each in sessions])

@@ -51,7 +51,7 @@ def load_note_stamps(connection: sqlite3.Connection, learner: str) -> Iterator[t
     )
 
 
-_KEPT = (
+_NOTES_OF_SESSIONS = (
     "SELECT sessions.key, sessions.agent, sessions.project, sessions.started_at, sessions.ended_at, notes.data FROM notes "
     "JOIN sessions ON sessions.id = notes.session_id WHERE notes.session_id IN ({}) AND notes.learner = ? "
     "AND notes.data IS NOT NULL ORDER BY notes.session_id"
@@ -65,7 +65,7 @@ def load_notes(connection: sqlite3.Connection, learner: str, sessions: Iterable[
     for start in range(0, len(wanted), _AT_ONCE):
         some = wanted[start : start + _AT_ONCE]
         marks = ", ".join("?" * len(some))
-        for *heading, data in connection.execute(_KEPT.format(marks), (*some, learner)).fetchall():
+        for *heading, data in connection.execute(_NOTES_OF_SESSIONS.format(marks), (*some, learner)).fetchall():
             yield StoredNotes._make((*heading, _unpack(data, unpack)))
 
 
@@ -74,7 +74,7 @@ def _unpack(packed: bytes, unpack: Callable[[bytes], bytes]) -> bytes:
     return packed[1:] if packed[:1] == b"\0" else unpack(packed[1:])
 
 
-_OF_SESSION = (
+_NOTES_OF_SESSION = (
     "SELECT notes.data FROM notes JOIN sessions ON sessions.id = notes.session_id "
     "WHERE sessions.key = ? AND notes.learner = ? AND notes.version = ?"
 )
@@ -82,7 +82,7 @@ _OF_SESSION = (
 
 def load_session_notes(connection: sqlite3.Connection, key: str, learner: str, version: int) -> bytes:
     """The notes of a learner in this version on one session; may be empty."""
-    row = connection.execute(_OF_SESSION, (key, learner, version)).fetchone()
+    row = connection.execute(_NOTES_OF_SESSION, (key, learner, version)).fetchone()
     return _unpack(row[0], decompress) if row is not None and row[0] is not None else b""
 
 
@@ -91,7 +91,7 @@ def count_sessions_by_folder(connection: sqlite3.Connection) -> dict[str, int]:
     return dict(connection.execute("SELECT project, count(*) FROM sessions GROUP BY project ORDER BY project"))
 
 
-# Loads the episodes of sessions.
+# Episodes.
 _EPISODES = msgspec.msgpack.Decoder(tuple[Episode, ...])
 
 

@@ -12,6 +12,7 @@ from preheat.archive.rows import Passage, Segment
 from preheat.errors import ArchiveUnusable
 
 PACK_SIZE = 16 * 1024 * 1024
+"""Bytes after which a pack is closed."""
 COMPRESSION_LEVEL = 3
 _WINDOW = 24
 
@@ -65,6 +66,7 @@ class Packer:
 
 
 def compress(data: bytes) -> bytes:
+    """Compress bytes, with a checksum."""
     if len(data) < PACK_SIZE // 4:  # a large window costs its memory even when there is little to put into it
         return zstandard.ZstdCompressor(level=COMPRESSION_LEVEL, write_checksum=True).compress(data)
     parameters = zstandard.ZstdCompressionParameters.from_level(
@@ -90,7 +92,7 @@ class Decompressor:
         self._decompressor = zstandard.ZstdDecompressor()
 
     def decompress(self, data: bytes) -> bytes:
-        """Raises ArchiveUnusable if the bytes are damaged."""
+        """Decompress bytes. Raises ArchiveUnusable if the bytes are damaged."""
         try:
             return self._decompressor.decompress(data)
         except zstandard.ZstdError as error:
@@ -98,11 +100,12 @@ class Decompressor:
 
 
 def decompress(data: bytes) -> bytes:
-    """Raises ArchiveUnusable if the bytes are damaged."""
+    """Decompress bytes. Raises ArchiveUnusable if the bytes are damaged."""
     return Decompressor().decompress(data)
 
 
 def pack_passages(passages: list[Passage]) -> bytes:
+    """Passages as compressed bytes; no bytes for none."""
     return (
         zstandard.ZstdCompressor(level=COMPRESSION_LEVEL).compress(msgspec.msgpack.encode(passages))
         if passages
@@ -111,4 +114,5 @@ def pack_passages(passages: list[Passage]) -> bytes:
 
 
 def unpack_passages(packed: bytes) -> list[Passage]:
+    """Undo `pack_passages`. Raises ArchiveUnusable."""
     return _PASSAGES.decode(decompress(packed))

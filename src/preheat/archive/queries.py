@@ -20,6 +20,7 @@ from preheat.model.listing import AgentTotals, SearchHit, SessionFilter, Session
 
 _COLUMNS = [SESSIONS.c[name] for name in SessionSummary.__struct_fields__]
 _SHORT_ENOUGH = 24
+"""Characters of an id that is never shortened."""
 _DIALECT = sqlite.dialect(paramstyle="named")
 
 
@@ -67,6 +68,7 @@ def list_sessions(
 
 
 def count_sessions(connection: sqlite3.Connection, chosen: SessionFilter) -> int:
+    """How many sessions a filter chooses."""
     statement = select(func.count()).select_from(SESSIONS).where(filter_condition(chosen))
     return int(run_query(connection, statement).fetchone()[0])
 
@@ -186,14 +188,14 @@ def search(
         (match_expression(words),),
     )
     known: dict[int, SessionSummary | None] = {}
-    found_hits = 0
+    hits = 0
     for (number,) in rows:
-        found = connection.execute(
+        row = connection.execute(
             "SELECT id, session_id, data FROM passages WHERE id <= ? ORDER BY id DESC LIMIT 1", (number,)
         ).fetchone()
-        if found is None:
+        if row is None:
             continue
-        first, session, packed = found
+        first, session, packed = row
         if session not in known:
             statement = select(*_COLUMNS).where(SESSIONS.c.id == session, filter_condition(chosen))
             row = run_query(connection, statement).fetchone()
@@ -205,8 +207,8 @@ def search(
         if kinds and passage.kind not in kinds:
             continue
         yield SearchHit(session=summary, line=passage.line, kind=passage.kind, text=passage.text)
-        found_hits += 1
-        if found_hits >= limit:
+        hits += 1
+        if hits >= limit:
             return
 
 

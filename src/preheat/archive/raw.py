@@ -129,7 +129,7 @@ def forget(connection: sqlite3.Connection, keys: list[str]) -> int:
             _forget_source(connection, source)
         drop_unused_texts(connection)
         connection.execute("INSERT INTO passages_index (passages_index) VALUES ('optimize')")
-        _count_again(connection, copies)
+        _recount_copies(connection, copies)
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     connection.execute("VACUUM")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -170,7 +170,7 @@ def _find_copies(connection: sqlite3.Connection, keys: set[str]) -> list[int]:
     return sorted(found)
 
 
-def _count_again(connection: sqlite3.Connection, sessions: list[int]) -> None:
+def _recount_copies(connection: sqlite3.Connection, sessions: list[int]) -> None:
     left = [
         session
         for session in sessions

@@ -10,31 +10,29 @@ from preheat.commands.values import CHECKS
 from preheat.model.experiment import Rating, SessionResult
 from preheat.model.outcome import CAUSES, FAILURES, JUDGED, STATUSES
 
-# The result of the last check (a test, a build, a linter or a type checker) of each session in the archive.
-_PASSED_STATUSES = frozenset(place for place, status in enumerate(STATUSES) if status in ("ok", "empty"))
-_FAILED_STATUSES = frozenset(place for place, status in enumerate(STATUSES) if status in FAILURES)
+# The archive stores statuses and causes as indexes into these tuples.
+_PASSED = frozenset(place for place, status in enumerate(STATUSES) if status in ("ok", "empty"))
+_FAILED = frozenset(place for place, status in enumerate(STATUSES) if status in FAILURES)
+_PASSED_OR_FAILED_SQL = ", ".join(map(str, sorted(_PASSED | _FAILED)))
+_FAILED_SQL = ", ".join(map(str, sorted(_FAILED)))
+_JUDGED_SQL = ", ".join(str(place) for place, status in enumerate(STATUSES) if status in JUDGED)
+_MISTAKE = CAUSES.index("mistake")
+_OUTPUT, _CACHE_READ, _CACHE_WRITE = 5.0, 0.1, 1.25
+"""Costs of tokens relative to fresh input: rough ratios of usual prices."""
 
 
 def load_last_checks(connection: sqlite3.Connection) -> dict[str, bool]:
-    """Whether the last check passed, by the key of each session with a check; interrupted checks are ignored."""
+    """Whether the last check (a test, a build, a linter or a type checker) passed, by the key of each session with one;
+    interrupted checks are ignored."""
     marks = ", ".join("?" * len(CHECKS))
-    decided = sorted(_PASSED_STATUSES | _FAILED_STATUSES)
     rows = connection.execute(
         "SELECT sessions.key, outcomes.status, max(outcomes.seq) FROM outcomes "  # noqa: S608 - only marks are put in
         "JOIN purposes ON purposes.id = outcomes.purpose_id JOIN sessions ON sessions.id = outcomes.session_id "
-        f"WHERE purposes.activity IN ({marks}) AND outcomes.status IN ({', '.join(map(str, decided))}) "
+        f"WHERE purposes.activity IN ({marks}) AND outcomes.status IN ({_PASSED_OR_FAILED_SQL}) "
         "GROUP BY outcomes.session_id ORDER BY sessions.key",
         [f"shell:{purpose}" for purpose in sorted(CHECKS)],
     )
-    return {key: status in _PASSED_STATUSES for key, status, _ in rows}
-
-
-# How the sessions of the archive went
-_OUTPUT, _CACHE_READ, _CACHE_WRITE = 5.0, 0.1, 1.25
-"""Costs of tokens relative to fresh input: rough ratios of usual prices."""
-_JUDGED = ", ".join(str(place) for place, status in enumerate(STATUSES) if status in JUDGED)
-_FAILED = ", ".join(str(place) for place, status in enumerate(STATUSES) if status in FAILURES)
-_MISTAKE = CAUSES.index("mistake")
+    return {key: status in _PASSED for key, status, _ in rows}
 
 
 def load_call_failures(connection: sqlite3.Connection, session: str) -> list[tuple[float, bool]]:
@@ -44,12 +42,11 @@ def load_call_failures(connection: sqlite3.Connection, session: str) -> list[tup
         " JOIN sessions ON sessions.id = outcomes.session_id"
         " JOIN calls ON calls.session_id = outcomes.session_id AND calls.seq = outcomes.seq"
         " JOIN purposes ON purposes.id = outcomes.purpose_id"
-        f" WHERE sessions.key = ? AND calls.at IS NOT NULL AND NOT purposes.bookkeeping AND outcomes.status IN ({_JUDGED})"
+        f" WHERE sessions.key = ? AND calls.at IS NOT NULL AND NOT purposes.bookkeeping AND outcomes.status IN ({_JUDGED_SQL})"
         " ORDER BY outcomes.seq",
         (session,),
     )
-    failed = {place for place, status in enumerate(STATUSES) if status in FAILURES}
-    return [(at, status in failed and cause == _MISTAKE) for at, status, cause in rows]
+    return [(at, status in _FAILED and cause == _MISTAKE) for at, status, cause in rows]
 
 
 def load_session_results(
@@ -57,7 +54,7 @@ def load_session_results(
 ) -> list[SessionResult]:
     """The results of all sessions except subagents' and Preheat's own; `corrections` and `ratings` by key. Calls that were copied
     from another session count there."""
-    rates = _rates(connection)
+    counts = _count_failures(connection)
     passed = load_last_checks(connection)
     roots = dict(connection.execute("SELECT folder, root FROM projects"))
     judged = {row[0] for row in connection.execute("SELECT session_id FROM judgements")}
@@ -66,11 +63,11 @@ def load_session_results(
         " cache_read_tokens, cache_write_tokens FROM sessions"
         " WHERE coalesce(relation, '') != 'subagent' AND starter != 'preheat' ORDER BY id"
     )
-    found = []
+    results = []
     for number, key, agent, project, parent, relation, started, ended, fresh, output, cached, cache_written in rows:
-        calls, failed, mistakes = rates.get(number, (0, 0, 0))
+        calls, failed, mistakes = counts.get(number, (0, 0, 0))
         rating = ratings.get(key)
-        found.append(
+        results.append(
             SessionResult(
                 session=key,
                 agent=agent,
@@ -90,16 +87,16 @@ def load_session_results(
                 rating=None if rating is None else rating.good,
             )
         )
-    return found
+    return results
 
 
-def _rates(connection: sqlite3.Connection) -> dict[int, tuple[int, int, int]]:
+def _count_failures(connection: sqlite3.Connection) -> dict[int, tuple[int, int, int]]:
     """By session id: judged calls, how many of them failed, and how many by the agent's mistake."""
     rows = connection.execute(
         "SELECT session_id, count(*), sum(failed), sum(failed AND cause = ?) FROM ("  # noqa: S608 - numbers of our own
-        f" SELECT outcomes.session_id, outcomes.cause, outcomes.status IN ({_FAILED}) AS failed FROM outcomes"
+        f" SELECT outcomes.session_id, outcomes.cause, outcomes.status IN ({_FAILED_SQL}) AS failed FROM outcomes"
         " JOIN purposes ON purposes.id = outcomes.purpose_id"
-        f" WHERE outcomes.status IN ({_JUDGED}) AND NOT purposes.bookkeeping AND NOT EXISTS"
+        f" WHERE outcomes.status IN ({_JUDGED_SQL}) AND NOT purposes.bookkeeping AND NOT EXISTS"
         "  (SELECT 1 FROM calls INDEXED BY calls_copied"
         "   WHERE copied AND calls.session_id = outcomes.session_id AND calls.seq = outcomes.seq)"
         ") GROUP BY session_id",

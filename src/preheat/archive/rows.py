@@ -90,29 +90,31 @@ class AnalysisRows(NamedTuple):
     episodes: bytes
 
 
-class SessionRows(NamedTuple):
-    """One session, or its growth. `heading` holds the columns that are no counts."""
-
-    session: str
-    heading: dict[str, Any]
-    opening: str
-    counts: dict[str, int]
-    calls: list[CallRow]
-    results: list[ResultRow]
-    responses: list[ResponseRow]
-    passages: "list[Passage]"
-    packed_passages: bytes
-    """The passages, compressed."""
-    analysis: AnalysisRows | None = None
-    """None where only a part of the session was read, or the analysis failed: it is analysed later."""
-
-
 class Passage(NamedTuple):
     """A searchable text; `kind` is human, assistant or command."""
 
     line: int
     kind: str
     text: str
+
+
+class SessionRows(NamedTuple):
+    """One session as it was read, or what it has grown by."""
+
+    session: str
+    heading: dict[str, Any]
+    """Columns of the table `sessions` that are no counts."""
+    opening: str
+    counts: dict[str, int]
+    calls: list[CallRow]
+    results: list[ResultRow]
+    """Results of calls that were stored before."""
+    responses: list[ResponseRow]
+    passages: list[Passage]
+    packed_passages: bytes
+    """The passages, compressed."""
+    analysis: AnalysisRows | None = None
+    """None where only a part of the session was read, or the analysis failed: it is analysed later."""
 
 
 class Segment(NamedTuple):
@@ -128,13 +130,17 @@ class Position(NamedTuple):
     """How far a growing file was read."""
 
     offset: int
+    """The next byte to read."""
     line: int
+    """The number of the next line."""
     tail: bytes
+    """A hash of the bytes before `offset`, to notice that they were changed."""
     state: bytes | None
+    """The parser's state, compressed."""
 
 
 class KnownSource(NamedTuple):
-    """A source as the archive has it."""
+    """The state of a source in the archive."""
 
     id: int
     stamp: str
@@ -143,7 +149,7 @@ class KnownSource(NamedTuple):
 
 
 class Delta(NamedTuple):
-    """The result of reading a source. `known`: its state before; `grown`: only its new end was read."""
+    """The result of reading a source."""
 
     agent: str
     path: str
@@ -151,7 +157,9 @@ class Delta(NamedTuple):
     stamp: str
     reader_version: int
     known: KnownSource | None
+    """The state in the archive before; None: it is new."""
     grown: bool
+    """Only the new end of the source was read."""
     size: int
     """Bytes read, for the progress bar."""
     position: Position | None

@@ -16,15 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-# Digests of forgotten sources and sessions, by which they are recognised.
-def forgotten_digest(*names: str) -> bytes:
-    """The digest of a source (path and part) or of a session (key)."""
-    from hashlib import sha256  # noqa: PLC0415 - the quick path needs no hash most of the time
-
-    return sha256("\0".join(names).encode("utf-8", "surrogateescape")).digest()
-
-
-# A list beside the archive of the files that it has, so that a sync with nothing new need not open the archive.
 LIST_NAME = "seen"
 _FORMAT = "preheat-seen-1"
 
@@ -68,9 +59,17 @@ def delete(folder: str) -> None:
 
 
 def list_entry(stamp: str, reader_version: int) -> str:
+    """The entry of a file that was read."""
     return f"{stamp} {reader_version}"
 
 
 def forgotten_entry(path: str) -> tuple[str, str]:
     """The entry of a forgotten file: a digest in place of its path."""
     return forgotten_digest(path, "").hex(), "forgotten"
+
+
+def forgotten_digest(*names: str) -> bytes:
+    """The digest by which a forgotten source (path and part) or session (key) is recognised."""
+    from hashlib import sha256  # noqa: PLC0415 - the quick path needs no hash most of the time
+
+    return sha256("\0".join(names).encode("utf-8", "surrogateescape")).digest()

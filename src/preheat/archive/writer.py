@@ -39,14 +39,14 @@ def write_transaction(connection: sqlite3.Connection) -> Iterator[None]:
     connection.execute("COMMIT")
 
 
-_Whole = dict[int, tuple[int, int, int, AnalysisRows]]
-"""By session: source, generation, events, and its analysis."""
+_Analysed = dict[int, tuple[int, int, int, AnalysisRows]]
+"""By id of a session that was read whole: source, generation, number of events, and the analysis."""
 
 
 def store_batch(connection: sqlite3.Connection, batch: Batch) -> list[list[int]]:
     """Store a batch; returns, for each source, the ids of the sessions that it changed."""
     packs = [_row_id(connection.execute("INSERT INTO packs (data) VALUES (?)", (data,))) for data in batch.packs]
-    whole: _Whole = {}
+    whole: _Analysed = {}
     touched = [_store_source(connection, delta, packs, whole) for delta in batch.deltas]
     mark_copies(connection, [session for sessions in touched for session in sessions])
     # The analysis did not know of copied calls: sessions with copies are analysed again without those.
@@ -65,7 +65,7 @@ def _row_id(cursor: sqlite3.Cursor) -> int:
     return cursor.lastrowid
 
 
-def _store_source(connection: sqlite3.Connection, delta: Delta, packs: list[int], whole: _Whole) -> list[int]:
+def _store_source(connection: sqlite3.Connection, delta: Delta, packs: list[int], whole: _Analysed) -> list[int]:
     """Store one reading of a source, unless another sync was first or the source was forgotten. Sessions that were read and
     analysed from their beginning are added to `whole`."""
     if known_source(connection, delta.path, delta.part) != delta.known or _is_forgotten(

@@ -1,6 +1,6 @@
 """What secrets look like: credentials with a prefix of their provider, and values that are assigned to a telling name.
 
-Knows nothing of where they stand; finding them is the work of `redact.py`.
+Knows nothing of where they are; `redact.py` finds them.
 """
 
 import re
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Literal, NamedTuple, TypeAlias
 
-# Credentials that their own prefix gives away, by provider.
+# Credentials with a prefix of their provider.
 ALNUM = b"A-Za-z0-9"
 WORD = b"A-Za-z0-9_-"
 HEX = b"0-9a-f"
@@ -84,11 +84,12 @@ TOKENS = (
 )
 
 
-# Decides whether the value of a name (`API_KEY=…`, `"password"
+# Values that are assigned to a name: `API_KEY=…`, `"password": "…"`.
 QuotingStyle: TypeAlias = Literal["quoted", "environment", "plain"]
 """`"value"`, `NAME=value` (upper case, no spaces) or anything else without quotes (YAML, INI, code)."""
 
 NameWeight: TypeAlias = Literal["password", "strong", "weak", "none"]
+"""How much a name says about its value being a secret; `password`: even a short or wordlike value is one."""
 
 
 def compile_later(pattern: bytes) -> Callable[[], re.Pattern[bytes]]:

@@ -45,7 +45,175 @@ from preheat.model.session import (
     number_of_id,
 )
 
-# Turns a session into the rows that the archive stores of it.
+# Reading.
+TAIL_LENGTH = 4096
+"""Bytes before the position in a growing file that must be unchanged for the reading to go on from there."""
+
+LoadAnalysis: TypeAlias = Callable[[], Callable[[Session], AnalysisRows]]
+"""Loads the function that analyses a whole session; called only when there is one, because loading is slow. It is sent to other
+processes by name, so it must be a module-level function."""
+
+
+class ReadJob(NamedTuple):
+    """A source to be read, and how far it was read before."""
+
+    agent: str
+    path: str
+    part: str
+    size: int
+    stamp: str
+    reader_version: int
+    known: KnownSource | None
+    position: Position | None
+
+
+class RedactingPacker:
+    """Redacts bytes before they are packed, and counts the redactions of the present source."""
+
+    def __init__(self, packer: Packer) -> None:
+        self._packer = packer
+        self.redactions: dict[str, int] = {}
+
+    def add(self, data: bytes) -> bytes:
+        """Redact and pack bytes; returns the redacted ones for parsing."""
+        clean, found = redact(data)
+        for kind, count in found.items():
+            self.redactions[kind] = self.redactions.get(kind, 0) + count
+        self._packer.add(clean)
+        return clean
+
+
+class _Reading(NamedTuple):
+    """What was read from a source, before rows are made of it."""
+
+    parser: Parser
+    redactions: dict[str, int]
+    problems: list[Problem]
+    position: Position | None
+    grown: bool
+    size: int
+
+
+def read_sources(jobs: list[ReadJob], load: LoadAnalysis) -> Batch:
+    """Read some sources. A failure of one of them is stored in its delta, never raised."""
+    gc.disable()  # nothing below makes cycles, and there are millions of small values
+    packer = Packer()
+    try:
+        deltas = [_read_source(job, packer, load) for job in jobs]
+    finally:
+        gc.enable()
+    packer.close()
+    return Batch(packer.packs, deltas)
+
+
+def _read_source(job: ReadJob, packer: Packer, load: LoadAnalysis) -> Delta:
+    try:
+        return _make_delta(job, _read(job, RedactingPacker(packer)), packer, load)
+    except (OSError, zstandard.ZstdError, SourceUnreadable) as error:
+        why = describe_error(error)
+    except MemoryError:
+        why = "it is too large for this machine's memory"
+    except Exception as error:  # noqa: BLE001 - a defect of ours in one reader must not cost the sessions of the others
+        why = f"a defect in Preheat's reader ({type(error).__name__}: {error}); please report it"
+    packer.forget_source()
+    return Delta(
+        job.agent, storable_path(job.path), job.part, job.stamp, job.reader_version, job.known, False, job.size, None, [], [], [],
+        {}, why,
+    )  # fmt: skip
+
+
+def _read(job: ReadJob, cleaner: RedactingPacker) -> _Reading:
+    reader = reader_of(job.agent)
+    parser = reader.parser(storable_path(job.path), job.part)
+    framing = reader.framing(job.path)
+    if framing == "lines":
+        return _read_lines(job, parser, cleaner)
+    if framing == "document":
+        with open_source(job.path) as stream:
+            data = read_document(stream)
+        parser.feed(cleaner.add(data), 1)
+        return _Reading(parser, cleaner.redactions, [], None, False, len(data))
+    size, line = 0, 1
+    for row in cast(DatabaseReader, reader).dump(job.path, job.part):
+        clean = cleaner.add(row + b"\n")
+        parser.feed(clean, line)
+        size, line = size + len(clean), line + 1
+    return _Reading(parser, cleaner.redactions, [], None, False, size)
+
+
+def _read_lines(job: ReadJob, parser: Parser, cleaner: RedactingPacker) -> _Reading:
+    problems: list[Problem] = []
+    with open_source(job.path) as stream:
+        before = _resume(job, stream, parser)
+        start, line, tail = (before.offset, before.line, b"") if before else (0, 1, b"")
+        offset = start
+        for block in split_blocks(stream, line):
+            if block.kind == "half" and not is_complete_record(block.data):
+                # The line is still being written, and the next sync reads it; unless it is no record at all.
+                if not block.data.lstrip().startswith(b"{"):
+                    problems.append(Problem("not a JSON record; passed over", job.path, block.line))
+                break
+            clean = cleaner.add(block.data)
+            if problem := feed(parser, block._replace(data=clean), job.path):
+                problems.append(problem)
+            offset += len(block.data)
+            tail = block.data[-TAIL_LENGTH:] if len(block.data) >= TAIL_LENGTH else (tail + block.data)[-TAIL_LENGTH:]
+            line = block.next_line
+    state = parser.save()
+    position = None
+    if state is not None and not job.path.endswith(".zst"):
+        tail_hash = sha256(tail).digest() if len(tail) >= min(TAIL_LENGTH, offset) else _tail_hash(job.path, offset)
+        position = Position(offset, line, tail_hash, zstandard.ZstdCompressor(level=COMPRESSION_LEVEL).compress(state))
+    return _Reading(parser, cleaner.redactions, problems, position, before is not None, offset - start)
+
+
+def _resume(job: ReadJob, stream: BinaryIO, parser: Parser) -> Position | None:
+    """Continue where the last reading ended, if the bytes before are unchanged."""
+    position = job.position
+    if (
+        position is None
+        or position.state is None
+        or job.known is None
+        or job.known.reader_version != job.reader_version
+        or os.fstat(stream.fileno()).st_size < position.offset
+        or _tail_hash(job.path, position.offset) != position.tail
+    ):
+        return None
+    parser.load(zstandard.ZstdDecompressor().decompress(position.state))
+    stream.seek(position.offset)
+    return position
+
+
+def _tail_hash(path: str, offset: int) -> bytes:
+    with open(path, "rb") as stream:
+        stream.seek(max(0, offset - TAIL_LENGTH))
+        return sha256(stream.read(min(TAIL_LENGTH, offset))).digest()
+
+
+def _make_delta(job: ReadJob, reading: _Reading, packer: Packer, load: LoadAnalysis) -> Delta:
+    sessions = reading.parser.take()
+    found = [*(problem for session in sessions for problem in session.problems), *reading.problems]
+    problems = [(problem.line, problem.message) for problem in found]
+    # A session without events only carries problems, unless it is the growth of a known session.
+    rows: list[SessionRows] = [make_session_rows(session) for session in sessions if session.events or reading.grown]
+    if not reading.grown:
+        whole = (session for session in sessions if session.events)
+        rows = [each._replace(analysis=_analyse(session, load)) for each, session in zip(rows, whole, strict=True)]
+    return Delta(
+        job.agent, storable_path(job.path), job.part, job.stamp, job.reader_version, job.known, reading.grown, reading.size,
+        reading.position, packer.end_source(), rows, problems, reading.redactions,
+    )  # fmt: skip
+
+
+def _analyse(session: Session, load: LoadAnalysis) -> AnalysisRows | None:
+    """The analysis of a session; None where that fails: a later analysis reports why."""
+    try:
+        return load()(session)
+    except Exception:  # noqa: BLE001 - a defect of ours must not keep a session out of the archive
+        return None
+
+
+# Rows of a session.
 LONGEST_PASSAGE = 32 * 1024
 """Characters of a text that are searchable; the archive keeps all of it."""
 
@@ -129,170 +297,3 @@ def whole_command(arguments: dict[str, Any]) -> str:
         if value:
             return value if isinstance(value, str) else flatten(value)
     return summarise(arguments)
-
-
-# Reads sources
-TAIL_LENGTH = 4096
-
-LoadAnalysis: TypeAlias = Callable[[], Callable[[Session], AnalysisRows]]
-"""Loads the function that analyses a whole session; called only when there is one, because loading is slow. It is sent to other
-processes by name, so it must be a module-level function."""
-
-
-class ReadJob(NamedTuple):
-    """A source to be read, and how far it was read before."""
-
-    agent: str
-    path: str
-    part: str
-    size: int
-    stamp: str
-    reader_version: int
-    known: KnownSource | None
-    position: Position | None
-
-
-class RedactingPacker:
-    """Redacts bytes before they are packed, and counts the redactions of the present source."""
-
-    def __init__(self, packer: Packer) -> None:
-        self._packer = packer
-        self.redactions: dict[str, int] = {}
-
-    def add(self, data: bytes) -> bytes:
-        """Redact and pack bytes; returns the redacted ones for parsing."""
-        clean, found = redact(data)
-        for kind, count in found.items():
-            self.redactions[kind] = self.redactions.get(kind, 0) + count
-        self._packer.add(clean)
-        return clean
-
-
-class _Reading(NamedTuple):
-    """What was read from a source, before rows are made of it."""
-
-    parser: Parser
-    redactions: dict[str, int]
-    problems: list[Problem]
-    position: Position | None
-    grown: bool
-    size: int
-
-
-def read_sources(jobs: list[ReadJob], load: LoadAnalysis) -> Batch:
-    """Read some sources. A failure of one of them is stored in its delta, never raised."""
-    gc.disable()  # nothing below makes cycles, and there are millions of small values
-    packer = Packer()
-    try:
-        deltas = [_read_source(job, packer, load) for job in jobs]
-    finally:
-        gc.enable()
-    packer.close()
-    return Batch(packer.packs, deltas)
-
-
-def _read_source(job: ReadJob, packer: Packer, load: LoadAnalysis) -> Delta:
-    try:
-        return _make_delta(job, _read(job, RedactingPacker(packer)), packer, load)
-    except (OSError, zstandard.ZstdError, SourceUnreadable) as error:
-        why = describe_error(error)
-    except MemoryError:
-        why = "it is too large for this machine's memory"
-    except Exception as error:  # noqa: BLE001 - a defect of ours in one reader must not cost the sessions of the others
-        why = f"a defect in Preheat's reader ({type(error).__name__}: {error}); please report it"
-    packer.forget_source()
-    return Delta(
-        job.agent, storable_path(job.path), job.part, job.stamp, job.reader_version, job.known, False, job.size, None, [], [], [],
-        {}, why,
-    )  # fmt: skip
-
-
-def _read(job: ReadJob, cleaner: RedactingPacker) -> _Reading:
-    by = reader_of(job.agent)
-    parser = by.parser(storable_path(job.path), job.part)
-    framing = by.framing(job.path)
-    if framing == "lines":
-        return _read_lines(job, parser, cleaner)
-    if framing == "document":
-        with open_source(job.path) as stream:
-            data = read_document(stream)
-        parser.feed(cleaner.add(data), 1)
-        return _Reading(parser, cleaner.redactions, [], None, False, len(data))
-    size, line = 0, 1
-    for row in cast(DatabaseReader, by).dump(job.path, job.part):
-        clean = cleaner.add(row + b"\n")
-        parser.feed(clean, line)
-        size, line = size + len(clean), line + 1
-    return _Reading(parser, cleaner.redactions, [], None, False, size)
-
-
-def _read_lines(job: ReadJob, parser: Parser, cleaner: RedactingPacker) -> _Reading:
-    problems: list[Problem] = []
-    with open_source(job.path) as stream:
-        before = _resume(job, stream, parser)
-        start, line, tail = (before.offset, before.line, b"") if before else (0, 1, b"")
-        offset = start
-        for block in split_blocks(stream, line):
-            if block.kind == "half" and not is_complete_record(block.data):
-                # The line is still being written, and the next sync reads it; unless it is no record at all.
-                if not block.data.lstrip().startswith(b"{"):
-                    problems.append(Problem("not a JSON record; passed over", job.path, block.line))
-                break
-            clean = cleaner.add(block.data)
-            if problem := feed(parser, block._replace(data=clean), job.path):
-                problems.append(problem)
-            offset += len(block.data)
-            tail = block.data[-TAIL_LENGTH:] if len(block.data) >= TAIL_LENGTH else (tail + block.data)[-TAIL_LENGTH:]
-            line = block.next_line
-    state = parser.save()
-    position = None
-    if state is not None and not job.path.endswith(".zst"):
-        tail_hash = sha256(tail).digest() if len(tail) >= min(TAIL_LENGTH, offset) else _tail_hash(job.path, offset)
-        position = Position(offset, line, tail_hash, zstandard.ZstdCompressor(level=COMPRESSION_LEVEL).compress(state))
-    return _Reading(parser, cleaner.redactions, problems, position, before is not None, offset - start)
-
-
-def _resume(job: ReadJob, stream: BinaryIO, parser: Parser) -> Position | None:
-    """Continue where the last reading ended, if the bytes before are unchanged."""
-    position = job.position
-    if (
-        position is None
-        or position.state is None
-        or job.known is None
-        or job.known.reader_version != job.reader_version
-        or os.fstat(stream.fileno()).st_size < position.offset
-        or _tail_hash(job.path, position.offset) != position.tail
-    ):
-        return None
-    parser.load(zstandard.ZstdDecompressor().decompress(position.state))
-    stream.seek(position.offset)
-    return position
-
-
-def _tail_hash(path: str, offset: int) -> bytes:
-    with open(path, "rb") as stream:
-        stream.seek(max(0, offset - TAIL_LENGTH))
-        return sha256(stream.read(min(TAIL_LENGTH, offset))).digest()
-
-
-def _make_delta(job: ReadJob, reading: _Reading, packer: Packer, load: LoadAnalysis) -> Delta:
-    sessions = reading.parser.take()
-    found = [*(problem for session in sessions for problem in session.problems), *reading.problems]
-    problems = [(problem.line, problem.message) for problem in found]
-    # A session without events only carries problems, unless it is the growth of a known session.
-    rows: list[SessionRows] = [make_session_rows(session) for session in sessions if session.events or reading.grown]
-    if not reading.grown:
-        whole = (session for session in sessions if session.events)
-        rows = [each._replace(analysis=_analyse(session, load)) for each, session in zip(rows, whole, strict=True)]
-    return Delta(
-        job.agent, storable_path(job.path), job.part, job.stamp, job.reader_version, job.known, reading.grown, reading.size,
-        reading.position, packer.end_source(), rows, problems, reading.redactions,
-    )  # fmt: skip
-
-
-def _analyse(session: Session, load: LoadAnalysis) -> AnalysisRows | None:
-    """The analysis of a session; None where that fails: a later analysis reports why."""
-    try:
-        return load()(session)
-    except Exception:  # noqa: BLE001 - a defect of ours must not keep a session out of the archive
-        return None

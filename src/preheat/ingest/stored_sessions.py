@@ -32,10 +32,11 @@ from preheat.archive.packing import decompress
 from preheat.archive.rows import AnalysisRows
 from preheat.archive.writer import write_transaction
 from preheat.errors import PreheatError
+from preheat.ingest.sync import POOL_FROM
 from preheat.model.session import Session
 
 
-# Reads sessions from the bytes that the archive keeps of a source.
+# One source.
 def read_stored_sessions(agent: str, path: str, part: str, pieces: Iterable[bytes]) -> list[Session]:
     """The sessions of a source, read by its agent's present reader; no file at `path` is opened."""
     reader = reader_of(agent)
@@ -66,9 +67,7 @@ class _Stream:
         return self._piece[start : self._at]
 
 
-# Reads sessions from the archive again, some sources at a time, and applies a function to each.
-REREAD_POOL_FROM = 24 * 1024 * 1024
-"""Below this many bytes starting processes costs more than it saves."""
+# Groups of sources, with a function that is applied to each session.
 _ROOM = 64 * 1024 * 1024
 """Bytes of unpacked packs that are kept for the next source."""
 
@@ -91,14 +90,14 @@ def process_groups(
 ) -> Iterator[Result]:
     """The result of `work` for each group, in several processes if there is enough to do. `work` is sent to other processes by
     name, so it must be a module-level function."""
-    gathered = (load_group(connection, group) for group in pending.groups)
+    loaded = (load_group(connection, group) for group in pending.groups)
     workers = min(os.cpu_count() or 1, 8)
-    if workers < 2 or len(pending.groups) < 2 or pending.length < REREAD_POOL_FROM:
-        return map(work, gathered)
+    if workers < 2 or len(pending.groups) < 2 or pending.length < POOL_FROM:
+        return map(work, loaded)
     from preheat.ingest.pool import run_in_processes  # noqa: PLC0415 - slow to import, and seldom needed
 
     # Packs are sent to the workers: a forked process must not use a database that its parent has open.
-    return map(decoder.decode, run_in_processes(partial(_run_and_pack, work), gathered, workers))
+    return map(decoder.decode, run_in_processes(partial(_run_and_pack, work), loaded, workers))
 
 
 def _run_and_pack(work: Callable[[SourceGroup], Any], group: SourceGroup) -> bytes:
@@ -113,15 +112,15 @@ def process_sessions(
     failures: list[UnreadableSession] = []
     gc.disable()  # nothing below makes cycles, and there are millions of small values
     try:
-        for of, session, why in read_group(group):
+        for pending, session, why in read_group(group):
             if session is None:
-                failures.append(UnreadableSession(of.session_id, of.key, why))
+                failures.append(UnreadableSession(pending.session_id, pending.key, why))
                 continue
             try:
-                done.append(work(of, session))
+                done.append(work(pending, session))
             except Exception as error:  # noqa: BLE001 - a defect of ours in one session must not cost the others
                 why = f"a defect in Preheat's {stage} ({type(error).__name__}: {error}); please report it"
-                failures.append(UnreadableSession(of.session_id, of.key, why))
+                failures.append(UnreadableSession(pending.session_id, pending.key, why))
     finally:
         gc.enable()
     return done, failures
@@ -130,19 +129,19 @@ def process_sessions(
 def read_group(group: SourceGroup) -> Iterator[tuple[PendingSession, Session | None, str]]:
     """Each wanted session of a group, or None and the reason where it cannot be read."""
     packs = UnpackedPacks(group.packs)
-    for unit, stretches in zip(group.sources, group.slices, strict=True):
-        yield from _sessions(unit, packs, stretches)
+    for source, slices in zip(group.sources, group.slices, strict=True):
+        yield from _sessions(source, packs, slices)
 
 
 def _sessions(
-    unit: PendingSource, packs: "UnpackedPacks", stretches: list[PackSlice]
+    source: PendingSource, packs: "UnpackedPacks", slices: list[PackSlice]
 ) -> Iterator[tuple[PendingSession, Session | None, str]]:
     """The wanted sessions of one source, or None and the reason."""
-    wanted = {session.key: session for session in unit.sessions}
+    wanted = {session.key: session for session in source.sessions}
     why = "it is not in its source as this version reads that; run `preheat sync`"
     found: list[Session] = []
     try:
-        found = read_stored_sessions(unit.agent, unit.path, unit.part, packs.read_slices(stretches))
+        found = read_stored_sessions(source.agent, source.path, source.part, packs.read_slices(slices))
     except PreheatError as error:
         why = str(error)
     except MemoryError:
@@ -150,11 +149,11 @@ def _sessions(
     except Exception as error:  # noqa: BLE001 - a defect in one reader must not cost the sessions of the others
         why = f"a defect in Preheat's reader ({type(error).__name__}: {error}); please report it"
     for session in found:
-        of = wanted.pop(f"{session.agent}:{session.id}", None)
-        if of is not None:
-            yield of, session, ""
-    for of in wanted.values():
-        yield of, None, why
+        pending = wanted.pop(f"{session.agent}:{session.id}", None)
+        if pending is not None:
+            yield pending, session, ""
+    for pending in wanted.values():
+        yield pending, None, why
 
 
 class UnpackedPacks:
@@ -164,11 +163,11 @@ class UnpackedPacks:
         self._packs = packs
         self._unpacked: dict[int, bytes] = {}
 
-    def read_slices(self, stretches: list[PackSlice]) -> Iterator[bytes]:
+    def read_slices(self, slices: list[PackSlice]) -> Iterator[bytes]:
         """The bytes of a source. Raises ArchiveUnusable if a pack's checksum is wrong; the hashes of the segments are checked by
         `doctor` only."""
-        for stretch in stretches:
-            yield self.unpack(stretch.pack)[stretch.start : stretch.start + stretch.length]
+        for piece in slices:
+            yield self.unpack(piece.pack)[piece.start : piece.start + piece.length]
 
     def unpack(self, number: int) -> bytes:
         if number not in self._unpacked:
@@ -179,7 +178,7 @@ class UnpackedPacks:
         return self._unpacked[number]
 
 
-# Analyses the sessions of the archive whose analysis is missing or outdated
+# Analysis.
 AnalyseSession = Callable[[Session, frozenset[int]], AnalysisRows]
 """Analyses a session without the calls with these numbers, which count elsewhere. It is sent to other processes by name, so it
 must be a module-level function."""
@@ -192,7 +191,7 @@ class AnalysedGroup(NamedTuple):
     failures: list[UnreadableSession]
 
 
-_FOUND = msgspec.msgpack.Decoder(AnalysedGroup)
+_GROUP_DECODER = msgspec.msgpack.Decoder(AnalysedGroup)
 
 
 def analyse_pending(
@@ -207,7 +206,7 @@ def analyse_pending(
     analyses of sessions that cannot be read are deleted. After `until` (of the monotonic clock) no other group is begun."""
     failures: list[UnreadableSession] = []
     outdated = analyses.has_outdated(connection, version)
-    for found in process_groups(connection, pending, partial(analyse_group, analyse), _FOUND):
+    for found in process_groups(connection, pending, partial(analyse_group, analyse), _GROUP_DECODER):
         with write_transaction(connection):
             kept = analyses.store_analyses(connection, found.analysed)
             analyses.drop_outdated(connection, version, (failure.session_id for failure in found.failures))
@@ -225,7 +224,7 @@ def analyse_pending(
 def analyse_group(analyse: AnalyseSession, group: SourceGroup) -> AnalysedGroup:
     """Analyse the sessions of some sources. Never raises for anything about one of them."""
 
-    def analyse_one(of: PendingSession, session: Session) -> AnalysedSession:
-        return AnalysedSession(of, analyse(session, frozenset(group.copied_calls.get(of.session_id, ()))))
+    def analyse_one(pending: PendingSession, session: Session) -> AnalysedSession:
+        return AnalysedSession(pending, analyse(session, frozenset(group.copied_calls.get(pending.session_id, ()))))
 
     return AnalysedGroup(*process_sessions(group, analyse_one, "analysis"))

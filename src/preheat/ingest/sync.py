@@ -58,7 +58,7 @@ def read_changes(
 ) -> list[SourceFailure]:
     """Read, analyse and store every change; `on_result` is called with each result when it is stored."""
     failures: list[SourceFailure] = []
-    jobs, databases = _jobs(connection, changes, failures)
+    jobs, databases = _make_jobs(connection, changes, failures)
     sessions: set[int] = set()
 
     def report(result: SourceResult) -> None:
@@ -69,7 +69,9 @@ def read_changes(
     progress.begin("Reading", sum(job.size for job in jobs), "bytes")
     try:
         for batch in _read_groups(_group(jobs), load):
-            failures += [SourceFailure(_name(delta), delta.failure) for delta in batch.deltas if delta.failure]
+            failures += [
+                SourceFailure(_describe_source(delta), delta.failure) for delta in batch.deltas if delta.failure
+            ]
             _store(connection, batch, report)
         _store(connection, Batch([], list(_database_deltas(databases, failures))), report)
     except sqlite3.DatabaseError as error:
@@ -89,7 +91,7 @@ def _store(connection: sqlite3.Connection, batch: Batch, on_result: Callable[[So
 
 
 # Jobs.
-def _jobs(
+def _make_jobs(
     connection: sqlite3.Connection, changes: list[SourceChange], failures: list[SourceFailure]
 ) -> tuple[list[ReadJob], list[SourceChange]]:
     """A job for each file, or for each changed session of a database; and the databases."""
@@ -99,13 +101,13 @@ def _jobs(
     for change in changes:
         if reader_of(change.agent).framing(change.found.path) == "database":
             try:
-                jobs += _parts(connection, change, forgotten)
+                jobs += _make_part_jobs(connection, change, forgotten)
                 databases.append(change)
             except SourceUnreadable as error:
                 failures.append(SourceFailure(storable_path(change.found.path), str(error)))
         else:
-            position = _position(connection, change.known)
-            jobs.append(_job(change, "", change.found.stamp, change.known, position, change.found.size))
+            position = _load_position(connection, change.known)
+            jobs.append(_make_job(change, "", change.found.stamp, change.known, position, change.found.size))
     return jobs, databases
 
 
@@ -122,7 +124,7 @@ def _group(jobs: list[ReadJob]) -> list[list[ReadJob]]:
     return [group for _, group in sorted(zip(weights, groups, strict=True), key=lambda pair: -pair[0])]
 
 
-def _job(
+def _make_job(
     change: SourceChange, part: str, stamp: str, known: KnownSource | None, position: Position | None, size: int
 ) -> ReadJob:
     continues = position and position.offset <= size and known and known.reader_version == change.reader_version
@@ -130,7 +132,7 @@ def _job(
     return ReadJob(change.agent, change.found.path, part, unread, stamp, change.reader_version, known, position)
 
 
-def _position(connection: sqlite3.Connection, known: KnownSource | None) -> Position | None:
+def _load_position(connection: sqlite3.Connection, known: KnownSource | None) -> Position | None:
     if known is None:
         return None
     row = connection.execute(
@@ -139,7 +141,7 @@ def _position(connection: sqlite3.Connection, known: KnownSource | None) -> Posi
     return Position(*row) if row else None
 
 
-def _parts(connection: sqlite3.Connection, change: SourceChange, forgotten: set[bytes]) -> Iterator[ReadJob]:
+def _make_part_jobs(connection: sqlite3.Connection, change: SourceChange, forgotten: set[bytes]) -> Iterator[ReadJob]:
     path = storable_path(change.found.path)
     known = known_parts(connection, path)
     parts = cast(DatabaseReader, reader_of(change.agent)).parts(change.found.path)
@@ -151,7 +153,7 @@ def _parts(connection: sqlite3.Connection, change: SourceChange, forgotten: set[
             change.reader_version,
         )
         if not same and forgotten_digest(path, part.id) not in forgotten:
-            yield _job(change, part.id, part.stamp, before, None, size)
+            yield _make_job(change, part.id, part.stamp, before, None, size)
 
 
 def _database_deltas(databases: list[SourceChange], failures: list[SourceFailure]) -> Iterator[Delta]:
@@ -176,7 +178,7 @@ def _database_deltas(databases: list[SourceChange], failures: list[SourceFailure
             )
 
 
-def _name(delta: Delta) -> str:
+def _describe_source(delta: Delta) -> str:
     return f"{delta.path}#{delta.part}" if delta.part else delta.path
 
 

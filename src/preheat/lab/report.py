@@ -16,10 +16,11 @@ from preheat.lab.plan import COLD, METRICS, STRATEGIES, LabPlan, item_count, pla
 from preheat.lab.problems import find_problems
 from preheat.lab.state import RunResult
 from preheat.model.experiment import SHARES, EffectEstimate, EffectVerdict, MetricName, Observation
+from preheat.model.experiment_report import GuardrailStatus
 from preheat.statistics.arms import student_quantile
-from preheat.statistics.paired import DoseCurve, PairedComparison, compare_paired, minimum_dose, values_by_task
+from preheat.statistics.paired import DoseCurve, PairedComparison, compare_paired, find_minimum_dose, values_by_task
 from preheat.statistics.shares import holm, wilson
-from preheat.statistics.verdict import Conclusion, Guardrail, GuardrailStatus, conclude, format_figure, words_of
+from preheat.statistics.verdict import Conclusion, Guardrail, conclude, format_figure, words_of
 
 
 # How an arm did by itself
@@ -278,7 +279,7 @@ def _doses(plan: LabPlan, kept: list[RunResult]) -> tuple[DoseCurve | None, str]
     per_arm = {
         count: run_units(plan.metric, (each for each in kept if each.arm == arm)) for count, arm in by_items.items()
     }
-    found = minimum_dose(per_arm, margin=plan.margin, better=words.better, seed=plan.seed)
+    found = find_minimum_dose(per_arm, margin=plan.margin, better=words.better, seed=plan.seed)
     tasks = found.doses[0].tasks if found.doses else 0
     most, limit = max(by_items), f"{format_figure(plan.margin * words.times)} {words.noun}"
     if tasks < FEWEST_TASKS or found.fewest is None:

@@ -10,7 +10,7 @@ import msgspec
 
 from preheat.model.profile import CallRecord, SessionProfile
 
-# An episode
+# Episodes.
 FileUseKind: TypeAlias = Literal["read", "changed", "made", "removed"]
 """What was done to a file. `made`: written as a whole. `removed` may be a folder with everything in it."""
 
@@ -22,31 +22,37 @@ class FileUse(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One use of a file of the project, and the calls that made it."""
 
     path: str
-    """Relative to the project."""
+    """Path of the file, relative to the project."""
     use: FileUseKind
     seqs: tuple[int, ...]
-    """Numbers of the first such calls among those of the session."""
+    """Numbers (from 0, among the session's calls) of the first calls that used the file so."""
 
 
 class Rename(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A file that a call renamed."""
 
     before: str
+    """Path before the rename, relative to the project."""
     after: str
+    """Path after the rename, relative to the project."""
     seq: int
+    """Number (from 0) of the renaming call among the session's calls."""
 
 
 class CheckRun(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A test, a build, a linter or a type checker that was run."""
 
     form: str
-    """The command without its variable parts."""
+    """The command without its variable parts: `pytest` for `pytest tests/test_a.py -q`."""
     command: str
-    """As it was typed, on one line."""
+    """The command as it was typed, on one line."""
     purpose: str
+    """`test`, `build`, `lint` or `typecheck`."""
     ending: CheckEnding
     seconds: float | None
+    """How long it ran; None where that is not known."""
     seq: int
+    """Number (from 0) of its call among the session's calls."""
 
 
 class Episode(msgspec.Struct, frozen=True, array_like=True):
@@ -55,20 +61,22 @@ class Episode(msgspec.Struct, frozen=True, array_like=True):
     number: int
     """0-based number among the session's episodes."""
     line: int
-    """Of the prompt in the session's source; that of the first event where nobody prompted."""
+    """Line of the prompt in the session's source; line of the first event where nobody prompted."""
     prompt: str
-    """Shortened, on one line; empty for work that nobody prompted."""
+    """The prompt, shortened, on one line; empty for work that nobody prompted."""
     started_at: float | None
     ended_at: float | None
     files: tuple[FileUse, ...]
-    """In the order of their first use."""
+    """Files of the project that were used, in the order of their first use."""
     renames: tuple[Rename, ...]
     checks: tuple[CheckRun, ...]
+    """Checks that were run, in their order."""
     closing: str
     """The last text of the agent, on one line; may be empty."""
     first_seq: int
-    """Number of the first call among those of the session."""
+    """Number (from 0) of the episode's first call among the session's calls; -1 without calls."""
     calls: int
+    """How many calls the episode has."""
 
     def paths(self, *uses: FileUseKind) -> tuple[str, ...]:
         """The paths that were used in one of these ways, each once."""
@@ -83,24 +91,27 @@ class Episode(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Assessment(NamedTuple):
-    """The verdicts and measures of a session."""
+    """The judged calls of a session, and the session's measures."""
 
     records: tuple[CallRecord, ...]
     profile: SessionProfile
 
 
 class LearnerNote(NamedTuple):
-    """What a learner keeps of a session; `notes` is None where it found nothing."""
+    """What a learner keeps of a session."""
 
     learner: str
     version: int
+    """Version of the learner."""
     notes: Any
+    """The learner's own values; None where it found nothing."""
 
 
 class Analysis(NamedTuple):
     """Everything that the analysis of a session gives."""
 
     records: tuple[CallRecord, ...]
+    """The verdict on every call, in order."""
     profile: SessionProfile
     notes: tuple[LearnerNote, ...]
     """Empty for a session that no person started: nothing is learned from it."""

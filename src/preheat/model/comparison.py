@@ -10,10 +10,13 @@ import msgspec
 from preheat.model.profile import Rate
 
 PreservationVerdict: TypeAlias = Literal["preserved", "not preserved", "too little data"]
+"""Whether a measure is as good after a compaction as before, up to a margin."""
 ComparisonFinding: TypeAlias = Literal["a is higher", "b is higher", "no difference shown", "too little data"]
+"""What the comparison of one measure on two sides shows."""
 CrossingKind: TypeAlias = Literal["in place", "compaction", "continuation"]
 """How the work went on after a compaction: in the same session, or in a new one."""
 MeasureUnit: TypeAlias = Literal["share", "seconds", "tokens"]
+"""Whether a measure is a share of calls, or an amount per call."""
 
 COMPARED_CALLS = 30
 """Calls before and after a compaction that are compared by default."""
@@ -35,7 +38,7 @@ class MeasureChange(msgspec.Struct, frozen=True, kw_only=True):
     """The ratio is below this with 95 % confidence (one-sided); None with too little data."""
     verdict: PreservationVerdict
     needed: int | None = None
-    """With too little data: roughly how many calls each side needs, if in truth nothing changed."""
+    """How many calls each side needs, roughly, if in truth nothing changed; only with too little data."""
 
 
 class CompactionBoundary(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,14 +50,17 @@ class CompactionBoundary(msgspec.Struct, frozen=True, kw_only=True):
     """The key of the session after it, if that is another one."""
     agent: str
     number: int
-    """Its number among the compactions of the session, from 1."""
+    """Number of the compaction among those of the session, from 1."""
     how: CrossingKind
+    """Whether the work went on in the same session or in a new one."""
     at: float | None
+    """When it happened, in seconds since the epoch."""
     tokens_before: int | None
+    """Tokens in the context right before the compaction, where known."""
     window: tuple[MeasureChange, ...]
-    """Equal windows on both sides: the main comparison."""
+    """The measures over equally many calls before and after the compaction: the main comparison."""
     whole: tuple[MeasureChange, ...]
-    """Everything between the neighbouring boundaries."""
+    """The measures over all calls between this compaction and its neighbours."""
     verdict: PreservationVerdict
 
 
@@ -64,15 +70,19 @@ class CompactionCheck(msgspec.Struct, frozen=True, kw_only=True):
     margin: float
     """The relative increase that still counts as preserved."""
     size: int
-    """Calls in a window, at most."""
+    """How many calls before and after a compaction are compared, at most."""
     sessions: int
+    """Sessions with at least one compaction."""
     crossings: int
+    """Compactions that are compared."""
     window: tuple[MeasureChange, ...]
+    """The measures over equally many calls before and after each compaction, all together."""
     whole: tuple[MeasureChange, ...]
+    """The measures over all calls between neighbouring compactions, all together."""
     agents: dict[str, tuple[MeasureChange, ...]]
-    """The windows by agent, where there is more than one."""
+    """`window` by agent, where there is more than one agent."""
     verdict: PreservationVerdict
-    """Of the error rate in the windows: this measure was chosen beforehand."""
+    """The verdict on the error rate in `window`: this measure was chosen beforehand."""
     boundaries: tuple[CompactionBoundary, ...]
 
 
@@ -82,38 +92,46 @@ class ComparisonSide(msgspec.Struct, frozen=True, kw_only=True):
     label: str
     sessions: int
     calls: int
-    """Without bookkeeping calls."""
+    """Calls without bookkeeping."""
     judged: int
     """Calls whose success or failure is known."""
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
-    """One measure on both sides. For shares `count` of `total`; for amounts their sum over the calls."""
+    """One measure on both sides: the share `count` of `total`, or an amount `count` summed over `total` calls."""
 
     measure: str
     unit: MeasureUnit
     a_count: float
     a_total: int
     a: float | None
+    """The share, or the mean amount per call, on side A."""
     b_count: float
     b_total: int
     b: float | None
+    """The share, or the mean amount per call, on side B."""
     difference: float | None = None
     """A minus B."""
     low: float | None = None
     high: float | None = None
+    """The ends of the 95 % interval of the difference; None with too little data."""
     p: float | None = None
     """The p-value of the difference."""
     finding: ComparisonFinding
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+    """Two sessions, or two sets of sessions, compared by several measures."""
+
     a: ComparisonSide
     b: ComparisonSide
     of: Literal["sessions", "sets"]
+    """Whether single sessions or sets of sessions are compared."""
     method: str
+    """The statistical method, in words."""
     differences: tuple[Difference, ...]
-    """The first one, the error rate, decides; the others are for information."""
+    """One for each measure. The first one, the error rate, decides; the others are for information."""
     shared: int
-    """Sessions of both sets; they count in the smaller set only."""
+    """Sessions that are in both sets; they count in the smaller set only."""
     verdict: ComparisonFinding
+    """The finding on the error rate."""

@@ -18,40 +18,47 @@ class ContextLesson(msgspec.Struct, frozen=True, kw_only=True):
     """One lesson as it is handed out."""
 
     lesson: str
-    """Its id."""
+    """The id of the lesson."""
     kind: LessonKind
     topic: str = ""
     text: str
-    """One line (a resume packet: a few) for the model to read."""
+    """The lesson on one line (a resume packet: a few) for the model to read."""
     example: Example | None = None
     """For message formats: a real call and its result."""
     tokens: int
+    """Estimated tokens of the text."""
     value: float
+    """What the lesson is worth for this task: lessons are chosen by it."""
     why: str = ""
-    """Why it was chosen, with its numbers: for people, not for the model."""
+    """Why the lesson was chosen, with its numbers: for people, not for the model."""
     pinned: bool = False
     """A person wants it given: it is never withheld at random."""
 
 
 class Context(msgspec.Struct, frozen=True, kw_only=True):
-    """A whole context. Without items it is empty, and `reason` says why."""
+    """All that a new session is given."""
 
     id: str
     """A hash of the contents. Every rendering has it in its first line, so that the session that got it can be found."""
     task: str
+    """What the session is to do, as far as it is known when the context is made."""
     agent: str = ""
     project: str = ""
     budget: int = TOKEN_BUDGET
     tokens: int = 0
-    """Of the rendered text, as estimated; never over the budget."""
+    """Estimated tokens of the rendered text; never over the budget."""
     items: tuple[ContextLesson, ...] = ()
+    """The chosen lessons; empty where there is nothing to give."""
     addendum: str = ""
+    """A text by the person, from a template, placed before the lessons."""
     template: str = ""
-    """Name and digest (`name@digest`) where it was made from a template."""
+    """Name and digest (`name@digest`) of the template that it was made from; empty: from lessons of the project."""
     reason: str = ""
+    """Why the context is empty."""
     sessions: int = 0
     """How many earlier sessions the lessons rest on, as far as is known."""
     considered: int = 0
+    """How many lessons could have been chosen."""
     left_out: dict[str, int] = {}
     """How many lessons were not taken, by reason."""
 
@@ -61,7 +68,7 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
         return bool(self.project) and not self.template
 
 
-# Forms of a context for agents and providers.
+# The forms in which agents and providers take a context.
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 
 PREHEAT_CALL = "preheat_"
@@ -104,7 +111,7 @@ class RenderedMessage(msgspec.Struct, frozen=True):
 
 
 class RenderParts(NamedTuple):
-    """What a form arranges."""
+    """What a renderer arranges: a context, as one text and as messages."""
 
     context: Context
     text: str
@@ -119,9 +126,10 @@ class RenderParts(NamedTuple):
 
 
 class RenderedContext(msgspec.Struct, frozen=True, kw_only=True):
-    """A context in one form."""
+    """A context in the form that one agent or provider takes."""
 
     format: str
+    """The name of the form, as in `Renderer.name`."""
     document: Any
     """A text, or the lists and dictionaries of a JSON document."""
     messages: tuple[RenderedMessage, ...] = ()
@@ -138,36 +146,38 @@ class RenderedContext(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Renderer(NamedTuple):
-    """One form."""
+    """One form in which a context can be written."""
 
     name: str
     description: str
-    """A description in a few words."""
+    """What the form is, in a few words."""
     render: Callable[[RenderParts], RenderedContext]
     agent: str = ""
-    """The only agent that takes it: examples of other agents are left out."""
+    """The only agent that takes this form; empty: any. Examples from other agents are left out."""
     uses_messages: bool = False
-    """It consists of messages, with examples as calls."""
+    """The form consists of messages, with examples as calls."""
     insert: Callable[[str, str], str] | None = None
-    """Inserts the text into a file with other contents: takes those and the text, returns the new contents."""
+    """Puts the text into a file with other contents: takes the contents and the text, returns the new contents."""
     can_start_session: bool = False
-    """The agent can continue it as a session of its own: see `StartSession`."""
+    """The agent can continue the form as a session of its own: see `StartSession`."""
 
 
 class StartedSession(msgspec.Struct, frozen=True, kw_only=True):
     """A session in the agent's own store that waits for its first request."""
 
     session: str
+    """The agent's id of the session."""
     title: str
     store: str
-    """The file that the agent's program put it into."""
+    """The file that the agent's program put the session into."""
     version: str
-    """Of the agent's program."""
+    """Version of the agent's program."""
     messages: int
+    """How many messages the session begins with."""
     resume: tuple[str, ...]
-    """The command that continues it."""
+    """The command that continues the session."""
     undo: tuple[str, ...]
-    """The command that deletes it."""
+    """The command that deletes the session."""
 
 
 StartSession: TypeAlias = Callable[[RenderedContext, str, Mapping[str, str]], StartedSession]

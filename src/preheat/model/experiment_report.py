@@ -11,7 +11,9 @@ from preheat.model.experiment import EffectEstimate, EffectVerdict, ExperimentPl
 from preheat.model.listing import SessionSummary
 
 GuardrailState: TypeAlias = Literal["held", "broken", "not known"]
+"""Whether a metric that must not get worse by more than a margin does not."""
 ExperimentState: TypeAlias = Literal["running", "stopped", "holdout"]
+"""`holdout`: the comparison that always runs."""
 
 
 class GuardrailStatus(msgspec.Struct, frozen=True):
@@ -20,13 +22,16 @@ class GuardrailStatus(msgspec.Struct, frozen=True):
     metric: str
     state: GuardrailState
     sentence: str
+    """The state in one plain sentence."""
 
 
 class AssignmentEpoch(msgspec.Struct, frozen=True, kw_only=True):
-    """Sessions that were assigned with the same shares."""
+    """A span of time in which sessions were assigned with the same shares."""
 
     shares: dict[str, float]
+    """Planned share by arm."""
     assigned: dict[str, int]
+    """Assigned sessions by arm."""
     since: float
     until: float
 
@@ -35,34 +40,45 @@ class ExperimentReport(msgspec.Struct, frozen=True, kw_only=True):
     """All that is known of a comparison."""
 
     name: str
+    """The name of the plan."""
     experiment: str
+    """The name of the plan, and its digest."""
     state: ExperimentState
     plan: ExperimentPlan
     sentence: str
+    """The result so far in one plain sentence."""
     verdict: str
     final: bool
-    """The planned end is reached: the interval for one look counts, else the always-valid one."""
+    """Whether the planned end is reached: then the interval for one look counts, else the always-valid one."""
     assigned: dict[str, int]
-    """Assigned sessions by arm, each with its continuations; `measured`: those of them that are measured."""
+    """Assigned sessions by arm, each with its continuations."""
     measured: dict[str, int]
+    """Assigned sessions by arm that are in the archive and measured."""
     estimates: tuple[EffectEstimate, ...] = ()
     """Warm against each other arm, in the metric of the plan; the first one decides."""
     guardrails: tuple[GuardrailStatus, ...] = ()
-    """Metrics that must not get worse by more than a tenth; `guardrail_estimates`: their estimates."""
+    """Whether each metric that must not get worse by more than a tenth holds."""
     guardrail_estimates: tuple[EffectEstimate, ...] = ()
+    """The estimates behind `guardrails`."""
     secondary: tuple[EffectEstimate, ...] = ()
     """The other metrics, warm against the first other arm: for information, not for the verdict."""
     corrected: dict[str, float] = {}
-    """By metric: the p-value of the secondary estimates, corrected by Holm."""
+    """The p-values of `secondary` by metric, corrected by Holm."""
     ratios: str = ""
+    """Whether the arms got their planned shares, in one sentence."""
     ratios_broken: bool = False
+    """The arms did not get their planned shares: no result counts."""
     deliveries: dict[str, int] = {}
-    """By arm: sessions that were given something. `nothing_to_give`: sessions without any lesson to give, in any arm."""
+    """Sessions by arm that were given something."""
     nothing_to_give: int = 0
+    """Sessions, in any arm, for which there was no lesson to give."""
     epochs: tuple[AssignmentEpoch, ...] = ()
+    """Spans of time with different shares."""
     projects: int = 0
+    """How many projects the measured sessions belong to."""
     since: float = 0.0
     problems: tuple[str, ...] = ()
+    """What a reader must know before believing the result, a sentence each."""
 
 
 # Effects of lessons, templates and advice.
@@ -70,22 +86,26 @@ class LessonUtility(msgspec.Struct, frozen=True):
     """The effect of showing a lesson on the mistake rate. Below zero is good."""
 
     item: str
+    """The id of the lesson."""
     shown: int
+    """Sessions in which the lesson was shown."""
     withheld: int
+    """Sessions in which the lesson was withheld."""
     raw: float | None
-    """Rate where shown minus rate where withheld, on its own."""
+    """Mistake rate where shown minus mistake rate where withheld, before it is shrunk."""
     error: float | None
+    """The standard error of `raw`."""
     effect: float | None
-    """Shrunk towards the effects of the others."""
+    """`raw`, shrunk towards the effects of the other lessons."""
     low: float | None
     high: float | None
-    """The ends of its 95 % credible interval."""
+    """The ends of the 95 % credible interval of `effect`."""
     wrong_sign: float | None
     """The chance that the effect has the other sign."""
     q: float | None
     """Benjamini and Hochberg's false discovery rate over all lessons, from the raw effect."""
     verdict: EffectVerdict
-    """`no difference`: the interval lies within the margin."""
+    """What the credible interval says; `no difference`: it lies within the margin."""
 
 
 class LessonEffect(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,18 +113,19 @@ class LessonEffect(msgspec.Struct, frozen=True, kw_only=True):
 
     utility: LessonUtility
     text: str = ""
-    """Empty where it is not learned any more."""
+    """The lesson's sentence; empty where it is not learned any more."""
     entry: LedgerEntry | None = None
-    """Its last line in the ledger."""
+    """The lesson's last line in the ledger."""
 
 
 class TemplateEffect(msgspec.Struct, frozen=True, kw_only=True):
     """The effect of a template: warm sessions that got it against cold ones that did not."""
 
     template: str
-    """As `name@digest`."""
+    """The template, as `name@digest`."""
     estimate: EffectEstimate
     entry: LedgerEntry | None = None
+    """The template's last line in the ledger."""
 
 
 class AdviceEffect(msgspec.Struct, frozen=True, kw_only=True):
@@ -122,23 +143,27 @@ class SampleSize(msgspec.Struct, frozen=True):
     """How many sessions a trial needs."""
 
     effect: float
+    """The difference that the trial is to detect."""
     base: float
-    """The metric without the effect."""
+    """The metric in earlier sessions."""
     wanted: float
-    """The power asked for."""
+    """The wanted power: the probability of detecting the difference."""
     sessions: int
-    """In both arms together."""
+    """Sessions that are needed, in both arms together."""
     arms: tuple[int, int]
+    """Sessions that are needed in each arm."""
     power: float
-    """As simulated with that many sessions."""
+    """The power that simulated trials of `sessions` sessions have."""
     formula: int
-    """Sessions in both arms together by the formula of the delta method."""
+    """Sessions in both arms together by the formula of the delta method, to compare with the simulation."""
     curve: tuple[tuple[int, float], ...]
-    """Sessions and power, as simulated."""
+    """Numbers of sessions, each with the power of simulated trials."""
     simulations: int
+    """Simulated trials for each number of sessions."""
     sampled_from: tuple[int, int]
     """Earlier sessions and clusters that the simulation drew from."""
     remarks: tuple[str, ...] = ()
+    """What a reader must know, a sentence each."""
 
 
 class SampleSizeForecast(msgspec.Struct, frozen=True, kw_only=True):
@@ -146,6 +171,7 @@ class SampleSizeForecast(msgspec.Struct, frozen=True, kw_only=True):
 
     metric: str
     margin: float
+    """The smallest difference that matters."""
     plan: SampleSize
     is_loss: bool
     """The metric cannot improve by the margin: the plan is for a worsening."""
@@ -156,6 +182,7 @@ class SampleSizeForecast(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def weeks(self) -> float | None:
+        """How many weeks the comparison takes; None where no session was counted in the last four weeks."""
         return self.plan.sessions / self.sessions_per_week if self.sessions_per_week else None
 
 
@@ -164,18 +191,19 @@ class ListedExperiment(msgspec.Struct, frozen=True, kw_only=True):
     """A comparison that was started, running or stopped."""
 
     experiment: str
-    """The name of the plan, and the digest of it."""
+    """The name of the plan, and its digest."""
     plan: ExperimentPlan
     stopped: float | None
-    """When it was stopped; None: it runs."""
+    """When the experiment was stopped; None: it runs."""
     verdict: str | None
-    """From the ledger, once it was stopped."""
+    """The verdict in the ledger; None while the experiment runs."""
 
 
 class StartedExperiment(msgspec.Struct, frozen=True, kw_only=True):
     """A comparison that has just been started."""
 
     experiment: str
+    """The name of the plan, and its digest."""
     plan: ExperimentPlan
     agents_call: bool
     """Whether any agent has Preheat installed: otherwise no session can take part."""
@@ -192,8 +220,9 @@ class ExperimentStatus(msgspec.Struct, frozen=True, kw_only=True):
     """What is randomised now, in a sentence, and the reports."""
 
     sentence: str
+    """What is randomised now."""
     reports: tuple[ExperimentReport, ...]
-    """Of each running experiment, else of the holdout; empty where there is no archive."""
+    """Reports on the running experiments, else on the holdout; empty where there is no archive."""
 
 
 class ExperimentLedger(msgspec.Struct, frozen=True, kw_only=True):

@@ -15,7 +15,7 @@ class Endpoint(NamedTuple):
     """A model behind an OpenAI-compatible address."""
 
     url: str
-    """Up to `/v1`."""
+    """The address up to and with `/v1`."""
     model: str
     key: str = ""
     """The environment variable with the key; empty: none is needed. The key itself is never written to a file."""
@@ -27,7 +27,9 @@ class HeadlessSetup(NamedTuple):
     files: Mapping[str, str] = {}
     """Texts by path below the home."""
     environment: Mapping[str, str] = {}
+    """Environment variables to set."""
     options: tuple[str, ...] = ()
+    """Options of the agent's program."""
     model: str = ""
     """The model's name for the agent's option; empty where a file names it."""
 
@@ -37,7 +39,7 @@ class HeadlessRequest(NamedTuple):
 
     prompt: str
     model: str = ""
-    """Empty: the agent's default."""
+    """The model to use; empty: the agent's default."""
     options: tuple[str, ...] = ()
     """Further options of the agent, from the person."""
     record: str = ""
@@ -47,16 +49,17 @@ class HeadlessRequest(NamedTuple):
 
 
 class HeadlessProgram(NamedTuple):
-    """How one agent is started."""
+    """How one agent's program is started without a terminal."""
 
     program: str
-    """Its name on the PATH."""
+    """The name of the program on the PATH."""
     arguments: Callable[[HeadlessRequest], list[str]]
     """Makes the arguments, with the prompt unless it is read from the input. They grant no more permissions than work in the
     folder needs, as far as the agent has such a setting."""
     reads_input: bool = False
     """The prompt is read from standard input, so it may be of any length and begin with a dash."""
     environment: Mapping[str, str] = {}
+    """Environment variables to set."""
     tested_version: str = ""
     """The version of the program that training was tested with; empty: none."""
     set_up: Callable[[Endpoint, str, Mapping[str, str]], HeadlessSetup] | None = None

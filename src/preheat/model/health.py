@@ -15,8 +15,11 @@ class ArchiveSummary(msgspec.Struct, frozen=True):
     sessions: int
     calls: int
     bytes: int
+    """Size of the archive on disk."""
     first: float | None
+    """When the earliest session began, in seconds since the epoch."""
     last: float | None
+    """When the latest session ended, in seconds since the epoch."""
 
 
 class AgentOverview(msgspec.Struct, frozen=True):
@@ -24,41 +27,49 @@ class AgentOverview(msgspec.Struct, frozen=True):
 
     agent: str
     title: str
+    """The agent's name for people."""
     files: int
     new: int
+    """Files that are new or have changed since the last sync."""
     new_bytes: int
+    """Size of these new or changed files."""
     places: list[str]
+    """Folders that hold the files."""
 
 
 class Overview(msgspec.Struct, frozen=True):
-    """All agents, and the archive if there is one."""
+    """The files of all agents, and the archive if there is one."""
 
     agents: list[AgentOverview]
     archive: ArchiveSummary | None
 
 
 class PlaceHealth(msgspec.Struct, frozen=True):
-    """A folder that was looked at. `state`: found, missing or unreadable."""
+    """A folder in which an agent's files were looked for."""
 
     path: str
     state: str
+    """`found`, `missing` or `unreadable`."""
     files: int = 0
     bytes: int = 0
 
 
 class AgentHealth(msgspec.Struct, frozen=True):
-    """The files of one agent. `state`: found, empty, missing, unreadable or import only."""
+    """The files of one agent, on disk and in the archive."""
 
     agent: str
     title: str
+    """The agent's name for people."""
     state: str
+    """`found`, `empty`, `missing`, `unreadable` or `import only`."""
     places: list[PlaceHealth]
     files: int
     waiting: int
     """Files that are new or have changed since the last sync."""
     newest: float | None
+    """When the newest file was changed, in seconds since the epoch."""
     held: AgentTotals | None
-    """What the archive holds of it."""
+    """What the archive holds of the agent; None: nothing."""
     gone: int
     """Files that the agent has deleted and the archive still has."""
 
@@ -69,11 +80,17 @@ class ArchiveHealth(msgspec.Struct, frozen=True):
     path: str
     exists: bool
     bytes: int = 0
+    """Size of the archive on disk."""
     source_bytes: int = 0
+    """Size of the stored sources before compression."""
     schema: str = ""
+    """The version of the tables."""
     redactions: dict[str, int] = {}
+    """How many secrets were redacted, by kind."""
     free_bytes: int = 0
+    """Free room on the disk."""
     verified: bool | None = None
+    """Whether every stored byte has its hash; None: not checked."""
 
 
 class SourceProblem(msgspec.Struct, frozen=True):
@@ -85,10 +102,13 @@ class SourceProblem(msgspec.Struct, frozen=True):
 
 
 class HealthReport(msgspec.Struct, frozen=True):
-    """The whole state. `findings`: what is wrong with files and archive, each with what to do."""
+    """The state of the agents' files and of the archive."""
 
     agents: list[AgentHealth]
     archive: ArchiveHealth
     findings: list[str]
+    """What is wrong with files and archive, each with what to do."""
     problems: list[SourceProblem]
+    """Some of the lines that could not be read."""
     problem_count: int
+    """How many lines could not be read."""

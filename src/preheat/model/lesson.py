@@ -25,6 +25,7 @@ LessonStatus: TypeAlias = Literal["active", "weak", "retired", "quarantined"]
 instruction that a tool printed. Only active ones are given to sessions."""
 
 MOST_EVIDENCE = 20
+"""Calls and messages that a lesson cites, at most."""
 DAY = 86400.0
 
 
@@ -33,7 +34,7 @@ class Scope(msgspec.Struct, frozen=True):
 
     agent: str = ""
     project: str = ""
-    """The project's name as `lessons.projects` gives it."""
+    """The project's name, as `lessons.projects` makes it."""
     tool: str = ""
 
 
@@ -46,6 +47,7 @@ class Evidence(msgspec.Struct, frozen=True):
     """0-based number among the session's calls; None for a message of a person."""
     at: float | None = None
     against: bool = False
+    """It speaks against the lesson."""
     text: str = ""
     """The call or message, on one line, capped."""
 
@@ -60,6 +62,7 @@ class Support(msgspec.Struct, frozen=True):
 
     @property
     def share(self) -> float | None:
+        """The share of the calls that are for the lesson; None without evidence."""
         total = self.calls_for + self.calls_against
         return self.calls_for / total if total else None
 
@@ -74,12 +77,13 @@ class Example(msgspec.Struct, frozen=True):
     """A real call with its result, for use in another session: paths are relative to the project, the result is capped."""
 
     tool: str
+    """The agent's name of the tool."""
     arguments: dict[str, Any]
-    """Never empty."""
+    """The arguments of the call; never empty."""
     result: str
     kind: str = "other"
     agent: str = ""
-    """Whose tool it is: other agents name theirs differently."""
+    """The agent whose tool it is: other agents name theirs differently."""
 
 
 class CheckResult(msgspec.Struct, frozen=True):
@@ -88,6 +92,7 @@ class CheckResult(msgspec.Struct, frozen=True):
     command: str
     passed: bool
     signature: str = ""
+    """The masked message of the failure; empty for a check that passed."""
     at: float | None = None
 
 
@@ -95,6 +100,7 @@ class ResumePacket(msgspec.Struct, frozen=True, kw_only=True):
     """What the next session of a project needs to continue where the last one ended."""
 
     session: str
+    """The key of the last session."""
     goal: str
     """What the person last asked for, capped."""
     checks: tuple[CheckResult, ...] = ()
@@ -104,8 +110,11 @@ class ResumePacket(msgspec.Struct, frozen=True, kw_only=True):
     unverified: tuple[str, ...] = ()
     """Files edited after the last passing check."""
     files: tuple[str, ...] = ()
+    """Files that the session worked on, relative to the project."""
     dead_ends: tuple[str, ...] = ()
+    """What was tried and did not work, on one line each."""
     next_command: str = ""
+    """The command to continue with."""
     branch: str = ""
     head: str = ""
     """The commit that the session last saw or made, where known."""
@@ -128,48 +137,52 @@ class Lesson(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     use: str = ""
     """The command or argument form that works; for a working set the file."""
     avoid: str = ""
-    """What does not."""
+    """The command or argument form that does not work."""
     error: str = ""
-    """The message it belongs to, masked: words that a tool printed."""
+    """The message that the lesson is about, masked: words that a tool printed."""
     difference: str = ""
     """For a repair: what changed from the failed call to the one that worked."""
     steps: tuple[str, ...] = ()
     """For a sequence: the shapes of calls in their order."""
     signatures: tuple[str, ...] = ()
-    """Signatures of failures that it explains, prevents or repairs."""
+    """Signatures of failures that the lesson explains, prevents or repairs."""
     forms: tuple[str, ...] = ()
-    """Forms of commands (`calls.form.command_form`) or names of tools that it is about."""
+    """Forms of commands (`calls.shell.command_form`) or names of tools that the lesson is about."""
     files: tuple[str, ...] = ()
-    """Files and folders it is about, relative to the project."""
+    """Files and folders that the lesson is about, relative to the project."""
     example: Example | None = None
+    """For an example: the call with its result."""
     packet: ResumePacket | None = None
+    """For a resume: what the next session needs."""
     recheck: str = ""
-    """A command that shows whether it still holds; for dead ends."""
+    """For a dead end: a command that shows whether it still holds."""
     environment: dict[str, str] = {}
-    """For dead ends: what was so when it failed (agent, model, branch, versions)."""
+    """For a dead end: what was so when it failed (agent, model, branch, versions)."""
     support: Support = Support()
     first_seen: float | None = None
     last_seen: float | None = None
     half_life: float = 60.0
-    """Days after which it counts half, if it is not seen again."""
+    """Days after which the lesson counts half, if it is not seen again."""
     expires_at: float | None = None
+    """When the lesson is no longer given, in seconds since the epoch; None: never."""
     evidence: tuple[Evidence, ...] = ()
-    """The newest and most telling, at most `MOST_EVIDENCE`; `support` counts all."""
+    """The newest evidence for and against, at most `MOST_EVIDENCE`; `support` counts all."""
     cost_seconds: float = 0.0
-    """Time that the failures it is about cost, all together; tokens likewise."""
+    """Time that the failures the lesson is about cost, all together."""
     cost_tokens: int = 0
+    """Tokens that the failures the lesson is about cost, all together."""
     status: LessonStatus = "active"
     why: str = ""
-    """Why it is weak, retired or quarantined."""
+    """Why the lesson is weak, retired or quarantined."""
     pinned: bool = False
-    """A person wants it given whatever its score."""
+    """A person wants the lesson given whatever its score."""
     score: float = 0.0
-    """Its value, 0 to 1, before task, scope and age are considered."""
+    """The lesson's value, 0 to 1, before task, scope and age are considered."""
     reach: float | None = None
-    """In what share of the project's sessions it applied (its command, file or error occurred), the newest counting most;
-    None where that is not known."""
+    """The share of the project's sessions in which the lesson applied (its command, file or error occurred), the
+    newest counting most; None where that is not known."""
     utility: float | None = None
-    """Its effect as measured in a randomised comparison; None: not measured."""
+    """The effect of showing the lesson on the mistake rate, from a randomised comparison; None: not measured."""
 
     def freshness(self, now: float) -> float:
         """1 when just seen, half after each half-life."""
@@ -210,10 +223,11 @@ MarkKind: TypeAlias = Literal["pinned", "retired"]
 
 
 class LessonMark(NamedTuple):
-    """A mark on a lesson: `pinned` is given whenever it fits, `retired` never again."""
+    """A person's mark on a lesson: `pinned` is given whenever it fits, `retired` never again."""
 
     mark: MarkKind
     why: str = ""
+    """The person's reason."""
     at: float = 0.0
 
 
@@ -221,7 +235,9 @@ class Approval(NamedTuple):
     """A lesson that a person read and approved."""
 
     lesson: str
+    """The id of the lesson."""
     digest: str
-    """Of the lesson's text then: a changed lesson is not approved."""
+    """The digest of the lesson's text when it was approved: a changed lesson is not approved."""
     why: str = ""
+    """The person's reason."""
     at: float = 0.0

@@ -15,24 +15,34 @@ class SessionSummary(msgspec.Struct, frozen=True, kw_only=True):
     """A session as the lists show it."""
 
     key: str
+    """Agent and id: unique in the archive."""
     agent: str
     session: str
+    """The agent's id of the session."""
     version: str
+    """Version of the agent's program."""
     model: str
     project: str
+    """The folder in which the session ran."""
     branch: str
     parent: str | None
+    """The id of the session that this one came out of, of the same agent."""
     relation: str | None
+    """How the session came out of its parent, as in `Session.relation`."""
     started_at: float | None
     ended_at: float | None
     starter: str
+    """Who started the session, as in `Session.starter`."""
     title: str
     opening: str
+    """The beginning of the first prompt."""
     events: int
     prompts: int
     messages: int
+    """Prompts, texts of the model, calls and results."""
     calls: int
     errors: int
+    """Calls that failed."""
     compactions: int
     input_tokens: int
     output_tokens: int
@@ -47,10 +57,13 @@ class SessionFilter(msgspec.Struct, frozen=True, kw_only=True):
     project: str | None = None
     model: str | None = None
     since: float | None = None
+    """Only sessions that ended at this time or later, in seconds since the epoch."""
     until: float | None = None
+    """Only sessions that began at this time or earlier, in seconds since the epoch."""
     min_messages: int | None = None
     max_messages: int | None = None
     subagents: bool = True
+    """Whether subagents' sessions are chosen too."""
 
 
 class SearchHit(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,7 +71,9 @@ class SearchHit(msgspec.Struct, frozen=True, kw_only=True):
 
     session: SessionSummary
     line: int
+    """Line of the passage in the session's source."""
     kind: str
+    """`human`, `assistant` or `command`."""
     text: str
 
 
@@ -67,7 +82,7 @@ class ForgetPlan(msgspec.Struct, frozen=True):
 
     sessions: list[SessionSummary]
     files: list[str]
-    """The agents' own files, which stay."""
+    """The agents' own files with these sessions, which stay."""
     copies: list[SessionSummary]
     """Continuations and forks of these sessions, which may repeat parts of them and stay."""
 
@@ -77,17 +92,23 @@ class AgentTotals(msgspec.Struct, frozen=True, kw_only=True):
 
     agent: str
     sources: int
+    """Files, and sessions inside databases, that were read."""
     sessions: int
     calls: int
     messages: int
     problems: int
+    """Lines that could not be read."""
     redactions: int
+    """Secrets that were redacted."""
     source_bytes: int
+    """Size of the sources before compression."""
     first: float | None
+    """When the earliest session began, in seconds since the epoch."""
     last: float | None
+    """When the latest session ended, in seconds since the epoch."""
 
 
-# A session with the outcome of each call, for every screen that shows a session.
+# Transcripts.
 class CallLine(msgspec.Struct, frozen=True, gc=False):
     """One call on one line."""
 
@@ -99,7 +120,7 @@ class CallLine(msgspec.Struct, frozen=True, gc=False):
     cause: Cause | None
     exit_code: int | None
     bookkeeping: bool
-    """Bookkeeping of the agent: counted in no rate."""
+    """The call is bookkeeping of the agent: counted in no rate."""
     copied: bool
     """The call was copied from another session and counts there."""
 
@@ -126,7 +147,7 @@ class Transcript(msgspec.Struct, frozen=True):
         return sum(call.copied for call in self.calls)
 
 
-# The formats in which sessions are exported for other programs, and what was written.
+# Exports for other programs.
 ExportForm: TypeAlias = Literal["atif", "jsonl", "openai", "raw"]
 
 EXPORT_SUFFIXES: dict[ExportForm, str] = {"atif": ".json", "jsonl": ".jsonl", "openai": ".chat.json", "raw": ".raw"}
@@ -146,9 +167,9 @@ class ExportResult(NamedTuple):
 
     files: list[ExportedFile]
     left_out: list[str]
-    """For each session that was not written: why."""
+    """Why a session was not written, for each such session."""
 
 
-# The names of the strategies that shorten a history
+# Shortened histories.
 COMPRESSION_STRATEGIES = ("none", "mask", "headtail", "markers")
-"""From the one that keeps most of the text to the one that chooses most."""
+"""Names of the strategies that shorten a history, from the one that keeps most of the text to the one that chooses most."""

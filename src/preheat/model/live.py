@@ -14,18 +14,23 @@ from preheat.model.session import PREHEAT_MARK, ToolKind
 
 Phase: TypeAlias = Literal["warmup", "productive", "exploring", "struggling", "late"]
 PHASES: tuple[Phase, ...] = ("warmup", "productive", "exploring", "struggling", "late")
+"""The phases that a running session can be in."""
 
 SignalName: TypeAlias = Literal["focus", "loop", "debt", "drift", "pressure", "mistake", "trust", "phase"]
 
 StartKind: TypeAlias = Literal["startup", "resume", "clear", "compact", "fork"]
+"""How a session began; `clear`: the person emptied the conversation, `compact`: it continues after a compaction."""
 
 
-# Events, as the fold takes them.
+# Events, which the fold in `live` makes a state of.
 class _Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", gc=False):
     at: float | None = None
+    """When it happened, in seconds since the epoch."""
 
 
 class StartEvent(_Event, frozen=True, kw_only=True, tag="began", gc=False):
+    """The session was started, resumed, cleared or continued after a compaction."""
+
     source: StartKind = "startup"
 
 
@@ -33,36 +38,38 @@ class PromptEvent(_Event, frozen=True, kw_only=True, tag="asked", gc=False):
     """A person's prompt."""
 
     words: tuple[str, ...] = ()
-    """Its significant words, in lower case (identifiers split), at most 60."""
+    """The prompt's significant words, in lower case (identifiers split), at most 60."""
     files: tuple[str, ...] = ()
-    """Paths it mentions, relative to the project."""
+    """Paths that the prompt mentions, relative to the project."""
 
 
 class CallEvent(_Event, frozen=True, kw_only=True, tag="called", gc=False):
     """A finished tool call, judged."""
 
     turn: str = ""
-    """The response that made it; calls of one response are one turn. Empty: a turn of its own."""
+    """The id of the response that made the call; calls of one response are one turn. Empty: a turn of its own."""
     call_id: str = ""
     tool: str
     kind: ToolKind
     activity: str
-    """As `CallRecord.activity`: the kind, or for a shell command its purpose (`shell:test`)."""
+    """What the call was for, as in `CallRecord.activity`: the kind, or for a shell command its purpose
+    (`shell:test`)."""
     summary: str = ""
-    """Its main argument, on one line, with relative paths, capped."""
+    """The call's main argument, on one line, with relative paths, capped."""
     form: str = ""
-    """Of a shell command (`calls.form.command_form`); else the tool."""
+    """The form of a shell command (`calls.shell.command_form`); for other calls the tool."""
     files: tuple[str, ...] = ()
-    """Files it touched, relative to the project."""
+    """Files that the call touched, relative to the project."""
     edited: tuple[str, ...] = ()
-    """Of those, the ones it changed."""
+    """Files among `files` that the call changed."""
     removed: tuple[str, ...] = ()
-    """Of those, the ones it removed; a folder stands for everything in it."""
+    """Files among `files` that the call removed; a folder stands for everything in it."""
     checks: tuple[str, ...] = ()
-    """What it checked: `test`, `build`, `lint`, `typecheck`."""
+    """What the call checked: `test`, `build`, `lint`, `typecheck`."""
     status: Status = "unknown"
     cause: Cause | None = None
     signature: str = ""
+    """The masked message of a failure; empty for a success."""
     failing: int | None = None
     """How many tests or findings the output counts as failing, where it says so."""
     same_call: int = 0
@@ -70,9 +77,9 @@ class CallEvent(_Event, frozen=True, kw_only=True, tag="called", gc=False):
     same_result: int = 0
     """A hash of the normalised result: equal for the same outcome."""
     same_failure: int = 0
-    """Of a failure: a hash of its message without numbers, equal even if the code has moved. 0: not known."""
+    """A hash of a failure's message without numbers: equal even if the code has moved. 0: not known."""
     polling: bool = False
-    """It repeats by design (a poll, a debugger's step, `sleep`)."""
+    """The call repeats by design (a poll, a debugger's step, `sleep`)."""
     context_tokens: int | None = None
     """Tokens in the model's context when it made the call, where known."""
     context_window: int | None = None
@@ -101,24 +108,28 @@ class SignalReading(msgspec.Struct, frozen=True, kw_only=True):
     signal: SignalName
     value: float
     fired: bool = False
-    """It is over its threshold."""
+    """Whether the value is over its threshold."""
     cause: str = ""
-    """What it is about (the call that loops, the files in debt), the same while it lasts: advice is given once for each."""
+    """What the signal is about (the call that loops, the files in debt), the same while it lasts: advice is given
+    once for each."""
     facts: dict[str, str] = {}
-    """The numbers of the formula by name, in the order in which `why` prints them."""
+    """The numbers of the signal's formula by name, in the order in which `preheat why` prints them."""
     text: str = ""
-    """If fired: cause, evidence and next step in at most 120 tokens, as facts."""
+    """The advice, if the signal fired: cause, evidence and next step in at most 120 tokens, as facts."""
 
 
 class Advisory(msgspec.Struct, frozen=True, kw_only=True):
-    """The one text that an event may cause."""
+    """The one short text that an event may cause."""
 
     signal: SignalName
+    """The signal that caused it."""
     text: str
     cause: str
+    """What it is about, as in `SignalReading.cause`."""
     turn: int
+    """Number of the session's turn in which it was made."""
     lesson: str = ""
-    """The id of the lesson it hands out."""
+    """The id of the lesson that it hands out; empty: none."""
 
 
 ADVISORY_OPEN = f"{PREHEAT_MARK}advisory>"
@@ -150,8 +161,11 @@ class HookEvent(msgspec.Struct, frozen=True, kw_only=True):
     """The host's own name of the event: an answer repeats it."""
     at: float | None = None
     cwd: str = ""
+    """The folder in which the agent works."""
     transcript: str = ""
+    """The path of the session's transcript."""
     source: StartKind | None = None
+    """How the session started; None for other events."""
     prompt: str = ""
     model: str = ""
     call_id: str = ""
@@ -163,19 +177,19 @@ class HookEvent(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float | None = None
     interrupted: bool = False
     subagent: str = ""
-    """The subagent; empty in the main session. Subagents get no advice."""
+    """The id of the subagent; empty in the main session. Subagents get no advice."""
     stop_again: bool = False
-    """A stop was already held up once, the host says."""
+    """The host says that a stop was already held up once."""
     parent: str = ""
     """The id of the session that this one continues or was forked from, where the host says so."""
     turn: str = ""
-    """The response that made the call, where the host says so; as `Called.turn`."""
+    """The id of the response that made the call, where the host says so; as `CallEvent.turn`."""
     printed: str | None = None
     """The output of a command, where the result wraps it: a shortened output is made of it."""
     detail: dict[str, Any] = {}
-    """What else the host recorded of a result; as `ToolResult.detail`."""
+    """What else the host recorded of a result, as in `ToolResult.detail`."""
     attended: bool = True
-    """A person is there who could read a line."""
+    """Whether a person is there who could read a line."""
 
 
 class HookAnswer(msgspec.Struct, frozen=True, kw_only=True):
@@ -184,26 +198,27 @@ class HookAnswer(msgspec.Struct, frozen=True, kw_only=True):
     context: str = ""
     """Additional context for the model."""
     output: str | None = None
-    """Replaces the tool's output, where the host allows it and the person turned that on."""
+    """A text that replaces the tool's output, where the host allows it and the person turned that on."""
     block: str = ""
-    """Why a call is refused or a stop held up; only where the person turned that on."""
+    """Why a call is refused or a stop is held up; only where the person turned that on."""
     person: str = ""
     """A line for the person, not for the model."""
     messages: tuple[dict[str, Any], ...] = ()
     """The context as messages, where the host takes them and the person turned that on; then `context` is empty."""
 
 
-# An entry of the daemon's journal
+# The daemon's journal.
 class JournalEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename={"assignments": "lots"}):
     """The events of one hook call (or of a look at the transcript), and the answer."""
 
     seq: int = 0
-    """Its number in the journal; set by `append`."""
+    """The number of the entry in the journal; set when it is appended."""
     at: float
     agent: str
     session: str
+    """The agent's id of the session."""
     hook: str = ""
-    """The name of the hook; `transcript` for events that came from the transcript."""
+    """The name of the hook; `transcript` for events that were read from the transcript."""
     key: str = ""
     """Equal if the same hook event arrived twice."""
     call_id: str = ""
@@ -216,7 +231,7 @@ class JournalEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     withheld: Advisory | None = None
     """The advisory that was withheld at random."""
     assignments: tuple[AssignmentRecord, ...] = ()
-    """Assignments that were made: arm, lessons, advice."""
+    """Assignments that were made: of an arm, of lessons, of advice."""
     context: str = ""
     """The id of the context that was given."""
     held: bool = False
@@ -224,4 +239,4 @@ class JournalEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     refused: str = ""
     """Why a call was refused, because the person asked for that."""
     own: bool = False
-    """It is a session that Preheat itself started."""
+    """Whether it is a session that Preheat itself started."""

@@ -17,17 +17,20 @@ MISTAKE_COSTS: tuple[MistakeCost, ...] = ("calls", "minutes", "tokens")
 
 
 class Occurrence(msgspec.Struct, frozen=True, kw_only=True):
-    """One call that failed this way."""
+    """One call that failed by a repeated mistake."""
 
     session: str
     """The key of its session."""
     seq: int
+    """Number (from 0) of the call among the session's calls."""
     at: float | None
     tool: str
     summary: str
     """The call's main argument, on one line."""
     seconds: float
+    """Time that the failure cost."""
     tokens: int
+    """Tokens that the failure cost."""
     recovered_in: int | None
     """How many calls later the same intent succeeded, if within five."""
     repair: str
@@ -48,23 +51,27 @@ class Repair(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Mistake(msgspec.Struct, frozen=True, kw_only=True):
-    """One failure signature (or several equivalent ones) of one family of tools."""
+    """A failure that was repeated: one signature (or several equivalent ones) of one family of tools."""
 
     id: str
-    """Made from family and the words of the message: the same in every run and on every machine."""
+    """Made from the family and the words of the message: the same in every run and on every machine."""
     title: str
+    """The mistake in a few words, for people."""
     family: str
     """The kind of tool, or the tool itself where its kind says nothing."""
     cause: Cause
-    """The commonest of its calls."""
+    """The commonest cause of the calls."""
     signatures: tuple[str, ...]
-    """The commonest first."""
+    """The masked messages of the failures, the commonest first."""
     tools: tuple[str, ...]
     calls: int
+    """How many calls failed so."""
     sessions: tuple[str, ...]
-    """Keys, the one that met it most often first."""
+    """Keys of the sessions with such a call, the one with most of them first."""
     seconds: float
+    """Time that these failures cost."""
     tokens: int
+    """Tokens that these failures cost."""
     agents: tuple[str, ...]
     projects: tuple[str, ...]
     first_seen: float | None
@@ -73,7 +80,7 @@ class Mistake(msgspec.Struct, frozen=True, kw_only=True):
     """How many of the calls were followed, within five calls, by a success of the same intent or by a finding (a test command
     that runs and reports failing tests)."""
     repair: Repair | None
-    """None where fewer than two recoveries are alike."""
+    """The usual repair; None where fewer than two recoveries are alike."""
     occurrences: tuple[Occurrence, ...]
 
 
@@ -81,16 +88,21 @@ class Mistakes(msgspec.Struct, frozen=True, kw_only=True):
     """All repeated mistakes, the most expensive first."""
 
     by: MistakeCost
+    """The cost by which the mistakes are ordered."""
     min_sessions: int
+    """In how many sessions a failure must occur to be listed."""
     causes: tuple[Cause, ...]
+    """The causes that are counted."""
     mistakes: tuple[Mistake, ...]
     calls: int
-    """Failed calls of the mistakes together; seconds and tokens likewise."""
+    """Failed calls of all listed mistakes."""
     seconds: float
+    """Time that all listed mistakes cost."""
     tokens: int
+    """Tokens that all listed mistakes cost."""
     failures: int
     """All failed calls of these causes, repeated across sessions or not."""
     unnamed: int
-    """Of those, the ones without a message to identify them."""
+    """Failed calls of these causes without a message to identify them."""
     sessions: int
-    """Sessions that met at least one of the mistakes."""
+    """Sessions with at least one of the listed mistakes."""

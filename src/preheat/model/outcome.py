@@ -31,15 +31,19 @@ JUDGED: frozenset[Status] = frozenset(["ok", "empty", "failed", "partial"])
 
 
 class Outcome(msgspec.Struct, frozen=True, gc=False):
-    """The verdict on one call. `cause` is None and `signature` empty for calls that succeeded."""
+    """The verdict on one call."""
 
     call_id: str
+    """The agent's id of the call."""
     status: Status
     rung: Rung
+    """The evidence for the verdict."""
     exit_code: int | None = None
     signature: str = ""
-    """The message of a failure with numbers, paths, hashes and quotes masked: equal for the same mistake."""
+    """The message of a failure with numbers, paths, hashes and quotes masked: equal for the same mistake; empty for
+    a success."""
     cause: Cause | None = None
+    """Why the call failed; None for a success."""
     confidence: float = 1.0
     """How often verdicts on this evidence are right, 0 to 1."""
 
@@ -56,10 +60,13 @@ class Dialect(msgspec.Struct, frozen=True):
     """
 
     fields: dict[str, CallEnding | dict[str, CallEnding]] = {}
-    """By field of a result's detail: what it means when set, or what each of its values means."""
+    """What a field of `ToolResult.detail` means when it is set, or what each of its values means."""
     denied: tuple[str, ...] = ()
+    """A person or a policy refused the call."""
     interrupted: tuple[str, ...] = ()
+    """A person interrupted the call."""
     timeout: tuple[str, ...] = ()
+    """The call was stopped because it took too long."""
     mistake: tuple[str, ...] = ()
     """The program refuses the call itself: bad arguments, no such tool, a file that was not read before."""
     failed: tuple[str, ...] = ()

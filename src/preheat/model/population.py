@@ -49,7 +49,7 @@ MOST_CELLS = 12
 
 
 class IntervalEstimate(msgspec.Struct, frozen=True, gc=False):
-    """A number with its 95 % interval; all None with too little data."""
+    """A difference with its 95 % interval; all None with too little data."""
 
     value: float | None = None
     low: float | None = None
@@ -68,15 +68,18 @@ class IntervalEstimate(msgspec.Struct, frozen=True, gc=False):
 
 
 class PopulationCell(msgspec.Struct, frozen=True, kw_only=True):
-    """The rates of some of the calls, with intervals from resampling sessions; None with too little data."""
+    """The failure rates of some of the calls, with intervals from resampling sessions; no interval with too little
+    data."""
 
     name: str
     sessions: int
-    """With at least one judged call here."""
+    """Sessions with at least one judged call in the cell."""
     errors: Rate
     mistakes: Rate
     findings: int
+    """Failed calls that report a finding."""
     environment: int
+    """Calls that failed because of the environment."""
     unjudged: int
     """Calls that were refused, interrupted or unknown: in no rate."""
 
@@ -86,11 +89,14 @@ class PopulationCell(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PopulationGroup(msgspec.Struct, frozen=True):
-    """The cells of one grouping, those with most calls first, and how many were left out."""
+    """The calls grouped in one way (by tool, by agent…): a cell for each group."""
 
     cells: tuple[PopulationCell, ...]
+    """The cells with most calls, the largest first."""
     left_out: int = 0
+    """Cells that are not listed."""
     left_out_calls: int = 0
+    """Calls in the cells that are not listed."""
 
 
 class ProjectMean(msgspec.Struct, frozen=True):
@@ -103,7 +109,8 @@ class ProjectMean(msgspec.Struct, frozen=True):
 
 
 class SlopeEstimate(msgspec.Struct, frozen=True, gc=False):
-    """Change of a rate per 100 messages within sessions, by least squares with a fixed effect for each session."""
+    """The change of a failure rate per 100 messages within sessions, by least squares with a fixed effect for each
+    session."""
 
     name: str
     sessions: int
@@ -112,44 +119,49 @@ class SlopeEstimate(msgspec.Struct, frozen=True, gc=False):
 
 
 class MarathonAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """The marathon question for one measure. Differences are long (over 100 messages) minus short (up to 50)."""
+    """Whether longer sessions fail less, by one measure. Differences are long sessions (over 100 messages) minus
+    short ones (up to 50)."""
 
     measure: FailureMeasure
     raw: IntervalEstimate
-    """(a) Over all calls."""
+    """The difference over all calls."""
     middle: IntervalEstimate
-    """(a) The middle bucket minus the short one."""
+    """Sessions of 51 to 100 messages minus short ones, over all calls."""
     within_agents: IntervalEstimate
-    """(a) Long minus short inside each agent, weighted (Mantel-Haenszel): without the mix of agents."""
+    """Long minus short inside each agent, weighted (Mantel-Haenszel), so that the mix of agents plays no part."""
     selection: IntervalEstimate
-    """(b) Over the first 50 messages only: the difference that existed before sessions were long."""
+    """Long minus short over the first 50 messages only: the difference that existed before sessions were long."""
     selection_hundred: IntervalEstimate
-    """(b) The same against all sessions that ended within 100 messages."""
+    """Over the first 50 messages only: long sessions minus all that ended within 100 messages."""
     later: IntervalEstimate
-    """(b) Long sessions as a whole minus their first 50 messages; `raw` is `selection` plus this."""
+    """Long sessions as a whole minus their first 50 messages; `raw` is `selection` plus this."""
     slope: SlopeEstimate
-    """(c) Over the first 200 messages, with session and kind of work held fixed; over all messages a few very long sessions
-    would decide alone."""
+    """The slope within sessions over the first 200 messages, with session and kind of work held fixed; over all
+    messages a few very long sessions would decide alone."""
     slope_any_work: SlopeEstimate
-    """(c) The same with the session held fixed only."""
+    """The slope over the first 200 messages with only the session held fixed."""
     slope_all: SlopeEstimate
-    """(c) Over all messages, with the session and the kind of work held fixed."""
+    """The slope over all messages, with session and kind of work held fixed."""
     checks: tuple[SlopeEstimate, ...]
-    """(c) The slope on other subsets of the data."""
+    """The slope on other subsets of the data."""
     verdict: LearningVerdict
     words: tuple[str, ...]
     """The answer in sentences, the conclusion first."""
 
 
 class Marathon(msgspec.Struct, frozen=True, kw_only=True):
-    """Do longer sessions fail less, and why? For all agents (`agent` is empty) or for one."""
+    """Whether longer sessions fail less, and why."""
 
     agent: str
+    """The agent whose sessions are measured; empty: all agents."""
     buckets: tuple[PopulationCell, ...]
+    """The rates by length of the session: short, middle, long."""
     early: tuple[PopulationCell, ...]
-    """The first 50 messages of the sessions in each bucket."""
+    """The rates in the first 50 messages, by length of the session."""
     errors: MarathonAnswer
+    """The answer for every failure."""
     mistakes: MarathonAnswer
+    """The answer for the agents' own mistakes."""
     conclusion: str
     """Both answers in plain words: proficiency is about the agent's own mistakes, not about failing tests."""
 
@@ -159,24 +171,30 @@ class Population(msgspec.Struct, frozen=True, kw_only=True):
 
     sessions: int
     calls: int
-    """Without bookkeeping."""
+    """Calls without bookkeeping."""
     bookkeeping_calls: int
     statuses: dict[str, int]
+    """Calls by status."""
     causes: dict[str, int]
+    """Failed calls by cause."""
     overall: PopulationCell
+    """The rates over all calls."""
     even: tuple[ProjectMean, ...]
-    """All sessions, then the buckets, with equal weights of projects."""
+    """The rates with equal weights of projects: over all sessions, then by length of the session."""
     tools: PopulationGroup
     activities: PopulationGroup
     agents: PopulationGroup
     models: PopulationGroup
     projects: PopulationGroup
     windows: tuple[PopulationCell, ...]
-    """By place in the session, 25 messages each; the last holds the rest."""
+    """The rates by place in the session, in windows of 25 messages; the last window holds the rest."""
     tenths: tuple[PopulationCell, ...]
-    """By place in the session, as a share of its messages."""
+    """The rates by place in the session, in tenths of its messages."""
     marathon: Marathon
+    """Whether longer sessions fail less, over all agents."""
     by_agent: tuple[Marathon, ...]
+    """Whether longer sessions fail less, for each agent."""
     resamples: int
+    """How often sessions were resampled for each interval."""
     too_little: tuple[str, ...]
     """What could not be measured for lack of data, in words."""

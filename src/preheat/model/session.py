@@ -10,13 +10,6 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-
-# Ids as numbers, to store them in less space.
-def number_of_id(name: str) -> int:
-    """A hash of a long id as a 64-bit number."""
-    return int.from_bytes(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big", signed=True)
-
-
 ToolKind: TypeAlias = Literal["read", "edit", "write", "shell", "search", "web", "plan", "delegate", "other"]
 """What a tool is for, whatever its agent calls it."""
 
@@ -80,39 +73,50 @@ class Problem(msgspec.Struct, frozen=True, gc=False):
 
 class _Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
     line: int
-    """1-based line (or row, or message) of the source this was read from."""
+    """Line (or row, or message) of the source from which the event was read, from 1."""
     at: float | None = None
-    """Seconds since the epoch."""
+    """When it happened, in seconds since the epoch."""
 
 
 class UserMessage(_Event, frozen=True, kw_only=True, tag="user"):
+    """A message to the model that is no result of a call."""
+
     text: str
     origin: Origin = "human"
     images: int = 0
+    """How many images it has."""
 
 
 class AssistantMessage(_Event, frozen=True, kw_only=True, tag="assistant"):
-    """Text of one model response. A response may give several; its usage is the last one stated."""
+    """A text of one model response."""
 
     text: str
     response: str = ""
+    """The id of the response. A response may give several texts; its usage is the last one stated."""
     model: str = ""
     usage: Usage | None = None
 
 
 class Reasoning(_Event, frozen=True, kw_only=True, tag="reasoning"):
+    """Reasoning of the model before its text or its calls."""
+
     text: str
     """Empty where the agent keeps it encrypted."""
     response: str = ""
+    """The id of the response that it belongs to."""
 
 
 class ToolCall(_Event, frozen=True, kw_only=True, tag="call"):
+    """One call of a tool by the model."""
+
     call_id: str
     tool: str
+    """The agent's name of the tool."""
     kind: ToolKind
     input: dict[str, Any]
     """The arguments; those that are no JSON object are under the key `text`."""
     response: str = ""
+    """The id of the response that made the call."""
 
 
 class ToolResult(_Event, frozen=True, kw_only=True, tag="result"):
@@ -121,9 +125,10 @@ class ToolResult(_Event, frozen=True, kw_only=True, tag="result"):
     call_id: str
     text: str
     is_error: bool | None = None
-    """The program's own flag; None where it has none."""
+    """The program's own error flag; None where it has none."""
     exit_code: int | None = None
     seconds: float | None = None
+    """How long the call ran, where the program recorded it."""
     detail: dict[str, Any] = {}
     """Further fields that a judge can use (small; never a copy of the text)."""
     frame: tuple[str, str] = ("", "")
@@ -136,28 +141,36 @@ class ToolResult(_Event, frozen=True, kw_only=True, tag="result"):
 
 
 class Compaction(_Event, frozen=True, kw_only=True, tag="compaction"):
+    """The conversation so far was replaced by a summary."""
+
     trigger: str = ""
+    """What caused it, in the agent's own word: `auto`, `manual`."""
     summary: str = ""
     tokens_before: int | None = None
+    """Tokens in the context before, where recorded."""
 
 
 class Spawn(_Event, frozen=True, kw_only=True, tag="spawn"):
-    """A child session was started, by `call_id` where that is known."""
+    """A child session was started."""
 
     session: str
+    """The id of the child session."""
     call_id: str = ""
+    """The id of the call that started it; empty where that is not known."""
 
 
 class Rewind(_Event, frozen=True, kw_only=True, tag="rewind"):
-    """The person (or a retry) went back: earlier events with a line above `after` were undone."""
+    """The person (or a retry) went back in the conversation."""
 
     after: int
+    """Earlier events with a line above this one are undone."""
 
 
 class Other(_Event, frozen=True, kw_only=True, tag="other"):
     """A record of any other kind, kept whole."""
 
     name: str
+    """The agent's name of the record, or one of ours (`LATE_ENDING`, `CONTEXT_WINDOW`)."""
     raw: Any
 
 
@@ -171,11 +184,15 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
 
     agent: str
     id: str
+    """The agent's id of the session."""
     version: str = ""
+    """Version of the agent's program."""
     model: str = ""
     project: str = ""
+    """The folder in which the agent worked."""
     branch: str = ""
     parent: str | None = None
+    """The id of the session that this one came out of, of the same agent."""
     relation: Relation | None = None
     started_at: float | None = None
     ended_at: float | None = None
@@ -185,6 +202,7 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
     """The agent's own token totals, where it states them."""
     events: tuple[Event, ...] = ()
     problems: tuple[Problem, ...] = ()
+    """What could not be read in the source."""
 
 
 def sum_usage(session: Session) -> Usage:
@@ -219,3 +237,8 @@ def pair_calls_with_results(session: Session) -> Iterator[tuple[ToolCall, ToolRe
     for event in session.events:
         if isinstance(event, ToolCall):
             yield event, results.get(event.call_id)
+
+
+def number_of_id(name: str) -> int:
+    """A hash of a long id as a 64-bit number, which takes less space where it is stored."""
+    return int.from_bytes(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big", signed=True)

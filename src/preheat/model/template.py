@@ -25,9 +25,11 @@ class UserPattern(msgspec.Struct, frozen=True):
     """How the person of these sessions writes."""
 
     style: str = "unknown"
+    """One of `WritingStyle`."""
     feedback: str = "unknown"
-    """`terse`, `detailed`, `corrections_only`."""
+    """How the person comments on results: `terse`, `detailed`, `corrections_only` or `unknown`."""
     domains: tuple[str, ...] = ()
+    """What the sessions were about, in single words."""
     preferred_tools: tuple[str, ...] = ()
 
 
@@ -40,9 +42,9 @@ class TemplateOrigin(msgspec.Struct, frozen=True):
     mistake_rate: float | None = msgspec.field(default=None, name="misuse_rate")
     """Stored under the name of version 0.1.0: another name would change the digest of every template."""
     skipped: dict[str, int] = {}
-    """Sessions left out, by reason."""
+    """Sessions that were left out, by reason."""
     settings: dict[str, str] = {}
-    """The filters it was built with."""
+    """The filters that the template was built with."""
 
 
 class Template(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,10 +63,10 @@ class Template(msgspec.Struct, frozen=True, kw_only=True):
     agent: str = ""
     project: str = ""
     sources: tuple[str, ...] = ()
-    """Keys of the sessions it was built from."""
+    """Keys of the sessions that the template was built from."""
     extraction: TemplateOrigin = TemplateOrigin()
     parent: str | None = None
-    """The digest of the version before."""
+    """The digest of the version before; None for the first."""
     created_at: float | None = None
 
 
@@ -87,16 +89,17 @@ class TemplateResults(msgspec.Struct, frozen=True):
     """How the sessions that got a template went, as far as they are in the archive."""
 
     uses: int = 0
+    """How often the template was used."""
     sessions: int = 0
     """Uses whose session was found in the archive."""
     succeeded: int = 0
-    """Of those, the ones whose last check passed."""
+    """Sessions in the archive whose last check passed."""
     failed: int = 0
-    """Of those, the ones whose last check failed. A session without any check counts as neither."""
+    """Sessions in the archive whose last check failed. A session without any check counts as neither."""
 
 
 class TemplatePin(msgspec.Struct, frozen=True):
-    """One version that new sessions of a project start with."""
+    """The version of a template that new sessions of a project start with."""
 
     name: str
     digest: str
@@ -104,7 +107,7 @@ class TemplatePin(msgspec.Struct, frozen=True):
 
     @property
     def address(self) -> str:
-        """As `Store.find` takes it."""
+        """`name@` and the whole digest: how a version is asked for."""
         return f"{self.name}@{self.digest}"
 
     @property
@@ -124,4 +127,4 @@ class TemplateUse(msgspec.Struct, frozen=True, kw_only=True):
     agent: str = ""
     project: str = ""
     task: str = ""
-    """A hash."""
+    """A hash of the task."""

@@ -1,6 +1,6 @@
 """Two arms of a comparison as checked arrays, and the variance of the difference of their ratios.
 
-Knows no estimate and no metric. A number that is none is refused; a session with nothing to count is left out and named. The
+Knows no estimate and no metric. A number that is none is refused; a session with nothing to count is left out with a remark. The
 last axis is sessions (or clusters); axes before it are repetitions, so that a simulation is one call.
 """
 
@@ -17,7 +17,7 @@ from preheat.amounts import format_count
 from preheat.errors import UserError
 from preheat.model.experiment import Observation
 
-# Two arms of a comparison as checked arrays.
+# The sample.
 Numbers: TypeAlias = npt.NDArray[np.float64]
 Flags: TypeAlias = npt.NDArray[np.bool_]
 Codes: TypeAlias = npt.NDArray[np.int64]
@@ -63,8 +63,8 @@ def make_sample(units: Iterable[Observation], arm: str, against: str) -> Sample:
         if one.session and one.session == other.session:
             raise UserError(f"session `{one.session}` stands in the comparison twice; give each session once")
     kept = [each for each in chosen if each.below > 0]
-    named = _remark_on_empty_sessions(chosen, arm, against)
-    clusters, clustered, remark = _clusters(kept, arm)
+    remarks = _remark_on_empty_sessions(chosen, arm, against)
+    clusters, clustered, cluster_remarks = _clusters(kept, arm)
     return Sample(
         np.array([each.above for each in kept], dtype=float),
         np.array([each.below for each in kept], dtype=float),
@@ -74,7 +74,7 @@ def make_sample(units: Iterable[Observation], arm: str, against: str) -> Sample:
         np.array([np.nan if each.before is None else each.before for each in kept], dtype=float),
         np.array([each.at for each in kept], dtype=float),
         clustered,
-        named + remark,
+        remarks + cluster_remarks,
     )
 
 
@@ -148,6 +148,8 @@ class Arm(NamedTuple):
 
 
 class Spread(NamedTuple):
+    """The difference of two arms with its variance and degrees of freedom."""
+
     difference: Numbers
     variance: Numbers
     freedom: Numbers

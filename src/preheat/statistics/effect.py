@@ -1,4 +1,4 @@
-"""The difference of two arms in a metric `Σ numerator / Σ denominator`: delta method, bootstrap, adjustment, confidence sequence.
+"""The difference of two arms in a metric `Σ above / Σ below`: delta method, bootstrap, adjustment, confidence sequence.
 
 Knows no plan and no sentence. Calls of one session are alike, so the session is the unit, or the cluster above it.
 
@@ -38,8 +38,9 @@ from preheat.statistics.arms import (
 )
 from preheat.statistics.shares import wilson
 
-# The difference of two arms in a metric `Σ above / Σ below`, by the delta method and by bootstrap.
+# By the delta method and by bootstrap.
 RISK = 0.05
+"""The probability that an interval misses the true difference."""
 _TINY = 1e-18
 """Relative to the largest possible variance: a smaller one is rounding."""
 
@@ -51,14 +52,14 @@ def estimate_difference(
     return estimate_from_sample(make_sample(units, arm, against), metric=metric, arm=arm, against=against, risk=risk)
 
 
-def estimate_from_sample(found: Sample, *, metric: str, arm: str, against: str, risk: float = RISK) -> EffectEstimate:
+def estimate_from_sample(sample: Sample, *, metric: str, arm: str, against: str, risk: float = RISK) -> EffectEstimate:
     """As `estimate_difference`, for a sample."""
-    method = "delta method, by cluster" if found.clustered else "delta method, by session"
-    base, spread = _begin_estimate(found, metric, arm, against, method, risk)
+    method = "delta method, by cluster" if sample.clustered else "delta method, by session"
+    base, spread = _begin_estimate(sample, metric, arm, against, method, risk)
     if spread is None:
         return base
     return add_interval(
-        base, float(spread.difference), sqrt(float(spread.variance)), float(spread.freedom), risk, found, arm, against
+        base, float(spread.difference), sqrt(float(spread.variance)), float(spread.freedom), risk, sample, arm, against
     )
 
 
@@ -68,7 +69,7 @@ def add_interval(
     error: float,
     freedom: float,
     risk: float,
-    found: Sample,
+    sample: Sample,
     arm: str,
     against: str,
 ) -> EffectEstimate:
@@ -82,51 +83,51 @@ def add_interval(
         p=float(p_value(difference, error, freedom)),
         error=error,
         freedom=freedom,
-        named=base.remarks + _remark_on_equal_sessions(found, arm, against),
+        remarks=base.remarks + _remark_on_equal_sessions(sample, arm, against),
     )
 
 
-def measure_spread(found: Sample) -> Spread:
+def measure_spread(sample: Sample) -> Spread:
     """The difference and its variance, by cluster or by session."""
-    treated = found.treated.astype(float)
+    treated = sample.treated.astype(float)
     sessions = compare_arms(
-        measure_arm(found.above, found.below, treated), measure_arm(found.above, found.below, 1 - treated)
+        measure_arm(sample.above, sample.below, treated), measure_arm(sample.above, sample.below, 1 - treated)
     )
-    if not found.clustered:
+    if not sample.clustered:
         return sessions
-    return widen_for_small_arms(jackknife_clusters(*sum_by_cluster(found)), sessions, float(min(found.units)))
+    return widen_for_small_arms(jackknife_clusters(*sum_by_cluster(sample)), sessions, float(min(sample.units)))
 
 
-def sum_by_cluster(found: Sample) -> tuple[Numbers, Numbers, Numbers, Numbers]:
+def sum_by_cluster(sample: Sample) -> tuple[Numbers, Numbers, Numbers, Numbers]:
     """Sums of above and below in the arm and in the other, by cluster (by session where sessions are the unit)."""
-    codes = found.cluster if found.clustered else np.arange(len(found.above))
+    codes = sample.cluster if sample.clustered else np.arange(len(sample.above))
     count = int(codes.max()) + 1
-    sides = (found.treated, ~found.treated)
+    sides = (sample.treated, ~sample.treated)
     sums = [
         np.bincount(codes, weights=values * side, minlength=count).astype(float)
         for side in sides
-        for values in (found.above, found.below)
+        for values in (sample.above, sample.below)
     ]
     return sums[0], sums[1], sums[2], sums[3]
 
 
 def _begin_estimate(
-    found: Sample, metric: str, arm: str, against: str, method: str, risk: float
+    sample: Sample, metric: str, arm: str, against: str, method: str, risk: float
 ) -> tuple[EffectEstimate, Spread | None]:
     """An estimate without an interval, and the variance to make one; without that the estimate is final."""
-    base = _estimate_levels(found, metric, arm, against, method)
+    base = _estimate_levels(sample, metric, arm, against, method)
     if base.why:
         return base, None
-    spread = measure_spread(found)
-    if not float(spread.variance) > _TINY * _largest(found):
-        return _estimate_without_variance(found, base, arm, against, risk), None
+    spread = measure_spread(sample)
+    if not float(spread.variance) > _TINY * _largest(sample):
+        return _estimate_without_variance(sample, base, arm, against, risk), None
     return base, spread
 
 
-def _estimate_levels(found: Sample, metric: str, arm: str, against: str, method: str) -> EffectEstimate:
+def _estimate_levels(sample: Sample, metric: str, arm: str, against: str, method: str) -> EffectEstimate:
     """The estimate without a variance: the levels, and why a difference or a variance cannot be estimated."""
-    one, other = found.units
-    level, base = _level(found, True), _level(found, False)
+    one, other = sample.units
+    level, base = _level(sample, True), _level(sample, False)
     empty = [name for name, count in ((arm, one), (against, other)) if not count]
     single = [name for name, count in ((arm, one), (against, other)) if count == 1]
     why = ""
@@ -134,8 +135,8 @@ def _estimate_levels(found: Sample, metric: str, arm: str, against: str, method:
         why = f"no session in {' and none in '.join(f'`{name}`' for name in empty)}"
     elif single:
         why = f"one session in {' and one in '.join(f'`{name}`' for name in single)}: a spread needs two"
-    elif found.clustered:
-        why = _one_cluster_only(found, arm, against)
+    elif sample.clustered:
+        why = _one_cluster_only(sample, arm, against)
     return EffectEstimate(
         metric=metric,
         arm=arm,
@@ -146,8 +147,8 @@ def _estimate_levels(found: Sample, metric: str, arm: str, against: str, method:
         difference=None if level is None or base is None else level - base,
         method=method,
         why=why,
-        clusters=found.clusters if found.clustered else 0,
-        remarks=found.remarks,
+        clusters=sample.clusters if sample.clustered else 0,
+        remarks=sample.remarks,
     )
 
 
@@ -163,19 +164,19 @@ def bootstrap_difference(
 ) -> EffectEstimate:
     """Estimate the difference with an interval from resampling sessions (or clusters), each draw in its own standard errors
     (bootstrap-t), which allows for skew."""
-    found = make_sample(units, arm, against)
-    method = f"bootstrap-t of {'clusters' if found.clustered else 'sessions'}, {draws:,} draws"
-    base, spread = _begin_estimate(found, metric, arm, against, method, risk)
+    sample = make_sample(units, arm, against)
+    method = f"bootstrap-t of {'clusters' if sample.clustered else 'sessions'}, {draws:,} draws"
+    base, spread = _begin_estimate(sample, metric, arm, against, method, risk)
     if spread is None:
         return base
-    values, lost = _resample(found, float(spread.difference), draws, np.random.default_rng(seed))
-    center, error = float(spread.difference), _draw_error(found)
-    named = base.remarks + _remark_on_equal_sessions(found, arm, against)
+    values, lost = _resample(sample, float(spread.difference), draws, np.random.default_rng(seed))
+    center, error = float(spread.difference), _draw_error(sample)
+    remarks = base.remarks + _remark_on_equal_sessions(sample, arm, against)
     if lost > draws * RISK:
-        named += (f"{lost:,} of {draws:,} draws had an arm without spread and do not count",)
+        remarks += (f"{lost:,} of {draws:,} draws had an arm without spread and do not count",)
     if len(values) < draws / 2:
         return replace_fields(
-            base, difference=center, error=error, named=named, why="too little spread to draw from again"
+            base, difference=center, error=error, remarks=remarks, why="too little spread to draw from again"
         )
     low, high = np.quantile(values, [risk / 2, 1 - risk / 2])
     below = float((values <= center / error).mean())
@@ -186,26 +187,27 @@ def bootstrap_difference(
         high=max(center, center - error * float(low)),
         p=max(1 / draws, 2 * min(below, 1 - below)),
         error=error,
-        named=named,
+        remarks=remarks,
     )
 
 
 def replace_fields(base: EffectEstimate, **changes: object) -> EffectEstimate:
+    """The estimate with these fields changed."""
     return msgspec.structs.replace(base, **changes)
 
 
-def _resample(found: Sample, center: float, draws: int, random: np.random.Generator) -> tuple[Numbers, int]:
+def _resample(sample: Sample, center: float, draws: int, random: np.random.Generator) -> tuple[Numbers, int]:
     """Each draw's difference from the center in its own standard errors, and how many draws had no variance."""
-    if found.clustered:
-        rows = np.stack(sum_by_cluster(found), axis=-1)
+    if sample.clustered:
+        rows = np.stack(sum_by_cluster(sample), axis=-1)
         counts = random.multinomial(len(rows), np.full(len(rows), 1 / len(rows)), size=draws)
     else:
         rows = np.stack(
-            [values * side for side in (found.treated, ~found.treated) for values in (found.above, found.below)],
+            [values * side for side in (sample.treated, ~sample.treated) for values in (sample.above, sample.below)],
             axis=-1,
         )
         counts = np.zeros((draws, len(rows)), dtype=np.int64)
-        for side in (found.treated, ~found.treated):
+        for side in (sample.treated, ~sample.treated):
             places = np.flatnonzero(side)
             counts[:, places] = random.multinomial(len(places), np.full(len(places), 1 / len(places)), size=draws)
     sums = counts @ rows
@@ -215,58 +217,58 @@ def _resample(found: Sample, center: float, draws: int, random: np.random.Genera
         slopes = np.stack([1 / sums[:, 1], -one / sums[:, 1], -1 / sums[:, 3], other / sums[:, 3]], axis=-1)
         variance = np.einsum("di,dij,dj->d", slopes, squares, slopes)
         values = (one - other - center) / np.sqrt(variance)
-    good = np.isfinite(values) & (variance > _TINY * _largest(found))
+    good = np.isfinite(values) & (variance > _TINY * _largest(sample))
     return values[good], int((~good).sum())
 
 
-def _draw_error(found: Sample) -> float:
+def _draw_error(sample: Sample) -> float:
     """The standard error by the formula of the draws, so that both have the same bias."""
-    one_above, one_below, other_above, other_below = sum_by_cluster(found)
+    one_above, one_below, other_above, other_below = sum_by_cluster(sample)
     one, other = one_above.sum() / one_below.sum(), other_above.sum() / other_below.sum()
     parts = (one_above - one * one_below) / one_below.sum() - (other_above - other * other_below) / other_below.sum()
     return sqrt(float((parts**2).sum()))
 
 
-def _level(found: Sample, treated: bool) -> float | None:
-    inside = found.treated == treated
-    below = float(found.below[inside].sum())
-    return float(found.above[inside].sum()) / below if below > 0 else None
+def _level(sample: Sample, treated: bool) -> float | None:
+    inside = sample.treated == treated
+    below = float(sample.below[inside].sum())
+    return float(sample.above[inside].sum()) / below if below > 0 else None
 
 
-def _largest(found: Sample) -> float:
+def _largest(sample: Sample) -> float:
     """The square of the largest ratio: the scale of a variance."""
-    return float((np.abs(found.above) / found.below).max() ** 2) or 1.0
+    return float((np.abs(sample.above) / sample.below).max() ** 2) or 1.0
 
 
-def _one_cluster_only(found: Sample, arm: str, against: str) -> str:
-    for name, side in ((arm, found.treated), (against, ~found.treated)):
-        if len(np.unique(found.cluster[side])) == 1:
+def _one_cluster_only(sample: Sample, arm: str, against: str) -> str:
+    for name, side in ((arm, sample.treated), (against, ~sample.treated)):
+        if len(np.unique(sample.cluster[side])) == 1:
             return f"all sessions of `{name}` are of one cluster: a spread needs two"
     return ""
 
 
-def _remark_on_equal_sessions(found: Sample, arm: str, against: str) -> tuple[str, ...]:
+def _remark_on_equal_sessions(sample: Sample, arm: str, against: str) -> tuple[str, ...]:
     """A remark for each arm whose sessions all have the same value."""
     remarks = []
-    for name, side in ((arm, found.treated), (against, ~found.treated)):
-        values = found.above[side] / found.below[side]
+    for name, side in ((arm, sample.treated), (against, ~sample.treated)):
+        values = sample.above[side] / sample.below[side]
         if float(np.ptp(values)) <= 1e-12 * max(1e-300, float(np.abs(values).max())):
             remarks.append(f"every session of `{name}` has the same value ({values[0]:g})")
     return tuple(remarks)
 
 
 def _estimate_without_variance(
-    found: Sample, base: EffectEstimate, arm: str, against: str, risk: float
+    sample: Sample, base: EffectEstimate, arm: str, against: str, risk: float
 ) -> EffectEstimate:
     """The estimate where no session differs from another of its arm. For shares each session is one trial (Wilson's intervals,
     joined by Newcombe); for other numbers there is no interval."""
-    named = base.remarks + _remark_on_equal_sessions(found, arm, against)
-    one, other = found.units
+    remarks = base.remarks + _remark_on_equal_sessions(sample, arm, against)
+    one, other = sample.units
     level, against_level = base.level, base.base
-    shares = bool(((found.above >= 0) & (found.above <= found.below)).all())
-    if not shares or level is None or against_level is None or found.clustered:
+    shares = bool(((sample.above >= 0) & (sample.above <= sample.below)).all())
+    if not shares or level is None or against_level is None or sample.clustered:
         return replace_fields(
-            base, named=named, why="no session differs from another of its arm: there is no spread to measure by"
+            base, remarks=remarks, why="no session differs from another of its arm: there is no spread to measure by"
         )
     deviations = float(ndtri(1 - risk / 2))
     low_one, high_one = wilson(level * one, one, deviations)
@@ -276,12 +278,12 @@ def _estimate_without_variance(
         base,
         low=gap - sqrt((level - low_one) ** 2 + (high_other - against_level) ** 2),
         high=gap + sqrt((high_one - level) ** 2 + (against_level - low_other) ** 2),
-        named=named,
+        remarks=remarks,
         method="Wilson's intervals, each session one trial",
     )
 
 
-# The difference of two arms, adjusted for what was known before the trial (CUPED).
+# Adjusted for what was known before the trial (CUPED).
 SESSIONS_PER_SLOPE = 10
 """Sessions in the smaller arm for each slope: with fewer, estimating slopes costs more than it gains."""
 _FEWEST_IN_STRATUM = 4
@@ -292,33 +294,33 @@ def adjust_difference(
     units: Iterable[Observation], *, metric: str, arm: str, against: str, risk: float = RISK
 ) -> EffectEstimate:
     """The difference, adjusted for `before` and for strata where possible; else the plain one, and why."""
-    found = make_sample(units, arm, against)
-    plain = estimate_from_sample(found, metric=metric, arm=arm, against=against, risk=risk)
+    sample = make_sample(units, arm, against)
+    plain = estimate_from_sample(sample, metric=metric, arm=arm, against=against, risk=risk)
     if plain.error is None or plain.difference is None:
         return plain
-    columns, remarks = baseline_columns(found)
+    columns, remarks = baseline_columns(sample)
     if not columns.shape[1]:
-        return replace_fields(plain, named=plain.remarks + remarks)
-    difference, spread = _adjust(found, columns)
-    base = replace_fields(plain, named=found.remarks + remarks, adjusted=True, method=plain.method + ", adjusted")
+        return replace_fields(plain, remarks=plain.remarks + remarks)
+    difference, spread = _adjust(sample, columns)
+    base = replace_fields(plain, remarks=sample.remarks + remarks, adjusted=True, method=plain.method + ", adjusted")
     return add_interval(
-        base, difference, sqrt(float(spread.variance)), float(spread.freedom), risk, found, arm, against
+        base, difference, sqrt(float(spread.variance)), float(spread.freedom), risk, sample, arm, against
     )
 
 
-def baseline_columns(found: Sample) -> tuple[Numbers, tuple[str, ...]]:
+def baseline_columns(sample: Sample) -> tuple[Numbers, tuple[str, ...]]:
     """Columns that no arm can have changed, as many as the smaller arm allows: the metric from before, whether it is missing, the
     larger strata; and remarks on them."""
-    most = min(found.units) // SESSIONS_PER_SLOPE
+    most = min(sample.units) // SESSIONS_PER_SLOPE
     columns: list[Numbers] = []
     remarks: list[str] = []
-    missing = np.isnan(found.before)
+    missing = np.isnan(sample.before)
     if missing.all():
         remarks.append("nothing is known from before the trial")
-    elif np.ptp(found.before[~missing]) <= 1e-12 * float(np.abs(found.before[~missing]).max()):
+    elif np.ptp(sample.before[~missing]) <= 1e-12 * float(np.abs(sample.before[~missing]).max()):
         remarks.append("what is known from before the trial is the same for all sessions")
     else:
-        columns.append(np.where(missing, found.before[~missing].mean(), found.before))
+        columns.append(np.where(missing, sample.before[~missing].mean(), sample.before))
     if missing.any() and not missing.all():
         number = int(missing.sum())
         have, count = ("has", "counts") if number == 1 else ("have", "count")
@@ -326,23 +328,23 @@ def baseline_columns(found: Sample) -> tuple[Numbers, tuple[str, ...]]:
             f"{format_count(number, 'session')} {have} nothing from before the trial and {count} with the mean"
         )
         columns.append(missing.astype(float))
-    columns += _strata(found)
+    columns += _strata(sample)
     if len(columns) > most:
         remarks.append(
             f"{len(columns) - most} of {format_count(len(columns), 'column')} not adjusted for: too few sessions"
         )
     columns = columns[:most]
-    return (np.stack(columns, axis=-1) if columns else np.empty((len(found.above), 0))), tuple(remarks)
+    return (np.stack(columns, axis=-1) if columns else np.empty((len(sample.above), 0))), tuple(remarks)
 
 
-def _strata(found: Sample) -> list[Numbers]:
+def _strata(sample: Sample) -> list[Numbers]:
     """A column for each stratum with enough sessions of both arms, the largest first; the others are the reference."""
-    sizes = Counter(found.stratum)
-    names = np.array(found.stratum, dtype=object)
+    sizes = Counter(sample.stratum)
+    names = np.array(sample.stratum, dtype=object)
     columns = []
     for name, size in sorted(sizes.items(), key=lambda each: (-each[1], each[0])):
         inside = np.asarray(names == name, dtype=bool)
-        in_arm = int((inside & found.treated).sum())
+        in_arm = int((inside & sample.treated).sum())
         if min(in_arm, size - in_arm) >= _FEWEST_IN_STRATUM and size < len(names):
             columns.append(inside.astype(float))
     # If they cover all sessions, the last column follows from the others.
@@ -351,14 +353,14 @@ def _strata(found: Sample) -> list[Numbers]:
     return columns
 
 
-def _adjust(found: Sample, columns: Numbers) -> tuple[float, Spread]:
-    sides = (found.treated, ~found.treated)
-    linear = np.zeros(len(found.above))
+def _adjust(sample: Sample, columns: Numbers) -> tuple[float, Spread]:
+    sides = (sample.treated, ~sample.treated)
+    linear = np.zeros(len(sample.above))
     centered = np.zeros_like(columns)
-    weights = np.zeros(len(found.above))
+    weights = np.zeros(len(sample.above))
     ratios, means, counts = [], [], []
     for side in sides:
-        above, below, count = found.above[side], found.below[side], int(side.sum())
+        above, below, count = sample.above[side], sample.below[side], int(side.sum())
         ratio = float(above.sum() / below.sum())
         linear[side] = (above - ratio * below) / below.mean()
         mean = columns[side].mean(0)
@@ -372,13 +374,13 @@ def _adjust(found: Sample, columns: Numbers) -> tuple[float, Spread]:
     residuals = linear - centered @ slopes
     difference = ratios[0] - ratios[1] - float((means[0] - means[1]) @ slopes)
     arms = [
-        _arm(ratio, residuals[side], found.below[side], columns.shape[1])
+        _arm(ratio, residuals[side], sample.below[side], columns.shape[1])
         for ratio, side in zip(ratios, sides, strict=True)
     ]
     spread = compare_arms(*arms)
-    if found.clustered:
-        signed = residuals * np.where(found.treated, 1 / counts[0], -1 / counts[1])
-        spread = widen_for_small_arms(_by_cluster(found, signed, columns.shape[1]), spread, float(min(found.units)))
+    if sample.clustered:
+        signed = residuals * np.where(sample.treated, 1 / counts[0], -1 / counts[1])
+        spread = widen_for_small_arms(_by_cluster(sample, signed, columns.shape[1]), spread, float(min(sample.units)))
     return difference, spread
 
 
@@ -395,15 +397,16 @@ def _arm(ratio: float, residuals: Numbers, below: Numbers, slopes: int) -> Arm:
     return Arm(*values)
 
 
-def _by_cluster(found: Sample, signed: Numbers, slopes: int) -> Spread:
-    sums = np.bincount(found.cluster, weights=signed, minlength=found.clusters)
-    count, sessions = found.clusters, len(signed)
+def _by_cluster(sample: Sample, signed: Numbers, slopes: int) -> Spread:
+    sums = np.bincount(sample.cluster, weights=signed, minlength=sample.clusters)
+    count, sessions = sample.clusters, len(signed)
     variance = count / (count - 1) * (sessions - 1) / (sessions - 1 - slopes) * float((sums**2).sum())
     return Spread(np.asarray(0.0), np.asarray(variance), np.asarray(float(count - 1)))
 
 
 # Always-valid intervals, which hold after every session (a confidence sequence).
 BURN_IN = 10
+"""Sessions in each arm before which there is no always-valid interval."""
 HORIZON = 200
 """Sessions at which the interval is narrowest if no end is planned. An error by a factor of four costs less than a tenth of the
 width."""

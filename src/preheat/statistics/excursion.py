@@ -47,7 +47,7 @@ class WeightedFit(NamedTuple):
 
 def estimate_excursion(moments: Iterable[AdviceMoment], *, metric: str, risk: float = RISK) -> EffectEstimate:
     """Estimate given minus withheld, in the unit of the outcome."""
-    kept, named = _randomised(moments)
+    kept, remarks = _randomised(moments)
     given = sum(each.was_given for each in kept)
     sessions = sorted({each.session for each in kept})
     base = EffectEstimate(
@@ -59,7 +59,7 @@ def estimate_excursion(moments: Iterable[AdviceMoment], *, metric: str, risk: fl
         base=_mean([each.outcome for each in kept if not each.was_given]),
         method="weighted and centred least squares, by session",
         clusters=len(sessions),
-        remarks=named,
+        remarks=remarks,
     )
     if not given or given == len(kept):
         return replace_fields(base, why=f"no advisory was {'withheld' if given else 'given'} at random")

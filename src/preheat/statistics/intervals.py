@@ -99,7 +99,7 @@ def _find_ratio(score: Callable[[float], float], target: float) -> float:
     return sqrt(low * high)
 
 
-# The cluster bootstrap
+# The cluster bootstrap.
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -32,7 +32,7 @@ class PairedComparison(msgspec.Struct, frozen=True):
 
     estimate: EffectEstimate
     differences: dict[str, float]
-    """By task."""
+    """Value in the arm minus value in the other, by task."""
     bootstrap: tuple[float, float] | None
     """The interval from resampling tasks."""
     flips_p: float | None
@@ -47,10 +47,10 @@ class PairedComparison(msgspec.Struct, frozen=True):
 
     def compare_with_margin(self, margin: float, better: BetterDirection = "lower") -> Inferiority | None:
         """Whether the arm is not worse by more than the margin; None where there is no variance."""
-        found = self.estimate
-        if found.difference is None or found.error is None or found.freedom is None:
+        estimate = self.estimate
+        if estimate.difference is None or estimate.error is None or estimate.freedom is None:
             return None
-        return compare_with_margin(found.difference, found.error, found.freedom, margin, better=better)
+        return compare_with_margin(estimate.difference, estimate.error, estimate.freedom, margin, better=better)
 
 
 def compare_paired(
@@ -70,24 +70,26 @@ def compare_paired(
             raise UserError(
                 f"session `{each.session}` names no task; paired arms are held together by the task (`cluster`)"
             )
-    found = make_sample(units, arm, against)
+    sample = make_sample(units, arm, against)
     one, other = (values_by_task(units, name) for name in (arm, against))
     tasks = sorted(one.keys() & other.keys())
-    named = tuple(text for text in found.remarks if "cluster" not in text) + _unpaired(one, other, arm, against)
+    remarks = tuple(text for text in sample.remarks if "cluster" not in text) + _remark_on_unpaired_tasks(
+        one, other, arm, against
+    )
     levels = [float(np.mean([values[task] for task in tasks])) if tasks else None for values in (one, other)]
     gaps = np.array([one[task] - other[task] for task in tasks])
     base = EffectEstimate(
         metric=metric,
         arm=arm,
         against=against,
-        units=found.units,
+        units=sample.units,
         level=levels[0],
         base=levels[1],
         difference=float(gaps.mean()) if tasks else None,
         method="paired t over tasks",
         why={0: "no task was tried in both arms", 1: "one task only: a spread needs two"}.get(len(tasks), ""),
         clusters=len(tasks),
-        remarks=named,
+        remarks=remarks,
     )
     single = _tried_once(units, tasks, arm, against)
     estimate = _student_t(base, gaps, risk, is_binary=single)
@@ -107,11 +109,11 @@ def compare_paired(
         _wilcoxon(gaps) if len(tasks) > 1 else None,
         mcnemar(*discordant) if discordant else None,
         discordant,
-        _shares(passed, risk) if single else None,
+        _share_intervals(passed, risk) if single else None,
     )
 
 
-def _shares(passed: Sequence[tuple[int, ...]], risk: float) -> tuple[tuple[float, float], tuple[float, float]]:
+def _share_intervals(passed: Sequence[tuple[int, ...]], risk: float) -> tuple[tuple[float, float], tuple[float, float]]:
     deviations = float(ndtri(1 - risk / 2))
     one, other = (wilson(sum(each), len(each), deviations) for each in passed)
     return one, other
@@ -152,10 +154,10 @@ def _student_t(base: EffectEstimate, gaps: Numbers, risk: float, *, is_binary: b
     count, center = len(gaps), float(gaps.mean())
     error = float(gaps.std(ddof=1)) / sqrt(count)
     if error <= 1e-12 * max(1e-300, float(np.abs(gaps).max())):
-        named = (*base.remarks, f"all {count} tasks differ by the same ({center:g})")
+        remarks = (*base.remarks, f"all {count} tasks differ by the same ({center:g})")
         if not is_binary:
             return replace_fields(
-                base, named=named, why="no task differs from another: there is no spread to measure by"
+                base, remarks=remarks, why="no task differs from another: there is no spread to measure by"
             )
         # All tasks go the same way, so tasks that go another way are rarer than this.
         rare = 1 - (risk / 2) ** (1 / count)
@@ -163,7 +165,9 @@ def _student_t(base: EffectEstimate, gaps: Numbers, risk: float, *, is_binary: b
             max(-1.0, center - 2 * rare if center > 0 else center - rare),
             min(1.0, center + 2 * rare if center < 0 else center + rare),
         )
-        return replace_fields(base, low=low, high=high, named=named, method="exact bound on tasks that go another way")
+        return replace_fields(
+            base, low=low, high=high, remarks=remarks, method="exact bound on tasks that go another way"
+        )
     reach = float(student_quantile(float(count - 1), risk)) * error
     return replace_fields(
         base,
@@ -198,7 +202,9 @@ def _tried_once(units: Iterable[Observation], tasks: list[str], arm: str, agains
     )
 
 
-def _unpaired(one: Mapping[str, float], other: Mapping[str, float], arm: str, against: str) -> tuple[str, ...]:
+def _remark_on_unpaired_tasks(
+    one: Mapping[str, float], other: Mapping[str, float], arm: str, against: str
+) -> tuple[str, ...]:
     remarks = []
     for name, only in ((arm, one.keys() - other.keys()), (against, other.keys() - one.keys())):
         if only:
@@ -207,8 +213,7 @@ def _unpaired(one: Mapping[str, float], other: Mapping[str, float], arm: str, ag
     return tuple(remarks)
 
 
-# The effect by the number of lessons, and the smallest number that is as good as the largest (the minimum viable
-# warm-up).
+# Numbers of lessons (the minimum viable warm-up).
 class Dose(msgspec.Struct, frozen=True):
     """The metric with one number of lessons."""
 
@@ -225,15 +230,18 @@ class Dose(msgspec.Struct, frozen=True):
 
 
 class DoseCurve(msgspec.Struct, frozen=True):
+    """The metric by the number of lessons."""
+
     doses: tuple[Dose, ...]
     fewest: int | None
     """The smallest number of lessons that is not worse than the largest by more than the margin."""
     share: float
     """In which share of resamples the fitted values give that number or a smaller one: near 1 it is certain."""
     why: str
+    """Why there is no curve."""
 
 
-def minimum_dose(
+def find_minimum_dose(
     by_items: Mapping[int, Sequence[Observation]],
     *,
     margin: float,

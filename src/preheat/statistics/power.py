@@ -72,7 +72,7 @@ def plan_sample_size(
     sessions, none of them in a trial."""
     if not 0 < share < 1 or not 0 < power < 1 or not effect:
         raise UserError("a plan needs a share and a power between 0 and 1, and a difference other than 0")
-    pool, named = make_pool(units)
+    pool, remarks = make_pool(units)
     _require_possible(pool, effect)
     formula = sessions_by_formula(pool, effect, share, power, risk)
     if formula > _MOST:
@@ -93,7 +93,7 @@ def plan_sample_size(
         tuple(curve),
         draws,
         (len(pool.above), pool.clusters),
-        named,
+        remarks,
     )
 
 
@@ -131,24 +131,24 @@ def _curve(
 def make_pool(units: Iterable[Observation]) -> tuple[Pool, tuple[str, ...]]:
     """The sessions to draw from, whatever their arm."""
     same = [msgspec.structs.replace(each, arm="pool") for each in units]
-    found = make_sample(same, "pool", "")
-    empty = len(same) - len(found.above)
-    if len(found.above) < FEWEST_SESSIONS:
+    sample = make_sample(same, "pool", "")
+    empty = len(same) - len(sample.above)
+    if len(sample.above) < FEWEST_SESSIONS:
         others = f", and {empty:,} with nothing to count" if empty else ""
         raise UserError(
             f"a plan is drawn from {FEWEST_SESSIONS} earlier sessions or more, here are "
-            f"{len(found.above)}{others}; sync more first"
+            f"{len(sample.above)}{others}; sync more first"
             f"{', or plan for another --metric' if empty else ''}"
         )
     counts = bool(
-        ((found.above >= 0) & (found.above <= found.below) & (found.above % 1 == 0) & (found.below % 1 == 0)).all()
+        ((sample.above >= 0) & (sample.above <= sample.below) & (sample.above % 1 == 0) & (sample.below % 1 == 0)).all()
     )
-    clustered = FEWEST_CLUSTERS <= found.clusters < len(found.above)
-    cluster = found.cluster if clustered else np.arange(len(found.above))
-    named = (
+    clustered = FEWEST_CLUSTERS <= sample.clusters < len(sample.above)
+    cluster = sample.cluster if clustered else np.arange(len(sample.above))
+    remarks = (
         f"{empty:,} of {len(same):,} sessions had nothing to count; in a trial such sessions come on top of those that it needs",
     )
-    return Pool(found.above, found.below, cluster, int(cluster.max()) + 1, counts), named if empty else ()
+    return Pool(sample.above, sample.below, cluster, int(cluster.max()) + 1, counts), remarks if empty else ()
 
 
 def sessions_by_formula(pool: Pool, effect: float, share: float, power: float, risk: float) -> int:

@@ -21,18 +21,20 @@ _PRIOR = 100.0
 
 
 class RatioRow(msgspec.Struct, frozen=True):
-    """One stratum (empty: all together)."""
+    """The assigned sessions of one stratum; an empty name stands for all together."""
 
     stratum: str
     counts: dict[str, int]
     expected: dict[str, float]
     p: float
-    """Chi-square; Holm's over the strata."""
+    """The p-value of the chi-square test, for one look; corrected by Holm over the strata."""
     always_p: float
-    """Always-valid."""
+    """The always-valid p-value, which holds at every look."""
 
 
 class SampleRatios(msgspec.Struct, frozen=True):
+    """Whether the arms got their planned shares, over all sessions and in each stratum."""
+
     whole: RatioRow
     strata: tuple[RatioRow, ...]
     broken: bool

@@ -36,30 +36,32 @@ def estimate_utilities(
     measured_by_session = {
         each.session: each for each in measured if each.calls > 0 and 0 <= each.mistakes <= each.calls
     }
-    drawn: dict[str, list[Exposure]] = {}
+    by_item: dict[str, list[Exposure]] = {}
     for exposure in first_exposures(exposures):
-        of_item = drawn.setdefault(exposure.item, [])
+        counted = by_item.setdefault(exposure.item, [])
         if exposure.session in measured_by_session:
-            of_item.append(exposure)
+            counted.append(exposure)
     raw = {
-        item: _raw_effect(exposures_of_item, measured_by_session) for item, exposures_of_item in sorted(drawn.items())
+        item: _raw_effect(exposures_of_item, measured_by_session) for item, exposures_of_item in sorted(by_item.items())
     }
     known = [item for item, each in raw.items() if each is not None]
     effects = np.array([each[0] for each in raw.values() if each is not None])
     errors = np.array([each[1] for each in raw.values() if each is not None])
     freedoms = np.array([each[2] for each in raw.values() if each is not None])
     # Student's tails are wider than the normal ones used below, and always-valid ones wider still.
-    sessions = np.array([float(len(drawn[item])) for item in known])
+    sessions = np.array([float(len(by_item[item])) for item in known])
     reach = always_valid_errors(sessions, freedoms, risk=risk) if always else student_quantile(freedoms, risk)
     widened = errors * reach / float(student_quantile(1e9, risk)) if known else errors
     shrunk = dict(zip(known, shrink_effects(effects, widened, risk), strict=True))
     rates = dict(
         zip(known, benjamini_hochberg(p_value(effects, errors, freedoms).tolist()) if known else [], strict=True)
     )
-    return [_utility(item, drawn[item], raw[item], shrunk.get(item), rates.get(item), margin) for item in raw]
+    return [_utility(item, by_item[item], raw[item], shrunk.get(item), rates.get(item), margin) for item in raw]
 
 
 class ShrunkEffect(NamedTuple):
+    """An effect that was shrunk towards the mean of similar ones, with its credible interval."""
+
     effect: float
     low: float
     high: float

@@ -10,15 +10,15 @@ from scipy.special import ndtri, stdtr, stdtrit
 
 from preheat.errors import UserError
 from preheat.model.experiment import EffectEstimate, EffectVerdict
-from preheat.model.experiment_report import GuardrailState
-from preheat.model.experiment_report import GuardrailStatus as GuardrailStatus
+from preheat.model.experiment_report import GuardrailState, GuardrailStatus
 
-# Non-inferiority
+# Non-inferiority.
 ONE_SIDED_RISK = 0.025
 """On each side, so that the tests agree with the 95 % interval. Half of what is usual for equivalence: with skewed counts a test
 at 5 % accepts what is worse by the margin in 6 to 7 of 100 trials."""
 
 BetterDirection: TypeAlias = Literal["lower", "higher"]
+"""Which values of a metric are better."""
 
 
 class Inferiority(msgspec.Struct, frozen=True):
@@ -58,7 +58,7 @@ def compare_with_margin(
     return Inferiority(margin, worse < risk, worse, both < risk, both, difference - reach, difference + reach)
 
 
-# From an estimate and a margin to a verdict and one plain sentence.
+# Verdicts.
 class MetricWords(NamedTuple):
     """The words for a metric in a sentence."""
 
@@ -94,6 +94,8 @@ class Guardrail(msgspec.Struct, frozen=True):
 
 
 class Conclusion(msgspec.Struct, frozen=True):
+    """What an estimate and a margin mean together."""
+
     verdict: EffectVerdict
     sentence: str
     """The conclusion in one plain sentence."""
@@ -201,16 +203,16 @@ def _check_guardrail(guardrail: Guardrail, running: bool) -> GuardrailStatus:
             estimate.metric, "not known", f"{estimate.metric}: not known: {_why_no_interval(estimate, running)}"
         )
     worst, best = (ends[1], ends[0]) if words.better == "lower" else (-ends[0], -ends[1])
-    standing: GuardrailState = "held" if worst <= margin else "broken" if best > 0 else "not known"
+    state: GuardrailState = "held" if worst <= margin else "broken" if best > 0 else "not known"
     limit = f"{format_figure(margin * words.times)} {words.noun}"
     meaning = {
         "held": f"not worse by more than {limit}",
         "broken": f"worse, and perhaps by more than {limit}",
         "not known": f"worse by more than {limit} is not ruled out",
-    }[standing]
+    }[state]
     return GuardrailStatus(
         estimate.metric,
-        standing,
+        state,
         f"{estimate.metric}: {meaning}: {_describe_change(estimate)} {_describe_interval(estimate, ends)}",
     )
 

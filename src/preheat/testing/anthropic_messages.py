@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from preheat.model.session import Usage
-from preheat.testing.script import NumberedReply
+from preheat.testing.script import NumberedReply, halve
 
 SIGNATURE = "c2NyaXB0ZWQ="
 """In the place of the provider's signature on its reasoning."""
@@ -95,18 +95,12 @@ def _opening(block: dict[str, Any]) -> dict[str, Any]:
 
 def _deltas(block: dict[str, Any]) -> Iterator[dict[str, Any]]:
     if block["type"] == "thinking":
-        for piece in _halves(block["thinking"]):
+        for piece in halve(block["thinking"]):
             yield {"type": "thinking_delta", "thinking": piece}
         yield {"type": "signature_delta", "signature": block["signature"]}
     elif block["type"] == "text":
-        for piece in _halves(block["text"]):
+        for piece in halve(block["text"]):
             yield {"type": "text_delta", "text": piece}
     else:
-        for piece in _halves(msgspec.json.encode(block["input"]).decode()):
+        for piece in halve(msgspec.json.encode(block["input"]).decode()):
             yield {"type": "input_json_delta", "partial_json": piece}
-
-
-def _halves(text: str) -> list[str]:
-    # Two pieces, so that a client that does not join them fails.
-    middle = len(text) // 2
-    return [piece for piece in (text[:middle], text[middle:]) if piece]

@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from preheat.model.session import Usage
-from preheat.testing.script import NumberedReply, argument_text
-
-CREATED = 1_700_000_000
+from preheat.testing.script import CREATED, NumberedReply, argument_text, halve
 
 
 def document(numbered: NumberedReply) -> dict[str, Any]:
@@ -37,13 +35,13 @@ def chunks(numbered: NumberedReply, with_usage: bool) -> Iterator[dict[str, Any]
     yield _chunk(numbered, {"role": "assistant", "content": ""})
     if reply.reasoning:
         yield _chunk(numbered, {"reasoning_content": reply.reasoning})
-    for piece in _halves(reply.text):
+    for piece in halve(reply.text):
         yield _chunk(numbered, {"content": piece})
     for index, call in enumerate(_tool_calls(numbered)):
         function = call["function"]
         opening = {**call, "index": index, "function": {"name": function["name"], "arguments": ""}}
         yield _chunk(numbered, {"tool_calls": [opening]})
-        for piece in _halves(function["arguments"]):
+        for piece in halve(function["arguments"]):
             yield _chunk(numbered, {"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
     yield _chunk(numbered, {}, _finish(numbered))
     if with_usage:
@@ -81,9 +79,3 @@ def _chunk(numbered: NumberedReply, delta: dict[str, Any], finish: str | None = 
         "model": numbered.model,
         "choices": [{"index": 0, "delta": delta, "finish_reason": finish}],
     }
-
-
-def _halves(text: str) -> list[str]:
-    # Two pieces, so that a client that does not join them fails.
-    middle = len(text) // 2
-    return [piece for piece in (text[:middle], text[middle:]) if piece]

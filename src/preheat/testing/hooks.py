@@ -21,8 +21,8 @@ from preheat.daemon_client import CLIENT_FILES
 from preheat.installing.plans import FilePlan, apply_file_plan, plan_install
 from preheat.model.live import HookAnswer, HookEvent, HookName
 
-# A stand-in for the hook client
-Mode = Literal["answer", "crash", "garbage", "hang", "replace", "block"]
+# The hook client.
+Mode: TypeAlias = Literal["answer", "crash", "garbage", "hang", "replace", "block"]
 ANSWER_TEXTS: Mapping[HookName, str] = {
     "session_start": "Marked at the start.", "prompt": "Marked at the prompt.", "before_tool": "Marked before a call.",
     "after_tool": "Marked after a call.", "tool_failed": "Marked after a failure.", "before_compaction": "Marked at compaction.",
@@ -38,6 +38,7 @@ os.execv({python!r}, [{python!r}, {here!r}, sys.argv[1], {folder!r}, {mode!r}])
 
 
 def require_hooks(agent: str) -> Hooks:
+    """The hooks of an agent. Raises LookupError if it has none."""
     found = hooks_of(agent)
     if found is None:
         raise LookupError(f"`{agent}` has no hooks")
@@ -45,7 +46,7 @@ def require_hooks(agent: str) -> Hooks:
 
 
 class HookRecorder:
-    """An agent that has our hooks installed."""
+    """Installs the recording client for an agent, and reads what the agent's program sent it."""
 
     def __init__(
         self, folder: str, agent: str, environment: Mapping[str, str], mode: Mode = "answer", project: str = ""
@@ -116,11 +117,7 @@ def main(agent: str, folder: str, mode: Mode) -> None:
         sys.stdout.buffer.write(answer)
 
 
-if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], sys.argv[3])  # type: ignore[arg-type]
-
-
-# A stand-in for the daemon
+# The daemon.
 class RawAnswer(NamedTuple):
     """Bytes that are sent as they are, after a delay."""
 
@@ -133,11 +130,11 @@ ChooseAnswer: TypeAlias = Callable[[HookEvent], Answer]
 
 
 class ListeningDaemon:
-    """The stand-in; use it as a context manager."""
+    """A daemon that answers every hook event as told; use it as a context manager."""
 
-    def __init__(self, folder: str, agent: str, answering: ChooseAnswer = lambda event: HookAnswer()) -> None:
+    def __init__(self, folder: str, agent: str, choose_answer: ChooseAnswer = lambda event: HookAnswer()) -> None:
         self._hooks = require_hooks(agent)
-        self._answering = answering
+        self._choose_answer = choose_answer
         self.payloads: list[bytes] = []
         """The bytes that it was sent, in order."""
         live = os.path.join(folder, "live")
@@ -191,10 +188,14 @@ class ListeningDaemon:
             payload += connection.recv(1 << 16)
         self.payloads.append(payload)
         event = self._hooks.read(payload, None)
-        answer = self._answering(event) if event is not None else HookAnswer()
+        answer = self._choose_answer(event) if event is not None else HookAnswer()
         if isinstance(answer, RawAnswer):
             self._ending.wait(answer.seconds)
             connection.sendall(answer.data)
         elif event is not None:
             answer_bytes = self._hooks.write(event, answer) or b""
             connection.sendall(b"preheat 1 %d\n%b" % (len(answer_bytes), answer_bytes))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], sys.argv[3])  # type: ignore[arg-type]

@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from preheat.model.session import Usage
-from preheat.testing.script import NumberedReply, argument_text
-
-CREATED = 1_700_000_000
+from preheat.testing.script import CREATED, NumberedReply, argument_text
 
 
 def document(numbered: NumberedReply) -> dict[str, Any]:

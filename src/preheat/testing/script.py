@@ -11,6 +11,8 @@ import msgspec
 from preheat.model.session import Usage
 
 DEFAULT_USAGE = Usage(input=100, output=10)
+CREATED = 1_700_000_000
+"""The time at which every reply was made, in the formats that say so."""
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -54,3 +56,9 @@ def argument_text(call: Call) -> str:
     if isinstance(call.arguments, str):
         return call.arguments
     return msgspec.json.encode(call.arguments).decode()
+
+
+def halve(text: str) -> list[str]:
+    """A text in two pieces for a stream, so that a client that does not join them fails; an empty one in none."""
+    middle = len(text) // 2
+    return [piece for piece in (text[:middle], text[middle:]) if piece]
