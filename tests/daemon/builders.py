@@ -20,8 +20,8 @@ from preheat.app.sessions.archive import sync
 from preheat.files import write_atomically
 from preheat.testing.builders import ClaudeTranscript
 from tests.daemon import patient
-from tests.daemon.patient import Patient as Patient
-from tests.waiting import HUNG
+from tests.daemon.patient import PatientTimeLimit as PatientTimeLimit
+from tests.waiting import HUNG, until
 
 AGENT = "claude_code"
 
@@ -100,7 +100,8 @@ class Daemon:
             env=environment(folder),
             stdin=subprocess.DEVNULL,
         )
-        assert daemon_client.wait_for_daemon(True, folder, HUNG) is not None, "the daemon did not start"
+        until(lambda: daemon_client.wait_for_daemon(True, folder, 0.5) or self.process.poll() is not None, "a daemon")
+        assert self.process.poll() is None, f"the daemon ended with {self.process.poll()} instead of serving"
 
     def ask(self, payload: bytes, agent: str = AGENT) -> bytes:
         return daemon_client.ask(agent, payload, self.folder, HUNG)
@@ -182,8 +183,7 @@ def run_client(
         [python, "-I", "-S", "-E", "-c", _CLIENT, client, str(limit), agent],
         input=payload, capture_output=True, env={**kept, **variables}, timeout=HUNG,
     )  # fmt: skip
-    assert done.returncode == 0
-    assert done.stderr == b""
+    assert (done.returncode, done.stderr) == (0, b"")
     return done.stdout
 
 

@@ -16,7 +16,7 @@ from preheat.app.live.hooks import HandedContext, Hooks
 from preheat.daemon.engine import Engine, Overrun, TimeLimit
 from preheat.daemon_client import prepare_folder
 from preheat.model.live import HookEvent, LiveEvent
-from tests.daemon.builders import AGENT, Patient, edited, prompted, ran, started, stopped, told
+from tests.daemon.builders import AGENT, PatientTimeLimit, edited, prompted, ran, started, stopped, told
 
 
 class Warm(Hooks):
@@ -32,7 +32,7 @@ def live(tmp_path: Path) -> str:
 
 
 def engine(live: str, kind: type[Hooks] = Hooks) -> Engine:
-    return Engine(live, kind(os.path.dirname(live)), Patient())
+    return Engine(live, kind(os.path.dirname(live)), PatientTimeLimit())
 
 
 def said(answer: bytes) -> str:

@@ -27,7 +27,18 @@ from preheat.provisioning.tokens import estimate_tokens
 from preheat.state import experiments
 from preheat.state.connect import reading, writing
 from preheat.testing.builders import ClaudeTranscript
-from tests.daemon.builders import AGENT, RIGHT, Daemon, Patient, daemon, edited, learned, prompted, started, told
+from tests.daemon.builders import (
+    AGENT,
+    RIGHT,
+    Daemon,
+    PatientTimeLimit,
+    daemon,
+    edited,
+    learned,
+    prompted,
+    started,
+    told,
+)
 
 ALL = "[experiment]\nholdout = 0.5\ndrop_items = 0.3\nwithhold_advice = 0.5\n"
 
@@ -50,7 +61,7 @@ class Machine:
 
     def restarted(self) -> Engine:
         """A daemon that comes after one that was killed."""
-        self.engine = Engine(self.live, Hooks(self.data), Patient())
+        self.engine = Engine(self.live, Hooks(self.data), PatientTimeLimit())
         return self.engine
 
     def start(self, session: str, source: str = "startup", at: float = 1.0, **more: Any) -> str:

@@ -23,7 +23,7 @@ from tests.daemon.builders import (
     MISSING,
     RIGHT,
     WRONG,
-    Patient,
+    PatientTimeLimit,
     edited,
     learned,
     prompted,
@@ -46,7 +46,7 @@ class Play:
         Path(folder, "settings.toml").write_text(settings)
         self.stages = AppHooks(folder)
         self.stages.prepare_folder(cwd)
-        self.engine = Engine(live, self.stages, Patient())
+        self.engine = Engine(live, self.stages, PatientTimeLimit())
         self.cwd = cwd
         self.number = 0
         self.said: list[Told] = []
@@ -410,7 +410,7 @@ def test_a_held_stop_is_remembered_by_the_next_daemon(tmp_path: Path) -> None:
     """It is in the journal: a crash in between does not send the agent back again."""
     play = Play(str(tmp_path), "[live]\nhold_stop = true")
     play.all(Hooks().ask("mend the login").edit(*(f"src/part{number}.py" for number in range(3))).stop().made)
-    again = Engine(os.path.join(str(tmp_path), "live"), AppHooks(str(tmp_path)), Patient())
+    again = Engine(os.path.join(str(tmp_path), "live"), AppHooks(str(tmp_path)), PatientTimeLimit())
     assert again.sessions.get(AGENT, "s1").stop_held
     assert again.sessions.get(AGENT, "s1") == play.engine.sessions.get(AGENT, "s1")
 
@@ -439,7 +439,7 @@ def test_the_person_gets_a_score_line_at_the_end(tmp_path: Path) -> None:
             found = found.answer("I look.").run(f"make step{number}", "done")
         path = found.write(str(tmp_path / "projects"))
         live = prepare_folder(str(tmp_path / kind.__name__))
-        one = Engine(live, kind(os.path.dirname(live)), Patient())
+        one = Engine(live, kind(os.path.dirname(live)), PatientTimeLimit())
         return one.handle(AGENT, told("SessionEnd", session, transcript_path=path), 1.0)
 
     assert json.loads(line(Listening, 40))["line"].startswith("Preheat: this session scored 100 of 100 (safety 100")
@@ -450,7 +450,7 @@ def test_the_person_gets_a_score_line_at_the_end(tmp_path: Path) -> None:
 def test_a_session_without_a_transcript_ends_without_a_score_line(tmp_path: Path) -> None:
     live = prepare_folder(str(tmp_path))
     (tmp_path / "other.jsonl").write_text("no transcript at all")
-    one = Engine(live, Listening(str(tmp_path)), Patient())
+    one = Engine(live, Listening(str(tmp_path)), PatientTimeLimit())
     for number, place in enumerate(("", str(tmp_path / "gone"), str(tmp_path), str(tmp_path / "other.jsonl"))):
         assert one.handle(AGENT, told("SessionEnd", f"s{number}", transcript_path=place), 1.0) == b""
     assert one.counts["failures"] == one.counts["twice"] == 0
