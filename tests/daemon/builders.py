@@ -100,8 +100,14 @@ class Daemon:
             env=environment(folder),
             stdin=subprocess.DEVNULL,
         )
-        until(lambda: daemon_client.wait_for_daemon(True, folder, 0.5) or self.process.poll() is not None, "a daemon")
+        until(lambda: self.process.poll() is not None or self._answers(), "an answer of the daemon")
         assert self.process.poll() is None, f"the daemon ended with {self.process.poll()} instead of serving"
+
+    def _answers(self) -> bool:
+        try:
+            return bool(daemon_client.status(self.folder, HUNG))
+        except daemon_client.DaemonError:
+            return False
 
     def ask(self, payload: bytes, agent: str = AGENT) -> bytes:
         return daemon_client.ask(agent, payload, self.folder, HUNG)

@@ -14,12 +14,12 @@ from preheat.daemon.engine import TimeLimit
 
 LONG = 600.0
 LIMITS = (
-    (preheat.daemon.server, "CONTEXT"),
-    (preheat.daemon.server, "PROMPT"),
-    (preheat.daemon.server, "SCORE"),
-    (preheat.daemon.server, "FROZEN"),
+    (preheat.daemon.server, "CONTEXT_SECONDS"),
+    (preheat.daemon.server, "PROMPT_SECONDS"),
+    (preheat.daemon.server, "SCORE_SECONDS"),
+    (preheat.daemon.server, "FROZEN_SECONDS"),
     (preheat.daemon.server, "_STOP_SECONDS"),
-    (preheat.daemon.wire, "TIME"),
+    (preheat.daemon.wire, "REQUEST_SECONDS"),
 )
 
 

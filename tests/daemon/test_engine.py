@@ -22,7 +22,7 @@ from tests.daemon.builders import AGENT, PatientTimeLimit, edited, prompted, ran
 class Warm(Hooks):
     """Has a context to give."""
 
-    def context(self, event: HookEvent, task: str) -> HandedContext | None:
+    def choose_context(self, event: HookEvent, task: str) -> HandedContext | None:
         return HandedContext("0123", f"<preheat-context>{task}</preheat-context>")
 
 
@@ -168,7 +168,7 @@ def test_a_spooled_duplicate_of_an_event_counts_once(live: str) -> None:
 class Slow(Hooks):
     """Never comes to an end with some prompts, as a pattern that runs away would."""
 
-    def events(self, event: HookEvent) -> list[LiveEvent]:
+    def live_events(self, event: HookEvent) -> list[LiveEvent]:
         if "slow" in event.prompt:
             re.match(r"(?:a|a)*b", "a" * 40)
         return super().live_events(event)
@@ -177,7 +177,7 @@ class Slow(Hooks):
 class Wrong(Hooks):
     """Has a mistake."""
 
-    def events(self, event: HookEvent) -> list[LiveEvent]:
+    def live_events(self, event: HookEvent) -> list[LiveEvent]:
         raise ZeroDivisionError("a mistake of ours")
 
 

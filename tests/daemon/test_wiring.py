@@ -426,7 +426,7 @@ class Listening(AppHooks):
 class Deaf(AppHooks):
     """A program that shows nothing; scoring for nobody would be a mistake."""
 
-    def scored(self, event: HookEvent) -> str:
+    def describe_score(self, event: HookEvent) -> str:
         raise AssertionError("nobody would hear it")
 
 
@@ -461,7 +461,7 @@ def test_a_slow_score_is_skipped(tmp_path: Path, slow: bool, monkeypatch: pytest
     over = threading.Event()
 
     class Slow(Listening):
-        def scored(self, event: HookEvent) -> str:
+        def describe_score(self, event: HookEvent) -> str:
             if slow:
                 over.wait(HUNG)
             return "a line"
@@ -478,5 +478,5 @@ def test_a_slow_score_is_skipped(tmp_path: Path, slow: bool, monkeypatch: pytest
                 over.set()
 
     live = prepare_folder(str(tmp_path))
-    monkeypatch.setattr("preheat.daemon.server.SCORE", 0.05 if slow else HUNG)
+    monkeypatch.setattr("preheat.daemon.server.SCORE_SECONDS", 0.05 if slow else HUNG)
     assert asyncio.run(answered()) == (b"" if slow else b'{"line": "a line"}')
