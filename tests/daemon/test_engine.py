@@ -16,7 +16,7 @@ from preheat.app.live.hooks import HandedContext, Hooks
 from preheat.daemon.engine import Engine, Overrun, TimeLimit
 from preheat.daemon_client import prepare_folder
 from preheat.model.live import HookEvent, LiveEvent
-from tests.daemon.builders import AGENT, PatientTimeLimit, edited, prompted, ran, started, stopped, told
+from tests.daemon.builders import AGENT, PatientTimeLimit, edited, hook_payload, prompted, ran, started, stopped
 
 
 class Warm(Hooks):
@@ -99,7 +99,7 @@ def test_two_agents_and_many_sessions_do_not_mix(live: str) -> None:
 def test_subagents_and_sessions_of_preheat_are_ignored(live: str) -> None:
     one = engine(live)
     assert one.handle(AGENT, edited(1, "src/a.py", agent_id="sub-1"), 1.0) == b""
-    assert one.handle(AGENT, told("SubagentStop", agent_id="sub-1"), 1.0) == b""
+    assert one.handle(AGENT, hook_payload("SubagentStop", agent_id="sub-1"), 1.0) == b""
     assert not list(one.journal.replay(0))
     one.handle(AGENT, prompted('<preheat-run training="x" task="y"> do it', "own"), 2.0)
     for number in range(9):

@@ -34,10 +34,10 @@ from tests.daemon.builders import (
     PatientTimeLimit,
     daemon,
     edited,
+    hook_payload,
     learned,
     prompted,
     started,
-    told,
 )
 
 ALL = "[experiment]\nholdout = 0.5\ndrop_items = 0.3\nwithhold_advice = 0.5\n"
@@ -228,7 +228,9 @@ def test_a_refusal_is_never_withheld(tmp_path: Path) -> None:
     machine = Machine(tmp_path, '[live]\nblock = "critical"\n' + ALL.replace("0.5\n", "0.9\n"))
     call = {"tool_name": "Bash", "tool_input": {"command": "git push --force origin main"}, "cwd": machine.project}
     for number in range(30):
-        answer = machine.engine.handle(AGENT, told("PreToolUse", "s1", tool_use_id=f"c{number}", **call), float(number))
+        answer = machine.engine.handle(
+            AGENT, hook_payload("PreToolUse", "s1", tool_use_id=f"c{number}", **call), float(number)
+        )
         assert b"safety rule" in answer
 
 

@@ -25,12 +25,12 @@ from tests.daemon.builders import (
     WRONG,
     PatientTimeLimit,
     edited,
+    hook_payload,
     learned,
     prompted,
     ran,
     started,
     stopped,
-    told,
 )
 from tests.waiting import HUNG
 
@@ -95,7 +95,9 @@ class Hooks:
             call = {"tool_name": "Read", "tool_use_id": f"call-{len(self.made)}"}
             content = {"file": {"filePath": path, "content": f"text {len(self.made)}"}}
             self.made.append(
-                told("PostToolUse", **call, tool_input={"file_path": f"/work/shop/{path}"}, tool_response=content)
+                hook_payload(
+                    "PostToolUse", **call, tool_input={"file_path": f"/work/shop/{path}"}, tool_response=content
+                )
             )
         return self
 
@@ -322,7 +324,7 @@ def test_a_call_that_asks_for_the_whole_output_gets_it(tmp_path: Path) -> None:
     assert play.tell(ran(1, "preheat output 0123456789ab", LONG)) == {}
     assert play.tell(ran(2, "preheat output 0123456789ab | grep -n line", LONG)) == {}
     read: dict[str, Any] = {"tool_name": "Read", "tool_use_id": "r", "tool_input": {"file_path": "/work/shop/a.log"}}
-    assert play.tell(told("PostToolUse", **read, tool_response={"file": {"content": LONG}})) == {}
+    assert play.tell(hook_payload("PostToolUse", **read, tool_response={"file": {"content": LONG}})) == {}
     assert play.tell(ran(3, "make preheat output", LONG)) != {}
 
 
@@ -333,7 +335,7 @@ def test_an_output_that_cannot_be_stored_is_not_shortened(tmp_path: Path) -> Non
 
 
 def calling(command: str, **more: Any) -> bytes:
-    return told("PreToolUse", tool_name="Bash", tool_input={"command": command}, **more)
+    return hook_payload("PreToolUse", tool_name="Bash", tool_input={"command": command}, **more)
 
 
 RUIN = "rm -rf --no-preserve-root /"
@@ -440,7 +442,7 @@ def test_the_person_gets_a_score_line_at_the_end(tmp_path: Path) -> None:
         path = found.write(str(tmp_path / "projects"))
         live = prepare_folder(str(tmp_path / kind.__name__))
         one = Engine(live, kind(os.path.dirname(live)), PatientTimeLimit())
-        return one.handle(AGENT, told("SessionEnd", session, transcript_path=path), 1.0)
+        return one.handle(AGENT, hook_payload("SessionEnd", session, transcript_path=path), 1.0)
 
     assert json.loads(line(Listening, 40))["line"].startswith("Preheat: this session scored 100 of 100 (safety 100")
     assert line(Listening, 1) == b""
@@ -452,7 +454,7 @@ def test_a_session_without_a_transcript_ends_without_a_score_line(tmp_path: Path
     (tmp_path / "other.jsonl").write_text("no transcript at all")
     one = Engine(live, Listening(str(tmp_path)), PatientTimeLimit())
     for number, place in enumerate(("", str(tmp_path / "gone"), str(tmp_path), str(tmp_path / "other.jsonl"))):
-        assert one.handle(AGENT, told("SessionEnd", f"s{number}", transcript_path=place), 1.0) == b""
+        assert one.handle(AGENT, hook_payload("SessionEnd", f"s{number}", transcript_path=place), 1.0) == b""
     assert one.counts["failures"] == one.counts["twice"] == 0
 
 
@@ -471,7 +473,7 @@ def test_a_slow_score_is_skipped(tmp_path: Path, slow: bool, monkeypatch: pytest
         with open(tmp_path / "log", "w") as log:
             server = Server(live, Engine(live, stages), stages, Address(0, "t"), log, Timeouts())
             reply: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
-            server.receive(AGENT, told("SessionEnd"), reply.set_result, False)
+            server.receive(AGENT, hook_payload("SessionEnd"), reply.set_result, False)
             try:
                 return await asyncio.wait_for(reply, HUNG)
             finally:
