@@ -44,9 +44,9 @@ class Play:
     def __init__(self, folder: str, settings: str = "", cwd: str = "/work/shop") -> None:
         live = prepare_folder(folder)
         Path(folder, "settings.toml").write_text(settings)
-        self.stages = AppHooks(folder)
-        self.stages.prepare_folder(cwd)
-        self.engine = Engine(live, self.stages, PatientTimeLimit())
+        self.hooks = AppHooks(folder)
+        self.hooks.prepare_folder(cwd)
+        self.engine = Engine(live, self.hooks, PatientTimeLimit())
         self.cwd = cwd
         self.number = 0
         self.said: list[Told] = []
@@ -66,7 +66,7 @@ class Play:
             text = answer.get("hookSpecificOutput", {}).get("additionalContext", "")
             assert running.advisory.text in text or answer["systemMessage"] in running.advisory.text
             self.said.append((self.number, running.advisory.signal, text))
-        found = readings(running.state, self.stages.thresholds)
+        found = readings(running.state, self.hooks.thresholds)
         self.course.append((running.state.phase.phase, *((each.value, each.fired) for each in found)))
         return answer
 
@@ -273,9 +273,9 @@ def test_a_setting_changes_the_advisories_of_its_session(tmp_path: Path, name: s
         return play.all(script())
 
     usual, other = played(""), played(toml(name, value))
-    assert getattr(other.stages.thresholds, name) != getattr(DEFAULTS, name)
+    assert getattr(other.hooks.thresholds, name) != getattr(DEFAULTS, name)
     assert (other.said, other.course) != (usual.said, usual.course)
-    assert usual.stages.thresholds == DEFAULTS
+    assert usual.hooks.thresholds == DEFAULTS
 
 
 def test_trust_lowers_the_number_of_advisories(tmp_path: Path) -> None:
