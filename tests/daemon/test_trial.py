@@ -87,8 +87,8 @@ def machine(tmp_path: Path) -> Machine:
 
 
 def test_the_assignment_is_on_disk_before_a_context_is_given(machine: Machine) -> None:
-    """Half of 200 sessions start without, within binomial limits; each has its assignment in the journal and in the file, and what
-    it was given is what its arm says."""
+    """Half of 200 sessions start without, within binomial limits; each has its assignment in the journal and in the file,
+    and what it was given is what its arm says."""
     cold = 0
     for number in range(200):
         text = machine.start(f"s{number}", at=float(number))
@@ -273,8 +273,8 @@ def test_an_experiment_replaces_the_holdout_while_it_runs(machine: Machine) -> N
 
 
 def test_a_killed_daemon_loses_no_assignment(tmp_path: Path) -> None:
-    """A real daemon, killed with no chance to write anything more: every answer that was given has its assignment in the journal, the
-    file has it once the next daemon runs, and the sessions are in their arms."""
+    """A real daemon, killed with no chance to write anything more: every answer that was given has its assignment in the
+    journal, the file has it once the next daemon runs, and the sessions are in their arms."""
     machine = Machine(tmp_path, ALL)
     given: dict[str, bool] = {}
     one = Daemon(machine.data)
