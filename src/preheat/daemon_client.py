@@ -19,10 +19,10 @@ from preheat.errors import PreheatError
 from preheat.files import write_atomically
 from preheat.settings import data_folder
 
-# The files of the daemon
 if sys.platform != "win32":
     import fcntl
 
+# The files of the daemon.
 LIVE = "live"
 SOCKET = "socket"
 CLIENT_FILES = ("hook.py", "hook_away.py")
@@ -166,7 +166,7 @@ def find_daemon(folder: str | None = None) -> DaemonProcess | None:
     return None
 
 
-# Asks the daemon, as the hook client does, for commands and tests.
+# Asking the daemon as the hook client does, for commands and tests.
 STATUS = "?"
 """Used in the place of an agent's name to ask for the status."""
 
@@ -179,7 +179,7 @@ class DaemonError(PreheatError):
 
 
 def ask(agent: str, payload: bytes, folder: str | None = None, seconds: float = 3.0) -> bytes:
-    """The daemon's answer. Raises NoAnswer."""
+    """The daemon's answer. Raises DaemonError."""
     live = live_folder(folder)
     answer = b""
     try:
@@ -211,7 +211,7 @@ def _connect(connection: socket.socket, live: str) -> None:
 
 
 def status(folder: str | None = None, seconds: float = 3.0) -> dict[str, Any]:
-    """The status of the daemon. Raises NoAnswer."""
+    """The status of the daemon. Raises DaemonError."""
     try:
         found = msgspec.json.decode(ask(STATUS, b"", folder, seconds))
     except msgspec.DecodeError as error:
@@ -220,7 +220,7 @@ def status(folder: str | None = None, seconds: float = 3.0) -> dict[str, Any]:
 
 
 def wait_for_daemon(running: bool, folder: str | None = None, seconds: float = 5.0) -> DaemonProcess | None:
-    """Wait until a daemon answers, or (`wanted` false) until none runs; gives the one that runs then."""
+    """Wait until a daemon answers, or (`running` false) until none runs; gives the one that runs then."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         found = find_daemon(folder)

@@ -25,7 +25,7 @@ from preheat.agents.hermes.plugin.watcher import (
 )
 from preheat.model.live import HookAnswer, HookEvent
 from preheat.testing.hooks import ChooseAnswer, ListeningDaemon, RawAnswer
-from tests.daemon.builders import end_started, installed, no_start, spooled
+from tests.daemon.builders import end_started, install_client, no_start, spooled_files
 from tests.waiting import HUNG, until
 
 FOLDER = os.path.dirname(os.path.abspath(plugin.__file__))
@@ -401,7 +401,7 @@ def test_a_pending_text_comes_with_the_next_turn_once(silent: Connected) -> None
 )  # fmt: skip
 def test_an_invalid_answer_of_the_daemon_changes_nothing(folder: str, data: bytes) -> None:
     for plugged in connected(folder, lambda event: RawAnswer(data)):
-        installed(folder, no_start())
+        install_client(folder, no_start())
         assert plugged.hook("pre_llm_call", user_message="Do it", is_first_turn=False) is None
         assert plugged.call(1) is None
         assert plugged.hook("pre_verify", attempt=0) is None
@@ -412,7 +412,7 @@ def test_a_hanging_daemon_is_not_waited_for_after_late_answers(folder: str, monk
     """After two late answers nobody waits for a while; the events are stored for the daemon."""
     monkeypatch.setattr(daemon, "PATIENCE", 1000 * HUNG)
     for plugged in connected(folder, lambda event: RawAnswer(b"", HUNG), Counting):
-        remove_time_limit(installed(folder, no_start()))
+        remove_time_limit(install_client(folder, no_start()))
         for number in range(STRIKES + 4):
             assert plugged.call(number, "read_file", '{"content": ""}') is None
         assert isinstance(plugged.daemon, Counting)
@@ -421,7 +421,7 @@ def test_a_hanging_daemon_is_not_waited_for_after_late_answers(folder: str, monk
 
 
 def stored_events(folder: str) -> int:
-    return sum(name.endswith(".event") for name in spooled(folder))
+    return sum(name.endswith(".event") for name in spooled_files(folder))
 
 
 def remove_time_limit(client: str) -> None:
@@ -434,7 +434,7 @@ def remove_time_limit(client: str) -> None:
 def test_without_a_daemon_one_is_started(tmp_path: Path) -> None:
     """The start of a session waits for the daemon."""
     folder = str(tmp_path / "data")
-    installed(folder)
+    install_client(folder)
     found = Connected(None, folder)  # type: ignore[arg-type]
     try:
         found.hook("pre_llm_call", user_message="Do it", is_first_turn=True)

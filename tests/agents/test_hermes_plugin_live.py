@@ -17,7 +17,7 @@ from preheat.app.live.signals import replay
 from preheat.daemon.engine import Engine
 from preheat.model.live import CallEvent
 from tests.agents.hermes_database import HermesDatabase, call, terminal
-from tests.daemon.builders import RIGHT, WRONG, Patient, learned
+from tests.daemon.builders import RIGHT, WRONG, PatientTimeLimit, learned
 
 SESSION = "20270101_100000_abcdef"
 
@@ -38,7 +38,7 @@ def engine(data: str) -> Engine:
     live = os.path.join(data, "live")
     for name in ("journal", "sessions"):
         os.makedirs(os.path.join(live, name), exist_ok=True)
-    return Engine(live, Hooks(data), Patient())
+    return Engine(live, Hooks(data), PatientTimeLimit())
 
 
 @pytest.mark.parametrize("form", ["text", "messages"])

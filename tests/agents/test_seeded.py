@@ -30,7 +30,7 @@ from preheat.model.session import (
 from preheat.provisioning import FORMATS, provision, render
 from preheat.testing.builders import ClaudeTranscript
 from tests.agents.hermes_database import HermesDatabase, call, terminal
-from tests.provisioning.builders import NOW, PROJECT, example, lesson, test_command, wild_lessons
+from tests.provisioning.builders import NOW, PROJECT, command_lesson, example, lesson, wild_lessons
 from tests.shared import fixture_files
 from tests.test_conformance import records
 
@@ -46,7 +46,7 @@ HEADING, ENDING = (
 
 
 def warm(*lessons: Any, agent: str = "hermes") -> Context:
-    chosen = lessons or (test_command(), example("e1", agent), example("e2", agent, command="mise run upload"))
+    chosen = lessons or (command_lesson(), example("e1", agent), example("e2", agent, command="mise run upload"))
     return provision(list(chosen), task="fix the lint", agent=agent, project=PROJECT, now=NOW, examples=True)
 
 
@@ -112,7 +112,7 @@ def without_task(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
 @given(lessons=wild_lessons(), count=st.integers(0, 3), real=st.booleans())
 def test_messages_of_preheat_are_never_counted(lessons: list[Any], count: int, real: bool) -> None:
     """Counts and searchable texts are those of a session that started cold, whatever the lessons are."""
-    context = warm(*lessons, test_command(), example("e1", "hermes")) if real else warm(*lessons)
+    context = warm(*lessons, command_lesson(), example("e1", "hermes")) if real else warm(*lessons)
     openai = in_form(context, "openai").document
     assert counted(fed("openai_chat", openai_file(without_task(openai), count))) == counted(
         fed("openai_chat", openai_file([], count))

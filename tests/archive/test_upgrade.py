@@ -22,7 +22,7 @@ import pytest
 from preheat.archive import migrations
 from preheat.archive.connect import HEAD
 from preheat.cli import main
-from tests.daemon.builders import daemon, edited, told
+from tests.daemon.builders import daemon, edited, hook_payload
 from tests.packed import unpack
 from tests.shared import FIXTURES
 from tests.waiting import HUNG
@@ -301,6 +301,6 @@ def test_running_sessions_continue_in_a_new_daemon(home: Home) -> None:
 
 @of_the_first_version
 def test_settings_survive_an_upgrade(home: Home) -> None:
-    call = told("PreToolUse", tool_name="Bash", tool_input={"command": "git push --force origin main"})
+    call = hook_payload("PreToolUse", tool_name="Bash", tool_input={"command": "git push --force origin main"})
     with daemon(home.folder) as one:
         assert b"push-force-main" in one.ask(call)

@@ -20,28 +20,28 @@ from preheat.app.sessions.archive import sync
 from preheat.files import write_atomically
 from preheat.testing.builders import ClaudeTranscript
 from tests.daemon import patient
-from tests.daemon.patient import Patient as Patient
-from tests.waiting import HUNG
+from tests.daemon.patient import PatientTimeLimit as PatientTimeLimit
+from tests.waiting import HUNG, until
 
 AGENT = "claude_code"
 
 
-def told(name: str, session: str = "s1", **more: Any) -> bytes:
+def hook_payload(name: str, session: str = "s1", **more: Any) -> bytes:
     """One payload."""
     return json.dumps({"session_id": session, "hook_event_name": name, "cwd": "/work/shop", **more}).encode()
 
 
 def started(session: str = "s1", source: str = "startup", **more: Any) -> bytes:
-    return told("SessionStart", session, source=source, **more)
+    return hook_payload("SessionStart", session, source=source, **more)
 
 
 def prompted(text: str, session: str = "s1", **more: Any) -> bytes:
-    return told("UserPromptSubmit", session, prompt=text, **more)
+    return hook_payload("UserPromptSubmit", session, prompt=text, **more)
 
 
 def edited(number: int, path: str, session: str = "s1", **more: Any) -> bytes:
     """A file changed by the call of that number."""
-    return told(
+    return hook_payload(
         "PostToolUse", session, tool_name="Edit", tool_use_id=f"call-{number}",
         tool_input={"file_path": f"/work/shop/{path}", "old_string": f"old {number}", "new_string": f"new {number}"},
         tool_response={"filePath": f"/work/shop/{path}", "structuredPatch": []}, **more,
@@ -52,14 +52,14 @@ def ran(number: int, command: str, output: str = "", session: str = "s1", failed
     """A command run by the call of that number."""
     call = {"tool_name": "Bash", "tool_use_id": f"call-{number}", "tool_input": {"command": command}}
     if failed:
-        return told("PostToolUseFailure", session, **call, error=f"Exit code 1\n{output}", **more)
-    return told(
+        return hook_payload("PostToolUseFailure", session, **call, error=f"Exit code 1\n{output}", **more)
+    return hook_payload(
         "PostToolUse", session, **call, tool_response={"stdout": output, "stderr": "", "interrupted": False}, **more
     )
 
 
 def stopped(session: str = "s1", **more: Any) -> bytes:
-    return told("Stop", session, **more)
+    return hook_payload("Stop", session, **more)
 
 
 # What earlier sessions found out.
@@ -100,7 +100,14 @@ class Daemon:
             env=environment(folder),
             stdin=subprocess.DEVNULL,
         )
-        assert daemon_client.wait_for_daemon(True, folder, HUNG) is not None, "the daemon did not start"
+        until(lambda: self.process.poll() is not None or self._answers(), "an answer of the daemon")
+        assert self.process.poll() is None, f"the daemon ended with {self.process.poll()} instead of serving"
+
+    def _answers(self) -> bool:
+        try:
+            return bool(daemon_client.status(self.folder, HUNG))
+        except daemon_client.DaemonError:
+            return False
 
     def ask(self, payload: bytes, agent: str = AGENT) -> bytes:
         return daemon_client.ask(agent, payload, self.folder, HUNG)
@@ -138,7 +145,7 @@ def end_started(folder: str) -> None:
         daemon_client.wait_for_daemon(False, folder, HUNG)
 
 
-def installed(folder: str, start: list[str] | None = None) -> str:
+def install_client(folder: str, start: list[str] | None = None) -> str:
     """The client as `preheat install` leaves it; with another command that starts a daemon, if one is given."""
     client = daemon_client.write_client(folder)
     if start is not None:
@@ -182,12 +189,11 @@ def run_client(
         [python, "-I", "-S", "-E", "-c", _CLIENT, client, str(limit), agent],
         input=payload, capture_output=True, env={**kept, **variables}, timeout=HUNG,
     )  # fmt: skip
-    assert done.returncode == 0
-    assert done.stderr == b""
+    assert (done.returncode, done.stderr) == (0, b"")
     return done.stdout
 
 
-def spooled(folder: str) -> list[str]:
+def spooled_files(folder: str) -> list[str]:
     found = os.path.join(folder, "live", "spool")
     return sorted(os.listdir(found)) if os.path.isdir(found) else []
 

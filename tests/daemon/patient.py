@@ -14,17 +14,25 @@ from preheat.daemon.engine import TimeLimit
 
 LONG = 600.0
 LIMITS = (
-    (preheat.daemon.server, "CONTEXT"),
-    (preheat.daemon.server, "PROMPT"),
-    (preheat.daemon.server, "SCORE"),
-    (preheat.daemon.server, "FROZEN"),
+    (preheat.daemon.server, "CONTEXT_SECONDS"),
+    (preheat.daemon.server, "PROMPT_SECONDS"),
+    (preheat.daemon.server, "SCORE_SECONDS"),
+    (preheat.daemon.server, "FROZEN_SECONDS"),
     (preheat.daemon.server, "_STOP_SECONDS"),
-    (preheat.daemon.wire, "TIME"),
+    (preheat.daemon.wire, "REQUEST_SECONDS"),
 )
 
 
-class Patient(TimeLimit):
-    """A machine that does other things besides may be slow: a test of answers must not depend on it."""
+for _module, _name in LIMITS:
+    # Checked on import, so that a renamed constant fails the collection of the tests instead of leaving a daemon impatient.
+    if not isinstance(vars(_module).get(_name), float):
+        raise TypeError(f"`{_module.__name__}.{_name}` is not a limit in seconds")
+if vars(preheat.daemon.process).get(TimeLimit.__name__) is not TimeLimit:
+    raise TypeError(f"`{preheat.daemon.process.__name__}` does not use `{TimeLimit.__name__}`")
+
+
+class PatientTimeLimit(TimeLimit):
+    """A time limit that no event reaches, however busy the machine is."""
 
     def __call__(self, seconds: float) -> TimeLimit:
         return super().__call__(LONG)
@@ -32,8 +40,6 @@ class Patient(TimeLimit):
 
 if __name__ == "__main__":
     for module, name in LIMITS:
-        if not isinstance(getattr(module, name), float):
-            raise TypeError(f"`{module.__name__}.{name}` is no limit any more")
         setattr(module, name, LONG)
-    vars(preheat.daemon.process)["Budget"] = Patient
+    setattr(preheat.daemon.process, TimeLimit.__name__, PatientTimeLimit)
     sys.exit(main())

@@ -14,7 +14,17 @@ import pytest
 
 import preheat
 from preheat import daemon_client
-from tests.daemon.builders import BRIEF, NEVER, end_started, installed, no_start, run_client, spooled, started, told
+from tests.daemon.builders import (
+    BRIEF,
+    NEVER,
+    end_started,
+    hook_payload,
+    install_client,
+    no_start,
+    run_client,
+    spooled_files,
+    started,
+)
 from tests.shared import bound_by_permissions, needs_permissions
 from tests.waiting import HUNG, until
 
@@ -68,11 +78,11 @@ def test_the_client_prints_the_answer_of_the_daemon(folder: str) -> None:
         got.append(request(connection))
         connection.sendall(b'preheat 1 9\n{"a": 1}\n')
 
-    client = installed(folder, no_start())
+    client = install_client(folder, no_start())
     with listening(folder, answer):
         assert run_client(client, b'{"b": 2}') == b'{"a": 1}\n'
     assert got == [b'claude_code 8\n{"b": 2}']
-    assert spooled(folder) == []
+    assert spooled_files(folder) == []
 
 
 def test_the_client_works_with_a_path_too_long_for_a_socket(tmp_path: Path) -> None:
@@ -82,7 +92,7 @@ def test_the_client_works_with_a_path_too_long_for_a_socket(tmp_path: Path) -> N
         request(connection)
         connection.sendall(b"preheat 1 2\n{}")
 
-    client = installed(folder, no_start())
+    client = install_client(folder, no_start())
     with listening(folder, answer):
         assert run_client(client, b"{}") == b"{}"
 
@@ -96,14 +106,14 @@ def test_an_invalid_answer_is_not_printed(folder: str, said: bytes) -> None:
         request(connection)
         connection.sendall(said)
 
-    client = installed(folder, no_start())
+    client = install_client(folder, no_start())
     with listening(folder, answer):
         assert run_client(client, b"{}") == b""
-    assert len(spooled(folder)) == 1
+    assert len(spooled_files(folder)) == 1
 
 
 def test_only_the_first_client_waits_for_a_hanging_daemon(folder: str) -> None:
-    client = installed(folder, no_start())
+    client = install_client(folder, no_start())
     release = threading.Event()
 
     def answer(connection: socket.socket) -> None:
@@ -115,11 +125,11 @@ def test_only_the_first_client_waits_for_a_hanging_daemon(folder: str) -> None:
             assert run_client(client, b"{}", limit=NEVER) == b""
         finally:
             release.set()
-    assert len(spooled(folder)) == 2
+    assert len(spooled_files(folder)) == 2
 
 
 def test_the_client_ends_in_time_if_its_input_never_ends(folder: str) -> None:
-    client = installed(folder, no_start())
+    client = install_client(folder, no_start())
     process = subprocess.Popen([sys.executable, "-I", "-S", "-E", client, "claude_code"], stdin=subprocess.PIPE)
     assert process.wait(HUNG) == 0
     assert process.stdin is not None
@@ -127,30 +137,30 @@ def test_the_client_ends_in_time_if_its_input_never_ends(folder: str) -> None:
 
 
 def test_without_a_daemon_the_event_is_spooled_and_a_daemon_is_started(folder: str) -> None:
-    client = installed(folder)
+    client = install_client(folder)
     try:
-        assert run_client(client, told("UserPromptSubmit", prompt="mend the login")) == b""
+        assert run_client(client, hook_payload("UserPromptSubmit", prompt="mend the login")) == b""
         assert daemon_client.wait_for_daemon(True, folder, HUNG) is not None
         until(lambda: daemon_client.status(folder, HUNG)["events"] == 1, "the prompt in the daemon's state")
-        until(lambda: spooled(folder) == [], "no event that is kept for later")
+        until(lambda: spooled_files(folder) == [], "no event that is kept for later")
     finally:
         end_started(folder)
 
 
 def test_a_session_start_waits_for_the_daemon_that_it_starts(folder: str) -> None:
     """A session's first hook is answered by the daemon that it has started: it is never kept for later."""
-    client = installed(folder)
+    client = install_client(folder)
     try:
         run_client(client, started())
         assert daemon_client.status(folder, HUNG)["events"] == 1
-        assert spooled(folder) == []
+        assert spooled_files(folder) == []
     finally:
         end_started(folder)
 
 
 def test_a_daemon_that_does_not_start_is_tried_once_in_ten_seconds(folder: str, tmp_path: Path) -> None:
     marks = tmp_path / "starts"
-    client = installed(folder, ["/bin/sh", "-c", f"echo x >> {marks}"])
+    client = install_client(folder, ["/bin/sh", "-c", f"echo x >> {marks}"])
     stamps = set()  # whoever starts one says so there first
     for _ in range(10):
         run_client(client, b"{}")
@@ -161,7 +171,9 @@ def test_a_daemon_that_does_not_start_is_tried_once_in_ten_seconds(folder: str, 
 
 def test_the_daemon_has_no_open_file_of_the_agent(folder: str, tmp_path: Path) -> None:
     runs, ends = tmp_path / "runs", tmp_path / "ends"
-    client = installed(folder, ["/bin/sh", "-c", f"echo > {runs}; until test -e {ends}; do sleep 0.1; done; rm {runs}"])
+    client = install_client(
+        folder, ["/bin/sh", "-c", f"echo > {runs}; until test -e {ends}; do sleep 0.1; done; rm {runs}"]
+    )
     try:
         run_client(client, b"{}")
         until(runs.exists, "the daemon")
@@ -174,32 +186,32 @@ def test_the_daemon_has_no_open_file_of_the_agent(folder: str, tmp_path: Path) -
 @pytest.mark.skipif(not os.access("/usr/bin/python3", os.X_OK), reason="no Python that another user may run")
 def test_the_client_ends_with_0_if_its_home_cannot_be_written(tmp_path: Path) -> None:
     folder = str(tmp_path / "data")
-    client = installed(folder, no_start())
+    client = install_client(folder, no_start())
     with bound_by_permissions(str(tmp_path)):
         for each in (os.path.join(folder, "live", "spool"), os.path.join(folder, "live"), folder):
             os.chmod(each, 0o500)
         for _ in range(3):
             assert run_client(client, b"{}", python="/usr/bin/python3") == b""
     assert not os.path.exists(os.path.join(folder, "live", "starting")), "whoever starts one says so there first"
-    assert spooled(folder) == []
+    assert spooled_files(folder) == []
 
 
 def test_the_client_ends_with_0_if_its_home_cannot_be_made(folder: str) -> None:
-    client = installed(folder, no_start())
+    client = install_client(folder, no_start())
     assert run_client(client, started(), PREHEAT_HOME="/proc/self/none") == b""
 
 
 def test_the_spool_is_bounded(folder: str) -> None:
-    client = installed(folder, no_start())
+    client = install_client(folder, no_start())
     spool = Path(folder, "live", "spool")
     for number in range(500):
         (spool / f"{number:020}-1.event").write_bytes(b"claude_code 1.0\n{}")
     run_client(client, b"{}")
-    assert len(spooled(folder)) == 500
+    assert len(spooled_files(folder)) == 500
     for each in spool.iterdir():
         each.unlink()
     run_client(client, b" " * 9_000_000)
-    assert spooled(folder) == []
+    assert spooled_files(folder) == []
 
 
 def test_payloads_over_fifty_megabytes_are_dropped(folder: str) -> None:
@@ -209,19 +221,19 @@ def test_payloads_over_fifty_megabytes_are_dropped(folder: str) -> None:
         sizes.append(len(request(connection)))
         connection.sendall(b"preheat 1 0\n")
 
-    client = installed(folder, no_start())
+    client = install_client(folder, no_start())
     with listening(folder, answer):
         assert run_client(client, b"x" * 50_000_000) == b""
         assert run_client(client, b"x" * 50_000_001) == b""
     assert sizes == [50_000_000 + len(b"claude_code 50000000\n")]
-    assert spooled(folder) == []
+    assert spooled_files(folder) == []
 
 
 def test_a_session_that_preheat_started_is_left_alone(folder: str) -> None:
     """With PREHEAT_RUN set nothing is told to anybody."""
-    client = installed(folder, no_start())
+    client = install_client(folder, no_start())
     assert run_client(client, b"{}", PREHEAT_RUN="1") == b""
-    assert spooled(folder) == []
+    assert spooled_files(folder) == []
 
 
 @pytest.mark.parametrize("name", daemon_client.CLIENT_FILES)

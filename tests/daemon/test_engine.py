@@ -16,13 +16,13 @@ from preheat.app.live.hooks import HandedContext, Hooks
 from preheat.daemon.engine import Engine, Overrun, TimeLimit
 from preheat.daemon_client import prepare_folder
 from preheat.model.live import HookEvent, LiveEvent
-from tests.daemon.builders import AGENT, Patient, edited, prompted, ran, started, stopped, told
+from tests.daemon.builders import AGENT, PatientTimeLimit, edited, hook_payload, prompted, ran, started, stopped
 
 
 class Warm(Hooks):
     """Has a context to give."""
 
-    def context(self, event: HookEvent, task: str) -> HandedContext | None:
+    def choose_context(self, event: HookEvent, task: str) -> HandedContext | None:
         return HandedContext("0123", f"<preheat-context>{task}</preheat-context>")
 
 
@@ -32,7 +32,7 @@ def live(tmp_path: Path) -> str:
 
 
 def engine(live: str, kind: type[Hooks] = Hooks) -> Engine:
-    return Engine(live, kind(os.path.dirname(live)), Patient())
+    return Engine(live, kind(os.path.dirname(live)), PatientTimeLimit())
 
 
 def said(answer: bytes) -> str:
@@ -99,7 +99,7 @@ def test_two_agents_and_many_sessions_do_not_mix(live: str) -> None:
 def test_subagents_and_sessions_of_preheat_are_ignored(live: str) -> None:
     one = engine(live)
     assert one.handle(AGENT, edited(1, "src/a.py", agent_id="sub-1"), 1.0) == b""
-    assert one.handle(AGENT, told("SubagentStop", agent_id="sub-1"), 1.0) == b""
+    assert one.handle(AGENT, hook_payload("SubagentStop", agent_id="sub-1"), 1.0) == b""
     assert not list(one.journal.replay(0))
     one.handle(AGENT, prompted('<preheat-run training="x" task="y"> do it', "own"), 2.0)
     for number in range(9):
@@ -168,7 +168,7 @@ def test_a_spooled_duplicate_of_an_event_counts_once(live: str) -> None:
 class Slow(Hooks):
     """Never comes to an end with some prompts, as a pattern that runs away would."""
 
-    def events(self, event: HookEvent) -> list[LiveEvent]:
+    def live_events(self, event: HookEvent) -> list[LiveEvent]:
         if "slow" in event.prompt:
             re.match(r"(?:a|a)*b", "a" * 40)
         return super().live_events(event)
@@ -177,7 +177,7 @@ class Slow(Hooks):
 class Wrong(Hooks):
     """Has a mistake."""
 
-    def events(self, event: HookEvent) -> list[LiveEvent]:
+    def live_events(self, event: HookEvent) -> list[LiveEvent]:
         raise ZeroDivisionError("a mistake of ours")
 
 

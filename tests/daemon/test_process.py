@@ -26,11 +26,11 @@ from tests.daemon.builders import (
     edited,
     end_started,
     environment,
-    installed,
+    install_client,
     prompted,
     ran,
     run_client,
-    spooled,
+    spooled_files,
     started,
 )
 from tests.waiting import HUNG, until
@@ -41,7 +41,7 @@ def folder(tmp_path: Path) -> str:
     return str(tmp_path / "data")
 
 
-def written(folder: str) -> list[str]:
+def journaled_calls(folder: str) -> list[str]:
     """The ids of the calls in the journal, in their order."""
     found = Journal(os.path.join(folder, "live", "journal")).replay(0)
     return [entry.call_id for entry in found if entry.call_id]
@@ -67,7 +67,7 @@ def test_a_killed_daemon_continues_its_sessions(folder: str) -> None:
         killer.join()
         one.process.wait()
         number += 1  # the one that was not answered is not told again
-    kept = written(folder)
+    kept = journaled_calls(folder)
     assert len(kept) == len(set(kept))
     assert set(answered) <= set(kept)
     assert len(kept) - len(answered) <= 3
@@ -99,7 +99,7 @@ def test_a_stopping_daemon_answers_open_requests(folder: str) -> None:
     assert one.stop() == 0
     for thread in threads:
         thread.join()
-    kept = set(written(folder))
+    kept = set(journaled_calls(folder))
     assert {f"call-{number}" for number, good in outcomes if good} == kept
     assert not os.path.exists(os.path.join(folder, "live", "socket"))
 
@@ -172,7 +172,7 @@ def test_a_daemon_hands_over_to_another_version(folder: str) -> None:
         assert "handing over to preheat 9.9" in Path(log).read_text()
         assert one.status()["pid"] == first
         one.ask(edited(9_000, "src/a.py"))
-        assert len(written(folder)) == answers + 2
+        assert len(journaled_calls(folder)) == answers + 2
     finally:
         one.stop()
 
@@ -187,20 +187,20 @@ def test_an_idle_daemon_ends_and_flushes_its_sessions(folder: str) -> None:
 
 
 def test_spooled_events_are_taken_before_new_ones(folder: str) -> None:
-    client = installed(folder, ["/bin/true"])
+    client = install_client(folder, ["/bin/true"])
     for number in range(3):
         run_client(client, edited(number, f"src/{number}.py"))
     Path(folder, "live", "spool", "00000000000000000001-1.event").write_bytes(b"\xff\xfe")
     with daemon(folder) as one:
-        until(lambda: not spooled(folder), "no event that waits")
+        until(lambda: not spooled_files(folder), "no event that waits")
         one.ask(edited(3, "src/3.py"))
-        assert written(folder) == [f"call-{number}" for number in range(4)]
+        assert journaled_calls(folder) == [f"call-{number}" for number in range(4)]
         assert one.status()["lost"] == 1
 
 
 def test_events_for_a_frozen_daemon_are_spooled(folder: str) -> None:
     with daemon(folder) as one:
-        client = installed(folder)
+        client = install_client(folder)
         run_client(client, edited(0, "src/0.py"))
         one.process.send_signal(signal.SIGSTOP)
         try:
@@ -208,8 +208,8 @@ def test_events_for_a_frozen_daemon_are_spooled(folder: str) -> None:
             run_client(client, edited(2, "src/2.py"), limit=NEVER)
         finally:
             one.process.send_signal(signal.SIGCONT)
-        until(lambda: {*written(folder)} == {"call-0", "call-1", "call-2"}, "all three calls in the journal")
-        assert len(written(folder)) == 3
+        until(lambda: {*journaled_calls(folder)} == {"call-0", "call-1", "call-2"}, "all three calls in the journal")
+        assert len(journaled_calls(folder)) == 3
 
 
 def test_invalid_and_huge_payloads_are_harmless(folder: str) -> None:
@@ -219,7 +219,7 @@ def test_invalid_and_huge_payloads_are_harmless(folder: str) -> None:
         for payload in (b"", b"{", b"[" * 100_000, b'"\\ud800"', b"\xff" * 1000, huge, large):
             assert one.ask(payload) == b""
         one.ask(edited(2, "src/a.py"))
-        assert "call-2" in written(folder)
+        assert "call-2" in journaled_calls(folder)
         assert one.status()["memory"] < 400_000_000
 
 
@@ -278,27 +278,32 @@ def test_serve_starts_shows_and_stops_a_daemon(folder: str) -> None:
         return done.returncode, done.stdout + done.stderr
 
     try:
-        assert serve("--status") == (0, "None runs; the first hook starts it.\n")
+        assert serve("--status")[0] == 0
+        assert daemon_client.find_daemon(folder) is None
+        assert serve()[0] == 0
+        started_daemon = daemon_client.find_daemon(folder)
+        assert started_daemon is not None
         code, text = serve()
-        assert (code, text[:24]) == (0, "It runs, as process " + text[20:24])
-        assert "runs already" in serve()[1]
-        code, text = serve("--status", "--json")
-        assert json.loads(text)["version"] == __version__
-        assert serve("--stop") == (0, "It has ended.\n")
-        assert serve("--stop") == (0, "None runs.\n")
+        assert (code, daemon_client.find_daemon(folder)) == (0, started_daemon)
+        assert str(started_daemon.pid) in text
+        status = json.loads(serve("--status", "--json")[1])
+        assert (status["version"], status["pid"]) == (__version__, started_daemon.pid)
+        assert serve("--stop")[0] == 0
+        assert daemon_client.find_daemon(folder) is None
+        assert serve("--stop")[0] == 0
         assert serve("--stop", "--status")[0] == 2
     finally:
         end_started(folder)
 
 
 def test_the_first_and_the_last_hook_of_a_session_are_answered(folder: str) -> None:
-    client = installed(folder)
+    client = install_client(folder)
     try:
         run_client(client, started())
         assert daemon_client.wait_for_daemon(True, folder, HUNG) is not None
         assert run_client(client, prompted("mend the login")) == b""
         assert run_client(client, edited(1, "src/a.py")) == b""
-        until(lambda: written(folder) == ["call-1"], "the call in the journal")
+        until(lambda: journaled_calls(folder) == ["call-1"], "the call in the journal")
         seen = Path(folder, "live", "last-seen.json")
         until(seen.exists, "the file of the last events")
         assert json.loads(seen.read_text())[AGENT]["session"] == "s1"
@@ -328,6 +333,6 @@ def test_an_event_that_killed_a_daemon_is_given_up(folder: str) -> None:
         path.write_bytes(f"{AGENT} {float(number)}\n".encode() + json.dumps({**slow, "prompt": f"x{number}"}).encode())
     Path(folder, "live", "spool", "00000000000000000009-1.event.trying").write_bytes(b"killed the last one")
     with daemon(folder) as one:
-        until(lambda: not spooled(folder), "no event that waits")
+        until(lambda: not spooled_files(folder), "no event that waits")
         assert one.status()["lost"] == 1
         assert one.status()["events"] == 3

@@ -12,7 +12,16 @@ import pytest
 
 from preheat import __version__, daemon_client
 from preheat.app.health import daemon_faults as report
-from tests.daemon.builders import daemon, environment, installed, no_start, ran, run_client, spooled, told
+from tests.daemon.builders import (
+    daemon,
+    environment,
+    hook_payload,
+    install_client,
+    no_start,
+    ran,
+    run_client,
+    spooled_files,
+)
 from tests.waiting import HUNG, until
 
 
@@ -33,9 +42,9 @@ def doctor(folder: str) -> list[str]:
 
 
 def test_doctor_reports_a_daemon_that_does_not_start(folder: str) -> None:
-    client = installed(folder, no_start())
+    client = install_client(folder, no_start())
     run_client(client, ran(1, "make"))
-    (name,) = spooled(folder)
+    (name,) = spooled_files(folder)
     assert report(folder) == []
     past = time.time() - 3600
     os.utime(os.path.join(folder, "live", "spool", name), (past, past))
@@ -46,7 +55,7 @@ def test_doctor_reports_a_daemon_that_does_not_start(folder: str) -> None:
     assert finding.endswith("its log ends with: ImportError: no module named preheat")
     with daemon(folder):
         assert report(folder) == []
-    assert spooled(folder) == []
+    assert spooled_files(folder) == []
 
 
 def test_doctor_reports_a_daemon_that_hangs(folder: str) -> None:
@@ -71,7 +80,7 @@ def test_doctor_reports_a_daemon_of_another_version(folder: str) -> None:
 
 
 def test_doctor_reports_a_missing_python(folder: str) -> None:
-    installed(folder, ["/nowhere/bin/python", "-m", "preheat", "serve", "--foreground"])
+    install_client(folder, ["/nowhere/bin/python", "-m", "preheat", "serve", "--foreground"])
     (finding,) = doctor(folder)
     assert "`/nowhere/bin/python` is gone" in finding
     with daemon(folder):
@@ -91,7 +100,7 @@ def test_doctor_reports_invalid_settings(folder: str) -> None:
 
 
 def test_changed_settings_reach_a_running_daemon(folder: str) -> None:
-    call = told("PreToolUse", tool_name="Bash", tool_input={"command": "git push --force origin main"})
+    call = hook_payload("PreToolUse", tool_name="Bash", tool_input={"command": "git push --force origin main"})
     with daemon(folder) as one:
         assert one.ask(call) == b""
         Path(folder, "settings.toml").write_text('[live]\nblock = "critical"\n')

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from preheat.app.live import settings as tuning
+from preheat.app.live import settings
 from preheat.app.live.settings import NO_ACTIONS, SETTINGS, OptInActions, load_actions, load_thresholds
 from preheat.errors import UserError
 from tests.live.test_thresholds_table import table
@@ -25,8 +25,8 @@ def text(path: str) -> str:
 
 def choices() -> str:
     """The rows of the choices, from the code."""
-    classes = [each for each in ast.parse(text(tuning.__file__)).body if isinstance(each, ast.ClassDef)]
-    body = next(each.body for each in classes if each.name == "Choices")
+    classes = [each for each in ast.parse(text(settings.__file__)).body if isinstance(each, ast.ClassDef)]
+    body = next(each.body for each in classes if each.name == OptInActions.__name__)
     kinds = typing.get_type_hints(OptInActions)
     rows = []
     for one, after in pairwise(body):

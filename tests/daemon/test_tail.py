@@ -14,7 +14,7 @@ from preheat.daemon_client import prepare_folder
 from preheat.model.live import CallEvent, LiveEvent
 from preheat.model.session import Usage
 from preheat.testing.builders import SESSION, ClaudeTranscript
-from tests.daemon.builders import AGENT, Patient, daemon, edited, ran
+from tests.daemon.builders import AGENT, PatientTimeLimit, daemon, edited, ran
 from tests.waiting import until
 
 
@@ -77,7 +77,7 @@ def test_the_context_size_is_read_from_the_transcript(path: Path, tails: Transcr
 
 def test_the_context_size_is_added_to_the_next_event(tmp_path: Path) -> None:
     live = prepare_folder(str(tmp_path))
-    engine = Engine(live, Hooks(str(tmp_path)), Patient())
+    engine = Engine(live, Hooks(str(tmp_path)), PatientTimeLimit())
     engine.context_size = lambda agent, session: (150_000, 200_000)
     engine.handle(AGENT, ran(1, "ls", "a.py"), 1.0)
     (entry,) = engine.journal.replay(0)

@@ -27,7 +27,18 @@ from preheat.provisioning.tokens import estimate_tokens
 from preheat.state import experiments
 from preheat.state.connect import reading, writing
 from preheat.testing.builders import ClaudeTranscript
-from tests.daemon.builders import AGENT, RIGHT, Daemon, Patient, daemon, edited, learned, prompted, started, told
+from tests.daemon.builders import (
+    AGENT,
+    RIGHT,
+    Daemon,
+    PatientTimeLimit,
+    daemon,
+    edited,
+    hook_payload,
+    learned,
+    prompted,
+    started,
+)
 
 ALL = "[experiment]\nholdout = 0.5\ndrop_items = 0.3\nwithhold_advice = 0.5\n"
 
@@ -50,7 +61,7 @@ class Machine:
 
     def restarted(self) -> Engine:
         """A daemon that comes after one that was killed."""
-        self.engine = Engine(self.live, Hooks(self.data), Patient())
+        self.engine = Engine(self.live, Hooks(self.data), PatientTimeLimit())
         return self.engine
 
     def start(self, session: str, source: str = "startup", at: float = 1.0, **more: Any) -> str:
@@ -63,7 +74,7 @@ class Machine:
         return "" if found is None else found.arm
 
     @property
-    def lots(self) -> list[Any]:
+    def records(self) -> list[Any]:
         """Assignments, then deliveries, then advice: each in the order in which it was drawn."""
         with reading(self.data) as state:
             drawn_at = sorted(experiments.assignments(state), key=lambda each: each.at)
@@ -76,25 +87,25 @@ def machine(tmp_path: Path) -> Machine:
 
 
 def test_the_assignment_is_on_disk_before_a_context_is_given(machine: Machine) -> None:
-    """Half of 200 sessions start without, within binomial limits; each has its lot in the journal and in the file, and what
-    it was given is what its arm says."""
+    """Half of 200 sessions start without, within binomial limits; each has its assignment in the journal and in the file,
+    and what it was given is what its arm says."""
     cold = 0
     for number in range(200):
         text = machine.start(f"s{number}", at=float(number))
         assert machine.arm(f"s{number}") == ("warm" if text else "cold")
         cold += not text
     assert abs(cold - 100) <= 4 * sqrt(200 * 0.25)
-    drawn = [each for each in machine.lots if isinstance(each, Assignment)]
+    drawn = [each for each in machine.records if isinstance(each, Assignment)]
     assert [each.session for each in drawn] == [f"{AGENT}:s{number}" for number in range(200)]
     assert {(each.project, each.agent) for each in drawn} == {(machine.project, AGENT)}
     assert {tuple(sorted(each.shares.items())) for each in drawn} == {(("cold", 0.5), ("warm", 0.5))}
-    given = [each for each in machine.lots if isinstance(each, Delivery)]
+    given = [each for each in machine.records if isinstance(each, Delivery)]
     assert len(given) == 200
     assert all(each.offered for each in given)  # there was something for everybody, whatever the arm
-    journaled = [lot for entry in machine.engine.journal.replay(0) for lot in entry.assignments]
+    journaled = [record for entry in machine.engine.journal.replay(0) for record in entry.assignments]
     assert [each for each in journaled if isinstance(each, Assignment)] == drawn
     assert [each for each in journaled if isinstance(each, Delivery)] == given
-    assert len(journaled) == len(machine.lots)
+    assert len(journaled) == len(machine.records)
 
 
 def test_a_session_keeps_its_arm_over_resume_compaction_and_restarts(machine: Machine) -> None:
@@ -105,21 +116,21 @@ def test_a_session_keeps_its_arm_over_resume_compaction_and_restarts(machine: Ma
             text = machine.start(session, source, 50.0)
             assert machine.arm(session) == ("warm" if warm else "cold")
             assert warm or RIGHT not in text
-    assert sum(isinstance(each, Assignment) for each in machine.lots) == 30
+    assert sum(isinstance(each, Assignment) for each in machine.records) == 30
 
 
 def test_a_fork_has_the_arm_of_its_parent(machine: Machine) -> None:
-    stages = Hooks(machine.data)
+    hooks = Hooks(machine.data)
     arms = set()
     for number in range(20):
-        root = stages.assign_session(
+        root = hooks.assign_session(
             HookEvent(agent=AGENT, session=f"r{number}", name="session_start", cwd=machine.project), None, False
         )
         assert root is not None
         fork = HookEvent(
             agent=AGENT, session=f"f{number}", name="session_start", cwd="/elsewhere", source="fork", at=9.0
         )
-        found = stages.assign_session(fork, root, False)
+        found = hooks.assign_session(fork, root, False)
         assert found is not None
         assert (found.arm, found.root, found.session) == (root.arm, root.session, f"{AGENT}:f{number}")
         arms.add(found.arm)
@@ -143,19 +154,19 @@ def test_a_session_whose_start_was_missed_is_unassigned_and_warm(machine: Machin
     machine.engine.handle(AGENT, edited(1, "src/a.py", "underway", cwd=machine.project), 2.0)
     machine.engine.handle(AGENT, prompted("go on", "underway", cwd=machine.project), 3.0)
     assert machine.arm("underway") == "unassigned"
-    whys = [each.why for each in machine.lots if isinstance(each, Assignment)]
+    whys = [each.why for each in machine.records if isinstance(each, Assignment)]
     assert whys == ["its start was missed"] * 2
 
 
 def test_left_out_items_are_recorded_with_their_probability(machine: Machine) -> None:
     texts = {f"s{number}": machine.start(f"s{number}", at=float(number)) for number in range(60)}
     with reading(machine.data) as state:
-        lots = experiments.exposures(state)
+        exposures = experiments.exposures(state)
     warm = {session for session, text in texts.items() if text}
-    assert {lot.session.partition(":")[2] for lot in lots} == warm
-    assert {lot.probability for lot in lots} == {0.7}
-    assert {lot.shown for lot in lots} == {True, False}
-    given = {each.session: each for each in machine.lots if isinstance(each, Delivery)}
+    assert {record.session.partition(":")[2] for record in exposures} == warm
+    assert {record.probability for record in exposures} == {0.7}
+    assert {record.shown for record in exposures} == {True, False}
+    given = {each.session: each for each in machine.records if isinstance(each, Delivery)}
     offered = {frozenset((*each.shown, *each.withheld)) for each in given.values() if each.shown or each.withheld}
     assert len(offered) == 1
     assert len({each.shown for each in given.values() if each.context}) > 1
@@ -172,13 +183,13 @@ def test_with_the_trial_off_nothing_is_assigned(tmp_path: Path) -> None:
     for number in range(20):
         machine.engine.handle(AGENT, edited(number, f"src/part{number}.py", "s1", cwd=machine.project), float(number))
     assert machine.engine.counts["withheld"] == 0
-    assert machine.lots == []
+    assert machine.records == []
 
 
 def test_no_session_is_assigned_before_the_person_was_informed(tmp_path: Path) -> None:
     machine = Machine(tmp_path, ALL, key=False)
     assert len({machine.start(f"s{number}") for number in range(20)}) == 1
-    assert machine.lots == []
+    assert machine.records == []
 
 
 def test_invalid_trial_settings_leave_every_session_warm(tmp_path: Path) -> None:
@@ -186,7 +197,7 @@ def test_invalid_trial_settings_leave_every_session_warm(tmp_path: Path) -> None
     assert all(machine.start(f"s{number}") for number in range(20))
 
 
-def piled(machine: Machine, session: str) -> list[bytes]:
+def unverified_edits(machine: Machine, session: str) -> list[bytes]:
     """Files pile up that no check has seen: what is answered."""
     machine.start(session)
     payloads = [
@@ -199,12 +210,12 @@ def piled(machine: Machine, session: str) -> list[bytes]:
 def test_withheld_advice_is_not_given_later(machine: Machine) -> None:
     """About half of the sessions hear of their files; in the others the moment is written down all the same, the state is what
     it would be had it been said, and so it is not said a turn later."""
-    said = {f"s{number}": sum(map(bool, piled(machine, f"s{number}"))) for number in range(40)}
-    lots = {each.session.partition(":")[2]: each for each in machine.lots if isinstance(each, AdviceAssignment)}
-    assert lots.keys() == said.keys()
+    said = {f"s{number}": sum(map(bool, unverified_edits(machine, f"s{number}"))) for number in range(40)}
+    exposures = {each.session.partition(":")[2]: each for each in machine.records if isinstance(each, AdviceAssignment)}
+    assert exposures.keys() == said.keys()
     assert set(said.values()) == {0, 1}
-    assert all(lots[session].shown == bool(count) for session, count in said.items())
-    assert {each.probability for each in lots.values()} == {0.5}
+    assert all(exposures[session].shown == bool(count) for session, count in said.items())
+    assert {each.probability for each in exposures.values()} == {0.5}
     states = {machine.engine.sessions.get(AGENT, session).state.sent for session in said}
     assert len(states) == 1
     assert machine.engine.counts["withheld"] == sum(not count for count in said.values())
@@ -217,7 +228,9 @@ def test_a_refusal_is_never_withheld(tmp_path: Path) -> None:
     machine = Machine(tmp_path, '[live]\nblock = "critical"\n' + ALL.replace("0.5\n", "0.9\n"))
     call = {"tool_name": "Bash", "tool_input": {"command": "git push --force origin main"}, "cwd": machine.project}
     for number in range(30):
-        answer = machine.engine.handle(AGENT, told("PreToolUse", "s1", tool_use_id=f"c{number}", **call), float(number))
+        answer = machine.engine.handle(
+            AGENT, hook_payload("PreToolUse", "s1", tool_use_id=f"c{number}", **call), float(number)
+        )
         assert b"safety rule" in answer
 
 
@@ -249,19 +262,19 @@ def test_an_experiment_replaces_the_holdout_while_it_runs(machine: Machine) -> N
     for number in range(20):
         machine.start(f"s{number}")
     machine.start("before", "resume")
-    drawn = {each.session: each for each in machine.lots if isinstance(each, Assignment)}
+    drawn = {each.session: each for each in machine.records if isinstance(each, Assignment)}
     assert {each.experiment for each in drawn.values()} == {"standing", name}
     assert drawn[f"{AGENT}:before"].experiment == "standing"
     assert {each.arm for each in drawn.values() if each.experiment == name} == {"warm", "note"}
     Experiments(machine.data).stop("mine")
     machine.start("after")
-    drawn = {each.session: each for each in machine.lots if isinstance(each, Assignment)}
+    drawn = {each.session: each for each in machine.records if isinstance(each, Assignment)}
     assert drawn[f"{AGENT}:after"].experiment == "standing"
 
 
 def test_a_killed_daemon_loses_no_assignment(tmp_path: Path) -> None:
-    """A real daemon, killed with no chance to write anything more: every answer that was given has its lot in the journal, the
-    file has it once the next daemon runs, and the sessions are in their arms."""
+    """A real daemon, killed with no chance to write anything more: every answer that was given has its assignment in the
+    journal, the file has it once the next daemon runs, and the sessions are in their arms."""
     machine = Machine(tmp_path, ALL)
     given: dict[str, bool] = {}
     one = Daemon(machine.data)
@@ -276,7 +289,7 @@ def test_a_killed_daemon_loses_no_assignment(tmp_path: Path) -> None:
         for session, warm in given.items():
             answer = other.ask(started(session, "compact", cwd=machine.project))
             assert (b"preheat-context" in answer) == warm
-    drawn = {each.session: each.arm for each in machine.lots if isinstance(each, Assignment)}
+    drawn = {each.session: each.arm for each in machine.records if isinstance(each, Assignment)}
     assert drawn == {f"{AGENT}:{session}": "warm" if warm else "cold" for session, warm in given.items()}
 
 
@@ -292,15 +305,15 @@ def test_assignments_that_cannot_be_written_are_stored_later(machine: Machine) -
         assert holding.stdout.readline() == b"held\n"
         machine.start("s1")
         assert machine.arm("s1")
-        assert "lots" in machine.engine.troubles
-        assert machine.lots == []
+        assert "assignments" in machine.engine.troubles
+        assert machine.records == []
     finally:
         holding.kill()
         holding.wait()
         holding.stdout.close()
     machine.start("s2")
-    assert "lots" not in machine.engine.troubles
-    assert {each.session for each in machine.lots} == {f"{AGENT}:s1", f"{AGENT}:s2"}
+    assert "assignments" not in machine.engine.troubles
+    assert {each.session for each in machine.records} == {f"{AGENT}:s1", f"{AGENT}:s2"}
 
 
 def test_a_rebuilt_archive_has_every_assignment(machine: Machine) -> None:
@@ -352,7 +365,7 @@ def test_a_trial_works_from_assignment_to_report(tmp_path: Path, effect: float, 
     assert first.high is not None
     assert first.low <= -effect + 0.06
     assert first.high >= -effect - 0.06
-    gone = next(each.session for each in machine.lots if isinstance(each, Assignment))
+    gone = next(each.session for each in machine.records if isinstance(each, Assignment))
     forget_sessions(machine.data, [gone])
-    assert gone not in {each.session for each in machine.lots}
+    assert gone not in {each.session for each in machine.records}
     assert sum(Experiments(machine.data).report().assigned.values()) == 79

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from preheat.app.experiments import assignment as proving
+from preheat.app.experiments import assignment
 from preheat.app.experiments.assignment import DEFAULT_SETTINGS, AssignmentSettings, load_assignment_settings
 from preheat.errors import UserError
 
@@ -24,8 +24,8 @@ def rows() -> str:
     """The rows of the table, from the code."""
     body = next(
         each.body
-        for each in ast.parse(text(proving.__file__)).body
-        if isinstance(each, ast.ClassDef) and each.name == "Lots"
+        for each in ast.parse(text(assignment.__file__)).body
+        if isinstance(each, ast.ClassDef) and each.name == AssignmentSettings.__name__
     )
     found = []
     for one, after in pairwise(body):

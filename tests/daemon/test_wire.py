@@ -36,7 +36,7 @@ class Echo:
         else:
             reply(payload)
 
-    def too_large(self, agent: str) -> None:
+    def note_too_large(self, agent: str) -> None:
         self.large.append(agent)
 
     def health(self) -> bytes:

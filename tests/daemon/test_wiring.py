@@ -23,14 +23,14 @@ from tests.daemon.builders import (
     MISSING,
     RIGHT,
     WRONG,
-    Patient,
+    PatientTimeLimit,
     edited,
+    hook_payload,
     learned,
     prompted,
     ran,
     started,
     stopped,
-    told,
 )
 from tests.waiting import HUNG
 
@@ -44,9 +44,9 @@ class Play:
     def __init__(self, folder: str, settings: str = "", cwd: str = "/work/shop") -> None:
         live = prepare_folder(folder)
         Path(folder, "settings.toml").write_text(settings)
-        self.stages = AppHooks(folder)
-        self.stages.prepare_folder(cwd)
-        self.engine = Engine(live, self.stages, Patient())
+        self.hooks = AppHooks(folder)
+        self.hooks.prepare_folder(cwd)
+        self.engine = Engine(live, self.hooks, PatientTimeLimit())
         self.cwd = cwd
         self.number = 0
         self.said: list[Told] = []
@@ -66,7 +66,7 @@ class Play:
             text = answer.get("hookSpecificOutput", {}).get("additionalContext", "")
             assert running.advisory.text in text or answer["systemMessage"] in running.advisory.text
             self.said.append((self.number, running.advisory.signal, text))
-        found = readings(running.state, self.stages.thresholds)
+        found = readings(running.state, self.hooks.thresholds)
         self.course.append((running.state.phase.phase, *((each.value, each.fired) for each in found)))
         return answer
 
@@ -95,7 +95,9 @@ class Hooks:
             call = {"tool_name": "Read", "tool_use_id": f"call-{len(self.made)}"}
             content = {"file": {"filePath": path, "content": f"text {len(self.made)}"}}
             self.made.append(
-                told("PostToolUse", **call, tool_input={"file_path": f"/work/shop/{path}"}, tool_response=content)
+                hook_payload(
+                    "PostToolUse", **call, tool_input={"file_path": f"/work/shop/{path}"}, tool_response=content
+                )
             )
         return self
 
@@ -271,9 +273,9 @@ def test_a_setting_changes_the_advisories_of_its_session(tmp_path: Path, name: s
         return play.all(script())
 
     usual, other = played(""), played(toml(name, value))
-    assert getattr(other.stages.thresholds, name) != getattr(DEFAULTS, name)
+    assert getattr(other.hooks.thresholds, name) != getattr(DEFAULTS, name)
     assert (other.said, other.course) != (usual.said, usual.course)
-    assert usual.stages.thresholds == DEFAULTS
+    assert usual.hooks.thresholds == DEFAULTS
 
 
 def test_trust_lowers_the_number_of_advisories(tmp_path: Path) -> None:
@@ -322,7 +324,7 @@ def test_a_call_that_asks_for_the_whole_output_gets_it(tmp_path: Path) -> None:
     assert play.tell(ran(1, "preheat output 0123456789ab", LONG)) == {}
     assert play.tell(ran(2, "preheat output 0123456789ab | grep -n line", LONG)) == {}
     read: dict[str, Any] = {"tool_name": "Read", "tool_use_id": "r", "tool_input": {"file_path": "/work/shop/a.log"}}
-    assert play.tell(told("PostToolUse", **read, tool_response={"file": {"content": LONG}})) == {}
+    assert play.tell(hook_payload("PostToolUse", **read, tool_response={"file": {"content": LONG}})) == {}
     assert play.tell(ran(3, "make preheat output", LONG)) != {}
 
 
@@ -333,7 +335,7 @@ def test_an_output_that_cannot_be_stored_is_not_shortened(tmp_path: Path) -> Non
 
 
 def calling(command: str, **more: Any) -> bytes:
-    return told("PreToolUse", tool_name="Bash", tool_input={"command": command}, **more)
+    return hook_payload("PreToolUse", tool_name="Bash", tool_input={"command": command}, **more)
 
 
 RUIN = "rm -rf --no-preserve-root /"
@@ -410,7 +412,7 @@ def test_a_held_stop_is_remembered_by_the_next_daemon(tmp_path: Path) -> None:
     """It is in the journal: a crash in between does not send the agent back again."""
     play = Play(str(tmp_path), "[live]\nhold_stop = true")
     play.all(Hooks().ask("mend the login").edit(*(f"src/part{number}.py" for number in range(3))).stop().made)
-    again = Engine(os.path.join(str(tmp_path), "live"), AppHooks(str(tmp_path)), Patient())
+    again = Engine(os.path.join(str(tmp_path), "live"), AppHooks(str(tmp_path)), PatientTimeLimit())
     assert again.sessions.get(AGENT, "s1").stop_held
     assert again.sessions.get(AGENT, "s1") == play.engine.sessions.get(AGENT, "s1")
 
@@ -426,7 +428,7 @@ class Listening(AppHooks):
 class Deaf(AppHooks):
     """A program that shows nothing; scoring for nobody would be a mistake."""
 
-    def scored(self, event: HookEvent) -> str:
+    def describe_score(self, event: HookEvent) -> str:
         raise AssertionError("nobody would hear it")
 
 
@@ -439,8 +441,8 @@ def test_the_person_gets_a_score_line_at_the_end(tmp_path: Path) -> None:
             found = found.answer("I look.").run(f"make step{number}", "done")
         path = found.write(str(tmp_path / "projects"))
         live = prepare_folder(str(tmp_path / kind.__name__))
-        one = Engine(live, kind(os.path.dirname(live)), Patient())
-        return one.handle(AGENT, told("SessionEnd", session, transcript_path=path), 1.0)
+        one = Engine(live, kind(os.path.dirname(live)), PatientTimeLimit())
+        return one.handle(AGENT, hook_payload("SessionEnd", session, transcript_path=path), 1.0)
 
     assert json.loads(line(Listening, 40))["line"].startswith("Preheat: this session scored 100 of 100 (safety 100")
     assert line(Listening, 1) == b""
@@ -450,9 +452,9 @@ def test_the_person_gets_a_score_line_at_the_end(tmp_path: Path) -> None:
 def test_a_session_without_a_transcript_ends_without_a_score_line(tmp_path: Path) -> None:
     live = prepare_folder(str(tmp_path))
     (tmp_path / "other.jsonl").write_text("no transcript at all")
-    one = Engine(live, Listening(str(tmp_path)), Patient())
+    one = Engine(live, Listening(str(tmp_path)), PatientTimeLimit())
     for number, place in enumerate(("", str(tmp_path / "gone"), str(tmp_path), str(tmp_path / "other.jsonl"))):
-        assert one.handle(AGENT, told("SessionEnd", f"s{number}", transcript_path=place), 1.0) == b""
+        assert one.handle(AGENT, hook_payload("SessionEnd", f"s{number}", transcript_path=place), 1.0) == b""
     assert one.counts["failures"] == one.counts["twice"] == 0
 
 
@@ -461,7 +463,7 @@ def test_a_slow_score_is_skipped(tmp_path: Path, slow: bool, monkeypatch: pytest
     over = threading.Event()
 
     class Slow(Listening):
-        def scored(self, event: HookEvent) -> str:
+        def describe_score(self, event: HookEvent) -> str:
             if slow:
                 over.wait(HUNG)
             return "a line"
@@ -471,12 +473,12 @@ def test_a_slow_score_is_skipped(tmp_path: Path, slow: bool, monkeypatch: pytest
         with open(tmp_path / "log", "w") as log:
             server = Server(live, Engine(live, stages), stages, Address(0, "t"), log, Timeouts())
             reply: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
-            server.receive(AGENT, told("SessionEnd"), reply.set_result, False)
+            server.receive(AGENT, hook_payload("SessionEnd"), reply.set_result, False)
             try:
                 return await asyncio.wait_for(reply, HUNG)
             finally:
                 over.set()
 
     live = prepare_folder(str(tmp_path))
-    monkeypatch.setattr("preheat.daemon.server.SCORE", 0.05 if slow else HUNG)
+    monkeypatch.setattr("preheat.daemon.server.SCORE_SECONDS", 0.05 if slow else HUNG)
     assert asyncio.run(answered()) == (b"" if slow else b'{"line": "a line"}')

@@ -140,22 +140,22 @@ def _hash(*words: str) -> int:
 
 
 # Plays events to one signal alone, or to all.
-def played(
+def fold_signal(
     part: Signal, events: Iterable[LiveEvent], *, phase: Phase = "productive", thresholds: Thresholds = DEFAULTS,
-    around: EarlierReadings = NO_READINGS, state: Any = None, turn: int = 0,
+    earlier: EarlierReadings = NO_READINGS, state: Any = None, turn: int = 0,
 ) -> Any:  # fmt: skip
     """The state of one signal after events, each call being a turn."""
     state = part.start if state is None else state
     for event in events:
         turn += isinstance(event, CallEvent)
-        state = part.step(state, event, FoldContext(turn, phase, thresholds, around))
+        state = part.step(state, event, FoldContext(turn, phase, thresholds, earlier))
     return state
 
 
-def heard(
+def read_signal(
     part: Signal, events: Iterable[LiveEvent], *, phase: Phase = "productive", thresholds: Thresholds = DEFAULTS,
-    around: EarlierReadings = NO_READINGS,
+    earlier: EarlierReadings = NO_READINGS,
 ) -> SignalReading:  # fmt: skip
     """What one signal says after events."""
-    state = played(part, events, phase=phase, thresholds=thresholds, around=around)
-    return part.read(state, FoldContext(100, phase, thresholds, around))
+    state = fold_signal(part, events, phase=phase, thresholds=thresholds, earlier=earlier)
+    return part.read(state, FoldContext(100, phase, thresholds, earlier))

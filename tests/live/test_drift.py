@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from preheat.live.drift import DRIFT, WINDOW, looks_outside_goal, velocity
 from preheat.live.signal import DEFAULTS
 from preheat.model.live import LiveEvent
-from tests.live.builders import asked, began, checked, edited, heard, played, read
+from tests.live.builders import asked, began, checked, edited, fold_signal, read, read_signal
 
 GOAL = asked("fix the expired session in src/auth/login.py")
 NEAR: list[LiveEvent] = [
@@ -19,13 +19,13 @@ FAR = [edited(f"src/billing/invoice{number}.py") for number in range(10)]
 
 
 def test_work_on_the_named_files_and_their_subsystem_has_no_drift() -> None:
-    reading = heard(DRIFT, NEAR)
+    reading = read_signal(DRIFT, NEAR)
     assert reading.value == 0
     assert not reading.fired
 
 
 def test_edits_outside_of_the_goal_fire_while_drift_rises() -> None:
-    reading = heard(DRIFT, [*NEAR, *FAR])
+    reading = read_signal(DRIFT, [*NEAR, *FAR])
     assert reading.fired
     assert reading.value == pytest.approx(10 / WINDOW)
     assert "10 of the last 12 file touches (`billing`)" in reading.text
@@ -33,7 +33,7 @@ def test_edits_outside_of_the_goal_fire_while_drift_rises() -> None:
 
 
 def test_constant_drift_has_no_velocity_and_does_not_fire() -> None:
-    reading = heard(DRIFT, [*NEAR, *FAR, *FAR])
+    reading = read_signal(DRIFT, [*NEAR, *FAR, *FAR])
     assert reading.value == 1
     assert reading.cause == "away"
     assert not reading.fired
@@ -41,32 +41,32 @@ def test_constant_drift_has_no_velocity_and_does_not_fire() -> None:
 
 def test_reads_outside_of_the_goal_do_not_fire() -> None:
     events = [*NEAR, *[read(f"src/billing/{number}.py") for number in range(10)]]
-    assert not heard(DRIFT, events).fired
-    assert looks_outside_goal(played(DRIFT, events))
-    assert not looks_outside_goal(played(DRIFT, [*events, edited("src/billing/1.py")]))
-    assert not looks_outside_goal(played(DRIFT, [*events, read("src/auth/login.py")]))
+    assert not read_signal(DRIFT, events).fired
+    assert looks_outside_goal(fold_signal(DRIFT, events))
+    assert not looks_outside_goal(fold_signal(DRIFT, [*events, edited("src/billing/1.py")]))
+    assert not looks_outside_goal(fold_signal(DRIFT, [*events, read("src/auth/login.py")]))
 
 
 @pytest.mark.parametrize("prompt", ["", "go on", "yes please", "continue with the next one"])
 def test_a_vague_prompt_gives_no_drift(prompt: str) -> None:
     """There is nothing to be far from."""
-    reading = heard(DRIFT, [asked(prompt), *NEAR[1:], *FAR])
+    reading = read_signal(DRIFT, [asked(prompt), *NEAR[1:], *FAR])
     assert (reading.value, reading.fired) == (0, False)
 
 
 def test_a_prompt_that_names_only_a_document_gives_no_drift() -> None:
-    assert heard(DRIFT, [asked("implement everything in docs/plan.md"), *NEAR[1:], *FAR]).value == 0
+    assert read_signal(DRIFT, [asked("implement everything in docs/plan.md"), *NEAR[1:], *FAR]).value == 0
 
 
 def test_a_prompt_with_a_goal_replaces_the_goal_and_one_without_keeps_it() -> None:
-    assert heard(DRIFT, [*NEAR, *FAR, asked("export every invoice of a year as one archive")]).value == 0
-    after = heard(DRIFT, [*NEAR, *FAR, asked("go on"), *FAR])
+    assert read_signal(DRIFT, [*NEAR, *FAR, asked("export every invoice of a year as one archive")]).value == 0
+    after = read_signal(DRIFT, [*NEAR, *FAR, asked("go on"), *FAR])
     assert after.value < DEFAULTS.drift_high
 
 
 def test_the_goal_ends_with_clear_and_survives_resume() -> None:
-    assert not played(DRIFT, [*NEAR, began("clear")]).known
-    assert played(DRIFT, [*NEAR, began("resume")]).known
+    assert not fold_signal(DRIFT, [*NEAR, began("clear")]).known
+    assert fold_signal(DRIFT, [*NEAR, began("resume")]).known
 
 
 def test_subsystems_that_passed_a_check_belong_to_the_goal() -> None:
@@ -74,7 +74,7 @@ def test_subsystems_that_passed_a_check_belong_to_the_goal() -> None:
         event for place, edit in enumerate((*FAR, *FAR)) for event in ((edit, checked()) if place % 4 == 3 else (edit,))
     ]
     for length in range(1, len(steps)):
-        assert not heard(DRIFT, [*NEAR, *steps[:length]]).fired
+        assert not read_signal(DRIFT, [*NEAR, *steps[:length]]).fired
 
 
 def test_a_path_that_shares_a_word_with_the_prompt_has_half_closeness() -> None:
@@ -83,11 +83,11 @@ def test_a_path_that_shares_a_word_with_the_prompt_has_half_closeness() -> None:
         *NEAR[1:],
         *[read(f"src/post/bounced_mail{number}.py") for number in range(WINDOW)],
     ]
-    assert heard(DRIFT, events).value == pytest.approx(0.5)
+    assert read_signal(DRIFT, events).value == pytest.approx(0.5)
 
 
 def test_repeated_edits_of_one_file_are_one_touch() -> None:
-    assert heard(DRIFT, [*NEAR, *[edited("src/config/types.py")] * 20]).value == pytest.approx(1 / WINDOW)
+    assert read_signal(DRIFT, [*NEAR, *[edited("src/config/types.py")] * 20]).value == pytest.approx(1 / WINDOW)
 
 
 def test_velocity_is_the_least_squares_slope_per_turn() -> None:
@@ -97,8 +97,8 @@ def test_velocity_is_the_least_squares_slope_per_turn() -> None:
 
 
 def test_drift_high_sets_the_drift_that_fires() -> None:
-    assert not heard(DRIFT, [*NEAR, *FAR], thresholds=replace(DEFAULTS, drift_high=0.9)).fired
+    assert not read_signal(DRIFT, [*NEAR, *FAR], thresholds=replace(DEFAULTS, drift_high=0.9)).fired
 
 
 def test_drift_velocity_sets_the_rise_that_fires() -> None:
-    assert not heard(DRIFT, [*NEAR, *FAR], thresholds=replace(DEFAULTS, drift_velocity=0.2)).fired
+    assert not read_signal(DRIFT, [*NEAR, *FAR], thresholds=replace(DEFAULTS, drift_velocity=0.2)).fired

@@ -59,7 +59,7 @@ def shell(command: str, number: int = 1, response: str = "r1") -> ToolCall:
     )
 
 
-def came(text: str, number: int = 1, code: int | None = None) -> ToolResult:
+def result_of(text: str, number: int = 1, code: int | None = None) -> ToolResult:
     return ToolResult(line=number, at=10.0, call_id=f"c{number}", text=text, exit_code=code)
 
 
@@ -67,7 +67,7 @@ def session(*events: Event) -> Session:
     return Session(agent="claude_code", id="s", project=ROOT, events=events)
 
 
-def told(*events: Event, finished: bool = True) -> list[LiveEvent]:
+def events_in(*events: Event, finished: bool = True) -> list[LiveEvent]:
     whole = session(*events)
     return events_of(whole, assess(whole).records, ROOT, finished=finished)
 
@@ -79,13 +79,13 @@ def verdict(status: str = "ok", cause: str | None = None, signature: str = "") -
 # One call.
 def test_a_call_event_has_relative_files_edits_and_checks() -> None:
     edit = ToolCall(line=1, call_id="c1", tool="Edit", kind="edit", input={"file_path": f"{ROOT}/src/cart.py"})
-    event = call_event(edit, came("done"), verdict(), root=ROOT)
+    event = call_event(edit, result_of("done"), verdict(), root=ROOT)
     assert (event.files, event.edited, event.summary, event.activity) == (
         ("src/cart.py",), ("src/cart.py",), "src/cart.py", "edit",
     )  # fmt: skip
     check = call_event(
         shell(f"cd {ROOT} && pytest -q tests/test_cart.py 2>&1 | tail -5"),
-        came("E assert\n2 failed, 7 passed in 0.31s", code=1),
+        result_of("E assert\n2 failed, 7 passed in 0.31s", code=1),
         verdict("failed", "finding", "E assert"),
         root=ROOT,
     )
@@ -100,30 +100,32 @@ def test_a_call_event_has_relative_files_edits_and_checks() -> None:
 )
 def test_a_refused_change_has_no_edited_files(status: str, cause: str | None, edited: bool) -> None:
     edit = ToolCall(line=1, call_id="c1", tool="Edit", kind="edit", input={"file_path": "src/cart.py"})
-    event = call_event(edit, came(""), verdict(status, cause), root=ROOT)
+    event = call_event(edit, result_of(""), verdict(status, cause), root=ROOT)
     assert bool(event.edited) is edited
     assert event.files == ("src/cart.py",)
 
 
 def test_a_command_that_fails_with_a_finding_still_edited_its_files() -> None:
     event = call_event(
-        shell("sed -i s/a/b/ src/cart.py && pytest"), came("1 failed in 0.1s", code=1), verdict("failed", "finding")
+        shell("sed -i s/a/b/ src/cart.py && pytest"),
+        result_of("1 failed in 0.1s", code=1),
+        verdict("failed", "finding"),
     )
     assert event.edited == ("src/cart.py",)
 
 
 def test_a_removed_file_is_in_removed_and_not_in_edited() -> None:
-    event = call_event(shell("rm scratch.py"), came(""), verdict())
+    event = call_event(shell("rm scratch.py"), result_of(""), verdict())
     assert (event.removed, event.edited) == (("scratch.py",), ())
 
 
 def test_context_tokens_are_those_of_the_last_response_before_the_result() -> None:
     usage = Usage(input=100, cache_read=5_000, cache_write=900, output=40)
-    events = told(
+    events = events_in(
         AssistantMessage(line=1, text="I look.", response="r1", usage=usage),
         Other(line=2, name="context_window", raw=200_000),
         shell("ls", 3),
-        came("a", 3),
+        result_of("a", 3),
     )
     (call,) = [event for event in events if isinstance(event, CallEvent)]
     assert (call.context_tokens, call.context_window) == (6_000, 200_000)
@@ -131,10 +133,10 @@ def test_context_tokens_are_those_of_the_last_response_before_the_result() -> No
 
 # A session.
 def test_the_events_of_a_session_are_in_order() -> None:
-    events = told(
+    events = events_in(
         UserMessage(line=1, text="Fix the rounding in src/cart.py"),
         shell("ls", 2),
-        came("cart.py", 2),
+        result_of("cart.py", 2),
         AssistantMessage(line=3, text="Done."),
         UserMessage(line=4, text="<preheat-context>known here</preheat-context>", origin="preheat"),
         UserMessage(line=5, text="a reminder of the program", origin="injected"),
@@ -155,12 +157,12 @@ def test_the_events_of_a_session_are_in_order() -> None:
 
 def test_bookkeeping_calls_give_no_events() -> None:
     plan = ToolCall(line=1, call_id="c1", tool="TodoWrite", kind="plan", input={"todos": []})
-    assert [type(event) for event in told(plan, came("ok"))] == [StartEvent, StopEvent, EndEvent]
+    assert [type(event) for event in events_in(plan, result_of("ok"))] == [StartEvent, StopEvent, EndEvent]
 
 
 def test_a_call_gives_an_event_only_once_its_result_is_there() -> None:
-    assert not [event for event in told(shell("ls")) if isinstance(event, CallEvent)]
-    late = told(came("a", 1), shell("ls", 1))
+    assert not [event for event in events_in(shell("ls")) if isinstance(event, CallEvent)]
+    late = events_in(result_of("a", 1), shell("ls", 1))
     assert [event.call_id for event in late if isinstance(event, CallEvent)] == ["c1"]
 
 
@@ -172,7 +174,7 @@ def test_a_running_command_gives_a_second_event_when_it_has_ended() -> None:
             ToolCall(line=1, call_id="c1", tool="exec_command", kind="shell", input={"cmd": "pytest"}, response="r1"),
             running,
             ToolCall(line=3, call_id="c2", tool="exec_command", kind="shell", input={"cmd": "ls"}, response="r2"),
-            came("a", 2, 0),
+            result_of("a", 2, 0),
             Other(line=5, name=LATE_ENDING, raw={"call_id": "c1", "exit_code": 0}),
         ),
     )  # fmt: skip
@@ -251,7 +253,7 @@ def hook_of(agent: str, call: ToolCall, result: ToolResult) -> HookEvent:
     )  # fmt: skip
 
 
-def told_whole(whole: Session) -> Iterator[tuple[ToolCall, ToolResult]]:
+def finished_calls(whole: Session) -> Iterator[tuple[ToolCall, ToolResult]]:
     """Calls whose result a hook can tell: the agent's record of it has nothing beside its text that a verdict rests on."""
     late = {
         event.raw.get("call_id") for event in whole.events if isinstance(event, Other) and event.name == LATE_ENDING
@@ -268,7 +270,7 @@ def test_a_hook_and_a_transcript_give_the_same_event_for_a_call(agent: str, name
         by_id = {
             event.call_id: event for event in events_of(whole, assess(whole).records) if isinstance(event, CallEvent)
         }
-        for call, result in told_whole(whole):
+        for call, result in finished_calls(whole):
             event = by_id.get(call.call_id)
             hook = hook_of(agent, call, result)
             if event is None or not call.call_id or (call.kind == "other") != (judge_call(hook).kind == "other"):
@@ -438,7 +440,7 @@ def test_reading_any_text_takes_time_proportional_to_its_length(filler: str) -> 
         count_failing(plain, False)
         hash_result("ok", plain)
         hash_call("Bash", text[:8_192], {})
-        call_event(shell(text), came(text), verdict())
+        call_event(shell(text), result_of(text), verdict())
         prompt_event(text)
 
     grows_in_proportion(take, (filler * 200_000)[:200_000])

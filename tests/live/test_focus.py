@@ -7,7 +7,7 @@ from preheat.live.focus import FOCUS, effective_number, focus_score, subsystem_w
 from preheat.live.project_files import locate_file, subsystem_of
 from preheat.live.signal import DEFAULTS
 from preheat.model.live import LiveEvent
-from tests.live.builders import asked, began, checked, edited, heard, played, read
+from tests.live.builders import asked, began, checked, edited, fold_signal, read, read_signal
 
 AUTH = [edited("src/auth/login.py") for _ in range(12)]
 SPREAD: list[LiveEvent] = [
@@ -18,7 +18,7 @@ SPREAD: list[LiveEvent] = [
 
 def test_work_in_one_subsystem_has_full_focus() -> None:
     """One folder, its tests included, is one subsystem: 100."""
-    reading = heard(FOCUS, [*AUTH, read("tests/auth/test_login.py"), edited("tests/auth/test_login.py")])
+    reading = read_signal(FOCUS, [*AUTH, read("tests/auth/test_login.py"), edited("tests/auth/test_login.py")])
     assert reading.value == pytest.approx(100)
     assert not reading.fired
 
@@ -79,7 +79,7 @@ def test_a_test_belongs_to_the_subsystem_that_ends_with_its_path(path: str, subs
 
 
 def test_a_fall_of_focus_fires_with_its_numbers() -> None:
-    reading = heard(FOCUS, SPREAD)
+    reading = read_signal(FOCUS, SPREAD)
     assert reading.fired
     assert reading.value < 40
     assert reading.text.startswith("Focus fell from 100 to ")
@@ -87,42 +87,42 @@ def test_a_fall_of_focus_fires_with_its_numbers() -> None:
 
 
 def test_focus_does_not_fire_in_warmup() -> None:
-    assert not heard(FOCUS, SPREAD, phase="warmup").fired
+    assert not read_signal(FOCUS, SPREAD, phase="warmup").fired
 
 
 def test_a_wide_change_with_passing_checks_does_not_fire() -> None:
     checks = [event for edit in SPREAD for event in (edit, checked("test"))]
-    reading = heard(FOCUS, checks)
+    reading = read_signal(FOCUS, checks)
     assert reading.value < 40
     assert not reading.fired
 
 
 def test_work_that_was_wide_from_the_start_does_not_fire() -> None:
     names = ["auth", "billing", "mail", "search", "ui"]
-    assert not heard(FOCUS, [edited(f"src/{names[number % 5]}/a.py") for number in range(24)]).fired
+    assert not read_signal(FOCUS, [edited(f"src/{names[number % 5]}/a.py") for number in range(24)]).fired
 
 
 def test_reads_alone_do_not_fire() -> None:
-    assert not heard(FOCUS, [read(f"src/{name}/{number}.py") for name in "abcdef" for number in range(4)]).fired
+    assert not read_signal(FOCUS, [read(f"src/{name}/{number}.py") for name in "abcdef" for number in range(4)]).fired
 
 
 def test_a_prompt_with_a_goal_resets_focus() -> None:
-    assert heard(FOCUS, [*SPREAD, asked("add an invoice export to billing")]).value == 100
-    assert heard(FOCUS, [*SPREAD, asked("go on")]).value < 40
+    assert read_signal(FOCUS, [*SPREAD, asked("add an invoice export to billing")]).value == 100
+    assert read_signal(FOCUS, [*SPREAD, asked("go on")]).value < 40
 
 
 def test_a_switch_is_counted_once_for_each_opened_subsystem() -> None:
     events = [edited("src/a/x.py"), edited("src/b/x.py"), edited("src/a/x.py"), edited("src/b/y.py")]
-    state = played(FOCUS, events)
+    state = fold_signal(FOCUS, events)
     assert (state.switches, state.switched) == (1, 0)
-    assert played(FOCUS, events[:2]).switched == 1
-    assert played(FOCUS, [*events[:2], read("src/c/x.py")]).switches == 1
-    assert played(FOCUS, [*events, began("clear")]).touches == ()
+    assert fold_signal(FOCUS, events[:2]).switched == 1
+    assert fold_signal(FOCUS, [*events[:2], read("src/c/x.py")]).switches == 1
+    assert fold_signal(FOCUS, [*events, began("clear")]).touches == ()
 
 
 def test_focus_low_sets_the_focus_that_fires() -> None:
-    assert not heard(FOCUS, SPREAD, thresholds=replace(DEFAULTS, focus_low=20.0)).fired
+    assert not read_signal(FOCUS, SPREAD, thresholds=replace(DEFAULTS, focus_low=20.0)).fired
 
 
 def test_focus_window_sets_the_number_of_touches() -> None:
-    assert heard(FOCUS, SPREAD, thresholds=replace(DEFAULTS, focus_window=3)).value == pytest.approx(100)
+    assert read_signal(FOCUS, SPREAD, thresholds=replace(DEFAULTS, focus_window=3)).value == pytest.approx(100)

@@ -98,8 +98,8 @@ def test_failed_edits_of_different_files_are_no_loop() -> None:
 def test_a_successful_edit_ends_a_retry_and_a_shell_command_does_not() -> None:
     refused = edited("src/a.py", ok=False)
     assert not loop(refused, refused, edited("src/a.py"), edited("src/a.py", ok=False)).fired
-    around = ran("sed -i s/a/b/ src/a.py", purpose="edit", changed=("src/a.py",))
-    assert loop(refused, around, edited("src/a.py", ok=False), around, edited("src/a.py", ok=False)).fired
+    earlier = ran("sed -i s/a/b/ src/a.py", purpose="edit", changed=("src/a.py",))
+    assert loop(refused, earlier, edited("src/a.py", ok=False), earlier, edited("src/a.py", ok=False)).fired
 
 
 def test_a_mistake_that_is_repaired_each_time_is_no_loop() -> None:

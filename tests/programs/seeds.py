@@ -13,7 +13,7 @@ from preheat.model.lesson import Example
 from preheat.provisioning import provision, render
 from tests.programs import hermes
 from tests.programs.program import clean_environment
-from tests.provisioning.builders import NOW, PROJECT, lesson, test_command
+from tests.provisioning.builders import NOW, PROJECT, command_lesson, lesson
 from tests.shared import real_program
 
 COMMAND = "mise run lint"
@@ -30,7 +30,7 @@ def render_context(form: str, task: str = "Count a lot") -> RenderedContext:
     """A fact and a real call, in one of Hermes's forms or as text."""
     call = Example("terminal", {"command": COMMAND}, '{"output": "0 issues.", "exit_code": 0}', "shell", "hermes")
     context = provision(
-        [test_command(), lesson("e1", "example", text="A call.", example=call)],
+        [command_lesson(), lesson("e1", "example", text="A call.", example=call)],
         task=task, agent="hermes", project=PROJECT, now=NOW, examples=form != "text",
     )  # fmt: skip
     return render(context, next((each for each in renderers_of("hermes") if each.name == form), form))

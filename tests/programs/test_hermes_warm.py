@@ -13,7 +13,7 @@ from preheat.model.session import ToolCall, UserMessage
 from preheat.provisioning import provision, render
 from preheat.testing.script import Reply
 from tests.programs import hermes
-from tests.provisioning.builders import NOW, PROJECT, lesson, test_command
+from tests.provisioning.builders import NOW, PROJECT, command_lesson, lesson
 from tests.shared import real_program
 
 pytestmark = pytest.mark.program
@@ -26,7 +26,7 @@ def test_a_prefill_file_reaches_the_model_and_is_not_stored(tmp_path: object) ->
         "terminal", {"command": "mise run lint"}, '{"output": "0 issues.", "exit_code": 0}', "shell", "hermes"
     )
     made = provision(
-        [test_command(), lesson("e1", "example", text="A call.", example=call)],
+        [command_lesson(), lesson("e1", "example", text="A call.", example=call)],
         task="Do some work", agent="hermes", project=PROJECT, now=NOW,
     )  # fmt: skip
     prefill = next(form for form in renderers_of("hermes") if form.name == "hermes-prefill")

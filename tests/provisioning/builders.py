@@ -25,15 +25,12 @@ def lesson(name: str, kind: LessonKind = "convention", **fields: Any) -> Lesson:
     return Lesson(id=name, kind=kind, **{**given, **fields})
 
 
-def test_command(**fields: Any) -> Lesson:
+def command_lesson(**fields: Any) -> Lesson:
     """What works here as the test command, and what does not."""
     return lesson(
         "c1", topic="test", use="mise run test", avoid="go test ./...", error="package shop is not in std",
         support=Support(312, 30, 8, 3), **fields,
     )  # fmt: skip
-
-
-test_command.__test__ = False  # type: ignore[attr-defined] # it is no test
 
 
 def example(name: str, agent: str = "claude_code", **arguments: Any) -> Lesson:

@@ -19,7 +19,7 @@ from preheat.model.lesson import Lesson
 from preheat.model.session import PREHEAT_MARK
 from preheat.provisioning import FORMATS, provision, render
 from preheat.provisioning.formats import place_block
-from tests.provisioning.builders import NOW, PROJECT, example, lesson, test_command, wild_lessons
+from tests.provisioning.builders import NOW, PROJECT, command_lesson, example, lesson, wild_lessons
 
 OPENAI = TypeAdapter(list[openai.types.chat.ChatCompletionMessageParam])
 ANTHROPIC = TypeAdapter(list[anthropic.types.MessageParam])
@@ -33,7 +33,7 @@ def context(*lessons: Lesson, agent: str = "", task: str = TASK) -> Context:
 
 def usual(**options: Any) -> Context:
     return context(
-        test_command(),
+        command_lesson(),
         example("e1"),
         example("e2", command="mise run upload"),
         lesson("w", "working_set", use="a.py"),
@@ -209,7 +209,7 @@ def test_the_hook_format_is_an_answer_to_session_start() -> None:
 
 
 def test_a_skill_has_valid_front_matter() -> None:
-    made = provision([test_command()], task=TASK, project=PROJECT, now=NOW)
+    made = provision([command_lesson()], task=TASK, project=PROJECT, now=NOW)
     ((path, text),) = render(made, "skill").files.items()
     _, heading, body = text.split("---\n", 2)
     fields = yaml.safe_load(heading)
@@ -220,7 +220,7 @@ def test_a_skill_has_valid_front_matter() -> None:
 
 def test_a_skill_has_a_valid_name_for_any_project() -> None:
     odd = 'C:\\work\\My "App"\n---\nx: y'
-    made = provision([lesson("x", scope=test_command().scope)], task=TASK, project=PROJECT, now=NOW)
+    made = provision([lesson("x", scope=command_lesson().scope)], task=TASK, project=PROJECT, now=NOW)
     ((path, text),) = render(Context(**{**_fields(made), "project": odd}), "skill").files.items()
     assert path == "preheat-my-app-x-y/SKILL.md"
     assert set(yaml.safe_load(text.split("---\n")[1])) == {"name", "description"}
@@ -232,7 +232,7 @@ def _fields(made: Context) -> dict[str, Any]:
 
 @pytest.mark.parametrize("before", ["", "# Rules\n\nBe kind.\n", "no end of line", "\r\nwindows\r\n"])
 def test_placing_a_block_twice_keeps_one_block(before: str) -> None:
-    first, second = render(context(test_command()), "agents-md").text, render(usual(), "agents-md").text
+    first, second = render(context(command_lesson()), "agents-md").text, render(usual(), "agents-md").text
     once = place_block(before, first)
     assert place_block(once, first) == once
     assert place_block(once, second) == place_block(before, second)

@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 from preheat.model.lesson import LESSON_KINDS, Lesson, Support
 from preheat.provisioning.lesson_text import describe_lesson
 from preheat.safe_text.cleanup import in_backticks, in_quotes, make_harmless, make_harmless_line, map_texts
-from tests.provisioning.builders import example, lesson, test_command, wild_lessons
+from tests.provisioning.builders import command_lesson, example, lesson, wild_lessons
 
 
 @pytest.mark.parametrize(
     ("given_lesson", "said"),
     [
         (
-            test_command(),
+            command_lesson(),
             'test: `mise run test` (312 of 320 ran, in 30 sessions); `go test ./...` fails here: "package shop is not in std"',
         ),
         (

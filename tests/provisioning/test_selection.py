@@ -17,7 +17,7 @@ from preheat.provisioning.selection import (
     select,
     similarities,
 )
-from tests.provisioning.builders import NOW, PROJECT, example, lesson, test_command
+from tests.provisioning.builders import NOW, PROJECT, command_lesson, example, lesson
 
 
 # Words in common between a task and a lesson.
@@ -133,8 +133,8 @@ def test_lessons_that_may_not_be_given_are_left_out() -> None:
 def test_a_convention_needs_no_word_of_the_task() -> None:
     """How tests are run matters to every task here; a rare command only to a task about it."""
     rare = lesson("rare", topic="release", use="make release", reach=0.35, score=0.5)
-    assert ids(chosen(test_command(), rare)) == ["c1"]
-    assert set(ids(chosen(test_command(), rare, task="make a release"))) == {"c1", "rare"}
+    assert ids(chosen(command_lesson(), rare)) == ["c1"]
+    assert set(ids(chosen(command_lesson(), rare, task="make a release"))) == {"c1", "rare"}
 
 
 def test_the_likelihood_of_a_usual_kind_is_its_share_of_sessions() -> None:
@@ -214,15 +214,15 @@ def test_a_lesson_below_the_least_value_is_left_out() -> None:
 
 def test_a_pinned_lesson_is_always_chosen() -> None:
     weak = lesson("weak", status="weak", score=0.001, pinned=True)
-    assert ids(chosen(test_command(), weak)) == ["weak", "c1"]
+    assert ids(chosen(command_lesson(), weak)) == ["weak", "c1"]
 
 
 def test_duplicate_lessons_are_left_out() -> None:
     one = lesson("one", "repair", use="read first", error="not read yet", text="Edit fails before reading.")
     again = replace(one, id="again", score=0.5)
     other = lesson("other", "repair", use="read first", error="string not found", text="The words to replace differ.")
-    nearly = replace(test_command(), id="nearly", use="mise run tests", score=0.3)
-    found = chosen(one, again, other, test_command(), nearly)
+    nearly = replace(command_lesson(), id="nearly", use="mise run tests", score=0.3)
+    found = chosen(one, again, other, command_lesson(), nearly)
     assert set(ids(found)) == {"one", "other", "c1"}
     assert found.left_out == {"says the same as another": 2}
 
@@ -256,5 +256,5 @@ def test_a_template_may_come_from_another_project() -> None:
 
 def test_the_order_of_the_lessons_does_not_matter() -> None:
     """The same lessons give the same choice."""
-    lessons = [test_command(), example("e1"), *(lesson(f"c{number}x", use=f"make t{number}") for number in range(30))]
+    lessons = [command_lesson(), example("e1"), *(lesson(f"c{number}x", use=f"make t{number}") for number in range(30))]
     assert chosen(*lessons) == chosen(*lessons[::-1])

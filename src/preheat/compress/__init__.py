@@ -21,6 +21,9 @@ NAMES = tuple(strategy.name for strategy in STRATEGIES)
 
 Messages = list[dict[str, Any]]
 
+_FRAME_TOKENS = 4
+"""Tokens around each message and each call."""
+
 
 def compress(
     session: Session,
@@ -52,23 +55,23 @@ def compress_all(
 
 
 def _compress_with(
-    seen: View,
+    view: View,
     strategies: Sequence[Strategy],
     render: Callable[[Session], Messages],
     estimate: Callable[[str], int],
     keep: int | None,
 ) -> list[Compressed]:
-    markers = find_markers(seen)
-    whole = render(seen.session)
+    markers = find_markers(view)
+    whole = render(view.session)
     before = _count_tokens(whole, estimate)
     found: list[Compressed] = []
     for strategy in strategies:
         number = strategy.keep if keep is None else keep
-        shorter = strategy.shorten(seen, number)
-        messages = whole if shorter is seen.session else render(shorter)
+        shorter = strategy.shorten(view, number)
+        messages = whole if shorter is view.session else render(shorter)
         after = before if messages is whole else _count_tokens(messages, estimate)
         if after > before:  # a few short messages: the omission lines would be longer
-            shorter, messages, after = seen.session, whole, before
+            shorter, messages, after = view.session, whole, before
         found.append(
             Compressed(
                 strategy=strategy.name,
@@ -78,8 +81,8 @@ def _compress_with(
                 before=before,
                 after=after,
                 messages_before=len(whole),
-                calls=tuple(sorted(remaining_results(seen, shorter))),
-                markers=count_kept(markers, seen, shorter),
+                calls=tuple(sorted(remaining_results(view, shorter))),
+                markers=count_kept(markers, view, shorter),
             )
         )
     return found
@@ -94,6 +97,3 @@ def _count_tokens(messages: Messages, estimate: Callable[[str], int]) -> int:
             function = call["function"]
             total += _FRAME_TOKENS + estimate(function["name"]) + estimate(function["arguments"])
     return total
-
-
-_FRAME_TOKENS = 4

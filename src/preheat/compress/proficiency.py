@@ -47,14 +47,14 @@ class Markers(NamedTuple):
     references: tuple[str, ...]
 
 
-def find_markers(seen: View) -> Markers:
+def find_markers(view: View) -> Markers:
     """The markers of a session."""
-    by_seq = {made.record.seq: made for made in seen.calls}
+    by_seq = {made.record.seq: made for made in view.calls}
     forms: defaultdict[str, list[int]] = defaultdict(list)
     repairs: defaultdict[tuple[str, ...], list[Repair]] = defaultdict(list)
     checks: dict[str, int] = {}
     files: dict[str, None] = {}
-    for made in seen.calls:
+    for made in view.calls:
         record = made.record
         if made.has_worked and not made.is_lookup:
             forms[made.form].append(record.seq)
@@ -67,17 +67,17 @@ def find_markers(seen: View) -> Markers:
             key = (made.form, *telling_words(record.signature), repairing.form)
             repairs[key].append(Repair(record.seq, repairing.record.seq))
     instructions = dict.fromkeys(
-        event.text.strip() for event in seen.events if isinstance(event, UserMessage) and is_from_person(event)
+        event.text.strip() for event in view.events if isinstance(event, UserMessage) and is_from_person(event)
     )
     return Markers(
-        dict(forms), dict(repairs), tuple(text for text in instructions if text), tuple(files), checks, seen.references
+        dict(forms), dict(repairs), tuple(text for text in instructions if text), tuple(files), checks, view.references
     )
 
 
-def count_kept(markers: Markers, seen: View, shorter: Session) -> dict[MarkerKind, KeptCount]:
+def count_kept(markers: Markers, view: View, shorter: Session) -> dict[MarkerKind, KeptCount]:
     """How many markers a shorter history still has, by kind."""
-    left = remaining_results(seen, shorter)
-    by_seq = {made.record.seq: made for made in seen.calls}
+    left = remaining_results(view, shorter)
+    by_seq = {made.record.seq: made for made in view.calls}
     messages = [" ".join(event.text.split()) for event in shorter.events if isinstance(event, UserMessage)]
     text = all_text(shorter)
 

@@ -34,27 +34,27 @@ from preheat.model.session import AssistantMessage, Compaction, Event, Session, 
 
 
 # Leaves a session unchanged, for comparison with the other strategies.
-def _keep_everything(seen: View, keep: int) -> Session:
-    return seen.session
+def _keep_everything(view: View, keep: int) -> Session:
+    return view.session
 
 
 NONE = Strategy("none", 0, "", "The history as it is.", _keep_everything)
 
 
 # Observation masking
-def _mask_results(seen: View, keep: int) -> Session:
+def _mask_results(view: View, keep: int) -> Session:
     """The session with all results masked except the last `keep`."""
-    records = {made.result.call_id: made.record for made in seen.calls}
-    results = [event for event in seen.events if isinstance(event, ToolResult)]
+    records = {made.result.call_id: made.record for made in view.calls}
+    results = [event for event in view.events if isinstance(event, ToolResult)]
     older = {id(event) for event in (results[:-keep] if keep else results)}
     events: list[Event] = []
-    for event in seen.events:
+    for event in view.events:
         if isinstance(event, ToolResult) and id(event) in older:
             masked = _placeholder(event, records.get(event.call_id))
             if len(masked) < len(event.text):
                 event = msgspec.structs.replace(event, text=masked, frame=("", ""))
         events.append(event)
-    return with_events(seen.session, drop_unpaired(events))
+    return with_events(view.session, drop_unpaired(events))
 
 
 def _placeholder(result: ToolResult, record: CallRecord | None) -> str:
@@ -106,13 +106,13 @@ def _split_units(events: Sequence[Event]) -> list[_Unit]:
     return found
 
 
-def _keep_head_and_tail(seen: View, keep: int) -> Session:
+def _keep_head_and_tail(view: View, keep: int) -> Session:
     """The first and the last `keep` messages, and a few more so that no response is split."""
-    units = _split_units(seen.events)
+    units = _split_units(view.events)
     head = _units_for(units, keep)
     tail = len(units) - _units_for(units[::-1], keep)
     if head >= tail:
-        return with_events(seen.session, (event for unit in units for event in unit.events))
+        return with_events(view.session, (event for unit in units for event in unit.events))
     middle = [event for unit in units[head:tail] for event in unit.events]
     dropped = sum(unit.messages for unit in units[head:tail])
     persons = sum(is_from_person(event) for event in middle)
@@ -124,7 +124,7 @@ def _keep_head_and_tail(seen: View, keep: int) -> Session:
     kept = [event for unit in units[:head] for event in unit.events]
     kept.append(omission_note(f"{text}; the end of the session follows", middle[0].line if middle else 0))
     kept += [event for unit in units[tail:] for event in unit.events]
-    return with_events(seen.session, kept)
+    return with_events(view.session, kept)
 
 
 def _units_for(found: Sequence[_Unit], messages: int) -> int:
@@ -154,11 +154,11 @@ _ARGUMENT = 1_200
 """Characters of an argument; a longer one is the text of a file or a patch."""
 
 
-def _keep_markers(seen: View, keep: int) -> Session:
+def _keep_markers(view: View, keep: int) -> Session:
     """The session by its markers, and its last `keep` calls."""
-    markers = find_markers(seen)
-    chosen = _choose_calls(markers, seen.calls) | {made.record.seq for made in (seen.calls[-keep:] if keep else ())}
-    return with_events(seen.session, _Writer(seen, chosen).events(markers.files))
+    markers = find_markers(view)
+    chosen = _choose_calls(markers, view.calls) | {made.record.seq for made in (view.calls[-keep:] if keep else ())}
+    return with_events(view.session, _Writer(view, chosen).events(markers.files))
 
 
 def _choose_calls(markers: Markers, made: Iterable[FinishedCall]) -> set[int]:
@@ -175,16 +175,16 @@ def _choose_calls(markers: Markers, made: Iterable[FinishedCall]) -> set[int]:
 class _Writer:
     """Writes the shorter session in one pass."""
 
-    def __init__(self, seen: View, chosen: set[int]) -> None:
-        self._seen = seen
-        kept = [made for made in seen.calls if made.record.seq in chosen]
+    def __init__(self, view: View, chosen: set[int]) -> None:
+        self._view = view
+        kept = [made for made in view.calls if made.record.seq in chosen]
         self._calls = {id(made.call): made for made in kept}
         self._results = {id(made.result): made for made in kept}
         self._left_out: list[ToolCall] = []
         self._out: list[Event] = []
 
     def events(self, files: tuple[str, ...]) -> list[Event]:
-        events = self._seen.events
+        events = self._view.events
         answers = _answers_to_keep(events)
         compactions = [event for event in events if isinstance(event, Compaction) and event.summary]
         last_line = events[-1].line if events else 0
@@ -210,8 +210,8 @@ class _Writer:
 
     def _add_references(self, files: tuple[str, ...], line: int) -> None:
         """Add a line with the changed files, and with references that are no longer in the text."""
-        text = all_text(with_events(self._seen.session, self._out))
-        others = [name for name in self._seen.references if name not in text and not name.startswith(_FENCE)]
+        text = all_text(with_events(self._view.session, self._out))
+        others = [name for name in self._view.references if name not in text and not name.startswith(_FENCE)]
         named = (("files changed", files), ("also referred to", others))
         text = "; ".join(f"{what}: {', '.join(names)}" for what, names in named if names)
         if text:

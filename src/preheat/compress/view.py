@@ -66,7 +66,7 @@ class FinishedCall(NamedTuple):
 
 
 class View(NamedTuple):
-    """A session to be made shorter. `made` has the calls with results, without bookkeeping calls."""
+    """A session to be made shorter. `calls` are those with results, without bookkeeping calls."""
 
     session: Session
     events: tuple[Event, ...]
@@ -104,10 +104,10 @@ def is_from_person(event: Event) -> bool:
     return isinstance(event, UserMessage) and (event.origin == "human" or PREHEAT_RUN in event.text)
 
 
-def remaining_results(seen: View, shorter: Session) -> dict[int, str]:
+def remaining_results(view: View, shorter: Session) -> dict[int, str]:
     """The texts of the results that are left, by the `seq` of their calls in the whole session."""
     left = {_key_of(call): result.text for call, result in pair_calls_with_results(shorter) if result is not None}
-    return {each.record.seq: left[_key_of(each.call)] for each in seen.calls if _key_of(each.call) in left}
+    return {each.record.seq: left[_key_of(each.call)] for each in view.calls if _key_of(each.call) in left}
 
 
 def with_events(session: Session, events: Iterable[Event]) -> Session:
@@ -145,7 +145,7 @@ def describe_calls(calls: Iterable[ToolCall]) -> str:
 
 # What a strategy is, and what compressing a session gives.
 MarkerKind: TypeAlias = Literal["forms", "repairs", "instructions", "files", "checks", "references"]
-"""The kinds of proficiency markers; `measure` describes each and when it is kept."""
+"""The kinds of proficiency markers; `proficiency` describes each and when it is kept."""
 MARKER_KINDS: tuple[MarkerKind, ...] = ("forms", "repairs", "instructions", "files", "checks", "references")
 
 

@@ -77,9 +77,9 @@ class PendingAssignments:
             self._pending += entry.assignments
             yield entry
 
-    def store(self, lots: Sequence[AssignmentRecord]) -> str:
+    def store(self, assignments: Sequence[AssignmentRecord]) -> str:
         """Store the pending assignments and these; why that failed, or an empty text."""
-        self._pending += lots
+        self._pending += assignments
         try:
             self._store(self._pending)
         except OSError as error:
@@ -104,7 +104,7 @@ class HookResult(NamedTuple):
 
     answer: bytes = b""
     event: HookEvent | None = None
-    """Set if the answer takes longer: the caller gets it from `start` or `end`."""
+    """Set if the answer takes longer: the caller gets it from `answer_start` or `answer_end`."""
     task: str = ""
 
 
@@ -114,9 +114,9 @@ NO_ANSWER = HookResult()
 class Engine:
     """Takes hook events of all running sessions."""
 
-    def __init__(self, live: str, hooks: Hooks, budget: TimeLimit | None = None) -> None:
+    def __init__(self, live: str, hooks: Hooks, limit: TimeLimit | None = None) -> None:
         self._hooks = hooks
-        self._limit = budget or TimeLimit()
+        self._limit = limit or TimeLimit()
         self.journal = Journal(os.path.join(live, "journal"))
         self.sessions = Sessions(os.path.join(live, "sessions"))
         self._pending = PendingAssignments(hooks.store_assignments)
@@ -145,17 +145,17 @@ class Engine:
 
     def handle(self, agent: str, payload: bytes, at: float) -> bytes:
         """The answer to a hook, computed at once."""
-        step = self.take_event(agent, payload, at)
-        if step.event is None:
-            return step.answer
-        if step.event.name == "session_end":
-            return self.answer_end(step.event, self._hooks.describe_score(step.event))
-        return self.answer_start(step.event, self._hooks.choose_context(step.event, step.task))
+        result = self.take_event(agent, payload, at)
+        if result.event is None:
+            return result.answer
+        if result.event.name == "session_end":
+            return self.answer_end(result.event, self._hooks.describe_score(result.event))
+        return self.answer_start(result.event, self._hooks.choose_context(result.event, result.task))
 
     def take_event(
         self, agent: str, payload: bytes, at: float, seconds: float = EVENT_SECONDS, awaited: bool = True
     ) -> HookResult:
-        """Take a hook event in, and give its answer; the answer is empty if nobody waits for it (not `answered`).
+        """Take a hook event in, and give its answer; the answer is empty if nobody waits for it (not `awaited`).
 
         Raises Overrun if it took too long; nothing has changed then.
         """
@@ -169,9 +169,9 @@ class Engine:
                 return HookResult(self._refuse(event, why, at))
             if event.subagent or event.name in _IGNORED:
                 return NO_ANSWER
-            step = self._take_known(event, at, seconds, awaited)
+            result = self._take_known(event, at, seconds, awaited)
             self.counts["events"] += 1  # not earlier: an event that takes too long comes again
-            return step
+            return result
         except JournalError as error:
             self.troubles["journal"] = f"events cannot be journaled ({error}); agents get no advice until they can"
             return NO_ANSWER
@@ -185,7 +185,7 @@ class Engine:
             ]
             return NO_ANSWER
 
-    def _take_known(self, event: HookEvent, at: float, seconds: float, answered: bool) -> HookResult:
+    def _take_known(self, event: HookEvent, at: float, seconds: float, awaited: bool) -> HookResult:
         self.last_events[event.agent] = {"at": at, "event": event.host_event or event.name, "session": event.session}
         running = self.sessions.get(event.agent, event.session)
         if running.by_preheat:
@@ -196,16 +196,16 @@ class Engine:
             return NO_ANSWER
         if event.prompt.lstrip().startswith(ADVISORY_OPEN):
             return NO_ANSWER  # some programs pass the text that held a stop on as a prompt
-        if self._is_duplicate(running, entry.key, at, event.call_id != "" or not answered):
+        if self._is_duplicate(running, entry.key, at, event.call_id != "" or not awaited):
             self.counts["twice"] += 1
             return NO_ANSWER
         with self._limit(seconds):
-            entry, answer, state = self._respond(event, running, entry, answered)
-        if answered and state is not None:
+            entry, answer, state = self._respond(event, running, entry, awaited)
+        if awaited and state is not None:
             answer = self._with_short_output(event, answer, state, seconds)
         with self._limit(seconds):
             encoded = self._hooks.write(event, answer) if answer is not None else b""
-        wants_context = answered and self._wants_context(event, running)
+        wants_context = awaited and self._wants_context(event, running)
         if wants_context:
             entry = self._with_assignment(event, running, entry)
         if entry.events or entry.advisory or entry.assignments:
@@ -215,17 +215,17 @@ class Engine:
         self.counts["withheld"] += entry.withheld is not None
         if wants_context:
             return HookResult(encoded, event, event.prompt or " ".join(running.words))
-        if answered and self._wants_score(event):
+        if awaited and self._wants_score(event):
             return HookResult(encoded, event)
         return HookResult(encoded)
 
     def _respond(
-        self, event: HookEvent, running: RunningSession, entry: JournalEntry, answered: bool
+        self, event: HookEvent, running: RunningSession, entry: JournalEntry, awaited: bool
     ) -> tuple[JournalEntry, HookAnswer | None, LiveState | None]:
         """The journal entry, the answer, and the new state if it was computed. Pure: it may be interrupted at any time."""
         state = running.state
         if event.name == "before_tool":
-            advisory = self._hooks.advise_before_call(state, event) if answered else None
+            advisory = self._hooks.advise_before_call(state, event) if awaited else None
             entry = msgspec.structs.replace(entry, advisory=advisory, key="", call_id="")
             entry = self._with_advice_assignment(event, running, entry)
             return entry, HookAnswer(context=entry.advisory.text) if entry.advisory else None, None
@@ -233,7 +233,7 @@ class Engine:
         advisory = None
         for each in events:
             state, advisory = self._hooks.step(state, each, event)
-        if not answered:  # advice that nobody gets is not recorded
+        if not awaited:  # advice that nobody gets is not recorded
             return msgspec.structs.replace(entry, events=events), None, None
         entry = msgspec.structs.replace(entry, events=events, advisory=advisory)
         if event.name == "before_compaction":  # for programs that take context there
@@ -265,11 +265,11 @@ class Engine:
         if entry.advisory is None:
             return entry
         root = running.assigned.root if running.assigned is not None else ""
-        lot = self._hooks.assign_advice(event, entry.advisory, root)
-        if lot is None:
+        assignment = self._hooks.assign_advice(event, entry.advisory, root)
+        if assignment is None:
             return entry
-        entry = msgspec.structs.replace(entry, assignments=(*entry.assignments, lot))
-        return entry if lot.shown else msgspec.structs.replace(entry, advisory=None, withheld=entry.advisory)
+        entry = msgspec.structs.replace(entry, assignments=(*entry.assignments, assignment))
+        return entry if assignment.shown else msgspec.structs.replace(entry, advisory=None, withheld=entry.advisory)
 
     def _with_context_size(self, event: LiveEvent, hook: HookEvent) -> LiveEvent:
         """A call with the context size from the transcript: hooks do not give it."""
@@ -329,7 +329,7 @@ class Engine:
     def answer_start(self, event: HookEvent, context: HandedContext | None) -> bytes:
         """The answer at the start of a session, with its context."""
         running = self.sessions.get(event.agent, event.session)
-        lots = context.records if context is not None else ()
+        assignments = context.records if context is not None else ()
         if context is not None and event.source == "resume" and running.context == context.id:
             context = None  # the resumed conversation still has it
         parts = [self._hooks.resume_packet(running)] if event.source == "compact" else []
@@ -337,11 +337,11 @@ class Engine:
         text = "\n".join(part for part in parts if part)
         messages = context.messages if context is not None else ()
         is_empty = not text and not messages
-        if is_empty and not lots:
+        if is_empty and not assignments:
             return b""
         identity = context.id if context is not None else ""
         entry = JournalEntry(
-            at=event.at or 0.0, agent=event.agent, session=event.session, context=identity, assignments=lots
+            at=event.at or 0.0, agent=event.agent, session=event.session, context=identity, assignments=assignments
         )
         try:
             self._record(running, entry)
@@ -370,11 +370,11 @@ class Engine:
         self.sessions.put(self.last_session)
         self.troubles.pop("journal", None)
 
-    def _store_assignments(self, lots: Sequence[AssignmentRecord]) -> None:
-        if trouble := self._pending.store(lots):
-            self.troubles["lots"] = trouble
+    def _store_assignments(self, assignments: Sequence[AssignmentRecord]) -> None:
+        if trouble := self._pending.store(assignments):
+            self.troubles["assignments"] = trouble
         else:
-            self.troubles.pop("lots", None)
+            self.troubles.pop("assignments", None)
 
     def _entry(self, event: HookEvent, running: RunningSession, at: float) -> JournalEntry:
         return JournalEntry(

@@ -46,7 +46,7 @@ class Journal:
 
     # Writing.
     def append(self, entry: JournalEntry) -> JournalEntry:
-        """Write an entry and give it back with its number. Raises NotWritten, and then nothing of it is on disk."""
+        """Write an entry and give it back with its number. Raises JournalError, and then nothing of it is on disk."""
         entry = msgspec.structs.replace(entry, seq=self.seq + 1)
         line = _encode(entry) + b"\n"
         try:
@@ -199,7 +199,7 @@ class Spool:
         return self._names(".event")
 
     def take(self, name: str) -> SpooledEvent | None:
-        """An event by its name. Unless `done` follows it is given up, so that it cannot kill every new daemon."""
+        """An event by its name. Unless `remove` follows it is given up, so that it cannot kill every new daemon."""
         path = os.path.join(self._folder, name)
         try:
             os.rename(path, f"{path}.trying")

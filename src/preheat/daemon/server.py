@@ -26,16 +26,16 @@ from preheat.daemon.wire import HttpConnection, Reply, SocketConnection
 from preheat.files import write_atomically
 from preheat.model.live import HookEvent
 
-TICK = 1.0
-FROZEN = 15.0
+TICK_SECONDS = 1.0
+FROZEN_SECONDS = 15.0
 """Seconds after which a hanging loop is ended; the next hook starts a new daemon."""
-CONTEXT = 2.2
-"""Seconds that a context may take at the start of a session; with a prompt `PROMPT`."""
-PROMPT = 0.8
-SCORE = 0.7
+CONTEXT_SECONDS = 2.2
+"""Seconds that a context may take at the start of a session; with a prompt `PROMPT_SECONDS`."""
+PROMPT_SECONDS = 0.8
+SCORE_SECONDS = 0.7
 """Seconds that a scorecard may take at the end of a session."""
 BACKLOG = 512
-FLUSH = 2.0
+FLUSH_SECONDS = 2.0
 _SPOOL_SECONDS = 0.3
 """Seconds per tick for spooled events."""
 _STOP_SECONDS = 3.0
@@ -127,11 +127,11 @@ class Server:
         finally:
             self._preparing.discard(cwd)
 
-    def too_large(self, agent: str) -> None:
+    def note_too_large(self, agent: str) -> None:
         self._engine.troubles["large"] = f"an event of `{agent}` was too large; the transcript still has it"
 
     async def _answer_with_context(self, event: HookEvent, task: str, reply: Reply) -> None:
-        limit = CONTEXT if event.name == "session_start" else PROMPT
+        limit = CONTEXT_SECONDS if event.name == "session_start" else PROMPT_SECONDS
         context: HandedContext | None = None
         try:
             loop = asyncio.get_running_loop()
@@ -150,7 +150,9 @@ class Server:
         line = ""
         try:
             loop = asyncio.get_running_loop()
-            line = await asyncio.wait_for(loop.run_in_executor(self._slow, self._hooks.describe_score, event), SCORE)
+            line = await asyncio.wait_for(
+                loop.run_in_executor(self._slow, self._hooks.describe_score, event), SCORE_SECONDS
+            )
         except TimeoutError:
             pass  # `preheat scorecard` shows it later
         except Exception as error:  # noqa: BLE001 - the session ends without a score
@@ -205,7 +207,7 @@ class Server:
         while not self._stopping.is_set():
             self._tick(changed)
             try:
-                await asyncio.wait_for(self._stopping.wait(), TICK)
+                await asyncio.wait_for(self._stopping.wait(), TICK_SECONDS)
             except TimeoutError:
                 continue
         for server in servers:
@@ -221,10 +223,10 @@ class Server:
     def _tick(self, changed: Callable[[], str]) -> None:
         """Do the periodic work."""
         if hasattr(faulthandler, "dump_traceback_later"):
-            faulthandler.dump_traceback_later(FROZEN, exit=True, file=self._log)
+            faulthandler.dump_traceback_later(FROZEN_SECONDS, exit=True, file=self._log)
         now = time.monotonic()
         self._take_spooled()
-        if now - self._flushed_at >= FLUSH and not self._is_flushing:
+        if now - self._flushed_at >= FLUSH_SECONDS and not self._is_flushing:
             self._flushed_at = now
             self._start_task(self._flush())
         if not self._is_reading:

@@ -68,7 +68,7 @@ class Sessions:
         return list(self._held.values())
 
     def prepare_flush(self) -> Callable[[], None]:
-        """A function that writes the changed sessions, for another thread. It raises OSError; then call `unwritten`."""
+        """A function that writes the changed sessions, for another thread. It raises OSError; then call `mark_unwritten`."""
         changed = [self._held[key] for key in self._changed if key in self._held]
         self._changed.clear()
         files = [(session_file(self._folder, (each.agent, each.session)), encode_session(each)) for each in changed]

@@ -32,7 +32,7 @@ class TranscriptPart(NamedTuple):
     """The new part of a transcript."""
 
     pairs: list[tuple[ToolCall, ToolResult]]
-    full: ContextSize
+    size: ContextSize
 
 
 class _Tail:
@@ -46,7 +46,7 @@ class _Tail:
         self._line = 1
         self._calls: dict[str, ToolCall] = {}
         self.due_at = 0.0
-        self.full = ContextSize()
+        self.size = ContextSize()
         self.joined = False
         """A hook used the same call id as the transcript."""
         self.held: list[tuple[ToolCall, ToolResult]] = []
@@ -55,10 +55,10 @@ class _Tail:
     def read(self) -> TranscriptPart:
         data = self._new_bytes()
         if not data:
-            return TranscriptPart([], self.full)
+            return TranscriptPart([], self.size)
         self._parser.feed(data, self._line)
         self._line += data.count(b"\n")
-        found = TranscriptPart([], self.full)
+        found = TranscriptPart([], self.size)
         for session in self._parser.take():
             if session.id in ("", self._session):
                 found = self._pair_calls(session, found)
@@ -85,7 +85,7 @@ class _Tail:
         return data
 
     def _pair_calls(self, session: Session, found: TranscriptPart) -> TranscriptPart:
-        full = found.full
+        size = found.size
         for event in session.events:
             if isinstance(event, ToolCall):
                 self._calls[event.call_id] = event
@@ -97,16 +97,16 @@ class _Tail:
                     found.pairs.append((call, event))
             elif isinstance(event, AssistantMessage) and event.usage is not None:
                 used = event.usage
-                full = full._replace(tokens=used.input + used.cache_read + used.cache_write or full.tokens)
+                size = size._replace(tokens=used.input + used.cache_read + used.cache_write or size.tokens)
             elif isinstance(event, Compaction):
-                full = full._replace(tokens=None)
+                size = size._replace(tokens=None)
             elif isinstance(event, Other) and event.name == CONTEXT_WINDOW and type(event.raw) is int:
-                full = full._replace(window=event.raw)
-        return found._replace(full=full)
+                size = size._replace(window=event.raw)
+        return found._replace(size=size)
 
 
 class TranscriptTails:
-    """The transcripts of recent sessions. `look` may run in another thread, once at a time for each."""
+    """The transcripts of recent sessions. `read_update` may run in another thread, once at a time for each."""
 
     def __init__(self, hooks: Hooks) -> None:
         self._hooks = hooks
@@ -151,17 +151,17 @@ class TranscriptTails:
         try:
             return tail.read()
         except OSError:
-            return TranscriptPart([], tail.full)
+            return TranscriptPart([], tail.size)
 
-    def unreported_failures(self, look: TranscriptPart, running: RunningSession) -> list[LiveEvent]:
+    def unreported_failures(self, part: TranscriptPart, running: RunningSession) -> list[LiveEvent]:
         """The failures of the previous look that no hook reported since."""
         key = (running.agent, running.session)
         tail = self._tails.get(key)
         if tail is None:
             return []
-        tail.full = look.full
-        tail.joined = tail.joined or any(call.call_id in running.calls for call, _ in look.pairs)
-        waiting, tail.held = tail.held, look.pairs
+        tail.size = part.size
+        tail.joined = tail.joined or any(call.call_id in running.calls for call, _ in part.pairs)
+        waiting, tail.held = tail.held, part.pairs
         if tail.held:
             self._active[key] = running
         if not tail.joined:
@@ -175,9 +175,9 @@ class TranscriptTails:
         return found
 
     def context_size(self, agent: str, session: str) -> ContextSize:
-        """How full the context is, as far as the transcript tells."""
+        """The size of the context, as far as the transcript tells."""
         tail = self._tails.get((agent, session))
-        return tail.full if tail is not None else ContextSize()
+        return tail.size if tail is not None else ContextSize()
 
 
 def _file_end(path: str) -> tuple[int, bool]:

@@ -19,7 +19,7 @@ from preheat.daemon.journal import LARGEST
 
 MOST = 50_000_000
 """Most bytes of a payload that are received; one over `LARGEST` is dropped."""
-TIME = 10.0
+REQUEST_SECONDS = 10.0
 """Seconds for a request to arrive."""
 _LONGEST_HEAD = 200
 
@@ -34,7 +34,7 @@ class Receiver(Protocol):
 
     def receive(self, agent: str, payload: bytes, reply: Reply, http: bool) -> None: ...
 
-    def too_large(self, agent: str) -> None: ...
+    def note_too_large(self, agent: str) -> None: ...
 
     def health(self) -> bytes: ...
 
@@ -51,7 +51,7 @@ class _Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)  # noqa: S101 - for the type checker
         self._transport = transport
-        self._limit = asyncio.get_running_loop().call_later(TIME, transport.abort)
+        self._limit = asyncio.get_running_loop().call_later(REQUEST_SECONDS, transport.abort)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._cancel_limit()
@@ -116,7 +116,7 @@ class SocketConnection(_Connection):
         if self._agent == STATUS:
             self._answer(self._receiver.health())
         elif self._length > LARGEST:
-            self._receiver.too_large(self._agent)
+            self._receiver.note_too_large(self._agent)
             self._answer(b"")
         else:
             payload = b"".join(self._pieces)[: self._length]
@@ -196,7 +196,7 @@ class HttpConnection(_Connection):
         else:
             agent = request.target[len(b"/hook/") :].partition(b"?")[0].decode("ascii", "replace")
             if self._received > LARGEST:
-                self._receiver.too_large(agent)
+                self._receiver.note_too_large(agent)
                 self._answer(b"")
             else:
                 self._receiver.receive(agent, payload, self._answer, True)
@@ -225,7 +225,7 @@ class HttpConnection(_Connection):
             self._write(b"", True)
         elif states[h11.CLIENT] is h11.DONE and states[h11.SERVER] is h11.DONE:
             self._http.start_next_cycle()
-            self._limit = asyncio.get_running_loop().call_later(6 * TIME, self._abort)
+            self._limit = asyncio.get_running_loop().call_later(6 * REQUEST_SECONDS, self._abort)
             if self._http.trailing_data[0]:
                 self._handle_events()
 

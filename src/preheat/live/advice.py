@@ -10,8 +10,7 @@ from preheat.live.debt import DEBT
 from preheat.live.mistake import record_lesson
 from preheat.live.signal import DEFAULTS, FoldContext, Thresholds
 from preheat.live.state import LiveState, SentAdvice, fold, read_if_fired
-from preheat.live.trust import FULL
-from preheat.live.trust import trust_value as trust_of
+from preheat.live.trust import FULL, trust_value
 from preheat.model.live import (
     ADVISORY_CLOSE,
     ADVISORY_OPEN,
@@ -60,8 +59,8 @@ def advise(state: LiveState, event: LiveEvent, thresholds: Thresholds = DEFAULTS
     for signal in PRIORITY:
         if signal == "debt" and (not state.debt_since or state.turn - state.debt_since < thresholds.debt_turns):
             continue
-        found = read_if_fired(state, signal, thresholds)
-        if found is not None and (advisory := _make_advisory(state, found, thresholds)) is not None:
+        reading = read_if_fired(state, signal, thresholds)
+        if reading is not None and (advisory := _make_advisory(state, reading, thresholds)) is not None:
             return advisory
     return None
 
@@ -71,7 +70,7 @@ def advice_budget(state: LiveState, thresholds: Thresholds = DEFAULTS) -> int:
     phase, allowed = state.phase, thresholds.advice_per_ten_turns
     # Evidence for a new phase counts at once for the budget, though the phase itself waits for more evidence.
     most = max(allowed.of(phase.phase), allowed.of(phase.wanted))
-    trust = trust_of(state.trust, FoldContext(state.turn, phase.phase, thresholds)) / FULL
+    trust = trust_value(state.trust, FoldContext(state.turn, phase.phase, thresholds)) / FULL
     return max(min(1, int(most)), round(most - max(0.0, min(_LESS_BY_TRUST, most - 1)) * trust))
 
 
@@ -96,16 +95,23 @@ def _recent_turns(state: LiveState) -> tuple[int, ...]:
     return tuple(turn for turn in state.advised_turns if turn > state.turn - _BUDGET_TURNS)
 
 
-def _make_advisory(state: LiveState, found: SignalReading, thresholds: Thresholds) -> Advisory | None:
-    cause = found.cause[:200]
-    if not (found.fired and found.text) or any(_has_same_message(each, found.signal, cause) for each in state.sent):
+def _make_advisory(state: LiveState, reading: SignalReading, thresholds: Thresholds) -> Advisory | None:
+    cause = reading.cause[:200]
+    if not (reading.fired and reading.text) or any(
+        _has_same_message(each, reading.signal, cause) for each in state.sent
+    ):
         return None
-    if any(signal == found.signal and state.turn - turn < _TURNS_BETWEEN for signal, turn in state.last_turn_by_signal):
+    if any(
+        signal == reading.signal and state.turn - turn < _TURNS_BETWEEN for signal, turn in state.last_turn_by_signal
+    ):
         return None
-    if order_reason(found.text):  # text of a tool that reads like an instruction is not shown to a model
+    if order_reason(reading.text):  # text of a tool that reads like an instruction is not shown to a model
         return None
     return Advisory(
-        signal=found.signal, text=format_advisory(found.text, thresholds.advice_tokens), cause=cause, turn=state.turn
+        signal=reading.signal,
+        text=format_advisory(reading.text, thresholds.advice_tokens),
+        cause=cause,
+        turn=state.turn,
     )
 
 

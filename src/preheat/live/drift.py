@@ -84,17 +84,17 @@ def step(state: DriftState, event: LiveEvent, context: FoldContext) -> DriftStat
     return state
 
 
-def _fold_prompt(state: DriftState, asked: PromptEvent) -> DriftState:
+def _fold_prompt(state: DriftState, prompt: PromptEvent) -> DriftState:
     """The state after a prompt. A prompt without a goal (`go on`) accepts the work so far."""
-    if not states_a_goal(asked):
+    if not states_a_goal(prompt):
         return _extend_goal(state, edited_only=False) if state.known else state
-    files = tuple(path[-_LONGEST:] for path in asked.files[: _MOST_FILES - _GOAL_FILES - _GOAL_FILES_EDITED])
-    places = [found.subsystem for path in files if (found := locate_file(path)) is not None]
+    files = tuple(path[-_LONGEST:] for path in prompt.files[: _MOST_FILES - _GOAL_FILES - _GOAL_FILES_EDITED])
+    places = [location.subsystem for path in files if (location := locate_file(path)) is not None]
     if files and not places and all(map(is_supporting_file, files)):  # the goal is in a document that is not read here
         return START
     return DriftState(
         known=True,
-        words=_cap_words(asked.words[:_MOST_WORDS]),
+        words=_cap_words(prompt.words[:_MOST_WORDS]),
         files=files,
         names=tuple(path.rpartition("/")[2] for path in files),
         subsystems=tuple(dict.fromkeys(name for name in places if name not in ("", ".")))[:_MOST_SUBSYSTEMS],
@@ -120,12 +120,12 @@ def _fold_touches(state: DriftState, event: CallEvent, turn: int) -> DriftState:
     firsts, firsts_edited, touches = state.firsts, state.firsts_edited, state.touches
     for path in event.files[:WINDOW]:
         edited = path in event.edited
-        found = locate_file(path)
+        location = locate_file(path)
         path = path[-_LONGEST:]
         named = path in files or path.rpartition("/")[2] in names
         subsystem = ""
-        if found is not None:
-            subsystem = subsystem_of(found, subsystems) if found.is_test else found.subsystem
+        if location is not None:
+            subsystem = subsystem_of(location, subsystems) if location.is_test else location.subsystem
         if not named and subsystem and (firsts < _GOAL_FILES or (edited and firsts_edited < _GOAL_FILES_EDITED)):
             named, files, firsts = True, (*files, path)[-_MOST_FILES:], firsts + 1
         firsts_edited += edited

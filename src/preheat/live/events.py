@@ -190,10 +190,10 @@ def events_of(
 
     `records` are the verdicts; a call without one is left out. An unfinished session gives a prefix of its later events.
     """
-    return [*_SessionEvents(session, records, root).events(), *(_end(session) if finished else ())]
+    return [*_SessionEvents(session, records, root).events(), *(_ending_events(session) if finished else ())]
 
 
-def _end(session: Session) -> tuple[LiveEvent, ...]:
+def _ending_events(session: Session) -> tuple[LiveEvent, ...]:
     at = session.ended_at
     return (StopEvent(at=at), EndEvent(at=at)) if session.events else (EndEvent(at=at),)
 
@@ -227,9 +227,9 @@ class _SessionEvents:
                 worked = True
                 record = self._records.get(seq)
                 if record is not None:
-                    yield from self._call(event, record)
+                    yield from self._read_call(event, record)
             elif isinstance(event, ToolResult):
-                yield from self._result(event)
+                yield from self._read_result(event)
             elif isinstance(event, UserMessage):
                 if event.origin == "human" and event.text.strip():
                     if worked:
@@ -245,16 +245,16 @@ class _SessionEvents:
                 self._tokens = None
                 yield CompactionEvent(at=event.at)
             elif isinstance(event, Other):
-                yield from self._other(event)
+                yield from self._read_other(event)
 
-    def _call(self, call: ToolCall, record: CallRecord) -> Iterator[LiveEvent]:
+    def _read_call(self, call: ToolCall, record: CallRecord) -> Iterator[LiveEvent]:
         answered = self._answered.get(call.call_id)
         if answered is not None:  # a call that was recorded after its result
             yield self._finish(call, answered, record)
         else:
             self._waiting.setdefault(call.call_id, []).append((call, record))
 
-    def _result(self, result: ToolResult) -> Iterator[LiveEvent]:
+    def _read_result(self, result: ToolResult) -> Iterator[LiveEvent]:
         if result.call_id in self._answered:
             return
         self._answered[result.call_id] = result
@@ -265,7 +265,7 @@ class _SessionEvents:
             else:
                 yield self._finish(call, result, record)
 
-    def _other(self, event: Other) -> Iterator[LiveEvent]:
+    def _read_other(self, event: Other) -> Iterator[LiveEvent]:
         if event.name == CONTEXT_WINDOW and type(event.raw) is int:
             self._window = event.raw
         elif event.name == LATE_ENDING and isinstance(event.raw, dict):

@@ -54,25 +54,25 @@ def step(state: FocusState, event: LiveEvent, context: FoldContext) -> FocusStat
 
 
 def _fold_touches(state: FocusState, event: CallEvent, window: int) -> FocusState:
-    touches, opened, switched = state.touches, state.open, 0
+    touches, open_subsystems, switched = state.touches, state.open, 0
     for path in event.files[:window]:
-        found = locate_file(path)
-        if found is None:
+        location = locate_file(path)
+        if location is None:
             continue
-        subsystem = found.subsystem
-        if found.is_test:
-            subsystem = subsystem_of(found, tuple(dict.fromkeys([known for known, _ in touches])))
+        subsystem = location.subsystem
+        if location.is_test:
+            subsystem = subsystem_of(location, tuple(dict.fromkeys([known for known, _ in touches])))
             if not subsystem:
                 continue
         edited = path in event.edited
-        if edited and subsystem not in opened:
-            opened = (*opened, subsystem)[-_MOST_SUBSYSTEMS:]
+        if edited and subsystem not in open_subsystems:
+            open_subsystems = (*open_subsystems, subsystem)[-_MOST_SUBSYSTEMS:]
             if (subsystem, True) not in touches and any(changed for _, changed in touches):
                 switched += 1
         touches = (*touches, (subsystem, edited))
     if event.checks and check_passed(event):
-        opened = ()
-    return FocusState(touches[-window:], opened, switched, state.switches + switched)
+        open_subsystems = ()
+    return FocusState(touches[-window:], open_subsystems, switched, state.switches + switched)
 
 
 def subsystem_weights(touches: tuple[Touch, ...], window: int) -> dict[str, float]:
@@ -95,8 +95,8 @@ def read(state: FocusState, context: FoldContext) -> SignalReading:
     thresholds = context.thresholds
     window = thresholds.focus_window
     touches = state.touches[-window:]
-    found = subsystem_weights(touches, window)
-    number = effective_number(found)
+    weights = subsystem_weights(touches, window)
+    number = effective_number(weights)
     value = focus_score(number)
     fired, before = False, 100.0
     if value < thresholds.focus_low and len(touches) >= _LEAST_TOUCHES:
@@ -109,12 +109,12 @@ def read(state: FocusState, context: FoldContext) -> SignalReading:
         cause="spread" if value < thresholds.focus_low + _SLACK else "",
         facts={
             "file touches": str(len(touches)),
-            "subsystems": str(len(found)),
+            "subsystems": str(len(weights)),
             "effective number": f"{number:.2f}",
             "focus": f"100 × {number:.2f}^(−2/3) = {value:.0f}",
             "changed since a check passed": str(len(state.open)),
         },
-        text=_text(state, found, before, value) if fired else "",
+        text=_text(state, weights, before, value) if fired else "",
     )
 
 
@@ -123,12 +123,12 @@ def focus_score(number: float) -> float:
     return 100.0 * float(number ** (-2 / 3))
 
 
-def _text(state: FocusState, found: dict[str, float], before: float, value: float) -> str:
-    heaviest = sorted(found, key=lambda name: (-found[name], name))[:_NAMED]
+def _text(state: FocusState, weights: dict[str, float], before: float, value: float) -> str:
+    heaviest = sorted(weights, key=lambda name: (-weights[name], name))[:_NAMED]
     names = ", ".join(f"`{shorten_path(name, 30)}`" for name in heaviest)
     return (
         f"Focus fell from {before:.0f} to {value:.0f} of 100 in the last {len(state.touches)} file touches: they are in "
-        f"{len(found)} subsystems now, most in {names}, and no check has passed since {len(state.open)} of them were changed. "
+        f"{len(weights)} subsystems now, most in {names}, and no check has passed since {len(state.open)} of them were changed. "
         f"A check of what was begun in `{shorten_path(state.open[0], 30)}`, before more is opened, would keep "
         "a failure easy to place."
     )

@@ -23,8 +23,31 @@ from preheat.model.live import CallEvent, CompactionEvent, LiveEvent, PromptEven
 from preheat.model.outcome import FAILURES, Status
 from preheat.safe_text.reasons import order_reason
 
+_REPEATS, _RETRIES, _CHECKS, _ROUNDS = 16, 4, 4, 12
+"""How many entries of each kind are remembered."""
+_RECENT_TURNS = 10
+"""Turns after which an entry no longer counts: the agent does something else."""
+_FORGOTTEN_TURNS = 40
+"""Turns after which a returning failure starts a new count."""
+_LONGEST = 100
+"""Characters of a command or an error that are remembered."""
+_READING_ACTIVITIES = frozenset(["read", "search", "web", "plan", "shell:read", "shell:search", "shell:list"])
+_READING_TOOLS = (
+    "get", "list", "check", "search", "find", "read", "fetch", "query", "describe", "view", "show", "lookup", "calculate",
+)  # fmt: skip
+"""First words in the names of tools that change nothing."""
+_WITHOUT_MESSAGE = re.compile(r"exit code N, no message$")
+"""A failure without a message, which cannot be compared with another."""
+_READING_GIT_COMMANDS = frozenset(
+    ["status", "diff", "log", "show", "blame", "branch", "remote", "rev-parse", "ls-files", "describe", "reflog"]
+)
+_RESETTING_EVENTS = (PromptEvent, CompactionEvent)
+_NOT_RUN: frozenset[Status] = frozenset(["denied", "interrupted"])
 
-# What is remembered to recognise a loop
+LoopKind = Literal["repeat", "retry", "cycle", "still"]
+
+
+# What is remembered to recognise a loop.
 class Repeat(msgspec.Struct, frozen=True, gc=False):
     """A call with its result, repeated since something was last changed."""
 
@@ -111,90 +134,6 @@ class LoopState(
     pending_checks: tuple[PendingCheck, ...] = ()
 
 
-# The advisory texts on loops
-LoopKind = Literal["repeat", "retry", "cycle", "still"]
-
-
-def _repeat(each: Repeat) -> str:
-    end = (
-        "Nothing was changed in between: one more would show the same."
-        if each.looks
-        else "One more would end the same way."
-    )
-    return (
-        f"`{quote_unless_order(each.what)}` was called {each.times} times with the same result. {end} What it "
-        "said still stands above."
-    )
-
-
-def _retry(retry: Retry) -> str:
-    if retry.target:
-        of = f"on `{quote_unless_order(retry.target)}` "
-        hint = (
-            "Its text as it is now, read once more and copied to the letter, or that part written anew, would end this."
-        )
-    else:
-        of = ""
-        hint = "Another form of the call may end this, another try of the same form would not."
-    return f"{retry.times} calls of `{quote_unless_order(retry.tool)}` {of}failed in a row with `{_error(retry.what)}`. {hint}"
-
-
-def _cycle(line: FailingCheck) -> str:
-    begin = f"{line.times} rounds of change and `{quote_unless_order(line.what)}`"
-    if line.back:
-        return (
-            f"{begin} ended where they began: `{_error(line.error)}` is back. The changes undo each other; what the errors in "
-            "between have in common is worth a look before the next change."
-        )
-    return (
-        f"{begin} ended with the same failure: `{_error(line.error)}`. The changes did not reach its cause; the values at the "
-        "place it names, or the last changes undone, would show more than another variation."
-    )
-
-
-def _still(still: UnchangedOutput) -> str:
-    return (
-        f"`{quote_unless_order(still.what)}` printed the same {len(still.turns)} times, though files were "
-        "changed before each run. What was "
-        "changed may not be what runs: a print at its beginning, or the place it is imported from, would tell."
-    )
-
-
-TEXTS: dict[LoopKind, Callable[[Any], str]] = {
-    "repeat": _repeat, "retry": _retry, "cycle": _cycle, "still": _still,
-}  # fmt: skip
-
-
-def quote_unless_order(text: str) -> str:
-    """A text of a call or a tool for use in backticks; `…` if it reads like an instruction."""
-    return "…" if order_reason(text) else text.replace("`", "'")
-
-
-def _error(signature: str) -> str:
-    return MASK.sub("…", quote_unless_order(signature))
-
-
-_REPEATS, _RETRIES, _LINES, _ROUNDS = 16, 4, 4, 12
-"""How many entries of each kind are remembered."""
-_RECENT_TURNS = 10
-"""Turns after which an entry no longer counts: the agent does something else."""
-_FORGOTTEN_TURNS = 40
-"""Turns after which a returning failure starts a new count."""
-_LONGEST = 100
-"""Characters of a command or an error that are remembered."""
-_READING_ACTIVITIES = frozenset(["read", "search", "web", "plan", "shell:read", "shell:search", "shell:list"])
-_READING_TOOLS = (
-    "get", "list", "check", "search", "find", "read", "fetch", "query", "describe", "view", "show", "lookup", "calculate",
-)  # fmt: skip
-"""First words in the names of tools that change nothing."""
-_WITHOUT_MESSAGE = re.compile(r"exit code N, no message$")
-"""A failure without a message, which cannot be compared with another."""
-_READING_GIT_COMMANDS = frozenset(
-    ["status", "diff", "log", "show", "blame", "branch", "remote", "rev-parse", "ls-files", "describe", "reflog"]
-)
-_RESETTING_EVENTS = (PromptEvent, CompactionEvent)
-_NOT_RUN: frozenset[Status] = frozenset(["denied", "interrupted"])
-
 START = LoopState()
 
 
@@ -213,47 +152,47 @@ def _fold_poll(state: LoopState, event: CallEvent, turn: int) -> LoopState:
     if not state.pending_checks or event.cause != "finding" or not event.same_failure:
         return state
     first, *others = state.pending_checks
-    lines = _add_failure(state.failing_checks, first, event, turn)
-    return msgspec.structs.replace(state, failing_checks=lines, pending_checks=tuple(others))
+    failing_checks = _add_failure(state.failing_checks, first, event, turn)
+    return msgspec.structs.replace(state, failing_checks=failing_checks, pending_checks=tuple(others))
 
 
 def _fold_call(state: LoopState, event: CallEvent, turn: int) -> LoopState:
-    repeats, retries, lines, stills = state.repeats, state.retries, state.failing_checks, state.unchanged_outputs
+    repeats, retries, failing, unchanged = state.repeats, state.retries, state.failing_checks, state.unchanged_outputs
     status, activity, edited, checks = event.status, event.activity, event.edited, event.checks
     failed = status in FAILURES
     only_reads = activity in _READING_ACTIVITIES or _only_reads(event)
-    place = _index_of(repeats, event.same_call, event.same_result) if repeats else -1
+    index = _index_of(repeats, event.same_call, event.same_result) if repeats else -1
     # May change the results of other calls: it edited a file, or it succeeded and does more than read.
-    may_change = place < 0 and bool(
+    may_change = index < 0 and bool(
         edited or event.removed or not (failed or only_reads or checks or status in _NOT_RUN)
     )
-    if lines:
-        lines = _note_change(lines, event) if may_change and not checks else lines
-        lines = _drop_passed(lines, event) if not failed else lines
+    if failing:
+        failing = _note_change(failing, event) if may_change and not checks else failing
+        failing = _drop_passed(failing, event) if not failed else failing
     if retries and not failed:
         retries = _end_retries(retries, event)
-    running = state.pending_checks
+    pending = state.pending_checks
     if checks and status == "unknown":
-        others = tuple(each for each in running if each.call != event.same_call)
-        running = (*others, _make_check(event))[-_LINES:]
+        others = tuple(each for each in pending if each.call != event.same_call)
+        pending = (*others, _make_check(event))[-_CHECKS:]
     elif failed and event.signature and not _WITHOUT_MESSAGE.search(event.signature):
         if event.cause != "finding":
             retries = _add_retry(retries, event, turn)
         elif checks or activity == "shell:run":  # a finding of something that ran
-            lines = _add_failure(lines, _make_check(event), event, turn)
+            failing = _add_failure(failing, _make_check(event), event, turn)
     if edited:
-        stills = _note_edit(stills, event) if stills else stills
+        unchanged = _note_edit(unchanged, event) if unchanged else unchanged
     elif activity == "shell:run" and status == "ok":
-        stills = _add_run(stills, event, turn)
+        unchanged = _add_run(unchanged, event, turn)
     kept = () if may_change else repeats
     if not edited and (event.summary or event.kind == "other"):  # a call without arguments cannot be compared
-        kept = _add_repeat(kept, place, event, turn, only_reads)
+        kept = _add_repeat(kept, index, event, turn, only_reads)
     if (
-        kept is state.repeats and retries is state.retries and lines is state.failing_checks and stills is state.unchanged_outputs
-        and running is state.pending_checks
+        kept is state.repeats and retries is state.retries and failing is state.failing_checks
+        and unchanged is state.unchanged_outputs and pending is state.pending_checks
     ):  # fmt: skip
         return state
-    return LoopState(kept, retries, lines, stills, running)
+    return LoopState(kept, retries, failing, unchanged, pending)
 
 
 def _only_reads(event: CallEvent) -> bool:
@@ -266,21 +205,21 @@ def _only_reads(event: CallEvent) -> bool:
 # Repeat: the same call with the same result.
 def _index_of(repeats: tuple[Repeat, ...], call: int, result: int) -> int:
     """The index of the same call with the same result; -1 if it is new."""
-    for place, each in enumerate(repeats):
+    for index, each in enumerate(repeats):
         if each.call == call and each.result == result:
-            return place
+            return index
     return -1
 
 
 def _add_repeat(
-    repeats: tuple[Repeat, ...], place: int, event: CallEvent, turn: int, only_reads: bool
+    repeats: tuple[Repeat, ...], index: int, event: CallEvent, turn: int, only_reads: bool
 ) -> tuple[Repeat, ...]:
-    if place >= 0:
-        each = repeats[place]
+    if index >= 0:
+        each = repeats[index]
         if each.turn == turn:
             return repeats
         again = Repeat(each.call, each.result, each.times + 1, turn, each.what, each.looks)
-        return (*repeats[:place], *repeats[place + 1 :], again)
+        return (*repeats[:index], *repeats[index + 1 :], again)
     first = Repeat(event.same_call, event.same_result, 1, turn, (event.summary or event.tool)[:_LONGEST], only_reads)
     return (*repeats, first) if len(repeats) < _REPEATS else (*repeats[1:], first)
 
@@ -294,12 +233,12 @@ def _add_retry(retries: tuple[Retry, ...], event: CallEvent, turn: int) -> tuple
         error = f"{event.same_failure:x}"
     else:
         error = (" ".join(telling_words(event.signature)) or event.signature)[:_LONGEST]
-    for place, each in enumerate(retries):
+    for index, each in enumerate(retries):
         if each.tool == tool and each.target == target and each.error == error:
             if each.turn == turn:
                 return retries
             again = Retry(each.tool, target, error, each.times + 1, turn, each.what)
-            return (*retries[:place], *retries[place + 1 :], again)
+            return (*retries[:index], *retries[index + 1 :], again)
     return (*retries, Retry(tool, target, error, 1, turn, event.signature[:_LONGEST]))[-_RETRIES:]
 
 
@@ -323,64 +262,64 @@ def _check_key(event: CallEvent) -> str:
     return ("+".join(event.checks) or event.form)[:_LONGEST]
 
 
-def _note_change(lines: tuple[FailingCheck, ...], event: CallEvent) -> tuple[FailingCheck, ...]:
+def _note_change(checks: tuple[FailingCheck, ...], event: CallEvent) -> tuple[FailingCheck, ...]:
     """Note a change; a Git command that goes back to an earlier state is a comparison, no new attempt."""
     back = event.activity == "shell:vcs" and not event.edited
-    if all(line.changed is not back and line.compared is back for line in lines):
-        return lines
-    return tuple(msgspec.structs.replace(line, changed=line.changed or not back, compared=back) for line in lines)
+    if all(check.changed is not back and check.compared is back for check in checks):
+        return checks
+    return tuple(msgspec.structs.replace(check, changed=check.changed or not back, compared=back) for check in checks)
 
 
-def _drop_passed(lines: tuple[FailingCheck, ...], event: CallEvent) -> tuple[FailingCheck, ...]:
+def _drop_passed(checks: tuple[FailingCheck, ...], event: CallEvent) -> tuple[FailingCheck, ...]:
     """The failing checks that remain after a check passed or a program succeeded; a check covers only what it names."""
     if event.checks:
         if not check_passed(event):
-            return lines
+            return checks
         named = describe_scope(event.summary)[:_LONGEST]
         left = tuple(
-            _without_covered(line, event.same_call, named) if _covers(event.checks, line.key) else line
-            for line in lines
+            _without_covered(check, event.same_call, named) if _covers(event.checks, check.key) else check
+            for check in checks
         )
     elif event.activity == "shell:run":
-        left = tuple(line for line in lines if line.key != event.form[:_LONGEST])
+        left = tuple(check for check in checks if check.key != event.form[:_LONGEST])
     else:
-        return lines
-    kept = tuple(line for line in left if line is not None)
-    return lines if kept == lines else kept
+        return checks
+    kept = tuple(check for check in left if check is not None)
+    return checks if kept == checks else kept
 
 
 def _covers(checks: tuple[str, ...], key: str) -> bool:
     return all(kind in checks for kind in key.split("+"))
 
 
-def _without_covered(line: FailingCheck, call: int, named: str) -> FailingCheck | None:
+def _without_covered(check: FailingCheck, call: int, named: str) -> FailingCheck | None:
     """A failing check without the rounds that a passed check covers; None if no round is left."""
-    rounds = tuple(each for each in line.rounds if named and each.call != call and each.about != named)
+    rounds = tuple(each for each in check.rounds if named and each.call != call and each.about != named)
     if not rounds:
         return None
-    if len(rounds) == len(line.rounds):
-        return line
+    if len(rounds) == len(check.rounds):
+        return check
     times, back = _count_rounds(rounds)
-    return msgspec.structs.replace(line, rounds=rounds, times=times, back=back)
+    return msgspec.structs.replace(check, rounds=rounds, times=times, back=back)
 
 
 def _add_failure(
-    lines: tuple[FailingCheck, ...], check: PendingCheck, event: CallEvent, turn: int
+    checks: tuple[FailingCheck, ...], pending: PendingCheck, event: CallEvent, turn: int
 ) -> tuple[FailingCheck, ...]:
-    place, line = next(((place, line) for place, line in enumerate(lines) if line.key == check.key), (-1, None))
-    if line and line.compared and not event.edited:
-        return lines
+    index, check = next(((index, check) for index, check in enumerate(checks) if check.key == pending.key), (-1, None))
+    if check and check.compared and not event.edited:
+        return checks
     # A program that is no check is compared by its whole output.
     failure = event.same_failure if event.checks or event.polling else 0
-    now = FailedRound(check.call, failure or event.same_result, event.failing, check.about)
-    rounds = _without_progress(line.rounds, now) if line and turn - line.turn <= _FORGOTTEN_TURNS else ()
-    if line and rounds and not line.changed and not event.edited and _is_same_check(rounds[-1], now):
+    now = FailedRound(pending.call, failure or event.same_result, event.failing, pending.about)
+    rounds = _without_progress(check.rounds, now) if check and turn - check.turn <= _FORGOTTEN_TURNS else ()
+    if check and rounds and not check.changed and not event.edited and _is_same_check(rounds[-1], now):
         rounds = rounds[:-1]  # checked again without a change: the same round
     rounds = (*rounds, now)[-_ROUNDS:]
     times, back = _count_rounds(rounds)
-    again = FailingCheck(check.key, rounds, False, False, times, back, turn, check.what, event.signature[:_LONGEST])
-    others = (*lines[:place], *lines[place + 1 :]) if line else lines
-    return (*others, again)[-_LINES:]
+    again = FailingCheck(pending.key, rounds, False, False, times, back, turn, pending.what, event.signature[:_LONGEST])
+    others = (*checks[:index], *checks[index + 1 :]) if check else checks
+    return (*others, again)[-_CHECKS:]
 
 
 def _is_same_check(one: FailedRound, other: FailedRound) -> bool:
@@ -399,36 +338,36 @@ def _count_rounds(rounds: tuple[FailedRound, ...]) -> tuple[int, bool]:
     """How many rounds there were since the latest failure first occurred, and whether it was gone in between."""
     now = rounds[-1]
     mine = [each for each in rounds if _is_same_check(each, now)]
-    first = next(place for place, each in enumerate(mine) if each.failure == now.failure)
+    first = next(index for index, each in enumerate(mine) if each.failure == now.failure)
     since = mine[first:]
     return len(since), any(each.failure != now.failure for each in since)
 
 
 # Still: change, run, the same output.
-def _note_edit(stills: tuple[UnchangedOutput, ...], event: CallEvent) -> tuple[UnchangedOutput, ...]:
+def _note_edit(outputs: tuple[UnchangedOutput, ...], event: CallEvent) -> tuple[UnchangedOutput, ...]:
     """Note an edit; an edit of the program that is run does not count, only edits of other files."""
     names = [path.rpartition("/")[2] for path in event.edited]
-    if all(still.changed or all(name in still.what for name in names) for still in stills):
-        return stills
+    if all(output.changed or all(name in output.what for name in names) for output in outputs):
+        return outputs
     return tuple(
-        still if all(name in still.what for name in names) else msgspec.structs.replace(still, changed=True)
-        for still in stills
+        output if all(name in output.what for name in names) else msgspec.structs.replace(output, changed=True)
+        for output in outputs
     )
 
 
-def _add_run(stills: tuple[UnchangedOutput, ...], event: CallEvent, turn: int) -> tuple[UnchangedOutput, ...]:
-    place, still = next(
-        ((place, still) for place, still in enumerate(stills) if still.call == event.same_call), (-1, None)
+def _add_run(outputs: tuple[UnchangedOutput, ...], event: CallEvent, turn: int) -> tuple[UnchangedOutput, ...]:
+    index, output = next(
+        ((index, output) for index, output in enumerate(outputs) if output.call == event.same_call), (-1, None)
     )
-    if still is None or still.result != event.same_result:
+    if output is None or output.result != event.same_result:
         turns: tuple[int, ...] = (turn,)
-    elif still.changed:
-        turns = (*(each for each in still.turns if each >= turn - _RECENT_TURNS), turn)[-_ROUNDS:]
+    elif output.changed:
+        turns = (*(each for each in output.turns if each >= turn - _RECENT_TURNS), turn)[-_ROUNDS:]
     else:
-        return stills
+        return outputs
     again = UnchangedOutput(event.same_call, event.same_result, turns, False, event.summary[:_LONGEST])
-    others = (*stills[:place], *stills[place + 1 :]) if still else stills
-    return (*others, again)[-_LINES:]
+    others = (*outputs[:index], *outputs[index + 1 :]) if output else outputs
+    return (*others, again)[-_CHECKS:]
 
 
 # Reading.
@@ -445,7 +384,7 @@ def _strongest(state: LoopState, context: FoldContext) -> "_Repetition | None":
 
 
 def _format_cause(found: "_Repetition") -> str:
-    return f"{found.way}:{found.cause}"
+    return f"{found.kind}:{found.cause}"
 
 
 def read(state: LoopState, context: FoldContext) -> SignalReading:
@@ -459,17 +398,17 @@ def read(state: LoopState, context: FoldContext) -> SignalReading:
         fired=fired,
         cause=_format_cause(found) if fired else "",
         facts={
-            "what": found.way,
+            "what": found.kind,
             "rounds": str(found.times),
             "fires at": f"{found.least:g} ({context.phase})",
             "of": quote_unless_order(found.what),
         },
-        text=TEXTS[found.way](found.entry) if fired else "",
+        text=_TEXTS[found.kind](found.entry) if fired else "",
     )
 
 
 class _Repetition(NamedTuple):
-    way: LoopKind
+    kind: LoopKind
     times: int
     least: float
     cause: str
@@ -489,12 +428,12 @@ def _repetitions(state: LoopState, context: FoldContext) -> Iterable[_Repetition
         if retry.times > 1 and retry.turn >= since:
             cause = f"{retry.tool} {retry.target} {retry.error}"
             yield _Repetition("retry", retry.times, repeats, cause, retry.what, retry)
-    for line in state.failing_checks:
-        if line.turn >= since:
-            yield _Repetition("cycle", line.times, cycles, line.key, line.error, line)
-    for still in state.unchanged_outputs:
-        if len(still.turns) > 1 and still.turns[-1] >= since:
-            yield _Repetition("still", len(still.turns), cycles, f"{still.call:x}", still.what, still)
+    for check in state.failing_checks:
+        if check.turn >= since:
+            yield _Repetition("cycle", check.times, cycles, check.key, check.error, check)
+    for output in state.unchanged_outputs:
+        if len(output.turns) > 1 and output.turns[-1] >= since:
+            yield _Repetition("still", len(output.turns), cycles, f"{output.call:x}", output.what, output)
 
 
 def is_quiet(state: LoopState, context: FoldContext) -> bool:
@@ -506,17 +445,77 @@ def is_quiet(state: LoopState, context: FoldContext) -> bool:
     for retry in state.retries:
         if retry.times > most:
             most = retry.times
-    for line in state.failing_checks:
-        if line.times > most:
-            most = line.times
-    for still in state.unchanged_outputs:
-        if len(still.turns) > most:
-            most = len(still.turns)
+    for check in state.failing_checks:
+        if check.times > most:
+            most = check.times
+    for output in state.unchanged_outputs:
+        if len(output.turns) > most:
+            most = len(output.turns)
     if most == 1:  # once is no loop, whatever the thresholds are
         return True
     return most < min(
         context.thresholds.loop_repeats.of(context.phase), context.thresholds.loop_cycles.of(context.phase)
     )
+
+
+# The advisory texts.
+def _describe_repeat(repeat: Repeat) -> str:
+    end = (
+        "Nothing was changed in between: one more would show the same."
+        if repeat.looks
+        else "One more would end the same way."
+    )
+    return (
+        f"`{quote_unless_order(repeat.what)}` was called {repeat.times} times with the same result. {end} What it "
+        "said still stands above."
+    )
+
+
+def _describe_retry(retry: Retry) -> str:
+    if retry.target:
+        target = f"on `{quote_unless_order(retry.target)}` "
+        hint = (
+            "Its text as it is now, read once more and copied to the letter, or that part written anew, would end this."
+        )
+    else:
+        target = ""
+        hint = "Another form of the call may end this, another try of the same form would not."
+    calls = f"{retry.times} calls of `{quote_unless_order(retry.tool)}`"
+    return f"{calls} {target}failed in a row with `{_mask_error(retry.what)}`. {hint}"
+
+
+def _describe_cycle(check: FailingCheck) -> str:
+    begin = f"{check.times} rounds of change and `{quote_unless_order(check.what)}`"
+    if check.back:
+        return (
+            f"{begin} ended where they began: `{_mask_error(check.error)}` is back. The changes undo each other; what the "
+            "errors in between have in common is worth a look before the next change."
+        )
+    return (
+        f"{begin} ended with the same failure: `{_mask_error(check.error)}`. The changes did not reach its cause; the values "
+        "at the place it names, or the last changes undone, would show more than another variation."
+    )
+
+
+def _describe_still(output: UnchangedOutput) -> str:
+    return (
+        f"`{quote_unless_order(output.what)}` printed the same {len(output.turns)} times, though files were changed before "
+        "each run. What was changed may not be what runs: a print at its beginning, or the place it is imported from, would tell."
+    )
+
+
+_TEXTS: dict[LoopKind, Callable[[Any], str]] = {
+    "repeat": _describe_repeat, "retry": _describe_retry, "cycle": _describe_cycle, "still": _describe_still,
+}  # fmt: skip
+
+
+def quote_unless_order(text: str) -> str:
+    """A text of a call or a tool for use in backticks; `…` if it reads like an instruction."""
+    return "…" if order_reason(text) else text.replace("`", "'")
+
+
+def _mask_error(signature: str) -> str:
+    return MASK.sub("…", quote_unless_order(signature))
 
 
 LOOP = Signal("loop", START, step, read, is_quiet)

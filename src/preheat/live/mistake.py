@@ -18,7 +18,7 @@ from preheat.model.live import CallEvent, LiveEvent, SignalReading, StartEvent
 from preheat.model.outcome import FAILURES
 from preheat.safe_text.cleanup import one_line
 
-# An index of lessons on mistakes, small enough for every call
+# The index of lessons on mistakes: small enough to be looked into at every call.
 _FEWEST_SESSIONS, _FEWEST_TO_WARN = 2, 3
 """Sessions that a lesson must rest on; a warning before a command needs more. In one project all four warnings from a lesson of
 two sessions were wrong, all eleven from one of eight sessions right."""
@@ -96,8 +96,8 @@ def error_words(signature: str) -> str:
 def find_hint_after_failure(
     index: KnownMistakes, words: str, program: str, command: str, agent: str = "", repeated: bool = False
 ) -> Hint | None:
-    """The hint for a failure, by its words, the tool or program that failed, and the command, if it was one; `again` if the
-    same failure occurred just before."""
+    """The hint for a failure, by its words, the tool or program that failed, and the command, if it was one; `repeated` if
+    the same failure occurred just before."""
     for hint in index.by_error.get(words, ()) if words else ():
         if hint.is_generic and not repeated:
             continue
@@ -165,7 +165,7 @@ def _is_repaired(hint: Hint, piece: list[str]) -> bool:
     return bool(added) and all(word in piece for word in added) and not set(hint.avoid) - set(hint.use)
 
 
-# Lessons.
+# The hint that a lesson gives.
 def _sort_key(lesson: Lesson) -> tuple[int, float, str]:
     return _KIND_ORDER.get(lesson.kind, 9), -lesson.support.confidence, lesson.id
 
@@ -263,6 +263,7 @@ def _quoted(text: str) -> str:
     return '"' + one_line(text, _LONGEST_ERROR).replace('"', "'") + '"'
 
 
+# The signal.
 _MOST_REMEMBERED = 32
 """Errors that are counted, and given lessons that are remembered."""
 _LONGEST = 300
@@ -332,7 +333,7 @@ def _step(state: MistakeState, event: LiveEvent, context: FoldContext) -> Mistak
 
 
 def _read(state: MistakeState, context: FoldContext) -> SignalReading:
-    """How often the last failure occurred in this session; `happened` adds what lessons know of it."""
+    """How often the last failure occurred in this session; `read_last_failure` adds what lessons know of it."""
     if not state.is_fresh:
         return SignalReading(signal="mistake", value=0.0, facts={"last call": "did not fail"} if state.calls else {})
     facts = {

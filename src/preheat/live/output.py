@@ -119,9 +119,9 @@ def _shorten_lines(text: str, found: list[bytes], exit_code: int | None, lines: 
     return ShortOutput(shorter, left_out, name)
 
 
-def _first_omission(left_out: int, of: int, exit_code: int | None, name: str) -> bytes:
+def _first_omission(left_out: int, total: int, exit_code: int | None, name: str) -> bytes:
     code = "" if exit_code is None else f"; exit code {exit_code}"
-    what = f"{left_out} of {of} lines left out" if left_out else "parts of long lines left out"
+    what = f"{left_out} of {total} lines left out" if left_out else "parts of long lines left out"
     return f"{MARK}{what}{code}; `preheat output {name}` prints all{_END}".encode()
 
 

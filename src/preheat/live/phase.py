@@ -97,12 +97,12 @@ def _is_steady(state: PhaseState, event: CallEvent, context: FoldContext) -> boo
     """Whether a call cannot change this state: a fast path for most calls."""
     if event.edited or event.checks or state.lapses or state.failed_checks >= _FAILED_CHECKS:
         return False
-    around, thresholds, turn = context.earlier, context.thresholds, context.turn
+    earlier, thresholds, turn = context.earlier, context.thresholds, context.turn
     if (
-        around.is_lapse
-        or around.loop_cause
-        or around.looks_outside_goal
-        or (around.context_share or 0.0) >= thresholds.late_share
+        earlier.is_lapse
+        or earlier.loop_cause
+        or earlier.looks_outside_goal
+        or (earlier.context_share or 0.0) >= thresholds.late_share
     ):
         return False
     counted: Phase = "productive"
@@ -136,10 +136,10 @@ def _is_immediate(phase: Phase, wanted: Phase) -> bool:
 def _phase_by_evidence(
     lapses: int, edits: tuple[tuple[str, int], ...], failed_checks: int, context: FoldContext
 ) -> tuple[Phase, str]:
-    turn, thresholds, around = context.turn, context.thresholds, context.earlier
+    turn, thresholds, earlier = context.turn, context.thresholds, context.earlier
     if turn <= thresholds.warmup_turns:
         return "warmup", "the session begins"
-    if around.loop_cause:
+    if earlier.loop_cause:
         return "struggling", "the same is tried again and again"
     recent = (lapses & _RECENT).bit_count()
     if recent >= _LEAST_LAPSES and recent > (lapses >> _COMPARED_CALLS).bit_count():
@@ -153,9 +153,9 @@ def _phase_by_evidence(
             )
     if turn >= thresholds.late_turn:
         return "late", f"turn {turn}"
-    if around.context_share is not None and around.context_share >= thresholds.late_share:
-        return "late", f"the context is {around.context_share:.0%} full"
-    if around.looks_outside_goal:
+    if earlier.context_share is not None and earlier.context_share >= thresholds.late_share:
+        return "late", f"the context is {earlier.context_share:.0%} full"
+    if earlier.looks_outside_goal:
         return "exploring", "the last looks are all outside of what was asked for"
     return (
         "productive",

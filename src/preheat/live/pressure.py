@@ -49,21 +49,21 @@ def context_share(state: PressureState) -> float | None:
 
 
 def read(state: PressureState, context: FoldContext) -> SignalReading:
-    part = context_share(state)
-    if part is None:
+    share = context_share(state)
+    if share is None:
         return SignalReading(signal="pressure", value=0.0, facts={"share": "not known"})
-    fired = part >= context.thresholds.pressure_share
+    fired = share >= context.thresholds.pressure_share
     rate = growth_rate(state)
-    facts = {"tokens": f"{state.tokens:,}", "window": f"{state.window:,}", "share": f"{part:.0%}"}
+    facts = {"tokens": f"{state.tokens:,}", "window": f"{state.window:,}", "share": f"{share:.0%}"}
     if rate > 0:
         facts["growth"] = f"{rate:,.0f} tokens a turn"
     return SignalReading(
         signal="pressure",
-        value=part,
+        value=share,
         fired=fired,
-        cause="window" if part >= context.thresholds.pressure_share - _SLACK else "",
+        cause="window" if share >= context.thresholds.pressure_share - _SLACK else "",
         facts=facts,
-        text=_text(state, part, rate) if fired else "",
+        text=_text(state, share, rate) if fired else "",
     )
 
 
@@ -75,11 +75,11 @@ def growth_rate(state: PressureState) -> float:
     return (last - first) / (last_turn - first_turn) if last_turn > first_turn else 0.0
 
 
-def _text(state: PressureState, part: float, rate: float) -> str:
+def _text(state: PressureState, share: float, rate: float) -> str:
     turns = max(0, state.window - state.tokens) / rate if rate >= 1 else 0
     left = f", about {turns:.0f} more turns at the present rate" if rate >= 1 else ""
     return (
-        f"The context is {part:.0%} full ({state.tokens:,} of {state.window:,} tokens{left}). Finishing and checking the change "
+        f"The context is {share:.0%} full ({state.tokens:,} of {state.window:,} tokens{left}). Finishing and checking the change "
         f"in hand, and writing down what is left, makes a summary or a new session cheap; reading parts instead of whole files "
         f"saves room."
     )

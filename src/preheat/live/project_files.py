@@ -63,12 +63,12 @@ def locate_file(path: str) -> FileLocation | None:
     return FileLocation("", True, (named["after"] or named["before"]).lower()[:_LONGEST] if named else "")
 
 
-def subsystem_of(found: FileLocation, known: tuple[str, ...]) -> str:
+def subsystem_of(location: FileLocation, known: tuple[str, ...]) -> str:
     """The subsystem of a file, given those worked in; empty for a test that could belong to any.
 
     A test belongs to a known subsystem that ends with its path: test folders are often less deep.
     """
-    subsystem, is_test, tested = found
+    subsystem, is_test, tested = location
     if not is_test or subsystem in known:
         return subsystem
     ending = f"/{subsystem or tested}"
@@ -89,15 +89,15 @@ def is_supporting_file(path: str) -> bool:
     return _SUPPORTING.search(path) is not None
 
 
-def states_a_goal(asked: PromptEvent) -> bool:
+def states_a_goal(prompt: PromptEvent) -> bool:
     """Whether a prompt states a goal: `go on` does not."""
-    if asked.files:
+    if prompt.files:
         return True
-    found = 0
-    for word in asked.words:
+    telling = 0
+    for word in prompt.words:
         if word not in _COMMON and word not in _AGREEING:
-            found += 1
-            if found >= _WORDS_NEEDED:
+            telling += 1
+            if telling >= _WORDS_NEEDED:
                 return True
     return False
 

@@ -9,8 +9,7 @@ import msgspec
 from preheat.live.debt import DEBT, DebtState
 from preheat.live.drift import DRIFT, DriftState, looks_outside_goal
 from preheat.live.focus import FOCUS, FocusState
-from preheat.live.loop import LOOP, LoopState
-from preheat.live.loop import find_loop_cause as looping_cause
+from preheat.live.loop import LOOP, LoopState, find_loop_cause
 from preheat.live.mistake import MISTAKE, MistakeState
 from preheat.live.phase import PHASE, PhaseState
 from preheat.live.pressure import PRESSURE, PressureState, context_share
@@ -104,18 +103,18 @@ def fold(state: LiveState, event: LiveEvent, thresholds: Thresholds = DEFAULTS) 
     drift = _drift(state.drift, event, context)
     pressure = _pressure(state.pressure, event, context)
     mistake = _mistake(state.mistake, event, context)
-    looping = state.loop_cause if loop is state.loop else looping_cause(loop, context)[:_LONGEST_CAUSE]
+    loop_cause = state.loop_cause if loop is state.loop else find_loop_cause(loop, context)[:_LONGEST_CAUSE]
     unverified = float(len(debt.files))
-    owing = (state.debt_since or turn) if unverified and unverified >= thresholds.debt_files.of(before) else 0
+    debt_since = (state.debt_since or turn) if unverified and unverified >= thresholds.debt_files.of(before) else 0
     switched, looks_outside, window_share = focus.switched, looks_outside_goal(drift), context_share(pressure)
-    if unverified or looping or switched or looks_outside or window_share is not None:
+    if unverified or loop_cause or switched or looks_outside or window_share is not None:
         context = FoldContext(
-            turn, before, thresholds, EarlierReadings(unverified, looping, switched, looks_outside, window_share)
+            turn, before, thresholds, EarlierReadings(unverified, loop_cause, switched, looks_outside, window_share)
         )
     trust = _trust(state.trust, event, context)
     if trust.lapse:
-        around = EarlierReadings(unverified, looping, switched, looks_outside, window_share, True)
-        context = FoldContext(turn, before, thresholds, around)
+        earlier = EarlierReadings(unverified, loop_cause, switched, looks_outside, window_share, True)
+        context = FoldContext(turn, before, thresholds, earlier)
     phase = _phase(state.phase, event, context)
     after = LiveState(
         turn,
@@ -129,8 +128,8 @@ def fold(state: LiveState, event: LiveEvent, thresholds: Thresholds = DEFAULTS) 
         mistake,
         trust,
         phase,
-        looping,
-        owing,
+        loop_cause,
+        debt_since,
         state.sent,
         state.advised_turns,
         state.last_turn_by_signal,

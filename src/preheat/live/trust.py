@@ -60,8 +60,8 @@ def step(state: TrustState, event: LiveEvent, context: FoldContext) -> TrustStat
         if state.lapse or context.earlier.unverified_files != state.debt:
             return msgspec.structs.replace(state, lapse=False, debt=context.earlier.unverified_files)
         return state
-    around = context.earlier
-    if event.status not in FAILURES and around.unverified_files == state.debt and _is_plain(state, event, around):
+    earlier = context.earlier
+    if event.status not in FAILURES and earlier.unverified_files == state.debt and _is_plain(state, event, earlier):
         if state.base == FULL or event.status not in _GOOD:
             return state
         return _with_points(state, context.thresholds.trust_recovery)
@@ -73,17 +73,17 @@ def step(state: TrustState, event: LiveEvent, context: FoldContext) -> TrustStat
         proved = state.changed and check_passed(event)
         if failures:
             failures = () if event.checks else tuple(each for each in failures if each.form != event.form[:_LONGEST])
-    loop_began = bool(around.loop_cause) and not state.loop
+    loop_began = bool(earlier.loop_cause) and not state.loop
     dead_end = loop_began or (state.changed and "git" in event.form and bool(_DISCARDS_CHANGES.search(event.summary)))
     return TrustState(
         _base(state.base, event, context, lapse, dead_end, proved),
-        around.unverified_files,
+        earlier.unverified_files,
         failures,
-        bool(around.loop_cause),
+        bool(earlier.loop_cause),
         not proved and (state.changed or bool(event.edited)),
         lapse,
         state.lapses + lapse,
-        state.switches + around.opened_subsystems,
+        state.switches + earlier.opened_subsystems,
         state.dead_ends + dead_end,
         state.proofs + proved,
     )
@@ -111,9 +111,9 @@ def _with_points(state: TrustState, points: float) -> TrustState:
     )  # fmt: skip
 
 
-def _is_plain(state: TrustState, event: CallEvent, around: EarlierReadings) -> bool:
+def _is_plain(state: TrustState, event: CallEvent, earlier: EarlierReadings) -> bool:
     """Whether a call that did not fail leaves this state as it is: a fast path for most calls."""
-    if event.checks or state.lapse or state.loop or around.loop_cause or around.opened_subsystems:
+    if event.checks or state.lapse or state.loop or earlier.loop_cause or earlier.opened_subsystems:
         return False
     if state.failures:
         form = event.form[:_LONGEST]
@@ -155,11 +155,11 @@ def trust_value(state: TrustState, context: FoldContext) -> float:
 
 def read(state: TrustState, context: FoldContext) -> SignalReading:
     thresholds = context.thresholds
-    found = trust_value(state, context)
+    value = trust_value(state, context)
     over = max(0.0, state.debt - thresholds.debt_free)
     return SignalReading(
         signal="trust",
-        value=found,
+        value=value,
         facts={
             "mistakes and failures that came back": f"{state.lapses} × −{thresholds.trust_mistake:g}",
             "subsystems opened": f"{state.switches} × −{thresholds.trust_switch:g}",
@@ -168,7 +168,7 @@ def read(state: TrustState, context: FoldContext) -> SignalReading:
             "every good call": f"+{thresholds.trust_recovery:g}, never above 100 nor below 0",
             "left of 100": f"{state.base:g}",
             "unverified files past the free ones": f"{over:g} × −{thresholds.trust_unverified:g}",
-            "trust": f"{found:g}",
+            "trust": f"{value:g}",
         },
     )
 

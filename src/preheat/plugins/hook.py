@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 LIMIT = 1.5
 """Seconds for everything; at the start of a session `START`, because a daemon may have to start first."""
 START = 3.0
+REPEAT = 0.1
+"""Seconds after which the alarm comes again: one that comes just before a system call begins does not interrupt it."""
 MOST = 50_000_000
 PATIENCE = 30.0
 """Seconds for which no client waits after a daemon did not answer in time."""
@@ -87,20 +89,20 @@ def main() -> None:
     step = "reading"
 
     def on_timeout(*_: object) -> None:
+        _signal.setitimer(_signal.ITIMER_REAL, 0.2, REPEAT)
         _signal.signal(_signal.SIGALRM, lambda *_: posix._exit(0))
-        _signal.setitimer(_signal.ITIMER_REAL, 0.2)
         if step != "reading":
             run_without_daemon(folder, agent, payload, "hung" if step == "asking" else "late")
         posix._exit(0)
 
     _signal.signal(_signal.SIGALRM, on_timeout)
-    _signal.setitimer(_signal.ITIMER_REAL, LIMIT)
+    _signal.setitimer(_signal.ITIMER_REAL, LIMIT, REPEAT)
     payload = read_input()
     if len(payload) > MOST or b"PREHEAT_RUN" in posix.environ:
         return
     step = "asking"
     if b"essionStart" in payload[:20_000] or b'"is_first_turn": true' in payload[:20_000]:
-        _signal.setitimer(_signal.ITIMER_REAL, START)
+        _signal.setitimer(_signal.ITIMER_REAL, START, REPEAT)
     try:
         posix.chdir(folder + "/live")
         if was_slow_recently():

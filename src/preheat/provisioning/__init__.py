@@ -111,7 +111,7 @@ def without_lessons(context: Context, lessons: frozenset[str]) -> Context:
         items=kept,
         tokens=_context_tokens(context.addendum, context.sessions, context.is_from_this_project, kept),
         sessions=context.sessions if kept else 0,
-        reason="" if kept else "every item was left out by lot",
+        reason="" if kept else "every item was left out at random",
     )
     return msgspec.structs.replace(less, id=_identity(less))
 

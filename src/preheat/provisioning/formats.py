@@ -33,16 +33,16 @@ def _render_openai(parts: RenderParts) -> RenderedContext:
     return RenderedContext(format="openai", document=[_openai_message(each) for each in messages], messages=messages)
 
 
-def _openai_message(said: RenderedMessage) -> dict[str, Any]:
-    if said.call is None:
-        return {"role": said.role, "content": said.text}
-    if said.role == "tool":
-        return {"role": "tool", "tool_call_id": said.call.id, "content": said.text}
-    function = {"name": said.call.tool, "arguments": said.call.arguments_json}
+def _openai_message(message: RenderedMessage) -> dict[str, Any]:
+    if message.call is None:
+        return {"role": message.role, "content": message.text}
+    if message.role == "tool":
+        return {"role": "tool", "tool_call_id": message.call.id, "content": message.text}
+    function = {"name": message.call.tool, "arguments": message.call.arguments_json}
     return {
         "role": "assistant",
-        "content": said.text or None,
-        "tool_calls": [{"id": said.call.id, "type": "function", "function": function}],
+        "content": message.text or None,
+        "tool_calls": [{"id": message.call.id, "type": "function", "function": function}],
     }
 
 
@@ -58,15 +58,15 @@ def _render_anthropic(parts: RenderParts) -> RenderedContext:
     return RenderedContext(format="anthropic", document=document, messages=messages)
 
 
-def _anthropic_message(said: RenderedMessage) -> dict[str, Any]:
-    if said.call is None:
-        return {"role": said.role, "content": said.text}
-    if said.role == "tool":
+def _anthropic_message(message: RenderedMessage) -> dict[str, Any]:
+    if message.call is None:
+        return {"role": message.role, "content": message.text}
+    if message.role == "tool":
         return {
             "role": "user",
-            "content": [{"type": "tool_result", "tool_use_id": said.call.id, "content": said.text}],
+            "content": [{"type": "tool_result", "tool_use_id": message.call.id, "content": message.text}],
         }
-    block = {"type": "tool_use", "id": said.call.id, "name": said.call.tool, "input": said.call.arguments}
+    block = {"type": "tool_use", "id": message.call.id, "name": message.call.tool, "input": message.call.arguments}
     return {"role": "assistant", "content": [block]}
 
 

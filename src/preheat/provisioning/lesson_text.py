@@ -32,7 +32,7 @@ def harmless_example(example: Example) -> tuple[dict[str, Any], str]:
     return arguments, result or "(no output)"
 
 
-def _convention(lesson: Lesson) -> str:
+def _describe_convention(lesson: Lesson) -> str:
     if not _is_code(lesson) or lesson.topic in RULE_TOPICS:
         return ""
     about = "in use here" if lesson.topic in _VAGUE_TOPICS else make_harmless_line(lesson.topic, 40)
@@ -42,7 +42,7 @@ def _convention(lesson: Lesson) -> str:
     return f"{about}: {in_backticks(lesson.use, _CODE)}{ran}{_failure_clause(lesson, '; ')}"
 
 
-def _repair(lesson: Lesson) -> str:
+def _describe_repair(lesson: Lesson) -> str:
     failed = lesson.avoid or next(iter(lesson.forms), "")
     if not failed or not lesson.error:
         return ""
@@ -59,7 +59,7 @@ def _repair(lesson: Lesson) -> str:
     )
 
 
-def _dead_end(lesson: Lesson) -> str:
+def _describe_dead_end(lesson: Lesson) -> str:
     again = f"; {in_backticks(lesson.recheck, _CODE)} shows whether that still holds" if lesson.recheck else ""
     if not lesson.avoid:
         return f"{make_harmless_line(lesson.text, _TEXT)}{again}" if again else ""
@@ -70,16 +70,16 @@ def _dead_end(lesson: Lesson) -> str:
     return f"{in_backticks(lesson.avoid, _CODE)} was tried{times} and never worked{error}{instead}{again}"
 
 
-def _error(lesson: Lesson) -> str:
+def _describe_error(lesson: Lesson) -> str:
     if not lesson.error:
         return ""
     support = lesson.support
     forms = ", ".join(in_backticks(form, 60) for form in lesson.forms[:3])
-    met = f" from {forms}" if forms else ""
-    return f"{in_quotes(lesson.error, _ERROR)}{met}: {support.calls_for} times in {support.sessions_for} sessions"
+    source = f" from {forms}" if forms else ""
+    return f"{in_quotes(lesson.error, _ERROR)}{source}: {support.calls_for} times in {support.sessions_for} sessions"
 
 
-def _example(lesson: Lesson) -> str:
+def _describe_example(lesson: Lesson) -> str:
     example = lesson.example
     if example is None:
         return ""
@@ -88,7 +88,7 @@ def _example(lesson: Lesson) -> str:
     return f"worked: {call} gave {in_quotes(result, _RESULT)}"
 
 
-def _working_set(lesson: Lesson) -> str:
+def _describe_working_set(lesson: Lesson) -> str:
     if not lesson.use:
         return ""
     support = lesson.support
@@ -97,7 +97,7 @@ def _working_set(lesson: Lesson) -> str:
     return f"often worked on: {in_backticks(lesson.use, _CODE)}{often}"
 
 
-def _sequence(lesson: Lesson) -> str:
+def _describe_sequence(lesson: Lesson) -> str:
     if not lesson.steps:
         return ""
     support = lesson.support
@@ -105,20 +105,20 @@ def _sequence(lesson: Lesson) -> str:
     return f"order of calls seen in {support.calls_for} good and {support.calls_against} bad stretches: {steps}"
 
 
-def _resume(lesson: Lesson) -> str:
+def _describe_resume(lesson: Lesson) -> str:
     """Several lines, as the learner of resume packets wrote them."""
     return "\n  ".join(filter(None, (make_harmless_line(each, _TEXT) for each in lesson.text.splitlines())))
 
 
 _DESCRIPTIONS: dict[LessonKind, Callable[[Lesson], str]] = {
-    "resume": _resume,
-    "convention": _convention,
-    "repair": _repair,
-    "dead_end": _dead_end,
-    "error": _error,
-    "example": _example,
-    "working_set": _working_set,
-    "sequence": _sequence,
+    "resume": _describe_resume,
+    "convention": _describe_convention,
+    "repair": _describe_repair,
+    "dead_end": _describe_dead_end,
+    "error": _describe_error,
+    "example": _describe_example,
+    "working_set": _describe_working_set,
+    "sequence": _describe_sequence,
 }
 
 

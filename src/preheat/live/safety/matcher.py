@@ -137,7 +137,7 @@ class _CompiledRule(NamedTuple):
     unless: "re.Pattern[str] | None"
     after: frozenset[str]
     unless_before: frozenset[str]
-    sent: "re.Pattern[str] | None"
+    input_text: "re.Pattern[str] | None"
 
 
 class _PreparedCommand:
@@ -157,23 +157,24 @@ class _PreparedCommand:
 class _ShellText:
     """One shell text with its commands."""
 
-    __slots__ = ("_sent", "commands", "text")
+    __slots__ = ("_input", "commands", "text")
 
     def __init__(self, text: str, commands: tuple[Command, ...]) -> None:
         self.text = text
         self.commands = commands
-        self._sent: str | None = None
+        self._input: str | None = None
 
     def is_inside(self, one: _PreparedCommand) -> bool:
         """Whether a command stands in a substitution."""
         return f"$({one.joined}" in self.text or f"`{one.joined}" in self.text
 
-    def sent(self, one: _PreparedCommand) -> str:
-        if self._sent is None:
+    def input_of(self, one: _PreparedCommand) -> str:
+        """The words of a command, and the texts that may be its input."""
+        if self._input is None:
             printed = (" ".join(each.words[1:]) for each in self.commands if each.program in _PRINTING)
             bodies = (heredoc.body for heredoc in without_heredocs(self.text)[1])
-            self._sent = "\n".join((*printed, *bodies))
-        return f"{one.joined}\n{self._sent}" if self._sent else one.joined
+            self._input = "\n".join((*printed, *bodies))
+        return f"{one.joined}\n{self._input}" if self._input else one.joined
 
 
 class Matcher:
@@ -183,16 +184,16 @@ class Matcher:
         self._by_program: dict[str, tuple[_CompiledRule, ...]] = {}
         self._by_wrapper: dict[str, tuple[_CompiledRule, ...]] = {}
         self._any: list[_CompiledRule] = []
-        self._around: list[tuple[Rule, re.Pattern[str]]] = []
+        self._shell_texts: list[tuple[Rule, re.Pattern[str]]] = []
         self._changes: list[tuple[Rule, re.Pattern[str]]] = []
         self._shows: list[tuple[Rule, re.Pattern[str], re.Pattern[str] | None]] = []
         for rule in rules:
             self._add(rule)
-        self._signs = _sign_pattern([*(rule for rule, _ in self._around), *(each.rule for each in self._any)])
+        self._signs = _sign_pattern([*(rule for rule, _ in self._shell_texts), *(each.rule for each in self._any)])
 
     def _add(self, rule: Rule) -> None:
         if rule.shell_text:
-            self._around.append((rule, re.compile(rule.shell_text)))
+            self._shell_texts.append((rule, re.compile(rule.shell_text)))
         elif rule.changes:
             self._changes.append((rule, re.compile(rule.changes)))
         elif rule.shows:
@@ -249,7 +250,7 @@ class Matcher:
             for place, command in enumerate(commands):
                 self._match_rules(tuple(self._any), _PreparedCommand(command), shell_text, place, found, unsaved)
         if signs or (">" in text and _WRITES.search(text)):
-            self._look_around(_without_quoted(text), found, signs)
+            self._match_outside_quotes(_without_quoted(text), found, signs)
         return _worst_first(found) if found else ()
 
     def _match_rules(
@@ -283,12 +284,12 @@ class Matcher:
             if pattern.fullmatch(path):
                 found.setdefault(rule.id, _match(rule, rule.severity, path))
 
-    def _look_around(self, bared: str, found: dict[str, Match], signs: bool) -> None:
-        for groups in _REDIRECTION.findall(bared):
+    def _match_outside_quotes(self, unquoted: str, found: dict[str, Match], signs: bool) -> None:
+        for groups in _REDIRECTION.findall(unquoted):
             self._match_changed(next(filter(None, groups), ""), found)
-        for rule, pattern in self._around if signs else ():
-            if hit := pattern.search(bared):
-                found.setdefault(rule.id, _match(rule, rule.severity, bared[hit.start() : hit.start() + _SHOWN]))
+        for rule, pattern in self._shell_texts if signs else ():
+            if hit := pattern.search(unquoted):
+                found.setdefault(rule.id, _match(rule, rule.severity, unquoted[hit.start() : hit.start() + _SHOWN]))
 
 
 def _without_quoted(text: str) -> str:
@@ -297,7 +298,7 @@ def _without_quoted(text: str) -> str:
     if "'" not in stripped and '"' not in stripped and "#" not in stripped:
         return stripped
 
-    def replaced(match: "re.Match[str]") -> str:
+    def shorten_quotes(match: "re.Match[str]") -> str:
         found = match[0]
         if found[0] in "'\"":
             if (
@@ -309,7 +310,7 @@ def _without_quoted(text: str) -> str:
             return "''"
         return "" if found[0] == "#" else found
 
-    return _QUOTED.sub(replaced, stripped)
+    return _QUOTED.sub(shorten_quotes, stripped)
 
 
 def _meets(compiled: _CompiledRule, one: _PreparedCommand, shell_text: _ShellText, place: int) -> bool:
@@ -329,7 +330,7 @@ def _meets(compiled: _CompiledRule, one: _PreparedCommand, shell_text: _ShellTex
         return False
     if rule.is_without_operands and not _has_no_operands(one.command, shell_text.text):
         return False
-    if compiled.sent and not compiled.sent.search(shell_text.sent(one)):
+    if compiled.input_text and not compiled.input_text.search(shell_text.input_of(one)):
         return False
     if compiled.after and not any(each.program in compiled.after for each in shell_text.commands[:place]):
         return False

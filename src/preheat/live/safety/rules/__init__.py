@@ -1,1 +1,0 @@
-"""The reviewed rules, by what they protect. Data only."""
