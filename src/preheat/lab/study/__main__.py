@@ -1,5 +1,4 @@
-"""`python -m preheat.lab.study`: fetch the models, make the plans, check, run, report. See `docs/paper/` for what is studied
-and why.
+"""`python -m preheat.lab.study`: fetch the models, make the plans, run them, report. `docs/paper/` says what is studied and why.
 
 python -m preheat.lab.study fetch DIR 135m 0.5b 1.5b      the models and the runtime, into DIR
 python -m preheat.lab.study plan DIR                      DIR/plans/{lab,harm,nextcall,explore}.json
@@ -25,12 +24,14 @@ _MAKERS = {
     "nextcall": ("benchmarks.nextcall", "nextcall_plan"),
     "explore": ("preheat.lab.study.lab_plans", "explore_plan"),
 }
-"""By plan: the module and the function that makes it. Imported only then: the models' own environment has no Preheat."""
+"""By plan: the module and the function that makes it. Imported only then: the models' own environment has none of the product's
+dependencies."""
 PLANS = tuple(_MAKERS)
+_PACKAGE = "preheat.lab.study"
 
 
 def _folder_with(*parts: str) -> str:
-    """The nearest folder above this file that contains a path."""
+    """The nearest folder above this file that contains a path: of the checkout, or the one that Python imports from."""
     folder = os.path.dirname(os.path.abspath(__file__))
     while not os.path.exists(os.path.join(folder, *parts)) and os.path.dirname(folder) != folder:
         folder = os.path.dirname(folder)
@@ -51,7 +52,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _options() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="study", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(prog=f"python -m {_PACKAGE}", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     actions = parser.add_subparsers(dest="action", required=True)
     each = actions.add_parser("fetch", help="get models and the runtime")
     each.add_argument("folder")
@@ -114,9 +115,8 @@ def _read_plan(folder: str, name: str) -> tuple[Plan, str]:
 def _run(options: argparse.Namespace) -> int:
     python = os.path.join(options.folder, "venv", "bin", "python")
     if options.model and importlib.util.find_spec("ik_llama_cpp") is None and os.path.exists(python):
-        package = __package__ or "study"
-        path = {**os.environ, "PYTHONPATH": _folder_with(*package.split("."))}
-        os.execve(python, [python, "-m", package, *sys.argv[1:]], path)
+        environment = {**os.environ, "PYTHONPATH": _folder_with(*_PACKAGE.split("."))}
+        os.execve(python, [python, "-m", _PACKAGE, *sys.argv[1:]], environment)
     if options.endpoint:
         return _run_endpoint(options)
     return _run_model(options)
