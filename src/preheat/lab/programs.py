@@ -102,18 +102,18 @@ def _tail(printed: IO[bytes], most: int) -> str:
     return printed.read().decode("utf-8", "replace").strip()
 
 
-def make_folder(own: str, project: str, task: str) -> str:
+def make_folder(parent: str, project: str, task: str) -> str:
     """Make a new folder below `own`, which is emptied first, with a copy of the project if there is one. It has the project's
     name, by which lessons call it."""
-    shutil.rmtree(own, ignore_errors=True)
-    folder = os.path.join(own, os.path.basename(project) or "work")
+    shutil.rmtree(parent, ignore_errors=True)
+    folder = os.path.join(parent, os.path.basename(project) or "work")
     try:
         if project:
             shutil.copytree(project, folder, symlinks=True)
         else:
             os.makedirs(folder)
     except (OSError, shutil.Error) as error:
-        shutil.rmtree(own, ignore_errors=True)
+        shutil.rmtree(parent, ignore_errors=True)
         raise UserError(f"`{project or folder}` cannot be copied for task `{task}`: {_first_fault(error)}") from error
     return folder
 
