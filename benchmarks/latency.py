@@ -77,14 +77,14 @@ def _spawned(folder: str, client: str, times: int) -> dict[str, dict[str, float]
     }
     if compiled := _compiled(folder):
         commands["compiled floor (C)"] = [compiled, os.path.join(folder, "live", "socket"), AGENT]
-    taken: dict[str, list[float]] = {name: [] for name in commands}
+    seconds: dict[str, list[float]] = {name: [] for name in commands}
     for number in range(times):
         for name, command in commands.items():
             payload = event(number, f"spawn-{len(name)}")
             began = time.perf_counter()
             subprocess.run(command, input=payload, stdout=subprocess.DEVNULL, check=True)
-            taken[name].append(time.perf_counter() - began)
-    return {name: _summary(each) for name, each in taken.items()}
+            seconds[name].append(time.perf_counter() - began)
+    return {name: _summary(each) for name, each in seconds.items()}
 
 
 def _compiled(folder: str) -> str:
@@ -111,15 +111,15 @@ def _round_trips(folder: str, times: int) -> dict[str, dict[str, float]]:
         "HTTP, fresh connection": lambda payload: _posted(folder, payload),
         "Unix socket": lambda payload: daemon_client.ask(AGENT, payload, folder),
     }
-    taken: dict[str, list[float]] = {name: [] for name in ways}
+    seconds: dict[str, list[float]] = {name: [] for name in ways}
     for number in range(times):
         for name, way in ways.items():
             payload = event(number, name[:4])
             began = time.perf_counter()
             way(payload)
-            taken[name].append(time.perf_counter() - began)
+            seconds[name].append(time.perf_counter() - began)
             time.sleep(0.002)
-    return {name: _summary(each) for name, each in taken.items()}
+    return {name: _summary(each) for name, each in seconds.items()}
 
 
 def _posted(folder: str, payload: bytes) -> bytes:
@@ -178,7 +178,7 @@ def _driven(folder: str, sessions: int, seconds: int, rate: float) -> dict[str, 
 
 def drive(folder: str, sessions: int, seconds: int, rate: float) -> None:
     """In the other process: events at a rate, 0 for as many as go; how late each answer came after its time."""
-    taken: list[float] = []
+    delays: list[float] = []
     lock = threading.Lock()
     began = time.perf_counter()
     counter = iter(range(10**9))
@@ -194,7 +194,7 @@ def drive(folder: str, sessions: int, seconds: int, rate: float) -> None:
             if (wait := due - time.perf_counter()) > 0:
                 time.sleep(wait)
             daemon_client.ask(AGENT, event(number, f"{stamp}-{number % sessions}"), folder, 10.0)
-            taken.append(time.perf_counter() - due)
+            delays.append(time.perf_counter() - due)
 
     threads = [threading.Thread(target=tell) for _ in range(4)]
     for thread in threads:
@@ -202,7 +202,7 @@ def drive(folder: str, sessions: int, seconds: int, rate: float) -> None:
     for thread in threads:
         thread.join()
     spent = time.perf_counter() - began
-    print(json.dumps({"events": len(taken), "per_second": len(taken) / spent, **_summary(taken)}))
+    print(json.dumps({"events": len(delays), "per_second": len(delays) / spent, **_summary(delays)}))
 
 
 # Many sessions.
@@ -215,14 +215,14 @@ def _sessions(folder: str, sessions: int, events: int) -> dict[str, float]:
     return {"sessions": sessions, "events_each": events, "memory_before": before["memory"], "memory": after["memory"]}
 
 
-def _summary(taken: list[float]) -> dict[str, float]:
+def _summary(seconds: list[float]) -> dict[str, float]:
     """In milliseconds."""
-    ordered = sorted(taken)
+    ordered = sorted(seconds)
 
     def at(share: float) -> float:
         return round(ordered[min(len(ordered) - 1, int(share * len(ordered)))] * 1000, 3)
 
-    return {"n": len(taken), "p50": round(statistics.median(ordered) * 1000, 3), "p95": at(0.95), "p99": at(0.99)}
+    return {"n": len(seconds), "p50": round(statistics.median(ordered) * 1000, 3), "p95": at(0.95), "p99": at(0.99)}
 
 
 def _report(result: dict[str, Any]) -> dict[str, Any]:

@@ -106,7 +106,7 @@ def _repeated(data: bytes, times: int) -> bytes:
     if owner is None:
         return data
     lists = [_at(json.loads(copy), _path_to(document, owner[key])) for copy in copies]
-    owner[key] = [item for some in lists for item in some]
+    owner[key] = [item for items in lists for item in items]
     return json.dumps(document).encode()
 
 

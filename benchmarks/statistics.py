@@ -166,10 +166,10 @@ def same_as_the_product(trials: Trials, projects: int, rows: int) -> None:
         found = estimate_difference(units_of(trials, row, projects), **WARM)
         if found.error is None or found.difference is None:
             continue
-        seen = (float(spread.difference[row]), float(np.sqrt(spread.variance[row])))
-        if not np.allclose((found.difference, found.error), seen, rtol=1e-9, equal_nan=True):
+        observed = (float(spread.difference[row]), float(np.sqrt(spread.variance[row])))
+        if not np.allclose((found.difference, found.error), observed, rtol=1e-9, equal_nan=True):
             raise AssertionError(
-                f"trial {row}: the product says {found.difference} ± {found.error}, the benchmark {seen}"
+                f"trial {row}: the product says {found.difference} ± {found.error}, the benchmark {observed}"
             )
 
 
@@ -251,7 +251,7 @@ def powers(quick: bool) -> list[dict[str, Any]]:
         Shape("success, yes or no", kind="success"),
     ):
         effect = -0.3 * (0.4 if shape.kind == "success" else BASE)
-        seen, sizes = [], []
+        observed, sizes = [], []
         for number in range(plans):
             earlier = made(shape._replace(share=0.0), 1, 0.0, random, PILOT)
             units = units_of(earlier, 0, shape.projects)
@@ -260,11 +260,11 @@ def powers(quick: bool) -> list[dict[str, Any]]:
             ).sessions
             spread = spread_of(made(shape, runs, 0.3, random, sessions), shape.projects)
             found = -spread.difference / np.sqrt(spread.variance) > student_quantile(spread.freedom, 0.05)
-            seen.append(float(found.mean()))
+            observed.append(float(found.mean()))
             sizes.append(sessions)
         mean, reach = (
-            float(np.mean(seen)),
-            float(student_quantile(plans - 1.0, 0.05) * np.std(seen, ddof=1) / np.sqrt(plans)),
+            float(np.mean(observed)),
+            float(student_quantile(plans - 1.0, 0.05) * np.std(observed, ddof=1) / np.sqrt(plans)),
         )
         rows.append(
             {
@@ -272,7 +272,7 @@ def powers(quick: bool) -> list[dict[str, Any]]:
                 "interval": [round(mean - reach, 4), round(mean + reach, 4)],
                 "kept": mean - reach <= 0.83 and mean + reach >= 0.77,
                 "beside": f"{plans} plans from {PILOT} sessions each: {min(sizes)} to {max(sizes)} sessions,"
-                f" power {min(seen):.0%} to {max(seen):.0%}",
+                f" power {min(observed):.0%} to {max(observed):.0%}",
             }
         )
     return rows
@@ -348,9 +348,9 @@ def _excursion(runs: int, random: np.random.Generator) -> dict[str, Any]:
             trouble = random.gamma(2, 0.5)
             for now in trouble + random.normal(0, 0.3, int(random.integers(1, 7))):
                 probability = 0.85 if now > 1.2 else 0.6
-                given = bool(random.random() < probability)
-                outcome = float(random.poisson(0.3 + 0.5 * max(0.0, now) ** 1.3 - 0.25 * given))
-                moments.append(AdviceMoment(f"s{session}", given, probability, outcome, (float(now),)))
+                advised = bool(random.random() < probability)
+                outcome = float(random.poisson(0.3 + 0.5 * max(0.0, now) ** 1.3 - 0.25 * advised))
+                moments.append(AdviceMoment(f"s{session}", advised, probability, outcome, (float(now),)))
         found = estimate_excursion(moments, metric="failures")
         held += found.low is not None and found.high is not None and found.low <= -0.25 <= found.high
         plain.append((found.level or 0.0) - (found.base or 0.0))
@@ -395,13 +395,13 @@ def naive(quick: bool) -> list[dict[str, Any]]:
              "interval": [round(end, 4) for end in wilson(hits, runs)]}
         )  # fmt: skip
 
-    for relative, told in ((0.0, "warm does nothing"), (-0.3, "warm makes 30 % more mistakes")):
+    for relative, truth in ((0.0, "warm does nothing"), (-0.3, "warm makes 30 % more mistakes")):
         trials = made(shape, runs, 0.0, random)
         warm = trials.above[:, 0]
         if relative < 0:
             warm = shift_counts(warm, trials.below[:, 0], -relative * BASE, BASE, random)
         better = warm / trials.below[:, 0] < trials.above[:, 1] / trials.below[:, 1]
-        claimed(f"`warm is better` though {told}", int(better.sum()), "ours: see size, at most 5 %")
+        claimed(f"`warm is better` though {truth}", int(better.sum()), "ours: see size, at most 5 %")
     calls = np.maximum(10, np.ceil(random.lognormal(3.8, 0.6, runs))).astype(np.int64)
     rate = random.beta(BASE * 12, (1 - BASE) * 12, runs)
     fifth = np.maximum(1, calls // 5)
