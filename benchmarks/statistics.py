@@ -88,7 +88,7 @@ SHAPES = (
 )
 
 
-def made(shape: Shape, runs: int, relative: float, random: np.random.Generator, sessions: int = 0) -> Trials:
+def simulate(shape: Shape, runs: int, relative: float, random: np.random.Generator, sessions: int = 0) -> Trials:
     """Trials in which the arm spares this share of the mistakes (or seconds)."""
     size = (runs, sessions or shape.sessions)
     treated = random.random(size) < shape.share
@@ -159,7 +159,7 @@ def units_of(trials: Trials, row: int, projects: int, before: Numbers | None = N
     ]
 
 
-def same_as_the_product(trials: Trials, projects: int, rows: int) -> None:
+def check_against_product(trials: Trials, projects: int, rows: int) -> None:
     """The numbers of all trials at once are the product's own; a benchmark of something else would be worth nothing."""
     spread = spread_of(trials, projects)
     for row in range(rows):
@@ -188,15 +188,15 @@ def row(what: str, name: str, hits: int, runs: int, low: float, high: float, bes
     }
 
 
-def once(quick: bool) -> list[dict[str, Any]]:
+def measure_one_look(quick: bool) -> list[dict[str, Any]]:
     """Size and coverage with one look."""
     random = np.random.default_rng(SEED)
     runs = 500 if quick else 4000
     rows = []
     for shape in SHAPES:
         for relative in (0.0, 0.3):
-            trials = made(shape, runs, relative, random)
-            same_as_the_product(trials, shape.projects, 3)
+            trials = simulate(shape, runs, relative, random)
+            check_against_product(trials, shape.projects, 3)
             spread = spread_of(trials, shape.projects)
             reach = student_quantile(spread.freedom, 0.05) * np.sqrt(spread.variance)
             known = np.isfinite(reach)
@@ -211,7 +211,7 @@ def once(quick: bool) -> list[dict[str, Any]]:
     return rows
 
 
-def peeking(quick: bool) -> list[dict[str, Any]]:
+def measure_peeking(quick: bool) -> list[dict[str, Any]]:
     """A look after every session, with the sequence and with the interval for one look."""
     random = np.random.default_rng(SEED + 1)
     runs, most = (150, 150) if quick else (1000, 300)
@@ -223,7 +223,7 @@ def peeking(quick: bool) -> list[dict[str, Any]]:
         Shape("success, a fifth held out", kind="success", share=0.8),
         Shape("seconds, skewed, a fifth held out", kind="seconds", share=0.8),
     ):
-        trials = made(shape, runs, 0.0, random, most)
+        trials = simulate(shape, runs, 0.0, random, most)
         alarm, naive = np.zeros(runs, dtype=bool), np.zeros(runs, dtype=bool)
         for look in range(2 * BURN_IN, most + 1):
             spread = spread_of(trials, shape.projects, look)
@@ -238,7 +238,7 @@ def peeking(quick: bool) -> list[dict[str, Any]]:
     return rows
 
 
-def powers(quick: bool) -> list[dict[str, Any]]:
+def measure_power(quick: bool) -> list[dict[str, Any]]:
     """Plans from earlier sessions, and what new trials of the planned size find. A plan is as lucky as the sessions it was drawn
     from, so there are many, and the interval is that of their mean."""
     random = np.random.default_rng(SEED + 2)
@@ -253,12 +253,12 @@ def powers(quick: bool) -> list[dict[str, Any]]:
         effect = -0.3 * (0.4 if shape.kind == "success" else BASE)
         observed, sizes = [], []
         for number in range(plans):
-            earlier = made(shape._replace(share=0.0), 1, 0.0, random, PILOT)
+            earlier = simulate(shape._replace(share=0.0), 1, 0.0, random, PILOT)
             units = units_of(earlier, 0, shape.projects)
             sessions = plan_sample_size(
                 units, effect=effect, share=shape.share, seed=number, draws=200 if quick else 300
             ).sessions
-            spread = spread_of(made(shape, runs, 0.3, random, sessions), shape.projects)
+            spread = spread_of(simulate(shape, runs, 0.3, random, sessions), shape.projects)
             found = -spread.difference / np.sqrt(spread.variance) > student_quantile(spread.freedom, 0.05)
             observed.append(float(found.mean()))
             sizes.append(sessions)
@@ -278,13 +278,13 @@ def powers(quick: bool) -> list[dict[str, Any]]:
     return rows
 
 
-def others(quick: bool) -> list[dict[str, Any]]:
+def measure_others(quick: bool) -> list[dict[str, Any]]:
     """Adjustment, paired tasks, non-inferiority, the sample ratio, excursions, items."""
     random = np.random.default_rng(SEED + 3)
     runs = 150 if quick else 1000
     rows = []
     shape = Shape("by the project's earlier rate, a fifth held out", sessions=300, share=0.8, projects=20)
-    trials = made(shape, runs, 0.3, random)
+    trials = simulate(shape, runs, 0.3, random)
     before = trials.usual + random.normal(0, 0.01, trials.usual.shape)
     held, narrower = 0, []
     for place in range(runs):
@@ -315,7 +315,7 @@ def _paired(runs: int, random: np.random.Generator) -> dict[str, Any]:
 
 
 def _inferior(runs: int, random: np.random.Generator) -> dict[str, Any]:
-    trials = made(Shape("", sessions=300), runs, -0.2, random)
+    trials = simulate(Shape("", sessions=300), runs, -0.2, random)
     spread = spread_of(trials, 0)
     passed = sum(
         compare_with_margin(float(gap), float(np.sqrt(variance)), float(freedom), 0.2 * BASE).not_inferior
@@ -336,7 +336,7 @@ def _ratio(runs: int, random: np.random.Generator) -> dict[str, Any]:
             < 0.05
             for look in range(10, 201, 10)
         )
-    return row("size, sample ratio", "fair lots, 20 looks", alarms, runs, 0.0, 0.05)
+    return row("size, sample ratio", "fair draws, 20 looks", alarms, runs, 0.0, 0.05)
 
 
 def _excursion(runs: int, random: np.random.Generator) -> dict[str, Any]:
@@ -357,7 +357,7 @@ def _excursion(runs: int, random: np.random.Generator) -> dict[str, Any]:
     beside = f"truth −0.25; a plain comparison says {np.mean(plain):+.2f}"
     return row(
         "coverage, advisories",
-        "withheld by lot, more often given in trouble, 60 sessions",
+        "withheld at random, more often given in trouble, 60 sessions",
         held,
         runs,
         0.94,
@@ -382,7 +382,7 @@ def _items(runs: int, random: np.random.Generator) -> dict[str, Any]:
     return row("false finds, items", "20 items that do nothing, 150 sessions", wrong, items, 0.0, 0.05, beside)
 
 
-def naive(quick: bool) -> list[dict[str, Any]]:
+def measure_naive_claims(quick: bool) -> list[dict[str, Any]]:
     """What the user's documents would have claimed of the same kind of sessions."""
     random = np.random.default_rng(SEED + 4)
     runs = 2000 if quick else 20000
@@ -396,7 +396,7 @@ def naive(quick: bool) -> list[dict[str, Any]]:
         )  # fmt: skip
 
     for relative, truth in ((0.0, "warm does nothing"), (-0.3, "warm makes 30 % more mistakes")):
-        trials = made(shape, runs, 0.0, random)
+        trials = simulate(shape, runs, 0.0, random)
         warm = trials.above[:, 0]
         if relative < 0:
             warm = shift_counts(warm, trials.below[:, 0], -relative * BASE, BASE, random)
@@ -418,10 +418,19 @@ def naive(quick: bool) -> list[dict[str, Any]]:
     return rows
 
 
+PARTS = {
+    "once": measure_one_look,
+    "peeking": measure_peeking,
+    "powers": measure_power,
+    "others": measure_others,
+    "naive": measure_naive_claims,
+}
+
+
 def run(quick: bool) -> dict[str, Any]:
     result: dict[str, Any] = {"seed": SEED}
     started = time.perf_counter()
-    for name, part in (("once", once), ("peeking", peeking), ("powers", powers), ("others", others), ("naive", naive)):
+    for name, part in PARTS.items():
         before = time.perf_counter()
         result[name] = part(quick)
         shown = [("", "", "trials", "share", "95 %", "promised", "", "")]

@@ -49,7 +49,7 @@ def test_a_word_is_a_text_whatever_yaml_makes_of_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "`x.yaml` is empty"),
         ("tasks: [", "`x.yaml` line 1: no YAML"),
