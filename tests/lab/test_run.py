@@ -274,7 +274,7 @@ def test_the_command_line_goes_before_the_suite(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "said"),
+    ("wanted", "message"),
     [
         (LabRequest(endpoint="", model="m"), "a lab asks one model"),
         (LabRequest(endpoint="ftp://x", model="m"), "is no address"),
@@ -287,9 +287,9 @@ def test_the_command_line_goes_before_the_suite(tmp_path: Path) -> None:
         (LabRequest(endpoint="http://x/v1", model="m", margin=float("nan")), "number above 0"),
     ],
 )
-def test_wrong_settings_are_refused_before_anything_runs(setting: Setting, wanted: LabRequest, said: str) -> None:
+def test_wrong_settings_are_refused_before_anything_runs(setting: Setting, wanted: LabRequest, message: str) -> None:
     """Each in one line, and nothing is written."""
-    with pytest.raises(UserError, match=said):
+    with pytest.raises(UserError, match=message):
         prepare(setting, msgspec.structs.replace(wanted, context=setting.known))
     assert not os.path.exists(os.path.join(setting.data, "lab"))
 
