@@ -34,7 +34,7 @@ def run(quick: bool, data: str = "") -> dict[str, Any]:
         assessed = assess(session)
         for strategy, keep in TRIED:
             started = time.perf_counter()
-            made = compress(
+            compressed = compress(
                 session,
                 assessed.records,
                 strategy,
@@ -44,7 +44,7 @@ def run(quick: bool, data: str = "") -> dict[str, Any]:
                 references=assessed.profile.context_markers,
             )
             seconds += time.perf_counter() - started
-            found.setdefault((strategy, made.keep), []).append(made)
+            found.setdefault((strategy, compressed.keep), []).append(compressed)
     rows = [["strategy", "keep", "tokens", "left", "quartiles", "calls", *MARKER_KINDS]]
     result: dict[str, Any] = {}
     for (strategy, keep), sessions in found.items():

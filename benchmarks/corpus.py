@@ -17,7 +17,7 @@ from preheat.model.session import ToolCall, ToolResult
 
 
 def run(quick: bool, data: str = "") -> dict[str, Any]:
-    stated = _stated(os.path.join(data or SHARED, CORPUS, "SOURCES.md"))
+    stated = _stated_calls(os.path.join(data or SHARED, CORPUS, "SOURCES.md"))
     result: dict[str, Any] = {}
     rows = [["source", "files", "unknown", "sessions", "calls", "stated calls", "results", "problems", "MB", "s"]]
     for source in sources(data):
@@ -70,7 +70,7 @@ def _row(name: str, found: dict[str, Any]) -> list[str]:
     ]  # fmt: skip
 
 
-def _stated(path: str) -> dict[str, int]:
+def _stated_calls(path: str) -> dict[str, int]:
     """Calls by source, as the corpus's table has them, if it has one."""
     if not os.path.exists(path):
         return {}

@@ -25,7 +25,7 @@ class Endings:
         self._resolved: dict[str, bool] = {}
         for source in sources(data):
             if source.name == _RUNS:
-                self._resolved |= _resolved(source.path)
+                self._resolved |= _load_results(source.path)
 
     def of(self, real: Real) -> bool | None:
         """Whether a run did what it was for; None where nobody knows."""
@@ -38,7 +38,7 @@ class Endings:
         return None
 
 
-def _resolved(path: str) -> dict[str, bool]:
+def _load_results(path: str) -> dict[str, bool]:
     """By instance, what the official evaluation said: a list in a folder, or reports within an archive."""
     found: dict[str, bool] = {}
     if not path.endswith(PACKED):

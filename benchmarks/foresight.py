@@ -101,8 +101,8 @@ class Score(NamedTuple):
     errors_covered: int = 0
 
 
-def command_of(each: JudgedCall, of: JudgedSession) -> str:
-    return of.relative(command_text(each.call.input)) if each.call.kind == "shell" else ""
+def command_of(call: JudgedCall, session: JudgedSession) -> str:
+    return session.relative(command_text(call.call.input)) if call.call.kind == "shell" else ""
 
 
 def plain(command: str) -> str:
@@ -111,24 +111,24 @@ def plain(command: str) -> str:
     return " ".join(main.words) if main is not None else " ".join(command.split())
 
 
-def collect_activity(of: JudgedSession) -> SessionActivity:
+def collect_activity(session: JudgedSession) -> SessionActivity:
     forms: set[str] = set()
     files: set[str] = set()
     errors: set[tuple[str, ...]] = set()
     ran: set[str] = set()
     failed: set[str] = set()
     shapes: list[str] = []
-    tools = {each.call.tool for each in of.calls if each.call.kind != "shell"}
-    for each in of.calls:
-        command = command_of(each, of)
+    tools = {each.call.tool for each in session.calls if each.call.kind != "shell"}
+    for each in session.calls:
+        command = command_of(each, session)
         if command:
             forms |= {form for form in map(command_form, _parts(command)) if form}
             files.update(file_names_in(command))
             (ran if each.ran else failed).add(plain(command))
         else:
-            forms |= {describe_call(of, each)} - {each.call.tool}  # the name of a tool alone says nothing
-            if path := of.relative(file_of(each.call)):
-                files |= {path, *of.relative(changed_files(each.call)).splitlines()}
+            forms |= {describe_call(session, each)} - {each.call.tool}  # the name of a tool alone says nothing
+            if path := session.relative(file_of(each.call)):
+                files |= {path, *session.relative(changed_files(each.call)).splitlines()}
         if each.failed and each.record.signature:
             errors.add(telling_words(each.record.signature))
         shapes.append(each.record.activity)
@@ -204,10 +204,10 @@ class Failure(NamedTuple):
     file: str
 
 
-def mistakes_of(of: JudgedSession) -> list[Failure]:
-    by_seq = of.calls_by_seq()
+def mistakes_of(session: JudgedSession) -> list[Failure]:
+    by_seq = session.calls_by_seq()
     found = []
-    for each in of.calls:
+    for each in session.calls:
         if not each.failed or each.record.cause != "mistake":
             continue
         commands: frozenset[str] = frozenset()
@@ -215,9 +215,9 @@ def mistakes_of(of: JudgedSession) -> list[Failure]:
         if each.record.recovered_in is not None:
             repair = by_seq.get(each.record.seq + each.record.recovered_in)
             if repair is not None and repair.call.kind == "shell":
-                commands = command_keys(command_of(repair, of))
+                commands = command_keys(command_of(repair, session))
             elif repair is not None:
-                file = of.relative(file_of(repair.call))
+                file = session.relative(file_of(repair.call))
         found.append(Failure(telling_words(each.record.signature), commands, file))
     return found
 
@@ -239,22 +239,24 @@ def covers(guidance: Guidance, failure: Failure) -> bool:
 # The rules.
 def last_calls(earlier: Sequence[JudgedSession]) -> Guidance:
     """The last successful calls before."""
-    chosen = [(of, each) for of in earlier for each in of.calls if each.worked][-LAST_CALLS:]
+    chosen = [(session, each) for session in earlier for each in session.calls if each.worked][-LAST_CALLS:]
     tokens = sum(
         estimate_tokens(each.call.tool + msgspec.json.encode(each.call.input).decode())
         + estimate_tokens(each.result.text[:200] if each.result is not None else "")
         for _, each in chosen
     )
-    commands = {text for of, each in chosen if (command := command_of(each, of)) for text in command_keys(command)}
-    files = {path for of, each in chosen if (path := of.relative(file_of(each.call)))}
+    commands = {
+        text for session, each in chosen if (command := command_of(each, session)) for text in command_keys(command)
+    }
+    files = {path for session, each in chosen if (path := session.relative(file_of(each.call)))}
     return Guidance(tokens, frozenset(), frozenset(commands), frozenset(files), frozenset())
 
 
 def frequent_commands(earlier: Sequence[JudgedSession], count: int | None, tokens: int = 0) -> Guidance:
     """The commands that ran most often before: `count` of them, or as many as fit into the tokens."""
     runs: Counter[str] = Counter()
-    for of in earlier:
-        runs.update(command for each in of.calls if each.ran and (command := plain(command_of(each, of))))
+    for session in earlier:
+        runs.update(command for each in session.calls if each.ran and (command := plain(command_of(each, session))))
     chosen: list[str] = []
     spent = 0
     for command, _ in sorted(runs.items(), key=lambda item: (-item[1], item[0])):
@@ -277,9 +279,9 @@ def projects(data: str = "") -> dict[str, list[JudgedSession]]:
             records = assess(each.session).records
             found[source].append(prepare_for_learners(each.session, records, root_of(each.session.project)))
     return {
-        source: sorted(some, key=lambda of: (of.session.started_at or 0.0, of.key))
-        for source, some in found.items()
-        if len(some) >= FEWEST
+        source: sorted(sessions, key=lambda session: (session.session.started_at or 0.0, session.key))
+        for source, sessions in found.items()
+        if len(sessions) >= FEWEST
     }
 
 
@@ -309,8 +311,8 @@ def learn_lessons(project: str, pages: Iterable[dict[str, SessionNotes[Any]]]) -
     return revise_lessons(found, [], by_learner)
 
 
-def opening_text(of: JudgedSession) -> str:
-    return next((message.text for message in of.human_messages()), of.session.title)
+def opening_text(session: JudgedSession) -> str:
+    return next((message.text for message in session.human_messages()), session.session.title)
 
 
 def score_rolling(
@@ -334,16 +336,16 @@ def score_rules(
     fallback = last.ended_at or last.started_at or 0.0
     scores: defaultdict[str, list[Score]] = defaultdict(list)
     everything = guidance_of(lesson for lesson in lessons if lesson.status in ("active", "weak"))
-    for of in later:
+    for session in later:
         context = provision(
             lessons,
-            task=opening_text(of),
-            agent=of.session.agent,
+            task=opening_text(session),
+            agent=session.session.agent,
             project=project,
-            now=of.session.started_at or fallback,
+            now=session.session.started_at or fallback,
         )
-        there = collect_activity(of)
-        failures = mistakes_of(of)
+        there = collect_activity(session)
+        failures = mistakes_of(session)
         guidance = guidance_of((by_id[item.lesson] for item in context.items), context.tokens)
         for name, each in _rules(earlier, guidance, FRAME).items():
             scores[name].append(_score(each, failures, everything if name == "preheat" else each))
@@ -450,8 +452,8 @@ def _run_rolling(
         for source, sessions in sorted(found.items())
     }
     summary = {
-        "pooled": _figures([score for some in scores.values() for score in some]),
-        "projects": {source: _figures(some) for source, some in scores.items()},
+        "pooled": _figures([score for of_project in scores.values() for score in of_project]),
+        "projects": {source: _figures(of_project) for source, of_project in scores.items()},
     }
     print("\nlearning from every session before the next:")
     for name, row in {"all": summary["pooled"], **summary["projects"]}.items():
@@ -486,12 +488,17 @@ def _run_split(
         "projects": {source: {rule: _figures(scores[rule]) for rule in rules} for source, scores in by_project.items()},
         "per_token_against_best_baseline": _against_best(pooled),
         "per_token_without": {
-            left: ratio
-            for left in by_project
+            left_out: ratio
+            for left_out in by_project
             if (
                 ratio := _against_best(
                     {
-                        rule: [each for name, of in by_project.items() if name != left for each in of[rule]]
+                        rule: [
+                            each
+                            for name, rule_scores in by_project.items()
+                            if name != left_out
+                            for each in rule_scores[rule]
+                        ]
                         for rule in rules
                     }
                 )
@@ -507,7 +514,7 @@ def _run_split(
 
 def _against_best(scores: dict[str, list[Score]]) -> float | None:
     """Our coverage per token over that of the best other rule."""
-    per = {rule: per_thousand(some) or 0.0 for rule, some in scores.items()}
+    per = {rule: per_thousand(of_rule) or 0.0 for rule, of_rule in scores.items()}
     best = max(value for rule, value in per.items() if rule != "preheat")
     return per["preheat"] / best if best else None
 
@@ -545,8 +552,8 @@ def _show(summary: dict[str, Any]) -> None:
     print(f"{'rule':28} {'coverage':>18} {'each once':>9} {'tokens':>7} {'points/1k':>9}")
     for rule, row in summary["pooled"].items():
         per = "–" if row["per_thousand"] is None else f"{row['per_thousand']:.1f}"
-        shown = f"{_percent(row['coverage'])} {_range(row['coverage_interval'])}"
-        print(f"{rule:28} {shown:>18} {_percent(row['coverage_once']):>9} {row['tokens']:7.0f} {per:>9}")
+        coverage_text = f"{_percent(row['coverage'])} {_range(row['coverage_interval'])}"
+        print(f"{rule:28} {coverage_text:>18} {_percent(row['coverage_once']):>9} {row['tokens']:7.0f} {per:>9}")
     print(f"coverage per token: {summary['per_token_against_best_baseline'] or 0:.2f} x the best baseline (bar: 2)")
     for source, ratio in summary["per_token_without"].items():
         print(f"  without {source}: {ratio:.2f} x")

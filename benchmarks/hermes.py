@@ -76,11 +76,11 @@ def _session(program: str, home: str, data: str, with_plugin: bool) -> dict[str,
     os.makedirs(project)
     enabled = ["a-clock", *(["preheat"] if with_plugin else []), "z-clock"]
     for name in (enabled[0], enabled[-1]):
-        own = os.path.join(home, ".hermes", "plugins", name)
-        os.makedirs(own)
-        with open(os.path.join(own, "plugin.yaml"), "w") as stream:
+        plugin = os.path.join(home, ".hermes", "plugins", name)
+        os.makedirs(plugin)
+        with open(os.path.join(plugin, "plugin.yaml"), "w") as stream:
             stream.write(f"name: {name}\nversion: 0.1.0\n")
-        with open(os.path.join(own, "__init__.py"), "w") as stream:
+        with open(os.path.join(plugin, "__init__.py"), "w") as stream:
             stream.write(_CLOCK.format(hooks=_HOOKS, path=os.path.join(home, name)))
     if with_plugin:
         hermes.place_plugin(home, data)
@@ -116,9 +116,9 @@ def _between(first: dict[tuple[str, str], int], last: dict[tuple[str, str], int]
     """Between the clocks: loading, the first turn, all that is done for one call, a request, the end of a turn."""
     spent = {key: (last[key] - at) / 1e6 for key, at in first.items() if key in last}
     calls: dict[str, float] = {}
-    for (name, call), taken in spent.items():
+    for (name, call), milliseconds in spent.items():
         if call and name != "llm_request":
-            calls[call] = calls.get(call, 0.0) + taken
+            calls[call] = calls.get(call, 0.0) + milliseconds
     commands = {call for name, call in spent if name == "pre_tool_call"}
     order = [call for call in calls if call in commands]
     return {
@@ -126,7 +126,7 @@ def _between(first: dict[tuple[str, str], int], last: dict[tuple[str, str], int]
         "start of a session": [spent["pre_llm_call", ""]],
         "a call of read_file": [calls[call] for call in order[:READS]],
         "a call of terminal": [calls[call] for call in order[READS:]],
-        "a request": [taken for (name, _), taken in spent.items() if name == "llm_request"],
+        "a request": [milliseconds for (name, _), milliseconds in spent.items() if name == "llm_request"],
         "end of a turn": [spent["on_session_end", ""]],
     }
 

@@ -37,14 +37,14 @@ _WHOLE = "import sys; from preheat.app.analysis.one_pass import analyse_archive;
 _ASKING = """
 import sys
 from preheat.archive.connect import connect
-from preheat.archive.judgements import calls, sessions
-from preheat.model.listing import Filter
+from preheat.archive.judgements import judged_calls, judged_sessions
+from preheat.model.listing import SessionFilter
 connection = connect(sys.argv[1])
 """
-_STREAM = f"{_ASKING}for fact in calls(connection, Filter()): pass"
+_STREAM = f"{_ASKING}for fact in judged_calls(connection, SessionFilter()): pass"
 _REPORT = f"""{_ASKING}
-from preheat.profiles.population import population
-population(sessions(connection, Filter()), calls(connection, Filter()))
+from preheat.profiles.population import measure_population
+measure_population(judged_sessions(connection, SessionFilter()), judged_calls(connection, SessionFilter()))
 """
 
 

@@ -16,8 +16,8 @@ _OTHERS = frozenset(["loops.jsonl"])
 
 def folder_of(data: str = "") -> str:
     """Where the labels are: those of a folder of data, if it has its own."""
-    own = os.path.join(data, "labels")
-    return own if data and os.path.isdir(own) else FOLDER
+    folder = os.path.join(data, "labels")
+    return folder if data and os.path.isdir(folder) else FOLDER
 
 
 def labels(data: str = "") -> list[dict[str, Any]]:

@@ -54,10 +54,10 @@ def run(quick: bool) -> dict[str, Any]:
         if daemon_client.wait_for_daemon(True, folder, 30.0) is None:
             raise SystemExit("benchmarks: the daemon did not start")
         result = {
-            "spawned": _spawned(folder, client, 60 if quick else 300),
+            "spawned": _measure_programs(folder, client, 60 if quick else 300),
             "daemon": _round_trips(folder, 300 if quick else 3000),
-            "sustained": _sustained(folder, 3 if quick else 20),
-            "sessions": _sessions(folder, 200, 10 if quick else 40),
+            "sustained": _measure_sustained(folder, 3 if quick else 20),
+            "sessions": _measure_sessions(folder, 200, 10 if quick else 40),
             "load": os.getloadavg()[0],
         }
         return _report(result)
@@ -68,26 +68,26 @@ def run(quick: bool) -> dict[str, Any]:
 
 
 # Programs.
-def _spawned(folder: str, client: str, times: int) -> dict[str, dict[str, float]]:
+def _measure_programs(folder: str, client: str, times: int) -> dict[str, dict[str, float]]:
     python = sys.executable
     commands: dict[str, list[str]] = {
         "`true`": ["true"],
         "bare `python3 -I -S -c pass`": [python, "-I", "-S", "-c", "pass"],
         "hook client": [python, "-I", "-S", "-E", client, AGENT],
     }
-    if compiled := _compiled(folder):
+    if compiled := _compile_client(folder):
         commands["compiled floor (C)"] = [compiled, os.path.join(folder, "live", "socket"), AGENT]
-    taken: dict[str, list[float]] = {name: [] for name in commands}
+    seconds: dict[str, list[float]] = {name: [] for name in commands}
     for number in range(times):
         for name, command in commands.items():
             payload = event(number, f"spawn-{len(name)}")
             began = time.perf_counter()
             subprocess.run(command, input=payload, stdout=subprocess.DEVNULL, check=True)
-            taken[name].append(time.perf_counter() - began)
-    return {name: _summary(each) for name, each in taken.items()}
+            seconds[name].append(time.perf_counter() - began)
+    return {name: _summary(each) for name, each in seconds.items()}
 
 
-def _compiled(folder: str) -> str:
+def _compile_client(folder: str) -> str:
     compiler = shutil.which("cc")
     if compiler is None:
         return ""
@@ -108,21 +108,21 @@ def _compiled(folder: str) -> str:
 def _round_trips(folder: str, times: int) -> dict[str, dict[str, float]]:
     """Fresh connections, taking turns, a moment apart as hooks are."""
     ways: dict[str, Callable[[bytes], bytes]] = {
-        "HTTP, fresh connection": lambda payload: _posted(folder, payload),
+        "HTTP, fresh connection": lambda payload: _post(folder, payload),
         "Unix socket": lambda payload: daemon_client.ask(AGENT, payload, folder),
     }
-    taken: dict[str, list[float]] = {name: [] for name in ways}
+    seconds: dict[str, list[float]] = {name: [] for name in ways}
     for number in range(times):
         for name, way in ways.items():
             payload = event(number, name[:4])
             began = time.perf_counter()
             way(payload)
-            taken[name].append(time.perf_counter() - began)
+            seconds[name].append(time.perf_counter() - began)
             time.sleep(0.002)
-    return {name: _summary(each) for name, each in taken.items()}
+    return {name: _summary(each) for name, each in seconds.items()}
 
 
-def _posted(folder: str, payload: bytes) -> bytes:
+def _post(folder: str, payload: bytes) -> bytes:
     """A post without a library, whose time would be measured too."""
     known = _address(folder)
     head = f"POST /hook/{AGENT} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {known.token}\r\n"
@@ -147,15 +147,15 @@ def _address(folder: str) -> daemon_client.Address:
 
 
 # Many events.
-def _sustained(folder: str, seconds: int) -> dict[str, float]:
+def _measure_sustained(folder: str, seconds: int) -> dict[str, float]:
     """A thousand events a second, as a clock gives them, from another process; then as many as go."""
     before = daemon_client.status(folder)
     spent = _processor(before["pid"])
-    offered = _driven(folder, 20, seconds, 1000.0)
+    offered = _run_driver(folder, 20, seconds, 1000.0)
     after = daemon_client.status(folder)
     offered["taken_in"] = after["events"] - before["events"]
     offered["processor_ms"] = (_processor(before["pid"]) - spent) * 1000 / max(1, offered["taken_in"])
-    most = _driven(folder, 20, max(2, seconds // 4), 0.0)
+    most = _run_driver(folder, 20, max(2, seconds // 4), 0.0)
     return {**offered, "most_per_second": most["per_second"]}
 
 
@@ -169,7 +169,7 @@ def _processor(pid: int) -> float:
     return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def _driven(folder: str, sessions: int, seconds: int, rate: float) -> dict[str, float]:
+def _run_driver(folder: str, sessions: int, seconds: int, rate: float) -> dict[str, float]:
     command = [sys.executable, "-c", _DRIVE, folder, str(sessions), str(seconds), str(rate)]
     done = subprocess.run(command, capture_output=True, check=True, text=True)
     found: dict[str, float] = json.loads(done.stdout)
@@ -178,7 +178,7 @@ def _driven(folder: str, sessions: int, seconds: int, rate: float) -> dict[str, 
 
 def drive(folder: str, sessions: int, seconds: int, rate: float) -> None:
     """In the other process: events at a rate, 0 for as many as go; how late each answer came after its time."""
-    taken: list[float] = []
+    delays: list[float] = []
     lock = threading.Lock()
     began = time.perf_counter()
     counter = iter(range(10**9))
@@ -194,7 +194,7 @@ def drive(folder: str, sessions: int, seconds: int, rate: float) -> None:
             if (wait := due - time.perf_counter()) > 0:
                 time.sleep(wait)
             daemon_client.ask(AGENT, event(number, f"{stamp}-{number % sessions}"), folder, 10.0)
-            taken.append(time.perf_counter() - due)
+            delays.append(time.perf_counter() - due)
 
     threads = [threading.Thread(target=tell) for _ in range(4)]
     for thread in threads:
@@ -202,11 +202,11 @@ def drive(folder: str, sessions: int, seconds: int, rate: float) -> None:
     for thread in threads:
         thread.join()
     spent = time.perf_counter() - began
-    print(json.dumps({"events": len(taken), "per_second": len(taken) / spent, **_summary(taken)}))
+    print(json.dumps({"events": len(delays), "per_second": len(delays) / spent, **_summary(delays)}))
 
 
 # Many sessions.
-def _sessions(folder: str, sessions: int, events: int) -> dict[str, float]:
+def _measure_sessions(folder: str, sessions: int, events: int) -> dict[str, float]:
     before = daemon_client.status(folder)
     for number in range(events):
         for session in range(sessions):
@@ -215,14 +215,14 @@ def _sessions(folder: str, sessions: int, events: int) -> dict[str, float]:
     return {"sessions": sessions, "events_each": events, "memory_before": before["memory"], "memory": after["memory"]}
 
 
-def _summary(taken: list[float]) -> dict[str, float]:
+def _summary(seconds: list[float]) -> dict[str, float]:
     """In milliseconds."""
-    ordered = sorted(taken)
+    ordered = sorted(seconds)
 
     def at(share: float) -> float:
         return round(ordered[min(len(ordered) - 1, int(share * len(ordered)))] * 1000, 3)
 
-    return {"n": len(taken), "p50": round(statistics.median(ordered) * 1000, 3), "p95": at(0.95), "p99": at(0.99)}
+    return {"n": len(seconds), "p50": round(statistics.median(ordered) * 1000, 3), "p95": at(0.95), "p99": at(0.99)}
 
 
 def _report(result: dict[str, Any]) -> dict[str, Any]:

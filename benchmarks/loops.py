@@ -58,7 +58,7 @@ def run(quick: bool, data: str = "") -> dict[str, Any]:
             if key in wanted:
                 found.setdefault(key, {})[name] = set(fired)
     result: dict[str, Any] = {"labels": len(labels), "missing": sum(label["session"] not in found for label in labels)}
-    result |= _rated([label for label in labels if label["session"] in found], found)
+    result |= _rate_rules([label for label in labels if label["session"] in found], found)
     if not quick:
         result["per_100_turns"] = {name: 100 * count / turns for name, count in counts.items()}
         spoken = ", ".join(f"{name} {value:.2f}" for name, value in result["per_100_turns"].items())
@@ -135,7 +135,7 @@ RULES: dict[str, Callable[[list[LiveEvent]], Fired]] = {
 }  # fmt: skip
 
 
-def _rated(labels: list[dict[str, Any]], found: dict[str, dict[str, set[int]]]) -> dict[str, Any]:
+def _rate_rules(labels: list[dict[str, Any]], found: dict[str, dict[str, set[int]]]) -> dict[str, Any]:
     rows = [["part", "rule", "stretches", "loops", "found", "false", "precision", "95 %", "recall", "95 %"]]
     result: dict[str, Any] = {}
     parts = {
@@ -165,13 +165,13 @@ def _rated(labels: list[dict[str, Any]], found: dict[str, dict[str, set[int]]]) 
                     str(sum(loops)),
                     str(hits),
                     str(sum(spoken) - hits),
-                    *_shown(precision),
-                    *_shown(recall),
+                    *_format_rate(precision),
+                    *_format_rate(recall),
                 ]
             )
     table(rows)
     return result
 
 
-def _shown(rate: Any) -> list[str]:
+def _format_rate(rate: Any) -> list[str]:
     return [f"{rate.value or 0:.2f}", f"{rate.low or 0:.2f}-{rate.high or 0:.2f}"]

@@ -42,45 +42,45 @@ _PLAIN = re.compile(r"[A-Za-z][^\n\t\"\\]*[A-Za-z0-9]")
 """Commands that stand in JSON as they are, and begin and end where tokens do."""
 
 
-def nextcall_plan(found: dict[str, list[JudgedSession]] | None = None) -> Plan:
+def make_nextcall_plan(sessions_by_project: dict[str, list[JudgedSession]] | None = None) -> Plan:
     """The plan; `found` are the projects' sessions in time order, read if they are not given."""
-    found = found or projects()
+    sessions_by_project = sessions_by_project or projects()
     draw = random.Random(SEED)
     contexts: dict[str, ArmContext] = {"cold": ArmContext()}
-    chosen: dict[str, list[_Chosen]] = {}
-    for source, sessions in sorted(found.items()):
-        chosen[source] = _chosen(source, sessions, draw)
+    chosen: dict[str, list[_ChosenSession]] = {}
+    for source, sessions in sorted(sessions_by_project.items()):
+        chosen[source] = _choose_sessions(source, sessions, draw)
     sources = sorted(chosen)
     cells: list[Cell] = []
     later: list[Cell] = []
-    asked: list[StudyTask] = []
+    tasks_asked: list[StudyTask] = []
     matched: dict[str, str] = {}
-    rounds = max(len(some) for some in chosen.values())
+    rounds = max(len(sessions_chosen) for sessions_chosen in chosen.values())
     for turn in range(rounds):
         for place, source in enumerate(sources):
             if turn >= len(chosen[source]):
                 continue
-            of, context, with_examples, by_id, tasks = chosen[source][turn]
+            session, context, with_examples, by_id, tasks = chosen[source][turn]
             other = chosen[sources[(place + 1) % len(sources)]]
-            name = of.key
+            name = session.key
             contexts[f"{name}/warm"] = ArmContext(make_parts(context).text)
-            contexts[f"{name}/{MESSAGES}"] = as_messages(with_examples)
+            contexts[f"{name}/{MESSAGES}"] = message_context(with_examples)
             later += [Cell(task.id, MESSAGES, f"{name}/{MESSAGES}") for task in tasks]
             contexts[f"{name}/note"] = ArmContext(note_text([by_id[item.lesson] for item in context.items]))
             contexts[f"{name}/placebo"] = ArmContext(make_parts(other[turn % len(other)][1]).text)
             matched[f"{name}/placebo"] = f"{name}/warm"
-            asked += tasks
-            for arm in _turned(turn):
+            tasks_asked += tasks
+            for arm in _rotate(turn):
                 cells += [Cell(task.id, arm, "cold" if arm == "cold" else f"{name}/{arm}") for task in tasks]
-    return make_plan("nextcall", contexts, matched, asked, [*cells, *later])
+    return make_plan("nextcall", contexts, matched, tasks_asked, [*cells, *later])
 
 
-def _turned(turn: int) -> tuple[str, ...]:
+def _rotate(turn: int) -> tuple[str, ...]:
     place = turn % len(ARMS)
     return ARMS[place:] + ARMS[:place]
 
 
-class _Chosen(NamedTuple):
+class _ChosenSession(NamedTuple):
     of: JudgedSession
     context: Context
     with_examples: Context
@@ -88,7 +88,7 @@ class _Chosen(NamedTuple):
     tasks: list[StudyTask]
 
 
-def _chosen(source: str, sessions: Sequence[JudgedSession], draw: random.Random) -> list[_Chosen]:
+def _choose_sessions(source: str, sessions: Sequence[JudgedSession], draw: random.Random) -> list[_ChosenSession]:
     """Later sessions with their context and calls. One without fit calls or with nothing to give is passed over."""
     cut = int(EARLIER * len(sessions))
     project = source.partition("__")[2]
@@ -97,66 +97,72 @@ def _chosen(source: str, sessions: Sequence[JudgedSession], draw: random.Random)
     last = sessions[cut - 1].session
     later = list(sessions[cut:])
     draw.shuffle(later)
-    found: list[_Chosen] = []
-    for of in later:
-        now = of.session.started_at or last.ended_at or last.started_at or 0.0
-        give = partial(provision, lessons, task=opening_text(of), agent=of.session.agent, project=project, now=now)
+    found: list[_ChosenSession] = []
+    for session in later:
+        now = session.session.started_at or last.ended_at or last.started_at or 0.0
+        give = partial(
+            provision, lessons, task=opening_text(session), agent=session.session.agent, project=project, now=now
+        )
         context = give()
-        fit = list(fit_calls(of))
+        fit = list(fit_calls(session))
         if not context.items or not fit or len(found) >= SESSIONS:
             continue
-        some = sorted(draw.sample(fit, min(CALLS, len(fit))), key=lambda each: each.record.seq)
-        tasks = [_asked(source, of, each) for each in some]
-        found.append(_Chosen(of, context, give(examples=True), by_id, tasks))
+        calls = sorted(draw.sample(fit, min(CALLS, len(fit))), key=lambda each: each.record.seq)
+        tasks = [_make_task(source, session, each) for each in calls]
+        found.append(_ChosenSession(session, context, give(examples=True), by_id, tasks))
     return found
 
 
-def as_messages(context: Context) -> ArmContext:
+def message_context(context: Context) -> ArmContext:
     """Facts below the system's own text, and the shell's examples as calls; other tools are not there to be called."""
     items = [item for item in context.items if item.example is None or item.example.kind == "shell"]
     note, messages = "", []
-    for said in make_parts(msgspec.structs.replace(context, items=tuple(items))).messages:
-        if said.role == "system":
-            note = said.text
+    for message in make_parts(msgspec.structs.replace(context, items=tuple(items))).messages:
+        if message.role == "system":
+            note = message.text
         else:
-            called = said.call is not None and said.role == "assistant"
+            called = message.call is not None and message.role == "assistant"
             messages.append(
-                Message(said.role, said.text, command_text(said.call.arguments) if called and said.call else "")
+                Message(
+                    message.role, message.text, command_text(message.call.arguments) if called and message.call else ""
+                )
             )
     return ArmContext(note, tuple(messages))
 
 
-def fit_calls(of: JudgedSession) -> Iterator[JudgedCall]:
+def fit_calls(session: JudgedSession) -> Iterator[JudgedCall]:
     """Successful shell calls whose command is new in the session and plain enough to be scored as it stands."""
     known: set[str] = set()
-    for each in of.calls:
-        command = command_of(each, of).strip()
+    for each in session.calls:
+        command = command_of(each, session).strip()
         if command and command not in known:
             known.add(command)
             if each.record.status == "ok" and SHORTEST <= len(command) <= LONGEST and _PLAIN.fullmatch(command):
                 yield each
 
 
-def _asked(source: str, of: JudgedSession, each: JudgedCall) -> StudyTask:
+def _make_task(source: str, session: JudgedSession, asked: JudgedCall) -> StudyTask:
     """The last thing that a person said before the call, the two shell calls before it, and the call."""
-    conversation = [Message("user", of.relative(_said_before(of, each))[:_PROMPT])]
-    before = [some for some in of.calls if some.call.kind == "shell" and some.record.seq < each.record.seq][-2:]
-    for some in before:
-        result = of.relative(some.result.text)[:_RESULT] if some.result is not None else ""
-        conversation.append(Message("assistant", "", command_of(some, of)[:_COMMAND]))
+    conversation = [Message("user", session.relative(_prompt_before(session, asked))[:_PROMPT])]
+    before = [
+        earlier for earlier in session.calls if earlier.call.kind == "shell" and earlier.record.seq < asked.record.seq
+    ][-2:]
+    for earlier in before:
+        result = session.relative(earlier.result.text)[:_RESULT] if earlier.result is not None else ""
+        conversation.append(Message("assistant", "", command_of(earlier, session)[:_COMMAND]))
         conversation.append(Message("tool", result))
-    identity = f"{of.key}/{each.record.seq}"
-    return StudyTask(identity, of.key, source, tuple(conversation), command_of(each, of).strip(), most=-1)
+    identity = f"{session.key}/{asked.record.seq}"
+    return StudyTask(identity, session.key, source, tuple(conversation), command_of(asked, session).strip(), most=-1)
 
 
-def _said_before(of: JudgedSession, each: JudgedCall) -> str:
-    said = opening_text(of)
-    for event in of.events():
-        if isinstance(event, ToolCall) and event is each.call:
+def _prompt_before(session: JudgedSession, call: JudgedCall) -> str:
+    prompt = opening_text(session)
+    for event in session.events():
+        if isinstance(event, ToolCall) and event is call.call:
             break
         if isinstance(event, UserMessage) and event.origin == "human":
-            said = event.text
-    return said
+            prompt = event.text
+    return prompt
 
 
 # The note.

@@ -156,7 +156,7 @@ def _tables(name: str, rows: list[Row]) -> dict[str, Any]:
             split[getattr(row, field)].append(row)
         groups += [(f"{field}: {value}", split[value]) for value in sorted(split)]
     for label, group in groups:
-        line, values = _measured(label, group, name)
+        line, values = _measure(label, group, name)
         result[label] = values
         if values["failures"]:
             lines.append(line)
@@ -179,7 +179,7 @@ def _tables(name: str, rows: list[Row]) -> dict[str, Any]:
     return result
 
 
-def _measured(label: str, rows: list[Row], name: str) -> tuple[list[str], dict[str, Any]]:
+def _measure(label: str, rows: list[Row], name: str) -> tuple[list[str], dict[str, Any]]:
     pairs = [(row.failed and not row.benign, getattr(row, name)) for row in rows]
     precision, recall, f1 = _score(pairs)
     low, high = _interval(rows, name)

@@ -72,8 +72,8 @@ def _measure(agent: str, path: str, part: str, enough: int) -> dict[str, Any]:
     else:
         with open_source(path) as stream:
             data = stream.read()
-    one = _repeated(data, max(1, enough // len(data)))
-    eight = _repeated(data, 8 * max(1, enough // len(data)))
+    one = _repeat(data, max(1, enough // len(data)))
+    eight = _repeat(data, 8 * max(1, enough // len(data)))
 
     def parse(block: bytes) -> int:
         parser = reader.parser(path, part)
@@ -95,7 +95,7 @@ def _measure(agent: str, path: str, part: str, enough: int) -> dict[str, Any]:
     }
 
 
-def _repeated(data: bytes, times: int) -> bytes:
+def _repeat(data: bytes, times: int) -> bytes:
     """The same so many times over, each time with other ids: as lines, or in the longest list of a document."""
     copies = [_ID.sub(lambda found, n=number: _other(found[0], n), data) for number in range(times)]  # type: ignore[misc]
     try:
@@ -106,7 +106,7 @@ def _repeated(data: bytes, times: int) -> bytes:
     if owner is None:
         return data
     lists = [_at(json.loads(copy), _path_to(document, owner[key])) for copy in copies]
-    owner[key] = [item for some in lists for item in some]
+    owner[key] = [item for items in lists for item in items]
     return json.dumps(document).encode()
 
 

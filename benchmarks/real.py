@@ -95,7 +95,7 @@ def _all(projects: bool, data: str) -> Iterator[Real]:
             yield from _folder(os.path.join(unpacked, source.name), name, source.shown)
 
 
-def _folder(folder: str, source: str, shown: str) -> Iterator[Real]:
+def _folder(folder: str, source: str, title: str) -> Iterator[Real]:
     for parent, _, names in sorted(os.walk(folder)):
         for name in sorted(names):
             path = os.path.join(parent, name)
@@ -106,7 +106,7 @@ def _folder(folder: str, source: str, shown: str) -> Iterator[Real]:
             except NotRecognised:
                 continue
             for session in read(path, reader):
-                yield Real(source, f"{shown}/{os.path.relpath(path, folder)}", session)
+                yield Real(source, f"{title}/{os.path.relpath(path, folder)}", session)
 
 
 def unpack(archive: str, target: str) -> None:

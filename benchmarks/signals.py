@@ -45,7 +45,7 @@ _BAR = 1.0
 """Advisories per 100 turns that healthy sessions must stay under."""
 
 
-class Watched(NamedTuple):
+class WatchedSession(NamedTuple):
     """One session, its events, and what was said in it."""
 
     source: str
@@ -65,9 +65,9 @@ class Watched(NamedTuple):
 
 
 def run(quick: bool, data: str = "") -> dict[str, Any]:
-    sessions = _gathered(not quick, data)
+    sessions = _gather_sessions(not quick, data)
     speed = _speed([each.events for each in sessions])
-    sessions = [_watched(each) for each in sessions]
+    sessions = [_watch(each) for each in sessions]
     middle = median(each.mistakes for each in sessions if each.turns)
     print(f"\nhealthy: mistakes at most {100 * middle:.1f} % of calls (the median session)\n")
     result = {"speed": speed, "median_mistakes": middle, "rates": _rates(sessions, middle)}
@@ -75,25 +75,25 @@ def run(quick: bool, data: str = "") -> dict[str, Any]:
         print("\nwith what the earlier sessions of the project taught:\n")
         result["with_lessons"] = _with_lessons(middle, data)
     print("\nhow often a check fails that runs while source files are unverified\n")
-    result["checks"] = _checked(sessions)
+    result["checks"] = _count_failed_checks(sessions)
     print("\nwhat foresees a bad end: AUC with 95 % over tasks drawn anew; 0.5 is a coin\n")
-    result["endings"] = _foreseen(sessions)
+    result["endings"] = _foresee_endings(sessions)
     return result
 
 
 # Sessions.
-def _gathered(projects: bool, data: str) -> list[Watched]:
+def _gather_sessions(projects: bool, data: str) -> list[WatchedSession]:
     endings = Endings(data)
-    return [_of(real.source, real.session, endings.of(real)) for real in real_sessions(projects, data)]
+    return [_prepare(real.source, real.session, endings.of(real)) for real in real_sessions(projects, data)]
 
 
-def _of(source: str, session: Session, good: bool | None) -> Watched:
+def _prepare(source: str, session: Session, good: bool | None) -> WatchedSession:
     found = assess(session)
     events = events_of(session, found.records)
     calls = [event for event in events if isinstance(event, CallEvent)]
     checks = [check_passed(event) for event in calls if event.checks and event.status != "unknown"]
     failures = Counter(event.signature for event in calls if event.status in FAILURES and event.signature)
-    return Watched(
+    return WatchedSession(
         source=source,
         agent=session.agent,
         id=session.id,
@@ -108,30 +108,30 @@ def _of(source: str, session: Session, good: bool | None) -> Watched:
     )
 
 
-def _watched(of: Watched) -> Watched:
-    state, said = START, Counter[str]()
-    for event in of.events:
+def _watch(session: WatchedSession) -> WatchedSession:
+    state, advisories = START, Counter[str]()
+    for event in session.events:
         state, advisory = step(state, event)
         if advisory is not None:
-            said[_name(advisory.signal, event)] += 1
-    return of._replace(turns=state.turn, said=said)
+            advisories[_name(advisory.signal, event)] += 1
+    return session._replace(turns=state.turn, said=advisories)
 
 
 def _name(signal: SignalName, event: LiveEvent) -> str:
     return "debt at a stop" if signal == "debt" and isinstance(event, StopEvent) else signal
 
 
-def is_healthy(of: Watched, middle: float) -> bool:
-    return ended_well(of) and of.mistakes <= middle
+def is_healthy(session: WatchedSession, middle: float) -> bool:
+    return ended_well(session) and session.mistakes <= middle
 
 
-def ended_well(of: Watched) -> bool:
-    return of.good_end is True and of.worst_failure < SAME_FAILURE
+def ended_well(session: WatchedSession) -> bool:
+    return session.good_end is True and session.worst_failure < SAME_FAILURE
 
 
 # How often something is said.
-def _rates(sessions: Sequence[Watched], middle: float) -> dict[str, Any]:
-    groups: dict[str, list[Watched]] = {"all": list(sessions)}
+def _rates(sessions: Sequence[WatchedSession], middle: float) -> dict[str, Any]:
+    groups: dict[str, list[WatchedSession]] = {"all": list(sessions)}
     for each in sessions:
         groups.setdefault(each.source.removeprefix("projects: "), []).append(each)
     rows = [["sessions of", "n", "turns", "said", "per 100 turns", "95 %", "silent", *SIGNALS]]
@@ -148,7 +148,7 @@ def _rates(sessions: Sequence[Watched], middle: float) -> dict[str, Any]:
     return result
 
 
-def _parts(groups: dict[str, list[Watched]], middle: float) -> Iterable[tuple[str, list[Watched]]]:
+def _parts(groups: dict[str, list[WatchedSession]], middle: float) -> Iterable[tuple[str, list[WatchedSession]]]:
     for name, group in groups.items():
         yield name, group
     for name, group in groups.items():
@@ -159,17 +159,17 @@ def _parts(groups: dict[str, list[Watched]], middle: float) -> Iterable[tuple[st
     yield "bad end, all", [each for each in ended if not each.good_end]
 
 
-def _rate(sessions: Sequence[Watched]) -> dict[str, Any]:
+def _rate(sessions: Sequence[WatchedSession]) -> dict[str, Any]:
     counts = np.array([[each.said.total(), each.turns] for each in sessions], dtype=np.float64)
-    said, turns = counts.sum(axis=0)
+    advisories, turns = counts.sum(axis=0)
     draws = resample(counts, _RESAMPLES)
     found = percentile_interval(ratios_of_draws(draws[:, 0], draws[:, 1]), effective_sessions(counts[:, 1]))
     low, high = found if found is not None else (0.0, 0.0)
-    if not said:  # nothing to draw from: the rule of three
+    if not advisories:  # nothing to draw from: the rule of three
         high = 3 / turns
     by_signal: Counter[str] = sum((each.said for each in sessions), Counter())
     return {
-        "sessions": len(sessions), "turns": int(turns), "said": int(said), "per_100": float(100 * said / turns),
+        "sessions": len(sessions), "turns": int(turns), "said": int(advisories), "per_100": float(100 * advisories / turns),
         "interval": [float(100 * low), float(100 * high)], "silent": sum(not each.said for each in sessions) / len(sessions),
         "by_signal": {name: float(100 * by_signal[name] / turns) for name in SIGNALS},
     }  # fmt: skip
@@ -186,22 +186,25 @@ def _row(name: str, found: dict[str, Any]) -> list[str]:
 def _with_lessons(middle: float, data: str) -> dict[str, Any]:
     """The later sessions of each project, watched with what was learned from the earlier ones, and without."""
     rows = [["sessions of", "n", "turns", "said", "per 100 turns", "95 %", "silent", *SIGNALS]]
-    all_of: dict[bool, list[Watched]] = {False: [], True: []}
-    for source, seen in projects(data).items():
-        cut = int(len(seen) * EARLIER)
-        lessons = learn_lessons(source.partition("__")[2], take_notes(seen[:cut]))
-        for of in seen[cut:]:
-            index = index_lessons(lessons, of.session.started_at or seen[cut - 1].session.ended_at or 0.0)
-            plain = _of(source, of.session, None)
-            all_of[False].append(_watched(plain))
-            line = replay(of.session, index)
-            said = Counter(
+    all_of: dict[bool, list[WatchedSession]] = {False: [], True: []}
+    for source, sessions in projects(data).items():
+        cut = int(len(sessions) * EARLIER)
+        lessons = learn_lessons(source.partition("__")[2], take_notes(sessions[:cut]))
+        for session in sessions[cut:]:
+            index = index_lessons(lessons, session.session.started_at or sessions[cut - 1].session.ended_at or 0.0)
+            plain = _prepare(source, session.session, None)
+            all_of[False].append(_watch(plain))
+            line = replay(session.session, index)
+            advisories = Counter(
                 _name(advisory.signal, moment.event) for moment in line.moments for advisory in moment.advisories
             )
-            all_of[True].append(plain._replace(turns=line.turns, said=said))
+            all_of[True].append(plain._replace(turns=line.turns, said=advisories))
     result: dict[str, Any] = {}
-    for taught, some in all_of.items():
-        for name, chosen in ("later", some), ("healthy, later", [each for each in some if is_healthy(each, middle)]):
+    for taught, watched in all_of.items():
+        for name, chosen in (
+            ("later", watched),
+            ("healthy, later", [each for each in watched if is_healthy(each, middle)]),
+        ):
             if not any(each.turns for each in chosen):
                 continue
             part = f"{name}, {'with' if taught else 'without'} lessons"
@@ -212,7 +215,7 @@ def _with_lessons(middle: float, data: str) -> dict[str, Any]:
 
 
 # What foresees a bad end.
-def _foreseen(sessions: Sequence[Watched]) -> dict[str, Any]:
+def _foresee_endings(sessions: Sequence[WatchedSession]) -> dict[str, Any]:
     runs = [each for each in sessions if each.good is not None and each.turns]
     values = [_values(each.events) for each in runs]
     rows = [["runs", "n", "bad", "tasks", "at", *MEASURES]]
@@ -227,7 +230,7 @@ def _foreseen(sessions: Sequence[Watched]) -> dict[str, Any]:
                 for name in MEASURES
             }
             result.setdefault(agent, {"runs": len(chosen), "bad": int(bad.sum())})[f"{moment:.0%}"] = found
-            cells = [_shown(found[name]) for name in MEASURES]
+            cells = [_format_auc(found[name]) for name in MEASURES]
             rows.append([agent, str(len(chosen)), str(bad.sum()), str(len(set(tasks))), f"{moment:.0%}", *cells])
     table(rows)
     return result
@@ -244,10 +247,10 @@ def _values(events: Sequence[LiveEvent]) -> dict[float, dict[str, float]]:
             calls += 1
             failures += event.status in FAILURES
         if number in at:
-            said = {reading.signal: reading.value for reading in readings(state)}
+            values = {reading.signal: reading.value for reading in readings(state)}
             found[at[number]] = {
-                "trust": 100 - said["trust"], "loop": said["loop"], "debt": said["debt"], "focus": 100 - said["focus"],
-                "drift": said["drift"], "failures so far": failures, "calls so far": calls,
+                "trust": 100 - values["trust"], "loop": values["loop"], "debt": values["debt"], "focus": 100 - values["focus"],
+                "drift": values["drift"], "failures so far": failures, "calls so far": calls,
             }  # fmt: skip
     earliest = min(found)
     return {moment: found.get(moment, found[earliest]) for moment in MOMENTS}
@@ -268,7 +271,7 @@ def _auc_with_bounds(
     places: defaultdict[str, list[int]] = defaultdict(list)
     for place, task in enumerate(tasks):
         places[task].append(place)
-    groups = [np.array(some) for some in places.values()]
+    groups = [np.array(group) for group in places.values()]
     random = np.random.default_rng(1)
     draws = []
     for _ in range(_RESAMPLES):
@@ -279,35 +282,37 @@ def _auc_with_bounds(
     return {"auc": auc(values, bad), "interval": list(found or (0.0, 1.0)), "constant": constant}
 
 
-def _shown(found: dict[str, Any]) -> str:
+def _format_auc(found: dict[str, Any]) -> str:
     low, high = found["interval"]
     return "the same for all" if found["constant"] else f"{found['auc']:.2f} ({low:.2f}-{high:.2f})"
 
 
 # What an unverified file is worth.
-def _checked(sessions: Sequence[Watched]) -> dict[str, Any]:
+def _count_failed_checks(sessions: Sequence[WatchedSession]) -> dict[str, Any]:
     """How often a check fails, by how many files were unverified when it ran, and after debt was told."""
     counts = {
         name: np.zeros((len(sessions), 2)) for name in (*(name for name, _ in DEBTS), "the next after debt was told")
     }
-    for place, of in enumerate(sessions):
-        state, told = START, False
-        for event in of.events:
-            owed = len(state.debt.files)
+    for place, session in enumerate(sessions):
+        state, was_advised = START, False
+        for event in session.events:
+            unverified = len(state.debt.files)
             state, advisory = step(state, event)
-            if isinstance(event, CallEvent) and event.checks and event.status in _JUDGED and owed:
+            if isinstance(event, CallEvent) and event.checks and event.status in _JUDGED and unverified:
                 found = [not check_passed(event), 1]
-                counts[next(name for name, least in reversed(DEBTS) if owed >= least)][place] += found
-                if told:
+                counts[next(name for name, least in reversed(DEBTS) if unverified >= least)][place] += found
+                if was_advised:
                     counts["the next after debt was told"][place] += found
-                    told = False
-            told = told or (advisory is not None and advisory.signal == "debt")
+                    was_advised = False
+            was_advised = was_advised or (advisory is not None and advisory.signal == "debt")
     rows = [["files unverified", "checks", "failed", "95 %"]]
     result: dict[str, Any] = {}
-    for name, some in counts.items():
-        failed, checks = some.sum(axis=0)
-        draws = resample(some, _RESAMPLES)
-        low, high = percentile_interval(ratios_of_draws(draws[:, 0], draws[:, 1]), effective_sessions(some[:, 1])) or (
+    for name, failed_of_all in counts.items():
+        failed, checks = failed_of_all.sum(axis=0)
+        draws = resample(failed_of_all, _RESAMPLES)
+        low, high = percentile_interval(
+            ratios_of_draws(draws[:, 0], draws[:, 1]), effective_sessions(failed_of_all[:, 1])
+        ) or (
             0.0,
             1.0,
         )

@@ -44,7 +44,7 @@ class Version(NamedTuple):
 
 
 def run(quick: bool, against: str = FIRST) -> dict[str, Any]:
-    with tempfile.TemporaryDirectory(prefix="preheat-bench-") as work, checked_out(against, work) as earlier:
+    with tempfile.TemporaryDirectory(prefix="preheat-bench-") as work, check_out(against, work) as earlier:
         home = os.path.join(work, "home")
         shutil.copytree(synthetic_corpus(64), home)
         versions = [
@@ -56,7 +56,7 @@ def run(quick: bool, against: str = FIRST) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def checked_out(commit: str, work: str) -> Iterator[str]:
+def check_out(commit: str, work: str) -> Iterator[str]:
     """The code of a commit, in a folder below `work` for this time."""
     source = os.path.join(work, "checkout")
     subprocess.run(["git", "worktree", "add", "--quiet", "--detach", source, commit], cwd=ROOT, check=True)

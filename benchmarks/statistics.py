@@ -88,7 +88,7 @@ SHAPES = (
 )
 
 
-def made(shape: Shape, runs: int, relative: float, random: np.random.Generator, sessions: int = 0) -> Trials:
+def simulate(shape: Shape, runs: int, relative: float, random: np.random.Generator, sessions: int = 0) -> Trials:
     """Trials in which the arm spares this share of the mistakes (or seconds)."""
     size = (runs, sessions or shape.sessions)
     treated = random.random(size) < shape.share
@@ -159,17 +159,17 @@ def units_of(trials: Trials, row: int, projects: int, before: Numbers | None = N
     ]
 
 
-def same_as_the_product(trials: Trials, projects: int, rows: int) -> None:
+def check_against_product(trials: Trials, projects: int, rows: int) -> None:
     """The numbers of all trials at once are the product's own; a benchmark of something else would be worth nothing."""
     spread = spread_of(trials, projects)
     for row in range(rows):
         found = estimate_difference(units_of(trials, row, projects), **WARM)
         if found.error is None or found.difference is None:
             continue
-        seen = (float(spread.difference[row]), float(np.sqrt(spread.variance[row])))
-        if not np.allclose((found.difference, found.error), seen, rtol=1e-9, equal_nan=True):
+        observed = (float(spread.difference[row]), float(np.sqrt(spread.variance[row])))
+        if not np.allclose((found.difference, found.error), observed, rtol=1e-9, equal_nan=True):
             raise AssertionError(
-                f"trial {row}: the product says {found.difference} ± {found.error}, the benchmark {seen}"
+                f"trial {row}: the product says {found.difference} ± {found.error}, the benchmark {observed}"
             )
 
 
@@ -188,15 +188,15 @@ def row(what: str, name: str, hits: int, runs: int, low: float, high: float, bes
     }
 
 
-def once(quick: bool) -> list[dict[str, Any]]:
+def measure_one_look(quick: bool) -> list[dict[str, Any]]:
     """Size and coverage with one look."""
     random = np.random.default_rng(SEED)
     runs = 500 if quick else 4000
     rows = []
     for shape in SHAPES:
         for relative in (0.0, 0.3):
-            trials = made(shape, runs, relative, random)
-            same_as_the_product(trials, shape.projects, 3)
+            trials = simulate(shape, runs, relative, random)
+            check_against_product(trials, shape.projects, 3)
             spread = spread_of(trials, shape.projects)
             reach = student_quantile(spread.freedom, 0.05) * np.sqrt(spread.variance)
             known = np.isfinite(reach)
@@ -211,7 +211,7 @@ def once(quick: bool) -> list[dict[str, Any]]:
     return rows
 
 
-def peeking(quick: bool) -> list[dict[str, Any]]:
+def measure_peeking(quick: bool) -> list[dict[str, Any]]:
     """A look after every session, with the sequence and with the interval for one look."""
     random = np.random.default_rng(SEED + 1)
     runs, most = (150, 150) if quick else (1000, 300)
@@ -223,7 +223,7 @@ def peeking(quick: bool) -> list[dict[str, Any]]:
         Shape("success, a fifth held out", kind="success", share=0.8),
         Shape("seconds, skewed, a fifth held out", kind="seconds", share=0.8),
     ):
-        trials = made(shape, runs, 0.0, random, most)
+        trials = simulate(shape, runs, 0.0, random, most)
         alarm, naive = np.zeros(runs, dtype=bool), np.zeros(runs, dtype=bool)
         for look in range(2 * BURN_IN, most + 1):
             spread = spread_of(trials, shape.projects, look)
@@ -238,7 +238,7 @@ def peeking(quick: bool) -> list[dict[str, Any]]:
     return rows
 
 
-def powers(quick: bool) -> list[dict[str, Any]]:
+def measure_power(quick: bool) -> list[dict[str, Any]]:
     """Plans from earlier sessions, and what new trials of the planned size find. A plan is as lucky as the sessions it was drawn
     from, so there are many, and the interval is that of their mean."""
     random = np.random.default_rng(SEED + 2)
@@ -251,20 +251,20 @@ def powers(quick: bool) -> list[dict[str, Any]]:
         Shape("success, yes or no", kind="success"),
     ):
         effect = -0.3 * (0.4 if shape.kind == "success" else BASE)
-        seen, sizes = [], []
+        observed, sizes = [], []
         for number in range(plans):
-            earlier = made(shape._replace(share=0.0), 1, 0.0, random, PILOT)
+            earlier = simulate(shape._replace(share=0.0), 1, 0.0, random, PILOT)
             units = units_of(earlier, 0, shape.projects)
             sessions = plan_sample_size(
                 units, effect=effect, share=shape.share, seed=number, draws=200 if quick else 300
             ).sessions
-            spread = spread_of(made(shape, runs, 0.3, random, sessions), shape.projects)
+            spread = spread_of(simulate(shape, runs, 0.3, random, sessions), shape.projects)
             found = -spread.difference / np.sqrt(spread.variance) > student_quantile(spread.freedom, 0.05)
-            seen.append(float(found.mean()))
+            observed.append(float(found.mean()))
             sizes.append(sessions)
         mean, reach = (
-            float(np.mean(seen)),
-            float(student_quantile(plans - 1.0, 0.05) * np.std(seen, ddof=1) / np.sqrt(plans)),
+            float(np.mean(observed)),
+            float(student_quantile(plans - 1.0, 0.05) * np.std(observed, ddof=1) / np.sqrt(plans)),
         )
         rows.append(
             {
@@ -272,19 +272,19 @@ def powers(quick: bool) -> list[dict[str, Any]]:
                 "interval": [round(mean - reach, 4), round(mean + reach, 4)],
                 "kept": mean - reach <= 0.83 and mean + reach >= 0.77,
                 "beside": f"{plans} plans from {PILOT} sessions each: {min(sizes)} to {max(sizes)} sessions,"
-                f" power {min(seen):.0%} to {max(seen):.0%}",
+                f" power {min(observed):.0%} to {max(observed):.0%}",
             }
         )
     return rows
 
 
-def others(quick: bool) -> list[dict[str, Any]]:
+def measure_others(quick: bool) -> list[dict[str, Any]]:
     """Adjustment, paired tasks, non-inferiority, the sample ratio, excursions, items."""
     random = np.random.default_rng(SEED + 3)
     runs = 150 if quick else 1000
     rows = []
     shape = Shape("by the project's earlier rate, a fifth held out", sessions=300, share=0.8, projects=20)
-    trials = made(shape, runs, 0.3, random)
+    trials = simulate(shape, runs, 0.3, random)
     before = trials.usual + random.normal(0, 0.01, trials.usual.shape)
     held, narrower = 0, []
     for place in range(runs):
@@ -315,7 +315,7 @@ def _paired(runs: int, random: np.random.Generator) -> dict[str, Any]:
 
 
 def _inferior(runs: int, random: np.random.Generator) -> dict[str, Any]:
-    trials = made(Shape("", sessions=300), runs, -0.2, random)
+    trials = simulate(Shape("", sessions=300), runs, -0.2, random)
     spread = spread_of(trials, 0)
     passed = sum(
         compare_with_margin(float(gap), float(np.sqrt(variance)), float(freedom), 0.2 * BASE).not_inferior
@@ -336,7 +336,7 @@ def _ratio(runs: int, random: np.random.Generator) -> dict[str, Any]:
             < 0.05
             for look in range(10, 201, 10)
         )
-    return row("size, sample ratio", "fair lots, 20 looks", alarms, runs, 0.0, 0.05)
+    return row("size, sample ratio", "fair draws, 20 looks", alarms, runs, 0.0, 0.05)
 
 
 def _excursion(runs: int, random: np.random.Generator) -> dict[str, Any]:
@@ -348,16 +348,16 @@ def _excursion(runs: int, random: np.random.Generator) -> dict[str, Any]:
             trouble = random.gamma(2, 0.5)
             for now in trouble + random.normal(0, 0.3, int(random.integers(1, 7))):
                 probability = 0.85 if now > 1.2 else 0.6
-                given = bool(random.random() < probability)
-                outcome = float(random.poisson(0.3 + 0.5 * max(0.0, now) ** 1.3 - 0.25 * given))
-                moments.append(AdviceMoment(f"s{session}", given, probability, outcome, (float(now),)))
+                advised = bool(random.random() < probability)
+                outcome = float(random.poisson(0.3 + 0.5 * max(0.0, now) ** 1.3 - 0.25 * advised))
+                moments.append(AdviceMoment(f"s{session}", advised, probability, outcome, (float(now),)))
         found = estimate_excursion(moments, metric="failures")
         held += found.low is not None and found.high is not None and found.low <= -0.25 <= found.high
         plain.append((found.level or 0.0) - (found.base or 0.0))
     beside = f"truth −0.25; a plain comparison says {np.mean(plain):+.2f}"
     return row(
         "coverage, advisories",
-        "withheld by lot, more often given in trouble, 60 sessions",
+        "withheld at random, more often given in trouble, 60 sessions",
         held,
         runs,
         0.94,
@@ -382,7 +382,7 @@ def _items(runs: int, random: np.random.Generator) -> dict[str, Any]:
     return row("false finds, items", "20 items that do nothing, 150 sessions", wrong, items, 0.0, 0.05, beside)
 
 
-def naive(quick: bool) -> list[dict[str, Any]]:
+def measure_naive_claims(quick: bool) -> list[dict[str, Any]]:
     """What the user's documents would have claimed of the same kind of sessions."""
     random = np.random.default_rng(SEED + 4)
     runs = 2000 if quick else 20000
@@ -395,13 +395,13 @@ def naive(quick: bool) -> list[dict[str, Any]]:
              "interval": [round(end, 4) for end in wilson(hits, runs)]}
         )  # fmt: skip
 
-    for relative, told in ((0.0, "warm does nothing"), (-0.3, "warm makes 30 % more mistakes")):
-        trials = made(shape, runs, 0.0, random)
+    for relative, truth in ((0.0, "warm does nothing"), (-0.3, "warm makes 30 % more mistakes")):
+        trials = simulate(shape, runs, 0.0, random)
         warm = trials.above[:, 0]
         if relative < 0:
             warm = shift_counts(warm, trials.below[:, 0], -relative * BASE, BASE, random)
         better = warm / trials.below[:, 0] < trials.above[:, 1] / trials.below[:, 1]
-        claimed(f"`warm is better` though {told}", int(better.sum()), "ours: see size, at most 5 %")
+        claimed(f"`warm is better` though {truth}", int(better.sum()), "ours: see size, at most 5 %")
     calls = np.maximum(10, np.ceil(random.lognormal(3.8, 0.6, runs))).astype(np.int64)
     rate = random.beta(BASE * 12, (1 - BASE) * 12, runs)
     fifth = np.maximum(1, calls // 5)
@@ -418,10 +418,19 @@ def naive(quick: bool) -> list[dict[str, Any]]:
     return rows
 
 
+PARTS = {
+    "once": measure_one_look,
+    "peeking": measure_peeking,
+    "powers": measure_power,
+    "others": measure_others,
+    "naive": measure_naive_claims,
+}
+
+
 def run(quick: bool) -> dict[str, Any]:
     result: dict[str, Any] = {"seed": SEED}
     started = time.perf_counter()
-    for name, part in (("once", once), ("peeking", peeking), ("powers", powers), ("others", others), ("naive", naive)):
+    for name, part in PARTS.items():
         before = time.perf_counter()
         result[name] = part(quick)
         shown = [("", "", "trials", "share", "95 %", "promised", "", "")]

@@ -55,23 +55,15 @@ def _measure(corpus: str, work: str, quick: bool) -> dict[str, Any]:
     viewed = measure_run(
         agentsview, {**home, "AGENTSVIEW_NO_DAEMON": "1", "AGENTSVIEW_DATA_DIR": os.path.join(work, "view")}
     )
+    later, growth = measure_next_syncs(corpus, archive, 5 if quick else 20)
     return {
         "source_bytes": _bytes(corpus), "first_sync": ours, "ccusage": theirs, "agentsview": viewed, "memory": memory,
-        "archive_bytes": size, **_again(corpus, archive, 5 if quick else 20),
+        "archive_bytes": size, **later, "grown_by": growth,
     }  # fmt: skip
 
 
-def _again(corpus: str, archive: str, times: int) -> dict[str, Any]:
-    sizes, found = _grown(corpus, archive, times)
-    return {**found, "grown_by": sum(sizes) // len(sizes)}
-
-
-def again(corpus: str, archive: str, times: int) -> dict[str, list[Run]]:
-    """Nothing new, and one grown session, each beside the floor, taking turns."""
-    return _grown(corpus, archive, times)[1]
-
-
-def _grown(corpus: str, archive: str, times: int) -> tuple[list[int], dict[str, list[Run]]]:
+def measure_next_syncs(corpus: str, archive: str, times: int) -> tuple[dict[str, list[Run]], int]:
+    """Nothing new, and one grown session, each beside the floor, taking turns; and the bytes that the session grew by."""
     preheat = [sys.executable, "-m", "preheat", "sync", "--quiet"]
     projects = os.path.join(corpus, ".claude", "projects")
     bare = [sys.executable, "-c", _BARE.format(root=projects)]
@@ -101,7 +93,7 @@ def _grown(corpus: str, archive: str, times: int) -> tuple[list[int], dict[str, 
             one.append(measure_run(preheat, environment))
     finally:
         shutil.rmtree(folder)
-    return sizes, {"floor": floor, "nothing_new": nothing, "one_grown": one}
+    return {"floor": floor, "nothing_new": nothing, "one_grown": one}, sum(sizes) // len(sizes)
 
 
 def _about(lines: list[bytes], place: int, size: int) -> list[bytes]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from benchmarks.measuring import PEERS, ROOT, Run, measure_run, median, spread, synthetic_corpus, table
 from benchmarks.real import project_folders
-from benchmarks.sync import again
+from benchmarks.sync import measure_next_syncs
 
 BARS = {"whole / ccusage": 10.0, "peak memory MB": 350.0, "learn": 3.0, "mistakes": 1.0, "profile": 1.0}
 """Times the peer's time; megabytes; seconds of processor time."""
@@ -48,7 +48,7 @@ def _whole(corpus: str, work: str, quick: bool) -> dict[str, Any]:
         shutil.rmtree(archive, ignore_errors=True)
         syncs.append(_preheat(corpus, archive, "sync", "--quiet"))
         learns.append(_preheat(corpus, archive, "learn", "--quiet"))
-    later = again(corpus, archive, 5 if quick else 20)
+    later, _ = measure_next_syncs(corpus, archive, 5 if quick else 20)
     shutil.rmtree(archive)
     watched = {name: _preheat(corpus, archive, name, "--quiet", watch=True) for name in ("sync", "learn")}
     return _report({"ccusage": theirs, "sync": syncs, "learn": learns}, later, watched)

@@ -68,7 +68,7 @@ def shape(value: Any, path: str = "") -> set[str]:
     return set()
 
 
-def highest(fields: set[str]) -> set[str]:
+def outermost(fields: set[str]) -> set[str]:
     """Without those that stand inside another of them."""
     return {field for field in fields if not any(field.startswith((f"{other}.", f"{other}[")) for other in fields)}
 
@@ -109,8 +109,8 @@ def main() -> int:
         code_before, fields_before = before[line]
         if (code, fields) != (code_before, fields_before):
             print(f"preheat {line}: exit code {code_before} -> {code}")
-            for sign, some in (("-", fields_before - fields), ("+", fields - fields_before)):
-                for field in sorted(highest(some)):
+            for sign, changed in (("-", fields_before - fields), ("+", fields - fields_before)):
+                for field in sorted(outermost(changed)):
                     print(f"  {sign} {field}")
     return 0
 

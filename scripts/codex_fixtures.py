@@ -73,7 +73,7 @@ def make(folder: str) -> None:
         _delegating(os.path.join(work, "delegating"), folder)
 
 
-def _headless(work: str, made: str) -> None:
+def _headless(work: str, folder: str) -> None:
     with ModelServer([*WORK, *SHORT, Reply("Resumed and done."), Reply("Forked and done."), *SHORT]) as server:
         home = CodexHome(work, server.url)
         first = thread_of(home.exec("Make a greeting file."))
@@ -81,13 +81,13 @@ def _headless(work: str, made: str) -> None:
         home.resume(second, "Is it really done?")
         fork = thread_of(home.fork(second, "Do it another way."))
         third = thread_of(home.exec("Print the date once more."))
-        _write(home, home.rollout(first), os.path.join(made, "headless.jsonl"))
-        _write(home, home.rollout(second), os.path.join(made, "resumed.jsonl"))
-        _write(home, home.rollout(fork), os.path.join(made, "forked.jsonl"))
-        _write(home, home.rollout(third), os.path.join(made, "compressed.jsonl.zst"))
+        _write(home, home.rollout(first), os.path.join(folder, "headless.jsonl"))
+        _write(home, home.rollout(second), os.path.join(folder, "resumed.jsonl"))
+        _write(home, home.rollout(fork), os.path.join(folder, "forked.jsonl"))
+        _write(home, home.rollout(third), os.path.join(folder, "compressed.jsonl.zst"))
 
 
-def _legacy(work: str, made: str) -> None:
+def _legacy(work: str, folder: str) -> None:
     with ModelServer(LEGACY) as server:
         home = CodexHome(work, server.url)
         with CodexServer(home) as codex:
@@ -98,17 +98,17 @@ def _legacy(work: str, made: str) -> None:
             codex.turn(thread, "Go on.")
             fork = codex.fork(thread)
             codex.turn(fork, "Do it another way.")
-        _write(home, home.rollout(thread), os.path.join(made, "legacy.jsonl"))
-        _write(home, home.rollout(fork), os.path.join(made, "legacy-forked.jsonl"))
+        _write(home, home.rollout(thread), os.path.join(folder, "legacy.jsonl"))
+        _write(home, home.rollout(fork), os.path.join(folder, "legacy-forked.jsonl"))
 
 
-def _delegating(work: str, made: str) -> None:
+def _delegating(work: str, folder: str) -> None:
     with ModelServer(DELEGATING) as server:
         home = CodexHome(work, server.url)
         parent = thread_of(home.exec("How many files are there?", "--enable", "multi_agent_v2"))
         (child,) = (path for path in home.rollouts() if parent not in os.path.basename(path))
-        _write(home, home.rollout(parent), os.path.join(made, "delegating.jsonl"))
-        _write(home, child, os.path.join(made, "subagent.jsonl"))
+        _write(home, home.rollout(parent), os.path.join(folder, "delegating.jsonl"))
+        _write(home, child, os.path.join(folder, "subagent.jsonl"))
 
 
 def _write(home: CodexHome, rollout: str, target: str) -> None:

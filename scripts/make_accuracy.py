@@ -45,8 +45,8 @@ def accuracy(found: dict[str, Any]) -> str:
 
 
 def _cell(values: dict[str, float]) -> str:
-    shown = f"{values['precision']:.2f} / {values['recall']:.2f} / **{values['f1']:.3f}**"
-    return f"{shown} ({values['low']:.2f}-{values['high']:.2f})"
+    figures = f"{values['precision']:.2f} / {values['recall']:.2f} / **{values['f1']:.3f}**"
+    return f"{figures} ({values['low']:.2f}-{values['high']:.2f})"
 
 
 def labels(found: dict[str, Any]) -> str:

@@ -50,15 +50,15 @@ def make(folder: str) -> None:
         _branching(os.path.join(work, "branching"), folder)
 
 
-def _headless(work: str, made: str) -> None:
+def _headless(work: str, folder: str) -> None:
     with ModelServer(WORK) as server:
         home = PiHome(work, server.url)
         home.prompt("Make a greeting file.")
         (session,) = home.sessions()
-        _write(home, session, os.path.join(made, "headless.jsonl"))
+        _write(home, session, os.path.join(folder, "headless.jsonl"))
 
 
-def _branching(work: str, made: str) -> None:
+def _branching(work: str, folder: str) -> None:
     with ModelServer(BRANCHING) as server:
         home = PiHome(work, server.url)
         with PiDriver(home) as driver:
@@ -74,8 +74,8 @@ def _branching(work: str, made: str) -> None:
             driver.ask("clone")
             driver.prompt("Go on elsewhere.")
         branched, forked = home.sessions()
-        _write(home, branched, os.path.join(made, "branching.jsonl"))
-        _write(home, forked, os.path.join(made, "forked.jsonl"))
+        _write(home, branched, os.path.join(folder, "branching.jsonl"))
+        _write(home, forked, os.path.join(folder, "forked.jsonl"))
 
 
 def _first_answer(session: str) -> str:

@@ -27,8 +27,8 @@ ON_REAL_SESSIONS = (
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_benchmark_on_real_sessions_takes_a_folder(name: str) -> None:
-    taken = inspect.signature(importlib.import_module(f"benchmarks.{name}").run).parameters
-    assert ("data" in taken) == (name in ON_REAL_SESSIONS)
+    parameters = inspect.signature(importlib.import_module(f"benchmarks.{name}").run).parameters
+    assert ("data" in parameters) == (name in ON_REAL_SESSIONS)
 
 
 @pytest.fixture

@@ -31,8 +31,8 @@ class Person:
         (home / "one.yaml").write_text("tasks:\n  - {id: a, prompt: Do it., verify: 'true'}\n")
 
     def words(self, *arguments: str, url: str = "http://127.0.0.1:9/v1") -> list[str]:
-        given = ("--endpoint", url, "--model", "m", "--context", "known.md")
-        return [sys.executable, "-m", "preheat", "lab", "run", "one.yaml", *given, *arguments]
+        options = ("--endpoint", url, "--model", "m", "--context", "known.md")
+        return [sys.executable, "-m", "preheat", "lab", "run", "one.yaml", *options, *arguments]
 
     def run(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
@@ -45,7 +45,7 @@ def person(tmp_path: Path) -> Person:
     return Person(tmp_path)
 
 
-def test_an_agent_that_nobody_knows(person: Person) -> None:
+def test_an_unknown_agent_is_refused_with_those_there_are(person: Person) -> None:
     """Those are named that a lab can run, and no others."""
     done = person.run("--agent", "nobody")
     assert done.returncode == 2
@@ -55,19 +55,19 @@ def test_an_agent_that_nobody_knows(person: Person) -> None:
 
 def test_a_plan_is_shown_with_its_limits(person: Person) -> None:
     """One is told as one; a limit that nothing enforces is said before anything is asked."""
-    own = person.run("--dry-run", "--turns", "1", "--max-tokens", "5000").stdout
-    assert own.startswith("2 runs: 1 task in 2 arms, 1 time each\n")
-    assert "  at most 1 turn a run\n  at most 5,000 tokens a run\n" in own
+    chat = person.run("--dry-run", "--turns", "1", "--max-tokens", "5000").stdout
+    assert chat.startswith("2 runs: 1 task in 2 arms, 1 time each\n")
+    assert "  at most 1 turn a run\n  at most 5,000 tokens a run\n" in chat
     program = person.run("--dry-run", "--turns", "4", "--agent", "codex", "--program", "sh").stdout
     assert "  at most 4 turns a run: not enforced, with codex only measured\n" in program
 
 
-def test_interrupted_it_says_how_to_go_on(person: Person) -> None:
+def test_an_interrupted_lab_names_the_command_that_goes_on(person: Person) -> None:
     """With the exit code of an interruption; the same command then does the rest, and JSON names every field."""
-    go_on, asked = threading.Event(), itertools.count()
+    go_on, requests = threading.Event(), itertools.count()
 
     def decide(request: Request) -> Reply:
-        if next(asked):
+        if next(requests):
             go_on.wait(HUNG)
         return Reply("Done.")
 
@@ -79,10 +79,11 @@ def test_interrupted_it_says_how_to_go_on(person: Person) -> None:
         ) as process:
             until(lambda: process.poll() is not None or runs.exists(), "the first run")
             process.send_signal(signal.SIGINT)
-            _, said = process.communicate()
+            _, error = process.communicate()
         go_on.set()
-        assert process.returncode == 130, said
-        assert " of 6 runs are over; the same command goes on, `preheat lab report one` shows" in said
+        assert process.returncode == 130, error
+        assert " of 6 runs " in error
+        assert "`preheat lab report one`" in error
         done = subprocess.run(
             words, env=person.environment, cwd=person.home, capture_output=True, text=True, check=False
         )

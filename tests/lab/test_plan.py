@@ -11,7 +11,7 @@ from tests.lab.conftest import a_plan
 
 @given(st.integers(1, 12), st.integers(2, 5), st.integers(1, 4), st.integers(0, 99))
 @settings(max_examples=60, deadline=None)
-def test_every_task_in_every_arm_in_blocks(tasks: int, arms: int, repeats: int, seed: int) -> None:
+def test_every_task_runs_in_every_arm_in_blocks(tasks: int, arms: int, repeats: int, seed: int) -> None:
     """Each cell once; the arms of a task and repeat stand together, and repeats come one after the other."""
     names = ("cold", "warm", "placebo", "note", "k=1")[:arms]
     plan = a_plan(tasks, names, repeats, seed=seed)
@@ -31,7 +31,7 @@ def test_no_arm_goes_first_more_often() -> None:
     assert 240 <= first["cold"] <= 360
 
 
-def test_another_seed_is_another_order() -> None:
+def test_another_seed_gives_another_order() -> None:
     plan = a_plan(20)
     assert plan_runs(plan) != plan_runs(a_plan(20, seed=2))
 

@@ -99,7 +99,7 @@ def test_a_verify_that_runs_out_of_time_is_no_plain_failure() -> None:
     assert levels["success", "cold"] == 7 / 8
 
 
-def test_a_limit_that_nothing_enforced() -> None:
+def test_runs_over_a_limit_that_nothing_enforced_are_named() -> None:
     """Runs that took more are named, whatever ended them; where the agent keeps to the limit, its last words are no breach."""
     plan = a_plan(8, agent="some", turns=3, tokens=1500, unenforced=("turns", "tokens"))
     runs = [a_run(plan, f"t{n}", arm, turns=3) for n in range(8) for arm in plan.arms]
@@ -112,16 +112,18 @@ def test_a_limit_that_nothing_enforced() -> None:
     assert make_report(msgspec.structs.replace(plan, unenforced=()), runs).problems == ()
 
 
-def test_an_agent_that_ended_with_an_error() -> None:
+def test_the_first_error_of_the_agent_is_quoted() -> None:
     """The report says why, not only how often."""
     plan = a_plan(8)
     runs = [a_run(plan, f"t{n}", arm) for n in range(8) for arm in plan.arms]
     runs[1] = a_run(plan, "t0", "warm", ending="failed", note="HTTP 400: the context is too long")
-    (said,) = make_report(plan, runs).problems
-    assert said == "the agent ended with an error in 1 run: `t0.1.warm`; the first: HTTP 400: the context is too long"
+    (problem,) = make_report(plan, runs).problems
+    assert (
+        problem == "the agent ended with an error in 1 run: `t0.1.warm`; the first: HTTP 400: the context is too long"
+    )
 
 
-def test_one_is_told_as_one() -> None:
+def test_one_is_written_in_the_singular() -> None:
     """One task, one run, one item: no `1 tasks`."""
     plan = a_plan(1, unenforced=("turns",), turns=1, agent="some")
     plan = msgspec.structs.replace(
@@ -129,11 +131,11 @@ def test_one_is_told_as_one() -> None:
     )
     runs = [a_run(plan, "t0", "cold", turns=2), a_run(plan, "t0", "warm", shown=(), sessions=())]
     for each in (make_report(plan, runs), make_report(plan, runs[:1])):
-        said = " ".join((each.sentence, *each.problems, *each.contexts.values()))
-        assert not re.search(r"\b1 (?:tasks|runs|items|turns)\b", said), said
+        text = " ".join((each.sentence, *each.problems, *each.contexts.values()))
+        assert not re.search(r"\b1 (?:tasks|runs|items|turns)\b", text), text
 
 
-def test_the_fewest_items_that_are_enough() -> None:
+def test_the_fewest_items_that_are_enough_are_found() -> None:
     """Two items do what eight do, one does not."""
     plan = a_plan(40, ("cold", "k=1", "k=2", "k=4", "k=8"))
     enough = {"cold": 0, "k=1": 10, "k=2": 40, "k=4": 40, "k=8": 40}
@@ -144,7 +146,7 @@ def test_the_fewest_items_that_are_enough() -> None:
     assert [dose.items for dose in found.doses.doses] == [1, 2, 4, 8]
 
 
-def test_strategies_are_held_against_the_whole() -> None:
+def test_strategies_are_compared_with_the_whole_session() -> None:
     """One that loses nothing is not worse; one that loses half is not said to be."""
     plan = a_plan(60, ("none", "mask", "markers"))
     runs = [a_run(plan, f"t{n}", arm, passed=arm != "mask" or n % 2 == 0) for n in range(60) for arm in plan.arms]
@@ -154,7 +156,7 @@ def test_strategies_are_held_against_the_whole() -> None:
     assert "`mask` is not shown to be no worse than `none`" in held["mask"].sentence
 
 
-def test_one_that_is_not_over_says_so() -> None:
+def test_an_unfinished_lab_says_so() -> None:
     """Tasks that only some arms have gone through are in no comparison."""
     plan = a_plan(8)
     runs = [a_run(plan, f"t{n}", arm) for n in range(3) for arm in plan.arms] + [a_run(plan, "t5", "cold")]
@@ -164,13 +166,13 @@ def test_one_that_is_not_over_says_so() -> None:
     assert any("9 runs are not done yet" in each for each in found.problems)
 
 
-def test_nothing_at_all_yet() -> None:
+def test_a_lab_without_runs_has_a_report() -> None:
     """A lab that was stopped before its first run has a report, too."""
     found = make_report(a_plan(2), [])
     assert found.verdict == "too little data"
 
 
-def test_which_arms_are_held_against_which() -> None:
+def test_warm_is_compared_first_and_strategies_with_the_whole_session() -> None:
     """Warm first, against nothing; strategies against the whole session."""
     assert contrasts(("cold", "warm", "placebo", "note")) == [
         ("warm", "cold"), ("warm", "note"), ("warm", "placebo"), ("note", "cold"), ("placebo", "cold"),

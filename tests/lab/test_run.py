@@ -52,7 +52,7 @@ def setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Setting:
     return Setting(tmp_path)
 
 
-def prepared(setting: Setting, wanted: LabRequest) -> LabPlan:
+def prepare(setting: Setting, wanted: LabRequest) -> LabPlan:
     suite, lab = Suite("s", (Task(id="a", prompt="x", verify="true"),)), Lab(os.path.join(setting.data, "lab", "s"))
     bench = make_bench(setting.data, wanted, setting.environment)
     return prepare_plan(lab, "s", suite, wanted, bench, make_sources(setting.data, wanted))
@@ -62,7 +62,7 @@ def bash(command: str) -> Reply:
     return Reply(calls=[Call("bash", {"command": command})])
 
 
-def test_an_agent_sees_nothing_of_the_persons(setting: Setting) -> None:
+def test_an_agent_sees_neither_the_persons_home_nor_another_run(setting: Setting) -> None:
     """Neither their variables nor their home, and nothing that another arm left."""
 
     def decide(request: Request) -> Reply:
@@ -73,11 +73,11 @@ def test_an_agent_sees_nothing_of_the_persons(setting: Setting) -> None:
 
     with ModelServer(decide=decide) as server:
         tried = setting.run(server, Task(id="look", prompt="Look.", verify="true"))
-        seen = [
+        bodies = [
             json.dumps(request.body) for request in server.main_requests if "returncode" in json.dumps(request.body)
         ]
-    assert len(tried) == len(seen) == 2
-    for each in seen:
+    assert len(tried) == len(bodies) == 2
+    for each in bodies:
         assert "PERSONAL" not in each
         assert str(setting.folder / "known.md") not in each
         assert each.count("left.txt") == 2  # in the command itself
@@ -85,7 +85,7 @@ def test_an_agent_sees_nothing_of_the_persons(setting: Setting) -> None:
     assert os.listdir(setting.folder / "scratch") == []
 
 
-def test_a_set_up_that_fails_asks_nobody(setting: Setting) -> None:
+def test_the_model_is_not_asked_where_the_set_up_fails(setting: Setting) -> None:
     """The task is named with the reason; the others go on."""
     with ModelServer(decide=lambda request: Reply("Done.")) as server:
         broken = Task(id="broken", prompt="x", setup="echo no such branch >&2; false", verify="true")
@@ -113,12 +113,15 @@ def test_a_set_up_or_a_verify_that_runs_out_of_time_says_so(setting: Setting) ->
 def test_a_run_without_an_answer_says_that_it_ran_out_of_time(setting: Setting) -> None:
     """The model took longer than the task may: that is what the message must give as the reason."""
     slow = Task(id="slow", prompt="x", verify="true", timeout=1.0)
-    said = r"got no answer of the model at .* in 3 runs.*ran out of time after 1 s"
-    with ModelServer(decide=lambda request: Reply("Done.", delay=30.0)) as server, pytest.raises(UserError, match=said):
+    message = r"got no answer of the model at .* in 3 runs.*ran out of time after 1 s"
+    with (
+        ModelServer(decide=lambda request: Reply("Done.", delay=30.0)) as server,
+        pytest.raises(UserError, match=message),
+    ):
         setting.run(server, slow, repeats=2)
 
 
-def test_kept_folders_are_those_of_every_run(setting: Setting, tmp_path: Path) -> None:
+def test_the_folders_of_every_run_can_be_kept(setting: Setting, tmp_path: Path) -> None:
     """Arms of a task work under one name, one after the other; what is kept has the files of each."""
     kept = tmp_path / "kept"
     with ModelServer(
@@ -129,7 +132,7 @@ def test_kept_folders_are_those_of_every_run(setting: Setting, tmp_path: Path) -
     assert found == {"a.1.cold", "a.1.warm"}
 
 
-def test_what_cannot_be_is_said_of_a_lab_that_exists(setting: Setting) -> None:
+def test_wrong_settings_are_refused_also_where_the_lab_exists(setting: Setting) -> None:
     """What is wrong comes before that another lab has the name."""
     task = Task(id="a", prompt="x", verify="true")
     with ModelServer(decide=lambda request: Reply("Done.")) as server:
@@ -140,7 +143,7 @@ def test_what_cannot_be_is_said_of_a_lab_that_exists(setting: Setting) -> None:
             setting.run(server, task, arms=("cold", "hot"))
 
 
-def test_a_name_that_cannot_be_is_a_labs(setting: Setting) -> None:
+def test_a_name_that_leaves_the_folder_is_refused(setting: Setting) -> None:
     """Also where only the plan is shown."""
     suite = Suite("s", (Task(id="a", prompt="x", verify="true"),))
     with ModelServer(decide=lambda request: Reply("Done.")) as server:
@@ -150,7 +153,7 @@ def test_a_name_that_cannot_be_is_a_labs(setting: Setting) -> None:
                 make(suite, wanted, "..")
 
 
-def test_which_limits_an_agent_keeps_to(setting: Setting) -> None:
+def test_the_plan_lists_the_limits_that_an_agent_does_not_enforce(setting: Setting) -> None:
     """Our own loop to both; of the programs some to turns, none to tokens."""
     suite = Suite("s", (Task(id="a", prompt="x", verify="true"),))
     for agent, loose in (
@@ -163,7 +166,7 @@ def test_which_limits_an_agent_keeps_to(setting: Setting) -> None:
         assert setting.labs.plan(suite, wanted).unenforced == loose
 
 
-def test_limits_of_turns_tokens_and_time(setting: Setting) -> None:
+def test_limits_of_turns_tokens_and_time_end_a_run(setting: Setting) -> None:
     """Each ends a run, and the run says which one it was; what was done until then is verified."""
     endless = Task(id="endless", prompt="Go on.", verify="test -e done.txt")
     with ModelServer(decide=lambda request: bash("touch done.txt")) as server:
@@ -181,20 +184,20 @@ def test_limits_of_turns_tokens_and_time(setting: Setting) -> None:
         assert {each.ending for each in setting.run(server, slow, turns=2)} <= {"timed out", "over its turns"}
 
 
-def test_calls_that_are_none_are_answered(setting: Setting) -> None:
+def test_invalid_calls_are_answered_with_an_error(setting: Setting) -> None:
     """A tool that does not exist, and arguments that are no JSON, come back as errors; the judge sees them as mistakes."""
     script = [
         Reply(calls=[Call("python", {"code": "1"})]), Reply(calls=[Call("bash", "{not json")]), Reply("Done."),
     ] * 2  # fmt: skip
     with ModelServer(script) as server:
         tried = setting.run(server, Task(id="odd", prompt="x", verify="true"))
-        said = json.dumps(server.main_requests[2].body)
-    assert "there is no tool `python`" in said
-    assert "the arguments are no JSON object" in said
+        answers = json.dumps(server.main_requests[2].body)
+    assert "there is no tool `python`" in answers
+    assert "the arguments are no JSON object" in answers
     assert {each.status for each in tried} == {"passed"}
 
 
-def test_what_is_over_is_not_run_again(setting: Setting) -> None:
+def test_finished_runs_are_not_run_again(setting: Setting) -> None:
     """Interrupted after the first run, it goes on with the second; the contexts are those of the first start."""
 
     class Impatient(Progress):
@@ -209,15 +212,15 @@ def test_what_is_over_is_not_run_again(setting: Setting) -> None:
         tried = setting.run(server, *tasks)
         assert len(server.main_requests) == 4
         assert len(tried) == 4
-        given = [request for request in server.main_requests if "preheat-context" in json.dumps(request.body)]
-        assert len(given) == 2
-        assert all("touch done.txt" in json.dumps(request.body) for request in given)
+        with_context = [request for request in server.main_requests if "preheat-context" in json.dumps(request.body)]
+        assert len(with_context) == 2
+        assert all("touch done.txt" in json.dumps(request.body) for request in with_context)
         with pytest.raises(UserError, match="was started in another way \\(4 of 4 runs are over\\)"):
             setting.run(server, *tasks, seed=7)
     assert os.listdir(setting.folder / "scratch") == []
 
 
-def test_a_leftover_of_another_is_not_touched(setting: Setting, tmp_path: Path) -> None:
+def test_a_process_of_somebody_else_is_not_ended(setting: Setting, tmp_path: Path) -> None:
     """A number that now is another process's is left alone: it does not work below the lab's folder."""
     base = tmp_path / "scratch" / "preheat-lab-old"
     base.mkdir()
@@ -230,25 +233,31 @@ def test_a_leftover_of_another_is_not_touched(setting: Setting, tmp_path: Path) 
     assert lab.running() is None
 
 
-def test_a_past_session_by_every_strategy(setting: Setting) -> None:
+def test_a_past_session_is_given_by_every_strategy(setting: Setting) -> None:
     """Each strategy's text reaches the model whole, and is as long as that strategy leaves it."""
-    told = ClaudeTranscript(session="11111111-1111-4000-8000-000000000000", project="/home/dev/shop", started=1.7e9)
-    told = told.prompt("Make it work")
+    transcript = ClaudeTranscript(
+        session="11111111-1111-4000-8000-000000000000", project="/home/dev/shop", started=1.7e9
+    )
+    transcript = transcript.prompt("Make it work")
     for number in range(30):
-        told = told.answer(f"Step {number}.").run(f"make part-{number}", "\n".join(f"line {n}" for n in range(60)))
-    path = told.answer("Done.").write(str(setting.folder / "projects"))
+        transcript = transcript.answer(f"Step {number}.").run(
+            f"make part-{number}", "\n".join(f"line {n}" for n in range(60))
+        )
+    path = transcript.answer("Done.").write(str(setting.folder / "projects"))
     sync(setting.data, files=[("claude_code", str(path))])
     key = "claude_code:11111111-1111-4000-8000-000000000000"
     with ModelServer(decide=lambda request: Reply("Done.")) as server:
         arms = ("none", "mask", "headtail", "markers")
         tried = setting.run(server, Task(id="a", prompt="x", verify="true"), arms=arms, session=key, context="")
     assert all(each.was_delivered and each.context for each in tried)
-    given = {arm: some["a"].tokens for arm, some in Lab(os.path.join(setting.data, "lab", "s")).plan().contexts.items()}
-    assert given["none"] > given["mask"] > 0
-    assert given["none"] > given["markers"] > 0
+    tokens = {
+        arm: by_task["a"].tokens for arm, by_task in Lab(os.path.join(setting.data, "lab", "s")).plan().contexts.items()
+    }
+    assert tokens["none"] > tokens["mask"] > 0
+    assert tokens["none"] > tokens["markers"] > 0
 
 
-def test_what_a_suite_says_and_what_the_person_says(tmp_path: Path) -> None:
+def test_the_command_line_goes_before_the_suite(tmp_path: Path) -> None:
     """The command line goes before the suite; paths in a suite begin at its folder."""
     path = tmp_path / "x.yaml"
     path.write_text(
@@ -265,7 +274,7 @@ def test_what_a_suite_says_and_what_the_person_says(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "said"),
+    ("wanted", "message"),
     [
         (LabRequest(endpoint="", model="m"), "a lab asks one model"),
         (LabRequest(endpoint="ftp://x", model="m"), "is no address"),
@@ -278,10 +287,10 @@ def test_what_a_suite_says_and_what_the_person_says(tmp_path: Path) -> None:
         (LabRequest(endpoint="http://x/v1", model="m", margin=float("nan")), "number above 0"),
     ],
 )
-def test_what_cannot_be_is_said_before_anything_runs(setting: Setting, wanted: LabRequest, said: str) -> None:
+def test_wrong_settings_are_refused_before_anything_runs(setting: Setting, wanted: LabRequest, message: str) -> None:
     """Each in one line, and nothing is written."""
-    with pytest.raises(UserError, match=said):
-        prepared(setting, msgspec.structs.replace(wanted, context=setting.known))
+    with pytest.raises(UserError, match=message):
+        prepare(setting, msgspec.structs.replace(wanted, context=setting.known))
     assert not os.path.exists(os.path.join(setting.data, "lab"))
 
 

@@ -23,7 +23,7 @@ def test_a_plan_comes_back_as_it_was(tmp_path: Path) -> None:
 
 @given(st.integers(0, 4000))
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_cut_anywhere_it_goes_on(tmp_path: Path, cut: int) -> None:
+def test_a_file_cut_anywhere_keeps_the_whole_lines_before(tmp_path: Path, cut: int) -> None:
     """A file that ends in the middle of a line has the runs before it; the next run is whole, and so is what follows."""
     lab = Lab(str(tmp_path))
     path = tmp_path / "runs.jsonl"
@@ -37,7 +37,7 @@ def test_cut_anywhere_it_goes_on(tmp_path: Path, cut: int) -> None:
     assert lab.results() == [*before, RUNS[-1]]
 
 
-def test_damage_in_the_middle_is_said(tmp_path: Path) -> None:
+def test_damage_in_the_middle_is_reported_with_its_line(tmp_path: Path) -> None:
     """Lines that are lost within are no accident of a kill: nothing is counted as if they had never been."""
     lab = Lab(str(tmp_path))
     for each in RUNS[:3]:
@@ -49,7 +49,7 @@ def test_damage_in_the_middle_is_said(tmp_path: Path) -> None:
         lab.results()
 
 
-def test_a_lab_by_its_name_or_its_folder(tmp_path: Path) -> None:
+def test_a_lab_is_found_by_its_name_or_its_folder(tmp_path: Path) -> None:
     Lab(str(tmp_path / "lab" / "mine")).store_plan(PLAN)
     assert find_lab(str(tmp_path), "mine").plan() == PLAN
     assert find_lab(str(tmp_path), str(tmp_path / "lab" / "mine")).plan() == PLAN
@@ -57,7 +57,7 @@ def test_a_lab_by_its_name_or_its_folder(tmp_path: Path) -> None:
         find_lab(str(tmp_path), "other")
 
 
-def test_put_aside_it_is_still_there(tmp_path: Path) -> None:
+def test_a_lab_that_was_set_aside_is_still_there(tmp_path: Path) -> None:
     lab = Lab(str(tmp_path / "lab" / "mine"))
     lab.store_plan(PLAN)
     aside = lab.set_aside()

@@ -24,7 +24,7 @@ tasks:
 """
 
 
-def test_a_suite_in_yaml() -> None:
+def test_a_suite_is_read_from_yaml() -> None:
     """Every field comes through; what is not given has its default."""
     suite = parse_suite(GOOD, "basics.yaml")
     assert suite.name == "basics"
@@ -34,7 +34,7 @@ def test_a_suite_in_yaml() -> None:
     )
 
 
-def test_the_same_in_json(tmp_path: Path) -> None:
+def test_a_suite_is_read_from_json(tmp_path: Path) -> None:
     """JSON is read, too; without a name the file gives it."""
     path = tmp_path / "small.json"
     path.write_text('{"tasks": [{"id": "a", "prompt": "Do it.", "timeout": 5}]}')
@@ -49,7 +49,7 @@ def test_a_word_is_a_text_whatever_yaml_makes_of_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "`x.yaml` is empty"),
         ("tasks: [", "`x.yaml` line 1: no YAML"),
@@ -71,14 +71,14 @@ def test_a_word_is_a_text_whatever_yaml_makes_of_it() -> None:
         ("tasks:\n  - id: a\n    prompt: x\n    verfy: y\n", "line 4: a task has no field `verfy`; did you mean `verify`?"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_said_with_its_line(text: str, said: str) -> None:
+def test_a_wrong_suite_is_refused_with_its_line(text: str, message: str) -> None:
     with pytest.raises(UserError, match=r"x\.yaml") as raised:
         parse_suite(text, "x.yaml")
-    assert said in str(raised.value)
+    assert message in str(raised.value)
     assert "\n" not in str(raised.value)
 
 
-def test_a_file_that_is_none(tmp_path: Path) -> None:
+def test_a_file_that_is_no_suite_is_refused(tmp_path: Path) -> None:
     """Missing, binary, or far too large: one line each."""
     with pytest.raises(UserError, match="cannot be read"):
         read_suite(str(tmp_path / "missing.yaml"))
@@ -105,12 +105,12 @@ def test_deep_nesting_and_anchors_are_no_trouble() -> None:
 @settings(max_examples=300, deadline=None)
 def test_any_text_is_a_suite_or_a_clear_refusal(text: str) -> None:
     """Never another exception, and never more than a line."""
-    said = ""
+    message = ""
     try:
         assert parse_suite(text, "x").tasks
     except UserError as error:
-        said = str(error)
-    assert "\n" not in said
+        message = str(error)
+    assert "\n" not in message
 
 
 def test_a_task_has_another_digest_when_it_changes() -> None:

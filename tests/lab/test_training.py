@@ -22,14 +22,14 @@ WRONG = Task(id="wrong", prompt="sh: printf hallo > greeting.txt", verify="grep 
 CRASH = Task(id="crash", prompt="crash")
 
 
-def test_what_was_done_becomes_a_template(machine: Machine) -> None:
+def test_calls_of_a_training_become_a_template(machine: Machine) -> None:
     """The examples are calls that the runs really made, with what really came back; their evidence is in the archive."""
     outcome = train(machine.folder, "basics", suite(BUILD, WRITE), machine.plan)
     assert [(ran.task, ran.status) for ran in outcome.runs] == [("build", "done"), ("write", "verified")]
     kept = TemplateStore(machine.folder).find("basics")
     assert kept.digest == outcome.digest
-    shown = {str(lesson.example.arguments): lesson for lesson in kept.template.lessons if lesson.example is not None}
-    built = shown["{'command': 'make -f build.mk all'}"]
+    examples = {str(lesson.example.arguments): lesson for lesson in kept.template.lessons if lesson.example is not None}
+    built = examples["{'command': 'make -f build.mk all'}"]
     assert built.example is not None
     assert "built" in built.example.result
     assert [each.session for each in built.evidence] == outcome.sessions["build"]
@@ -37,7 +37,7 @@ def test_what_was_done_becomes_a_template(machine: Machine) -> None:
     assert TemplateStore(machine.folder).history("basics")[-1].action == "trained"
 
 
-def test_nothing_of_the_folders_gets_into_the_template(machine: Machine) -> None:
+def test_no_path_of_a_task_folder_gets_into_the_template(machine: Machine) -> None:
     """They are thrown away: a path below them means nothing to anybody."""
     here = Task(id="here", prompt='sh: make -f "$PWD/build.mk" all', setup=BUILD.setup)
     train(machine.folder, "basics", suite(BUILD, here), machine.plan)
@@ -61,7 +61,7 @@ def test_a_task_that_did_not_end_well_teaches_nothing(machine: Machine) -> None:
     assert "the model is not there" in outcome.runs[2].note
 
 
-def test_what_runs_out_of_time_says_so(machine: Machine) -> None:
+def test_a_task_that_runs_out_of_time_says_in_which_step(machine: Machine) -> None:
     """A set-up, the agent and a verify are told apart, each with the seconds it had."""
     late = Task(id="late", prompt=WRITE.prompt, verify="echo looking; sleep 3600", timeout=10.0)
     stuck = Task(id="stuck", prompt="sh: true", setup="sleep 3600", timeout=1.0)
@@ -84,7 +84,7 @@ def test_nothing_is_kept_if_nothing_was_done(machine: Machine) -> None:
         train(machine.folder, "basics", suite(Task(id="talk", prompt="Say hello.")), machine.plan)
 
 
-def test_one_that_was_interrupted_goes_on(machine: Machine) -> None:
+def test_an_interrupted_training_goes_on(machine: Machine) -> None:
     """What ended well is not run again; what is kept at the end has all of it."""
 
     class Impatient(Progress):
@@ -101,7 +101,7 @@ def test_one_that_was_interrupted_goes_on(machine: Machine) -> None:
     assert not os.path.exists(state_path(machine.folder, "basics"))
 
 
-def test_another_setting_starts_anew(machine: Machine) -> None:
+def test_a_state_of_another_setting_is_not_used(machine: Machine) -> None:
     """A run with another model is another run."""
     path = state_path(machine.folder, "basics")
     save_state(path, TrainingState("old", "run", "/nowhere"))
@@ -110,7 +110,7 @@ def test_another_setting_starts_anew(machine: Machine) -> None:
     assert os.stat(path).st_mode & 0o077 == 0
 
 
-def test_a_damaged_state_is_no_obstacle(machine: Machine) -> None:
+def test_a_damaged_state_is_ignored(machine: Machine) -> None:
     path = state_path(machine.folder, "basics")
     save_state(path, TrainingState("old", "run", "/nowhere"))
     with open(path, "w", encoding="utf-8") as stream:
@@ -125,7 +125,7 @@ def test_a_program_that_does_not_end_is_ended(machine: Machine) -> None:
     assert [ran.status for ran in outcome.runs] == ["timed out", "done"]
 
 
-def test_a_folder_that_cannot_be_prepared(machine: Machine) -> None:
+def test_the_agent_is_not_asked_where_the_set_up_fails(machine: Machine) -> None:
     """The agent is not asked for a task whose setup fails: it would work in the wrong place."""
     broken = Task(id="broken", prompt="sh: true", setup="false\ntrue")
     outcome = train(machine.folder, "basics", suite(broken, BUILD), machine.plan)
@@ -155,7 +155,7 @@ def test_the_folders_stay_if_they_are_wanted(machine: Machine) -> None:
         assert stream.read() == "hello"
 
 
-def test_a_name_that_is_none_is_refused_before_anything_runs(machine: Machine) -> None:
+def test_an_invalid_name_is_refused_before_anything_runs(machine: Machine) -> None:
     with pytest.raises(UserError):
         train(machine.folder, "../up", suite(BUILD), machine.plan)
     assert machine.prompts() == []

@@ -18,7 +18,7 @@ def main() -> int:
     prompt = sys.stdin.read()
     with open(os.environ["ASKED"], "a", encoding="utf-8") as stream:
         stream.write(prompt.replace("\n", " ") + "\n")
-    said = ClaudeTranscript(session=str(uuid4()), project=os.getcwd(), started=time.time()).prompt(prompt)
+    transcript = ClaudeTranscript(session=str(uuid4()), project=os.getcwd(), started=time.time()).prompt(prompt)
     for line in prompt.splitlines():
         if line == "crash":
             print("the model is not there", file=sys.stderr)
@@ -27,8 +27,8 @@ def main() -> int:
             time.sleep(3600)
         if line.startswith("sh: "):
             done = subprocess.run(["sh", "-c", line[4:]], capture_output=True, text=True, check=False)
-            said = said.run(line[4:], done.stdout + done.stderr, done.returncode)
-    said.answer("Done.").write(os.path.join(os.environ["CLAUDE_CONFIG_DIR"], "projects"))
+            transcript = transcript.run(line[4:], done.stdout + done.stderr, done.returncode)
+    transcript.answer("Done.").write(os.path.join(os.environ["CLAUDE_CONFIG_DIR"], "projects"))
     return 0
 
 

@@ -34,19 +34,19 @@ def machine(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> Machine:
     os.makedirs(work)
     monkeypatch.setattr(tempfile, "tempdir", work)  # what a training leaves goes with the test
     checkout = os.path.dirname(TESTS)
-    asked = os.path.join(home, "asked.txt")
+    prompts_file = os.path.join(home, "asked.txt")
     environment = {
         "HOME": home,
         "PATH": os.environ["PATH"],
         "CLAUDE_CONFIG_DIR": os.path.join(home, ".claude"),
-        "ASKED": asked,
+        "ASKED": prompts_file,
         "PYTHONPATH": os.pathsep.join((checkout, os.path.join(checkout, "src"))),
     }
-    headless = HeadlessProgram("agent", lambda asked: ["-m", "tests.lab.training_agent"], reads_input=True)
+    headless = HeadlessProgram("agent", lambda prompts_file: ["-m", "tests.lab.training_agent"], reads_input=True)
     return Machine(
         os.path.join(home, "preheat"),
         TrainingPlan("claude_code", headless, sys.executable, environment, timeout=HUNG),
-        asked,
+        prompts_file,
     )
 
 

@@ -23,7 +23,8 @@ _COLOURS = {"helps": "green", "hurts": "red"}
 def with_all_fields(value: Any) -> Any:
     """A value for JSON with all its fields, also those that are left out on disk because they have their default."""
     if isinstance(value, msgspec.Struct):
-        return {name: with_all_fields(getattr(value, name)) for name in value.__struct_fields__}
+        fields = zip(value.__struct_encode_fields__, value.__struct_fields__, strict=True)
+        return {encoded: with_all_fields(getattr(value, name)) for encoded, name in fields}
     if isinstance(value, dict):
         return {name: with_all_fields(each) for name, each in value.items()}
     return [with_all_fields(each) for each in value] if isinstance(value, list | tuple) else value

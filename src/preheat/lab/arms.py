@@ -110,7 +110,7 @@ def parse_arms(options: Iterable[str]) -> tuple[str, ...]:
 
 def make_contexts(tasks: Sequence[Task], arms: Sequence[str], sources: Sources) -> Contexts:
     """Make the context of every arm for every task. Raises UserError if there is nothing to hand out at all."""
-    made = Contexts({}, {})
+    contexts = Contexts({}, {})
     needed = [arm for arm in arms if arm != COLD and arm not in STRATEGIES]
     warm = {task.id: _warm_items(task, sources) for task in tasks} if needed else {}
     if needed and not any(each.full_text() for each in warm.values()):
@@ -122,15 +122,15 @@ def make_contexts(tasks: Sequence[Task], arms: Sequence[str], sources: Sources) 
     histories = _past_sessions([arm for arm in arms if arm in STRATEGIES], sources)
     placebo = _placebo_maker(sources) if "placebo" in arms else _general_placebo(sources.wording)
     for arm in arms:
-        made.by_arm[arm] = {}
+        contexts.by_arm[arm] = {}
         for task in tasks:
             text = (
                 histories[arm] if arm in histories else _context_text(arm, warm.get(task.id), sources.wording, placebo)
             )
-            made.by_arm[arm][task.id] = _store_context(
-                made.texts, arm, text, warm.get(task.id), sources.wording.estimate
+            contexts.by_arm[arm][task.id] = _store_context(
+                contexts.texts, arm, text, warm.get(task.id), sources.wording.estimate
             )
-    return made
+    return contexts
 
 
 class _WrittenItems:
@@ -149,10 +149,10 @@ class _WrittenItems:
     def first_items(self, items: int) -> str:
         if not self.count:
             raise UserError("the context file has no items (lines that begin with `- `): arms with k items need them")
-        kept, seen = [], 0
+        kept, number = [], 0
         for line in self._lines:
-            seen += line.startswith("- ")
-            if not line.startswith("- ") or seen <= items:
+            number += line.startswith("- ")
+            if not line.startswith("- ") or number <= items:
                 kept.append(line)
         return self._framed("\n".join(kept))
 
@@ -225,10 +225,10 @@ def _general_placebo(wording: Wording) -> Callable[[str, str], str]:
 
     def placebo(text: str, identity: str) -> str:
         cost = _cost(wording, identity)
-        said, tokens = wording.write_placebo(text, identity), wording.estimate(text)
+        facts, tokens = wording.write_placebo(text, identity), wording.estimate(text)
         return (
-            said
-            if abs(cost(said) - tokens) <= PLACEBO_TOLERANCE * tokens
+            facts
+            if abs(cost(facts) - tokens) <= PLACEBO_TOLERANCE * tokens
             else fill_to_length([wording.facts], tokens, cost)
         )
 
@@ -270,8 +270,8 @@ def _past_sessions(strategies: Sequence[str], sources: Sources) -> dict[str, str
         )
     found, wording = {}, sources.wording
     for strategy in strategies:
-        said = wording.make_harmless(_conversation_text(sources.messages(strategy)))
-        text = wording.frame(_identity(f"{strategy} {said}"), said)
+        conversation = wording.make_harmless(_conversation_text(sources.messages(strategy)))
+        text = wording.frame(_identity(f"{strategy} {conversation}"), conversation)
         tokens = wording.estimate(text)
         if tokens > _LONGEST_HISTORY:
             raise UserError(

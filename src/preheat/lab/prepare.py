@@ -47,8 +47,8 @@ def with_suite_settings(suite: Suite, wanted: LabRequest) -> LabRequest:
     """The options, completed by the suite's settings."""
     found: dict[str, Any] = {}
     for name in type(suite.settings).__struct_fields__:
-        own, theirs = getattr(wanted, name), getattr(suite.settings, name)
-        if own in ("", None, ()) and theirs not in ("", None, ()):
+        settings, theirs = getattr(wanted, name), getattr(suite.settings, name)
+        if settings in ("", None, ()) and theirs not in ("", None, ()):
             found[name] = theirs
     return msgspec.structs.replace(wanted, **found)
 
@@ -59,17 +59,19 @@ def prepare_plan(
     """The plan of a lab: the stored one if the request is the same, else a new one. Raises UserError for invalid options, or if
     another lab has that name, unless `restart` sets it aside."""
     chosen = _check_options(suite, wanted, bench)
-    asked = digest(suite.name, [task.digest for task in suite.tasks], msgspec.structs.replace(wanted, program=""))
+    request_digest = digest(
+        suite.name, [task.digest for task in suite.tasks], msgspec.structs.replace(wanted, program="")
+    )
     if lab.exists and not restart:
         plan = lab.plan()
-        if plan.request_digest != asked:
+        if plan.request_digest != request_digest:
             raise UserError(
                 f"there is a lab `{name}` that was started in another way ({len(lab.results())} of "
                 f"{len(plan_runs(plan))} runs are"
                 " over); `--name` gives this one another name, `--restart` puts the other one aside"
             )
         return plan
-    plan = _make_plan(name, suite, wanted, bench, sources, chosen, asked)
+    plan = _make_plan(name, suite, wanted, bench, sources, chosen, request_digest)
     if lab.exists:
         lab.set_aside()
     lab.store_plan(plan)
@@ -104,9 +106,9 @@ def _make_plan(
     bench: Bench,
     sources: Sources,
     chosen: _CheckedOptions,
-    asked: str = "",
+    request_digest: str = "",
 ) -> LabPlan:
-    made = make_contexts(suite.tasks, chosen.arms, sources)
+    contexts = make_contexts(suite.tasks, chosen.arms, sources)
     plan = LabPlan(
         name=name,
         run=uuid4().hex[:12],
@@ -129,9 +131,9 @@ def _make_plan(
         metric=chosen.metric,
         margin=chosen.margin,
         sources=_source_names(wanted, chosen.arms),
-        contexts=made.by_arm,
-        texts=made.texts,
-        request_digest=asked,
+        contexts=contexts.by_arm,
+        texts=contexts.texts,
+        request_digest=request_digest,
     )
     _check_prompt_length(plan, bench)
     return plan

@@ -11,9 +11,9 @@ _MOST_NAMED = 5
 
 def find_problems(plan: LabPlan, tried: Sequence[RunResult]) -> Iterator[str]:
     yield from _not_set_up(tried)
-    left = [cell for cell in plan_runs(plan) if cell not in {each.cell for each in tried}]
-    if left:
-        yield f"{_count_are(len(left), 'run')} not done yet; tasks that not every arm has gone through are in no comparison"
+    missing = [cell for cell in plan_runs(plan) if cell not in {each.cell for each in tried}]
+    if missing:
+        yield f"{_count_are(len(missing), 'run')} not done yet; tasks that not every arm has gone through are in no comparison"
     yield from _deliveries(tried)
     silent = [each for each in tried if each.status != "not set up" and not each.sessions]
     if silent:
@@ -55,9 +55,9 @@ def _not_set_up(tried: Sequence[RunResult]) -> Iterator[str]:
     failed = [each for each in tried if each.status == "not set up"]
     blocks = list(dict.fromkeys(each.cell.block for each in failed))
     for task, repeat in blocks[:_MOST_NAMED]:
-        some = [each for each in failed if each.cell.block == (task, repeat)]
-        arms = ", ".join(each.arm for each in some)
-        yield f"`{task}` (repeat {repeat}) could not be set up in {arms}: {some[0].note[-160:] or 'no reason was given'}"
+        runs = [each for each in failed if each.cell.block == (task, repeat)]
+        arms = ", ".join(each.arm for each in runs)
+        yield f"`{task}` (repeat {repeat}) could not be set up in {arms}: {runs[0].note[-160:] or 'no reason was given'}"
     if blocks:
         others = sum(each.cell.block in blocks and each.status != "not set up" for each in tried)
         with_others = f", with {format_count(others, 'run')} of the other arms" if others else ""
@@ -99,8 +99,8 @@ def _count_are(number: int, name: str) -> str:
     return f"{format_count(number, name)} {'is' if number == 1 else 'are'}"
 
 
-def _run_names(some: Sequence[RunResult]) -> str:
-    return _list_some(f"`{each.cell.id}`" for each in some)
+def _run_names(runs: Sequence[RunResult]) -> str:
+    return _list_some(f"`{each.cell.id}`" for each in runs)
 
 
 def _list_some(names: Iterator[str]) -> str:

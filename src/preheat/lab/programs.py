@@ -17,7 +17,6 @@ from typing import IO, NamedTuple
 from preheat.errors import UserError
 from preheat.safe_text.cleanup import ESCAPES
 
-# Runs a program or a shell text with a time limit
 _TAIL = 4_000
 _NOT_STARTED = 127
 _NOTE = 400
@@ -48,8 +47,8 @@ def run_program(
     on_start: Callable[[int], object] = lambda process: None,
     output_bytes: int = _TAIL,
 ) -> ProcessResult:
-    """Run a program to its end. `given` is its input, `most` the number of bytes that are kept of its output's end; `started_as`
-    is called with its process group. An interruption ends the program, too."""
+    """Run a program to its end. `on_start` is called with its process group; the last `output_bytes` of its output are kept. An
+    interruption ends the program, too."""
     started = time.monotonic()
     with tempfile.TemporaryFile() as printed, tempfile.TemporaryFile() as read:
         if stdin is not None:
@@ -82,9 +81,9 @@ def run_shell(text: str, folder: str, environment: Mapping[str, str], seconds: f
     return run_program(["sh", "-e", "-c", text], folder, environment, seconds)
 
 
-def one_line_end(said: str) -> str:
+def one_line_end(text: str) -> str:
     """The end of a text, on one line and without colours."""
-    return " ".join(ESCAPES.sub("", said).split())[-_NOTE:]
+    return " ".join(ESCAPES.sub("", text).split())[-_NOTE:]
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
@@ -103,25 +102,24 @@ def _tail(printed: IO[bytes], most: int) -> str:
     return printed.read().decode("utf-8", "replace").strip()
 
 
-# The folder that a task is worked on in
-def make_folder(own: str, project: str, task: str) -> str:
+def make_folder(parent: str, project: str, task: str) -> str:
     """Make a new folder below `own`, which is emptied first, with a copy of the project if there is one. It has the project's
     name, by which lessons call it."""
-    shutil.rmtree(own, ignore_errors=True)
-    folder = os.path.join(own, os.path.basename(project) or "work")
+    shutil.rmtree(parent, ignore_errors=True)
+    folder = os.path.join(parent, os.path.basename(project) or "work")
     try:
         if project:
             shutil.copytree(project, folder, symlinks=True)
         else:
             os.makedirs(folder)
     except (OSError, shutil.Error) as error:
-        shutil.rmtree(own, ignore_errors=True)
-        raise UserError(f"`{project or folder}` cannot be copied for task `{task}`: {_first(error)}") from error
+        shutil.rmtree(parent, ignore_errors=True)
+        raise UserError(f"`{project or folder}` cannot be copied for task `{task}`: {_first_fault(error)}") from error
     return folder
 
 
-def _first(error: Exception) -> str:
-    """Why, in a few words: copying a folder gathers all its faults in one list."""
+def _first_fault(error: Exception) -> str:
+    """The first reason: copying a folder gathers all its faults in one list."""
     faults = error.args[0] if error.args else ""
     if isinstance(faults, list) and faults:
         source, _, why = faults[0]
@@ -129,7 +127,6 @@ def _first(error: Exception) -> str:
     return str(error)
 
 
-# The files that an agent's program wrote while it worked on a task.
 def changed_files(before: Mapping[str, str], after: Mapping[str, str], record: str = "") -> list[str]:
     """The files that are new or changed; and `record`, the file that a program was told to write, if it exists."""
     found = [path for path, stamp in after.items() if before.get(path) != stamp]

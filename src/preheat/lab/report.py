@@ -23,8 +23,9 @@ from preheat.statistics.shares import holm, wilson
 from preheat.statistics.verdict import Conclusion, Guardrail, conclude, format_figure, words_of
 
 
-# How an arm did by itself
 class ArmLevel(msgspec.Struct, frozen=True, kw_only=True):
+    """How an arm did by itself in a metric."""
+
     metric: str
     arm: str
     runs: int
@@ -64,7 +65,7 @@ GUARDRAIL_MARGIN = 0.1
 _RISK = 0.05
 
 
-class ArmComparison(msgspec.Struct, frozen=True, kw_only=True):
+class ArmComparison(msgspec.Struct, frozen=True, kw_only=True, rename={"discordant": "only"}):
     """An arm against another, over the tasks that both have."""
 
     estimate: EffectEstimate
@@ -90,7 +91,7 @@ class NonInferiority(msgspec.Struct, frozen=True, kw_only=True):
     sentence: str
 
 
-class Report(msgspec.Struct, frozen=True, kw_only=True):
+class Report(msgspec.Struct, frozen=True, kw_only=True, rename={"dose_sentence": "fewest", "run_results": "tried"}):
     """All that is known of a lab."""
 
     name: str
@@ -182,12 +183,12 @@ def complete_blocks(plan: LabPlan, tried: Iterable[RunResult]) -> list[RunResult
     for each in tried:
         if each.status != "not set up":
             blocks.setdefault(each.cell.block, []).append(each)
-    return [each for some in blocks.values() if len(some) == len(plan.arms) for each in some]
+    return [each for runs in blocks.values() if len(runs) == len(plan.arms) for each in runs]
 
 
 def run_units(metric: MetricName, tried: Iterable[RunResult]) -> list[Observation]:
     """The runs in a metric. One whose transcript is missing says nothing of calls and tokens."""
-    made = []
+    units = []
     for each in tried:
         if metric == "success" and each.status == "done":
             continue
@@ -200,10 +201,10 @@ def run_units(metric: MetricName, tried: Iterable[RunResult]) -> list[Observatio
             "seconds": (each.seconds, 1.0),
             "tokens": (float(each.tokens), 1.0),
         }[metric]
-        made.append(
+        units.append(
             Observation(session=each.cell.id, arm=each.arm, above=above, below=below, cluster=each.task, at=each.at)
         )
-    return made
+    return units
 
 
 def _paired(plan: LabPlan, kept: list[RunResult], metric: MetricName, arm: str, against: str) -> PairedComparison:
@@ -317,18 +318,18 @@ def _non_inferiority(plan: LabPlan, kept: list[RunResult], arm: str) -> NonInfer
 
 # Runs.
 def _describe_contexts(plan: LabPlan, arm: str) -> str:
-    some = [each for each in plan.contexts.get(arm, {}).values() if each.context]
-    if not some:
+    contexts = [each for each in plan.contexts.get(arm, {}).values() if each.context]
+    if not contexts:
         return "nothing"
-    tokens = [each.tokens for each in some]
+    tokens = [each.tokens for each in contexts]
     reach = f"{min(tokens):,}" if min(tokens) == max(tokens) else f"{min(tokens):,} to {max(tokens):,}"
-    items = [each.items for each in some if each.items]
+    items = [each.items for each in contexts if each.items]
     with_items = (
         f", {min(items)}{f' to {max(items)}' if max(items) > min(items) else ''} item{'s' if max(items) > 1 else ''}"
         if items
         else ""
     )
-    return f"{reach} tokens{with_items}, for {len(some)} of {format_count(len(plan.tasks), 'task')}"
+    return f"{reach} tokens{with_items}, for {len(contexts)} of {format_count(len(plan.tasks), 'task')}"
 
 
 def _endings(tried: Iterable[RunResult]) -> dict[str, dict[str, int]]:

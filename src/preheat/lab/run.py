@@ -29,7 +29,6 @@ from preheat.model.profile import SessionProfile
 from preheat.model.progress import SILENT, Progress
 from preheat.model.session import AssistantMessage, Event, Other, Session, ToolCall, UserMessage
 
-# What the transcripts of a run show
 _CONTEXT = re.compile(r'<preheat-context id=\\?"([0-9a-f]{12})\\?">')
 
 
@@ -163,52 +162,64 @@ def _progress_note(tried: RunResult, passed: Mapping[str, int]) -> str:
 
 def end_leftover(lab: Lab) -> None:
     """End the process that a killed lab left running, and delete its folders."""
-    left = lab.running()
-    if left is None:
+    leftover = lab.running()
+    if leftover is None:
         return
-    if left.process and sys.platform != "win32":
+    if leftover.process and sys.platform != "win32":
         with contextlib.suppress(OSError):  # it has ended, or there is no `/proc`
-            where = os.readlink(f"/proc/{left.process}/cwd")
-            if where.startswith(left.base):  # process ids are reused
-                os.killpg(left.process, signal.SIGKILL)
-    if os.path.basename(left.base).startswith("preheat-lab-"):
-        shutil.rmtree(left.base, ignore_errors=True)
+            where = os.readlink(f"/proc/{leftover.process}/cwd")
+            if where.startswith(leftover.base):  # process ids are reused
+                os.killpg(leftover.process, signal.SIGKILL)
+    if os.path.basename(leftover.base).startswith("preheat-lab-"):
+        shutil.rmtree(leftover.base, ignore_errors=True)
     lab.store_running(None)
 
 
 def run_cell(lab: Lab, plan: LabPlan, cell: Cell, bench: Bench, base: str) -> RunResult:
     """One run, from its folders to its numbers."""
-    own = os.path.join(base, "runs", cell.id.replace("=", ""))
+    run_folder = os.path.join(base, "runs", cell.id.replace("=", ""))
     # The folder is the same for all arms of a task, one after the other: its name stands before the model.
     folder = make_folder(os.path.join(base, "work", cell.task), plan.project, cell.task)
-    surroundings = _make_environment(bench, own)
+    environment = _make_environment(bench, run_folder)
     lab.store_running(RunInProgress(base))
     at = time.time()
     try:
         task = plan.task(cell.task)
         limit = task.timeout or plan.timeout
-        theirs = {**bench.environment, "PREHEAT_RUN": "1"}
+        task_environment = {**bench.environment, "PREHEAT_RUN": "1"}
         if task.setup:
-            prepared = run_shell(task.setup, folder, theirs, limit)
+            prepared = run_shell(task.setup, folder, task_environment, limit)
             if prepared.code != 0:
                 return _make_result(plan, cell, at, "not set up", note=prepared.note)
-        done = _run_agent(lab, plan, cell, bench, folder, surroundings, base)
-        status, note = _verify(task, folder, theirs, limit)
-        found = bench.take_in(done.files)
-        ending = _ending(plan, done, found)
-        said = "; ".join(part for part in (done.note if ending != "well" else "", note, found.problem) if part)
+        agent_run = _run_agent(lab, plan, cell, bench, folder, environment, base)
+        status, note = _verify(task, folder, task_environment, limit)
+        measures = bench.take_in(agent_run.files)
+        ending = _ending(plan, agent_run, measures)
+        notes = "; ".join(part for part in (agent_run.note if ending != "well" else "", note, measures.problem) if part)
         return _make_result(
-            plan, cell, at, status, ending=ending, seconds=round(done.seconds, 3), tokens=found.tokens, calls=found.calls,
-            mistakes=found.mistakes, errors=found.errors, answers=found.answers, turns=found.turns, sessions=found.sessions,
-            shown=found.shown, note=said,
-        )  # fmt: skip
+            plan,
+            cell,
+            at,
+            status,
+            ending=ending,
+            seconds=round(agent_run.seconds, 3),
+            tokens=measures.tokens,
+            calls=measures.calls,
+            mistakes=measures.mistakes,
+            errors=measures.errors,
+            answers=measures.answers,
+            turns=measures.turns,
+            sessions=measures.sessions,
+            shown=measures.shown,
+            note=notes,
+        )
     finally:
         if bench.keep_in:  # the next arm of this task works under the same name
             with contextlib.suppress(OSError):  # the agent may have taken it away
-                shutil.move(os.path.dirname(folder), os.path.join(own, "work"))
+                shutil.move(os.path.dirname(folder), os.path.join(run_folder, "work"))
         else:
             shutil.rmtree(os.path.dirname(folder), ignore_errors=True)
-            shutil.rmtree(own, ignore_errors=True)
+            shutil.rmtree(run_folder, ignore_errors=True)
 
 
 def _make_result(plan: LabPlan, cell: Cell, at: float, status: Status, **more: object) -> RunResult:
@@ -252,30 +263,30 @@ class _AgentRun(NamedTuple):
 
 
 def _run_agent(
-    lab: Lab, plan: LabPlan, cell: Cell, bench: Bench, folder: str, surroundings: Mapping[str, str], base: str
+    lab: Lab, plan: LabPlan, cell: Cell, bench: Bench, folder: str, bare_environment: Mapping[str, str], base: str
 ) -> _AgentRun:
-    home, text = surroundings["HOME"], run_prompt(plan, cell)
+    home, text = bare_environment["HOME"], run_prompt(plan, cell)
     limit = plan.task(cell.task).timeout or plan.timeout
     if bench.headless is None:
         record = os.path.join(home, f"{plan.run}-{cell.id}.json")
         key = bench.environment.get(bench.key, "") if bench.key else ""
         turns = plan.turns or DEFAULT_TURNS
-        chat = Chat(plan.endpoint, plan.model, key, folder, surroundings, limit, turns, plan.tokens)
-        said = run_chat(chat, text, f"{plan.run}-{cell.id}", record)
-        return _AgentRun(said.ending, said.seconds, one_line_end(said.note), [record])
-    settle = bench.headless.set_up
-    if settle is None:
+        chat = Chat(plan.endpoint, plan.model, key, folder, bare_environment, limit, turns, plan.tokens)
+        chatted = run_chat(chat, text, f"{plan.run}-{cell.id}", record)
+        return _AgentRun(chatted.ending, chatted.seconds, one_line_end(chatted.note), [record])
+    set_up = bench.headless.set_up
+    if set_up is None:
         raise UserError(f"Preheat does not know how to give an endpoint to `{bench.headless.program}`")
-    settled = settle(Endpoint(plan.endpoint, plan.model, bench.key), home, surroundings)
+    settled = set_up(Endpoint(plan.endpoint, plan.model, bench.key), home, bare_environment)
     for name, contents in settled.files.items():
         _write(os.path.join(home, name), contents)
     _give_as_file(plan, cell, bench.headless, folder)
     # Preheat's installed hooks do nothing in such a run.
-    environment = {**surroundings, **bench.headless.environment, **settled.environment, "PREHEAT_RUN": "1"}
+    environment = {**bare_environment, **bench.headless.environment, **settled.environment, "PREHEAT_RUN": "1"}
     record = bench.headless.record_path(home, f"{plan.run}-{cell.id}")
     before = bench.files(environment)
-    asked = HeadlessRequest(text, settled.model, (*settled.options, *plan.options), record, plan.turns)
-    command = [bench.program, *bench.headless.arguments(asked)]
+    request = HeadlessRequest(text, settled.model, (*settled.options, *plan.options), record, plan.turns)
+    command = [bench.program, *bench.headless.arguments(request)]
     read = text if bench.headless.reads_input else None
     ended = run_program(
         command,
@@ -308,10 +319,10 @@ def _give_as_file(plan: LabPlan, cell: Cell, headless: HeadlessProgram, folder: 
         stream.write(f"{before}{text}\n")
 
 
-def _make_environment(bench: Bench, own: str) -> dict[str, str]:
+def _make_environment(bench: Bench, run_folder: str) -> dict[str, str]:
     """The environment of a run: an empty home, and only the variables in `_KEPT_VARIABLES`."""
-    shutil.rmtree(own, ignore_errors=True)
-    home, scratch = os.path.join(own, "home"), os.path.join(own, "tmp")
+    shutil.rmtree(run_folder, ignore_errors=True)
+    home, scratch = os.path.join(run_folder, "home"), os.path.join(run_folder, "tmp")
     for path in (home, scratch):
         os.makedirs(path)
     kept = {name: bench.environment[name] for name in (*_KEPT_VARIABLES, bench.key) if name in bench.environment}

@@ -186,16 +186,16 @@ def _task(node: yaml.Node, path: str, number: int, defaults: dict[str, Any]) -> 
     for wanted in ("id", "prompt"):
         if wanted not in fields:
             _fault(path, node.start_mark.line, f"task {number} has no `{wanted}`")
-    own = _text(fields["id"], path, "id")
-    if not _NAME.fullmatch(own):
+    name = _text(fields["id"], path, "id")
+    if not _NAME.fullmatch(name):
         _fault(
-            path, fields["id"].start_mark.line, f"`{own[:80]}` is no id: letters, digits, `-`, `_` and `.`, at most 64"
+            path, fields["id"].start_mark.line, f"`{name[:80]}` is no id: letters, digits, `-`, `_` and `.`, at most 64"
         )
     prompt = _text(fields["prompt"], path, "prompt")
     group = _text(fields["group"], path, "group") if "group" in fields else ""
     if not prompt.strip():
-        _fault(path, fields["prompt"].start_mark.line, f"the prompt of `{own}` is empty")
-    return Task(id=own, prompt=prompt, group=group, **{**defaults, **_common(fields, path)})
+        _fault(path, fields["prompt"].start_mark.line, f"the prompt of `{name}` is empty")
+    return Task(id=name, prompt=prompt, group=group, **{**defaults, **_common(fields, path)})
 
 
 def _mapping(node: yaml.Node, path: str, what: str, known: tuple[str, ...]) -> dict[str, Any]:

@@ -24,7 +24,6 @@ from preheat.model.session import PREHEAT_RUN, Session, ToolCall, pair_calls_wit
 from preheat.safe_text.cleanup import ESCAPES, one_line
 from preheat.safe_text.reasons import danger_reason, junk_reason, order_reason
 
-# The stored state of a training, in a file
 TaskStatus: TypeAlias = Literal[
     "verified", "done", "not verified", "verify timed out", "failed", "timed out", "not set up"
 ]  # fmt: skip
@@ -85,7 +84,6 @@ def drop_state(path: str) -> None:
         os.unlink(path)
 
 
-# Runs tasks with an agent's own program, each in a folder of its own, and notes what came of them.
 class TrainingPlan(NamedTuple):
     """How the tasks are run."""
 
@@ -169,7 +167,7 @@ def _status(
     return status, verified, ended.seconds
 
 
-# What compressing left of a training that is of use elsewhere
+# Lessons of the calls that compressing left.
 TRANSFERABLE: frozenset[LessonKind] = frozenset(["convention", "repair", "dead_end", "error", "sequence", "example"])
 """Kinds that mean something outside the folders of a training: files and half-done work of those are gone."""
 RESULT_LENGTH = 800
@@ -198,12 +196,12 @@ class TrainedSession(NamedTuple):
 
 def surviving_lessons(lessons: Iterable[Lesson], trained: Sequence[TrainedSession], project: str) -> list[Lesson]:
     """The lessons that mean something elsewhere and rest on at least one call that compressing left."""
-    left = {(each.key, seq) for each in trained for seq in each.kept}
+    surviving = {(each.key, seq) for each in trained for seq in each.kept}
     return [
         msgspec.structs.replace(lesson, scope=Scope(lesson.scope.agent, project, lesson.scope.tool))
         for lesson in lessons
         if lesson.kind in TRANSFERABLE
-        and any(each.seq is None or (each.session, each.seq) in left for each in lesson.evidence)
+        and any(each.seq is None or (each.session, each.seq) in surviving for each in lesson.evidence)
     ]
 
 
@@ -211,14 +209,14 @@ def example_lessons(sessions: Sequence[TrainedSession], project: str) -> list[Le
     """The examples of all sessions; calls that are the same in several of them become one."""
     found: dict[str, Lesson] = {}
     for session in sorted(sessions, key=lambda each: (each.session.started_at or 0.0, each.key)):
-        for lesson in _of_one(session, project):
+        for lesson in _examples_of(session, project):
             before = found.get(lesson.id)
-            found[lesson.id] = lesson if before is None else _joined(before, lesson)
+            found[lesson.id] = lesson if before is None else _merge(before, lesson)
     return sorted(found.values(), key=lambda lesson: (-lesson.score, lesson.id))
 
 
-def _of_one(trained: TrainedSession, project: str) -> Iterator[Lesson]:
-    left = {(call.line, call.call_id): (call, result) for call, result in pair_calls_with_results(trained.left)}
+def _examples_of(trained: TrainedSession, project: str) -> Iterator[Lesson]:
+    remaining = {(call.line, call.call_id): (call, result) for call, result in pair_calls_with_results(trained.left)}
     kept = set(trained.kept)
     mending = {
         record.seq + record.recovered_in
@@ -228,7 +226,7 @@ def _of_one(trained: TrainedSession, project: str) -> Iterator[Lesson]:
     for made, record in trained.calls:
         if record.seq not in kept or record.status not in ("ok", "empty") or made.kind in _LOOKING:
             continue
-        call, result = left[made.line, made.call_id]
+        call, result = remaining[made.line, made.call_id]
         arguments = _arguments(trained, call.input) if call.input == made.input else {}
         shown = _result(trained, result.text) if result is not None else ""
         purpose = understand(command_text(call.input)).purpose if call.kind == "shell" else ""
@@ -237,9 +235,9 @@ def _of_one(trained: TrainedSession, project: str) -> Iterator[Lesson]:
             yield _lesson(trained, made, record.seq, example, purpose, project, record.seq in mending)
 
 
-def _arguments(trained: TrainedSession, given: dict[str, Any]) -> dict[str, Any]:
+def _arguments(trained: TrainedSession, arguments: dict[str, Any]) -> dict[str, Any]:
     """Arguments whose paths begin at the project; empty where they are unfit for another session."""
-    text = trained.relative(msgspec.json.encode(given).decode())
+    text = trained.relative(msgspec.json.encode(arguments).decode())
     if len(text) > _ARGUMENTS or junk_reason(text) or order_reason(text) or danger_reason(text):
         return {}
     try:
@@ -280,7 +278,7 @@ def _lesson(
     )
 
 
-def _joined(one: Lesson, other: Lesson) -> Lesson:
+def _merge(one: Lesson, other: Lesson) -> Lesson:
     """The same call twice: the first stands, both count."""
     evidence = (*one.evidence, *other.evidence)
     return msgspec.structs.replace(

@@ -73,10 +73,12 @@ def _is_rare(word: str) -> bool:
 def identities() -> st.SearchStrategy[Identity]:
     """Different words that no dictionary of ours has: a `q` before each keeps them apart from English."""
     words = st.text("abdegiklmnoprstuvz", min_size=5, max_size=9).map(lambda text: f"q{text}").filter(_is_rare)
-    return st.lists(words, min_size=6, max_size=6, unique=True).map(lambda found: Identity(*found)).filter(_apart)
+    return (
+        st.lists(words, min_size=6, max_size=6, unique=True).map(lambda found: Identity(*found)).filter(_are_distinct)
+    )
 
 
-def _apart(identity: Identity) -> bool:
+def _are_distinct(identity: Identity) -> bool:
     return not any(one in other for one in identity for other in identity if one != other)
 
 
@@ -108,9 +110,9 @@ def session_of(identity: Identity) -> Session:
     )  # fmt: skip
 
 
-def _call(identity: Identity, line: int, tool: str, kind: Any, given: dict[str, Any]) -> ToolCall:
+def _call(identity: Identity, line: int, tool: str, kind: Any, arguments: dict[str, Any]) -> ToolCall:
     return ToolCall(
-        line=line, at=1_770_000_000.0 + line, call_id=f"call-{identity.account}-{line}", tool=tool, kind=kind, input=given,
+        line=line, at=1_770_000_000.0 + line, call_id=f"call-{identity.account}-{line}", tool=tool, kind=kind, input=arguments,
         response=f"resp-{identity.account}",
     )  # fmt: skip
 

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from preheat.ingest.redact import redact
 from preheat.lab.dataset.anonymise import Anonymiser, mask
 from preheat.lab.dataset.leaks import LeakSearch, leaks_in_text
-from preheat.lab.dataset.names import Name, Names
-from preheat.lab.dataset.names import names_in_text as names_in
+from preheat.lab.dataset.names import Name, Names, names_in_text
 from preheat.lab.dataset.pseudonyms import Pseudonyms
 
 from .planted import Identity, found_in, identities
@@ -28,7 +27,7 @@ def test_nobody_who_is_planted_comes_out(identity: Identity, before: str, after:
     """Names, addresses, paths, hosts, numbers and secrets go, whatever stands around them; going over it again changes nothing,
     and the search for leaks, which has its own way of looking, finds nothing either."""
     text = f"{before}\n{identity.text()}\n{after}"
-    names = Names(names_in(identity.text()))
+    names = Names(names_in_text(identity.text()))
     anonymiser = Anonymiser(Pseudonyms(SALT), names, redact)
     for came in (anonymiser.anonymise_text(text), anonymiser.generalise(text)):
         assert found_in(came, identity) == []

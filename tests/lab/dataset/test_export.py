@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from preheat.agents.sources import read
-from preheat.app.lab import dataset_survey as surveying
+from preheat.app.lab import dataset_survey
 from preheat.app.sessions.archive import open_archive
 from preheat.archive.analyses import SourceGroup
 from preheat.errors import ArchiveUnusable
@@ -32,7 +32,7 @@ WORLD = (
 ROWS = ("sessions", "errors", "forms", "lessons", "templates")
 
 
-def worked(identity: Identity, number: int) -> ClaudeTranscript:
+def make_transcript(identity: Identity, number: int) -> ClaudeTranscript:
     """A session with somebody's name in every field that a transcript has."""
     folder, text = identity.folder, identity.text()
     return (
@@ -67,13 +67,13 @@ def worked(identity: Identity, number: int) -> ClaudeTranscript:
 def world(person: Person) -> Person:
     """Three projects of three people, two sessions each, read and learned from, with a template."""
     for number, identity in enumerate((*WORLD, *WORLD), 1):
-        person.write(worked(identity, number))
+        person.write(make_transcript(identity, number))
     assert person.run("sync").code == 0
     assert person.run("learn").code == 0
     return person
 
 
-def exported(person: Person, name: str, *options: str) -> str:
+def export(person: Person, name: str, *options: str) -> str:
     folder = os.path.join(person.home, name)
     done = person.run("dataset", "export", folder, *options)
     assert done.code == 0, done.err
@@ -91,10 +91,10 @@ def rows(folder: str, name: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("texts", [None, "none", "masked", "anonymised"])
-def test_nobody_comes_out_of_any_file(world: Person, texts: str | None) -> None:
+def test_no_planted_name_is_in_any_exported_file(world: Person, texts: str | None) -> None:
     """Planted in every field of six sessions; searched for in every byte of every file and in the files' names."""
     options = ["--trajectories", "--texts", texts, "--yes"] if texts else []
-    folder = exported(world, "out", *options)
+    folder = export(world, "out", *options)
     found = contents(folder)
     assert {f"{name}.jsonl" for name in ROWS} | {"datasheet.md", "schema.json", "manifest.json"} <= set(found)
     for name, data in found.items():
@@ -111,19 +111,19 @@ def test_the_same_salt_gives_the_same_bytes_and_another_one_other_names(world: P
     """Repeatable for whoever has the salt, and not to be joined by anybody else."""
     salt = os.path.join(world.home, "salt")
     options = ("--trajectories", "--texts", "anonymised", "--yes")
-    first = contents(exported(world, "one", *options, "--salt-file", salt))
+    first = contents(export(world, "one", *options, "--salt-file", salt))
     assert os.stat(salt).st_mode & 0o077 == 0
-    assert contents(exported(world, "two", *options, "--salt-file", salt)) == first
-    other = exported(world, "three", *options)
+    assert contents(export(world, "two", *options, "--salt-file", salt)) == first
+    other = export(world, "three", *options)
     names = {row["session"] for row in map(json.loads, first["sessions.jsonl"].splitlines())}
     assert names.isdisjoint(row["session"] for row in rows(other, "sessions"))
     salted = Path(salt).read_bytes()
     assert not any(salted in data or salted.hex().encode() in data for data in first.values())
 
 
-def test_only_what_enough_projects_have_is_told(world: Person) -> None:
+def test_only_values_that_enough_projects_share_are_published(world: Person) -> None:
     """Forms, messages, tools, models and lessons of all three projects stand there; what one has alone is general or gone."""
-    folder = exported(world, "out")
+    folder = export(world, "out")
     forms = {row["form"]: row["projects"] for row in rows(folder, "forms")}
     assert forms["npm run build"] == 3
     assert not [form for form in forms if "frobnicate" in form]
@@ -137,7 +137,7 @@ def test_only_what_enough_projects_have_is_told(world: Person) -> None:
     assert "3 projects, and at least 4 are needed" in stricter.err
 
 
-def test_fewer_projects_than_that_are_refused(world: Person) -> None:
+def test_an_export_of_fewer_projects_than_the_minimum_is_refused(world: Person) -> None:
     """Filters that leave one project leave somebody to point at."""
     done = world.run("dataset", "export", os.path.join(world.home, "out"), "--project", WORLD[0].project)
     assert done.code == 2
@@ -147,7 +147,7 @@ def test_fewer_projects_than_that_are_refused(world: Person) -> None:
 
 def test_rows_keep_to_the_schema_and_the_manifest_to_the_files(world: Person) -> None:
     """Every row of every file is valid by the schema beside it, and every digest is right."""
-    folder = exported(world, "out", "--trajectories")
+    folder = export(world, "out", "--trajectories")
     published = contents(folder)
     schema = json.loads(published["schema.json"])
     for name, top in schema["files"].items():
@@ -161,7 +161,7 @@ def test_rows_keep_to_the_schema_and_the_manifest_to_the_files(world: Person) ->
 
 def test_trajectories_are_valid_and_can_be_read_again(world: Person) -> None:
     """As the format's own validator wants them; our reader finds as many calls as the row says."""
-    folder = exported(world, "out", "--trajectories")
+    folder = export(world, "out", "--trajectories")
     calls = {row["session"]: row["calls"] + row["bookkeeping_calls"] for row in rows(folder, "sessions")}
     found = sorted(Path(folder, "trajectories").iterdir())
     assert {path.stem for path in found} == set(calls)
@@ -176,7 +176,7 @@ def test_trajectories_are_valid_and_can_be_read_again(world: Person) -> None:
 
 def test_nothing_is_left_behind_when_something_would_leak(world: Person, monkeypatch: pytest.MonkeyPatch) -> None:
     """A name that is known only after the files were made (here: a word of theirs) stops the export, whole."""
-    real = surveying.names_to_search
+    real = dataset_survey.names_to_search
 
     def known(found: Any, allowed: Any = ()) -> Any:
         names = real(found, allowed)
@@ -184,7 +184,7 @@ def test_nothing_is_left_behind_when_something_would_leak(world: Person, monkeyp
         monkeypatch.setattr(names, "find", _later(names.find, late.find))
         return names
 
-    monkeypatch.setattr(surveying, "known", known)
+    monkeypatch.setattr(dataset_survey, "names_to_search", known)
     done = world.run("dataset", "export", os.path.join(world.home, "out"))
     assert done.code == 2
     assert "nothing was written" in done.err
@@ -203,9 +203,9 @@ def _later(first: Any, then: Any) -> Any:
     return find
 
 
-def test_check_says_file_and_line(world: Person) -> None:
+def test_check_names_the_file_and_the_line_of_a_leak(world: Person) -> None:
     """Something put in afterwards: found, with exit code 1; a changed file is told too, and a contact can be allowed."""
-    folder = exported(world, "out")
+    folder = export(world, "out")
     with open(os.path.join(folder, "errors.jsonl"), "a", encoding="utf-8") as stream:
         stream.write(json.dumps({"signature": f"by {WORLD[0].first.title()}"}) + "\n")
     line = len(rows(folder, "errors"))
@@ -213,38 +213,36 @@ def test_check_says_file_and_line(world: Person) -> None:
     assert done.code == 1
     assert f"errors.jsonl:{line}: person: {WORLD[0].first.title()}" in done.out
     assert "errors.jsonl: changed after it was written" in done.out
-    clean = exported(world, "clean")
+    clean = export(world, "clean")
     with open(os.path.join(clean, "datasheet.md"), "a", encoding="utf-8") as stream:
         stream.write("Ask data@example.org.\n")
     assert world.run("dataset", "check", clean).code == 1
     assert world.run("dataset", "check", clean, "--allow", "data@example.org").code == 0
-    told = json.loads(world.run("dataset", "check", clean, "--json").out)
-    assert told["leaks"][0]["sort"] == "email"
+    report = json.loads(world.run("dataset", "check", clean, "--json").out)
+    assert report["leaks"][0]["sort"] == "email"
 
 
-def test_a_dry_run_writes_nothing_and_says_all(world: Person) -> None:
-    """The same counts as the real one."""
+def test_a_dry_run_writes_nothing_and_reports_the_counts_of_a_real_one(world: Person) -> None:
     folder = os.path.join(world.home, "out")
-    told = json.loads(world.run("dataset", "export", folder, "--dry-run", "--json").out)
+    planned = json.loads(world.run("dataset", "export", folder, "--dry-run", "--json").out)
     assert not os.path.exists(folder)
     assert not [name for name in os.listdir(world.home) if ".new-" in name]
     real = json.loads(world.run("dataset", "export", folder, "--json").out)
-    assert {**real, "folder": ""} == told
-    assert told["sessions"] == 6
-    assert told["left_out"]["form"] == 2  # `frobnicate --once` of one project, `true` of two
+    assert {**real, "folder": ""} == planned
+    assert planned["sessions"] == 6
+    assert planned["left_out"]["form"] == 2  # `frobnicate --once` of one project, `true` of two
 
 
-def test_texts_are_written_only_if_somebody_says_so(world: Person) -> None:
-    """Without a terminal nobody can be asked: `--yes`, or no texts."""
+def test_texts_are_written_only_with_yes_where_nobody_can_be_asked(world: Person) -> None:
     folder = os.path.join(world.home, "out")
     done = world.run("dataset", "export", folder, "--trajectories", "--texts", "anonymised")
     assert done.code == 2
-    assert "can tell who somebody is in its own words" in done.err
+    assert "--yes" in done.err
     assert not os.path.exists(folder)
     assert world.run("dataset", "export", folder, "--texts", "masked").code == 2
 
 
-def test_bad_places_are_refused(world: Person, tmp_path: Path) -> None:
+def test_bad_folders_and_salts_are_refused(world: Person, tmp_path: Path) -> None:
     """A folder with something in it, a salt that would be published, one that could be guessed, and no dataset at all."""
     full = tmp_path / "full"
     full.mkdir()
@@ -261,7 +259,7 @@ def test_bad_places_are_refused(world: Person, tmp_path: Path) -> None:
     assert world.run("dataset", "export", str(tmp_path / "o"), "--templates", "nosuch").code == 2
 
 
-def test_an_archive_without_sessions_says_what_to_do(person: Person) -> None:
+def test_an_archive_without_sessions_sends_to_sync(person: Person) -> None:
     """A newcomer is sent to `preheat sync`, before the first one and after one that found nothing."""
     for _ in range(2):
         done = person.run("dataset", "export", os.path.join(person.home, "out"))
@@ -274,7 +272,7 @@ def test_an_archive_without_sessions_says_what_to_do(person: Person) -> None:
 def test_folders_of_one_name_are_one_project(world: Person) -> None:
     """Clones, worktrees and spellings must not make a project look like several."""
     with closing(open_archive(world.folder)) as connection:
-        projects = surveying.Projects(connection)
+        projects = dataset_survey.Projects(connection)
         assert (
             projects.project_of("/Users/a/git-sync")
             == projects.project_of("/home/b/GitSync")
@@ -285,10 +283,12 @@ def test_folders_of_one_name_are_one_project(world: Person) -> None:
 
 def test_a_machine_that_is_called_like_a_member_of_a_trajectory_stops_no_export(world: Person) -> None:
     """`http://timestamp.…` stands in many a build; what the format itself says is nobody's. In a text it is still found."""
-    seen = ClaudeTranscript(session="0000000f-aaaa-4000-8000-00000000000f", project=WORLD[0].folder)
-    world.write(seen.prompt("sign it with http://timestamp.qert.example and ask observation@qorpo.io").answer("done"))
+    transcript = ClaudeTranscript(session="0000000f-aaaa-4000-8000-00000000000f", project=WORLD[0].folder)
+    world.write(
+        transcript.prompt("sign it with http://timestamp.qert.example and ask observation@qorpo.io").answer("done")
+    )
     assert world.run("sync").code == 0
-    folder = exported(world, "out", "--trajectories", "--texts", "anonymised", "--yes")
+    folder = export(world, "out", "--trajectories", "--texts", "anonymised", "--yes")
     path = next(
         path for path in sorted(Path(folder, "trajectories").iterdir()) if b'"message": "done"' in path.read_bytes()
     )
@@ -299,7 +299,7 @@ def test_a_machine_that_is_called_like_a_member_of_a_trajectory_stops_no_export(
     assert ": host: timestamp" in done.out
 
 
-def test_each_step_is_told_where_there_is_no_terminal(world: Person) -> None:
+def test_each_step_is_printed_where_there_is_no_terminal(world: Person) -> None:
     """A pipe that stays silent for a minute looks like one that hangs."""
     folder = os.path.join(world.home, "out")
     done = world.run("dataset", "export", folder, "--trajectories")
@@ -309,27 +309,32 @@ def test_each_step_is_told_where_there_is_no_terminal(world: Person) -> None:
     assert "preheat: reading 6 sessions" in world.run("dataset", "check", folder).err
 
 
-def test_nobody_is_missed_whose_session_changes_meanwhile(world: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_of_sessions_that_change_during_the_export_are_still_removed(
+    world: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A sync that runs beside takes sessions out of what was listed: they are read one by one."""
-    whole = exported(world, "whole", "--salt-file", os.path.join(world.home, "salt"), "--trajectories")
-    for module in (stored_sessions, surveying):
-        monkeypatch.setattr(module, "gather", lambda connection, units: SourceGroup([], [], {}, {}))
-    changed = exported(world, "changed", "--salt-file", os.path.join(world.home, "salt"), "--trajectories")
+    whole = export(world, "whole", "--salt-file", os.path.join(world.home, "salt"), "--trajectories")
+    for module in (stored_sessions, dataset_survey):
+        monkeypatch.setattr(module, "load_group", lambda connection, units: SourceGroup([], [], {}, {}))
+    changed = export(world, "changed", "--salt-file", os.path.join(world.home, "salt"), "--trajectories")
     assert contents(changed) == contents(whole)
 
 
-def test_sessions_that_cannot_be_asked_for_names_are_told(world: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sessions_that_cannot_be_searched_for_names_are_reported(
+    world: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The search must not look more thorough than it was."""
-    folder = exported(world, "out")
+    folder = export(world, "out")
 
     def damaged(agent: str, path: str, part: str, pieces: Any) -> Any:
         if "00000001-" in path:
             raise ArchiveUnusable("a part of the archive is damaged")
         return read_stored_sessions(agent, path, part, pieces)
 
-    monkeypatch.setattr(stored_sessions, "sessions_in", damaged)
+    monkeypatch.setattr(stored_sessions, "read_stored_sessions", damaged)
     done = world.run("dataset", "check", folder)
-    assert "1 session of the archive cannot be read; names that only they tell were not looked for" in done.err
+    assert "1 session " in done.err
+    assert "preheat doctor" in done.err
     assert json.loads(world.run("dataset", "check", folder, "--json").out)["unread"] == 1
     again = world.run("dataset", "export", os.path.join(world.home, "again"))
     assert again.code == 1

@@ -41,7 +41,7 @@ def test_a_planted_leak_is_found_with_its_line(name: str, text: str, sort: str) 
     assert any(leak.file == name and leak.line == 3 and leak.sort == sort for leak in found)
 
 
-def test_what_is_not_json_is_looked_at_all_the_same() -> None:
+def test_what_is_not_json_is_searched_too() -> None:
     """A damaged line hides nothing."""
     assert list(leaks_in_file("sessions.jsonl", b'{"a": "jquill"', LOOK)) == [
         Leak("sessions.jsonl", 1, "person", "jquill")
@@ -49,7 +49,7 @@ def test_what_is_not_json_is_looked_at_all_the_same() -> None:
     assert list(leaks_in_file("x.json", b'{"a": "jquill"', LOOK)) == [Leak("x.json", 1, "person", "jquill")]
 
 
-def test_words_of_the_pages_are_let_through_only_there() -> None:
+def test_words_of_the_own_pages_are_no_leak_in_these_pages_only() -> None:
     """A project that is called like a word of the datasheet does not make every datasheet a leak."""
     look = LOOK._replace(own_words=frozenset(("inkwell",)))
     assert not list(leaks_in_file("datasheet.md", b"an inkwell", look))
@@ -63,7 +63,7 @@ def test_what_a_person_allows_is_no_leak() -> None:
     )
 
 
-def test_texts_of_the_format_are_let_through_only_in_trajectories_and_only_whole() -> None:
+def test_texts_of_the_format_are_no_leak_in_trajectories_and_only_whole() -> None:
     """A machine that is called like a member of a trajectory does not make every trajectory a leak; elsewhere it is one."""
     look = LOOK._replace(format_texts=frozenset(("inkwell",)))
     assert not list(leaks_in_file("trajectories/a.json", b'{"inkwell": 1}', look))
@@ -71,7 +71,7 @@ def test_texts_of_the_format_are_let_through_only_in_trajectories_and_only_whole
     assert list(leaks_in_file("other.json", b'{"inkwell": 1}', look))
 
 
-def test_what_is_said_again_is_found_again() -> None:
+def test_a_repeated_leak_is_found_everywhere() -> None:
     """In every line and every file that has it, though a text is looked at once; in a page whose own word it is, not."""
     again = b'{"a": "inkwell"}\n{"a": "inkwell"}\n'
     files = [(name, lambda: again) for name in ("a.jsonl", "manifest.json", "b.jsonl")]

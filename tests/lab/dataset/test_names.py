@@ -68,8 +68,7 @@ def test_part_of_a_word_is_no_name() -> None:
         ("http://inkhost:8080/x", "host", "inkhost"),
     ],
 )
-def test_where_names_stand(text: str, sort: str, name: str) -> None:
-    """Each place that says what a name is a name of."""
+def test_the_place_of_a_name_says_what_it_is_a_name_of(text: str, sort: str, name: str) -> None:
     assert (sort, name) in set(names_in_text(text))
 
 
@@ -101,14 +100,14 @@ def test_words_of_tools_name_no_folder_and_reserved_ones_nobody() -> None:
     st.lists(st.one_of(st.sampled_from(PLACED), st.text(max_size=12)), max_size=8),
     st.sampled_from(["", " ", "\n", '"']),
 )
-def test_no_place_is_passed_over(parts: list[str], joint: str) -> None:
+def test_the_quick_check_for_words_passes_over_no_place(parts: list[str], joint: str) -> None:
     """The words that a text must have before a place is looked for leave nothing out that its pattern would find."""
     text = joint.join(parts)
     every = {name for place in PLACES for found in place.pattern.finditer(text) for name in place.names(found)}
     assert set(names_in_text(text)) == every
 
 
-def test_letters_that_only_patterns_take_for_others_are_known() -> None:
+def test_every_letter_that_only_patterns_take_for_another_is_listed() -> None:
     """`ſ` is an `s` to a pattern without regard to case, and stays itself in small letters: every such letter is listed."""
     others = {
         chr(code)

@@ -28,8 +28,8 @@ def test_the_datasheet_has_its_headings_its_numbers_and_gaps_to_fill() -> None:
         )
     )
     assert all(f"## {heading}" in page for heading in HEADINGS)
-    for told in ("12,345 sessions", "**4 projects**", "| email | 77 |", "| form | 88 |", "| quarantined | 99 |"):
-        assert told in page
+    for figure in ("12,345 sessions", "**4 projects**", "| email | 77 |", "| form | 88 |", "| quarantined | 99 |"):
+        assert figure in page
     assert "Licence: **(to be filled in" in page
     assert "**1 project** has them" in write_datasheet(DatasetFacts(least=1))
 

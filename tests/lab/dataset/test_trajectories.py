@@ -50,43 +50,43 @@ def test_nobody_comes_out_of_any_field(kept: Texts, identity: Identity) -> None:
 def test_our_reader_takes_it_and_finds_the_same_session(kept: Texts, tmp_path: Path) -> None:
     """Read again, it is the published session event by event."""
     session = session_of(Identity("qalbo", "qanna", "qberg", "qorpo", "qhost", "qproj"))
-    made = publish_session(session, telling(session, kept))
+    published = publish_session(session, telling(session, kept))
     path = tmp_path / "session.json"
-    path.write_bytes(msgspec.json.encode(to_trajectory(made)))
+    path.write_bytes(msgspec.json.encode(to_trajectory(published)))
     [back] = read(str(path))
-    assert back.events == made.events
-    assert back.id == made.id
+    assert back.events == published.events
+    assert back.id == published.id
 
 
 def test_what_happened_stays() -> None:
     """Calls, results, their order, spans of time, flags and codes; by default no word."""
     session = session_of(Identity("qalbo", "qanna", "qberg", "qorpo", "qhost", "qproj"))
-    made = publish_session(session, telling(session, "none"))
-    assert [call.tool for call, _ in pair_calls_with_results(made)] == ["other", "Bash"]
-    assert [call.kind for call, _ in pair_calls_with_results(made)] == ["other", "shell"]
-    (_, nothing), (call, result) = pair_calls_with_results(made)
+    published = publish_session(session, telling(session, "none"))
+    assert [call.tool for call, _ in pair_calls_with_results(published)] == ["other", "Bash"]
+    assert [call.kind for call, _ in pair_calls_with_results(published)] == ["other", "shell"]
+    (_, nothing), (call, result) = pair_calls_with_results(published)
     assert nothing is None
     assert call.input == {"form": "cat …"}
     assert isinstance(result, ToolResult)
     assert (result.is_error, result.exit_code, result.seconds, result.text) == (True, 1, 2.5, "")
-    assert made.started_at == START_OF_SESSIONS
-    assert made.events[0].at == START_OF_SESSIONS
-    assert made.ended_at == START_OF_SESSIONS + 10
-    assert [event.text for event in made.events if isinstance(event, UserMessage)] == ["", ""]
-    assert [event.name for event in made.events if isinstance(event, Other)] == ["context_window", "late_ending"]
-    assert made.parent is not None
-    assert made.title == made.branch == ""
-    assert made.problems == ()
+    assert published.started_at == START_OF_SESSIONS
+    assert published.events[0].at == START_OF_SESSIONS
+    assert published.ended_at == START_OF_SESSIONS + 10
+    assert [event.text for event in published.events if isinstance(event, UserMessage)] == ["", ""]
+    assert [event.name for event in published.events if isinstance(event, Other)] == ["context_window", "late_ending"]
+    assert published.parent is not None
+    assert published.title == published.branch == ""
+    assert published.problems == ()
 
 
 def test_masked_texts_keep_their_shape() -> None:
     """Lengths of words and lines, and nothing else; arguments too, without the names of members."""
     session = session_of(Identity("qalbo", "qanna", "qberg", "qorpo", "qhost", "qproj"))
-    made = publish_session(session, telling(session, "masked"))
-    before, after = session.events[0], made.events[0]
+    published = publish_session(session, telling(session, "masked"))
+    before, after = session.events[0], published.events[0]
     assert isinstance(before, UserMessage)
     assert isinstance(after, UserMessage)
     assert [len(line) for line in after.text.split("\n")] == [len(line) for line in before.text.split("\n")]
     assert set(after.text) <= {"x", " ", "\n"}
-    call = next(event for event in made.events if isinstance(event, ToolCall))
+    call = next(event for event in published.events if isinstance(event, ToolCall))
     assert set(call.input) == {"text"}

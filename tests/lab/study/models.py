@@ -10,7 +10,7 @@ _PIECES = re.compile(r"<\|[a-z_]+\|>|\s?[A-Za-z0-9]+|\s|[^\sA-Za-z0-9]")
 SIZE = 4000
 
 
-class Scripted:
+class ScriptedModel:
     """Says `answers[prompt's end]`, with most of the weight on the next token of it.
 
     `merges` are texts that are one token wherever they stand: with one a border can fall into a token. `splits` are tokens

@@ -81,7 +81,7 @@ def test_calls_of_one_session_are_not_taken_for_independent() -> None:
                 some.append(
                     {"task": f"{session}/{call}", "arm": arm, "cluster": f"s{session}", "kind": "p", "nll": value}
                 )
-    found = analysis.by_session(some, "warm", "note")
+    found = analysis.session_difference(some, "warm", "note")
     assert found is not None
     costs = {(row["task"], row["arm"]): row["nll"] for row in some}
     tasks = sorted({row["task"] for row in some})

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from preheat.lab.study import __main__ as command
-from preheat.lab.study.errors import EndpointFailed
+from preheat.lab.study.errors import EndpointError
 from preheat.lab.study.plan import encode_plan
 from preheat.lab.study.report import load_results
 from preheat.lab.study.run import Endpoint, find_command, read_run, run_endpoint
 from preheat.testing.model_server import Call, ModelServer, Reply
-from tests.lab.study.test_run import made
+from tests.lab.study.test_run import small_plan
 
 
 def test_an_endpoint_is_asked_for_every_cell_and_its_calls_count(tmp_path: Path) -> None:
@@ -22,7 +22,7 @@ def test_an_endpoint_is_asked_for_every_cell_and_its_calls_count(tmp_path: Path)
         Reply("No."),
     ]
     with ModelServer(script) as server:
-        assert run_endpoint(made(), Endpoint(server.url, "scripted"), "plan", "protocol", path, 3) == 3
+        assert run_endpoint(small_plan(), Endpoint(server.url, "scripted"), "plan", "protocol", path, 3) == 3
         sent = [request.body for request in server.main_requests]
     rows = read_run(path)[1]
     assert [(row["arm"], row["exact"], row["closed"]) for row in rows] == [
@@ -33,21 +33,21 @@ def test_an_endpoint_is_asked_for_every_cell_and_its_calls_count(tmp_path: Path)
     assert not any("make run0" in str(body["messages"]) for body in sent)
 
 
-def test_it_goes_on_after_an_endpoint_failed(tmp_path: Path) -> None:
+def test_a_run_goes_on_after_an_endpoint_failed(tmp_path: Path) -> None:
     """What was answered stays; the failure names the address and what to do."""
     path = str(tmp_path / "run.jsonl")
     with ModelServer([Reply("No."), Reply("overloaded", status=503)]) as server:
         endpoint = Endpoint(server.url, "scripted")
-        with pytest.raises(EndpointFailed, match="start again to go on"):
-            run_endpoint(made(), endpoint, "plan", "protocol", path)
-        assert run_endpoint(made(), endpoint, "plan", "protocol", path) == 11
+        with pytest.raises(EndpointError, match="start again to go on"):
+            run_endpoint(small_plan(), endpoint, "plan", "protocol", path)
+        assert run_endpoint(small_plan(), endpoint, "plan", "protocol", path) == 11
     assert len(read_run(path)[1]) == 12
 
 
 def test_the_command_runs_a_plan_at_an_endpoint_and_reports_it(tmp_path: Path) -> None:
     """Rows without likelihoods make a report of exact matches alone."""
     (tmp_path / "plans").mkdir()
-    (tmp_path / "plans" / "lab.json").write_bytes(encode_plan(made()))
+    (tmp_path / "plans" / "lab.json").write_bytes(encode_plan(small_plan()))
     with ModelServer(
         [Reply(calls=[Call("bash", {"command": f"make run{place // 3}"})]) for place in range(12)]
     ) as server:
@@ -71,5 +71,5 @@ def test_the_command_runs_a_plan_at_an_endpoint_and_reports_it(tmp_path: Path) -
         ({}, None),
     ],
 )
-def test_commands_in_answers(message: dict[str, object], expected: str | None) -> None:
+def test_a_command_is_found_in_every_form_of_answer(message: dict[str, object], expected: str | None) -> None:
     assert find_command(message) == expected

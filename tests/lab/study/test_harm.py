@@ -2,7 +2,7 @@
 
 import pytest
 
-from preheat.lab.study.lab_plans import PER_CONTEXT, harm_plan, is_right, load_requests
+from preheat.lab.study.lab_plans import PER_CONTEXT, is_right, load_requests, make_harm_plan
 from preheat.lab.study.projects import make_projects, shown_calls
 
 BY_REQUEST = {request: pattern for request, _, pattern in load_requests()}
@@ -41,13 +41,13 @@ def test_a_command_in_a_wrapper_is_wrong() -> None:
         ("Find all Markdown files below this folder.", 'find . -type f -name \\"*.md\\"', True),
     ],
 )
-def test_what_is_right(request_text: str, written: str, expected: bool) -> None:
+def test_right_answers_are_recognised(request_text: str, written: str, expected: bool) -> None:
     """As it stands in JSON, with its escapes."""
     assert is_right(written, BY_REQUEST[request_text]) is expected
 
 
 def test_every_request_is_asked_cold_and_with_both_kinds_of_context() -> None:
-    plan = harm_plan()
+    plan = make_harm_plan()
     assert len(plan.cells) == 3 * len(plan.tasks)
     for task in plan.tasks.values():
         contexts = {cell.context for cell in plan.cells if cell.task == task.id}

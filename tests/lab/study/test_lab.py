@@ -5,11 +5,11 @@ from collections import Counter
 
 import pytest
 
-from preheat.lab.study.lab_plans import explore_plan, lab_plan
+from preheat.lab.study.lab_plans import make_explore_plan, make_lab_plan
 from preheat.lab.study.plan import Plan, decode_plan, encode_plan, plan_digest
 from preheat.lab.study.projects import (
     DOSES,
-    MAIN,
+    MAIN_ARMS,
     K,
     arm_context,
     contains_answer,
@@ -26,19 +26,19 @@ from preheat.lab.study.projects import (
 from preheat.lab.study.prompts import ArmContext, fit_to_length
 from preheat.model.context import CALLS_WORKED_REPLY
 from preheat.provisioning.messages import example_request
-from tests.lab.study.models import Scripted
+from tests.lab.study.models import ScriptedModel
 
 
 @pytest.fixture(scope="module")
 def plan() -> Plan:
-    return lab_plan()
+    return make_lab_plan()
 
 
 FROZEN = "ce89ae2011e7e10ee5db8c5a09e8b574df586e669b98142fec0ad08a6c3729e1"
 
 
 def count(words: str) -> int:
-    return len(Scripted().tokens(words))
+    return len(ScriptedModel().tokens(words))
 
 
 def test_enough_tasks_and_projects_mostly_far_and_two_step(plan: Plan) -> None:
@@ -53,7 +53,7 @@ def test_enough_tasks_and_projects_mostly_far_and_two_step(plan: Plan) -> None:
 def test_tasks_notes_and_order_are_those_that_were_frozen(plan: Plan) -> None:
     """All of the plan that the study itself writes; the rendering of warm contexts is the product's and may move on. The plan
     that was run stands in the runs' first lines, and the protocol names it."""
-    notes = {name: given for name, given in plan.contexts.items() if name.endswith("/note")}
+    notes = {name: context for name, context in plan.contexts.items() if name.endswith("/note")}
     own = plan._replace(contexts={**dict.fromkeys(plan.contexts, ArmContext()), **notes})
     assert plan_digest(encode_plan(own)) == FROZEN
     assert decode_plan(encode_plan(plan)) == plan
@@ -61,17 +61,17 @@ def test_tasks_notes_and_order_are_those_that_were_frozen(plan: Plan) -> None:
 
 def test_no_context_contains_an_answer(plan: Plan) -> None:
     """Neither of the task's own project nor of any other, in no arm; with placebos made as long."""
-    for name, given in plan.contexts.items():
+    for name, context in plan.contexts.items():
         if name in plan.matched:
-            given = fit_to_length(given, count(plan.contexts[plan.matched[name]].prefix), count)
+            context = fit_to_length(context, count(plan.contexts[plan.matched[name]].prefix), count)
         for task in plan.tasks.values():
-            assert not contains_answer(given, task.answer), (name, task.id)
+            assert not contains_answer(context, task.answer), (name, task.id)
 
 
-def test_what_is_unseen_is_unseen() -> None:
+def test_no_context_shows_the_words_that_a_task_calls_unseen() -> None:
     """No context of a project has the module that is asked for, nor in far tasks the piece of work."""
     for place, project in enumerate(make_projects()):
-        names = (*MAIN[2:], "note+warm", "text", *(f"warm{k}" for k in DOSES))
+        names = (*MAIN_ARMS[2:], "note+warm", "text", *(f"warm{k}" for k in DOSES))
         given = " ".join(arm_context(name, project, partner_of(place, make_projects())).prefix for name in names)
         for task in project_tasks(project):
             assert task.unseen
@@ -102,14 +102,14 @@ def test_answers_begin_and_end_where_tokens_do_and_need_no_escape() -> None:
 def test_the_note_has_every_fact_of_the_four_calls_and_shows_none_of_them() -> None:
     """Each word of the calls but the modules stands in it: it is the same knowledge, as prose."""
     for project in make_projects():
-        said = project_note(project)
+        note = project_note(project)
         for each in shown_calls(project)[:K]:
-            assert each.command not in said
+            assert each.command not in note
             for word in re.findall(r"[A-Za-z0-9]+", each.command):
                 known = any(module in word for module in project.modules)
-                assert known or word in said, (project.name, word)
+                assert known or word in note, (project.name, word)
         for special in (project.special[2], project.option.strip()):
-            assert special in said
+            assert special in note
 
 
 def test_four_calls_show_all_that_tasks_need() -> None:
@@ -124,10 +124,10 @@ def test_four_calls_show_all_that_tasks_need() -> None:
 def test_the_warm_arm_is_what_the_product_renders() -> None:
     """Its frame, its calls, its last words; as text its block."""
     project = make_projects()[0]
-    given = warm_arm(project)
-    assert given.messages[0].text == example_request(example_context(project, K).id)
-    assert given.messages[-1].text == CALLS_WORKED_REPLY
-    assert [each.command for each in given.messages if each.command] == [
+    context = warm_arm(project)
+    assert context.messages[0].text == example_request(example_context(project, K).id)
+    assert context.messages[-1].text == CALLS_WORKED_REPLY
+    assert [each.command for each in context.messages if each.command] == [
         each.command for each in shown_calls(project)[:K]
     ]
     assert text_arm(project).note.startswith("<preheat-context ")
@@ -140,9 +140,9 @@ def test_a_placebo_is_as_long_as_the_warm_context_and_of_another_project() -> No
     for place, project in enumerate(found):
         partner = partner_of(place, found)
         wanted = count(warm_arm(project).prefix)
-        given = fit_to_length(arm_context("placebo", project, partner), wanted, count)
-        assert 0.99 * wanted <= count(given.prefix) <= wanted
-        assert [each.command for each in given.messages if each.command] == [
+        context = fit_to_length(arm_context("placebo", project, partner), wanted, count)
+        assert 0.99 * wanted <= count(context.prefix) <= wanted
+        assert [each.command for each in context.messages if each.command] == [
             each.command for each in shown_calls(partner)[:K]
         ]
         assert partner.shape.split(" ")[0] != project.shape.split(" ")[0] or partner.shape != project.shape
@@ -150,36 +150,36 @@ def test_a_placebo_is_as_long_as_the_warm_context_and_of_another_project() -> No
 
 def test_a_text_is_cut_or_said_again_to_be_as_long() -> None:
     long, short = ArmContext("one two three four five six seven eight nine ten"), ArmContext("one two")
-    for given in (long, short):
+    for context in (long, short):
         wanted = count(ArmContext("a b c d e f").prefix)
-        assert wanted - 2 <= count(fit_to_length(given, wanted, count).prefix) <= wanted
+        assert wanted - 2 <= count(fit_to_length(context, wanted, count).prefix) <= wanted
     with pytest.raises(ValueError, match="empty"):
         fit_to_length(ArmContext(""), 500, count)
 
 
 def test_any_beginning_of_a_run_is_balanced(plan: Plan) -> None:
     """After each project every main arm has had the same tasks; no arm always comes first."""
-    main = [cell for cell in plan.cells if cell.arm in MAIN]
-    step = 8 * len(MAIN)
+    main = [cell for cell in plan.cells if cell.arm in MAIN_ARMS]
+    step = 8 * len(MAIN_ARMS)
     firsts = Counter()  # type: Counter[str]
     for start in range(0, len(main), step):
         part = main[start : start + step]
-        assert Counter(cell.arm for cell in part) == dict.fromkeys(MAIN, 8)
+        assert Counter(cell.arm for cell in part) == dict.fromkeys(MAIN_ARMS, 8)
         assert len({cell.task for cell in part}) == 8
         firsts[part[0].arm] += 1
-    assert set(firsts) == set(MAIN)
+    assert set(firsts) == set(MAIN_ARMS)
     assert list(plan.cells[: len(main)]) == main
 
 
 def test_the_arm_that_was_added_afterwards_has_the_same_calls_with_their_requests() -> None:
     """So that it differs from the warm arm by what the calls were for, and by nothing that answers a task."""
-    plan = explore_plan()
+    plan = make_explore_plan()
     assert len(plan.cells) == len(plan.tasks) == 336
     for project in make_projects():
-        given = plan.contexts[f"{project.name}/asked"]
-        assert [each.command for each in given.messages if each.command] == [
+        context = plan.contexts[f"{project.name}/asked"]
+        assert [each.command for each in context.messages if each.command] == [
             each.command for each in shown_calls(project)[:K]
         ]
-        assert [each.text for each in given.messages if each.role == "user"] == shown_requests(project)[:K]
+        assert [each.text for each in context.messages if each.role == "user"] == shown_requests(project)[:K]
         for task in project_tasks(project):
-            assert not any(re.search(rf"\b{word}\b", given.prefix) for word in task.unseen)
+            assert not any(re.search(rf"\b{word}\b", context.prefix) for word in task.unseen)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from benchmarks.nextcall import ARMS, MESSAGES, fit_calls, nextcall_plan, sentence
+from benchmarks.nextcall import ARMS, MESSAGES, fit_calls, make_nextcall_plan, sentence
 from preheat.calls.judged import JudgedSession
 from preheat.lab.study.plan import Plan
 from preheat.model.lesson import Lesson, Scope
@@ -31,16 +31,16 @@ def project(name: str, command: str, count: int = 10) -> list[JudgedSession]:
 
 @pytest.fixture(scope="module")
 def plan() -> Plan:
-    return nextcall_plan({"x__shop": project("shop", "mise run test"), "x__bank": project("bank", "tox -e py311")})
+    return make_nextcall_plan({"x__shop": project("shop", "mise run test"), "x__bank": project("bank", "tox -e py311")})
 
 
 def test_later_sessions_are_asked_and_earlier_ones_learned_from(plan: Plan) -> None:
     """The first six of ten are for learning: nothing of the later ones stands in a context."""
     assert {task.cluster.rpartition("-")[2] for task in plan.tasks.values()} <= {"6", "7", "8", "9"}
     assert {task.kind for task in plan.tasks.values()} == {"x__shop", "x__bank"}
-    for name, given in plan.contexts.items():
+    for name, context in plan.contexts.items():
         for number in (6, 7, 8, 9):
-            assert f"part{number}" not in given.prefix, name
+            assert f"part{number}" not in context.prefix, name
 
 
 def test_warm_and_note_say_the_same_of_the_own_project(plan: Plan) -> None:
@@ -67,7 +67,7 @@ def test_a_prompt_ends_before_the_call_that_is_asked_for(plan: Plan) -> None:
 
 def test_only_plain_new_successful_commands_are_asked_for() -> None:
     """Failed ones, repeated ones, short ones and those that JSON would change are passed over."""
-    of = seen(
+    session = seen(
         [
             ran("make check", "ok"),
             ran("make check", "ok"),
@@ -79,7 +79,7 @@ def test_only_plain_new_successful_commands_are_asked_for() -> None:
             ran("make docs now", "ok"),
         ]
     )
-    assert [each.call.input["command"] for each in fit_calls(of)] == ["make check", "make docs now"]
+    assert [each.call.input["command"] for each in fit_calls(session)] == ["make check", "make docs now"]
 
 
 @pytest.mark.parametrize(
@@ -123,5 +123,5 @@ def test_only_plain_new_successful_commands_are_asked_for() -> None:
 )
 def test_notes_are_written_by_rule(lesson: dict[str, str], expected: str) -> None:
     """A sentence as a person would write it, without counts."""
-    made = Lesson(**{"id": "1", "scope": Scope(), **json.loads(json.dumps(lesson))})
-    assert sentence(made) == expected
+    learned = Lesson(**{"id": "1", "scope": Scope(), **json.loads(json.dumps(lesson))})
+    assert sentence(learned) == expected

@@ -9,10 +9,10 @@ from preheat.lab.study.prompts import (
     SYSTEM,
     Message,
     endpoint_messages,
-    prefix,
+    escape_command,
     render_messages,
-    suffix,
-    target,
+    render_prefix,
+    render_suffix,
 )
 
 CALLED = (Message("assistant", "", "ls"), Message("tool", "a.py"))
@@ -20,10 +20,12 @@ CALLED = (Message("assistant", "", "ls"), Message("tool", "a.py"))
 
 def test_a_prompt_is_prefix_and_suffix_and_ends_where_the_command_begins() -> None:
     """The two meet between messages, so that a context can be kept for many tasks."""
-    whole = prefix(CALLED, "A note.") + suffix([Message("user", "Go.")])
+    whole = render_prefix(CALLED, "A note.") + render_suffix([Message("user", "Go.")])
     assert whole.startswith(f"<|im_start|>system\n{SYSTEM}\n\nA note.\n\n# Tools\n")
-    assert prefix(CALLED, "A note.").endswith("<|im_end|>\n")
-    assert suffix([Message("user", "Go.")]) == f"<|im_start|>user\nGo.<|im_end|>\n<|im_start|>assistant\n{PREFILL}"
+    assert render_prefix(CALLED, "A note.").endswith("<|im_end|>\n")
+    assert (
+        render_suffix([Message("user", "Go.")]) == f"<|im_start|>user\nGo.<|im_end|>\n<|im_start|>assistant\n{PREFILL}"
+    )
     assert whole.count("<|im_start|>system") == 1
 
 
@@ -41,9 +43,9 @@ def test_only_one_system_message() -> None:
         render_messages([Message("system", "a"), Message("system", "b")])
 
 
-def test_a_command_stands_as_in_json() -> None:
-    assert target('echo "é"') == 'echo \\"é\\"'
-    assert json.loads('"' + target("a\\b") + '"') == "a\\b"
+def test_a_command_is_escaped_as_in_json() -> None:
+    assert escape_command('echo "é"') == 'echo \\"é\\"'
+    assert json.loads('"' + escape_command("a\\b") + '"') == "a\\b"
 
 
 def test_an_endpoint_gets_calls_with_ids_that_their_results_name() -> None:

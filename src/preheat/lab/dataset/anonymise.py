@@ -1,7 +1,7 @@
 """Replaces everything in a text that identifies a person, a place or a machine by pseudonyms. Knows no session.
 
-First secrets, then what has a telling form (`forms`), then the names that the archive knows (`names`). What people describe in
-their own words stays: whoever publishes it must decide.
+First secrets, then what has a telling form (`pseudonyms`), then the names that the archive knows (`names`). What people
+describe in their own words stays: whoever publishes it must decide.
 """
 
 import re

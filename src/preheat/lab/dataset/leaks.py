@@ -194,14 +194,14 @@ def dataset_words() -> frozenset[str]:
 
 
 def format_texts(trajectory: Any) -> frozenset[str]:
-    """Texts that trajectories have whoever's they are, each as a whole: taken from the one of `session_with_everything`."""
+    """Texts that trajectories have whoever's they are, each as a whole: taken from the one of `sample_session`."""
     fields = {field.name for kind in (Session, Usage, *get_args(Event)) for field in msgspec.structs.fields(kind)}
     values = (*TRIGGERS, *get_args(Origin), *get_args(Relation), *get_args(Starter))
     return frozenset(texts_in(trajectory)) | fields | frozenset(values)
 
 
 def sample_session() -> Session:
-    """Not a word in it is anybody's, so what its trajectory says is the format's."""
+    """A session with every kind of event and not a word of anybody's: every text of its trajectory is the format's."""
     used = Usage(input=1, output=1, cache_read=1, cache_write=1, reasoning=1)
     events: tuple[Event, ...] = (
         UserMessage(line=1, at=1.0, text="", images=1),

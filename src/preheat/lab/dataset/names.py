@@ -35,11 +35,11 @@ _AUTHOR = re.compile(
     rf"(?i:{'|'.join(_ROLES)})\W{{1,4}}"
     r"([^<>\n\"{}\\]{2,60}?) ?<([^<>\s]{1,80}@[^<>\s]{1,80})>"
 )
-_SAID_BY = (
+_NAME_FIELDS = (
     '"username', '"user_name', '"author', '"committer', '"fullname', '"full_name', '"realname', '"real_name', '"displayname',
     '"display_name', '"login', '"assignee', '"account', "user.name", "git_author_name", "git_committer_name",
 )  # fmt: skip
-_SAID = re.compile(
+_NAMED = re.compile(
     r"\"(?i:user_?name|author(?:_?name)?|committer(?:_?name)?|full_?name|real_?name|display_?name|login|assignee|account)\\*\""
     r"\s*:\s*\\*\"([^\"\\\n]{2,60})\\*\""
     r"|(?i:user\.name|GIT_AUTHOR_NAME|GIT_COMMITTER_NAME)[ =]{1,3}[\"']?([^\"'\n\\;&|$]{2,60})"
@@ -63,7 +63,7 @@ CASELESS_LETTERS = "ıİſ"
 
 
 class Name(NamedTuple):
-    """One that was found, and what it is a name of."""
+    """A name, and what it is a name of."""
 
     sort: Sort
     text: str
@@ -122,7 +122,7 @@ def _machine(host: str) -> Iterator[Name]:
         yield Name("host", labels[0])
 
 
-def _of_address(box: str, domain: str) -> Iterator[Name]:
+def _address(box: str, domain: str) -> Iterator[Name]:
     """Whose it is, and of which organisation."""
     yield Name("host", domain)
     box = box.rpartition("+")[2] if "noreply" in domain else box.partition("+")[0]
@@ -160,10 +160,10 @@ class _Place(NamedTuple):
 PLACES: tuple[_Place, ...] = (
     _Place(_HOME, _account, (("/users", "\\users", "/home", "\\home"),)),
     _Place(_SLUG, lambda found: iter((Name("person", found[1]),)), (("-users", "_users", "-home", "_home"),)),
-    _Place(_EMAIL, lambda found: _of_address(found[1], found[2]), (("@",),)),
+    _Place(_EMAIL, lambda found: _address(found[1], found[2]), (("@",),)),
     _Place(_AUTHOR, _author, (("@",), _ROLES)),
     _Place(_BY, lambda found: _person(found[1]), (tuple(f"{verb} {by} " for verb in _VERBS for by in ("by", "to")),)),
-    _Place(_SAID, lambda found: _person(found[1] or found[2]), (_SAID_BY,)),
+    _Place(_NAMED, lambda found: _person(found[1] or found[2]), (_NAME_FIELDS,)),
     _Place(_REMOTE, _remote, (("@",), (":",))),
     _Place(_CLONED, _remote, (("://",), (".git",))),
     _Place(_HOST, lambda found: _machine(found[1]), (("://",),)),
@@ -182,15 +182,15 @@ class Names:
         entries: dict[tuple[str, ...], Sort] = {}
         for sort, text in sorted(set(found)):
             for parts in _spellings(text):
-                if self._tells(sort, parts):
+                if self._is_telling(sort, parts):
                     entries.setdefault(parts, sort)
         for parts, sort in entries.items():
             self._known.setdefault(parts[0], []).append((parts, sort))
-        for some in self._known.values():
-            some.sort(key=lambda each: (-len(each[0]), each[0]))
+        for spellings in self._known.values():
+            spellings.sort(key=lambda each: (-len(each[0]), each[0]))
         self.count = len(entries)
 
-    def _tells(self, sort: Sort, parts: tuple[str, ...]) -> bool:
+    def _is_telling(self, sort: Sort, parts: tuple[str, ...]) -> bool:
         """Whether a name says anything of anybody, wherever it stands."""
         if not parts or sum(map(len, parts)) < _LEAST or len(parts) > 12:
             return False
@@ -198,7 +198,7 @@ class Names:
         common = self._reserved if sort == "person" else self._common
         return any(word not in common for word in words)
 
-    def _may_have(self, text: str) -> bool:
+    def _may_contain(self, text: str) -> bool:
         """Whether a word of it begins any name: told much sooner than where."""
         if not text.isascii():
             return True
@@ -212,7 +212,7 @@ class Names:
 
     def find(self, text: str) -> Iterator[tuple[int, int, Sort, str]]:
         """Every name in a text: where, what it is a name of, and its usual spelling. Of two that overlap the longer."""
-        if not self._known or not self._may_have(text):
+        if not self._known or not self._may_contain(text):
             return
         done = 0
         pieces = list(_pieces(text))
@@ -220,7 +220,7 @@ class Names:
             if start < done or word not in self._known:
                 continue
             for parts, sort in self._known[word]:
-                end = _reaches(pieces, place, parts)
+                end = _name_end(pieces, place, parts)
                 if end is not None:
                     yield start, end, sort, "".join(parts)
                     done = end
@@ -258,7 +258,7 @@ def _pieces(text: str) -> Iterator[tuple[int, int, str]]:
             yield found.start(), found.end(), _plain(run)
 
 
-def _reaches(pieces: list[tuple[int, int, str]], place: int, parts: tuple[str, ...]) -> int | None:
+def _name_end(pieces: list[tuple[int, int, str]], place: int, parts: tuple[str, ...]) -> int | None:
     """Where a name ends that begins at this piece; None if it is not there."""
     _, end, _ = pieces[place]
     at = place + 1

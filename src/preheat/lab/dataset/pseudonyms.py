@@ -38,7 +38,7 @@ class Pseudonyms:
         return f"{sort}-{letters}"
 
 
-# What gives a person, a place or a machine away by its form alone
+# The forms by which a person, a place or a machine is recognised.
 MARK = rf"<(?:{'|'.join(SORTS)})(?:-[{LETTERS}]{{{LENGTH}}})?>(?:/_)*(?:\.[a-z0-9]{{1,8}})?|\[REDACTED:[a-z-]{{1,40}}\]"
 """What an anonymised text has in the place of what was taken out."""
 

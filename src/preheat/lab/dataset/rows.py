@@ -1,6 +1,6 @@
 """The rows of a published dataset: numbers, enumerations and pseudonyms. Knows no archive.
 
-The schema that is published with them is made of these classes; what each field means is in `meanings`.
+The schema that is published with them is made of these classes; `MEANINGS` says what each field means.
 """
 
 from typing import Any
@@ -12,9 +12,8 @@ from preheat.model.outcome import Cause, Rung, Status
 from preheat.model.profile import ToolType, WritingStyle
 from preheat.model.session import Relation, Starter, ToolKind
 
-# What each field of a published row means, for the schema.
 MEANINGS: dict[str, dict[str, str]] = {
-    "Counted": {
+    "CallCounts": {
         "calls": "Calls, without the agent's notes to itself (plans, memory, questions).",
         "judged": "Those that can be told; rates are taken over these.",
         "errors": "Judged calls that failed or worked in part only.",
@@ -117,8 +116,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         "user_style": "How the person of those sessions writes.",
     },
 }
-
-
+"""By class and field, for the published schema."""
 FORMAT = 1
 OTHER = "other"
 """Instead of a value that too few projects share."""

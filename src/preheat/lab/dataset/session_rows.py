@@ -1,6 +1,7 @@
 """One session's proficiency markers as a row: what was measured, counted. Knows no archive and no text.
 
-Built in two steps: `measured` makes the row with real names; `published` replaces them once it is known which may be published.
+Built in two steps: `measure_session` makes the row with real names; `publish_row` replaces them once it is known which may be
+published.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -32,8 +33,7 @@ def measure_session(
     session: Session, profile: SessionProfile, records: Sequence[CallRecord], watched: LiveMeasures
 ) -> SessionRow:
     """The row of a session with its real names, not fit for publishing yet."""
-    told = [record for record in records if not record.bookkeeping]
-    all_of_them = count_calls(told)
+    work = [record for record in records if not record.bookkeeping]
     return SessionRow(
         session=session.id,
         project=session.project,
@@ -52,16 +52,16 @@ def measure_session(
         tokens=profile.tokens,
         context_peak=profile.context_peak,
         context_window=profile.context_window,
-        all=all_of_them,
+        all=count_calls(work),
         error_rate=profile.errors.value,
         mistake_rate=profile.mistakes.value,
-        fifths=tuple(map(count_calls, split_in_fifths(told))),
+        fifths=tuple(map(count_calls, split_in_fifths(work))),
         statuses=_in_order(profile.statuses),
         causes=_in_order(profile.causes),
         rungs=_in_order(profile.rungs),
-        kinds=_grouped(told, lambda record: record.kind),
-        activities=_grouped(told, lambda record: record.activity),
-        tools=_grouped(told, lambda record: record.tool),
+        kinds=_grouped(work, lambda record: record.kind),
+        activities=_grouped(work, lambda record: record.activity),
+        tools=_grouped(work, lambda record: record.tool),
         proficiency_gain=profile.proficiency_gain,
         slope=profile.slope,
         slope_low=profile.slope_low,
@@ -98,20 +98,20 @@ class PublishedNames(NamedTuple):
     """By agent and version."""
 
 
-def publish_row(row: SessionRow, pseudonyms: Pseudonyms, told: PublishedNames, parents: frozenset[str]) -> SessionRow:
+def publish_row(row: SessionRow, pseudonyms: Pseudonyms, names: PublishedNames, parents: frozenset[str]) -> SessionRow:
     """The row with published names; a parent that is not in the dataset is left out."""
     tools: dict[str, CallCounts] = {}
     for name, each in row.tools.items():
-        name = told.tool(name) or OTHER
-        tools[name] = add_counts(tools[name], each) if name in tools else each
+        published = names.tool(name) or OTHER
+        tools[published] = add_counts(tools[published], each) if published in tools else each
     parent = f"{row.agent}:{row.parent}" if row.parent else ""
     return replace(
         row,
         session=pseudonyms.pseudonym("session", f"{row.agent}:{row.session}"),
-        project=told.project(row.project or "") or None,
+        project=names.project(row.project or "") or None,
         parent=pseudonyms.pseudonym("session", parent) if parent in parents else None,
-        agent_version=told.version(row.agent, row.agent_version),
-        model=told.model(row.model),
+        agent_version=names.version(row.agent, row.agent_version),
+        model=names.model(row.model),
         tools=_in_order(tools),
     )
 

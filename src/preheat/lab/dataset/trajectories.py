@@ -53,21 +53,21 @@ class PublishRules(NamedTuple):
     """Keys of the sessions in the dataset."""
 
 
-def publish_session(session: Session, telling: PublishRules) -> Session:
+def publish_session(session: Session, rules: PublishRules) -> Session:
     """The session without anything that identifies somebody."""
-    made = _SessionPublisher(session, telling)
-    events = tuple(event for each in session.events if (event := made.event(each)) is not None)
+    publisher = _SessionPublisher(session, rules)
+    events = tuple(event for each in session.events if (event := publisher.event(each)) is not None)
     parent = f"{session.agent}:{session.parent}" if session.parent else ""
     return Session(
         agent=session.agent,
-        id=telling.pseudonyms.pseudonym("session", f"{session.agent}:{session.id}"),
-        version=telling.version(session.agent, session.version),
-        model=telling.model(session.model),
-        project=telling.project(session.project),
-        parent=telling.pseudonyms.pseudonym("session", parent) if parent in telling.exported else None,
+        id=rules.pseudonyms.pseudonym("session", f"{session.agent}:{session.id}"),
+        version=rules.version(session.agent, session.version),
+        model=rules.model(session.model),
+        project=rules.project(session.project),
+        parent=rules.pseudonyms.pseudonym("session", parent) if parent in rules.exported else None,
         relation=session.relation,
-        started_at=made.moment(session.started_at),
-        ended_at=made.moment(session.ended_at),
+        started_at=publisher.moment(session.started_at),
+        ended_at=publisher.moment(session.ended_at),
         starter=session.starter,
         reported=session.reported,
         events=events,
@@ -77,9 +77,9 @@ def publish_session(session: Session, telling: PublishRules) -> Session:
 class _SessionPublisher:
     """Publishes the events of one session."""
 
-    def __init__(self, session: Session, telling: PublishRules) -> None:
+    def __init__(self, session: Session, rules: PublishRules) -> None:
         self._agent = session.agent
-        self._rules = telling
+        self._rules = rules
         times = [at for at in (session.started_at, *(event.at for event in session.events)) if at is not None]
         self._start = min(times, default=0.0)
         self._calls: dict[str, str] = {}

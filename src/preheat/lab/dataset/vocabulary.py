@@ -19,7 +19,6 @@ from preheat.model.outcome import Cause
 from preheat.model.profile import CallRecord
 from preheat.model.template import Template
 
-# Which values may be published
 _JOINTS = re.compile(r"(?<=[-._:])|(?=[-._:])")
 
 
@@ -182,7 +181,7 @@ def _cached(general: Callable[[str], str]) -> Callable[[str], str]:
     return remembered
 
 
-# Rows of lessons and templates
+# Rows of lessons and templates.
 PROJECT_KINDS: frozenset[LessonKind] = frozenset(("resume", "working_set"))
 """Kinds that belong to one project by what they are."""
 _STYLES = ("command_driven", "conversational", "terse", "detailed", "balanced")

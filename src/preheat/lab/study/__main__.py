@@ -1,5 +1,4 @@
-"""`python -m preheat.lab.study`: fetch the models, make the plans, check, run, report. See `docs/paper/` for what is studied
-and why.
+"""`python -m preheat.lab.study`: fetch the models, make the plans, run them, report. `docs/paper/` says what is studied and why.
 
 python -m preheat.lab.study fetch DIR 135m 0.5b 1.5b      the models and the runtime, into DIR
 python -m preheat.lab.study plan DIR                      DIR/plans/{lab,harm,nextcall,explore}.json
@@ -15,22 +14,24 @@ import os
 import sys
 from typing import Any
 
-from preheat.lab.study.errors import NotFetched, StudyError
+from preheat.lab.study.errors import FetchError, StudyError
 from preheat.lab.study.fetch import SOURCES, fetch_model, file_digest, install_runtime
 from preheat.lab.study.plan import Plan, decode_plan, encode_plan, plan_digest
 
 _MAKERS = {
-    "lab": ("preheat.lab.study.lab_plans", "lab_plan"),
-    "harm": ("preheat.lab.study.lab_plans", "harm_plan"),
-    "nextcall": ("benchmarks.nextcall", "nextcall_plan"),
-    "explore": ("preheat.lab.study.lab_plans", "explore_plan"),
+    "lab": ("preheat.lab.study.lab_plans", "make_lab_plan"),
+    "harm": ("preheat.lab.study.lab_plans", "make_harm_plan"),
+    "nextcall": ("benchmarks.nextcall", "make_nextcall_plan"),
+    "explore": ("preheat.lab.study.lab_plans", "make_explore_plan"),
 }
-"""By plan: the module and the function that makes it. Imported only then: the models' own environment has no Preheat."""
+"""By plan: the module and the function that makes it. Imported only then: the models' own environment has none of the product's
+dependencies."""
 PLANS = tuple(_MAKERS)
+_PACKAGE = "preheat.lab.study"
 
 
 def _folder_with(*parts: str) -> str:
-    """The nearest folder above this file that contains a path."""
+    """The nearest folder above this file that contains a path: of the checkout, or the one that Python imports from."""
     folder = os.path.dirname(os.path.abspath(__file__))
     while not os.path.exists(os.path.join(folder, *parts)) and os.path.dirname(folder) != folder:
         folder = os.path.dirname(folder)
@@ -51,7 +52,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _options() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="study", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog=f"python -m {_PACKAGE}", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     actions = parser.add_subparsers(dest="action", required=True)
     each = actions.add_parser("fetch", help="get models and the runtime")
     each.add_argument("folder")
@@ -80,7 +83,7 @@ def _options() -> argparse.ArgumentParser:
 def _fetch(options: argparse.Namespace) -> int:
     for name in options.models:
         if name not in SOURCES:
-            raise NotFetched(f"no model `{name}`; there are {', '.join(SOURCES)}")
+            raise FetchError(f"no model `{name}`; there are {', '.join(SOURCES)}")
         print(f"{name}: {fetch_model(name, os.path.join(options.folder, 'models'))}", flush=True)
     print(f"runtime: {install_runtime(os.path.join(options.folder, 'venv'))}")
     return 0
@@ -90,11 +93,11 @@ def _plan(options: argparse.Namespace) -> int:
     os.makedirs(os.path.join(options.folder, "plans"), exist_ok=True)
     for name in options.only or PLANS:
         module, function = _MAKERS[name]
-        made = getattr(importlib.import_module(module), function)()
-        data = encode_plan(made)
+        plan = getattr(importlib.import_module(module), function)()
+        data = encode_plan(plan)
         with open(_plan_path(options.folder, name), "wb") as stream:
             stream.write(data)
-        print(f"{name}: {len(made.tasks)} tasks, {len(made.cells)} cells, SHA-256 {plan_digest(data)}")
+        print(f"{name}: {len(plan.tasks)} tasks, {len(plan.cells)} cells, SHA-256 {plan_digest(data)}")
     return 0
 
 
@@ -114,9 +117,8 @@ def _read_plan(folder: str, name: str) -> tuple[Plan, str]:
 def _run(options: argparse.Namespace) -> int:
     python = os.path.join(options.folder, "venv", "bin", "python")
     if options.model and importlib.util.find_spec("ik_llama_cpp") is None and os.path.exists(python):
-        package = __package__ or "study"
-        path = {**os.environ, "PYTHONPATH": _folder_with(*package.split("."))}
-        os.execve(python, [python, "-m", package, *sys.argv[1:]], path)
+        environment = {**os.environ, "PYTHONPATH": _folder_with(*_PACKAGE.split("."))}
+        os.execve(python, [python, "-m", _PACKAGE, *sys.argv[1:]], environment)
     if options.endpoint:
         return _run_endpoint(options)
     return _run_model(options)

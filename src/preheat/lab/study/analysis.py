@@ -15,7 +15,7 @@ from scipy.stats import t as student
 
 from preheat.lab.study.lab_plans import HARM_MARGIN as HARM_MARGIN
 from preheat.lab.study.lab_plans import is_right, load_requests
-from preheat.lab.study.projects import DOSES, MAIN, PROJECTS, K, make_projects, project_tasks, shown_calls
+from preheat.lab.study.projects import DOSES, MAIN_ARMS, PROJECTS, K, make_projects, project_tasks, shown_calls
 from preheat.model.experiment import Observation
 from preheat.statistics.paired import compare_paired, mcnemar
 from preheat.statistics.shares import holm, wilson
@@ -65,19 +65,19 @@ def compare_methods(rows: Sequence[Row]) -> dict[str, Any]:
 
 def arm_levels(rows: Sequence[Row], arms: Sequence[str], value: Value) -> dict[str, dict[str, Any]]:
     """Each arm's mean over the tasks that all of these arms have, with t over clusters."""
-    return _levels(_of_all(rows, arms), arms, value)
+    return _levels(_rows_in_all(rows, arms), arms, value)
 
 
 def _levels(rows: Sequence[Row], arms: Sequence[str], value: Value) -> dict[str, dict[str, Any]]:
     found = {}
     for arm in arms:
-        own = [row for row in rows if row["arm"] == arm]
-        if own and all(value is not nll or "nll" in row for row in own):
-            means = _by_cluster([(row["cluster"], value(row)) for row in own])
+        of_arm = [row for row in rows if row["arm"] == arm]
+        if of_arm and all(value is not nll or "nll" in row for row in of_arm):
+            means = _group_by_cluster([(row["cluster"], value(row)) for row in of_arm])
             low, high = _interval([sum(some) / len(some) for some in means.values()], share=value is not nll)
-            tokens = sum(row.get("prefix_tokens", 0) for row in own) / len(own)
-            mean = sum(map(value, own)) / len(own)
-            found[arm] = {"tasks": len(own), "mean": mean, "low": low, "high": high, "prefix_tokens": tokens}
+            tokens = sum(row.get("prefix_tokens", 0) for row in of_arm) / len(of_arm)
+            mean = sum(map(value, of_arm)) / len(of_arm)
+            found[arm] = {"tasks": len(of_arm), "mean": mean, "low": low, "high": high, "prefix_tokens": tokens}
     return found
 
 
@@ -86,29 +86,29 @@ def kind_shares(rows: Sequence[Row], arms: Sequence[str]) -> dict[str, dict[str,
     found: dict[str, dict[str, Any]] = {}
     for kind in sorted({row["kind"] for row in rows}):
         for arm in arms:
-            own = [row for row in rows if row["arm"] == arm and row["kind"] == kind]
-            if own:
-                hits = sum(row["exact"] for row in own)
-                low, high = wilson(hits, len(own))
-                found.setdefault(kind, {})[arm] = {"hits": hits, "tasks": len(own), "low": low, "high": high}
+            of_kind = [row for row in rows if row["arm"] == arm and row["kind"] == kind]
+            if of_kind:
+                hits = sum(row["exact"] for row in of_kind)
+                low, high = wilson(hits, len(of_kind))
+                found.setdefault(kind, {})[arm] = {"hits": hits, "tasks": len(of_kind), "low": low, "high": high}
     return found
 
 
-def _of_all(rows: Sequence[Row], arms: Sequence[str]) -> list[Row]:
+def _rows_in_all(rows: Sequence[Row], arms: Sequence[str]) -> list[Row]:
     """The rows of the tasks that all of these arms have."""
-    common = _common(rows, arms)
+    common = _common_tasks(rows, arms)
     return [row for row in rows if row["task"] in common]
 
 
 def arm_difference(rows: Sequence[Row], arm: str, against: str, metric: str, value: Value) -> dict[str, Any] | None:
     """`arm` minus `against`, paired by task, t over clusters; None where they share fewer than two clusters."""
-    common = _common(rows, (arm, against))
-    own = [row for row in rows if row["arm"] in (arm, against) and row["task"] in common]
-    if len({row["cluster"] for row in own}) < 2 or (value is nll and any("nll" not in row for row in own)):
+    common = _common_tasks(rows, (arm, against))
+    paired = [row for row in rows if row["arm"] in (arm, against) and row["task"] in common]
+    if len({row["cluster"] for row in paired}) < 2 or (value is nll and any("nll" not in row for row in paired)):
         return None
     units = [
         Observation(session=f"{row['task']} {row['arm']}", arm=row["arm"], above=value(row), cluster=row["cluster"])
-        for row in own
+        for row in paired
     ]
     found = compare_paired(units, metric=metric, arm=arm, against=against, seed=1, draws=FLIPS)
     result: dict[str, Any] = {
@@ -124,7 +124,7 @@ def arm_difference(rows: Sequence[Row], arm: str, against: str, metric: str, val
         "flips_p": found.flips_p,
     }
     if metric == "exact":
-        by_task = {(row["task"], row["arm"]): row["exact"] for row in own}
+        by_task = {(row["task"], row["arm"]): row["exact"] for row in paired}
         wins = sum(by_task[task, arm] and not by_task[task, against] for task in common)
         losses = sum(by_task[task, against] and not by_task[task, arm] for task in common)
         result |= {"wins": wins, "losses": losses, "mcnemar_p": mcnemar(wins, losses)}
@@ -135,7 +135,7 @@ def arm_difference(rows: Sequence[Row], arm: str, against: str, metric: str, val
     return result
 
 
-def with_holm(found: Iterable[dict[str, Any] | None]) -> list[dict[str, Any]]:
+def with_corrected_p(found: Iterable[dict[str, Any] | None]) -> list[dict[str, Any]]:
     """Comparisons that could be made; all but the first (the primary one) with Holm's p."""
     results = [each for each in found if each is not None]
     secondary = [each for each in results if (each["arm"], each["against"]) != LAB[0] and each["p"] is not None]
@@ -146,19 +146,19 @@ def with_holm(found: Iterable[dict[str, Any] | None]) -> list[dict[str, Any]]:
 
 def lab_results(rows: Sequence[Row]) -> dict[str, Any]:
     rows = scored_rows(rows)
-    arms = [arm for arm in (*MAIN, "note+warm", "text") if any(row["arm"] == arm for row in rows)]
-    main = [arm for arm in MAIN if arm in arms]
+    arms = [arm for arm in (*MAIN_ARMS, "note+warm", "text") if any(row["arm"] == arm for row in rows)]
+    main = [arm for arm in MAIN_ARMS if arm in arms]
     return {
-        "tasks": len(_common(rows, main)),
-        "clusters": len({row["cluster"] for row in rows if row["task"] in _common(rows, main)}),
+        "tasks": len(_common_tasks(rows, main)),
+        "clusters": len({row["cluster"] for row in rows if row["task"] in _common_tasks(rows, main)}),
         "planned": 8 * PROJECTS,
         # Over whatever each arm has: some are finished before others, and a difference is over what both have anyway.
         "exact": _levels(rows, arms, exact),
         "nll": _levels(rows, arms, nll),
         "kinds": kind_shares(rows, main),
         "more_kinds": kind_shares(rows, [arm for arm in arms if arm not in main]),
-        "differences": with_holm(arm_difference(rows, *pair, "exact", exact) for pair in LAB),
-        "nll_differences": with_holm(arm_difference(rows, *pair, "nll", nll) for pair in LAB),
+        "differences": with_corrected_p(arm_difference(rows, *pair, "exact", exact) for pair in LAB),
+        "nll_differences": with_corrected_p(arm_difference(rows, *pair, "nll", nll) for pair in LAB),
         "misses": count_misses(rows),
         "dose": dose_results(rows),
         "checked": compare_methods(rows),
@@ -192,10 +192,10 @@ def explore_results(rows: Sequence[Row], of_lab: Sequence[Row]) -> dict[str, Any
     arms = [arm for arm in ("asked", "warm", "note") if any(row["arm"] == arm for row in both)]
     pairs = [("asked", against) for against in ("warm", "note") if against in arms]
     return {
-        "tasks": len(_common(both, arms)),
+        "tasks": len(_common_tasks(both, arms)),
         "exact": arm_levels(both, arms, exact),
         "nll": arm_levels(both, arms, nll),
-        "kinds": kind_shares(_of_all(both, arms), arms),
+        "kinds": kind_shares(_rows_in_all(both, arms), arms),
         "differences": [each for pair in pairs if (each := arm_difference(both, *pair, "exact", exact)) is not None],
     }
 
@@ -203,17 +203,17 @@ def explore_results(rows: Sequence[Row], of_lab: Sequence[Row]) -> dict[str, Any
 def dose_results(rows: Sequence[Row]) -> dict[str, Any] | None:
     """Exact match against the number of examples, on the tasks that have all of them."""
     names = {k: "warm" if k == K else f"warm{k}" for k in sorted((*DOSES, K))}
-    common = _common(rows, list(names.values()))
+    common = _common_tasks(rows, list(names.values()))
     if not common:
         return None
-    own = [row for row in rows if row["task"] in common]
+    dosed = [row for row in rows if row["task"] in common]
     most = max(names)
     found: dict[str, Any] = {"tasks": len(common), "levels": {}, "differences": {}, "fewest": most}
-    of_arms = arm_levels(own, list(names.values()), exact)
+    of_arms = arm_levels(dosed, list(names.values()), exact)
     for k, name in names.items():
         found["levels"][str(k)] = of_arms[name]
         if k != most:
-            found["differences"][str(k)] = arm_difference(own, name, names[most], "exact", exact)
+            found["differences"][str(k)] = arm_difference(dosed, name, names[most], "exact", exact)
     enough = [k for k in names if k != most and (each := found["differences"][str(k)]) and each["low"] is not None
               and each["low"] > -MARGIN]  # fmt: skip
     found["fewest"] = min([*enough, most])
@@ -237,7 +237,7 @@ def harm_results(rows: Sequence[Row]) -> dict[str, Any]:
         for arm in arms
     }
     return {
-        "tasks": len(_common(judged, arms)),
+        "tasks": len(_common_tasks(judged, arms)),
         "margin": HARM_MARGIN,
         "right": arm_levels(judged, arms, exact),
         "nll": arm_levels(judged, arms, nll),
@@ -270,17 +270,17 @@ def project_words() -> dict[str, frozenset[str]]:
 def nextcall_results(rows: Sequence[Row]) -> dict[str, Any]:
     skipped = {row["task"] for row in rows if "skipped" in row}
     rows = scored_rows(rows)
-    arms = [arm for arm in (*MAIN, "messages") if any(row["arm"] == arm for row in rows)]
-    main = [arm for arm in MAIN if arm in arms]
-    common = _common(rows, main)
+    arms = [arm for arm in (*MAIN_ARMS, "messages") if any(row["arm"] == arm for row in rows)]
+    main = [arm for arm in MAIN_ARMS if arm in arms]
+    common = _common_tasks(rows, main)
     projects = sorted({row["kind"] for row in rows})
     by_project = {}
     for place, project in enumerate(projects):
-        own = [row for row in rows if row["kind"] == project]
+        of_project = [row for row in rows if row["kind"] == project]
         by_project[f"project {place + 1}"] = {
-            "calls": len(_common(own, main)),
-            "sessions": len({row["cluster"] for row in own if row["task"] in common}),
-            **{f"{arm} - {against}": by_session(own, arm, against) for arm, against in NEXTCALL},
+            "calls": len(_common_tasks(of_project, main)),
+            "sessions": len({row["cluster"] for row in of_project if row["task"] in common}),
+            **{f"{arm} - {against}": session_difference(of_project, arm, against) for arm, against in NEXTCALL},
         }
     return {
         "calls": len(common),
@@ -294,7 +294,7 @@ def nextcall_results(rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def _nextcall_difference(rows: Sequence[Row], arm: str, against: str) -> dict[str, Any] | None:
-    found = by_session(rows, arm, against)
+    found = session_difference(rows, arm, against)
     if found is None:
         return None
     over = arm_difference([{**row, "cluster": row["kind"]} for row in rows], arm, against, "nll", nll)
@@ -302,13 +302,13 @@ def _nextcall_difference(rows: Sequence[Row], arm: str, against: str) -> dict[st
     return {"arm": arm, "against": against, "metric": "nll", **found, "over_projects": beside}
 
 
-def by_session(rows: Sequence[Row], arm: str, against: str) -> dict[str, Any] | None:
+def session_difference(rows: Sequence[Row], arm: str, against: str) -> dict[str, Any] | None:
     """The mean difference over calls, cluster-robust by session; None with fewer than two sessions."""
     values = {(row["task"], row["arm"]): row["nll"] for row in rows}
-    common = _common(rows, (arm, against))
+    common = _common_tasks(rows, (arm, against))
     sessions = {row["task"]: row["cluster"] for row in rows}
     gaps = [(sessions[task], values[task, arm] - values[task, against]) for task in sorted(common)]
-    clusters = _by_cluster(gaps)
+    clusters = _group_by_cluster(gaps)
     if len(clusters) < 2:
         return None
     count, center = len(gaps), sum(gap for _, gap in gaps) / len(gaps)
@@ -324,12 +324,12 @@ def by_session(rows: Sequence[Row], arm: str, against: str) -> dict[str, Any] | 
     }  # fmt: skip
 
 
-def _common(rows: Sequence[Row], arms: Sequence[str]) -> set[str]:
+def _common_tasks(rows: Sequence[Row], arms: Sequence[str]) -> set[str]:
     by_arm = [{row["task"] for row in rows if row["arm"] == arm} for arm in arms]
     return set.intersection(*by_arm) if by_arm else set()
 
 
-def _by_cluster(pairs: Iterable[tuple[str, float]]) -> dict[str, list[float]]:
+def _group_by_cluster(pairs: Iterable[tuple[str, float]]) -> dict[str, list[float]]:
     found: defaultdict[str, list[float]] = defaultdict(list)
     for cluster, value in pairs:
         found[cluster].append(value)

@@ -5,21 +5,21 @@ class StudyError(Exception):
     """The base of all: printed as one line by the command."""
 
 
-class NotFetched(StudyError):  # noqa: N818 - reads as a sentence where it is raised
+class FetchError(StudyError):
     """A model or the runtime could not be had."""
 
 
-class Unfit(StudyError):  # noqa: N818
+class ModelCheckError(StudyError):
     """The model or its runtime does not do what the study relies on."""
 
 
-class OtherRun(StudyError):  # noqa: N818
+class OtherRunError(StudyError):
     """The file belongs to another run."""
 
 
-class EndpointFailed(StudyError):  # noqa: N818
+class EndpointError(StudyError):
     """The endpoint did not answer as it should; what was done stays done."""
 
 
-class Shifted(StudyError):  # noqa: N818
+class TokenBorderError(StudyError):
     """The border between prompt and command falls into a token."""

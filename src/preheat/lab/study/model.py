@@ -14,9 +14,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy
 from numpy.typing import NDArray
 
-from preheat.lab.study.errors import Shifted
+from preheat.lab.study.errors import TokenBorderError
 
-# How likely a command is after a prompt, and what the model writes by itself.
 MOST_EXTRA = 12
 """Tokens that a text may go on beyond those of the command."""
 MOST_ASTRAY = 8
@@ -59,44 +58,44 @@ class Score(NamedTuple):
 
 def split_prompt(model: Model, prefix: str, suffix: str, command: str) -> Prompt:
     first, second = model.tokens(prefix), model.tokens(suffix)
-    asked = [*first, *second]
-    if model.tokens(prefix + suffix) != asked:
-        raise Shifted("a token straddles the end of the prefix")
+    tokens = [*first, *second]
+    if model.tokens(prefix + suffix) != tokens:
+        raise TokenBorderError("a token straddles the end of the prefix")
     whole = model.tokens(prefix + suffix + command)
-    if whole[: len(asked)] != asked or len(whole) == len(asked):
-        raise Shifted(f"a token straddles the beginning of `{command[:40]}`")
-    return Prompt(tuple(first), tuple(second), tuple(whole[len(asked) :]))
+    if whole[: len(tokens)] != tokens or len(whole) == len(tokens):
+        raise TokenBorderError(f"a token straddles the beginning of `{command[:40]}`")
+    return Prompt(tuple(first), tuple(second), tuple(whole[len(tokens) :]))
 
 
-def score(model: Model, of: Prompt, most: int = 0) -> Score:
+def score(model: Model, prompt: Prompt, most: int = 0) -> Score:
     """Score the command, and find what the model would write: the command as far as its tokens are the most likely ones (they
     need not be worked on again), from there on token by token. `most` 0: as far as is needed to tell whether it is the
     command; more: so many tokens; -1: nothing is written."""
-    model.hold(of.prefix)
-    logits = model.after([*of.suffix, *of.command[:-1]], keep=len(of.command))
-    nll = tuple(token_nats(row, token) for row, token in zip(logits, of.command, strict=True))
+    model.hold(prompt.prefix)
+    logits = model.after([*prompt.suffix, *prompt.command[:-1]], keep=len(prompt.command))
+    nll = tuple(token_nats(row, token) for row, token in zip(logits, prompt.command, strict=True))
     best = [int(row.argmax()) for row in logits]
-    same = next((place for place, token in enumerate(best) if token != of.command[place]), len(best))
+    same = next((place for place, token in enumerate(best) if token != prompt.command[place]), len(best))
     text, closed = "", False
-    wanted = b"".join(model.piece(token) for token in of.command)
+    wanted = b"".join(model.piece(token) for token in prompt.command)
     if most >= 0:
-        start = b"".join(model.piece(token) for token in of.command[:same])
+        start = b"".join(model.piece(token) for token in prompt.command[:same])
         if same < len(best):
-            model.cut(len(of.prefix) + len(of.suffix) + same)
+            model.cut(len(prompt.prefix) + len(prompt.suffix) + same)
             follows = best[same]
         else:
-            follows = int(model.after([of.command[-1]], keep=1)[0].argmax())
-        text, closed = _written(model, follows, most - same if most else 0, start, wanted)
-    model.cut(len(of.prefix))
+            follows = int(model.after([prompt.command[-1]], keep=1)[0].argmax())
+        text, closed = _continue_text(model, follows, most - same if most else 0, start, wanted)
+    model.cut(len(prompt.prefix))
     return Score(nll, same == len(best), text, closed, not wanted.startswith(text.encode()))
 
 
-def write_stepwise(model: Model, of: Prompt, most: int = 0) -> tuple[str, bool]:
+def write_stepwise(model: Model, prompt: Prompt, most: int = 0) -> tuple[str, bool]:
     """What the model writes, every token worked on by itself."""
-    model.hold(of.prefix)
-    row = model.after(of.suffix, keep=1)[0]
-    found = _written(model, int(row.argmax()), most or len(of.command) + MOST_EXTRA)
-    model.cut(len(of.prefix))
+    model.hold(prompt.prefix)
+    row = model.after(prompt.suffix, keep=1)[0]
+    found = _continue_text(model, int(row.argmax()), most or len(prompt.command) + MOST_EXTRA)
+    model.cut(len(prompt.prefix))
     return found
 
 
@@ -106,7 +105,7 @@ def token_nats(row: NDArray[numpy.float64], token: int) -> float:
     return top + float(numpy.log(numpy.exp(row - top).sum())) - float(row[token])
 
 
-def _written(model: Model, token: int, most: int, start: bytes = b"", wanted: bytes = b"") -> tuple[str, bool]:
+def _continue_text(model: Model, token: int, most: int, start: bytes = b"", wanted: bytes = b"") -> tuple[str, bool]:
     """Go on until the closing mark: at most so many tokens, or (with `most` 0) while the text is still the wanted one or its
     beginning, and a little longer."""
     data, left = start, most or MOST_EXTRA + len(wanted)
@@ -144,15 +143,15 @@ def _text(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
-# A local model
+# A local model.
 Logits = NDArray[numpy.float64]
 CONTEXT = 6144
 """Tokens that fit; the longest prompt of the study has about 3,500."""
 SMALL = 31
 """Tokens at once after the prefix. Below 32 this runtime gives, bit for bit, what it gives token by token; from 32 on it uses
-other kernels, which differ a little for Q4_K_M and are plainly wrong for Q4_1 (see `check`)."""
+other kernels, which differ a little for Q4_K_M and are plainly wrong for Q4_1 (see `run.check_kept_prefix`)."""
 LARGE = 256
-"""Tokens of a prefix at once, where `check` has found that the difference is small."""
+"""Tokens of a prefix at once, where `run.check_kept_prefix` has found that the difference is small."""
 
 
 class Engine:

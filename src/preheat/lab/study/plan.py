@@ -36,12 +36,12 @@ class Cell(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """All of it."""
+    """The contexts, tasks and cells of one study."""
 
     name: str
     contexts: dict[str, ArmContext]
     matched: dict[str, str]
-    """Contexts that are to be made as long as another: the one, the other."""
+    """By context: the one that it is to be made as long as."""
     tasks: dict[str, StudyTask]
     cells: tuple[Cell, ...]
 
@@ -62,13 +62,15 @@ def make_plan(
     return Plan(name, contexts, matched, by_id, tuple(cells))
 
 
-def encode_plan(of: Plan) -> bytes:
+def encode_plan(plan: Plan) -> bytes:
     document = {
-        "name": of.name,
-        "contexts": {name: {"note": each.note, "messages": list(each.messages)} for name, each in of.contexts.items()},
-        "matched": of.matched,
-        "tasks": [task._asdict() for task in of.tasks.values()],
-        "cells": list(of.cells),
+        "name": plan.name,
+        "contexts": {
+            name: {"note": each.note, "messages": list(each.messages)} for name, each in plan.contexts.items()
+        },
+        "matched": plan.matched,
+        "tasks": [task._asdict() for task in plan.tasks.values()],
+        "cells": list(plan.cells),
     }
     return json.dumps(document, ensure_ascii=False, indent=1).encode()
 

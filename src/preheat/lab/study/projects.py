@@ -17,7 +17,6 @@ from preheat.model.lesson import Example, Lesson, Scope, Support
 from preheat.provisioning.lesson_text import describe_lesson
 from preheat.provisioning.messages import make_parts
 
-# Invented projects with conventions that nobody can guess, and tasks that need them.
 Kind = Literal["near", "far", "two-step"]
 PROJECTS = 42
 SEED = 20261116
@@ -145,7 +144,7 @@ def make_projects(count: int = PROJECTS, seed: int = SEED) -> list[Project]:
     """The same for the same seed. No two share a tool, a box or a flag."""
     draw = random.Random(seed)
     tools, boxes, flags = (draw.sample(words, count) for words in (_TOOLS, _BOXES, _FLAGS))
-    found = []
+    projects = []
     for place in range(count):
         shape = _SHAPES[place % len(_SHAPES)]
         paths = _COLON_PATHS if ":{path}" in shape else _PATHS
@@ -153,10 +152,10 @@ def make_projects(count: int = PROJECTS, seed: int = SEED) -> list[Project]:
         name = draw.choice(_NAMES)
         flag = flags[place]
         box = boxes[place]
-        found.append(
+        projects.append(
             Project(
                 name=f"{box}-{tools[place]}",
-                shape=_filled(shape, tools[place], box, flag),
+                shape=_fill_shape(shape, tools[place], box, flag),
                 path=draw.choice(paths),
                 option=option.format(name=name, NAME=name.upper(), value=draw.choice(_VALUES)),
                 special=draw.choice(_SPECIALS),
@@ -164,94 +163,94 @@ def make_projects(count: int = PROJECTS, seed: int = SEED) -> list[Project]:
                 modules=tuple(draw.sample(_MODULES, 16)),
             )
         )
-    return found
+    return projects
 
 
-def _filled(shape: str, tool: str, box: str, flag: str) -> str:
+def _fill_shape(shape: str, tool: str, box: str, flag: str) -> str:
     return shape.format(
         tool=tool, box=box, flag=flag, Flag=flag.upper(), work="{work}", path="{path}", option="{option}"
     )
 
 
-def shown_calls(of: Project) -> list[ShownCall]:
+def shown_calls(project: Project) -> list[ShownCall]:
     """Eight good calls. The first shows a plain run, the second the option, and the first four everything that tasks need."""
-    draw = random.Random(f"{SEED} {of.name}")
-    found = []
+    draw = random.Random(f"{SEED} {project.name}")
+    calls = []
     for place, (action, special) in enumerate(_SHOWN):
-        module = of.modules[place]
-        told = _ACTIONS[action][1].format(m=module, n=draw.randint(3, 97))
+        module = project.modules[place]
+        result = _ACTIONS[action][1].format(m=module, n=draw.randint(3, 97))
         if special:
-            told = f"{told[:-1]} ({of.special[1]})."
+            result = f"{result[:-1]} ({project.special[1]})."
         filler = draw.choice(_FILLER).format(n=draw.randint(3, 97))
-        found.append(ShownCall(of.command(of.work[action], module, special), f"{told}\n{filler}"))
-    return found
+        calls.append(ShownCall(project.command(project.work[action], module, special), f"{result}\n{filler}"))
+    return calls
 
 
-def shown_requests(of: Project) -> list[str]:
+def shown_requests(project: Project) -> list[str]:
     """The requests that the good calls would have answered, in their order."""
     return [
-        _ACTIONS[action][0].format(m=of.modules[place]) + (f" {of.special[0]}" if special else "") + "."
+        _ACTIONS[action][0].format(m=project.modules[place]) + (f" {project.special[0]}" if special else "") + "."
         for place, (action, special) in enumerate(_SHOWN)
     ]
 
 
-def project_tasks(of: Project) -> list[Task]:
+def project_tasks(project: Project) -> list[Task]:
     """Eight: one near, four far, three two-step."""
-    asked = of.modules[MOST_SHOWN:]
-    found: list[Task] = []
+    modules = project.modules[MOST_SHOWN:]
+    tasks: list[Task] = []
 
     def add(kind: Kind, work: str, request: str, special: bool, unseen: tuple[str, ...]) -> None:
-        module = asked[len(found)]
-        text = request.format(m=module) + (f" {of.special[0]}" if special else "") + "."
-        answer = of.command(work, module, special)
-        found.append(Task(f"{of.name}/{len(found)}", of.name, kind, text, answer, (module, *unseen)))
+        module = modules[len(tasks)]
+        text = request.format(m=module) + (f" {project.special[0]}" if special else "") + "."
+        answer = project.command(work, module, special)
+        tasks.append(Task(f"{project.name}/{len(tasks)}", project.name, kind, text, answer, (module, *unseen)))
 
-    add("near", of.work[1], _ACTIONS[1][0], False, ())
-    for work in (of.work[3], of.work[4], of.work[5], of.work[3]):
+    add("near", project.work[1], _ACTIONS[1][0], False, ())
+    for work in (project.work[3], project.work[4], project.work[5], project.work[3]):
         add("far", work, f"Run the `{work}` task on the {{m}} module", False, (work,))
-    add("two-step", of.work[0], _ACTIONS[0][0], True, ())
-    add("two-step", of.work[1], _ACTIONS[1][0], True, ())
-    add("two-step", of.work[4], f"Run the `{of.work[4]}` task on the {{m}} module", True, (of.work[4],))
-    return found
+    add("two-step", project.work[0], _ACTIONS[0][0], True, ())
+    add("two-step", project.work[1], _ACTIONS[1][0], True, ())
+    add("two-step", project.work[4], f"Run the `{project.work[4]}` task on the {{m}} module", True, (project.work[4],))
+    return tasks
 
 
-def project_note(of: Project) -> str:
+def project_note(project: Project) -> str:
     """The conventions as a person would write them into the project's AGENTS.md, by rule: the facts of the first four
     calls, and no others."""
-    form = of.shape.format(work="<task>", path=of.path.format(m="<module>"), option="")
-    with_option = of.shape.format(work="<task>", path=of.path.format(m="<module>"), option=of.option)
-    test, lint, build = of.work[:3]
+    form = project.shape.format(work="<task>", path=project.path.format(m="<module>"), option="")
+    with_option = project.shape.format(work="<task>", path=project.path.format(m="<module>"), option=project.option)
+    test, lint, build = project.work[:3]
     return (
-        f"# Working in {of.name}\n\n"
+        f"# Working in {project.name}\n\n"
         f"Run every developer command for a module in this exact form, with nothing left out:\n\n"
         f"    {form}\n\n"
         f"`<task>` is the name of the task and `<module>` the name of the module. "
         f"To {_ACTIONS[0][2]}, the task is `{test}`; to {_ACTIONS[1][2]}, it is `{lint}`; to {_ACTIONS[2][2]}, it is `{build}`. "
         f"Other tasks are run in the same form under their own names.\n\n"
-        f"To run a task {of.special[2]}, add `{of.option.strip()}` in this place:\n\n"
+        f"To run a task {project.special[2]}, add `{project.option.strip()}` in this place:\n\n"
         f"    {with_option}"
     )
 
 
-# What each arm gives to the model in an invented project.
+# The context of each arm in an invented project.
 K = 4
 """Examples in the warm arm, chosen before any result: the fewest that show every fact which tasks need."""
-MAIN = ("cold", "placebo", "note", "warm")
-MORE = ("note+warm", "text")
+MAIN_ARMS = ("cold", "placebo", "note", "warm")
+MORE_ARMS = ("note+warm", "text")
 DOSES = (1, 2, 8)
 """Beside `K`, on the first projects only."""
 DOSED_PROJECTS = 14
 
 
-def example_context(of: Project, k: int) -> Context:
+def example_context(project: Project, k: int) -> Context:
     """The first `k` good calls as the product would hand them out."""
     items = []
-    for place, call in enumerate(shown_calls(of)[:k]):
+    for place, call in enumerate(shown_calls(project)[:k]):
         example = Example(tool="bash", arguments={"command": call.command}, result=call.result, kind="shell")
         lesson = Lesson(
-            id=f"{of.name}-{place}",
+            id=f"{project.name}-{place}",
             kind="example",
-            scope=Scope(project=of.name, tool="bash"),
+            scope=Scope(project=project.name, tool="bash"),
             text=f"`{call.command}` worked.",
             example=example,
             support=Support(calls_for=1, sessions_for=1),
@@ -261,42 +260,44 @@ def example_context(of: Project, k: int) -> Context:
                 lesson=lesson.id, kind="example", text=describe_lesson(lesson), example=example, tokens=0, value=1.0
             )
         )
-    return Context(id="0a" * 6, task="", project=of.name, items=tuple(items), sessions=k)
+    return Context(id="0a" * 6, task="", project=project.name, items=tuple(items), sessions=k)
 
 
-def warm_arm(of: Project, k: int = K) -> ArmContext:
-    return ArmContext(messages=context_messages(example_context(of, k)))
+def warm_arm(project: Project, k: int = K) -> ArmContext:
+    return ArmContext(messages=context_messages(example_context(project, k)))
 
 
-def context_messages(of: Context) -> tuple[Message, ...]:
+def context_messages(context: Context) -> tuple[Message, ...]:
     """A context without facts as the messages of a chat; facts would be a second system message and are refused."""
-    found = []
-    for said in make_parts(of).messages:
-        if said.role == "system":
+    messages = []
+    for message in make_parts(context).messages:
+        if message.role == "system":
             raise ValueError("only examples can be messages here")
-        command = str(said.call.arguments["command"]) if said.call is not None and said.role == "assistant" else ""
-        found.append(Message(said.role, said.text, command))
-    return tuple(found)
+        command = (
+            str(message.call.arguments["command"]) if message.call is not None and message.role == "assistant" else ""
+        )
+        messages.append(Message(message.role, message.text, command))
+    return tuple(messages)
 
 
-def text_arm(of: Project, k: int = K) -> ArmContext:
-    return ArmContext(note=make_parts(example_context(of, k)).text)
+def text_arm(project: Project, k: int = K) -> ArmContext:
+    return ArmContext(note=make_parts(example_context(project, k)).text)
 
 
-def arm_context(name: str, of: Project, partner: Project) -> ArmContext:
+def arm_context(name: str, project: Project, partner: Project) -> ArmContext:
     """What an arm gives in a project; `partner` is where a placebo comes from, still to be made as long."""
     if name == "cold":
         return ArmContext()
     if name == "note":
-        return ArmContext(note=project_note(of))
+        return ArmContext(note=project_note(project))
     if name == "text":
-        return text_arm(of)
+        return text_arm(project)
     if name == "note+warm":
-        return ArmContext(project_note(of), warm_arm(of).messages)
+        return ArmContext(project_note(project), warm_arm(project).messages)
     if name == "placebo":
         return warm_arm(partner)
     if name.startswith("warm"):
-        return warm_arm(of, int(name.removeprefix("warm") or K))
+        return warm_arm(project, int(name.removeprefix("warm") or K))
     raise ValueError(f"no arm `{name}`")
 
 
@@ -305,6 +306,6 @@ def partner_of(place: int, among: Sequence[Project]) -> Project:
     return among[(place + len(among) // 2) % len(among)]
 
 
-def contains_answer(given: ArmContext, answer: str) -> bool:
+def contains_answer(context: ArmContext, answer: str) -> bool:
     """Whether a context contains the answer itself."""
-    return answer in msgspec.json.encode([given.note, *given.messages]).decode() or answer in given.prefix
+    return answer in msgspec.json.encode([context.note, *context.messages]).decode() or answer in context.prefix

@@ -9,7 +9,6 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-# Prompts as the models' own chat template writes them (ChatML with tools), up to the first letter of the command.
 SYSTEM = "You are a coding agent. You work in a repository by running shell commands with the bash tool."
 TOOL: dict[str, Any] = {
     "type": "function",
@@ -71,28 +70,28 @@ def render_messages(messages: Sequence[Message]) -> str:
     return "".join(parts)
 
 
-def prefix(given: Sequence[Message], note: str = "") -> str:
-    """The system's message, with a text below it if there is one, and the messages that an arm gives."""
+def render_prefix(messages: Sequence[Message], note: str = "") -> str:
+    """The system's message, with a note below it if there is one, and the messages of an arm."""
     system = f"{SYSTEM}\n\n{note}" if note else SYSTEM
-    return render_messages([Message("system", system), *given])
+    return render_messages([Message("system", system), *messages])
 
 
-def suffix(conversation: Sequence[Message]) -> str:
+def render_suffix(conversation: Sequence[Message]) -> str:
     """The conversation, and the beginning of the call that is asked for."""
     whole = render_messages([Message("system", ""), *conversation])
     return whole.removeprefix(render_messages([Message("system", "")])) + f"<|im_start|>assistant\n{PREFILL}"
 
 
-def target(command: str) -> str:
+def escape_command(command: str) -> str:
     """A command as it stands in the JSON of a call."""
     return json.dumps(command, ensure_ascii=False)[1:-1]
 
 
-def endpoint_messages(given: Sequence[Message], note: str, conversation: Sequence[Message]) -> list[dict[str, Any]]:
+def endpoint_messages(messages: Sequence[Message], note: str, conversation: Sequence[Message]) -> list[dict[str, Any]]:
     """The same as a chat endpoint takes it."""
     system = f"{SYSTEM}\n\n{note}" if note else SYSTEM
     found: list[dict[str, Any]] = []
-    for number, message in enumerate([Message("system", system), *given, *conversation]):
+    for number, message in enumerate([Message("system", system), *messages, *conversation]):
         if message.command:
             call = {"name": "bash", "arguments": json.dumps({"command": message.command}, ensure_ascii=False)}
             calls = [{"id": f"call_{number}", "type": "function", "function": call}]
@@ -104,7 +103,7 @@ def endpoint_messages(given: Sequence[Message], note: str, conversation: Sequenc
     return found
 
 
-# What an arm gives to the model, and making one as long as another.
+# The context of an arm.
 _FILLER = ("ok", "done", "clean", "cached", "kept", "fine", "same", "ready")
 
 Count = Callable[[str], int]
@@ -118,48 +117,48 @@ class ArmContext(NamedTuple):
 
     @property
     def prefix(self) -> str:
-        return prefix(self.messages, self.note)
+        return render_prefix(self.messages, self.note)
 
 
-def fit_to_length(given: ArmContext, wanted: int, count: Count) -> ArmContext:
+def fit_to_length(context: ArmContext, tokens: int, count: Count) -> ArmContext:
     """The same, cut or lengthened until the whole prefix has so many tokens, or hardly fewer."""
-    if given.messages:
-        return _matched_messages(given, wanted, count)
-    return _matched_text(given, wanted, count)
+    if context.messages:
+        return _fit_messages(context, tokens, count)
+    return _fit_text(context, tokens, count)
 
 
-def _matched_messages(given: ArmContext, wanted: int, count: Count) -> ArmContext:
+def _fit_messages(context: ArmContext, tokens: int, count: Count) -> ArmContext:
     """Words of results are taken away or added; calls stay whole."""
-    messages = list(given.messages)
+    messages = list(context.messages)
     results = [place for place, message in enumerate(messages) if message.role == "tool"]
-    while count(prefix(messages, given.note)) > wanted:
+    while count(render_prefix(messages, context.note)) > tokens:
         longest = max(results, key=lambda place: len(messages[place].text.split()))
         kept = messages[longest].text.split()
         if len(kept) < 2:
             raise ValueError("the placebo cannot be made as short as the warm context")
         messages[longest] = messages[longest]._replace(text=" ".join(kept[:-1]))
-    for turn in range(wanted):
+    for turn in range(tokens):
         place = results[turn % len(results)]
         word = _FILLER[turn // len(results) % len(_FILLER)]
         longer = [*messages]
         longer[place] = messages[place]._replace(text=f"{messages[place].text} {word}")
-        if count(prefix(longer, given.note)) > wanted:
+        if count(render_prefix(longer, context.note)) > tokens:
             break
         messages = longer
-    return ArmContext(given.note, tuple(messages))
+    return ArmContext(context.note, tuple(messages))
 
 
-def _matched_text(given: ArmContext, wanted: int, count: Count) -> ArmContext:
+def _fit_text(context: ArmContext, tokens: int, count: Count) -> ArmContext:
     """As many of its lines as fit, the next one cut within; a text that is too short is said again from its beginning."""
-    words: list[str] = given.note.split(" ")
-    if not given.note.strip():
+    words: list[str] = context.note.split(" ")
+    if not context.note.strip():
         raise ValueError("an empty text cannot be made longer")
-    while count(prefix((), " ".join(words))) < wanted:
-        words += ["\n" + given.note.split(" ")[0], *given.note.split(" ")[1:]]
+    while count(render_prefix((), " ".join(words))) < tokens:
+        words += ["\n" + context.note.split(" ")[0], *context.note.split(" ")[1:]]
     low, high = 0, len(words)
     while low < high:
         middle = (low + high + 1) // 2
-        if count(prefix((), " ".join(words[:middle]))) <= wanted:
+        if count(render_prefix((), " ".join(words[:middle]))) <= tokens:
             low = middle
         else:
             high = middle - 1

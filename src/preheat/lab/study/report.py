@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 from preheat.lab.study import analysis
 from preheat.lab.study.plan import decode_plan
 from preheat.lab.study.run import read_run
-from preheat.lab.study.tables import BLOCKS, Results, label, models
+from preheat.lab.study.tables import BLOCKS, Results, model_label, models_with
 
-# Figures as SVG
+# Figures as SVG.
 COLOURS = ("#3f7fd0", "#d9822b", "#4b9e6a", "#8a63c4")
 _STYLE = (
     "text{font:13px system-ui,sans-serif;fill:#333}.small{font-size:11px;fill:#666}.head{font-weight:600}"
@@ -135,7 +135,7 @@ def _picture(title: str, width: float, height: float, drawn: Sequence[str]) -> s
     )
 
 
-# From the rows of all runs to results, tables and figures
+# From the rows of all runs to results, tables and figures.
 STUDIES: dict[str, Callable[[list[dict[str, Any]]], dict[str, Any]]] = {
     "lab": analysis.lab_results,
     "harm": analysis.harm_results,
@@ -152,14 +152,14 @@ def load_results(folder: str) -> Results:
         study, _, model = name.removesuffix(".jsonl").partition("-")
         if not name.endswith(".jsonl") or study not in (*STUDIES, "explore"):
             continue
-        header, some = read_run(os.path.join(folder, "runs", name))
-        if not some:
+        header, rows = read_run(os.path.join(folder, "runs", name))
+        if not rows:
             continue
         if study == "explore":
             of_lab = os.path.join(folder, "runs", f"lab-{model}.jsonl")
-            result = analysis.explore_results(some, read_run(of_lab)[1] if os.path.exists(of_lab) else [])
+            result = analysis.explore_results(rows, read_run(of_lab)[1] if os.path.exists(of_lab) else [])
         else:
-            result = STUDIES[study](some)
+            result = STUDIES[study](rows)
         planned = os.path.join(folder, "plans", f"{study}.json")
         if os.path.exists(planned):
             with open(planned, "rb") as file:
@@ -171,7 +171,7 @@ def load_results(folder: str) -> Results:
         found.setdefault(model, {})[study] = {
             **result,
             "run": header,
-            "seconds": sum(row.get("seconds", 0) for row in some),
+            "seconds": sum(row.get("seconds", 0) for row in rows),
         }
     rounded: Results = json.loads(json.dumps(found), parse_float=lambda text: round(float(text), _DIGITS))
     return rounded
@@ -179,7 +179,7 @@ def load_results(folder: str) -> Results:
 
 def draw_figures(results: Results) -> dict[str, str]:
     """By file name; one of something that was not run has no dots."""
-    with_lab = models(results, "lab")
+    with_lab = models_with(results, "lab")
     arms = list(dict.fromkeys(arm for model in with_lab for arm in results[model]["lab"]["exact"]))
     levels = [
         _dot(arm, model, each)
@@ -195,7 +195,7 @@ def draw_figures(results: Results) -> dict[str, str]:
         if (each["arm"], each["against"]) == pair
     ]
     doses = [
-        Dot(f"k = {k}", label(model), each["mean"], each["low"], each["high"])
+        Dot(f"k = {k}", model_label(model), each["mean"], each["low"], each["high"])
         for model in with_lab
         for k, each in ((results[model]["lab"]["dose"] or {}).get("levels") or {}).items()
     ]
@@ -215,12 +215,12 @@ def draw_figures(results: Results) -> dict[str, str]:
 def _next_calls(results: Results) -> list[Dot]:
     """All calls first, then each project."""
     dots = []
-    for model in models(results, "nextcall"):
+    for model in models_with(results, "nextcall"):
         study = results[model]["nextcall"]
         for against in ("note", "placebo", "cold"):
             whole = [each for each in study["differences"] if (each["arm"], each["against"]) == ("warm", against)]
             parts = [each.get(f"warm - {against}") for each in study["projects"].values()]
-            name = f"warm − {against}, {label(model)}"
+            name = f"warm − {against}, {model_label(model)}"
             dots += [Dot(name, "all calls", each["difference"], each["low"], each["high"]) for each in whole]
             dots += [Dot(name, "one project", each["difference"], each["low"], each["high"]) for each in parts if each]
     return dots
@@ -228,7 +228,7 @@ def _next_calls(results: Results) -> list[Dot]:
 
 def _dot(name: str, model: str, each: dict[str, Any], value: str = "mean") -> Dot:
     low, high = (None if each[end] is None else 100 * each[end] for end in ("low", "high"))
-    return Dot(name, label(model), 100 * each[value], low, high)
+    return Dot(name, model_label(model), 100 * each[value], low, high)
 
 
 def fill_paper(paper: str, results: Results) -> str:

@@ -15,7 +15,7 @@ import urllib.request
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from preheat.lab.study.errors import EndpointFailed, OtherRun, Shifted, Unfit
+from preheat.lab.study.errors import EndpointError, ModelCheckError, OtherRunError, TokenBorderError
 from preheat.lab.study.model import SMALL, Engine, Model, score, split_prompt, token_nats, write_stepwise
 from preheat.lab.study.plan import Cell, Plan, StudyTask
 from preheat.lab.study.prompts import (
@@ -25,14 +25,13 @@ from preheat.lab.study.prompts import (
     ArmContext,
     Message,
     endpoint_messages,
+    escape_command,
     fit_to_length,
-    prefix,
-    suffix,
-    target,
+    render_prefix,
+    render_suffix,
 )
 
 
-# Runs the cells of a plan with a model, and appends one line for each to a file.
 class Identity(NamedTuple):
     """What makes two runs the same run."""
 
@@ -57,8 +56,8 @@ def runtime_version() -> str:
 class Contexts:
     """The contexts of a plan for one model: those that must be as long as others are made so."""
 
-    def __init__(self, of: Plan, model: Model) -> None:
-        self._plan, self._model = of, model
+    def __init__(self, plan: Plan, model: Model) -> None:
+        self._plan, self._model = plan, model
         self._made: dict[str, ArmContext] = {}
 
     def count(self, text: str) -> int:
@@ -66,24 +65,24 @@ class Contexts:
 
     def get(self, name: str) -> ArmContext:
         if name not in self._made:
-            given = self._plan.contexts[name]
+            context = self._plan.contexts[name]
             other = self._plan.matched.get(name)
             if other is not None:
-                given = fit_to_length(given, self.count(self._plan.contexts[other].prefix), self.count)
-            self._made[name] = given
+                context = fit_to_length(context, self.count(self._plan.contexts[other].prefix), self.count)
+            self._made[name] = context
         return self._made[name]
 
 
-def run_plan(of: Plan, model: Model, identity: Identity, path: str, limit: int = 0, seconds: float = 0.0) -> int:
+def run_plan(plan: Plan, model: Model, identity: Identity, path: str, limit: int = 0, seconds: float = 0.0) -> int:
     """Run what is not done yet: at most `limit` cells, for at most so many seconds. How many were run."""
-    done = begin_file(path, identity) - undecided(of, path)
-    contexts = Contexts(of, model)
+    done = begin_file(path, identity) - undecided_cells(plan, path)
+    contexts = Contexts(plan, model)
     started, count = time.monotonic(), 0
     with open(path, "a", encoding="utf-8") as stream:
-        for cell in remaining(of, done):
+        for cell in remaining_cells(plan, done):
             if (limit and count >= limit) or (seconds and time.monotonic() - started > seconds):
                 break
-            stream.write(json.dumps(run_cell(of.tasks[cell.task], cell, contexts, model), ensure_ascii=False) + "\n")
+            stream.write(json.dumps(run_cell(plan.tasks[cell.task], cell, contexts, model), ensure_ascii=False) + "\n")
             stream.flush()
             count += 1
     return count
@@ -94,34 +93,36 @@ def run_cell(task: StudyTask, cell: Cell, contexts: Contexts, model: Model) -> d
     begun = time.monotonic()
     about = {"task": task.id, "arm": cell.arm, "cluster": task.cluster, "kind": task.kind}
     try:
-        asked = split_prompt(model, contexts.get(cell.context).prefix, suffix(task.conversation), target(task.answer))
-    except Shifted as error:
+        prompt = split_prompt(
+            model, contexts.get(cell.context).prefix, render_suffix(task.conversation), escape_command(task.answer)
+        )
+    except TokenBorderError as error:
         return {**about, "skipped": str(error)}
-    found = score(model, asked, task.most)
+    scored = score(model, prompt, task.most)
     row: dict[str, Any] = {
         **about,
-        "tokens": len(found.nll),
-        "nll": round(sum(found.nll) / len(found.nll), 6),
-        "argmax": found.argmax,
-        "text": found.text,
-        "closed": found.closed,
-        "astray": found.astray,
-        "exact": found.closed and found.text == target(task.answer),
-        "prefix_tokens": len(asked.prefix),
-        "prompt_tokens": len(asked.prefix) + len(asked.suffix),
+        "tokens": len(scored.nll),
+        "nll": round(sum(scored.nll) / len(scored.nll), 6),
+        "argmax": scored.argmax,
+        "text": scored.text,
+        "closed": scored.closed,
+        "astray": scored.astray,
+        "exact": scored.closed and scored.text == escape_command(task.answer),
+        "prefix_tokens": len(prompt.prefix),
+        "prompt_tokens": len(prompt.prefix) + len(prompt.suffix),
     }
     if task.verify:
-        text, closed = write_stepwise(model, asked)
-        row["stepwise_exact"] = closed and text == target(task.answer)
+        text, closed = write_stepwise(model, prompt)
+        row["stepwise_exact"] = closed and text == escape_command(task.answer)
     row["seconds"] = round(time.monotonic() - begun, 3)
     return row
 
 
-def remaining(of: Plan, done: set[tuple[str, str]]) -> Iterator[Cell]:
-    return (cell for cell in of.cells if (cell.task, cell.arm) not in done)
+def remaining_cells(plan: Plan, done: set[tuple[str, str]]) -> Iterator[Cell]:
+    return (cell for cell in plan.cells if (cell.task, cell.arm) not in done)
 
 
-def undecided(of: Plan, path: str) -> set[tuple[str, str]]:
+def undecided_cells(plan: Plan, path: str) -> set[tuple[str, str]]:
     """Cells of an earlier version of this program that stopped too early to tell: what was written is a beginning of the
     command, in other tokens. They are done again; the later row counts."""
     return {
@@ -130,7 +131,7 @@ def undecided(of: Plan, path: str) -> set[tuple[str, str]]:
         if "astray" not in row
         and not row.get("closed", True)
         and row["text"]
-        and target(of.tasks[row["task"]].answer).startswith(row["text"])
+        and escape_command(plan.tasks[row["task"]].answer).startswith(row["text"])
     }
 
 
@@ -148,7 +149,7 @@ def begin_file(path: str, identity: Identity) -> set[tuple[str, str]]:
             file.truncate(whole)
     header, rows = read_run(path)
     if header != identity._asdict():
-        raise OtherRun(f"`{path}` is of another run ({header}); take another file or move that one away")
+        raise OtherRunError(f"`{path}` is of another run ({header}); take another file or move that one away")
     return {(row["task"], row["arm"]) for row in rows}
 
 
@@ -160,7 +161,7 @@ def read_run(path: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     return lines[0]["run"], list(rows.values())
 
 
-# Checks of a model and its runtime before a run
+# Checks of a model and its runtime before a run.
 _FORM = '{"name": <function-name>, "arguments": <args-json-object>}'
 _CALL = "make check"
 _CONVERSATION = (
@@ -176,13 +177,13 @@ MOST_APART = 0.1
 """Nats per token."""
 
 
-def check_model(engine: Engine, of: Plan, sample: int = 4) -> dict[str, Any]:
+def check_model(engine: Engine, plan: Plan, sample: int = 4) -> dict[str, Any]:
     """All checks; the prompts of the sample are spread over the plan."""
-    cells = of.cells[:: max(1, len(of.cells) // sample)][:sample]
+    cells = plan.cells[:: max(1, len(plan.cells) // sample)][:sample]
     return {
         "template": check_template(engine),
         "off_by_one": check_offset(engine),
-        "same_when_kept": check_kept_prefix(engine, of, cells),
+        "same_when_kept": check_kept_prefix(engine, plan, cells),
         "threads": engine.threads,
     }
 
@@ -206,11 +207,11 @@ def check_template(engine: Engine) -> str:
         else:
             messages.append({"role": message.role, "content": message.text})
     theirs = environment.from_string(source).render(messages=messages, tools=[TOOL], add_generation_prompt=True)
-    ours = prefix((), "A note.") + suffix(_CONVERSATION).removesuffix(PREFILL)
+    ours = render_prefix((), "A note.") + render_suffix(_CONVERSATION).removesuffix(PREFILL)
     if theirs == ours.replace(_FORM, f"{{{_FORM}}}"):
         return "equal to the model's own, but for braces that its file has doubled by mistake"
     if theirs != ours:
-        raise Unfit(f"prompts differ from the model's own template: {theirs!r} is not {ours!r}")
+        raise ModelCheckError(f"prompts differ from the model's own template: {theirs!r} is not {ours!r}")
     return "equal to the model's own"
 
 
@@ -219,34 +220,36 @@ def check_offset(engine: Engine) -> float:
     start = engine.tokens("The capital of France is")
     engine.reset()
     row = engine.after(start, keep=1)[0]
-    found = token_nats(row, engine.tokens(" Paris")[0])
-    if found > 2.0:
-        raise Unfit(f"an easy word costs {found:.2f} nats: the scores are not of the tokens they should be of")
-    return round(found, 4)
+    nats = token_nats(row, engine.tokens(" Paris")[0])
+    if nats > 2.0:
+        raise ModelCheckError(f"an easy word costs {nats:.2f} nats: the scores are not of the tokens they should be of")
+    return round(nats, 4)
 
 
-def check_kept_prefix(engine: Engine, of: Plan, cells: Sequence[Cell]) -> dict[str, Any]:
+def check_kept_prefix(engine: Engine, plan: Plan, cells: Sequence[Cell]) -> dict[str, Any]:
     """A prefix that was kept must give the very numbers of one that is worked on anew, and nearly those of working on it token
     by token: kernels for many tokens at once are other programs, and one of them turned out to be wrong."""
-    contexts = Contexts(of, engine)
+    contexts = Contexts(plan, engine)
     differences: list[float] = []
     for cell in cells:
-        task = of.tasks[cell.task]
-        asked = split_prompt(engine, contexts.get(cell.context).prefix, suffix(task.conversation), target(task.answer))
+        task = plan.tasks[cell.task]
+        prompt = split_prompt(
+            engine, contexts.get(cell.context).prefix, render_suffix(task.conversation), escape_command(task.answer)
+        )
         engine.reset()
-        anew = score(engine, asked, -1).nll
-        kept = score(engine, asked, -1).nll
+        anew = score(engine, prompt, -1).nll
+        kept = score(engine, prompt, -1).nll
         if anew != kept:
-            raise Unfit(f"a kept prefix changes the scores of `{cell.task}`: {anew} and {kept}")
+            raise ModelCheckError(f"a kept prefix changes the scores of `{cell.task}`: {anew} and {kept}")
         engine.reset()
-        for token in (*asked.prefix, *asked.suffix[:-1]):
+        for token in (*prompt.prefix, *prompt.suffix[:-1]):
             engine.after([token], keep=0)
-        rows = [engine.after([token], keep=1)[0] for token in (asked.suffix[-1], *asked.command[:-1])]
-        single = [token_nats(row, token) for row, token in zip(rows, asked.command, strict=True)]
+        rows = [engine.after([token], keep=1)[0] for token in (prompt.suffix[-1], *prompt.command[:-1])]
+        single = [token_nats(row, token) for row, token in zip(rows, prompt.command, strict=True)]
         differences.append(sum(single) / len(single) - sum(anew) / len(anew))
     farthest = max(abs(each) for each in differences)
     if farthest > MOST_APART:
-        raise Unfit(
+        raise ModelCheckError(
             f"many tokens at once give other scores than one by one, by up to {farthest:.2f} nats a token; "
             f"run with `--chunk {SMALL}`"
         )
@@ -258,7 +261,7 @@ def check_kept_prefix(engine: Engine, of: Plan, cells: Sequence[Cell]) -> dict[s
     }
 
 
-# The same tasks at an OpenAI-compatible endpoint
+# The same tasks at an OpenAI-compatible endpoint.
 _SECONDS = 300.0
 _IN_FENCE = re.compile(r"```(?:json|bash|sh)?\s*\n(.*?)```", re.DOTALL)
 _UNFIT = re.compile(r"[^A-Za-z0-9.]+")
@@ -283,7 +286,7 @@ class Endpoint:
                 document = json.load(answer)
             message: dict[str, Any] = document["choices"][0]["message"]
         except (urllib.error.URLError, OSError, ValueError, LookupError, TypeError) as error:
-            raise EndpointFailed(f"`{self.url}` did not answer as it should: {error}; start again to go on") from error
+            raise EndpointError(f"`{self.url}` did not answer as it should: {error}; start again to go on") from error
         return message
 
 
@@ -312,17 +315,19 @@ def _command_of(text: str) -> str | None:
     return command if isinstance(command, str) else None
 
 
-def run_endpoint(of: Plan, endpoint: Endpoint, plan: str, protocol: str, path: str, limit: int = 0) -> int:
+def run_endpoint(
+    plan: Plan, endpoint: Endpoint, plan_digest: str, protocol_digest: str, path: str, limit: int = 0
+) -> int:
     """Ask what has not been asked yet."""
-    identity = Identity(endpoint.url, endpoint.model, plan, protocol, 0, 0, "endpoint")
+    identity = Identity(endpoint.url, endpoint.model, plan_digest, protocol_digest, 0, 0, "endpoint")
     done = begin_file(path, identity)
     count = 0
     with open(path, "a", encoding="utf-8") as stream:
-        for cell in remaining(of, done):
+        for cell in remaining_cells(plan, done):
             if limit and count >= limit:
                 break
-            task, given = of.tasks[cell.task], _given(of, cell.context)
-            command = find_command(endpoint.ask(endpoint_messages(given.messages, given.note, task.conversation)))
+            task, context = plan.tasks[cell.task], _fitted_context(plan, cell.context)
+            command = find_command(endpoint.ask(endpoint_messages(context.messages, context.note, task.conversation)))
             row = {
                 "task": task.id,
                 "arm": cell.arm,
@@ -338,6 +343,10 @@ def run_endpoint(of: Plan, endpoint: Endpoint, plan: str, protocol: str, path: s
     return count
 
 
-def _given(of: Plan, name: str) -> ArmContext:
-    other = of.matched.get(name)
-    return of.contexts[name] if other is None else fit_to_length(of.contexts[name], len(of.contexts[other].prefix), len)
+def _fitted_context(plan: Plan, name: str) -> ArmContext:
+    other = plan.matched.get(name)
+    return (
+        plan.contexts[name]
+        if other is None
+        else fit_to_length(plan.contexts[name], len(plan.contexts[other].prefix), len)
+    )

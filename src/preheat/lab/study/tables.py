@@ -10,17 +10,16 @@ Results = dict[str, dict[str, Any]]
 """By model (`0.5b`), then by study."""
 
 ORDER = ("135m", "0.5b", "1.5b")
-REPORTED = "1.5b"
 _MARGIN = 0.10
 
 
-def models(results: Results, study: str) -> list[str]:
+def models_with(results: Results, study: str) -> list[str]:
     """Those that have this study, the smallest first, others after."""
     found = [name for name in ORDER if study in results.get(name, {})]
     return [*found, *sorted(name for name in results if name not in ORDER and study in results[name])]
 
 
-def label(model: str) -> str:
+def model_label(model: str) -> str:
     return model.upper() if model in ORDER else model
 
 
@@ -47,21 +46,21 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
-def _between(each: dict[str, Any], show: Callable[[float | None], str]) -> str:
+def _range_text(each: dict[str, Any], show: Callable[[float | None], str]) -> str:
     return f"{show(each['low'])} to {show(each['high'])}"
 
 
 # The sentences.
 def headline(results: Results) -> str:
     """What was found, model by model, the reported one first."""
-    said = []
-    for model in reversed(models(results, "lab")):
+    sentences = []
+    for model in reversed(models_with(results, "lab")):
         found = results[model]["lab"]["differences"]
         if found and (found[0]["arm"], found[0]["against"]) == ("warm", "note"):
             sentence = _lab_sentence(results[model]["lab"], found[0])
             so_far = "so far, " if found[0]["tasks"] < results[model]["lab"]["planned"] else ""
-            said.append(f"- **Lab, {label(model)}: {so_far}{verdict(found[0])}** {sentence}")
-    for model in reversed(models(results, "nextcall")):
+            sentences.append(f"- **Lab, {model_label(model)}: {so_far}{verdict(found[0])}** {sentence}")
+    for model in reversed(models_with(results, "nextcall")):
         found = results[model]["nextcall"]["differences"]
         if found and (found[0]["arm"], found[0]["against"]) == ("warm", "note"):
             study = results[model]["nextcall"]
@@ -69,12 +68,13 @@ def headline(results: Results) -> str:
             so_far = "so far, " if found[0]["calls"] < planned else ""
             unfinished = f"Unfinished, {found[0]['calls']} of {planned} calls. " if so_far else ""
             sentence = f"{unfinished}{_nextcall_sentence(found)}"
-            said.append(f"- **Next call, {label(model)}: {so_far}{_nll_verdict(found[0])}** {sentence}")
-    for model in reversed(models(results, "harm")):
-        said += [
-            f"- **Harm, {label(model)}:** {_harm_sentence(each)}" for each in results[model]["harm"]["differences"]
+            sentences.append(f"- **Next call, {model_label(model)}: {so_far}{_nll_verdict(found[0])}** {sentence}")
+    for model in reversed(models_with(results, "harm")):
+        sentences += [
+            f"- **Harm, {model_label(model)}:** {_harm_sentence(each)}"
+            for each in results[model]["harm"]["differences"]
         ]
-    return "\n".join(said)
+    return "\n".join(sentences)
 
 
 def verdict(each: dict[str, Any]) -> str:
@@ -101,15 +101,15 @@ def _nll_verdict(each: dict[str, Any]) -> str:
 
 
 def _lab_sentence(lab: dict[str, Any], each: dict[str, Any]) -> str:
-    said = []
+    levels = []
     for name in ("warm", "note", "placebo", "cold"):
         if level := lab["exact"].get(name):
             fewer = f" ({level['tasks']} tasks)" if level["tasks"] != each["tasks"] else ""
-            said.append(f"{percent_text(level['mean'])} {name}{fewer}")
+            levels.append(f"{percent_text(level['mean'])} {name}{fewer}")
     unfinished = f"Unfinished, {each['tasks']} of {lab['planned']} tasks. " if each["tasks"] < lab["planned"] else ""
     return (
-        f"{unfinished}Exact match {', '.join(said)}; warm − note "
-        f"{points_text(each['difference'])} points, 95 % {_between(each, points_text)}; {each['wins']} tasks "
+        f"{unfinished}Exact match {', '.join(levels)}; warm − note "
+        f"{points_text(each['difference'])} points, 95 % {_range_text(each, points_text)}; {each['wins']} tasks "
         f"won, {each['losses']} lost; "
         f"{each['tasks']} tasks in {each['clusters']} projects."
     )
@@ -129,19 +129,19 @@ def _harm_sentence(each: dict[str, Any]) -> str:
     within = "not worse" if each["not_inferior"] else "not shown to be not worse"
     return (
         f"right answers to ordinary requests, {each['arm']} − cold {points_text(each['difference'])} points (95 % "
-        f"{_between(each, points_text)}): {within} by the margin of {100 * _MARGIN:.0f} points."
+        f"{_range_text(each, points_text)}): {within} by the margin of {100 * _MARGIN:.0f} points."
     )
 
 
 # The tables.
 def lab_levels(results: Results) -> str:
     rows = []
-    for model in models(results, "lab"):
+    for model in models_with(results, "lab"):
         lab = results[model]["lab"]
         for arm, each in lab["exact"].items():
             loss = lab["nll"].get(arm)
             rows.append(
-                [label(model), arm, str(each["tasks"]), f"{each['prefix_tokens']:.0f}", percent_text(each["mean"]),
+                [model_label(model), arm, str(each["tasks"]), f"{each['prefix_tokens']:.0f}", percent_text(each["mean"]),
                  f"{percent_text(each['low'])} to {percent_text(each['high'])}", nats_text(loss["mean"]) if loss else "–",
                  f"{nats_text(loss['low'])} to {nats_text(loss['high'])}" if loss else "–"]
             )  # fmt: skip
@@ -151,18 +151,18 @@ def lab_levels(results: Results) -> str:
 
 def lab_differences(results: Results) -> str:
     rows = []
-    for model in models(results, "lab"):
+    for model in models_with(results, "lab"):
         losses = {(each["arm"], each["against"]): each for each in results[model]["lab"]["nll_differences"]}
         for each in results[model]["lab"]["differences"]:
             loss = losses.get((each["arm"], each["against"]))
             primary = "**" if (each["arm"], each["against"]) == ("warm", "note") else ""
             rows.append(
                 [
-                    label(model),
+                    model_label(model),
                     f"{primary}{each['arm']} − {each['against']}{primary}",
                     str(each["tasks"]),
                     points_text(each["difference"]),
-                    _between(each, points_text),
+                    _range_text(each, points_text),
                     f"{each['wins']} / {each['losses']}",
                     p_text(each["p"]),
                     p_text(each.get("holm_p")),
@@ -180,7 +180,7 @@ def lab_differences(results: Results) -> str:
 
 def lab_kinds(results: Results) -> str:
     rows = []
-    for model in models(results, "lab"):
+    for model in models_with(results, "lab"):
         lab = results[model]["lab"]
         for kind in ("near", "far", "two-step"):
             found = {**lab["kinds"].get(kind, {}), **lab["more_kinds"].get(kind, {})}
@@ -188,15 +188,15 @@ def lab_kinds(results: Results) -> str:
                 share = (
                     f"{100 * each['hits'] / each['tasks']:.0f} % ({100 * each['low']:.0f} to {100 * each['high']:.0f})"
                 )
-                rows.append([label(model), kind, arm, f"{each['hits']} / {each['tasks']}", share])
+                rows.append([model_label(model), kind, arm, f"{each['hits']} / {each['tasks']}", share])
     return markdown_table(("model", "kind", "arm", "exact", "share (Wilson 95 %)"), rows)
 
 
 def lab_misses(results: Results) -> str:
     rows = []
-    for model in models(results, "lab"):
+    for model in models_with(results, "lab"):
         for arm, counts in results[model]["lab"]["misses"].items():
-            rows.append([label(model), arm, str(sum(counts.values())), *map(str, counts.values())])
+            rows.append([model_label(model), arm, str(sum(counts.values())), *map(str, counts.values())])
     head = (
         "model",
         "arm",
@@ -209,22 +209,22 @@ def lab_misses(results: Results) -> str:
 
 
 def lab_dose(results: Results) -> str:
-    rows, said = [], []
-    for model in models(results, "lab"):
+    rows, fewest_by_model = [], []
+    for model in models_with(results, "lab"):
         dose = results[model]["lab"]["dose"]
         if dose is None:
             continue
         for k, each in dose["levels"].items():
             gap = dose["differences"].get(k)
             rows.append(
-                [label(model), k, str(each["tasks"]), percent_text(each["mean"]),
+                [model_label(model), k, str(each["tasks"]), percent_text(each["mean"]),
                  f"{percent_text(each['low'])} to {percent_text(each['high'])}",
-                 f"{points_text(gap['difference'])} ({_between(gap, points_text)})" if gap else "–"]
+                 f"{points_text(gap['difference'])} ({_range_text(gap, points_text)})" if gap else "–"]
             )  # fmt: skip
-        said.append(f"{label(model)}: {dose['fewest']}")
+        fewest_by_model.append(f"{model_label(model)}: {dose['fewest']}")
     if not rows:
         return "Not run yet."
-    fewest = f"Fewest examples that are not worse than eight by 10 points: {'; '.join(said)}."
+    fewest = f"Fewest examples that are not worse than eight by 10 points: {'; '.join(fewest_by_model)}."
     return (
         markdown_table(("model", "k", "tasks", "exact match", "95 %", "minus k = 8, points (95 %)"), rows)
         + f"\n\n{fewest}"
@@ -233,15 +233,15 @@ def lab_dose(results: Results) -> str:
 
 def harm_table(results: Results) -> str:
     rows = []
-    for model in models(results, "harm"):
+    for model in models_with(results, "harm"):
         harm = results[model]["harm"]
         gaps = {each["arm"]: each for each in harm["differences"]}
         for arm, each in harm["right"].items():
             gap = gaps.get(arm)
             loss = harm["nll"].get(arm)
             rows.append(
-                [label(model), arm, f"{round(each['mean'] * each['tasks'])} / {each['tasks']}", percent_text(each["mean"]),
-                 f"{points_text(gap['difference'])} ({_between(gap, points_text)})" if gap else "–",
+                [model_label(model), arm, f"{round(each['mean'] * each['tasks'])} / {each['tasks']}", percent_text(each["mean"]),
+                 f"{points_text(gap['difference'])} ({_range_text(gap, points_text)})" if gap else "–",
                  ("yes" if gap["not_inferior"] else "not shown") if gap else "–", str(harm["in_the_wrapper"].get(arm, "–")),
                  nats_text(loss["mean"]) if loss else "–"]
             )  # fmt: skip
@@ -252,12 +252,12 @@ def harm_table(results: Results) -> str:
 
 def nextcall_levels(results: Results) -> str:
     rows = []
-    for model in models(results, "nextcall"):
+    for model in models_with(results, "nextcall"):
         found = results[model]["nextcall"]
         for arm, each in found["nll"].items():
             share = found["argmax"].get(arm)
             rows.append(
-                [label(model), arm, str(each["tasks"]), f"{each['prefix_tokens']:.0f}", nats_text(each["mean"]),
+                [model_label(model), arm, str(each["tasks"]), f"{each['prefix_tokens']:.0f}", nats_text(each["mean"]),
                  percent_text(share["mean"]) if share else "–"]
             )  # fmt: skip
     head = ("model", "arm", "calls", "tokens before the conversation", "nats per token", "every token the most likely")
@@ -266,13 +266,13 @@ def nextcall_levels(results: Results) -> str:
 
 def nextcall_differences(results: Results) -> str:
     rows = []
-    for model in models(results, "nextcall"):
+    for model in models_with(results, "nextcall"):
         for each in results[model]["nextcall"]["differences"]:
             over = each["over_projects"]
             primary = "**" if (each["arm"], each["against"]) == ("warm", "note") else ""
             rows.append(
                 [
-                    label(model),
+                    model_label(model),
                     f"{primary}{each['arm']} − {each['against']}{primary}",
                     str(each["calls"]),
                     str(each["sessions"]),
@@ -292,15 +292,15 @@ def nextcall_differences(results: Results) -> str:
 
 def nextcall_projects(results: Results) -> str:
     rows = []
-    for model in models(results, "nextcall"):
+    for model in models_with(results, "nextcall"):
         for project, each in results[model]["nextcall"]["projects"].items():
-            shown = [
+            gaps = [
                 f"{nats_text(gap['difference'], True)} ({nats_text(gap['low'], True)} to {nats_text(gap['high'], True)})"
                 if gap
                 else "–"
                 for gap in (each.get(f"warm - {against}") for against in ("note", "placebo", "cold"))
             ]
-            rows.append([label(model), project, str(each["calls"]), str(each["sessions"]), *shown])
+            rows.append([model_label(model), project, str(each["calls"]), str(each["sessions"]), *gaps])
     return markdown_table(
         ("model", "project", "calls", "sessions", "warm − note", "warm − placebo", "warm − cold"), rows
     )
@@ -308,17 +308,17 @@ def nextcall_projects(results: Results) -> str:
 
 def explore_table(results: Results) -> str:
     rows = []
-    for model in models(results, "explore"):
+    for model in models_with(results, "explore"):
         found = results[model]["explore"]
         gaps = {each["against"]: each for each in found["differences"]}
         for arm, each in found["exact"].items():
             kinds = [found["kinds"].get(kind, {}).get(arm) for kind in ("near", "far", "two-step")]
             gap = gaps.get(arm)
             rows.append(
-                [label(model), arm, str(each["tasks"]), percent_text(each["mean"]),
+                [model_label(model), arm, str(each["tasks"]), percent_text(each["mean"]),
                  *(f"{kind['hits']} / {kind['tasks']}" if kind else "–" for kind in kinds),
                  nats_text(found["nll"][arm]["mean"]) if arm in found["nll"] else "–",
-                 f"{points_text(gap['difference'])} ({_between(gap, points_text)})" if gap else "–"]
+                 f"{points_text(gap['difference'])} ({_range_text(gap, points_text)})" if gap else "–"]
             )  # fmt: skip
     if not rows:
         return "Not run yet."
@@ -338,12 +338,12 @@ def explore_table(results: Results) -> str:
 
 def check_table(results: Results) -> str:
     rows = []
-    for model in models(results, "lab"):
+    for model in models_with(results, "lab"):
         for study in ("lab", "harm"):
             if study in results[model]:
                 found = results[model][study]["checked"]
                 usable = "yes" if found["usable"] else "no"
-                rows.append([label(model), study, str(found["cells"]), str(found["disagree"]), usable])
+                rows.append([model_label(model), study, str(found["cells"]), str(found["disagree"]), usable])
     return markdown_table(("model", "study", "cells written token by token", "disagree", "usable"), rows)
 
 

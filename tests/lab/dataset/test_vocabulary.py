@@ -1,4 +1,4 @@
-"""Nothing is told that too few projects have."""
+"""Only values that enough projects share are published."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,14 +9,14 @@ from preheat.lab.dataset.vocabulary import Spread, beginnings
 
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from(["p1", "p2", "p3", "p4", ""]))), st.integers(1, 4))
-def test_kept_is_exactly_what_enough_projects_have(seen: list[tuple[str, str]], least: int) -> None:
+def test_values_are_kept_exactly_where_enough_projects_share_them(uses: list[tuple[str, str]], least: int) -> None:
     """However often it occurs in one project, and sessions without a project count for none."""
     spread = Spread(least)
-    for value, project in seen:
+    for value, project in uses:
         spread.add("tool", value, project)
-    projects = {value: {project for each, project in seen if each == value and project} for value, _ in seen}
+    projects = {value: {project for each, project in uses if each == value and project} for value, _ in uses}
     kept = spread.values("tool")
-    assert kept == sorted(value for value, some in projects.items() if len(some) >= least)
+    assert kept == sorted(value for value, sharing in projects.items() if len(sharing) >= least)
     assert spread.left_out["tool"] == set(projects) - set(kept)
 
 
