@@ -88,6 +88,6 @@ def test_an_interrupted_lab_names_the_command_that_goes_on(person: Person) -> No
             words, env=person.environment, cwd=person.home, capture_output=True, text=True, check=False
         )
     assert done.returncode == 0, done.stderr
-    tried = json.loads(done.stdout)["tried"]
+    tried = json.loads(done.stdout)["run_results"]
     assert len(tried) == 6
     assert {(each["ending"], each["turns"], each["mistakes"], each["note"]) for each in tried} == {("well", 1, 0, "")}

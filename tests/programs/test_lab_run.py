@@ -74,7 +74,7 @@ def check(done: "subprocess.CompletedProcess[str]") -> dict[str, Any]:
     """Every warm run passed and no cold one did; the transcripts prove which had the context; two tasks prove nothing."""
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr
     report: dict[str, Any] = json.loads(done.stdout)
-    by_cell = {(run["task"], run["arm"]): run for run in report["tried"]}
+    by_cell = {(run["task"], run["arm"]): run for run in report["run_results"]}
     assert {cell: run["status"] for cell, run in by_cell.items()} == {
         ("alpha", "cold"): "not passed",
         ("beta", "cold"): "not passed",
@@ -140,7 +140,7 @@ def test_a_limit_is_kept_by_the_program_or_reported_as_not_enforced(name: str, h
         asked = sum("tools" in request.body for request in server.main_requests)  # one asks what server it is, too
     assert done.returncode == 1, done.stdout[-3000:] + done.stderr
     report = json.loads(done.stdout)
-    for each in report["tried"]:
+    for each in report["run_results"]:
         assert (each["status"], each["ending"]) == ("passed", "over its turns"), each
     assert asked == 2 * (2 if heeds else STEPS + 1)
     assert report["plan"]["unheeded"] == (["tokens"] if heeds else ["turns", "tokens"])
@@ -192,7 +192,7 @@ def test_a_killed_run_continues_where_it_was(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr
     assert runs.read_bytes().startswith(known)
     report = json.loads(done.stdout)
-    assert len(report["tried"]) == 32
+    assert len(report["run_results"]) == 32
     assert report["verdict"] == "helps"
     comparisons = {(each["estimate"]["arm"], each["estimate"]["against"]): each for each in report["comparisons"]}
     assert comparisons["note", "cold"]["verdict"] == "helps"

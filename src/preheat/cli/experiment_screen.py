@@ -21,10 +21,10 @@ _COLOURS = {"helps": "green", "hurts": "red"}
 
 
 def with_all_fields(value: Any) -> Any:
-    """A value for JSON with all its fields, also those that are left out on disk because they have their default."""
+    """A value for JSON with all its fields, also those that are left out on disk because they have their default,
+    and under their present names: on disk some keep those of version 0.1.0."""
     if isinstance(value, msgspec.Struct):
-        fields = zip(value.__struct_encode_fields__, value.__struct_fields__, strict=True)
-        return {encoded: with_all_fields(getattr(value, name)) for encoded, name in fields}
+        return {name: with_all_fields(getattr(value, name)) for name in value.__struct_fields__}
     if isinstance(value, dict):
         return {name: with_all_fields(each) for name, each in value.items()}
     return [with_all_fields(each) for each in value] if isinstance(value, list | tuple) else value

@@ -65,7 +65,7 @@ GUARDRAIL_MARGIN = 0.1
 _RISK = 0.05
 
 
-class ArmComparison(msgspec.Struct, frozen=True, kw_only=True, rename={"discordant": "only"}):
+class ArmComparison(msgspec.Struct, frozen=True, kw_only=True):
     """An arm against another, over the tasks that both have."""
 
     estimate: EffectEstimate
@@ -91,7 +91,7 @@ class NonInferiority(msgspec.Struct, frozen=True, kw_only=True):
     sentence: str
 
 
-class Report(msgspec.Struct, frozen=True, kw_only=True, rename={"dose_sentence": "fewest", "run_results": "tried"}):
+class Report(msgspec.Struct, frozen=True, kw_only=True):
     """All that is known of a lab."""
 
     name: str
