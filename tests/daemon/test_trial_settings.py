@@ -39,7 +39,7 @@ def rows() -> str:
 
 
 def test_the_docs_table_of_settings_matches_the_code() -> None:
-    shown = re.search(r"<!-- lots:.*?-->\n\|.*?\n\|[-|]+\n(.*?)\n<!-- /lots -->", text(PAGE), re.DOTALL)
+    shown = re.search(r"<!-- assignment:.*?-->\n\|.*?\n\|[-|]+\n(.*?)\n<!-- /assignment -->", text(PAGE), re.DOTALL)
     assert shown is not None
     assert shown[1] == rows()
 
