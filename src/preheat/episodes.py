@@ -81,11 +81,13 @@ def split_episodes(
     def relate(text: str) -> str:
         return make_paths_relative(text, root, session.project)
 
-    def touched(seq: int, call: ToolCall) -> Sequence[Touch]:
+    def find_in_call(seq: int, call: ToolCall) -> Sequence[Touch]:
         return find_touches(call, relate)
 
     episodes = [each for each in _split(session, records, copied) if each.calls or not each.copied]
-    return tuple(_close_episode(number, each, relate, touches_of or touched) for number, each in enumerate(episodes))
+    return tuple(
+        _close_episode(number, each, relate, touches_of or find_in_call) for number, each in enumerate(episodes)
+    )
 
 
 def _split(session: Session, records: Sequence[CallRecord], copied: Collection[int]) -> list[_OpenEpisode]:

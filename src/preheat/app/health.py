@@ -133,12 +133,12 @@ def _examine_place(root: str, files: list[SourceFile], findings: list[str]) -> P
         findings.append(f"`{root}` cannot be read: {describe_error(error)}; check its owner and permissions")
         return PlaceHealth(root, "unreadable")
 
-    def closed(error: OSError) -> None:
+    def add_finding(error: OSError) -> None:
         findings.append(
             f"`{error.filename}` cannot be opened: {describe_error(error)}; the sessions in it are not read"
         )
 
-    for _ in os.walk(root, onerror=closed):
+    for _ in os.walk(root, onerror=add_finding):
         pass
     return PlaceHealth(root, "found", len(files), sum(file.size for file in files))
 

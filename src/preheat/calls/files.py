@@ -24,7 +24,7 @@ _LONGEST_PATCH = 8192
 
 def file_of(call: ToolCall) -> str:
     """The file that a read, an edit or a write is about; empty where the arguments do not say."""
-    return _file_argument(call.input) or next(iter(_patched(call.input)), "")
+    return _file_argument(call.input) or next(iter(_files_of_patch(call.input)), "")
 
 
 def _file_argument(arguments: dict[str, Any]) -> str:
@@ -37,10 +37,10 @@ def _file_argument(arguments: dict[str, Any]) -> str:
 
 def changed_files(call: ToolCall) -> str:
     """The files that an edit or a write changes, one on a line."""
-    return _file_argument(call.input) or "\n".join(_patched(call.input))
+    return _file_argument(call.input) or "\n".join(_files_of_patch(call.input))
 
 
-def _patched(arguments: dict[str, Any]) -> list[str]:
+def _files_of_patch(arguments: dict[str, Any]) -> list[str]:
     for name in _PATCHES:
         value = arguments.get(name)
         if isinstance(value, str) and value:

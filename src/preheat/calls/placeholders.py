@@ -66,10 +66,10 @@ def without_case(text: str) -> str:
 
 def without_number(text: str) -> str:
     """A call of version control without the number of the issue, or of the commit, that it is about."""
-    return _NUMBERED.sub(lambda found: _NUMBER.sub(_numbered, f" {found[0]}")[1:], text)
+    return _NUMBERED.sub(lambda found: _NUMBER.sub(_replace_number, f" {found[0]}")[1:], text)
 
 
-def _numbered(found: "re.Match[str]") -> str:
+def _replace_number(found: "re.Match[str]") -> str:
     """After a word, not after an option: there it is that option's value."""
     return found[0] if found[1].startswith("-") else f"{found[1]}N"
 

@@ -73,7 +73,9 @@ def show_compaction_check(
     if check.agents:
         say(screen)
         _changes(
-            screen, "Errors by agent", [_named(found[0], title_of(agent)) for agent, found in check.agents.items()]
+            screen,
+            "Errors by agent",
+            [_rename_measure(found[0], title_of(agent)) for agent, found in check.agents.items()],
         )
     if several or check.crossings > 1:
         say(screen)
@@ -93,7 +95,7 @@ def _remark(screen: Console, text: str) -> None:
     screen.print(Text(text, "dim"))
 
 
-def _named(change: MeasureChange, name: str) -> MeasureChange:
+def _rename_measure(change: MeasureChange, name: str) -> MeasureChange:
     return replace(change, measure=name)
 
 

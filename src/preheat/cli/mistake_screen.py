@@ -48,7 +48,7 @@ def show_mistakes(found: Mistakes, shown: Sequence[Mistake], names: Mapping[str,
         return
     screen = console()
     width = min(screen.width, _WIDEST)
-    noun = f"{_repeated(found)}{_noun(found)}s"
+    noun = f"{_repeated_word(found)}{_noun(found)}s"
     title = Text().append(noun[:1].upper() + noun[1:], "bold")
     ranked = f"ranked by {_UNITS[found.by]}"
     title.append(" " * max(2, width - len(title) - len(ranked)) + ranked, "dim")
@@ -74,7 +74,7 @@ def _print_none(found: Mistakes) -> None:
         )
 
 
-def _repeated(found: Mistakes) -> str:
+def _repeated_word(found: Mistakes) -> str:
     return "repeated " if found.min_sessions > 1 else ""
 
 
@@ -106,7 +106,7 @@ def _card(
     where = Text(_INDENT)
     where.append(mistake.cause, _COLOURS[mistake.cause])
     where.append(signs.dot + signs.dot.join(_where(mistake)), "dim")
-    return [title, cost, where, *_repair(mistake, signs, width), _seen(mistake, names, signs)]
+    return [title, cost, where, *_repair(mistake, signs, width), _session_line(mistake, names, signs)]
 
 
 def _costs(mistake: Mistake) -> list[str]:
@@ -171,7 +171,7 @@ def _plain(text: str) -> str:
     return one_line(clean(text), 400).removeprefix(_PATCH)
 
 
-def _seen(mistake: Mistake, names: Mapping[str, str], signs: _Signs) -> Text:
+def _session_line(mistake: Mistake, names: Mapping[str, str], signs: _Signs) -> Text:
     line = Text().append(f"{_INDENT}seen in ", "dim")
     per_session = _per_session(mistake)
     for place, key in enumerate(mistake.sessions[:SESSIONS_PER_CARD]):
@@ -197,7 +197,7 @@ def _total(found: Mistakes) -> str:
     if found.tokens:
         parts.append(f"{tokens(found.tokens)} tokens")
     listed = " and ".join(part for part in (", ".join(parts[:-1]), parts[-1]) if part)
-    mistakes = count(len(found.mistakes), f"{_repeated(found)}{_noun(found)}")
+    mistakes = count(len(found.mistakes), f"{_repeated_word(found)}{_noun(found)}")
     return f"{mistakes} cost {listed} in {count(found.sessions, 'session')}."
 
 

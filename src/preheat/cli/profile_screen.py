@@ -72,7 +72,7 @@ def show_profile(screen: Console, summary: SessionSummary, profile: SessionProfi
         _tools(screen, profile)
     say(screen)
     for label, text in _lines(profile):
-        _labelled(screen, label, text)
+        _print_labelled(screen, label, text)
 
 
 def summarize_profile(profile: SessionProfile) -> str:
@@ -146,7 +146,7 @@ def _short_name(name: str) -> str:
 # The other measures, a line each
 def _lines(profile: SessionProfile) -> Iterator[tuple[str, str]]:
     if profile.calls:
-        yield "Lost", _lost(profile)
+        yield "Lost", _describe_loss(profile)
         yield "Trend", _trend(profile)
         yield "Recovery", _recovery(profile)
         yield "Repeats", _repeats(profile)
@@ -162,7 +162,7 @@ def _lines(profile: SessionProfile) -> Iterator[tuple[str, str]]:
         yield "Evidence", _evidence(profile)
 
 
-def _lost(profile: SessionProfile) -> str:
+def _describe_loss(profile: SessionProfile) -> str:
     if not profile.errors.count:
         return "nothing: no call failed"
     if not profile.lost_seconds and not profile.lost_tokens:
@@ -191,7 +191,7 @@ def _trend(profile: SessionProfile) -> str:
     verdict = ("it got worse" if profile.slope > 0 else "it got better") if is_sure else "could be chance"
     return (
         f"{sentence}\nslope {_points(profile.slope)} per hundred calls, 95 % interval "
-        f"{_signed(profile.slope_low)} to {_signed(profile.slope_high)}: {verdict}"
+        f"{_format_signed(profile.slope_low)} to {_format_signed(profile.slope_high)}: {verdict}"
     )
 
 
@@ -257,7 +257,7 @@ def _evidence(profile: SessionProfile) -> str:
 
 
 # Labels and numbers
-def _labelled(screen: Console, label: str, text: str) -> None:
+def _print_labelled(screen: Console, label: str, text: str) -> None:
     """Print a label and its text; a long text continues below itself."""
     room = min(screen.width, 140) - _LABEL
     for index, part in enumerate(text.split("\n")):
@@ -285,10 +285,10 @@ def _rate(rate: Rate) -> str:
     return "" if rate.value is None else f"{_percent(rate.value)}, 95 % interval {_interval(rate)}"
 
 
-def _signed(share: float) -> str:
+def _format_signed(share: float) -> str:
     """In hundredths, with a proper minus."""
     return f"{round(100 * share):+,}".replace("-", "−").replace("+0", "±0")
 
 
 def _points(share: float) -> str:
-    return f"{_signed(share)} {'point' if round(100 * abs(share)) == 1 else 'points'}"
+    return f"{_format_signed(share)} {'point' if round(100 * abs(share)) == 1 else 'points'}"

@@ -34,7 +34,7 @@ class Interrupts:
         self._before: Any = None
 
     def __enter__(self) -> "Interrupts":
-        self._before = signal.signal(signal.SIGINT, self._interrupted)
+        self._before = signal.signal(signal.SIGINT, self._handle_interrupt)
         return self
 
     def __exit__(
@@ -42,7 +42,7 @@ class Interrupts:
     ) -> None:
         signal.signal(signal.SIGINT, self._before)
 
-    def _interrupted(self, number: int, frame: FrameType | None) -> None:
+    def _handle_interrupt(self, number: int, frame: FrameType | None) -> None:
         """Worker processes inherit this handler and get the terminal's signal, too; they ignore the first one."""
         self._count += 1
         if self._count > 1:

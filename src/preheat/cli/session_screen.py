@@ -301,9 +301,9 @@ class _Transcript:
         line.stylize(style)
         self._screen.print(line, soft_wrap=True)
         if self._folding.calls:
-            self._text(self._capped(msgspec.json.format(to_json(event.input), indent=2)), "dim", "      < ")
+            self._text(self._cap_text(msgspec.json.format(to_json(event.input), indent=2)), "dim", "      < ")
             if result is not None:
-                self._text(self._capped(result.text), "dim", "      > ")
+                self._text(self._cap_text(result.text), "dim", "      > ")
 
     def _summary(self, text: str, room: int) -> str:
         """The call's most telling argument; paths in the project are relative to it."""
@@ -330,7 +330,7 @@ class _Transcript:
             ", ".join(filter(None, facts)),
         )
 
-    def _capped(self, text: str) -> str:
+    def _cap_text(self, text: str) -> str:
         cap = self._folding.cap
         if cap is None or len(text) <= cap:
             return text
@@ -342,7 +342,7 @@ class _Transcript:
         details = ", ".join(fact for fact in facts if fact)
         self._rule(f"compacted ({details})" if details else "compacted")
         if event.summary and self._folding.calls:
-            self._text(self._capped(event.summary), "dim")
+            self._text(self._cap_text(event.summary), "dim")
         elif event.summary:
             say(self._screen, f"  (summary: {_length(event.summary)})", "dim")
 

@@ -92,7 +92,7 @@ def _simple(source: str, redirects: str, heredocs: tuple[Heredoc, ...]) -> Simpl
     words = _words(source, heredocs) if heredocs or len(source) > _SHORT else _remembered_words(source)
     if words is None or not redirects:
         return None if words is None else Simple(words)
-    redirected = _redirected(redirects)
+    redirected = _read_redirects(redirects)
     if redirected is None or not words or words[0] in _DECLARING or words[-1] == "-":
         return None
     heredoc: str | None = None
@@ -102,7 +102,7 @@ def _simple(source: str, redirects: str, heredocs: tuple[Heredoc, ...]) -> Simpl
 
 
 @lru_cache(maxsize=256)
-def _redirected(redirects: str) -> tuple[bool, tuple[str, ...]] | None:
+def _read_redirects(redirects: str) -> tuple[bool, tuple[str, ...]] | None:
     """Whether output goes into a file, and the files that are read."""
     writes = False
     read: list[str] = []

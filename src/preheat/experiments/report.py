@@ -204,7 +204,7 @@ def _problems(
         yield split.sentence
     if not ended and plan.sessions is not None and len(trial.chains) >= plan.sessions:
         yield f"its planned end is reached; `preheat experiment stop {plan.name}` enters it into the ledger"
-    yield from _unmeasured(trial, assigned)
+    yield from _describe_unmeasured(trial, assigned)
     epochs = epochs_of(trial)
     if len(epochs) > 1:
         times = "once" if len(epochs) == 2 else f"{len(epochs) - 1} times"
@@ -218,7 +218,7 @@ def _problems(
             yield f"every call of every `{arm}` session failed: look at one before believing any number"
 
 
-def _unmeasured(trial: Trial, assigned: Counter[str]) -> Iterable[str]:
+def _describe_unmeasured(trial: Trial, assigned: Counter[str]) -> Iterable[str]:
     for counts, what in (
         (trial.missing, "assigned, but the archive has nothing of {them} (not read yet, deleted, or never begun)"),
         (trial.unjudged, "not judged yet; `preheat learn` does it"),

@@ -244,7 +244,7 @@ def _named_value(block: bytes, start: int) -> _Examined | None:
     begin = match.end()
     if _token_at(block, begin) or _JWT().match(block, begin):
         return [], begin
-    value = _quoted(block, match) if match["opened"] else _unquoted(block, match)
+    value = _quoted_value(block, match) if match["opened"] else _unquoted_value(block, match)
     if not value:
         return [], begin
     name = match["name"] or match["flag"] or match["element"]
@@ -260,13 +260,13 @@ def _named_value(block: bytes, start: int) -> _Examined | None:
     return [Span(begin, begin + len(value), "assigned-secret")], begin + len(value)
 
 
-def _quoted(block: bytes, match: re.Match[bytes]) -> bytes:
+def _quoted_value(block: bytes, match: re.Match[bytes]) -> bytes:
     found = _QUOTED[match["opened"][-1:]]().match(block, match.end())
     # With a space in it, it is a sentence; with a line end in it, code between two quotes.
     return found[0] if found and not _NO_QUOTE_AFTER().match(block, found.end()) else b""
 
 
-def _unquoted(block: bytes, match: re.Match[bytes]) -> bytes:
+def _unquoted_value(block: bytes, match: re.Match[bytes]) -> bytes:
     found = _UNQUOTED().match(block, match.end())
     # The value of a quoted name is quoted, or it is a number or a name, which must stay.
     if found is None or match["closed"]:

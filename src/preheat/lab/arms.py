@@ -144,7 +144,7 @@ class _WrittenItems:
         self.count = sum(line.startswith("- ") for line in lines)
 
     def full_text(self) -> str:
-        return self._framed("\n".join(self._lines))
+        return self._frame_text("\n".join(self._lines))
 
     def first_items(self, items: int) -> str:
         if not self.count:
@@ -154,12 +154,12 @@ class _WrittenItems:
             number += line.startswith("- ")
             if not line.startswith("- ") or number <= items:
                 kept.append(line)
-        return self._framed("\n".join(kept))
+        return self._frame_text("\n".join(kept))
 
     def as_prose(self) -> str:
         return self._wording.write_prose([line for line in self._lines if line])
 
-    def _framed(self, text: str) -> str:
+    def _frame_text(self, text: str) -> str:
         return self._wording.frame(_identity(text), text) if text else ""
 
 

@@ -127,7 +127,7 @@ def _make_plan(
         timeout=wanted.timeout,
         turns=wanted.turns or 0,
         tokens=wanted.tokens or 0,
-        unenforced=_unenforced(wanted, bench),
+        unenforced=_unenforced_limits(wanted, bench),
         metric=chosen.metric,
         margin=chosen.margin,
         sources=_source_names(wanted, chosen.arms),
@@ -170,7 +170,7 @@ def _margin(wanted: float | None, metric: str) -> float:
     return wanted
 
 
-def _unenforced(wanted: LabRequest, bench: Bench) -> tuple[Limit, ...]:
+def _unenforced_limits(wanted: LabRequest, bench: Bench) -> tuple[Limit, ...]:
     """The limits that nothing enforces: the chat loop enforces both, no program enforces tokens."""
     if bench.headless is None:
         return ()

@@ -127,7 +127,7 @@ def make_report(plan: LabPlan, tried: Sequence[RunResult]) -> Report:
     """What the runs show."""
     kept = complete_blocks(plan, tried)
     pairs = contrasts(plan.arms)
-    found = [_paired(plan, kept, plan.metric, *pair) for pair in pairs]
+    found = [_compare_paired(plan, kept, plan.metric, *pair) for pair in pairs]
     guards = _make_guardrails(plan, kept, pairs[0])
     comparisons = _compare_arms(plan, found, guards)
     doses, fewest = _doses(plan, kept)
@@ -147,7 +147,7 @@ def make_report(plan: LabPlan, tried: Sequence[RunResult]) -> Report:
         levels=tuple(arm_level(run_units(metric, kept), metric, arm, plan.repeats) for metric in METRICS for arm in plan.arms),
         comparisons=tuple(comparisons),
         others=tuple(
-            _paired(plan, kept, metric, *pairs[0]).estimate for metric in METRICS if metric != plan.metric
+            _compare_paired(plan, kept, metric, *pairs[0]).estimate for metric in METRICS if metric != plan.metric
         ),
         guardrails=conclude(found[0].estimate, plan.margin, guardrails=guards).guardrails,
         doses=doses,
@@ -158,7 +158,7 @@ def make_report(plan: LabPlan, tried: Sequence[RunResult]) -> Report:
         groups=_groups(plan, tried),
         endings=_endings(tried),
         contexts={arm: _describe_contexts(plan, arm) for arm in plan.arms},
-        delivered=_delivered(tried),
+        delivered=_describe_deliveries(tried),
         problems=tuple(find_problems(plan, tried)),
         run_results=tuple(tried),
     )  # fmt: skip
@@ -207,7 +207,9 @@ def run_units(metric: MetricName, tried: Iterable[RunResult]) -> list[Observatio
     return units
 
 
-def _paired(plan: LabPlan, kept: list[RunResult], metric: MetricName, arm: str, against: str) -> PairedComparison:
+def _compare_paired(
+    plan: LabPlan, kept: list[RunResult], metric: MetricName, arm: str, against: str
+) -> PairedComparison:
     return compare_paired(run_units(metric, kept), metric=metric, arm=arm, against=against, seed=plan.seed)
 
 
@@ -265,7 +267,7 @@ def _describe_levels(estimate: EffectEstimate) -> str:
 
 
 def _make_guardrails(plan: LabPlan, kept: list[RunResult], pair: tuple[str, str]) -> list[Guardrail]:
-    found = [_paired(plan, kept, metric, *pair).estimate for metric in GUARDRAILS if metric != plan.metric]
+    found = [_compare_paired(plan, kept, metric, *pair).estimate for metric in GUARDRAILS if metric != plan.metric]
     return [
         Guardrail(each, GUARDRAIL_MARGIN * each.base) for each in found if each.base and each.clusters >= FEWEST_TASKS
     ]
@@ -292,7 +294,7 @@ def _doses(plan: LabPlan, kept: list[RunResult]) -> tuple[DoseCurve | None, str]
 
 def _non_inferiority(plan: LabPlan, kept: list[RunResult], arm: str) -> NonInferiority:
     """A shorter past session against the whole of it."""
-    found = _paired(plan, kept, plan.metric, arm, "none")
+    found = _compare_paired(plan, kept, plan.metric, arm, "none")
     words = words_of(plan.metric)
     limit = f"{format_figure(plan.margin * words.times)} {words.noun}"
     estimate = found.estimate
@@ -355,7 +357,7 @@ def _groups(plan: LabPlan, tried: Iterable[RunResult]) -> dict[str, dict[str, st
     }
 
 
-def _delivered(tried: Sequence[RunResult]) -> str:
+def _describe_deliveries(tried: Sequence[RunResult]) -> str:
     """How many transcripts show the context that their arm should give."""
     looked = [each for each in tried if each.sessions]
     given = [each for each in looked if each.context]

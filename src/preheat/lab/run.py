@@ -60,7 +60,7 @@ def measure_run(found: Sequence[tuple[str, Session, SessionProfile]]) -> Measure
         errors=sum(profile.errors.count for profile in profiles),
         answers=sum(_is_answer(event) for session in sessions for event in session.events),
         turns=max((_turns(session) for session in sessions), default=0),
-        shown=tuple(sorted({found for session in sessions for found in _shown(session.events)})),
+        shown=tuple(sorted({found for session in sessions for found in _shown_texts(session.events)})),
         problem="" if sessions else "the transcript has no session in it",
     )
 
@@ -73,7 +73,7 @@ def _turns(session: Session) -> int:
     return len({event.response or event.line for event in session.events if _is_answer(event)})
 
 
-def _shown(events: Iterable[Event]) -> Iterator[str]:
+def _shown_texts(events: Iterable[Event]) -> Iterator[str]:
     """In prompts, and in what the program itself put before the model; what a tool printed is no delivery."""
     for event in events:
         if isinstance(event, UserMessage):

@@ -298,7 +298,7 @@ class _Actions:
             self.forms.setdefault(word.lower(), form or call.tool)
         self.last = one_line(text or call.tool, 120)
 
-    def named(self, sentence: str, quoted: tuple[str, ...]) -> tuple[str, ...]:
+    def find_named_words(self, sentence: str, quoted: tuple[str, ...]) -> tuple[str, ...]:
         """The words of a sentence that name something the calls have, or that stand in backquotes."""
         words = [word for word in _WORD.findall(sentence.lower()) if word in self.forms and word not in _PLAIN]
         return tuple(dict.fromkeys((*(each for each in quoted if not junk_reason(each)), *words)))[:5]
@@ -333,7 +333,7 @@ def _rule(sentence: str, actions: _Actions, seq: int | None, at: float | None) -
     if found is None:
         return None
     actions.look()
-    named = actions.named(sentence, found.quoted)
+    named = actions.find_named_words(sentence, found.quoted)
     shown = actions.seen.relative(one_line(sentence, _LONGEST))
     if not is_lasting(found, named) or junk_reason(shown):
         return None

@@ -308,17 +308,17 @@ def _text(
     seconds = sum(occurrence.failure.seconds for occurrence in group)
     cost = f", {format_seconds(seconds)} lost" if seconds >= 1 else ""
     counts = f"{format_count(support.calls_for, 'call')} in {format_count(support.sessions_for, 'session')}{cost}"
-    about = f", again and again with {_quoted(subjects)}" if subjects else ""
+    about = f", again and again with {_list_in_backticks(subjects)}" if subjects else ""
     since = support.sessions_against
     over = (
         f"; not met in the last {format_count(since, 'session')} that did the same"
         if since >= _SESSIONS_UNTIL_OVER
         else ""
     )
-    return f"{_quoted(forms[:2])} may fail with `{error}`{about} ({counts}{over})."
+    return f"{_list_in_backticks(forms[:2])} may fail with `{error}`{about} ({counts}{over})."
 
 
-def _quoted(names: Sequence[str]) -> str:
+def _list_in_backticks(names: Sequence[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 

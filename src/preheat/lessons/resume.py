@@ -145,7 +145,7 @@ def render_packet(packet: ResumePacket, staleness: str = "") -> list[str]:
         return lines
     failing = [check for check in packet.checks if not check.passed]
     passing = [f"`{each.command}`" for each in packet.checks if each.passed and len(each.command) <= _SIGNATURE]
-    lines += [f"failing: `{check.command}`{_quoted(check.signature)}" for check in failing[:2]]
+    lines += [f"failing: `{check.command}`{_quote_signature(check.signature)}" for check in failing[:2]]
     if passing and not failing:
         lines.append(f"passed: {', '.join(passing[:2])}")
     if packet.unverified:
@@ -194,7 +194,7 @@ def _packet(seen: JudgedSession, runs: list[CheckRun]) -> ResumePacket | None:
         checks=checks,
         failing=next((check.signature for check in checks if not check.passed), ""),
         unverified=tuple(sorted(unverified, key=lambda path: (-edited[path][1], path))[:_UNVERIFIED]),
-        files=(*_ranked(edited), *_ranked(read))[:_FILES],
+        files=(*_rank_files(edited), *_rank_files(read))[:_FILES],
         dead_ends=_dead_ends(seen),
         branch=git.branch,
         head=git.head,
@@ -220,7 +220,7 @@ def _touched_files(seen: JudgedSession) -> tuple[dict[str, tuple[int, int]], dic
     return edited, {path: count for path, count in read.items() if path not in edited}
 
 
-def _ranked(files: dict[str, tuple[int, int]]) -> list[str]:
+def _rank_files(files: dict[str, tuple[int, int]]) -> list[str]:
     return sorted(files, key=lambda path: (-files[path][0], -files[path][1], path))
 
 
@@ -240,7 +240,7 @@ def _dead_ends(seen: JudgedSession) -> tuple[str, ...]:
         last = calls[-1]
         shown = _show_call(seen, last)
         if len(calls) >= _ABANDONED and shown:
-            text = f"{shown} failed {len(calls)} times{_quoted(_safe_signature(last.record.signature))}"
+            text = f"{shown} failed {len(calls)} times{_quote_signature(_safe_signature(last.record.signature))}"
             found.append((-len(calls), last.record.seq, text))
     return tuple(text for *_, text in sorted(found)[:_DEAD_ENDS])
 
@@ -286,7 +286,7 @@ def _safe_signature(signature: str) -> str:
     return "" if order_reason(signature) else signature
 
 
-def _quoted(signature: str) -> str:
+def _quote_signature(signature: str) -> str:
     return f' ("{signature}")' if signature else ""
 
 

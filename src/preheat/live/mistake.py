@@ -134,12 +134,12 @@ def split_commands(command: str) -> Iterator[list[str]]:
                 yield piece
             piece = []
         elif piece or not _ASSIGNMENT.match(token):
-            piece.append(_unquoted(token))
+            piece.append(_strip_quotes(token))
     if piece:
         yield piece
 
 
-def _unquoted(word: str) -> str:
+def _strip_quotes(word: str) -> str:
     return word[1:-1] if len(word) > 1 and word[0] == word[-1] and word[0] in "'\"" else word
 
 
@@ -211,25 +211,25 @@ def _repair_sentence(lesson: Lesson, typed: str) -> str:
     failed = lesson.avoid or next(iter(lesson.forms), "")
     if not failed or not (typed or lesson.difference) or _error_names_repair(lesson):
         return ""
-    error = f" with {_quoted(lesson.error)}" if lesson.error else ""
-    worked = f"{_backticked(typed)} worked" if typed else f"{lesson.difference.rstrip(', ')}, it worked"
-    return f"{_backticked(failed)} fails here{error}; {worked} {_count_text(lesson)}"
+    error = f" with {_in_quotes(lesson.error)}" if lesson.error else ""
+    worked = f"{_in_backticks(typed)} worked" if typed else f"{lesson.difference.rstrip(', ')}, it worked"
+    return f"{_in_backticks(failed)} fails here{error}; {worked} {_count_text(lesson)}"
 
 
 def _convention_sentence(lesson: Lesson, typed: str) -> str:
     if not (lesson.avoid and typed):
         return ""
-    error = f" with {_quoted(lesson.error)}" if lesson.error else ""
-    return f"{_backticked(lesson.avoid)} fails here{error}; {_backticked(typed)} worked {_count_text(lesson)}"
+    error = f" with {_in_quotes(lesson.error)}" if lesson.error else ""
+    return f"{_in_backticks(lesson.avoid)} fails here{error}; {_in_backticks(typed)} worked {_count_text(lesson)}"
 
 
 def _dead_end_sentence(lesson: Lesson, typed: str) -> str:
     if lesson.topic not in _DEAD_END_TOPICS or not lesson.avoid:
         return ""
-    error = f", with {_quoted(lesson.error)}" if lesson.error else ""
-    instead = f"; {_backticked(lesson.use)} was used instead" if lesson.use else ""
+    error = f", with {_in_quotes(lesson.error)}" if lesson.error else ""
+    instead = f"; {_in_backticks(lesson.use)} was used instead" if lesson.use else ""
     count = f"{lesson.support.calls_for} times in {lesson.support.sessions_for} earlier sessions"
-    return f"{_backticked(lesson.avoid)} failed all {count}{error}{instead}"
+    return f"{_in_backticks(lesson.avoid)} failed all {count}{error}{instead}"
 
 
 _SENTENCES = {"repair": _repair_sentence, "convention": _convention_sentence, "dead_end": _dead_end_sentence}
@@ -255,11 +255,11 @@ def _stem(word: str) -> str:
     return word
 
 
-def _backticked(text: str) -> str:
+def _in_backticks(text: str) -> str:
     return f"`{one_line(text, _LONGEST_CODE)}`"
 
 
-def _quoted(text: str) -> str:
+def _in_quotes(text: str) -> str:
     return '"' + one_line(text, _LONGEST_ERROR).replace('"', "'") + '"'
 
 

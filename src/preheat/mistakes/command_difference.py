@@ -102,7 +102,7 @@ def _folder(understood: Understanding) -> str:
 def _variables(failed: str, worked: str) -> list[Difference]:
     if "<<" in failed or "<<" in worked:  # a script's own assignments are no variables of the shell
         return []
-    was, now = (_assigned(text) for text in (failed, worked))
+    was, now = (_find_assignments(text) for text in (failed, worked))
     return [Difference("variable", "", _assignment(name, now[name])) for name in sorted(now.keys() - was.keys())][:1]
 
 
@@ -111,7 +111,7 @@ def _assignment(name: str, value: str) -> str:
     return f"{name}={value if value and len(value) < LONGEST - len(name) and not junk_reason(value) else '…'}"
 
 
-def _assigned(text: str) -> dict[str, str]:
+def _find_assignments(text: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for group in _ASSIGNED.findall(text[:2000]):
         for part in group.split():

@@ -173,7 +173,7 @@ def _changes(
         if _is_another(change, differences):
             return differences, "", ""
         if change.failed and change.worked and not any(each.kind in _AROUND for each in differences):
-            parts = _joined(change.failed), _joined(change.worked)
+            parts = _join_words(change.failed), _join_words(change.worked)
             if not (failed and worked) or (all(parts) and len(understand(one).commands) > _FEW):
                 failed, worked = parts  # of a long text the part that matters
         return differences, without_case(failed), without_case(worked)
@@ -221,7 +221,7 @@ def _relative(seen: JudgedSession, arguments: dict[str, object]) -> dict[str, ob
     }
 
 
-def _joined(command: Command) -> str:
+def _join_words(command: Command) -> str:
     if command.wrappers:  # their own words are not known any more
         return ""
     text = " ".join(f"'{word}'" if _QUOTED.search(word) else word for word in command.words)

@@ -102,10 +102,10 @@ def has_caught_exception(text: str) -> bool:
 
 def _exception(text: str) -> "re.Match[str] | None":
     begin = patterns.TRACEBACK.search(text) if "Traceback (most" in text else None
-    return None if begin is None else _raised(text, begin.end())
+    return None if begin is None else _find_exception_line(text, begin.end())
 
 
-def _raised(text: str, start: int) -> "re.Match[str] | None":
+def _find_exception_line(text: str, start: int) -> "re.Match[str] | None":
     """The line that names the exception: the first after the frames that stands at the left edge; of several, the last."""
     last = None
     while True:

@@ -56,7 +56,7 @@ def read_report(text: str, kind: ToolKind) -> Report | None:
     if isinstance(status, str) and status.lower() in _ENDINGS and (wrapped or _REPORT.issuperset(value)):
         return Report(None, _ENDINGS[status.lower()], code, message)
     return Report(
-        _failed(value, status), None, code if wrapped and code is not None and abs(code) < 2**31 else None, message
+        _says_failed(value, status), None, code if wrapped and code is not None and abs(code) < 2**31 else None, message
     )
 
 
@@ -101,7 +101,7 @@ def _only_reports(value: dict[str, Any]) -> bool:
     return len(value) <= 3 and ("error" in value or "success" in value)
 
 
-def _failed(value: dict[str, Any], status: object) -> bool | None:
+def _says_failed(value: dict[str, Any], status: object) -> bool | None:
     if _is_set(value.get("error")) or value.get("success") is False or value.get("ok") is False:
         return True
     if value.get("isError") is True or value.get("is_error") is True:

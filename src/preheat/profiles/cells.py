@@ -134,7 +134,7 @@ def stratified_difference(pairs: list[tuple[CellCounts, CellCounts]], measure: F
         return IntervalEstimate()
     column = MEASURE_COLUMNS[measure]
 
-    def weighted(sums: list[tuple[Floats, Floats]]) -> Floats:
+    def weigh(sums: list[tuple[Floats, Floats]]) -> Floats:
         above, below = np.zeros(len(sums[0][0])), np.zeros(len(sums[0][0]))
         for one, other in sums:
             calls = np.maximum(one[:, CALLS] + other[:, CALLS], 1)
@@ -143,9 +143,9 @@ def stratified_difference(pairs: list[tuple[CellCounts, CellCounts]], measure: F
         return ratios_of_draws(above, below)
 
     value = float(
-        weighted([(one.totals[None, :].astype(float), other.totals[None, :].astype(float)) for one, other in full])[0]
+        weigh([(one.totals[None, :].astype(float), other.totals[None, :].astype(float)) for one, other in full])[0]
     )
-    draws = weighted([(one.draws, other.draws) for one, other in full])
+    draws = weigh([(one.draws, other.draws) for one, other in full])
     ones = sum(one.effective for one, _ in full)
     others = sum(other.effective for _, other in full)
     return difference_with_interval(value, draws, min(ones, others))

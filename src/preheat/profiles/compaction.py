@@ -240,21 +240,21 @@ def _crossing(
         at=within[1].at if within else traced.session.started_at,
         tokens_before=within[1].tokens_before if within else None,
         window=Sides(_last(before, size), _first(after, size)) if size else Sides(NO_COUNTS, NO_COUNTS),
-        whole=Sides(_counted(before), _counted(after)) if size else Sides(NO_COUNTS, NO_COUNTS),
+        whole=Sides(_count_part(before), _count_part(after)) if size else Sides(NO_COUNTS, NO_COUNTS),
     )
 
 
 def _last(part: _Part, size: int) -> Counts:
     places = part.places[-size:]
-    return _counted(_Part(part.records[-size:], places, [ask for ask in part.asks if ask.seq >= places[0]]))
+    return _count_part(_Part(part.records[-size:], places, [ask for ask in part.asks if ask.seq >= places[0]]))
 
 
 def _first(part: _Part, size: int) -> Counts:
     places = part.places[:size]
-    return _counted(_Part(part.records[:size], places, [ask for ask in part.asks if ask.seq <= places[-1]]))
+    return _count_part(_Part(part.records[:size], places, [ask for ask in part.asks if ask.seq <= places[-1]]))
 
 
-def _counted(part: _Part) -> Counts:
+def _count_part(part: _Part) -> Counts:
     return count_calls(part.records)._replace(asks=len(part.asks), asked_again=sum(ask.again for ask in part.asks))
 
 

@@ -102,7 +102,7 @@ def _change(measure: _Measure, pair: Pair, margin: float, drawn: "_Resampled | N
         low=low if known and low > 0 else None,
         high=high if known and high < inf else None,
         verdict=verdict,
-        needed=_needed((events_before, total_before, events_after, total_after), margin, _design(alone, drawn))
+        needed=_calls_needed((events_before, total_before, events_after, total_after), margin, _design(alone, drawn))
         if known and verdict == "too little data"
         else None,
     )
@@ -114,12 +114,12 @@ def _verdict(low: float, high: float, margin: float) -> PreservationVerdict:
     return "not preserved" if low > 1 + margin else "too little data"
 
 
-def _needed(numbers: tuple[int, int, int, int], margin: float, design: float) -> int:
+def _calls_needed(numbers: tuple[int, int, int, int], margin: float, design: float) -> int:
     """How many on each side would show, in four cases of five, that nothing changed, if nothing did."""
     events_before, total_before, events_after, total_after = numbers
     share = min(0.99, (events_before + events_after + 0.5) / (total_before + total_after + 1))
     wanted = log(1 + margin) / (Z_ONE_SIDED_95 + Z_POWER_80)
-    return _rounded(design * 2 * (1 - share) / share / wanted**2)
+    return _round_up(design * 2 * (1 - share) / share / wanted**2)
 
 
 def _design(alone: tuple[float, float], drawn: "_Resampled | None") -> float:
@@ -129,7 +129,7 @@ def _design(alone: tuple[float, float], drawn: "_Resampled | None") -> float:
     return max(1.0, log(drawn.high / drawn.low) / log(alone[1] / alone[0])) ** 2
 
 
-def _rounded(number: float) -> int:
+def _round_up(number: float) -> int:
     """Up, to two digits: it is rough."""
     digits = max(0, int(log10(max(number, 1))) - 1)
     unit = int(10**digits)

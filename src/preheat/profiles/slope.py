@@ -60,7 +60,7 @@ def fit_slopes(
     same_work: bool = True,
 ) -> dict[FailureMeasure, SlopeEstimate]:
     """The change per 100 messages over the chosen rows, in sessions with at least so many calls."""
-    sums = _arranged(regression_sums, rows, least_calls, same_work)
+    sums = _arrange_sums(regression_sums, rows, least_calls, same_work)
     sessions, calls = len(sums.calls), int(sums.calls.sum())
     design = _design(sums) if sessions >= LEAST_SESSIONS and calls >= LEAST_CALLS else None
     found: dict[FailureMeasure, SlopeEstimate] = {}
@@ -72,24 +72,24 @@ def fit_slopes(
     return found
 
 
-def _arranged(
+def _arrange_sums(
     regression_sums: RegressionSums, rows: NDArray[np.bool_] | None, least_calls: int, same_work: bool
 ) -> _Sums:
     if rows is None:
         rows = np.ones(len(regression_sums.session), np.bool_)
     total = np.bincount(regression_sums.session, regression_sums.calls * rows, 1)
     rows = rows & (total[regression_sums.session] >= least_calls)
-    session = _numbered(regression_sums.session[rows])
+    session = _number_values(regression_sums.session[rows])
     count = int(session[-1]) + 1 if len(session) else 0
     activity = _activities(regression_sums, rows) if same_work else np.zeros(len(session), np.int64)
     width = int(activity.max()) + 1 if len(activity) else 1
     keys = session * width + activity
 
     def matrix(column: Floats) -> Floats:
-        return _added(keys, column[rows], count * width).reshape(count, width)
+        return _sum_by_key(keys, column[rows], count * width).reshape(count, width)
 
     def vector(column: Floats) -> Floats:
-        return _added(session, column[rows], count)
+        return _sum_by_key(session, column[rows], count)
 
     return _Sums(
         matrix(regression_sums.calls),
@@ -100,13 +100,13 @@ def _arranged(
     )
 
 
-def _numbered(ordered: Ints) -> Ints:
+def _number_values(ordered: Ints) -> Ints:
     """0, 1, 2 ... for the distinct values of an ordered array."""
     steps: Ints = np.cumsum(np.diff(ordered, prepend=ordered[:1]) != 0)
     return steps
 
 
-def _added(keys: Ints, values: Floats, length: int) -> Floats:
+def _sum_by_key(keys: Ints, values: Floats, length: int) -> Floats:
     return np.bincount(keys, values, length).astype(np.float64, copy=False)
 
 

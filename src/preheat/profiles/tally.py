@@ -121,7 +121,7 @@ class _Sums:
             np.stack([np.bincount(place, values[:, column], len(distinct)) for column in range(self._width)], axis=1)
         )
 
-    def finished(self) -> tuple[Ints, Floats]:
+    def finish(self) -> tuple[Ints, Floats]:
         if len(self._keys) > 1:
             parts, sums = np.concatenate(self._keys), np.concatenate(self._sums)
             self._keys, self._sums = [], []
@@ -241,11 +241,11 @@ class _Adding:
     def finish(self, known: Sessions) -> Tally:
         if self._held is not None:
             self._add_regression(self._held, np.ones(1, np.bool_))
-        keys, sums = self._regression.finished()
+        keys, sums = self._regression.finish()
         low = keys & 0xFFFFFFFF
         columns = (sums / np.array([1, 100, 10_000, 1, 1, 100, 100])).T
         regression_sums = RegressionSums(keys >> 32, low >> 2, (low & 2) > 0, (low & 1) > 0, *columns)
-        tables = {name: _table(*sums.finished()) for name, sums in self._tables.items()}
+        tables = {name: _table(*sums.finish()) for name, sums in self._tables.items()}
         return Tally(
             sessions=known,
             totals=self._totals,

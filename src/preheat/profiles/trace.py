@@ -82,13 +82,13 @@ class _Memory:
         self._writes: list[tuple[int, str]] = []
         self._swept = -1
 
-    def known(self, key: Any) -> bool:
+    def was_called(self, key: Any) -> bool:
         """Whether this was called before; notes it."""
         before = len(self._keys)
         self._keys.add(key)
         return len(self._keys) == before
 
-    def repeated(self, tool: str, arguments: dict[str, Any]) -> bool:
+    def is_repeated(self, tool: str, arguments: dict[str, Any]) -> bool:
         """The same for arguments of any size. Most have an outline of their own; what shares one is compared whole."""
         place = (tool, _outline(arguments))
         alike = self._called.get(place)
@@ -96,9 +96,9 @@ class _Memory:
             self._called[place] = arguments
             return False
         if type(alike) is dict:
-            alike = self._called[place] = {_encoded(alike)}
+            alike = self._called[place] = {_encode_arguments(alike)}
         before = len(alike)
-        alike.add(_encoded(arguments))
+        alike.add(_encode_arguments(arguments))
         return len(alike) == before
 
     def reread(self, key: Any, text: str, seq: int, happened: bool) -> bool:
@@ -195,12 +195,12 @@ def _compare(call: ToolCall, memory: _Memory, seq: int, happened: bool) -> tuple
         if text:
             return _compare_shell(call, text, memory, seq, happened)
     if kind == "read":
-        key = (call.tool, _encoded(call.input))
+        key = (call.tool, _encode_arguments(call.input))
         path = file_of(call)
-        return kind, memory.known(key), bool(path) and memory.reread(key, path, seq, happened)
+        return kind, memory.was_called(key), bool(path) and memory.reread(key, path, seq, happened)
     if kind in _CHANGING:
         memory.wrote(changed_files(call), seq)
-    return kind, memory.repeated(call.tool, call.input), False
+    return kind, memory.is_repeated(call.tool, call.input), False
 
 
 def _compare_shell(call: ToolCall, text: str, memory: _Memory, seq: int, happened: bool) -> tuple[str, bool, bool]:
@@ -209,7 +209,7 @@ def _compare_shell(call: ToolCall, text: str, memory: _Memory, seq: int, happene
     arguments = call.input
     folder = arguments.get("workdir") or arguments.get("cwd")
     key = (call.tool, text, folder if type(folder) is str else None)
-    repeated = memory.known(key)
+    repeated = memory.was_called(key)
     if known.writes:
         memory.wrote(text, seq)
     if known.sweeps:
@@ -227,7 +227,7 @@ def _outline(arguments: dict[str, Any]) -> int:
     return outline
 
 
-def _encoded(arguments: dict[str, Any]) -> Any:
+def _encode_arguments(arguments: dict[str, Any]) -> Any:
     try:
         return msgspec.json.encode(arguments, order="deterministic")
     except (TypeError, ValueError, RecursionError):  # half a surrogate pair, a key that is no text

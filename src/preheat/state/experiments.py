@@ -154,7 +154,7 @@ def plans(connection: sqlite3.Connection) -> list[StoredPlan]:
     """Every plan that can be read, the oldest first."""
     found = []
     for experiment, data, stopped in connection.execute("SELECT experiment, plan, stopped FROM plans ORDER BY number"):
-        if (plan := _decoded(data)) is not None:
+        if (plan := _decode_plan(data)) is not None:
             found.append(StoredPlan(experiment, plan, stopped))
     return found
 
@@ -162,7 +162,7 @@ def plans(connection: sqlite3.Connection) -> list[StoredPlan]:
 def unreadable_plans(connection: sqlite3.Connection) -> list[str]:
     """The names of plans that cannot be read, because they were changed."""
     rows = connection.execute("SELECT experiment, plan FROM plans ORDER BY number")
-    return [experiment for experiment, data in rows if _decoded(data) is None]
+    return [experiment for experiment, data in rows if _decode_plan(data) is None]
 
 
 def start_plan(connection: sqlite3.Connection, experiment: str, plan: ExperimentPlan) -> None:
@@ -180,7 +180,7 @@ def stop_plan(connection: sqlite3.Connection, experiment: str, at: float) -> Non
     connection.execute("UPDATE plans SET stopped = ? WHERE experiment = ? AND stopped IS NULL", (at, experiment))
 
 
-def _decoded(data: bytes) -> ExperimentPlan | None:
+def _decode_plan(data: bytes) -> ExperimentPlan | None:
     try:
         return _PLAN.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError):

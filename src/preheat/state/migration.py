@@ -168,16 +168,16 @@ def forget_sessions(folder: str, sessions: Iterable[str]) -> None:
 
 
 def _is_about(line: bytes, place: FilePlace, sessions: frozenset[str]) -> bool:
-    found = _decoded(line, _LINES[place])
+    found = _decode_line(line, _LINES[place])
     return getattr(found, "session", "") in sessions or getattr(found, "root", "") in sessions
 
 
 def _unreadable_lines(path: str, place: FilePlace) -> list[int]:
     data = read_bytes(path)
     if place == LOADS_FILE:
-        return [] if _decoded(data, _PINS) is not None else [1]
+        return [] if _decode_line(data, _PINS) is not None else [1]
     lines = enumerate(data.splitlines(), 1)
-    return [number for number, line in lines if line.strip() and _decoded(line, _LINES[place]) is None]
+    return [number for number, line in lines if line.strip() and _decode_line(line, _LINES[place]) is None]
 
 
 def _imported_files(folder: str, place: FilePlace) -> list[str]:
@@ -224,7 +224,7 @@ def _head(lines: list[bytes], written: str) -> str:
 
 def _import_loads(connection: sqlite3.Connection, folder: str) -> None:
     known = templates.loads(connection)
-    for project, pin in (_decoded(read_bytes(earlier_path(folder, LOADS_FILE)), _PINS) or {}).items():
+    for project, pin in (_decode_line(read_bytes(earlier_path(folder, LOADS_FILE)), _PINS) or {}).items():
         if project not in known or known[project].at <= pin.at:
             templates.load_version(connection, project, pin)
 
@@ -254,11 +254,11 @@ def _url_path(path: str) -> str:
 def _decoded_lines(folder: str, place: FilePlace, decoder: "msgspec.json.Decoder[_Line]") -> Iterator[_Line]:
     """The decoded lines of a file; lines that cannot be read are skipped."""
     for line in read_bytes(earlier_path(folder, place)).splitlines():
-        if (found := _decoded(line, decoder)) is not None:
+        if (found := _decode_line(line, decoder)) is not None:
             yield found
 
 
-def _decoded(line: bytes, decoder: "msgspec.json.Decoder[_Line]") -> _Line | None:
+def _decode_line(line: bytes, decoder: "msgspec.json.Decoder[_Line]") -> _Line | None:
     try:
         return decoder.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError):

@@ -47,7 +47,7 @@ class WeightedFit(NamedTuple):
 
 def estimate_excursion(moments: Iterable[AdviceMoment], *, metric: str, risk: float = RISK) -> EffectEstimate:
     """Estimate given minus withheld, in the unit of the outcome."""
-    kept, remarks = _randomised(moments)
+    kept, remarks = _select_randomised(moments)
     given = sum(each.was_given for each in kept)
     sessions = sorted({each.session for each in kept})
     base = EffectEstimate(
@@ -113,7 +113,7 @@ def fit_weighted(design: Numbers, outcome: Numbers, weights: Numbers, cluster: C
     return WeightedFit(coefficients, bread @ (corrected.T @ corrected) @ bread, bread @ (scores.T @ scores) @ bread)
 
 
-def _randomised(moments: Iterable[AdviceMoment]) -> tuple[list[AdviceMoment], tuple[str, ...]]:
+def _select_randomised(moments: Iterable[AdviceMoment]) -> tuple[list[AdviceMoment], tuple[str, ...]]:
     kept, lopsided, widths = [], 0, set()
     for each in moments:
         if not all(isfinite(value) for value in (each.probability, each.outcome, *each.before)):

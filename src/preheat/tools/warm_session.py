@@ -29,7 +29,7 @@ _TEXT = 120
 def _build(request: ToolRequest) -> dict[str, Any]:
     """Build a template from many sessions: of this project, unless others are named."""
     arguments = request.arguments
-    name = _required(request, "name")
+    name = _require_argument(request, "name")
     chosen, which = _sources(request)
     rule = SessionRule(min_messages=arguments.get("min_messages", 30), max_sessions=arguments.get("max_sessions", 50))
     tags = tuple(dict.fromkeys(tag.strip() for tag in arguments.get("tags", ()) if tag.strip()))
@@ -152,7 +152,7 @@ def _compress_check(request: ToolRequest) -> dict[str, Any]:
 
 
 def _compare(request: ToolRequest) -> dict[str, Any]:
-    first, second = (resolve_session_name(_required(request, name)) for name in ("session_id", "compare_with"))
+    first, second = (resolve_session_name(_require_argument(request, name)) for name in ("session_id", "compare_with"))
     found = open_archive(request).reliability.without_analysing().compare(first, second)
     answer: dict[str, Any] = map_texts(make_harmless, msgspec.to_builtins(found))
     means = "`difference` is the first less the second, `low` and `high` its 95 % interval; nothing here was randomised"
@@ -160,7 +160,7 @@ def _compare(request: ToolRequest) -> dict[str, Any]:
 
 
 # Arguments.
-def _required(request: ToolRequest, name: str) -> str:
+def _require_argument(request: ToolRequest, name: str) -> str:
     found = str(request.arguments.get(name, "")).strip()
     if not found:
         raise UserError(
@@ -172,7 +172,7 @@ def _required(request: ToolRequest, name: str) -> str:
 def _template(request: ToolRequest) -> str:
     """The template in the arguments; without one, an error with all names."""
     if str(request.arguments.get("name", "")).strip():
-        return _required(request, "name")
+        return _require_argument(request, "name")
     names = request.home.library.names()
     advice = (
         f"give one of {', '.join(f'`{name}`' for name in names[:20])}" if names else "there is none yet, `build` one"

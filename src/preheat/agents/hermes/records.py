@@ -290,7 +290,7 @@ def fill_heading(heading: Heading, session: dict[str, Any]) -> None:
     heading.title = _text(session.get("title"))
     heading.relation, heading.parent = _relation(session, config, lineage)
     heading.starter = _starter(session, lineage)
-    heading.reported = _reported(session)
+    heading.reported = _reported_usage(session)
     heading.include_time(epoch_seconds(session.get("started_at")))
     heading.include_time(epoch_seconds(session.get("ended_at")))
 
@@ -328,7 +328,7 @@ def _starter(session: dict[str, Any], lineage: dict[str, Any]) -> Starter:
     return _STARTERS.get(source, "human")
 
 
-def _reported(session: dict[str, Any]) -> Usage | None:
+def _reported_usage(session: dict[str, Any]) -> Usage | None:
     names = ("input", "output", "cache_read", "cache_write", "reasoning")
     counts = [session.get(f"{name}_tokens") for name in names]
     numbers = [count if isinstance(count, int) and count > 0 else 0 for count in counts]

@@ -198,11 +198,11 @@ class _SessionCounter:
             self.loops += 1
             self.broken += bool(before)
         if isinstance(event, CallEvent):
-            self._called(event)
+            self._fold_call(event)
         elif isinstance(event, CompactionEvent):
             self._seen_calls.clear()  # the agent has to read again what it has forgotten
 
-    def _called(self, event: CallEvent) -> None:
+    def _fold_call(self, event: CallEvent) -> None:
         if event.files:
             self.focus.append(reading(self.state, "focus", self._thresholds).value)
             self.drift.append(reading(self.state, "drift", self._thresholds).value)

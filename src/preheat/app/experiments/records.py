@@ -42,7 +42,7 @@ def has_assignments(folder: str) -> bool:
 
 def load_records(archive: sqlite3.Connection) -> Records:
     """The records of all sessions that are not forgotten."""
-    is_remembered = _remembered(archive)
+    is_remembered = _memory_filter(archive)
     with reading(folder_of(archive)) as state:
         return Records(
             _records_of(experiments.assignments(state), is_remembered),
@@ -57,12 +57,12 @@ def load_exposures(archive: sqlite3.Connection) -> list[Exposure]:
     """Which items each session was shown or not, by assignment."""
     with reading(folder_of(archive)) as state:
         found = experiments.exposures(state)
-    return _records_of(found, _remembered(archive)) if found else []
+    return _records_of(found, _memory_filter(archive)) if found else []
 
 
 def forget_records(archive: sqlite3.Connection) -> None:
     """Delete the records of sessions that the archive was made to forget."""
-    folder, is_remembered = folder_of(archive), _remembered(archive)
+    folder, is_remembered = folder_of(archive), _memory_filter(archive)
     with reading(folder) as state:
         sessions = experiments.assigned_sessions(state) | experiments.ratings(state).keys()
     forgotten = [session for session in sessions if not is_remembered(session)]
@@ -78,7 +78,7 @@ def _records_of(found: Iterable[_Record], known: Callable[[str], bool]) -> list[
     return [each for each in found if known(each.session)]
 
 
-def _remembered(archive: sqlite3.Connection) -> Callable[[str], bool]:
+def _memory_filter(archive: sqlite3.Connection) -> Callable[[str], bool]:
     """A function that says whether a session, by its key, is not forgotten."""
     digests = {row[0] for row in archive.execute("SELECT digest FROM forgotten")}
     return (lambda session: forgotten_digest(session) not in digests) if digests else (lambda session: True)

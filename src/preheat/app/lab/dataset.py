@@ -128,9 +128,9 @@ class DatasetWriter:
         self._save_rows("templates.jsonl", template_rows)
         trajectories = self._save_trajectories(progress) if self._wanted.trajectories else None
         report = self._report(rows, trajectories, dict(sorted(lessons.left_out.items())))
-        self._save(SCHEMA, _indented(dataset_schema()))
+        self._save(SCHEMA, _encode_indented(dataset_schema()))
         self._save(DATASHEET, write_datasheet(_facts(report, self._wanted)).encode())
-        self._save(MANIFEST, _indented(self._manifest()))
+        self._save(MANIFEST, _encode_indented(self._manifest()))
         size = sum(len(content()) for _, content in dataset_files(self._folder))
         return msgspec.structs.replace(report, bytes=size)
 
@@ -180,7 +180,7 @@ class DatasetWriter:
                 continue
             document["extra"]["outcomes"] = call_outcomes(session)
             name = self._pseudonyms.pseudonym("session", key)
-            self._save(f"{TRAJECTORIES}/{name}.json", _indented(document))
+            self._save(f"{TRAJECTORIES}/{name}.json", _encode_indented(document))
             written += 1
         progress.end()
         return written
@@ -248,7 +248,7 @@ def read_bytes(path: str) -> bytes:
         return stream.read()
 
 
-def _indented(value: Any) -> bytes:
+def _encode_indented(value: Any) -> bytes:
     return msgspec.json.format(msgspec.json.encode(value), indent=1) + b"\n"
 
 

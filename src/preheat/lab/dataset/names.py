@@ -110,7 +110,7 @@ def _remote(found: re.Match[str]) -> Iterator[Name]:
     yield Name("repository", found[3])
 
 
-def _mentioned(found: re.Match[str]) -> Iterator[Name]:
+def _repository_names(found: re.Match[str]) -> Iterator[Name]:
     yield Name("repository", f"{found[1]}/{found[2].removesuffix('.git')}")
 
 
@@ -167,7 +167,7 @@ PLACES: tuple[_Place, ...] = (
     _Place(_REMOTE, _remote, (("@",), (":",))),
     _Place(_CLONED, _remote, (("://",), (".git",))),
     _Place(_HOST, lambda found: _machine(found[1]), (("://",),)),
-    _Place(_MENTIONED, _mentioned, (tuple(f"{forge}." for forge in _FORGES),)),
+    _Place(_MENTIONED, _repository_names, (tuple(f"{forge}." for forge in _FORGES),)),
 )
 
 

@@ -59,9 +59,9 @@ def measure_session(
         statuses=_in_order(profile.statuses),
         causes=_in_order(profile.causes),
         rungs=_in_order(profile.rungs),
-        kinds=_grouped(work, lambda record: record.kind),
-        activities=_grouped(work, lambda record: record.activity),
-        tools=_grouped(work, lambda record: record.tool),
+        kinds=_group_records(work, lambda record: record.kind),
+        activities=_group_records(work, lambda record: record.activity),
+        tools=_group_records(work, lambda record: record.tool),
         proficiency_gain=profile.proficiency_gain,
         slope=profile.slope,
         slope_low=profile.slope_low,
@@ -136,7 +136,7 @@ def split_in_fifths(records: Sequence[CallRecord]) -> list[Sequence[CallRecord]]
     return [records[start:end] for start, end in pairwise(ends)]
 
 
-def _grouped(records: Iterable[CallRecord], by: Callable[[CallRecord], str]) -> Any:
+def _group_records(records: Iterable[CallRecord], by: Callable[[CallRecord], str]) -> Any:
     groups: dict[str, list[CallRecord]] = {}
     for record in records:
         groups.setdefault(by(record), []).append(record)

@@ -111,7 +111,7 @@ class Vocabulary:
     # Settling.
     def settle(self, general: Callable[[str], str], nameless: Callable[[str], str]) -> None:
         """Count the projects of each value with names removed; `nameless` is for models and versions."""
-        self._general, self._nameless = _cached(general), _cached(nameless)
+        self._general, self._nameless = _cache_texts(general), _cache_texts(nameless)
         for (tool, project), times in self._tools.items():
             if tool not in self._well_known:
                 self.spread.add("tool", self._general(tool), project, times)
@@ -170,15 +170,15 @@ def _model_name(model: str) -> str:
     return model.rpartition("/")[2]
 
 
-def _cached(general: Callable[[str], str]) -> Callable[[str], str]:
+def _cache_texts(general: Callable[[str], str]) -> Callable[[str], str]:
     known: dict[str, str] = {}
 
-    def remembered(text: str) -> str:
+    def look_up(text: str) -> str:
         if text not in known:
             known[text] = general(text)
         return known[text]
 
-    return remembered
+    return look_up
 
 
 # Rows of lessons and templates.
