@@ -10,7 +10,7 @@ _HEAD = f"""\
 # Safety rules
 
 {len(RULES)} patterns of commands that destroy, open a door or give secrets away. They are data
-(`src/preheat/live/safety/rules/`), each with an example that it must find and a counter-example that it must leave alone; both
+(`src/preheat/live/safety/`), each with an example that it must find and a counter-example that it must leave alone; both
 are tests. This page is made from them (`python scripts/make_safety_docs.py`).
 
 **What they do.** Every call of a session is held against them, and what they meet lowers the session's safety in its

@@ -143,7 +143,7 @@ def test_a_limit_is_kept_by_the_program_or_reported_as_not_enforced(name: str, h
     for each in report["run_results"]:
         assert (each["status"], each["ending"]) == ("passed", "over its turns"), each
     assert asked == 2 * (2 if heeds else STEPS + 1)
-    assert report["plan"]["unheeded"] == (["tokens"] if heeds else ["turns", "tokens"])
+    assert report["plan"]["unenforced"] == (["tokens"] if heeds else ["turns", "tokens"])
     unkept = [each.partition(" was not enforced")[0] for each in report["problems"]]
     assert unkept == [*([] if heeds else ["`--turns 2`"]), "`--max-tokens 150`"], report["problems"]
 
