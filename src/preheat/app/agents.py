@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from preheat.agents import AGENTS, LIVE, WITH_HOOKS, places_of
+from preheat.agents import AGENTS, WITH_HOOKS, places_of
 from preheat.app.lazy import LazyModule
 from preheat.model.progress import SILENT, Progress
 
@@ -21,11 +21,6 @@ else:
 def agent_names() -> tuple[str, ...]:
     """All agents: first those that keep sessions on a machine, then those whose files are only imported."""
     return AGENTS
-
-
-def live_agents() -> tuple[str, ...]:
-    """The agents that keep sessions in places of their own on a machine."""
-    return LIVE
 
 
 def hookable_agents() -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import click
 import msgspec
 
 from preheat.cli.command import ExampleCommand, ExampleGroup, json_option
-from preheat.cli.experiment_screen import HOLDOUT_NAME, format_metric, show_report, show_report_summary, with_all_fields
+from preheat.cli.experiment_screen import format_metric, show_report, show_report_summary, with_all_fields
 from preheat.cli.home import open_archive, open_preheat
 from preheat.cli.options import AgentName, RenamedChoice
 from preheat.cli.screen import clean, console, hint, print_json, say
@@ -19,7 +19,6 @@ from preheat.model.experiment import (
     ARMS,
     EARLIER_METRICS,
     GUARDRAIL_MARGIN,
-    HOLDOUT,
     METRICS,
     LedgerEntry,
     MetricName,
@@ -173,7 +172,7 @@ def report_command(name: str, as_json: bool) -> int:
     Every session counts in the arm that it was assigned to, whatever was delivered. Run `preheat sync` and `preheat learn`
     first, or let your agent's hooks do it: only sessions that are in the archive and analysed can be compared.
     """
-    found = open_preheat().experiments.report(HOLDOUT if name == HOLDOUT_NAME else name)
+    found = open_preheat().experiments.report(name)
     if as_json:
         print_json(with_all_fields(found))
     else:

@@ -15,8 +15,6 @@ from preheat.model.experiment_report import ExperimentReport
 if TYPE_CHECKING:
     from rich.console import Console
 
-HOLDOUT_NAME = "holdout"
-"""What people call it; stored assignments have an older name."""
 _COLOURS = {"helps": "green", "hurts": "red"}
 
 
@@ -46,8 +44,7 @@ def show_report(found: ExperimentReport) -> None:
     plan = found.plan
     since = f"since {day(found.since)}" if plan.at or any(found.assigned.values()) else "no session yet"
     title = since if plan.is_holdout else f"{found.state}, {since}"
-    name = HOLDOUT_NAME if plan.is_holdout else found.name
-    say(screen, f"{name} ({title}): {_describe_arms(found)}")
+    say(screen, f"{found.name} ({title}): {_describe_arms(found)}")
     end = f"after {plan.sessions:,} sessions" if plan.sessions else "none" if plan.is_holdout else "when you stop it"
     say(
         screen,

@@ -42,7 +42,6 @@ class Pseudonyms:
 MARK = rf"<(?:{'|'.join(SORTS)})(?:-[{LETTERS}]{{{LENGTH}}})?>(?:/_)*(?:\.[a-z0-9]{{1,8}})?|\[REDACTED:[a-z-]{{1,40}}\]"
 """What an anonymised text has in the place of what was taken out."""
 
-_TAIL = r"[^\s\"'`<>|*?(),;\\{}]"
 _DEEP = r"(?:\\{1,4}[^\s\"'`<>|*?(),;\\/:]+|/[^\s\"'`<>|*?(),;\\]+)"
 _PART = r"(?:[^\s\"'`<>|*?(),;:/\\{}$=&]|\\ )"
 _ROOTS = "Users|home|root|private|tmp|var|opt|srv|mnt|media|data|etc|usr|Volumes|workspaces?|Applications|Library"

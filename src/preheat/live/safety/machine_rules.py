@@ -104,7 +104,6 @@ SERVICES = (
 
 
 # The machine and its guards
-_SHELLS = "sh bash zsh dash ksh fish ash python python3 perl ruby node php"
 _FETCH = r"(?:curl|wget|fetch|iwr|irm|Invoke-WebRequest|Invoke-RestMethod)"
 _LOCAL = r"localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\]|host\.docker\.internal|\.local\b|\.test\b"
 
