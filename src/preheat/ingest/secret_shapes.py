@@ -1,4 +1,4 @@
-"""What secrets look like: credentials with a prefix of their provider, and values that are assigned to a telling name.
+"""What secrets look like that are assigned to a telling name, or that only look random.
 
 Knows nothing of where they are; `redact.py` finds them.
 """
@@ -8,80 +8,17 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Literal, NamedTuple, TypeAlias
 
-# Credentials with a prefix of their provider.
-ALNUM = b"A-Za-z0-9"
-WORD = b"A-Za-z0-9_-"
-HEX = b"0-9a-f"
 
+class Span(NamedTuple):
+    """A secret in a block."""
 
-class Token(NamedTuple):
-    """A credential that its own prefix gives away."""
-
+    start: int
+    end: int
     kind: str
-    prefix: bytes
-    body: bytes
-    least: int
-    whole_word: bool = False
-    """Whether letters before the prefix mean that it is something else (`task-…` is no `sk-…`)."""
 
 
-TOKENS = (
-    Token("anthropic-key", rb"sk-ant-", WORD, 20),
-    Token("openrouter-key", rb"sk-or-", WORD, 20),
-    Token("openai-key", rb"sk-(?:proj|svcacct|admin|None)-", WORD, 20),
-    Token("langfuse-key", rb"sk-lf-", WORD, 20),
-    Token("openai-key", rb"sk-", ALNUM, 20, True),
-    Token("github-token", rb"gh[pousr]_", ALNUM, 30),
-    Token("github-token", rb"github_pat_", b"A-Za-z0-9_", 22),
-    Token("gitlab-token", rb"gl(?:pat|dt|rt|ptt|soat|cbt|agent|imt)-", b"A-Za-z0-9_.-", 20),
-    Token("aws-access-key-id", rb"A(?:KIA|SIA)", b"A-Z0-9", 16, True),
-    Token("aws-bedrock-key", rb"ABSK", b"A-Za-z0-9+/=", 100, True),
-    Token("google-key", rb"AIza", WORD, 35, True),
-    Token("google-oauth", rb"ya29\.", WORD, 30),
-    Token("google-oauth", rb"GOCSPX-", WORD, 24),
-    Token("slack-token", rb"xox[abeoprs]-", b"A-Za-z0-9-", 10),
-    Token("slack-token", rb"xapp-[0-9]-", b"A-Za-z0-9-", 20),
-    Token("slack-webhook", rb"hooks\.slack\.com/(?:services|workflows|triggers)/", b"A-Za-z0-9_/-", 20),
-    Token("discord-webhook", rb"discord(?:app)?\.com/api/webhooks/[0-9]{10,25}/", WORD, 30),
-    Token("stripe-key", rb"[sr]k_(?:live|test|prod)_", ALNUM, 16),
-    Token("stripe-webhook-secret", rb"whsec_", b"A-Za-z0-9+/=", 24),
-    Token("npm-token", rb"npm_", ALNUM, 30),
-    Token("pypi-token", rb"pypi-A", WORD, 40),
-    Token("rubygems-key", rb"rubygems_", HEX, 40),
-    Token("hugging-face-token", rb"hf_", ALNUM, 30),
-    Token("sendgrid-key", rb"SG\.[A-Za-z0-9_-]{16,32}\.", WORD, 30),
-    Token("twilio-key", rb"SK", HEX, 32, True),
-    Token("digitalocean-token", rb"do[opr]_v1_", HEX, 40),
-    Token("groq-key", rb"gsk_", ALNUM, 30),
-    Token("xai-key", rb"xai-", ALNUM, 40),
-    Token("cerebras-key", rb"csk-", ALNUM, 40, True),
-    Token("perplexity-key", rb"pplx-", ALNUM, 40),
-    Token("tavily-key", rb"tvly-", WORD, 28),
-    Token("replicate-token", rb"r8_", ALNUM, 30),
-    Token("e2b-key", rb"e2b_", HEX, 40),
-    Token("elevenlabs-key", rb"sk_", HEX, 40, True),
-    Token("langsmith-key", rb"lsv2_(?:pt|sk)_", b"A-Za-z0-9_", 30),
-    Token("cloudflare-key", rb"v1\.0-[0-9a-f]{24}-", HEX, 100),
-    Token("databricks-token", rb"dapi", b"0-9a-f-", 32, True),
-    Token("doppler-token", rb"dp\.(?:pt|st|ct|sa|scim|audit)\.", b"A-Za-z0-9_.-", 40),
-    Token("vault-token", rb"hv[sbr]\.", WORD, 24),
-    Token("notion-token", rb"ntn_", ALNUM, 40),
-    Token("linear-key", rb"lin_(?:api|oauth)_", ALNUM, 32),
-    Token("figma-token", rb"fig[dour]_", WORD, 30),
-    Token("shopify-token", rb"shp(?:at|ca|pa|ss|tka)_", HEX, 32),
-    Token("postman-key", rb"PMAK-", b"0-9a-f-", 50),
-    Token("grafana-token", rb"gl(?:sa|c)_", b"A-Za-z0-9_+/=", 40),
-    Token("atlassian-token", rb"ATATT3", b"A-Za-z0-9_=-", 100),
-    Token("new-relic-key", rb"NRAK-", b"A-Z0-9", 27),
-    Token("sentry-token", rb"sntry[su]_", b"A-Za-z0-9_=+/", 60),
-    Token("supabase-key", rb"sb(?:p|_secret)_", b"A-Za-z0-9_-", 20),
-    Token("planetscale-token", rb"pscale_(?:tkn|oauth|pw)_", b"A-Za-z0-9_.=-", 32),
-    Token("pulumi-token", rb"pul-", HEX, 40),
-    Token("fly-token", rb"fm2_", b"A-Za-z0-9+/=", 60),
-    Token("netlify-token", rb"nfp_", ALNUM, 36),
-    Token("age-secret-key", rb"AGE-SECRET-KEY-1", b"A-Z0-9", 50),
-    Token("azure-secret", rb"[78]Q~", b"A-Za-z0-9_~.-", 31),
-)
+Examined: TypeAlias = tuple[list[Span], int]
+"""The secrets at a candidate, and the position to continue from."""
 
 
 # Values that are assigned to a name: `API_KEY=…`, `"password": "…"`.
@@ -107,6 +44,7 @@ class NamedValue(NamedTuple):
 
 _NAME_WORDS = compile_later(rb"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _PASSWORD = (b"password", b"passwd", b"passwort", b"passphrase", b"pwd")
+_SHORT = (b"pass", b"psk", b"pw", b"passcode")
 _STRONG = (b"secret", b"credential", b"apikey", b"authtoken", b"accesstoken", b"accesskey", b"privatekey")
 _KEYS = (b"key", b"token")
 _QUALIFIERS = frozenset(
@@ -201,7 +139,7 @@ def weigh_name(name: bytes) -> NameWeight:
     for index, word in enumerate(words):
         if word in _ABOUT:
             return "none"
-        if word.endswith(_PASSWORD):
+        if word.endswith(_PASSWORD) or word in _SHORT:
             weight = "password"
         elif weight != "password" and word.startswith(_STRONG):
             weight = "strong"
@@ -218,3 +156,29 @@ def is_wordlike(value: bytes) -> bool:
 def character_changes(value: bytes) -> float:
     """How often lower case, upper case and digits alternate, per character: about 0.6 if random, under 0.2 in words."""
     return len(_CHANGES().findall(value)) / max(len(value) - 1, 1)
+
+
+def is_placeholder(value: bytes) -> bool:
+    """Whether the value stands for one, such as `${TOKEN}`, `xxxx` or `changeme`."""
+    return _PLACEHOLDER().search(value) is not None
+
+
+def is_given_password(value: bytes) -> bool:
+    """Whether a value in the place of a password is one, and no variable, placeholder or common dummy."""
+    if len(value) < 5 or value[:1] in b"$%<{[(-@&" or is_placeholder(value) or not _LETTER().search(value):
+        return False
+    if len(value) < 24 and _DUMMY().match(value):
+        return False
+    return bool(_DIGIT().search(value) or _SPECIAL().search(value)) or (
+        len(value) >= 8 and character_changes(value) > 0.2
+    )
+
+
+_UNICODE_ESCAPE = compile_later(rb"\\u[0-9a-fA-F]{4}")
+
+
+def begins_word(block: bytes, start: int) -> bool:
+    """Whether no letter or digit comes before, other than one of an escape such as `\\n`."""
+    if start == 0 or not block[start - 1 : start].isalnum():
+        return True
+    return block[start - 2 : start - 1] == b"\\" or _UNICODE_ESCAPE().match(block, max(start - 6, 0)) is not None
