@@ -83,4 +83,4 @@ def test_importing_files_loads_no_other_module() -> None:
     code = "import os, sys; before = set(sys.modules); import preheat.files; print(sorted(set(sys.modules) - before))"
     printed = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True,
                           env={"PYTHONPATH": os.path.join(os.path.dirname(os.path.dirname(__file__)), "src")}).stdout  # fmt: skip
-    assert ast.literal_eval(printed) == ["__future__", "preheat", "preheat.files"]
+    assert ast.literal_eval(printed) == ["__future__", "errno", "preheat", "preheat.files"]

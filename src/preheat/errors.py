@@ -4,12 +4,17 @@ PreheatError
 ├── UserError            the person can fix this: one line, no traceback, exit code 2
 │   ├── NotRecognised    no reader knows this file
 │   ├── NotFound         no session (or several) by that name
+│   ├── FolderRefused    others could change what is in Preheat's folder
 │   ├── ArchiveBusy      another process holds the archive
-│   ├── ArchiveUnusable  the archive is damaged, too new, or the disk is full
+│   ├── ArchiveUnusable  the archive is too new, or the disk is full
+│   │   └── ArchiveDamaged  a part of the archive is not as it was stored
 │   ├── StateUnusable    the state beside the archive is damaged, too new or held, or the disk is full
 │   └── ReaderDied       a process that was reading was killed
 └── SourceUnreadable     one source could not be read; the rest goes on
 """
+
+_LONGEST_REASON = 200
+"""Characters of what a database says of its damage."""
 
 
 class PreheatError(Exception):
@@ -28,12 +33,31 @@ class NotFound(UserError):  # noqa: N818
     """No session has that name, or several have."""
 
 
+class FolderRefused(UserError):  # noqa: N818
+    """Preheat's folder is not the user's alone, so nothing in it is used."""
+
+
 class ArchiveBusy(UserError):  # noqa: N818
     """Another process holds the archive."""
 
 
 class ArchiveUnusable(UserError):  # noqa: N818
-    """The archive cannot be used: damaged, of a newer version, or the disk is full."""
+    """The archive cannot be used: of a newer version, or the disk is full; `ArchiveDamaged` says that it is damaged."""
+
+
+class ArchiveDamaged(ArchiveUnusable):
+    """The archive is not as it was stored. What reads a part of it does not know the path of the file: `at` adds that."""
+
+    def __init__(self, why: str, path: str = "") -> None:
+        why = " ".join(why.replace("***", "").split())[:_LONGEST_REASON]
+        place = f"`{path}`" if path else "a part of the archive"
+        super().__init__(f"{place} is damaged ({why}); `preheat doctor --repair` saves what is whole")
+        self.why = why
+        self.path = path
+
+    def at(self, path: str) -> "ArchiveDamaged":
+        """The same, with the path of the archive."""
+        return self if self.path else ArchiveDamaged(self.why, path)
 
 
 class StateUnusable(UserError):  # noqa: N818

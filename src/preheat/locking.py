@@ -1,10 +1,15 @@
-"""File locks that the operating system frees when their holder dies. Knows nothing of what they guard."""
+"""File locks that the operating system frees when their holder dies. Knows nothing of what they guard.
+
+No other process holds a lock with it: a forked one closes what it inherited, and a program that is started inherits nothing.
+"""
 
 import os
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+
+from preheat.files import open_private
 
 if sys.platform == "win32":
     import msvcrt
@@ -19,12 +24,25 @@ else:
 
 
 _PAUSE = 0.02
+_held: set[int] = set()
+
+
+def _close_inherited() -> None:
+    """A lock belongs to an open file, which a forked process shares: it would stay locked until that one ends, too."""
+    while _held:
+        os.close(_held.pop())
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_close_inherited)
 
 
 @contextmanager
 def hold_lock(path: str, wait: float, busy: Exception, on_wait: Callable[[], None] = lambda: None) -> Iterator[None]:
     """Hold the lock in a file; `on_wait` is called once if another process holds it, `busy` is raised after `wait` seconds."""
-    descriptor = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
+    descriptor = open_private(path, os.O_RDWR)
+    _held.add(descriptor)
+    process = os.getpid()
     try:
         deadline, is_waiting = time.monotonic() + wait, False
         while True:
@@ -40,4 +58,6 @@ def hold_lock(path: str, wait: float, busy: Exception, on_wait: Callable[[], Non
                 time.sleep(_PAUSE)
         yield
     finally:
-        os.close(descriptor)
+        if os.getpid() == process:
+            _held.discard(descriptor)
+            os.close(descriptor)

@@ -8,6 +8,9 @@ from __future__ import annotations
 import os
 import sys
 
+from preheat.errors import FolderRefused
+from preheat.ownership import explain_refusal
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,22 +24,35 @@ def home_folder(environment: Mapping[str, str]) -> str:
 
 
 def data_folder(environment: Mapping[str, str] | None = None) -> str:
-    """`PREHEAT_HOME`, else the platform's folder for a program's data."""
+    """`PREHEAT_HOME`, else the platform's folder for a program's data. Raises FolderRefused if it is not the user's alone."""
     environment = os.environ if environment is None else environment
-    if override := environment.get("PREHEAT_HOME"):
-        return os.path.abspath(os.path.expanduser(override))
+    home = home_folder(environment)
+    if named := environment.get("PREHEAT_HOME"):
+        return own_folder(os.path.expanduser(named), home)
     if sys.platform == "darwin":
-        return os.path.join(home_folder(environment), "Library", "Application Support", "preheat")
+        return own_folder(os.path.join(home, "Library", "Application Support", "preheat"))
     if sys.platform == "win32":
-        base = environment.get("LOCALAPPDATA") or os.path.join(home_folder(environment), "AppData", "Local")
+        base = environment.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
         return os.path.join(base, "preheat")
-    base = environment.get("XDG_DATA_HOME") or os.path.join(home_folder(environment), ".local", "share")
-    return os.path.join(base, "preheat")
+    base = environment.get("XDG_DATA_HOME", "")
+    # A relative one is to be ignored, says the specification of these variables.
+    return own_folder(os.path.join(base if os.path.isabs(base) else os.path.join(home, ".local", "share"), "preheat"))
+
+
+def own_folder(folder: str, home: str | None = None) -> str:
+    """A folder that is the user's alone, or can be made so; with a `home` not in a repository either. Raises FolderRefused."""
+    folder = os.path.abspath(folder) if os.path.isabs(folder) else folder
+    if why := explain_refusal(folder, home):
+        raise FolderRefused(f"Preheat's folder `{folder}` is not used: {why}")
+    return folder
+
+
+ARCHIVE_NAME = "archive.db"
 
 
 def archive_path(folder: str) -> str:
     """The path of the archive in Preheat's folder."""
-    return os.path.join(folder, "archive.db")
+    return os.path.join(folder, ARCHIVE_NAME)
 
 
 def state_path(folder: str) -> str:
