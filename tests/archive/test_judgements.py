@@ -56,10 +56,11 @@ def with_text(session: Session, rows: AnalysisRows) -> AnalysisRows:
 
 def test_an_archive_of_the_first_schema_is_upgraded(machine: Machine) -> None:
     connection = machine.connection()
-    learned = ("notes", "episodes", "projects", "learnings", "lessons")
+    learned = ("notes", "episodes", "projects", "project_lookup", "places", "learnings", "lessons")
     for table in (*learned, "outcomes", "signatures", "purposes", "profiles", "judgements"):
         connection.execute(f"DROP TABLE {table}")
     connection.execute("DROP INDEX calls_copied")
+    connection.execute("ALTER TABLE responses DROP COLUMN cache_write_hour_tokens")
     connection.execute("UPDATE alembic_version SET version_num = '0001'")
     connection.close()
     connection = connect(machine.folder)

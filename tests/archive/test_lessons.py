@@ -1,4 +1,4 @@
-"""Conclusions, lessons with marks of a person, and project folders in the archive."""
+"""Conclusions, and lessons with marks of a person, in the archive."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -10,7 +10,6 @@ import pytest
 from preheat.app.analysis.one_pass import analyse_archive
 from preheat.archive import lessons as kept
 from preheat.archive.connect import connect, folder_of
-from preheat.archive.lessons import ProjectFolder
 from preheat.archive.writer import write_transaction
 from preheat.model.lesson import Evidence, Example, Lesson, MarkKind, Scope, Support
 from preheat.state import marks
@@ -149,15 +148,6 @@ def test_a_field_of_a_later_version_is_ignored(archive: sqlite3.Connection) -> N
         kept.store_lessons(archive, "shop", {"A": [lesson("c1")]})
         archive.execute("UPDATE lessons SET data = ?", (later,))
     assert kept.load_lessons(archive) == [lesson("c1")]
-
-
-def test_project_folders_are_loaded_as_stored(archive: sqlite3.Connection) -> None:
-    with write_transaction(archive):
-        kept.store_project_folders(
-            archive, [ProjectFolder("/w/shop/src", "/w/shop", "shop"), ProjectFolder("/w/old", "/w/old", "old")]
-        )
-        kept.store_project_folders(archive, [ProjectFolder("/w/shop", "/w/shop", "shop")])
-    assert kept.load_project_folders(archive) == [ProjectFolder("/w/shop", "/w/shop", "shop")]
 
 
 def test_sessions_are_measured_once_they_are_judged(tmp_path: Any) -> None:

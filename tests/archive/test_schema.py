@@ -4,6 +4,7 @@ import os
 import sqlite3
 from typing import Any
 
+import pytest
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine
@@ -11,6 +12,7 @@ from sqlalchemy import create_engine
 from preheat.archive import migrations, schema, writer
 from preheat.archive.connect import HEAD, connect
 from preheat.archive.upgrade import compare_with_schema, render_sql
+from preheat.errors import ArchiveDamaged
 from preheat.model.outcome import FAILURES, STATUSES
 
 
@@ -56,10 +58,13 @@ def test_an_archive_is_created_completely_or_not_at_all(tmp_path: Any) -> None:
     connection.close()
 
 
-def test_an_archive_without_tables_is_upgraded(tmp_path: Any) -> None:
-    """An empty file, as a crash before the first migration may leave."""
-    sqlite3.connect(tmp_path / "archive.db").close()
+def test_an_empty_file_or_another_database_is_never_made_an_archive(tmp_path: Any) -> None:
+    """An archive appears complete or not at all: an empty file is one whose bytes were lost."""
     (tmp_path / "archive.db").touch()
-    connection = connect(str(tmp_path))
-    assert connection.execute("SELECT version_num FROM alembic_version").fetchone() == (HEAD,)
-    connection.close()
+    with pytest.raises(ArchiveDamaged, match="it is empty"):
+        connect(str(tmp_path))
+    other = sqlite3.connect(tmp_path / "archive.db")
+    other.execute("CREATE TABLE theirs (id)")
+    other.close()
+    with pytest.raises(ArchiveDamaged, match="no archive of Preheat"):
+        connect(str(tmp_path))

@@ -9,7 +9,9 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from preheat.archive.packing import PACK_SIZE
+from preheat.archive.projects import store_statements
 from preheat.archive.rows import AnalysisRows
+from preheat.errors import ArchiveDamaged
 
 _AT_ONCE = 500
 """Parameters of one query; SQLite allows 999."""
@@ -150,13 +152,18 @@ def load_group(connection: sqlite3.Connection, sources: list[PendingSource]) -> 
                     each.session_id: _load_copied_calls(connection, each.session_id) for each in sessions if each.copies
                 }
         numbers = sorted({piece.pack for pieces in slices for piece in pieces})
-        packs = {
-            number: connection.execute("SELECT data FROM packs WHERE id = ?", (number,)).fetchone()[0]
-            for number in numbers
-        }
+        packs = {number: _load_pack(connection, number) for number in numbers}
     finally:
         connection.execute("COMMIT")
     return SourceGroup(present, slices, packs, copied)
+
+
+def _load_pack(connection: sqlite3.Connection, number: int) -> bytes:
+    row = connection.execute("SELECT data FROM packs WHERE id = ?", (number,)).fetchone()
+    if row is None:
+        raise ArchiveDamaged(f"pack {number} is gone")
+    data: bytes = row[0]
+    return data
 
 
 def _load_slices(connection: sqlite3.Connection, session: PendingSession) -> list[PackSlice]:
@@ -216,6 +223,7 @@ def insert_analyses(
         "INSERT INTO episodes (session_id, data) VALUES (?, ?)",
         [(each[0], each[4].episodes) for each in analysed if each[4].episodes],
     )
+    store_statements(connection, [(session, rows.statement, rows.tree) for session, _, _, _, rows in analysed])
     _insert_outcomes(connection, [(each[0], each[4]) for each in analysed])
     connection.executemany(
         "UPDATE sessions SET errors = ? WHERE id = ?", [(rows.errors, session) for session, _, _, _, rows in analysed]
@@ -253,8 +261,8 @@ def _purpose_ids(
         "INSERT INTO purposes (tool, kind, activity, bookkeeping) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
         sorted(wanted),
     )
-    rows = connection.execute("SELECT id, tool, kind, activity, bookkeeping FROM purposes")
-    return {(tool, kind, activity, bool(bookkeeping)): number for number, tool, kind, activity, bookkeeping in rows}
+    query = "SELECT id FROM purposes WHERE tool = ? AND kind = ? AND activity = ? AND bookkeeping = ?"
+    return {purpose: connection.execute(query, purpose).fetchone()[0] for purpose in wanted}
 
 
 def _signature_ids(connection: sqlite3.Connection, wanted: set[str]) -> dict[str, int]:

@@ -7,32 +7,99 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
-from preheat.errors import ArchiveBusy, ArchiveUnusable
+from preheat.archive.stamp import is_as_left, is_ours, write_stamp
+from preheat.errors import ArchiveBusy, ArchiveDamaged, ArchiveUnusable, UserError
+from preheat.files import make_private_folder, open_private
 from preheat.locking import hold_lock
-from preheat.settings import archive_path
+from preheat.settings import ARCHIVE_NAME, archive_path
+from preheat.sqlite_files.opening import SIGNS_OF_DAMAGE, FileConnection, open_database
+from preheat.sqlite_files.replacement import finish
 
-HEAD = "0007"
+HEAD = "0010"
 """The newest migration; a test checks that."""
 
 
+class ArchiveConnection(FileConnection):
+    """A connection to the archive, which writes down how it leaves it."""
+
+    found_as_left = False
+
+    def note_change(self) -> None:
+        """Write down that the archive is as Preheat left it; to be called after a change."""
+        if os.path.basename(self.path) == ARCHIVE_NAME and not self.read_only:
+            write_stamp(self.path, self.found_as_left)
+
+    def close(self) -> None:
+        try:
+            changed = self.total_changes > 0
+        except sqlite3.ProgrammingError:  # closed before
+            changed = False
+        super().close()
+        if changed:
+            self.note_change()
+
+
 def connect(folder: str, wait: float = 30.0) -> sqlite3.Connection:
-    """Open the archive in a folder, after creating or upgrading it where needed. Only its owner can read it."""
+    """Open the archive in a folder, after creating or upgrading it where needed; read-only where it cannot be written. Only its
+    owner can read it."""
     path = archive_path(folder)
-    if not os.path.exists(path):
+    if not os.path.exists(path) and not finish(path):
         _create(folder, path)
-    connection = _open(path, wait)
     try:
+        connection = _open(path, wait)
         version = _version(connection)
         if version != HEAD:
             connection.close()
-            _upgrade_from(path, version)
+            _upgrade_from(path, version, connection.read_only)
             connection = _open(path, wait)
-    except sqlite3.DatabaseError as error:
-        connection.close()
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         raise explain_database_error(path, error) from error
     return connection
+
+
+def find_archive_fault(folder: str) -> str:
+    """Why the archive in a folder cannot be read, with what to do about it; empty if it can, or if there is none yet."""
+    path = archive_path(folder)
+    if not os.path.exists(path):
+        return ""
+    try:
+        with closing(connect(folder)) as connection:
+            for table in ("sessions", "lessons"):
+                connection.execute(f"SELECT * FROM {table} LIMIT 1").fetchone()  # noqa: S608 - our own
+    except UserError as error:
+        return str(error)
+    except sqlite3.DatabaseError as error:
+        return str(explain_database_error(path, error))
+    return ""
+
+
+def open_new(path: str) -> sqlite3.Connection:
+    """Make an empty archive at a path, and open it."""
+    before = os.umask(0o077)
+    try:
+        _upgrade(path)
+        return _open(path, 30.0)
+    finally:
+        os.umask(before)
+
+
+def check_if_changed(connection: sqlite3.Connection) -> None:
+    """Check the pages of the archive if something other than Preheat has changed its file, or a program was killed while it
+    wrote. Raises ArchiveDamaged."""
+    if isinstance(connection, ArchiveConnection) and not is_as_left(connection.path):
+        for why in find_damage(connection):
+            raise ArchiveDamaged(why, connection.path)
+        connection.note_change()
+
+
+def find_damage(connection: sqlite3.Connection) -> list[str]:
+    """What is wrong with the pages of the archive; some of it, if it is much."""
+    try:
+        return [each for (each,) in connection.execute("PRAGMA quick_check(5)") if each != "ok"]
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # also SQLite's own message can be of damaged names
+        return [str(error)]
 
 
 def folder_of(connection: sqlite3.Connection) -> str:
@@ -41,29 +108,37 @@ def folder_of(connection: sqlite3.Connection) -> str:
     return os.path.dirname(path) if path else ""
 
 
-def _open(path: str, wait: float) -> sqlite3.Connection:
-    try:
-        connection = sqlite3.connect(path, timeout=wait, isolation_level=None)
-    except sqlite3.DatabaseError as error:
-        raise explain_database_error(path, error) from error
+def _open(path: str, wait: float) -> ArchiveConnection:
+    if not os.path.getsize(path):  # SQLite would take it for a new one, and an archive is never made that way
+        raise ArchiveDamaged("it is empty: 0 bytes", path)
+    connection = open_database(path, wait, ArchiveConnection)
+    assert isinstance(connection, ArchiveConnection)  # noqa: S101 - it was asked for
+    connection.found_as_left = is_ours(path)
     try:
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA cell_size_check = ON")  # damaged pages are noticed when they are read
         connection.execute("PRAGMA wal_autocheckpoint = 4000")  # pages of 8 KB: a first sync writes a lot at once
-    except sqlite3.DatabaseError as error:
+    except BaseException:
         connection.close()
-        raise explain_database_error(path, error) from error
+        raise
     return connection
 
 
-def _version(connection: sqlite3.Connection) -> str | None:
+def _version(connection: ArchiveConnection) -> str:
+    """The version of the tables. Raises ArchiveDamaged if there is none: an archive appears complete or not at all."""
     try:
         row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
-    except sqlite3.OperationalError as error:
+    except sqlite3.DatabaseError as error:
+        connection.close()
         if "no such table" in str(error):
-            return None
+            raise ArchiveDamaged("no archive of Preheat, or its list of tables is lost", connection.path) from error
         raise
-    return row[0] if row else None
+    if row is None or not isinstance(row[0], str) or not row[0].isdigit():
+        connection.close()
+        raise ArchiveDamaged("the version of its tables is lost", connection.path)
+    version: str = row[0]
+    return version
 
 
 def _create(folder: str, path: str) -> None:
@@ -71,9 +146,10 @@ def _create(folder: str, path: str) -> None:
     before = os.umask(0o077)
     new = f"{path}.new-{os.getpid()}-{time.monotonic_ns()}"
     try:
-        os.makedirs(folder, exist_ok=True)
+        make_private_folder(folder)
         _upgrade(new)
         _put_in_place(new, path)
+        write_stamp(path, ours=True)
     except OSError as error:
         raise ArchiveUnusable(
             f"no archive can be made in `{folder}`: {error.strerror}; set PREHEAT_HOME to a folder that can be written"
@@ -98,10 +174,17 @@ def _put_in_place(new: str, path: str) -> None:
             os.rename(new, path)
 
 
-def _upgrade_from(path: str, version: str | None) -> None:
-    if version is not None and version > HEAD:
+def _upgrade_from(path: str, version: str, read_only: bool) -> None:
+    if version > HEAD:
         raise ArchiveUnusable(f"`{path}` was made by a newer Preheat (schema {version}); update this one")
+    if read_only:
+        raise ArchiveUnusable(
+            f"`{path}` was made by an earlier Preheat (schema {version}) and cannot be written; copy it to another folder "
+            "and set PREHEAT_HOME to that"
+        )
+    ours = is_ours(path)
     _upgrade(path)
+    write_stamp(path, ours)
 
 
 def _upgrade(path: str) -> None:
@@ -112,15 +195,22 @@ def _upgrade(path: str) -> None:
 
 def explain_database_error(path: str, error: Exception) -> ArchiveBusy | ArchiveUnusable:
     """The exception that tells a person what a database error means and what to do."""
+    if isinstance(error, ArchiveDamaged):
+        return error.at(path)
     text = str(error)
+    if not isinstance(error, sqlite3.Error):
+        return ArchiveDamaged(f"reading it gives {type(error).__name__}: {text}", path)
     if "locked" in text or "busy" in text:
         return ArchiveBusy(f"another program holds `{path}`; try again when it is done")
     if "full" in text:
         return ArchiveUnusable(f"the disk with `{path}` is full; free some room and run `preheat sync` again")
     if "I/O error" in text:
-        return ArchiveUnusable(f"`{path}`: {text}; the disk is full or failing: free some room and try again")
-    if "not a database" in text or "malformed" in text:
-        return ArchiveUnusable(f"`{path}` is damaged ({text}); move it away and run `preheat sync` to build a new one")
+        return ArchiveUnusable(
+            f"`{path}`: {text}; the disk is full or failing: free some room and try again; "
+            "`preheat doctor --repair` saves what can be read"
+        )
+    if any(sign in text for sign in SIGNS_OF_DAMAGE):
+        return ArchiveDamaged(text, path)
     if "readonly" in text or "unable to open" in text:
         return ArchiveUnusable(f"`{path}` cannot be written ({text}); check its owner and permissions")
     return ArchiveUnusable(f"`{path}`: {text}")
@@ -130,7 +220,14 @@ def explain_database_error(path: str, error: Exception) -> ArchiveBusy | Archive
 @contextmanager
 def hold_sync_lock(folder: str, wait: float, on_wait: Callable[[], None]) -> Iterator[None]:
     """Hold the sync lock of a folder; `on_wait` is called once if another process holds it. Raises ArchiveBusy after `wait` s."""
-    os.makedirs(folder, mode=0o700, exist_ok=True)
+    lock = os.path.join(folder, "sync.lock")
+    try:
+        make_private_folder(folder)
+        os.close(open_private(lock, os.O_RDWR))
+    except OSError as error:
+        raise ArchiveUnusable(
+            f"`{folder}` cannot be written ({error.strerror}); check its owner and permissions"
+        ) from error
     busy = ArchiveBusy(f"another sync has held `{folder}` for {wait:.0f} s; try again later")
-    with hold_lock(os.path.join(folder, "sync.lock"), wait, busy, on_wait):
+    with hold_lock(lock, wait, busy, on_wait):
         yield

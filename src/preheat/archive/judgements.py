@@ -11,10 +11,11 @@ from typing import Any
 import msgspec
 from sqlalchemy import Integer, Select, func, select, text, type_coerce
 
+from preheat.archive.packing import decode_stored
 from preheat.archive.queries import filter_condition, run_query
 from preheat.archive.schema import CALLS, JUDGEMENTS, OUTCOMES, PROFILES, PURPOSES, SESSIONS, SIGNATURES
 from preheat.model.listing import SessionFilter
-from preheat.model.outcome import CAUSES, FAILURES, RUNGS, STATUSES, Cause
+from preheat.model.outcome import CAUSES, FAILURES, RUNGS, STATUSES, Cause, Status
 from preheat.model.profile import CallFact, CallRecord, FailureFact, SessionFact, SessionProfile
 
 _PROFILE = msgspec.json.Decoder(SessionProfile)
@@ -127,6 +128,31 @@ def failed_calls(connection: sqlite3.Connection, chosen: SessionFilter) -> Itera
         )
 
 
+def shell_calls(
+    connection: sqlite3.Connection, project: str, most: int
+) -> Iterator[tuple[str, str, Status, Cause | None, str, str]]:
+    """The newest judged shell calls of a project's sessions, given its key: key of the session, command, status, cause,
+    signature, and the command that succeeded at the same thing a few calls later (empty if none did)."""
+    table, call, repair = OUTCOMES.c, CALLS.alias("call"), CALLS.alias("repair")
+    joined = (
+        OUTCOMES.join(SESSIONS, SESSIONS.c.id == table.session_id)
+        .join(call, (call.c.session_id == table.session_id) & (call.c.seq == table.seq))
+        .outerjoin(SIGNATURES, SIGNATURES.c.id == table.signature_id)
+        .outerjoin(repair, (repair.c.session_id == table.session_id) & (repair.c.seq == table.seq + table.recovered_in))
+    )
+    statement = (
+        select(
+            SESSIONS.c.key, call.c.summary, table.status, table.cause, SIGNATURES.c.text, repair.c.summary
+        )
+        .select_from(joined)
+        .where(call.c.kind == "shell", text(_NOT_COPIED), filter_condition(SessionFilter(project_key=project)))
+        .order_by(SESSIONS.c.started_at.desc(), table.seq)
+        .limit(most)
+    )  # fmt: skip
+    for key, summary, status, cause, signature, repaired in run_query(connection, statement):
+        yield key, summary, STATUSES[status], _CAUSES[cause], signature or "", repaired or ""
+
+
 def session_profiles(connection: sqlite3.Connection, chosen: SessionFilter) -> Iterator[SessionProfile]:
     """The profiles of the sessions that `judged_sessions` gives."""
     statement = (
@@ -135,7 +161,7 @@ def session_profiles(connection: sqlite3.Connection, chosen: SessionFilter) -> I
         .where(filter_condition(chosen))
         .order_by(SESSIONS.c.id)
     )
-    return (_PROFILE.decode(data) for (data,) in run_query(connection, statement))
+    return (decode_stored(_PROFILE, data) for (data,) in run_query(connection, statement))
 
 
 def load_profile(connection: sqlite3.Connection, key: str) -> SessionProfile | None:
@@ -146,7 +172,7 @@ def load_profile(connection: sqlite3.Connection, key: str) -> SessionProfile | N
         .where(SESSIONS.c.key == key)
     )
     row = run_query(connection, statement).fetchone()
-    return _PROFILE.decode(row[0]) if row else None
+    return decode_stored(_PROFILE, row[0]) if row else None
 
 
 def load_call_records(connection: sqlite3.Connection, key: str) -> list[CallRecord]:

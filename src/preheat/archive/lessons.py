@@ -8,12 +8,11 @@ learned or chosen; marks of a person are kept in the state beside the archive. T
 import sqlite3
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
-from typing import NamedTuple
 
 import msgspec
 
 from preheat.archive.connect import folder_of
-from preheat.archive.packing import compress, decompress
+from preheat.archive.packing import compress, decode_stored, decompress
 from preheat.model.experiment import MeasuredSession
 from preheat.model.lesson import Lesson, LessonMark
 from preheat.model.profile import Rate
@@ -35,26 +34,6 @@ class _Rates(msgspec.Struct):
 
 
 _RATES = msgspec.json.Decoder(_Rates)
-
-
-class ProjectFolder(NamedTuple):
-    """A folder in which sessions ran, and its project."""
-
-    folder: str
-    root: str
-    name: str
-
-
-# Projects.
-def store_project_folders(connection: sqlite3.Connection, places: Iterable[ProjectFolder]) -> None:
-    """Store which folder belongs to which project, in place of all earlier rows."""
-    connection.execute("DELETE FROM projects")
-    connection.executemany("INSERT INTO projects (folder, root, name) VALUES (?, ?, ?)", places)
-
-
-def load_project_folders(connection: sqlite3.Connection) -> list[ProjectFolder]:
-    rows = connection.execute("SELECT folder, root, name FROM projects ORDER BY folder")
-    return [ProjectFolder(*row) for row in rows]
 
 
 # Conclusions of the learners.
@@ -150,6 +129,11 @@ def load_lessons(connection: sqlite3.Connection, projects: Iterable[str] | None 
     return sorted(found, key=lambda lesson: (-lesson.score, lesson.id))
 
 
+def count_lessons(connection: sqlite3.Connection) -> dict[str, int]:
+    """The number of lessons by project."""
+    return dict(connection.execute("SELECT project, count(*) FROM lessons GROUP BY project").fetchall())
+
+
 def _decode(data: bytes) -> Lesson | None:
     """Decode a lesson; None if it is in a format of another version, until its project is learned from again."""
     try:
@@ -196,6 +180,6 @@ def load_measured_sessions(connection: sqlite3.Connection, sessions: Iterable[st
             (key,),
         ).fetchone()
         if row is not None:
-            mistakes = _RATES.decode(row[0]).mistakes
+            mistakes = decode_stored(_RATES, row[0]).mistakes
             found.append(MeasuredSession(key, mistakes.total, mistakes.count))
     return found

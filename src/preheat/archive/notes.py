@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from preheat.archive.packing import Decompressor, SmallCompressor, decompress
+from preheat.archive.packing import Decompressor, SmallCompressor, decode_stored, decompress
 from preheat.archive.rows import NoteRow
 from preheat.model.analysis import Episode
+from preheat.model.orientation import PastEpisode
 
 _AT_ONCE = 500
 """Parameters of one query; SQLite allows 999."""
@@ -25,7 +26,8 @@ class StoredNotes(NamedTuple):
 
     session: str
     agent: str
-    folder: str
+    project: str
+    """The name of its project; empty if it has none."""
     started_at: float | None
     ended_at: float | None
     data: bytes
@@ -42,18 +44,21 @@ def make_note_row(learner: str, version: int, data: bytes, packer: SmallCompress
 
 
 def load_note_stamps(connection: sqlite3.Connection, learner: str) -> Iterator[tuple[str, int, int, float | None]]:
-    """For every session with notes of a learner: its folder, its id, a hash of the notes, and when it ended."""
+    """For every session with notes of a learner: its project's name, its id, a hash of the notes, and when it ended."""
     return connection.execute(
-        "SELECT sessions.project, notes.session_id, notes.stamp, sessions.ended_at FROM notes "
+        "SELECT coalesce(projects.name, ''), notes.session_id, notes.stamp, sessions.ended_at FROM notes "
         "JOIN sessions ON sessions.id = notes.session_id "
+        "LEFT JOIN places ON places.session_id = sessions.id LEFT JOIN projects ON projects.key = places.project "
         "WHERE notes.learner = ? AND notes.data IS NOT NULL ORDER BY notes.session_id",
         (learner,),
     )
 
 
 _NOTES_OF_SESSIONS = (
-    "SELECT sessions.key, sessions.agent, sessions.project, sessions.started_at, sessions.ended_at, notes.data FROM notes "
-    "JOIN sessions ON sessions.id = notes.session_id WHERE notes.session_id IN ({}) AND notes.learner = ? "
+    "SELECT sessions.key, sessions.agent, coalesce(projects.name, ''), sessions.started_at, sessions.ended_at, notes.data "
+    "FROM notes JOIN sessions ON sessions.id = notes.session_id "
+    "LEFT JOIN places ON places.session_id = sessions.id LEFT JOIN projects ON projects.key = places.project "
+    "WHERE notes.session_id IN ({}) AND notes.learner = ? "
     "AND notes.data IS NOT NULL ORDER BY notes.session_id"
 )
 
@@ -87,7 +92,7 @@ def load_session_notes(connection: sqlite3.Connection, key: str, learner: str, v
 
 
 def count_sessions_by_folder(connection: sqlite3.Connection) -> dict[str, int]:
-    """The number of sessions by folder."""
+    """The number of sessions by the folder in which they were started."""
     return dict(connection.execute("SELECT project, count(*) FROM sessions GROUP BY project ORDER BY project"))
 
 
@@ -101,4 +106,19 @@ def load_episodes(connection: sqlite3.Connection, key: str) -> tuple[Episode, ..
         "SELECT episodes.data FROM episodes JOIN sessions ON sessions.id = episodes.session_id WHERE sessions.key = ?",
         (key,),
     ).fetchone()
-    return _EPISODES.decode(decompress(row[0])) if row else ()
+    return decode_stored(_EPISODES, decompress(row[0])) if row else ()
+
+
+_OF_PROJECT = (
+    "SELECT sessions.key, sessions.branch, episodes.data FROM episodes JOIN sessions ON sessions.id = episodes.session_id "
+    "JOIN places ON places.session_id = sessions.id WHERE places.project = ? ORDER BY sessions.ended_at DESC LIMIT ?"
+)
+
+
+def load_project_episodes(connection: sqlite3.Connection, project: str, most_sessions: int) -> list[PastEpisode]:
+    """The episodes of a project's last sessions, given its key."""
+    unpack = Decompressor().decompress
+    found: list[PastEpisode] = []
+    for key, branch, data in connection.execute(_OF_PROJECT, (project, most_sessions)):
+        found += [PastEpisode(key, branch or "", each) for each in decode_stored(_EPISODES, unpack(data))]
+    return found

@@ -14,7 +14,17 @@ from sqlalchemy import ColumnElement, Select, and_, func, or_, select
 from sqlalchemy.dialects import sqlite
 
 from preheat.archive.packing import unpack_passages
-from preheat.archive.schema import CALLS, CONTENTS, JUDGEMENTS, PROBLEMS, REDACTIONS, SEGMENTS, SESSIONS, SOURCES
+from preheat.archive.schema import (
+    CALLS,
+    CONTENTS,
+    JUDGEMENTS,
+    PLACES,
+    PROBLEMS,
+    REDACTIONS,
+    SEGMENTS,
+    SESSIONS,
+    SOURCES,
+)
 from preheat.errors import NotFound, UserError
 from preheat.model.listing import AgentTotals, SearchHit, SessionFilter, SessionSummary
 
@@ -36,11 +46,13 @@ def filter_condition(chosen: SessionFilter) -> ColumnElement[bool]:
     wanted: list[ColumnElement[bool]] = []
     for column, text in (
         (table.agent, chosen.agent),
-        (table.project, chosen.project),
+        (table.project, chosen.project if not chosen.project_key else None),
         (table.model, chosen.model),
     ):
         if text is not None:
             wanted.append(func.instr(func.lower(column), text.lower()) > 0)
+    if chosen.project_key:
+        wanted.append(table.id.in_(select(PLACES.c.session_id).where(PLACES.c.project == chosen.project_key)))
     if chosen.since is not None:
         wanted.append(table.ended_at >= chosen.since)
     if chosen.until is not None:

@@ -13,10 +13,10 @@ from typing import NamedTuple
 from preheat.archive import source_list
 from preheat.archive.analyses import drop_analysis, drop_unused_texts
 from preheat.archive.lessons import drop_project_lessons
-from preheat.archive.packing import compress, decompress
+from preheat.archive.packing import SegmentLabel, compress_pack, decompress
 from preheat.archive.source_list import forgotten_digest
 from preheat.archive.writer import clear_session, mark_copies, write_transaction
-from preheat.errors import ArchiveUnusable, UserError
+from preheat.errors import ArchiveDamaged, UserError
 
 
 class SessionSource(NamedTuple):
@@ -51,6 +51,8 @@ class PackReader:
     def __getitem__(self, number: int) -> bytes:
         if self._last[0] != number:
             row = self._connection.execute("SELECT data FROM packs WHERE id = ?", (number,)).fetchone()
+            if row is None:
+                raise ArchiveDamaged(f"pack {number} is gone")
             self._last = (number, decompress(row[0]))
         return self._last[1]
 
@@ -58,7 +60,7 @@ class PackReader:
 def read_source(
     connection: sqlite3.Connection, source: int, generation: int, packs: PackReader | None = None
 ) -> Iterator[bytes]:
-    """The bytes of a source in order. Raises ArchiveUnusable if their hash differs."""
+    """The bytes of a source in order. Raises ArchiveDamaged if their hash differs."""
     packs = packs or PackReader(connection)
     for number, start, length, expected in connection.execute(
         "SELECT pack_id, start, length, sha256 FROM segments WHERE source_id = ? AND generation = ? ORDER BY seq",
@@ -66,7 +68,7 @@ def read_source(
     ).fetchall():
         piece = packs[number][start : start + length]
         if sha256(piece).digest() != expected:
-            raise ArchiveUnusable(f"a part of the archive is damaged (pack {number} at {start}): its hash differs")
+            raise ArchiveDamaged(f"pack {number} at {start}: its hash differs")
         yield piece
 
 
@@ -85,8 +87,13 @@ def verify(
         try:
             for _ in read_source(connection, source, generation, packs):
                 pass
-        except ArchiveUnusable as error:
-            yield path, str(error)
+        except ArchiveDamaged as error:
+            yield path, error.why
+
+
+def count_stored(connection: sqlite3.Connection) -> int:
+    """The bytes of all stored sources, before compression."""
+    return int(connection.execute("SELECT coalesce(sum(length), 0) FROM segments").fetchone()[0])
 
 
 # Forgetting.
@@ -144,7 +151,8 @@ def _forget_learned(connection: sqlite3.Connection, keys: set[str]) -> None:
         names |= {
             row[0]
             for row in connection.execute(
-                "SELECT projects.name FROM projects JOIN sessions ON sessions.project = projects.folder WHERE key = ?",
+                "SELECT projects.name FROM projects JOIN places ON places.project = projects.key "
+                "JOIN sessions ON sessions.id = places.session_id WHERE sessions.key = ?",
                 (key,),
             )
         }
@@ -196,26 +204,38 @@ def _forget_source(connection: sqlite3.Connection, source: int) -> None:
     connection.execute("DELETE FROM sources WHERE id = ?", (source,))
 
 
-def repack(connection: sqlite3.Connection, pack: int) -> None:
-    """Rewrite a pack with only the bytes that still belong to a source."""
-    segments = connection.execute(
-        "SELECT source_id, generation, seq, start, length FROM segments WHERE pack_id = ? ORDER BY start",
+def repack(
+    connection: sqlite3.Connection, pack: int, edit: Callable[[SegmentLabel, bytes], bytes] = lambda label, data: data
+) -> None:
+    """Rewrite a pack with only the bytes that still belong to a source, each segment as `edit` returns it. The caller holds the
+    transaction, with `secure_delete` on where the bytes before must be gone for good."""
+    rows = connection.execute(
+        "SELECT source_id, agent, path, part, segments.generation, seq, reader_version, stamp, start, length, sha256 "
+        "FROM segments JOIN sources ON sources.id = source_id WHERE pack_id = ? ORDER BY start",
         (pack,),
     ).fetchall()
-    if not segments:
+    if not rows:
         connection.execute("DELETE FROM packs WHERE id = ?", (pack,))
         return
     data = decompress(connection.execute("SELECT data FROM packs WHERE id = ?", (pack,)).fetchone()[0])
     kept: list[bytes] = []
+    labels: list[SegmentLabel] = []
     at = 0
-    for source, generation, seq, start, length in segments:
-        kept.append(data[start : start + length])
+    for source, *fields in rows:
+        label = SegmentLabel(*fields)
+        before = data[label.start : label.start + label.length]
+        piece = edit(label, before)
+        # A hash that was wrong before stays wrong: damage must show.
+        digest = label.sha256 if piece == before else sha256(piece).digest()
+        label = label._replace(start=at, length=len(piece), sha256=digest)
         connection.execute(
-            "UPDATE segments SET start = ? WHERE source_id = ? AND generation = ? AND seq = ?",
-            (at, source, generation, seq),
+            "UPDATE segments SET start = ?, length = ?, sha256 = ? WHERE source_id = ? AND generation = ? AND seq = ?",
+            (*label[-3:], source, label.generation, label.seq),
         )
-        at += length
-    connection.execute("UPDATE packs SET data = ? WHERE id = ?", (compress(b"".join(kept)), pack))
+        kept.append(piece)
+        labels.append(label)
+        at += len(piece)
+    connection.execute("UPDATE packs SET data = ? WHERE id = ?", (compress_pack(kept, labels), pack))
 
 
 def size_on_disk(path: str) -> int:

@@ -6,6 +6,7 @@ Knows nothing of assignments: they are kept in the state beside the archive.
 import sqlite3
 from collections.abc import Mapping
 
+from preheat.archive.projects import load_session_roots
 from preheat.commands.values import CHECKS
 from preheat.model.experiment import Rating, SessionResult
 from preheat.model.outcome import CAUSES, FAILURES, JUDGED, STATUSES
@@ -56,7 +57,7 @@ def load_session_results(
     from another session count there."""
     counts = _count_failures(connection)
     passed = load_last_checks(connection)
-    roots = dict(connection.execute("SELECT folder, root FROM projects"))
+    roots = load_session_roots(connection)
     judged = {row[0] for row in connection.execute("SELECT session_id FROM judgements")}
     rows = connection.execute(
         "SELECT id, key, agent, project, parent, relation, started_at, ended_at, input_tokens, output_tokens,"
@@ -71,7 +72,7 @@ def load_session_results(
             SessionResult(
                 session=key,
                 agent=agent,
-                project=roots.get(project) or project,
+                project=roots.get(number) or project,
                 parent=f"{agent}:{parent}" if parent else "",
                 relation=relation or "",
                 started_at=started,

@@ -43,6 +43,7 @@ class ResponseRow(NamedTuple):
     cache_read_tokens: int
     cache_write_tokens: int
     reasoning_tokens: int
+    cache_write_hour_tokens: int
 
 
 class OutcomeRow(NamedTuple):
@@ -88,6 +89,10 @@ class AnalysisRows(NamedTuple):
     profile: bytes
     notes: list[NoteRow]
     episodes: bytes
+    statement: bytes
+    """What the session says of the project that it worked in."""
+    tree: bytes | None
+    """What the working tree says of it, where there is one."""
 
 
 class Passage(NamedTuple):

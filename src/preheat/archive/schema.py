@@ -121,7 +121,7 @@ CALLS = Table(
     Column("exit_code", Integer),
     Column("output_size", BigInteger),
     Column("copied", Boolean, nullable=False),
-    Index("calls_call_id", "call_id"),
+    Index("calls_call_id", "call_id", "at", "tool", "copied"),
     Index("calls_copied", "session_id", "seq", sqlite_where=text("copied"), postgresql_where=text("copied")),
     sqlite_with_rowid=False,
 )  # fmt: skip
@@ -139,7 +139,8 @@ RESPONSES = Table(
     Column("cache_write_tokens", BigInteger, nullable=False),
     Column("reasoning_tokens", BigInteger, nullable=False),
     Column("copied", Boolean, nullable=False),
-    Index("responses_response", "response"),
+    Column("cache_write_hour_tokens", BigInteger, nullable=False, server_default=text("0")),
+    Index("responses_response", "response", "at", "copied"),
     sqlite_with_rowid=False,
 )  # fmt: skip
 """Tokens of one model response; `response` is a hash of its id (see `model.session.number_of_id`)."""
@@ -266,13 +267,29 @@ NOTES = Table(
 """The notes of a learner on a session, compressed; NULL where it found nothing. They are deleted with their judgement; `stamp`
 is a hash of them, so that a learner knows without reading them whether anything changed."""
 
+PLACES = Table(
+    "places", METADATA,
+    Column("session_id", _ID, ForeignKey("sessions.id", ondelete="CASCADE"), primary_key=True),
+    Column("statement", LargeBinary),
+    Column("tree", LargeBinary),
+    Column("project", Text, index=True),
+)  # fmt: skip
+"""Where a session worked: what it says itself (NULL until it is analysed), what its working tree said when it was first read
+(kept when the tree is gone), and the key of its project (empty: it has none; NULL: not assigned since it changed)."""
+
 PROJECTS = Table(
     "projects", METADATA,
-    Column("folder", Text, primary_key=True),
-    Column("root", Text, nullable=False),
-    Column("name", Text, nullable=False, index=True),
+    Column("key", Text, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
 )  # fmt: skip
-"""Which project the folders of sessions belong to, as the last learning saw it."""
+"""The projects: what each is known by, and its name, which it keeps."""
+
+PROJECT_LOOKUP = Table(
+    "project_lookup", METADATA,
+    Column("what", Text, primary_key=True),
+    Column("project", Text, nullable=False),
+)  # fmt: skip
+"""The project's key by everything that it can be found by: a remote, a folder, a commit."""
 
 LEARNINGS = Table(
     "learnings", METADATA,

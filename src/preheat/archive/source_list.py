@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 
-from preheat.files import write_atomically
+from preheat.archive.stamp import archive_stamp
+from preheat.files import read_text, write_atomically
 
 TYPE_CHECKING = False
 
@@ -17,24 +18,16 @@ if TYPE_CHECKING:
 
 
 LIST_NAME = "seen"
+LARGEST_LIST = 512 * 1024 * 1024
 _FORMAT = "preheat-seen-1"
-
-
-def _archive_stamp(archive: str) -> str:
-    status = os.stat(archive)
-    try:
-        log = os.stat(f"{archive}-wal").st_size
-    except OSError:
-        log = 0
-    return f"{status.st_size}:{status.st_mtime_ns}:{status.st_ino}:{log}"
 
 
 def load(folder: str, archive: str) -> dict[str, str] | None:
     """Stamp and reader version by path; None if the list is not of this archive."""
     try:
-        with open(os.path.join(folder, LIST_NAME), encoding="utf-8", errors="surrogateescape") as stream:
-            first, _, rest = stream.read().partition("\n")
-        if first != f"{_FORMAT} {_archive_stamp(archive)}":
+        text = read_text(os.path.join(folder, LIST_NAME), LARGEST_LIST, "surrogateescape")
+        first, _, rest = text.partition("\n")
+        if first != f"{_FORMAT} {archive_stamp(archive)}":
             return None
     except (OSError, UnicodeError):
         return None
@@ -46,7 +39,7 @@ def save(folder: str, archive: str, entries: Iterable[tuple[str, str]]) -> None:
     name = os.path.join(folder, LIST_NAME)
     lines = [f"{path}\t{value}" for path, value in entries if "\n" not in path and "\t" not in path]
     try:
-        text = "\n".join([f"{_FORMAT} {_archive_stamp(archive)}", *lines])
+        text = "\n".join([f"{_FORMAT} {archive_stamp(archive)}", *lines])
         write_atomically(name, text.encode("utf-8", "surrogateescape"))
     except (OSError, UnicodeError):
         return

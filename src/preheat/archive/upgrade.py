@@ -12,16 +12,18 @@ from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
+from alembic.util.exc import CommandError
 from sqlalchemy import Connection, create_engine, event
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
 from preheat.archive.schema import METADATA
-from preheat.errors import ArchiveUnusable
+from preheat.errors import ArchiveDamaged, ArchiveUnusable
 
 
 def upgrade(path: str) -> None:
-    """Upgrade the archive at `path` to this version, in one transaction."""
-    engine = create_engine(f"sqlite:///{path}", poolclass=NullPool)
+    """Upgrade the archive at `path` to this version, in one transaction. Raises sqlite3.DatabaseError, as all of the archive."""
+    engine = create_engine("sqlite://", creator=lambda: sqlite3.connect(path), poolclass=NullPool)
     # The driver would commit before every CREATE, so BEGIN is issued here.
     event.listen(engine, "connect", lambda connection, _: setattr(connection, "isolation_level", None))
     event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
@@ -34,6 +36,10 @@ def upgrade(path: str) -> None:
                 config = _config()
                 config.attributes["connection"] = connection
                 command.upgrade(config, "head")
+    except DBAPIError as error:  # as everywhere else, where SQLAlchemy is not used
+        raise error.orig or error from error
+    except CommandError as error:
+        raise ArchiveDamaged(f"the version of its tables is lost: {error}", path) from error
     finally:
         engine.dispose()
 

@@ -4,13 +4,16 @@ The caller holds the transaction (`write_transaction`), so that a source is stor
 or readers.
 """
 
+import math
 import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from preheat.archive import analyses
-from preheat.archive.packing import unpack_passages
+from preheat.archive.connect import ArchiveConnection
+from preheat.archive.packing import SegmentLabel, add_label, unpack_passages
 from preheat.archive.rows import AnalysisRows, Batch, Delta, SessionRows
 from preheat.archive.source_list import forgotten_digest
 from preheat.archive.sources import known_source
@@ -37,6 +40,8 @@ def write_transaction(connection: sqlite3.Connection) -> Iterator[None]:
             connection.execute("ROLLBACK")
         raise
     connection.execute("COMMIT")
+    if isinstance(connection, ArchiveConnection):
+        connection.note_change()
 
 
 _Analysed = dict[int, tuple[int, int, int, AnalysisRows]]
@@ -45,9 +50,17 @@ _Analysed = dict[int, tuple[int, int, int, AnalysisRows]]
 
 def store_batch(connection: sqlite3.Connection, batch: Batch) -> list[list[int]]:
     """Store a batch; returns, for each source, the ids of the sessions that it changed."""
-    packs = [_row_id(connection.execute("INSERT INTO packs (data) VALUES (?)", (data,))) for data in batch.packs]
+    places = [_find_place(connection, delta) for delta in batch.deltas]
+    labels = _make_labels(batch, places)
+    packs = [
+        _row_id(connection.execute("INSERT INTO packs (data) VALUES (?)", (add_label(data, label),)))
+        for data, label in zip(batch.packs, labels, strict=True)
+    ]
     whole: _Analysed = {}
-    touched = [_store_source(connection, delta, packs, whole) for delta in batch.deltas]
+    touched = [
+        _store_source(connection, delta, place, packs, whole) if place else []
+        for delta, place in zip(batch.deltas, places, strict=True)
+    ]
     mark_copies(connection, [session for sessions in touched for session in sessions])
     # The analysis did not know of copied calls: sessions with copies are analysed again without those.
     own = [(session, *rest) for session, rest in whole.items() if not _has_copies(connection, session)]
@@ -65,14 +78,48 @@ def _row_id(cursor: sqlite3.Cursor) -> int:
     return cursor.lastrowid
 
 
-def _store_source(connection: sqlite3.Connection, delta: Delta, packs: list[int], whole: _Analysed) -> list[int]:
-    """Store one reading of a source, unless another sync was first or the source was forgotten. Sessions that were read and
-    analysed from their beginning are added to `whole`."""
-    if known_source(connection, delta.path, delta.part) != delta.known or _is_forgotten(
-        connection, delta.path, delta.part
-    ):
-        return []
-    source, generation = _store_source_row(connection, delta, packs)
+class _Place(NamedTuple):
+    """Where the segments of a reading go: the generation of its source, and the number of the first segment."""
+
+    generation: int
+    first: int
+
+
+def _find_place(connection: sqlite3.Connection, delta: Delta) -> _Place | None:
+    """The place of a reading; None if another sync was first or the source was forgotten: then nothing of it is stored."""
+    known = delta.known
+    if known_source(connection, delta.path, delta.part) != known or _is_forgotten(connection, delta.path, delta.part):
+        return None
+    if known is None or not delta.grown:
+        return _Place(0 if known is None else known.generation + 1, 0)
+    row = connection.execute(
+        "SELECT coalesce(max(seq) + 1, 0) FROM segments WHERE source_id = ? AND generation = ?",
+        (known.id, known.generation),
+    ).fetchone()
+    return _Place(known.generation, row[0])
+
+
+def _make_labels(batch: Batch, places: list[_Place | None]) -> list[list[SegmentLabel]]:
+    """What each pack says of its segments."""
+    labels: list[list[SegmentLabel]] = [[] for _ in batch.packs]
+    for delta, place in zip(batch.deltas, places, strict=True):
+        if place is None:
+            continue
+        for index, segment in enumerate(delta.segments):
+            labels[segment.pack].append(
+                SegmentLabel(
+                    delta.agent, delta.path, delta.part, place.generation, place.first + index, delta.reader_version,
+                    delta.stamp, *segment[1:],
+                )
+            )  # fmt: skip
+    return labels
+
+
+def _store_source(
+    connection: sqlite3.Connection, delta: Delta, place: _Place, packs: list[int], whole: _Analysed
+) -> list[int]:
+    """Store one reading of a source. Sessions that were read and analysed from their beginning are added to `whole`."""
+    source, generation = _store_source_row(connection, delta, place, packs), place.generation
     touched: list[int] = []
     shrunk: list[str] = []
     for rows in delta.sessions:
@@ -110,9 +157,8 @@ def _exists(connection: sqlite3.Connection, key: str) -> bool:
 
 
 # Sources.
-def _store_source_row(connection: sqlite3.Connection, delta: Delta, packs: list[int]) -> tuple[int, int]:
-    known = delta.known
-    generation = 0 if known is None else known.generation + (not delta.grown)
+def _store_source_row(connection: sqlite3.Connection, delta: Delta, place: _Place, packs: list[int]) -> int:
+    known, generation = delta.known, place.generation
     values = (delta.agent, delta.stamp, delta.reader_version, generation, time.time(), delta.path, delta.part)
     if known is None:
         source = _row_id(
@@ -132,7 +178,7 @@ def _store_source_row(connection: sqlite3.Connection, delta: Delta, packs: list[
     if not delta.grown:
         for table in ("problems", "redactions", "contents", "positions"):
             connection.execute(f"DELETE FROM {table} WHERE source_id = ?", (source,))  # noqa: S608
-    _store_segments(connection, delta, source, generation, packs)
+    _store_segments(connection, delta, source, place, packs)
     connection.executemany(
         "INSERT INTO problems (source_id, line, message) VALUES (?, ?, ?)",
         [(source, line, message) for line, message in delta.problems],
@@ -142,20 +188,14 @@ def _store_source_row(connection: sqlite3.Connection, delta: Delta, packs: list[
         "ON CONFLICT (source_id, kind) DO UPDATE SET count = redactions.count + excluded.count",
         [(source, kind, count) for kind, count in delta.redactions.items()],
     )
-    return source, generation
+    return source
 
 
-def _store_segments(
-    connection: sqlite3.Connection, delta: Delta, source: int, generation: int, packs: list[int]
-) -> None:
-    first = connection.execute(
-        "SELECT coalesce(max(seq) + 1, 0) FROM segments WHERE source_id = ? AND generation = ?",
-        (source, generation),
-    ).fetchone()[0]
+def _store_segments(connection: sqlite3.Connection, delta: Delta, source: int, place: _Place, packs: list[int]) -> None:
     connection.executemany(
         "INSERT INTO segments (source_id, generation, seq, pack_id, start, length, sha256) VALUES (?, ?, ?, ?, ?, ?, ?)",
         [
-            (source, generation, first + index, packs[segment.pack], *segment[1:])
+            (source, place.generation, place.first + index, packs[segment.pack], *segment[1:])
             for index, segment in enumerate(delta.segments)
         ],
     )
@@ -197,6 +237,7 @@ def _replace(
     """Store a session that was read whole in place of the stored one, unless that has more; `shrunk` then gets a message."""
     stored = connection.execute("SELECT id, source_id, events FROM sessions WHERE key = ?", (key,)).fetchone()
     session: int | None = None
+    tree: tuple[bytes | None] | None = None
     if stored is not None:
         session, provider, events = stored
         if provider != source:
@@ -208,6 +249,7 @@ def _replace(
             shrunk.append(f"`{key}` has shrunk from {events} to {rows.counts['events']} events")
             if not _has_news(connection, session, rows):
                 return None
+        tree = connection.execute("SELECT tree FROM places WHERE session_id = ?", (session,)).fetchone()
         clear_session(connection, session)
     values = {
         "key": key, "agent": delta.agent, "session": rows.session, "source_id": source, "generation": generation,
@@ -221,6 +263,8 @@ def _replace(
     session = _row_id(
         connection.execute(f"INSERT INTO sessions ({', '.join(columns)}) VALUES ({marks})", parameters)  # noqa: S608
     )
+    if tree is not None and tree[0] is not None:  # the working tree may be gone by now
+        connection.execute("INSERT INTO places (session_id, tree) VALUES (?, ?)", (session, tree[0]))
     _insert_rows(connection, session, 0, rows)
     return session
 
@@ -257,11 +301,7 @@ def _grow(connection: sqlite3.Connection, source: int, key: str, rows: SessionRo
         "SELECT coalesce(max(seq) + 1, 0) FROM calls WHERE session_id = ?", (session,)
     ).fetchone()[0]
     _insert_rows(connection, session, first, rows)
-    connection.executemany(
-        "UPDATE calls SET ended_at = ?, is_error = ?, exit_code = ?, output_size = ? "
-        "WHERE call_id = ? AND session_id = ? AND output_size IS NULL",
-        [(*result, session) for result in rows.results],
-    )
+    _store_late_results(connection, session, rows)
     heading = ", ".join(f"{name} = ?" for name in rows.heading)
     growth = ", ".join(f"{name} = {name} + ?" for name in _COUNTS)
     connection.execute(
@@ -273,6 +313,22 @@ def _grow(connection: sqlite3.Connection, source: int, key: str, rows: SessionRo
     return session
 
 
+def _store_late_results(connection: sqlite3.Connection, session: int, rows: SessionRows) -> None:
+    """Store the results of calls that were stored before. The calls are found in the session, not by their ids in the archive:
+    many sessions may use the same ids."""
+    if not rows.results:
+        return
+    waiting: dict[str, list[int]] = {}
+    for call, seq in connection.execute(
+        "SELECT call_id, seq FROM calls WHERE session_id = ? AND output_size IS NULL", (session,)
+    ):
+        waiting.setdefault(call, []).append(seq)
+    connection.executemany(
+        "UPDATE calls SET ended_at = ?, is_error = ?, exit_code = ?, output_size = ? WHERE session_id = ? AND seq = ?",
+        [(*result[:4], session, seq) for result in rows.results for seq in waiting.pop(result.call_id, ())],
+    )
+
+
 def _insert_rows(connection: sqlite3.Connection, session: int, first: int, rows: SessionRows) -> None:
     connection.executemany(
         "INSERT INTO calls (session_id, seq, call_id, line, response, tool, kind, summary, at, ended_at, is_error, "
@@ -281,10 +337,11 @@ def _insert_rows(connection: sqlite3.Connection, session: int, first: int, rows:
     )
     connection.executemany(
         "INSERT INTO responses (session_id, response, model, at, input_tokens, output_tokens, cache_read_tokens, "
-        "cache_write_tokens, reasoning_tokens, copied) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0) "
+        "cache_write_tokens, reasoning_tokens, cache_write_hour_tokens, copied) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0) "
         "ON CONFLICT (session_id, response) DO UPDATE SET input_tokens = excluded.input_tokens, "
         "output_tokens = excluded.output_tokens, cache_read_tokens = excluded.cache_read_tokens, "
-        "cache_write_tokens = excluded.cache_write_tokens, reasoning_tokens = excluded.reasoning_tokens",
+        "cache_write_tokens = excluded.cache_write_tokens, reasoning_tokens = excluded.reasoning_tokens, "
+        "cache_write_hour_tokens = excluded.cache_write_hour_tokens",
         [(session, *response) for response in rows.responses],
     )
     if rows.passages:
@@ -315,48 +372,83 @@ def clear_session(connection: sqlite3.Connection, session: int) -> None:
 
 
 # Copied records.
+class _Copyable(NamedTuple):
+    """A table with records that forks and resumed sessions copy."""
+
+    table: str
+    name: str
+    """The column that names a record in every session that has it."""
+    number: str
+    """The column that numbers the records of one session."""
+    same: tuple[str, ...]
+    """The columns in which copies agree."""
+
+
+_COPYABLE = (
+    _Copyable("calls", "call_id", "seq", ("call_id", "at", "tool")),
+    _Copyable("responses", "response", "response", ("response", "at")),
+)
+
+
 def mark_copies(connection: sqlite3.Connection, sessions: list[int], recount_all: bool = False) -> None:
     """Mark calls and responses that a fork or a resumed session copied from another session, so that each counts once: in the
     session without a parent, else in the earlier one. Time and tool must agree too, because small models number their calls
     from zero."""
     affected: set[int] = set(sessions) if recount_all else set()
     outdated: set[int] = set()
-    later: dict[tuple[int, int], int] = {}
+    ranks: dict[int, tuple[float, ...]] = {}
     for start in range(0, len(sessions), 500):
         some = sessions[start : start + 500]
-        marks = ", ".join("?" * len(some))
-        for table, key, same in (("calls", "call_id", "AND b.tool = a.tool"), ("responses", "response", "")):
-            pairs = connection.execute(
-                f"SELECT a.session_id, b.session_id, a.{key}, a.at FROM {table} a JOIN {table} b "  # noqa: S608
-                f"ON b.{key} = a.{key} AND b.session_id <> a.session_id AND b.at = a.at {same} "
-                f"WHERE a.session_id IN ({marks})",
-                some,
-            ).fetchall()
-            for one, other, name, at in pairs:
-                pair = (min(one, other), max(one, other))
-                if pair not in later:
-                    later[pair] = _find_copy(connection, one, other)
-                copy = later[pair]
-                affected.add(copy)
-                marked = connection.execute(
-                    f"UPDATE {table} SET copied = 1 WHERE session_id = ? AND {key} = ? AND at = ? AND NOT copied",  # noqa: S608
-                    (copy, name, at),
-                )
-                if table == "calls" and marked.rowcount:
-                    outdated.add(copy)
+        for kind in _COPYABLE:
+            copies = _find_copied(connection, some, kind, ranks)
+            connection.executemany(
+                f"UPDATE {kind.table} SET copied = 1 WHERE session_id = ? AND {kind.number} = ?",  # noqa: S608
+                copies,
+            )
+            affected.update(session for session, _ in copies)
+            if kind.table == "calls":
+                outdated.update(session for session, _ in copies)
     for session in outdated:
         analyses.drop_analysis(connection, session)  # that analysis counted calls that count elsewhere
     for session in affected:
         recount(connection, session)
 
 
-def _find_copy(connection: sqlite3.Connection, one: int, other: int) -> int:
-    row = connection.execute(
-        "SELECT id FROM sessions WHERE id IN (?, ?) "
-        "ORDER BY parent IS NOT NULL DESC, started_at DESC, ended_at DESC, id DESC LIMIT 1",
-        (one, other),
+def _find_copied(
+    connection: sqlite3.Connection, sessions: list[int], kind: _Copyable, ranks: dict[int, tuple[float, ...]]
+) -> list[tuple[int, int]]:
+    """Session and number of the records that count in another session. Of records that are the same only those that still count
+    are looked at, one from the time before and those of these sessions, so the work is in proportion to the records."""
+    table, name, number, same = kind
+    marks = ", ".join("?" * len(sessions))
+    agrees = " AND ".join(f"b.{column} = a.{column}" for column in same)
+    rows = connection.execute(
+        f"SELECT b.session_id, b.{number}, {', '.join(f'b.{column}' for column in same)} FROM "  # noqa: S608
+        f"(SELECT DISTINCT {', '.join(same)} FROM {table} WHERE session_id IN ({marks})) a "
+        f"CROSS JOIN {table} b INDEXED BY {table}_{name} ON {agrees} AND b.copied = 0",
+        sessions,
+    )
+    found: dict[tuple[object, ...], list[tuple[int, int]]] = {}
+    for session, seq, *record in rows:
+        found.setdefault(tuple(record), []).append((session, seq))
+    copies: list[tuple[int, int]] = []
+    for holders in found.values():
+        if len(holders) > 1:
+            for session, _ in holders:
+                if session not in ranks:
+                    ranks[session] = _rank(connection, session)
+            owner = min({session for session, _ in holders}, key=ranks.__getitem__)
+            copies += [(session, seq) for session, seq in holders if session != owner]
+    return copies
+
+
+def _rank(connection: sqlite3.Connection, session: int) -> tuple[float, ...]:
+    """Orders sessions by which of two is the original: the one with the lower rank."""
+    parent, started, ended = connection.execute(
+        "SELECT parent IS NOT NULL, started_at, ended_at FROM sessions WHERE id = ?", (session,)
     ).fetchone()
-    return int(row[0])
+    unknown = -math.inf  # as SQLite sorts what is not known
+    return parent, unknown if started is None else started, unknown if ended is None else ended, session
 
 
 def recount(connection: sqlite3.Connection, session: int) -> None:

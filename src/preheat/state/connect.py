@@ -11,10 +11,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from threading import Lock
 
+import msgspec
+
 from preheat.errors import StateUnusable, UserError
-from preheat.files import make_private_folder
+from preheat.files import make_private_folder, open_private
 from preheat.locking import hold_lock
 from preheat.settings import state_path
+from preheat.sqlite_files.opening import SIGNS_OF_DAMAGE, open_database
+from preheat.sqlite_files.replacement import finish
 from preheat.state.earlier_files import has_earlier_files
 from preheat.state.schema import HEAD, upgrade, version
 
@@ -110,20 +114,60 @@ def _open(folder: str, wait: float, make: bool) -> sqlite3.Connection:
     has_old_files = has_earlier_files(folder)
     if not (make or has_old_files or os.path.exists(path)):
         return _open_empty()
-    make_private_folder(folder)
-    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-    connection = sqlite3.connect(path, timeout=wait, isolation_level=None, check_same_thread=False)
+    if not os.path.exists(path) and not finish(path):
+        _create(folder, path)
+    if not os.path.getsize(path):  # SQLite would take it for a new one, and the state is never made that way
+        raise make_damage_error(path, "it is empty: 0 bytes")
+    connection = open_database(path, wait, check_same_thread=False)
     try:
         connection.execute("PRAGMA secure_delete = ON")  # deleted rows are overwritten
+        connection.execute("PRAGMA cell_size_check = ON")  # damaged pages are noticed when they are read
         file_version = version(connection)
         if file_version > HEAD:
             raise StateUnusable(f"`{path}` was made by a newer Preheat (version {file_version} of it); update this one")
-        if file_version < HEAD or has_old_files:
+        if file_version < HEAD and connection.read_only:
+            raise StateUnusable(
+                f"`{path}` was made by an earlier Preheat and cannot be written; copy it elsewhere first"
+            )
+        if file_version < 1:
+            raise make_damage_error(path, "no state of Preheat, or its version is lost")
+        if (file_version < HEAD or has_old_files) and not connection.read_only:
             _upgrade_file(connection, folder, wait)
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _create(folder: str, path: str) -> None:
+    """Create the file under another name first, so that it appears with its tables or not at all."""
+    make_private_folder(folder)
+    new = f"{path}.new-{os.getpid()}-{os.urandom(4).hex()}"
+    try:
+        make_file(new)
+        with suppress(FileExistsError):
+            os.link(new, path)
+    except OSError:  # a file system without links
+        if not os.path.exists(new):
+            raise
+        os.rename(new, path)
+    finally:
+        for name in (new, f"{new}-wal", f"{new}-shm"):
+            if os.path.exists(name):
+                os.unlink(name)
+
+
+def make_file(path: str) -> None:
+    """Make an empty state at a path. Raises sqlite3.DatabaseError and OSError."""
+    os.close(open_private(path, os.O_RDWR))
+    connection = sqlite3.connect(path, isolation_level=None)
+    try:
+        if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
+            raise StateUnusable(f"`{path}` is on a file system without write-ahead logs; set PREHEAT_HOME elsewhere")
+        with _transaction(connection):
+            upgrade(connection)
+    finally:
+        connection.close()
 
 
 def _open_empty() -> sqlite3.Connection:
@@ -137,15 +181,20 @@ def _upgrade_file(connection: sqlite3.Connection, folder: str, wait: float) -> N
     a process that is killed in between leaves them for the next one."""
     from preheat.state import migration  # noqa: PLC0415 - it imports every table, and is needed once
 
-    path = state_path(folder)
-    busy = StateUnusable(f"another program prepares `{path}`; try again when it is done")
-    with hold_lock(f"{path}.lock", wait, busy), migration.hold_locks(folder, wait):
-        if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
-            raise StateUnusable(f"`{path}` is on a file system without write-ahead logs; set PREHEAT_HOME elsewhere")
+    with hold_state_lock(folder, wait), migration.hold_locks(folder, wait):
         with _transaction(connection):
             upgrade(connection)
             files = migration.import_files(connection, folder)
         migration.rename_imported(files)
+
+
+@contextmanager
+def hold_state_lock(folder: str, wait: float = PATIENCE) -> Iterator[None]:
+    """The lock of whoever prepares or replaces the file. Raises StateUnusable after `wait` seconds."""
+    path = state_path(folder)
+    busy = StateUnusable(f"another program prepares `{path}`; try again when it is done")
+    with hold_lock(f"{path}.lock", wait, busy):
+        yield
 
 
 @contextmanager
@@ -169,6 +218,8 @@ def _as_state_error(folder: str) -> Iterator[None]:
         yield
     except sqlite3.DatabaseError as error:
         raise _unusable(state_path(folder), str(error)) from error
+    except (UnicodeDecodeError, msgspec.DecodeError) as error:  # also SQLite's own message can be of damaged names
+        raise make_damage_error(state_path(folder), "a value in it cannot be read") from error
     except OSError as error:
         raise _unusable(state_path(folder), error.strerror or str(error)) from error
 
@@ -178,7 +229,7 @@ def _as_os_error(folder: str) -> Iterator[None]:
     """Raises errors of the database as `OSError`."""
     try:
         yield
-    except UserError as error:
+    except (UserError, UnicodeDecodeError, msgspec.DecodeError) as error:
         raise OSError(errno.EIO, str(error)) from error
     except sqlite3.DatabaseError as error:
         text = str(error)
@@ -189,6 +240,11 @@ def _as_os_error(folder: str) -> Iterator[None]:
         raise OSError(errno.EIO, f"`{state_path(folder)}`: {text}") from error
 
 
+def make_damage_error(path: str, why: str) -> StateUnusable:
+    """The error of a damaged file."""
+    return StateUnusable(f"`{path}` is damaged ({why}); `preheat doctor --repair` saves what is whole")
+
+
 def _unusable(path: str, text: str) -> StateUnusable:
     if "locked" in text or "busy" in text:
         return StateUnusable(f"another program holds `{path}`; try again when it is done")
@@ -196,6 +252,6 @@ def _unusable(path: str, text: str) -> StateUnusable:
         return StateUnusable(
             f"`{path}` could not be written ({text}); nothing was changed: free some room and try again"
         )
-    if "not a database" in text or "malformed" in text:
-        return StateUnusable(f"`{path}` is damaged ({text}); put a copy in its place: what is in it cannot be rebuilt")
+    if any(sign in text for sign in SIGNS_OF_DAMAGE):
+        return make_damage_error(path, text)
     return StateUnusable(f"`{path}` cannot be used ({text}); nothing was changed")

@@ -6,6 +6,7 @@ Knows nothing of their content (`migration` does). Light: opening the state look
 import os
 from typing import TypeAlias
 
+from preheat.files import read_file
 from preheat.state.schema import SECRET_BYTES
 
 FilePlace: TypeAlias = tuple[str, str]
@@ -41,7 +42,6 @@ def read_secret(folder: str) -> bytes | None:
 def read_bytes(path: str) -> bytes:
     """The bytes of a file; none if it does not exist."""
     try:
-        with open(path, "rb") as stream:
-            return stream.read()
+        return read_file(path)
     except FileNotFoundError:
         return b""

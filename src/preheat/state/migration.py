@@ -27,6 +27,7 @@ from preheat.locking import hold_lock
 from preheat.model.experiment import AssignmentRecord, LedgerEntry, Rating
 from preheat.model.template import TemplatePin, TemplateUse
 from preheat.settings import archive_path
+from preheat.sqlite_files.opening import file_url
 from preheat.state import experiments, ledger, templates
 from preheat.state.earlier_files import (
     ASSIGNMENTS_FILE,
@@ -234,7 +235,7 @@ def _import_archive_marks(connection: sqlite3.Connection, path: str) -> None:
     if not os.path.exists(path):
         return
     try:
-        archive = sqlite3.connect(f"file:{_url_path(path)}?mode=ro", uri=True, timeout=1.0)
+        archive = sqlite3.connect(f"{file_url(path)}?mode=ro", uri=True, timeout=1.0)
     except sqlite3.Error:
         return
     try:
@@ -244,10 +245,6 @@ def _import_archive_marks(connection: sqlite3.Connection, path: str) -> None:
     finally:
         archive.close()
     import_marks(connection, rows)
-
-
-def _url_path(path: str) -> str:
-    return "".join(f"%{ord(each):02x}" if each in "%?#" else each for each in path)
 
 
 # Files.

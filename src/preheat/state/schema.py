@@ -100,9 +100,17 @@ _FIRST = (
     ) WITHOUT ROWID""",
 )
 
+_CORRECTIONS = (
+    """CREATE TABLE project_corrections (
+        what TEXT PRIMARY KEY,
+        into_project TEXT NOT NULL,
+        at REAL NOT NULL
+    ) WITHOUT ROWID""",
+)
+
 SECRET_BYTES = 32
 """The length of the secret key."""
-STEPS: tuple[tuple[str, ...], ...] = (_FIRST,)
+STEPS: tuple[tuple[str, ...], ...] = (_FIRST, _CORRECTIONS)
 """In order."""
 HEAD = len(STEPS)
 

@@ -1,0 +1,79 @@
+"""The responses of the archive's sessions with their tokens, for adding up what they cost. Plain SQL, as in `writer.py`.
+
+Knows no prices.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from sqlalchemy import ColumnElement, func, select
+
+from preheat.archive.queries import filter_condition, run_query
+from preheat.archive.schema import CALLS, OUTCOMES, RESPONSES, SESSIONS
+from preheat.model.listing import SessionFilter
+from preheat.model.outcome import FAILURES, STATUSES
+from preheat.model.session import Usage
+
+_FAILED = [place for place, status in enumerate(STATUSES) if status in FAILURES]
+
+
+class ResponseTokens(NamedTuple):
+    """One response of a model."""
+
+    session: str
+    """The key of its session."""
+    agent: str
+    project: str
+    """The folder of its session."""
+    model: str
+    at: float | None
+    usage: Usage
+    failed_share: float
+    """The share of the response's calls that failed."""
+
+
+def load_response_tokens(connection: sqlite3.Connection, chosen: SessionFilter) -> Iterator[ResponseTokens]:
+    """Every response of the chosen sessions once; those that a fork copied from another session count there."""
+    # A filter by time chooses sessions for the lists, but days for costs: a session that goes on for weeks costs every day.
+    sessions = {
+        row[0]: row[1:]
+        for row in run_query(
+            connection,
+            select(SESSIONS.c.id, SESSIONS.c.key, SESSIONS.c.agent, SESSIONS.c.project, SESSIONS.c.model, SESSIONS.c.started_at)
+            .where(filter_condition(chosen)),
+        )
+    }  # fmt: skip
+    shares = _load_failed_shares(connection)
+    columns = RESPONSES.c
+    wanted: list[ColumnElement[bool]] = [columns.copied.is_(False)]
+    if chosen.since is not None:
+        wanted.append(func.coalesce(columns.at, chosen.since) >= chosen.since)
+    if chosen.until is not None:
+        wanted.append(func.coalesce(columns.at, chosen.until) <= chosen.until)
+    rows = run_query(
+        connection,
+        select(
+            columns.session_id, columns.response, columns.model, columns.at, columns.input_tokens, columns.output_tokens,
+            columns.cache_read_tokens, columns.cache_write_tokens, columns.reasoning_tokens,
+            columns.cache_write_hour_tokens,
+        ).where(*wanted),
+    )  # fmt: skip
+    for number, response, model, at, *tokens in rows:
+        if number in sessions:
+            key, agent, project, usual_model, started = sessions[number]
+            share = shares.get((number, response), 0.0)
+            yield ResponseTokens(key, agent, project, model or usual_model, at or started, Usage(*tokens), share)
+
+
+def _load_failed_shares(connection: sqlite3.Connection) -> dict[tuple[int, int], float]:
+    """By session and response with a failed call: the share of its calls that failed."""
+    failed = func.sum(OUTCOMES.c.status.in_(_FAILED))
+    rows = run_query(
+        connection,
+        select(CALLS.c.session_id, CALLS.c.response, func.count(), failed)
+        .join(OUTCOMES, (OUTCOMES.c.session_id == CALLS.c.session_id) & (OUTCOMES.c.seq == CALLS.c.seq))
+        .group_by(CALLS.c.session_id, CALLS.c.response)
+        .having(failed > 0),
+    )
+    return {(session, response): failures / calls for session, response, calls, failures in rows}
