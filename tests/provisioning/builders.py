@@ -14,7 +14,9 @@ def lesson(name: str, kind: LessonKind = "convention", **fields: Any) -> Lesson:
     """A lesson of the project with good support, seen yesterday."""
     use = fields.get("use", "")
     given: dict[str, Any] = {
-        "text": f"Here `{use or name}` is what works.",
+        "text": f"Here `{use}` is what works."
+        if use
+        else f"The package runner is `{name}` (9 of 9 calls of such programs, 8 sessions).",
         "scope": Scope(project=PROJECT),
         "support": Support(9, 8, 0, 0),
         "score": 0.6,

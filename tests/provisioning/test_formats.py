@@ -181,7 +181,7 @@ def test_the_messages_of_a_context_are_complete() -> None:
     assert messages[1]["content"].startswith("<preheat-example id=")
     assert "Synthetic request" in messages[1]["content"]
     assert messages[2]["tool_calls"][0]["function"]["name"] == "Bash"
-    assert messages[3]["content"] == "0 issues."
+    assert messages[3]["content"] == "(1 line of output)"
 
 
 def test_examples_of_other_agents_are_left_out_of_an_agents_format() -> None:
@@ -222,7 +222,7 @@ def test_a_skill_has_a_valid_name_for_any_project() -> None:
     odd = 'C:\\work\\My "App"\n---\nx: y'
     made = provision([lesson("x", scope=command_lesson().scope)], task=TASK, project=PROJECT, now=NOW)
     ((path, text),) = render(Context(**{**_fields(made), "project": odd}), "skill").files.items()
-    assert path == "preheat-my-app-x-y/SKILL.md"
+    assert path == "preheat-context/SKILL.md"
     assert set(yaml.safe_load(text.split("---\n")[1])) == {"name", "description"}
 
 

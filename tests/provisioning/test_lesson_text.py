@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preheat.model.lesson import LESSON_KINDS, Lesson, Support
+from preheat.model.lesson import LESSON_KINDS, Lesson, Scope, Support, text_digest
 from preheat.provisioning.lesson_text import describe_lesson
 from preheat.safe_text.cleanup import in_backticks, in_quotes, make_harmless, make_harmless_line, map_texts
+from preheat.safe_text.sentences import is_handed_out
 from tests.provisioning.builders import command_lesson, example, lesson, wild_lessons
 
 
@@ -15,7 +16,7 @@ from tests.provisioning.builders import command_lesson, example, lesson, wild_le
     [
         (
             command_lesson(),
-            'test: `mise run test` (312 of 320 ran, in 30 sessions); `go test ./...` fails here: "package shop is not in std"',
+            'test: `mise run test` (312 of 320 ran, in 30 sessions); `go test ./...` fails here: "is not in std"',
         ),
         (
             lesson(
@@ -43,7 +44,7 @@ from tests.provisioning.builders import command_lesson, example, lesson, wild_le
             lesson("e", "error", error="no such table", forms=("pytest …",), support=Support(7, 4, 0, 0)),
             '"no such table" from `pytest …`: 7 times in 4 sessions',
         ),
-        (example("x"), 'worked: `Bash {"command":"mise run lint"}` gave "0 issues."'),
+        (example("x"), 'worked: `mise run lint`'),
         (
             lesson("w", "working_set", use="src/cart.py", support=Support(20, 9, 3, 3)),
             "often worked on: `src/cart.py` (in 9 of 12 sessions)",
@@ -52,8 +53,18 @@ from tests.provisioning.builders import command_lesson, example, lesson, wild_le
             lesson("s", "sequence", steps=("edit", "shell:test"), support=Support(12, 9, 2, 2)),
             "order of calls seen in 12 good and 2 bad stretches: edit → shell:test",
         ),
-        (lesson("p", "resume", text="Last session:\nnext: `make`"), "Last session:\n  next: `make`"),
-        (lesson("c", topic="placement", text="Tests stand beside the source.", use="tests"), "Tests stand beside the source."),
+        (
+            lesson("p", "resume", text="Last session here:\nasked: \"Obey\"\nnext: `make`"),
+            "Last session here:\n  next: `make`",
+        ),
+        (
+            lesson("c", topic="placement", text="New `.py` files go below `src/shop/` (9 of 9 new ones).", use="src/shop"),
+            "New `.py` files go below `src/shop/` (9 of 9 new ones).",
+        ),
+        (
+            lesson("c", topic="correction", text="A person said: “Use `pnpm`, not `npm`, or else.”", use="pnpm", avoid="npm"),
+            "a person asked for `pnpm` instead of `npm`, in 8 sessions",
+        ),
     ],
     ids=lambda given: given.kind if isinstance(given, Lesson) else "",
 )  # fmt: skip
@@ -62,15 +73,19 @@ def test_each_kind_of_lesson_has_its_text(given_lesson: Lesson, said: str) -> No
 
 
 @pytest.mark.parametrize("kind", LESSON_KINDS)
-def test_a_lesson_with_only_a_sentence_is_shown_as_that_sentence(kind: str) -> None:
+def test_a_sentence_that_none_of_ours_wrote_is_handed_out_only_if_a_person_approved_it(kind: str) -> None:
     bare = Lesson(id="x", kind=kind, scope=lesson("x").scope, text="Only this.")  # type: ignore[arg-type]
-    assert describe_lesson(bare) == "Only this."
+    assert describe_lesson(bare) == ""
+    assert describe_lesson(bare, frozenset([text_digest("Only this!")])) == ""
+    if kind != "resume":
+        assert describe_lesson(bare, frozenset([text_digest("Only this.")])) == "Only this."
 
 
 @given(wild_lessons())
 def test_a_lesson_is_always_one_line(lessons: list[Lesson]) -> None:
     for each in lessons:
         said = describe_lesson(each)
+        assert not said or all(is_handed_out(line.strip()) for line in said.splitlines())
         assert "<preheat" not in said.lower()
         assert "</preheat" not in said.lower()
         assert "<!--" not in said
@@ -99,3 +114,15 @@ def test_quoting() -> None:
     assert in_backticks("echo `date`", 80) == "`` echo `date` ``"
     assert in_quotes('say "no"\nnow', 80) == "\"say 'no' now\""
     assert make_harmless_line("x" * 50, 10) == "x" * 9 + "…"
+
+
+@pytest.mark.parametrize("use", ["go test ./cmd/...", ""])
+def test_what_holds_for_all_projects_does_not_say_here(use: str) -> None:
+    """K3: a lesson of other projects says so, also where it never failed in this one."""
+    general = lesson(
+        "r", "repair", use=use, avoid="go test ./cmd", error="no Go files", difference="after reading the file",
+        support=Support(5, 3, 1, 1), scope=Scope(),
+    )  # fmt: skip
+    said = describe_lesson(general)
+    assert "`go test ./cmd` failed in other projects" in said
+    assert "here" not in said

@@ -1,33 +1,16 @@
 """Most texts are told at a glance from those that need a long look: the glance must change nothing."""
 
-import unicodedata
-
 from hypothesis import given
 from hypothesis import strategies as st
 
 from preheat.safe_text import paths, reasons
 
 _ROOT = "/Home/dev/Shop"
-_PIECES = [
-    "ignore", "Disregard", "previous", "instructions", "rules", "you must", "You  must", "as an AI", "dear agent",
-    "SYSTEM prompt", "<system", "</Important", "do not tell", "the user", "please run", "now, delete", "then", "Important:",
-    "note to self!", "curl x | sh", "exfiltrate", "jailbreak", "make", "src/a.py", "\u017f", "\u212a", "\u0130", "é", "_", "-",
-    "\n", "  ", ".",
-]  # fmt: skip
 _PLACES = [
     "/Home/dev/Shop", "/home/DEV/shop", "/home/dev/shop/src/a.py", "/home/someone/x", "/Users/Some/x", "C:\\Users\\me\\x",
     "/root", "/root/x", "/rooted", "users/x", "x", "é", "\u017f", "/home/dev/\u017fhop", " ", ":", "'", "/tmp/x", "a/Temp/b",
     "$TMPDIR", "mktemp", "%TEMP%", "/var/folders/x", "1700000000", "deadbeef1", "REDACTED", "pid=4", "template",
 ]  # fmt: skip
-
-
-@given(st.lists(st.sampled_from(_PIECES), max_size=7), st.sampled_from(["", " ", "_"]))
-def test_the_quick_check_for_orders_agrees_with_the_whole_pattern(pieces: list[str], joint: str) -> None:
-    text = joint.join(pieces)
-    plain = text if text.isascii() else unicodedata.normalize("NFKC", text).translate(reasons._LATIN_LOOKALIKES)
-    expected = reasons._NAMED_ORDERS.search(reasons._WORD_JOINTS.sub(" ", plain)) or reasons._ORDERS.search(plain)
-    if not reasons.order_reason(text).endswith("characters"):
-        assert bool(reasons.order_reason(text)) == bool(expected)
 
 
 @given(st.lists(st.sampled_from(_PLACES), max_size=6), st.sampled_from(["", " ", "/"]))

@@ -25,7 +25,7 @@ from preheat.provisioning.selection import (
     sessions_of,
 )
 from preheat.provisioning.tokens import estimate_tokens
-from preheat.safe_text.cleanup import make_harmless, strip_invisible
+from preheat.safe_text.cleanup import make_harmless, strip_invisible, without_markup
 
 __all__ = [
     "FORMATS",
@@ -37,6 +37,10 @@ __all__ = [
     "render",
     "without_lessons",
 ]
+
+
+NOTHING_LEFT = "in words that no person has approved"
+"""Why a lesson is left out of which no slot may hold anything."""
 
 
 def provision(
@@ -51,15 +55,17 @@ def provision(
     addendum: str = "",
     sessions: int = 0,
     examples: bool = False,
+    approved: frozenset[str] = frozenset(),
 ) -> Context:
     """The context of a session with this task, or the reason why it is empty.
 
     `project` is its name in lessons; `template` the `name@digest` that the lessons are from, and `addendum` its own text.
     `sessions` is how many sessions were learned from, where that is known; with `examples` real calls are included although
-    a convention names the same command, for formats that are made of messages.
+    a convention names the same command, for formats that are made of messages. `approved` has the digests of texts that a person
+    approved: they are handed on as they stand.
     """
     task = strip_invisible(task)
-    addendum = make_harmless(addendum).strip()
+    addendum = without_markup(make_harmless(addendum)).strip()
     known = sessions or sessions_of(lessons, project)
     here = bool(project) and not template
     chosen = select(
@@ -77,7 +83,10 @@ def provision(
     if addendum and _frame_tokens(addendum, 0, here) > budget:
         left_out["the template's own text, over the budget"] += 1
         addendum = ""
-    items = [_make_item(each) for each in candidates]
+    described = [(each, describe_lesson(each.lesson, approved)) for each in candidates]
+    items = [_make_item(each, text) for each, text in described if text]
+    if len(items) < len(candidates):
+        left_out[NOTHING_LEFT] += len(candidates) - len(items)
     room = budget - _frame_tokens(addendum, known, here, items=True)
     pinned = frozenset(each.lesson.id for each in candidates if each.lesson.pinned)
     taken = pack(items, room, pinned)
@@ -116,9 +125,8 @@ def without_lessons(context: Context, lessons: frozenset[str]) -> Context:
     return msgspec.structs.replace(less, id=_identity(less))
 
 
-def _make_item(candidate: Candidate) -> ContextLesson:
+def _make_item(candidate: Candidate, text: str) -> ContextLesson:
     lesson = candidate.lesson
-    text = describe_lesson(lesson)
     tokens = estimate_tokens(f"- {text}\n")
     if lesson.example is not None:
         tokens = max(tokens, estimate_example(lesson.id, lesson.example))

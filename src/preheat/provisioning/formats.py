@@ -11,7 +11,8 @@ from typing import Any
 from preheat.errors import UserError
 from preheat.model.context import Context, RenderedContext, RenderedMessage, Renderer, RenderParts
 from preheat.provisioning.messages import make_parts
-from preheat.safe_text.cleanup import make_harmless_line
+from preheat.safe_text.slots import fit_name, fit_project
+from preheat.safe_text.words import first_words
 
 
 # `text`
@@ -123,7 +124,8 @@ def _render_skill(parts: RenderParts) -> RenderedContext:
     if not parts.text:
         return RenderedContext(format="skill", document="")
     name = _skill_name(parts.context.project or parts.context.template.partition("@")[0])
-    where = f" in {make_harmless_line(parts.context.project, 80)}" if parts.context.project else ""
+    project = fit_project(parts.context.project)
+    where = f" in {project}" if project else ""
     description = (
         f"What earlier sessions{where} found out: commands that work, variants that fail, errors and their repairs."
         " Read before running tests, builds or other commands."
@@ -137,8 +139,9 @@ def _render_skill(parts: RenderParts) -> RenderedContext:
 
 
 def _skill_name(project: str) -> str:
-    last = re.split(r"[\\/]", project.rstrip("\\/"))[-1].lower()
-    plain = _NOT_IN_SKILL_NAMES.sub("-", last).strip("-")
+    last = re.split(r"[\\/]", project.rstrip("\\/"))[-1]
+    last = fit_name(last) or first_words(last)  # no name: its first words
+    plain = _NOT_IN_SKILL_NAMES.sub("-", last.lower()).strip("-")
     return f"preheat-{plain or 'context'}"[:_LONGEST_SKILL_NAME].rstrip("-")
 
 

@@ -1,117 +1,180 @@
 """The text of a lesson for a model: one line of facts with their numbers. Knows no task and no budget.
 
-A line states facts and gives no orders. Commands stand in backticks, output of tools in quotation marks.
+A line is a sentence of ours (`safe_text.lesson_sentences`) with slots; what no slot may hold is left out, and a lesson of which
+nothing is left has no text. Only a text that a person approved, by its digest, is handed on as it stands.
 """
 
 from collections.abc import Callable
 from typing import Any
 
-import msgspec
-
-from preheat.model.lesson import Example, Lesson, LessonKind
+from preheat.amounts import format_count
+from preheat.model.lesson import Example, Lesson, LessonKind, ResumePacket, text_digest
 from preheat.provisioning.selection import RULE_TOPICS
-from preheat.safe_text.cleanup import in_backticks, in_quotes, make_harmless, make_harmless_line, map_texts
+from preheat.safe_text import lesson_sentences as sentences
+from preheat.safe_text.cleanup import make_harmless_line
+from preheat.safe_text.command_slot import fit_command
+from preheat.safe_text.sentences import rewrite_any
+from preheat.safe_text.slots import fit_token, fit_variable
 
-_TEXT, _CODE, _ERROR, _RESULT = 300, 240, 140, 100
-_WHOLE_RESULT = 1200
+_TEXT = 300
 _VAGUE_TOPICS = frozenset(["", "other", "run"])
 """Topics without information."""
+_COMMAND_ARGUMENTS = frozenset(["command", "cmd", "script", "code", "input", "args"])
+"""Names of arguments that hold a command."""
+_HEAD = "Last session here:"
 
 
-def describe_lesson(lesson: Lesson) -> str:
-    """The text of a lesson for a model."""
-    return _DESCRIPTIONS[lesson.kind](lesson) or make_harmless_line(lesson.text, _TEXT)
+def describe_lesson(lesson: Lesson, approved: frozenset[str] = frozenset()) -> str:
+    """The text of a lesson for a model; empty if nothing of it may be handed on. `approved`: digests of texts that a person
+    approved."""
+    if approved and lesson.packet is None and text_digest(lesson.text) in approved:
+        return make_harmless_line(lesson.text, _TEXT)
+    if lesson.kind == "resume":
+        return _describe_resume(lesson, approved)
+    return _DESCRIPTIONS[lesson.kind](lesson)
 
 
-def harmless_example(example: Example) -> tuple[dict[str, Any], str]:
-    """The arguments and the result of an example, made harmless."""
-    arguments = {make_harmless(name): map_texts(make_harmless, each) for name, each in example.arguments.items()}
-    result = make_harmless(example.result).strip()
-    if len(result) > _WHOLE_RESULT:
-        result = f"{result[: _WHOLE_RESULT - 200]}\n…\n{result[-190:]}"
-    return arguments, result or "(no output)"
+def fit_example(example: Example) -> tuple[dict[str, Any], str]:
+    """The arguments of an example of which each holds a token, and what is said of its result: how long it was."""
+    arguments = {
+        name: fitted
+        for name, value in example.arguments.items()
+        if fit_variable(name) and (fitted := _fit_argument(name, value)) is not None
+    }
+    return arguments, _describe_result(example)
+
+
+def _fit_argument(name: str, value: Any) -> Any:
+    """What may be handed on of an argument; None if nothing."""
+    if isinstance(value, bool | int | float):
+        return value
+    if not isinstance(value, str) or not value:
+        return None
+    return (fit_command(value) if name in _COMMAND_ARGUMENTS else fit_token(value)) or None
+
+
+def _describe_result(example: Example) -> str:
+    lines = _count_lines(example)
+    return f"({format_count(lines, 'line')} of output)" if lines else "(no output)"
+
+
+def _count_lines(example: Example) -> int:
+    return len(example.result.strip().splitlines())
+
+
+def _total(lesson: Lesson) -> dict[str, int]:
+    """How many calls speak for the lesson, of how many."""
+    total = lesson.support.calls_for + lesson.support.calls_against
+    return {"good": lesson.support.calls_for, "all": total} if total else {}
 
 
 def _describe_convention(lesson: Lesson) -> str:
+    if lesson.topic == "correction":
+        return _describe_correction(lesson)
     if not _is_code(lesson) or lesson.topic in RULE_TOPICS:
-        return ""
-    about = "in use here" if lesson.topic in _VAGUE_TOPICS else make_harmless_line(lesson.topic, 40)
+        return rewrite_any(sentences.CONVENTION_TEXTS, lesson.text[: 4 * _TEXT])
     support = lesson.support
     total = support.calls_for + support.calls_against
-    ran = f" ({support.calls_for:,} of {total:,} ran, in {support.sessions_for:,} sessions)" if total else ""
-    return f"{about}: {in_backticks(lesson.use, _CODE)}{ran}{_failure_clause(lesson, '; ')}"
+    values: dict[str, Any] = {"use": lesson.use, "avoid": lesson.avoid, "error": lesson.error}
+    if total:
+        values |= {"ran": support.calls_for, "total": total, "sessions": support.sessions_for}
+    said = "" if lesson.topic in _VAGUE_TOPICS else sentences.CONVENTION.write(about=lesson.topic, **values)
+    return said or sentences.VAGUE_CONVENTION.write(**values)
+
+
+def _describe_correction(lesson: Lesson) -> str:
+    """What a person asked for, where that is a command: the sentence itself is the person's own and needs an approval."""
+    sessions = lesson.support.sessions_for
+    values = {"use": lesson.use, "avoid": lesson.avoid}
+    if sessions > 1:
+        values["sessions"] = format_count(sessions, "session")
+    if lesson.use and lesson.avoid:
+        return sentences.PREFERENCE.write(**values)
+    return sentences.WISH.write(**values) or sentences.REFUSAL.write(**values)
 
 
 def _describe_repair(lesson: Lesson) -> str:
-    failed = lesson.avoid or next(iter(lesson.forms), "")
-    if not failed or not lesson.error:
-        return ""
-    error = f"{in_backticks(failed, _CODE)} fails here: {in_quotes(lesson.error, _ERROR)}"
-    support = lesson.support
-    total = support.calls_for + support.calls_against
-    share = f" ({support.calls_for:,} of {total:,})" if total else ""
-    if _is_code(lesson):
-        return f"{error}; {in_backticks(lesson.use, _CODE)} works{share}"
-    return (
-        f"{error}; {make_harmless_line(lesson.difference, _CODE).rstrip(',')}, it works{share}"
-        if lesson.difference
-        else ""
+    values = {"failed": lesson.avoid or next(iter(lesson.forms), ""), "error": lesson.error, **_total(lesson)}
+    is_told_apart = _is_code(lesson) and fit_command(lesson.use) != fit_command(str(values["failed"]))
+    # "Here" is said of this project only.
+    repair, different = (
+        (sentences.REPAIR, sentences.DIFFERENT_CALL)
+        if lesson.scope.project
+        else (sentences.GENERAL_REPAIR, sentences.GENERAL_DIFFERENT_CALL)
     )
+    said = repair.write(use=lesson.use, **values) if is_told_apart else ""
+    said = said or different.write(difference=lesson.difference, **values)
+    return said or sentences.REPAIR_TEXT.rewrite(lesson.text[: 4 * _TEXT])
 
 
 def _describe_dead_end(lesson: Lesson) -> str:
-    again = f"; {in_backticks(lesson.recheck, _CODE)} shows whether that still holds" if lesson.recheck else ""
-    if not lesson.avoid:
-        return f"{make_harmless_line(lesson.text, _TEXT)}{again}" if again else ""
     tried = lesson.support.calls_for
-    times = f" {tried} times" if tried > 1 else ""
-    error = f": {in_quotes(lesson.error, _ERROR)}" if lesson.error else ""
-    instead = f"; what was done instead: {in_backticks(lesson.use, _CODE)}" if lesson.use else ""
-    return f"{in_backticks(lesson.avoid, _CODE)} was tried{times} and never worked{error}{instead}{again}"
+    values = {
+        "avoid": lesson.avoid,
+        "tried": f"{tried} times" if tried > 1 else "",
+        "error": lesson.error,
+        "use": lesson.use,
+        "recheck": lesson.recheck,
+    }
+    return (sentences.MISSING_FILE if lesson.topic == "file" else sentences.DEAD_END).write(**values)
 
 
 def _describe_error(lesson: Lesson) -> str:
-    if not lesson.error:
-        return ""
     support = lesson.support
-    forms = ", ".join(in_backticks(form, 60) for form in lesson.forms[:3])
-    source = f" from {forms}" if forms else ""
-    return f"{in_quotes(lesson.error, _ERROR)}{source}: {support.calls_for} times in {support.sessions_for} sessions"
+    return sentences.ERROR.write(
+        error=lesson.error, forms=lesson.forms[:3], calls=f"{support.calls_for} times", sessions=support.sessions_for
+    )
 
 
 def _describe_example(lesson: Lesson) -> str:
     example = lesson.example
     if example is None:
         return ""
-    arguments, result = harmless_example(example)
-    call = in_backticks(f"{example.tool} {msgspec.json.encode(arguments).decode()}", _CODE)
-    return f"worked: {call} gave {in_quotes(result, _RESULT)}"
+    lines = _count_lines(example)
+    known = {"lines": lines} if lines > 1 else {}
+    arguments, _ = fit_example(example)
+    if not arguments:
+        return ""
+    commands = [value for name, value in arguments.items() if name in _COMMAND_ARGUMENTS]
+    if example.kind == "shell" or commands:
+        return sentences.EXAMPLE.write(use=commands[0] if commands else lesson.use, **known)
+    shown = ", ".join(f"{name}={value}" for name, value in arguments.items())
+    return sentences.EXAMPLE_CALL.write(call=f"{example.tool}({shown})", **known) if shown else ""
 
 
 def _describe_working_set(lesson: Lesson) -> str:
-    if not lesson.use:
-        return ""
     support = lesson.support
     total = support.sessions_for + support.sessions_against
-    often = f" (in {support.sessions_for} of {total} sessions)" if total else ""
-    return f"often worked on: {in_backticks(lesson.use, _CODE)}{often}"
+    known = {"sessions": support.sessions_for, "total": total} if total else {}
+    return sentences.WORKING_SET.write(path=lesson.use, **known)
 
 
 def _describe_sequence(lesson: Lesson) -> str:
-    if not lesson.steps:
-        return ""
-    support = lesson.support
-    steps = " → ".join(make_harmless_line(step, 60) for step in lesson.steps)
-    return f"order of calls seen in {support.calls_for} good and {support.calls_against} bad stretches: {steps}"
+    return sentences.SEQUENCE.write(good=lesson.support.calls_for, bad=lesson.support.calls_against, steps=lesson.steps)
 
 
-def _describe_resume(lesson: Lesson) -> str:
-    """Several lines, as the learner of resume packets wrote them."""
-    return "\n  ".join(filter(None, (make_harmless_line(each, _TEXT) for each in lesson.text.splitlines())))
+def _describe_resume(lesson: Lesson, approved: frozenset[str]) -> str:
+    """Several lines, as the learner of resume packets wrote them; what was asked only if a person approved that very text."""
+    lines = lesson.text[:4000].splitlines()
+    packet = lesson.packet
+    if len(lines) > 1:
+        fitted = [rewrite_any(sentences.PACKET_LINES, line.strip()) for line in lines]
+        kept = [fitted[0] or _HEAD, *filter(None, fitted[1:])]
+        if packet is not None and text_digest(packet.goal) in approved:
+            kept.insert(1, f'asked: "{make_harmless_line(packet.goal, _TEXT)}"')
+        return "\n  ".join(kept) if len(kept) > 1 else ""
+    return _describe_packet(packet) if packet is not None else ""
+
+
+def _describe_packet(packet: ResumePacket) -> str:
+    failing = next((check.command for check in packet.checks if not check.passed), "")
+    left = len(packet.unverified)
+    if packet.committed and not failing and not left:
+        return sentences.ENDED_CLEAN.write()
+    return sentences.LEFT_OPEN.write(command=failing, files=format_count(left, "edited file") if left else "")
 
 
 _DESCRIPTIONS: dict[LessonKind, Callable[[Lesson], str]] = {
-    "resume": _describe_resume,
     "convention": _describe_convention,
     "repair": _describe_repair,
     "dead_end": _describe_dead_end,
@@ -125,10 +188,3 @@ _DESCRIPTIONS: dict[LessonKind, Callable[[Lesson], str]] = {
 def _is_code(lesson: Lesson) -> bool:
     """Whether `use` is a command that can be typed: then the lesson's own text has it in backticks."""
     return bool(lesson.use) and f"`{lesson.use}`" in lesson.text
-
-
-def _failure_clause(lesson: Lesson, before: str) -> str:
-    if not lesson.avoid:
-        return ""
-    error = f": {in_quotes(lesson.error, _ERROR)}" if lesson.error else ""
-    return f"{before}{in_backticks(lesson.avoid, _CODE)} fails here{error}"

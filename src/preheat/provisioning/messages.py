@@ -12,8 +12,9 @@ from preheat.amounts import format_count
 from preheat.model.context import CALLS_WORKED_REPLY, PREHEAT_CALL, Context, ExampleCall, RenderedMessage, RenderParts
 from preheat.model.lesson import Example
 from preheat.model.session import PREHEAT_MARK
-from preheat.provisioning.lesson_text import harmless_example
+from preheat.provisioning.lesson_text import fit_example
 from preheat.provisioning.tokens import estimate_tokens
+from preheat.safe_text.slots import fit_name
 
 # The block of text around items
 _BLOCK_NAME = f"{PREHEAT_MARK.removeprefix('<')}context"
@@ -74,9 +75,9 @@ def example_request(identity: str) -> str:
 
 def make_exchange(lesson: str, example: Example) -> ExampleCall:
     """An example as a call with a stable id."""
-    arguments, result = harmless_example(example)
+    arguments, result = fit_example(example)
     identity = f"{PREHEAT_CALL}{blake2b(lesson.encode('utf-8', 'replace'), digest_size=6).hexdigest()}"
-    tool = _NOT_IN_NAMES.sub("_", example.tool)[:_LONGEST_NAME] or "unknown"
+    tool = _NOT_IN_NAMES.sub("_", fit_name(example.tool))[:_LONGEST_NAME] or "unknown"
     return ExampleCall(identity, tool, arguments, result, example.agent)
 
 

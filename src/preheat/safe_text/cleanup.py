@@ -68,6 +68,11 @@ def make_harmless(text: str) -> str:
     return _TAG.sub(_OPEN, _FENCE.sub(lambda found: "'" * len(found[0]), strip_invisible(text)))
 
 
+def without_markup(text: str) -> str:
+    """A text in which nothing can be read as a tag, whatever reads it."""
+    return text.replace("<", _OPEN).replace(">", "›")
+
+
 def make_harmless_line(text: str, most: int) -> str:
     """A harmless text on one line, cut to `most` characters."""
     return shorten_line(make_harmless(text[: 8 * most]), most)

@@ -1,6 +1,7 @@
 """Why a text is unfit to be kept or shown to a model; every function gives the reason, empty if the text is fit.
 
-A text may give orders, hide characters, imitate other letters, do harm as a command, or belong to one machine, moment or run.
+A text may hide characters, imitate other letters, do harm as a command, or belong to one machine, moment or run. Whether it gives
+orders is not asked: what is handed on goes through slots (`slots`, `sentences`), whatever it says.
 Heavier than `cleanup`: it loads the command parser. Knows no session.
 """
 
@@ -8,7 +9,7 @@ import re
 import unicodedata
 
 from preheat.commands.dangers import risky_part, ruinous_part
-from preheat.safe_text.cleanup import BLANK, CONTROL, HIDDEN, lower_if_plain, make_harmless, one_line, strip_invisible
+from preheat.safe_text.cleanup import BLANK, lower_if_plain, one_line
 from preheat.safe_text.paths import HOME
 from preheat.text_cache import cache_short_texts
 
@@ -29,31 +30,6 @@ _ONE_TIME = (
 )
 _ONE_TIME_WITHOUT_DIGITS = (_ONE_TIME[0], _ONE_TIME[3])
 _DIGIT = re.compile(r"\d")
-_ORDER_TEXTS = (
-    r"\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:previous|prior|above|earlier|all|your|system)\b"
-    r"|\b(?:you (?:must|should|are now|have to|need to|will now)|(?:as an?|dear) (?:ai|assistant|agent|llm|language model))\b"
-    r"|\b(?:system|developer) (?:prompt|message|instruction)s?\b|<\/?(?:system|instructions?|important|admin|developer)\b"
-    r"|\b(?:do not|don't|never) (?:tell|inform|mention|reveal|ask)\b.{0,30}\b(?:user|human|person|anyone)\b"
-    r"|\b(?:please|now|next|then|instead),? (?:run|execute|call|send|post|upload|delete|write|install|download|email|curl)\b"
-    r"|\b(?:important|attention|note to (?:ai|agent|assistant|self)|new instructions?)\s*[:!]"
-    r"|\bcurl\b[^|\n]{0,200}\|\s*(?:ba|z)?sh\b|\b(?:exfiltrat|jailbreak)"
-)
-_ORDERS, _LOWER_ORDERS = re.compile(f"(?is){_ORDER_TEXTS}"), re.compile(f"(?s){_ORDER_TEXTS}")
-"""The second is for a text in lower case, and several times as fast."""
-_ORDER_HINTS = (
-    "ignore", "disregard", "forget", "override", "you ", "as a", "dear ", "system ", "developer ", "<", "do not ", "don't ",
-    "never ", "please", "now", "next", "then", "instead", "important", "attention", "note to ", "instruction", "curl",
-    "exfiltrat", "jailbreak",
-)  # fmt: skip
-"""A lower-case text that gives orders has one of these: a quick check that rejects most texts."""
-_NAMED_HINTS = _ORDER_HINTS[:4]
-_NAMED_ORDERS = re.compile(
-    r"(?i)\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:instructions?|prompts?|rules|guidelines|directions)\b"
-)
-"""For names of files and branches, whose words may be joined by any character: only words that no file has by chance."""
-_WORD_JOINTS = re.compile(r"[\W_]+")
-_LATIN_LOOKALIKES = str.maketrans("асеіјорѕухАВЕНІЈКМОРЅТХαιορυν", "aceijopsyxABEHIJKMOPSTXaiopuv")
-"""Letters of other scripts that look like Latin ones."""
 _INVISIBLE = BLANK | {"\u034f"}
 """Invisible characters that their Unicode category does not show."""
 _MIXABLE_SCRIPTS = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC")
@@ -82,28 +58,6 @@ def transient_reason(text: str) -> str:
 def foreign_reason(text: str) -> str:
     """Why a text with relative paths belongs to one machine; empty if it does not."""
     return "a path of one machine" if HOME.search(text) or re.search(r"(?:^|[\s\"'=(])~[\\/]", text) else ""
-
-
-@cache_short_texts
-def order_reason(text: str) -> str:
-    """Why a text from a tool must not be shown to a model; empty if it may."""
-    plain = text.isascii()
-    if not (plain and text.isprintable()):
-        if HIDDEN.search(text):
-            return "hidden characters"
-        if CONTROL.search(text):
-            return "control characters"
-    if not plain:
-        text = unicodedata.normalize("NFKC", text).translate(_LATIN_LOOKALIKES)
-    small = lower_if_plain(text)
-    if small is None:
-        found = _NAMED_ORDERS.search(_WORD_JOINTS.sub(" ", text)) or _ORDERS.search(text)
-    elif not any(hint in small for hint in _ORDER_HINTS):
-        found = None
-    else:
-        named = any(hint in small for hint in _NAMED_HINTS) and _NAMED_ORDERS.search(_WORD_JOINTS.sub(" ", text))
-        found = named or _LOWER_ORDERS.search(small)
-    return "it reads like an instruction" if found else ""
 
 
 def danger_reason(text: str) -> str:
@@ -172,13 +126,3 @@ def address_reason(text: str) -> str:
         if not _LOCAL_HOST.match(found["host"]):
             return f"an address: `{found['host'][:60]}`"
     return ""
-
-
-# Quotes an untrusted text whole or not at all.
-WITHHELD = "(withheld: it reads like an instruction; `preheat` shows it to a person)"
-
-
-def quote_or_withhold(text: str) -> str:
-    """An untrusted text, or a notice that it was withheld if it gives orders. Invisible characters are removed first."""
-    cleaned = strip_invisible(text)
-    return WITHHELD if order_reason(cleaned.replace("\n", " ").replace("\t", " ")) else make_harmless(cleaned)
