@@ -1,47 +1,97 @@
-"""Finds a project by its name in the archive, or by a folder of this machine.
+"""Finds the project of a folder of this machine, and the place of a session.
 
-Knows nothing of sessions or lessons. Light: the start of a session looks up its project here.
+Knows nothing of lessons; sessions are assigned to projects in `app.project_assignment`. Light: the start of a session looks up
+its project here, from git's own files.
 """
 
 import os
 import sqlite3
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
 
 from preheat.app.lazy import LazyModule
+from preheat.checkouts import Checkout, find_checkout, find_package, root_commits
 from preheat.errors import NotFound
-from preheat.lessons.projects import folder_name, name_projects, root_of
+from preheat.model.project import SessionPlace, TreeFacts
+from preheat.projects.folders import is_home, main_folder
 
 if TYPE_CHECKING:
-    from preheat.archive import lessons as _lessons
-    from preheat.archive.lessons import ProjectFolder
+    from preheat.archive import projects as _projects
+    from preheat.model.session import Session
+    from preheat.projects import statement as _statement
 else:
-    _lessons = LazyModule("preheat.archive.lessons")  # 5 ms that a session's start with a template does not need
+    _statement = LazyModule("preheat.projects.statement")  # loads the parser of commands
+    _projects = LazyModule("preheat.archive.projects")  # a session's start with a template does not need it
+
+
+class FoundProject(NamedTuple):
+    """A project of the archive."""
+
+    key: str
+    name: str
 
 
 def require_project(connection: sqlite3.Connection, wanted: str) -> str:
     """The name of a project, given its name or a folder in it (`.` is here). Raises NotFound if no session ran there."""
-    name = find_project_name(_lessons.load_project_folders(connection), wanted)
-    if name is None:
+    found = find_project(connection, wanted)
+    if found is None:
         raise NotFound(
-            f"no project `{wanted}` is known; `preheat learn` takes in new ones, `preheat sessions list` shows the folders"
+            f"no project `{wanted}` is known; `preheat projects list` shows those that are, `preheat learn` takes in new ones"
         )
-    return name
+    return found.name
 
 
-def find_project_name(known: "Sequence[ProjectFolder]", wanted: str) -> str | None:
-    """The name of a project, given its name or a folder in it; None if no session ran there."""
-    named_places = [place for place in known if place.name]
-    for place in named_places:
-        if wanted in (place.name, place.folder, place.root):
-            return place.name
-    root = project_root(os.path.abspath(os.path.expanduser(wanted)))
-    for place in named_places:
-        if root and root in (place.root, place.folder):
-            return place.name
-    # A checkout that no session ran in yet: a team's sessions of the same name are of the same project.
-    same_name = {place.name for place in named_places if root and place.name.lower() == folder_name(root).lower()}
-    return same_name.pop() if len(same_name) == 1 else None
+def find_project(connection: sqlite3.Connection, wanted: str) -> FoundProject | None:
+    """A project by its name, its remote or a folder in it; None if no session belongs to it."""
+    if wanted and wanted[0] not in ".~" and not os.path.isabs(wanted):
+        named = _projects.find_named_project(connection, wanted)
+        if named is not None:
+            return FoundProject(*named)
+    return find_project_at(connection, wanted)
+
+
+def find_project_at(connection: sqlite3.Connection, where: str) -> FoundProject | None:
+    """The project of a folder; None if no session belongs to it."""
+    folder = os.path.abspath(os.path.expanduser(where))
+    found = _projects.find_project_by(connection, [f"folder:{each}" for each in _folders_around(folder)])
+    checkout = find_checkout(folder)
+    if found is not None:
+        pass  # a person said so
+    elif checkout is None or is_home(checkout.main):
+        found = _projects.find_project_by(connection, [f"path:{root}"] if (root := main_folder(folder)) else [])
+    else:
+        found = _find_by_checkout(connection, checkout, find_package(folder, checkout.root))
+    return FoundProject(*found) if found is not None else None
+
+
+def _find_by_checkout(connection: sqlite3.Connection, checkout: Checkout, package: str) -> tuple[str, str] | None:
+    """The project of a repository: by its remote, else by its folders, else by its root commits. With a remote that is not known
+    it is the project of its folder only if this had no remote before."""
+    if checkout.remote:
+        ending = f"#{package}" if package else ""
+        found = _projects.find_project_by(connection, [f"remote:{checkout.remote.casefold()}{ending}"])
+        if found is not None:
+            return found
+    roots = dict.fromkeys((checkout.main, checkout.root))
+    found = _projects.find_project_by(
+        connection, [f"path:{root}/{package}" if package else f"path:{root}" for root in roots]
+    )
+    if found is not None and (not checkout.remote or not found[0].startswith("remote:")):
+        return found
+    if checkout.remote or package:
+        return None
+    return _projects.find_project_by(connection, (f"commit:{commit}" for commit in root_commits(checkout)))
+
+
+def _folders_around(folder: str) -> Iterator[str]:
+    while not is_home(folder):
+        yield folder
+        above = os.path.dirname(folder)
+        if above == folder:
+            return
+        folder = above
 
 
 def project_folder(where: str) -> str:
@@ -51,27 +101,41 @@ def project_folder(where: str) -> str:
 
 
 def project_root(folder: str) -> str:
-    """The root of the project around a folder; empty for a home folder, which is no project."""
-    return root_of(folder, find_repository)
+    """The root of the project around a folder, of a worktree that of its repository; empty for a home folder, which is no
+    project."""
+    checkout = find_checkout(folder)
+    root = checkout.main if checkout is not None else main_folder(folder)
+    return "" if is_home(root) else root
 
 
 def find_repository(folder: str) -> str:
-    """The root of the repository that a folder of this machine belongs to; empty where there is none."""
-    while folder and os.path.isabs(folder):
-        if os.path.exists(os.path.join(folder, ".git")):
-            return folder
-        above = os.path.dirname(folder)
-        if above == folder:
-            break
-        folder = above
-    return ""
+    """The root of the checkout that a folder of this machine belongs to; empty where there is none."""
+    checkout = find_checkout(folder)
+    return checkout.root if checkout is not None else ""
 
 
-def projects_by_folder(folders: Mapping[str, int]) -> "dict[str, ProjectFolder]":
-    """The project of each folder, from the folders in which sessions ran and the number of sessions in each."""
-    roots = {folder: project_root(folder) for folder in folders}
-    sessions: dict[str, int] = {}
-    for folder, count in folders.items():
-        sessions[roots[folder]] = sessions.get(roots[folder], 0) + count
-    project_names = name_projects(sessions)
-    return {folder: _lessons.ProjectFolder(folder, root, project_names[root]) for folder, root in roots.items()}
+# The place of a session.
+def find_place(session: "Session") -> SessionPlace:
+    """Where a session worked: by its calls, what it says, and what the working tree says while there is one."""
+    stated = _statement.read_statement(session, _checkout_root)
+    tree = _read_tree(stated.home) if stated.home else None
+    root = tree.main if tree is not None else main_folder(stated.home)
+    return msgspec.structs.replace(stated, tree=tree, root="" if is_home(root) else root)
+
+
+def _checkout_root(folder: str) -> str:
+    root = find_repository(folder)
+    return "" if is_home(root) else root
+
+
+def _read_tree(folder: str) -> TreeFacts | None:
+    checkout = find_checkout(folder)
+    if checkout is None or is_home(checkout.root):
+        return None
+    return TreeFacts(
+        root=checkout.root,
+        main=checkout.main,
+        remote=checkout.remote,
+        commits=root_commits(checkout),
+        package=find_package(folder, checkout.root),
+    )
