@@ -1,8 +1,11 @@
 """How well calls are judged, on real sessions whose programs recorded how each call ended.
 
-Three looks at the same calls: everything known (agreement with the program); *flags hidden*: the text as the agent saw it,
-nothing the program recorded besides; *lines hidden*: that text without lines that state an exit code. Beside them the
-two keyword rules of the sources. Intervals are bootstrapped over sessions. Then the hand-labelled calls.
+Four looks at the same calls: everything known (agreement with the program); *flags hidden*: the text as the agent saw it,
+nothing the program recorded besides; *lines hidden*: that text without lines that state an exit code; *everything hidden*: and
+without the table of the agent's own sentences, as for an agent that is not known. Beside them the two keyword rules of the
+sources. Figures over all calls come first, then over the calls whose exit code can be seen, then by group; the sources that were
+left out while the rules were made are groups of their own. Intervals are bootstrapped over sessions. Then the calls that were
+labelled by hand.
 
 What a program recorded is not always the truth about a call. Two sorts are told apart, and both are also counted the other
 way: an exit code that is an answer (`grep` found nothing) is no failure; and the success of a command line that hides the
@@ -19,13 +22,15 @@ import msgspec
 
 from benchmarks.labelled import rate_labels
 from benchmarks.measuring import table
-from benchmarks.real import Real, real_sessions
+from benchmarks.real import ALL_PARTS, HELD_OUT, Real, real_sessions
 from preheat.app.analysis.assessment import judge
 from preheat.commands import benign_answer, command_text, understand
 from preheat.model.outcome import FAILURES, Outcome
 from preheat.model.session import LATE_ENDING, Event, Other, Session, ToolResult, pair_calls_with_results
+from preheat.outcomes import judge as judge_calls
 
 RESAMPLES = 400
+LOOKS = ("flags_hidden", "lines_hidden", "everything_hidden")
 _EXIT_LINE = re.compile(
     r"(?im)^(?=.{0,160}$)(?=.*\d)"
     r".*(?:\bexit(?:ed)?(?:[ _](?:with|code|status))+|\breturn ?code\b|<returncode>|\brc=|\bEXIT:).*$\n?"
@@ -56,6 +61,7 @@ class Row(NamedTuple):
     """Refused or cut off, by all rungs."""
     flags_hidden: bool
     lines_hidden: bool
+    everything_hidden: bool
     v1: bool
     v2: bool
 
@@ -63,13 +69,13 @@ class Row(NamedTuple):
 def run(quick: bool, data: str = "") -> dict[str, Any]:
     rows: list[Row] = []
     found: dict[tuple[str, str], Outcome] = {}
-    for real in real_sessions(not quick, data):
+    for real in real_sessions(not quick, data, ALL_PARTS):
         rows += _rows(real, found)
     counted = [row for row in rows if not row.set_aside]
     result: dict[str, Any] = {"calls": len(rows), "set_aside": len(rows) - len(counted)}
     print(f"{len(rows):,} calls with ground truth; {result['set_aside']} refused or interrupted, left out")
     result["agreement"] = _agreement(counted)
-    for name in ("flags_hidden", "lines_hidden"):
+    for name in LOOKS:
         result[name] = _tables(name, counted)
     print()
     result["labels"] = rate_labels(found, data)
@@ -103,9 +109,8 @@ def _rows(real: Real, found: dict[tuple[str, str], Outcome]) -> Iterable[Row]:
     session = real.session
     bare = hidden(session, lambda text: text)
     barest = hidden(session, lambda text: _EXIT_LINE.sub("", text))
-    for (call, result), verdict, first, second in zip(
-        pair_calls_with_results(session), judge(session), judge(bare), judge(barest), strict=True
-    ):
+    verdicts = (judge(session), judge(bare), judge(barest), judge_calls(barest))
+    for (call, result), verdict, first, second, third in zip(pair_calls_with_results(session), *verdicts, strict=True):
         found[session.id, call.call_id] = verdict
         failed = truth(result)
         if failed is None or result is None:
@@ -118,7 +123,8 @@ def _rows(real: Real, found: dict[tuple[str, str], Outcome]) -> Iterable[Row]:
             real.source, session.agent, call.kind, f"{session.agent}:{session.id}", failed, harmless,
             bool(shell and shell.masked and not failed), shows,
             verdict.status in FAILURES, verdict.status in ("denied", "interrupted"), first.status in FAILURES,
-            second.status in FAILURES, _V1.search(result.model_text) is not None, _V2.search(result.model_text) is not None,
+            second.status in FAILURES, third.status in FAILURES,
+            _V1.search(result.model_text) is not None, _V2.search(result.model_text) is not None,
         )  # fmt: skip
 
 
@@ -149,7 +155,10 @@ def _tables(name: str, rows: list[Row]) -> dict[str, Any]:
     lines = [["", "calls", "failures", "P", "R", "F1", "95 %", "v1 F1", "v2 F1"]]
     result: dict[str, Any] = {}
     everything, rows = rows, [row for row in rows if not row.unseen]
-    groups: list[tuple[str, list[Row]]] = [("all", rows)]
+    held_out = [row for row in rows if row.source in HELD_OUT]
+    groups: list[tuple[str, list[Row]]] = [("every call", everything), ("all", rows)]
+    if held_out:
+        groups += [("held out", held_out), ("developed on", [row for row in rows if row.source not in HELD_OUT])]
     for field in ("agent", "kind", "source"):
         split: dict[str, list[Row]] = defaultdict(list)
         for row in rows:

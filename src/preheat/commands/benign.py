@@ -31,7 +31,9 @@ BENIGN: tuple[Benign, ...] = (
     ),
     Benign(("git",), (1,), "empty", "no line matches", "grep"),
     Benign(("diff", "cmp", "colordiff", "sdiff", "comm"), (1,), "ok", "the files differ"),
-    Benign(("git",), (1,), "ok", "there are differences", "diff", ("--exit-code", "--quiet", "--no-index", "--check")),
+    Benign(
+        ("git",), (1, 2), "ok", "there are differences", "diff", ("--exit-code", "--quiet", "--no-index", "--check")
+    ),
     Benign(("git",), (1,), "ok", "there are differences", "diff-index", ("--exit-code", "--quiet")),
     Benign(("git",), (1,), "ok", "there are differences", "diff-files", ("--exit-code", "--quiet")),
     Benign(("git",), (1,), "ok", "the commit is no ancestor", "merge-base", ("--is-ancestor",)),
@@ -41,6 +43,7 @@ BENIGN: tuple[Benign, ...] = (
     Benign(("git",), (1,), "empty", "no such revision, asked quietly", "rev-parse", ("--quiet", "-q")),
     Benign(("git",), (1,), "empty", "the path is not tracked", "ls-files", ("--error-unmatch",)),
     Benign(("git",), (2,), "empty", "no such reference on the remote", "ls-remote", ("--exit-code",)),
+    Benign(("gh",), (8,), "ok", "checks are pending", "pr"),
     Benign(("test", "[", "[[", "((", "false", "let"), (1,), "ok", "the condition is false"),
     Benign(("which", "whereis", "type", "hash", "where"), (1,), "empty", "no such program"),
     Benign(("command",), (1, 127), "empty", "no such program", "", ("-v", "-V")),

@@ -18,7 +18,7 @@ from preheat.commands import command_text, is_trivial, understand
 from preheat.model.outcome import Cause
 from preheat.model.session import ToolKind
 from preheat.safe_text.cleanup import one_line
-from preheat.safe_text.reasons import junk_reason, order_reason, transient_reason
+from preheat.safe_text.reasons import hidden_reason, junk_reason, transient_reason
 
 # When two failures are the same mistake, and what it is called
 MISTAKE_CAUSES: tuple[Cause, ...] = ("mistake", "environment")
@@ -74,7 +74,7 @@ def commonest(values: Iterable[str], most: int | None = None) -> tuple[str, ...]
 
 def why_unfit(signatures: Iterable[str]) -> str:
     """Why what a tool printed must not be put before a model; empty if it may."""
-    return next((why for signature in signatures if (why := order_reason(signature))), "")
+    return next((why for signature in signatures if (why := hidden_reason(signature))), "")
 
 
 # Whether a failed call counts as a mistake, its form, and how it is shown
@@ -176,7 +176,7 @@ def describe_call(seen: JudgedSession, call: JudgedCall, names: Iterable[str] = 
         text = _SHAPED.sub("", _STARTED.sub(r"\2", seen.relative(command_text(call.call.input)).strip()))
     else:
         text = seen.relative(_with_arguments(call.call.tool, call.call.input, tuple(names)))
-    return "" if len(text) > LONGEST_SHOWN or "\n" in text or junk_reason(text) or order_reason(text) else text
+    return "" if len(text) > LONGEST_SHOWN or "\n" in text or junk_reason(text) or hidden_reason(text) else text
 
 
 def _with_arguments(tool: str, arguments: Mapping[str, Any], names: tuple[str, ...]) -> str:

@@ -27,7 +27,7 @@ from preheat.mistakes.failure import (
     tool_family,
 )
 from preheat.safe_text.cleanup import one_line
-from preheat.safe_text.reasons import junk_reason, order_reason
+from preheat.safe_text.reasons import hidden_reason, junk_reason
 
 MOST = 200
 """Mistakes that are noted of one session."""
@@ -225,7 +225,7 @@ def _join_words(command: Command) -> str:
     if command.wrappers:  # their own words are not known any more
         return ""
     text = " ".join(f"'{word}'" if _QUOTED.search(word) else word for word in command.words)
-    return "" if len(text) > LONGEST_SHOWN or "\n" in text or junk_reason(text) or order_reason(text) else text
+    return "" if len(text) > LONGEST_SHOWN or "\n" in text or junk_reason(text) or hidden_reason(text) else text
 
 
 def _steps_between(

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 from preheat.commands import Understanding, command_text, understand
-from preheat.commands.words import name_set
+from preheat.commands.words import name_set, operands
 from preheat.model.outcome import CallEnding, Dialect
 from preheat.model.session import ToolCall, ToolResult
 from preheat.outcomes import lines
@@ -48,6 +48,43 @@ def echoed_code(text: str) -> int | None:
     """What `echo $?` printed at the end, for a command that has it there."""
     found = _ECHOED.search(text.rstrip()[-80:])
     return int(found[1]) if found else None
+
+
+_HEADER = re.compile(
+    r"\s*(?:[A-Z][\w ]{2,40}(?:: | )[^\n]*\n){0,6}Output:\n(?:Warning: truncated[^\n]*\n)?(?:Total output lines: \d+\n\s*)?"
+)
+_FOOTER = re.compile(r"\n\s*(?:Command|Process) exited with (?:exit )?(?:code|status)[: ] ?-?\d{1,10}\s*\Z")
+_LONGEST_HEADER = 300
+
+
+def without_frame(text: str) -> str:
+    """An output without what the agent's program put around it: lines on the run above `Output:`, its exit code below."""
+    if "Output:\n" in text[:_LONGEST_HEADER] and (header := _HEADER.match(text)):
+        text = text[header.end() :]
+    if " exited with " in text[-80:] and (footer := _FOOTER.search(text, max(0, len(text) - 100))):
+        text = text[: footer.start()]
+    return text
+
+
+# Commands that outlive the call that started them
+_PROCESS_NAMES = ("session_id", "bash_id", "shell_id", "shellId", "cell_id", "process_id", "task_id")
+_STARTED = re.compile(r"running\b[^\n]{0,40}?\bID:? ?([\w-]{1,40})")
+_STARTED_WITHIN = 400
+_INTERRUPTED = frozenset([130, -2, 143, -15])
+
+
+def process_of(call: ToolCall) -> str:
+    """The id of the running command that a call looks at or writes to; empty for one that starts its own."""
+    found = next((value for name in _PROCESS_NAMES if (value := call.input.get(name)) is not None), None)
+    return "" if found is None or command_text(call.input) else str(found)
+
+
+def started_process(result: ToolResult) -> str:
+    """The id of the command that a result says is running; empty where it says nothing of the kind."""
+    if "running" not in result.detail and "running" not in result.text[:_STARTED_WITHIN]:
+        return ""
+    found = _STARTED.search(result.text, 0, _STARTED_WITHIN)
+    return str(result.detail.get("running", "")) or (found[1] if found else "")
 
 
 # A call with its result
@@ -128,8 +165,11 @@ class DialectPatterns:
 class Case:
     """A call with its result."""
 
-    def __init__(self, call: ToolCall, result: ToolResult, dialect: DialectPatterns, late_code: int | None) -> None:
+    def __init__(
+        self, call: ToolCall, result: ToolResult, dialect: DialectPatterns, late_code: int | None, started: str = ""
+    ) -> None:
         self.call = call
+        self.started = started
         self.result = result
         self.dialect = dialect
         self.is_error = result.is_error
@@ -146,7 +186,23 @@ class Case:
 
     @lazy
     def shell(self) -> Understanding | None:
-        return understand(command_text(self.call.input)) if self.kind == "shell" else None
+        return understand(command_text(self.call.input) or self.started) if self.kind == "shell" else None
+
+    @lazy
+    def is_look(self) -> bool:
+        """It only looks at a command that another call started, in a script: the ending is that command's."""
+        return (
+            self.kind == "shell"
+            and bool(self.call.script or "cell_id" in self.call.input)
+            and process_of(self.call) != ""
+        )
+
+    @lazy
+    def was_stopped(self) -> bool:
+        """The agent itself ended the command, by Ctrl-C, and the command ended by that signal."""
+        if self.kind != "shell" or "\x03" not in str(self.call.input.get("chars", "")):
+            return False
+        return self.code in _INTERRUPTED
 
     @lazy
     def text(self) -> str:
@@ -155,9 +211,14 @@ class Case:
         if self.kind == "shell" and text.startswith("{"):
             inner = output_in(text)
             text = text if inner is None else inner
-        text = lines.ends_of(text)
+        text = without_frame(lines.ends_of(text))
         wrapped = _WRAPPED.match(text) if text.endswith("</output>") else None
         return wrapped[1] if wrapped else text
+
+    @lazy
+    def bare_text(self) -> str:
+        """The result without what the agent's program put around it."""
+        return without_frame(self.result.text)
 
     @lazy
     def is_blank(self) -> bool:
@@ -177,51 +238,115 @@ class Case:
             return False
         if shell.purpose in ("read", "list", "search", "poll"):
             return True
-        return shell.purpose == "vcs" and not _READING.isdisjoint(shell.main.words[1:3])
+        return shell.purpose == "vcs" and not _READING.isdisjoint(self.subcommands)
+
+    @lazy
+    def subcommands(self) -> tuple[str, ...]:
+        """The first two words of the main command that are no options: `pr view` of `gh -R a/b pr view`."""
+        main = self.shell.main if self.shell is not None else None
+        return () if main is None else tuple(operands(main.words, _GIT_VALUED)[:2])
+
+    @lazy
+    def asks_help(self) -> bool:
+        """The command asks a program how it is used, or which version it is."""
+        main = self.shell.main if self.shell is not None else None
+        return main is not None and not _HELP.isdisjoint(main.words[1:])
+
+    @lazy
+    def runs_script(self) -> bool:
+        """An interpreter runs a script, whatever that is for."""
+        main = self.shell.main if self.shell is not None else None
+        return (
+            main is not None
+            and main.program in _SCRIPTS
+            and (len(main.words) == 1 or main.words[1].startswith("-") or "." in main.words[1])
+        )
 
     @lazy
     def failure_line(self) -> lines.FailureLine | None:
         """The line that says what went wrong, if there is one."""
-        return _find_failure_line(self)
+        shell = self.shell
+        if shell is None:
+            return None
+        found = _find_failure_line(self, shell, self.text)
+        if found is not None or not shell.checks:
+            return found
+        bare = lines.without_task_names(self.text)
+        return None if bare is self.text else _find_failure_line(self, shell, bare)
 
 
-def _find_failure_line(case: Case) -> lines.FailureLine | None:
-    text, shell = case.text, case.shell
-    if shell is None:
-        return None
+_GIT_VALUED = ("-C", "-c", "--git-dir", "--work-tree", "-R", "--repo")
+_HOOKED = frozenset(["commit", "push", "merge", "rebase"])
+"""Subcommands of git that run the checks of a project."""
+_HELP = frozenset(["--help", "-h", "-help", "help", "--version", "-V", "/?"])
+_SCRIPTS = frozenset(["python", "python3", "ruby"])
+"""Interpreters that say in a form of their own that a script has failed; what scripts print is their own affair."""
+
+
+def _find_failure_line(case: Case, shell: Understanding, text: str) -> lines.FailureLine | None:
     own = lines.find_program_complaints(text, case.programs) if lines.names_program(text, case.programs) else []
     if own:
         return lines.FailureLine(own[-1])
+    if case.asks_help:
+        return lines.find_shell_failure(text) or lines.find_lone_complaint(text)
+    if usage := lines.find_usage_failure(text):
+        return usage
     if case.shows:  # what is shown may say anything: only the shell and the programs themselves are listened to
-        vcs = shell.purpose == "vcs" and text.startswith(("fatal:", "error:"))
-        short = shell.purpose == "list" and text.count("\n") < _FEW_LINES  # a listing that is but a message
-        return lines.find_shell_failure(text) or (
-            lines.find_vcs_failure(text) if vcs else lines.find_failure_at_edges(text) if short else None
-        )
+        return lines.find_shell_failure(text) or _find_in_shown(case, text)
     if not lines.is_notable(text):
-        return lines.find_failure_at_edges(text)
+        nothing = lines.refuses_commit(text) if "commit" in case.subcommands else None
+        return None if case.runs_script else nothing or _find_at_edges(text)
     if failure := lines.find_shell_failure(text):
         return failure
     if shell.purpose == "vcs":
-        return (
-            None
-            if lines.vcs_succeeded(text)
-            else lines.find_vcs_failure(text) or lines.find_check_failure(text) or lines.find_failure_at_edges(text)
-        )
+        return _find_vcs_failure(case, text)
+    if case.runs_script:  # what it prints is its own affair: an interpreter says that a script has failed
+        return lines.find_uncaught_exception(text) or lines.find_runner_verdict(text) or lines.find_run_failure(text)
     if shell.checks or shell.purpose == "format":
         return (
             lines.find_check_failure(text)
             or lines.find_uncaught_exception(text)
             or lines.find_run_failure(text)
-            or lines.find_failure_at_edges(text)
+            or _find_at_edges(text)
         )
     if shell.purpose == "edit":
-        return lines.find_uncaught_exception(text) or lines.find_failure_at_edges(text)
+        return lines.find_uncaught_exception(text) or lines.find_run_failure(text) or _find_at_edges(text)
     if lines.has_caught_exception(text):
         return None
     return (
         lines.find_uncaught_exception(text)
         or lines.find_run_failure(text)
         or lines.find_check_failure(text)
-        or lines.find_failure_at_edges(text)
+        or _find_at_edges(text)
     )
+
+
+def _find_in_shown(case: Case, text: str) -> lines.FailureLine | None:
+    """What says that a look failed: a forge's program speaks without its name, a listing may be but a message."""
+    purpose = case.shell.purpose if case.shell is not None else "other"
+    if "gh" in case.programs and purpose != "read":
+        failed_check = lines.find_vcs_failure(text) if "\tfail\t" in text else None
+        return failed_check or lines.find_failure_at_start(text) or lines.find_lone_complaint(text)
+    if purpose == "vcs" and text.startswith(("fatal:", "error:")):
+        return lines.find_vcs_failure(text)
+    if purpose == "list":
+        short = text.count("\n") < _FEW_LINES
+        return lines.find_failure_at_edges(text) if short else lines.find_failure_at_start(text)
+    return None
+
+
+def _find_at_edges(text: str) -> lines.FailureLine | None:
+    return lines.find_failure_at_edges(text) or lines.find_lone_complaint(text)
+
+
+def _find_vcs_failure(case: Case, text: str) -> lines.FailureLine | None:
+    """What version control refuses; of a commit or a push that the project's checks stop, what these found."""
+    if lines.vcs_succeeded(text):
+        return None
+    refused = lines.find_vcs_failure(text)
+    hooked = not _HOOKED.isdisjoint(case.subcommands)
+    verdict = lines.find_verdict(text) if hooked or refused is None else None
+    if verdict is not None and not (refused is not None and refused.line.startswith("fatal: ")):
+        return verdict
+    nothing = lines.refuses_commit(text) if "commit" in case.subcommands else None
+    return refused or nothing or lines.find_check_failure(text) or _find_at_edges(text)

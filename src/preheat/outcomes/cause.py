@@ -1,6 +1,7 @@
-"""Why a call did not succeed: the agent's mistake, bad news from a tool that worked, or the world around it.
+"""Why a call did not succeed: the agent's mistake, bad news from a tool that worked, the world around it, or unknown.
 
-Decided by the message of the failure first, then by what the call was for. Knows no agent.
+Decided by who speaks in the message of the failure (the shell, the program, what it was asked to check), then by what the call
+was for. Only evidence makes a failure a mistake: what shows nothing stays `unknown`. Knows no agent and no other call.
 """
 
 import re
@@ -9,6 +10,7 @@ import re2
 
 from preheat.commands import Understanding
 from preheat.model.outcome import Cause
+from preheat.model.session import ToolKind
 
 
 def _any(*words: str) -> "re2._Regexp[str]":
@@ -19,50 +21,98 @@ def _any(*words: str) -> "re2._Regexp[str]":
 _ENVIRONMENT = _any(
     # What is not on the machine
     r"command not found|is not recognized as|executable (?:file )?not found|not installed|missing dependenc|posix_spawn",
-    r"No module named ['\"]?[^.'\"]|ModuleNotFoundError|cannot find module '[^./]|unable to locate package",
+    r"^(?:\S*/)?(?:da|a|k)?sh: (?:\d+: |line \d+: )?[\w.+-]+: not found|cannot execute: required file|bad interpreter",
+    r"exec format error",
+    r"No module named ['\"]?[^.'\"]|ModuleNotFoundError|cannot find module ['\"][^./]|cannot find package ['\"]?[@a-z]",
+    r"unable to locate package",
+    r"failed to resolve import ['\"][^./]|no required module provides package|cannot load such file -- [^./]|GemNotFound",
+    r"cannot import name '[^'\n]*' from '[^'\n]*' \([^)\n]*(?:site|dist)-packages|was removed in the \w+ \d",
+    r"executable doesn't exist at",
     r"Could not find a version that satisfies|No matching distribution|unsupported engine|GLIBC|wrong ELF",
-    r"not supported on this platform|Working directory .* was deleted",
+    r"requires (?:Python|Node|Go|Java) [<>=v]",
+    r"not supported on this platform|Working directory .* was deleted|toolchain .* is not installed",
     # The network and what is behind it
-    r"could not resolve|couldn't resolve|getaddrinfo|name resolution|no such host|\b(?:ENOTFOUND|EAI_AGAIN)\b",
-    r"connection (?:refused|reset|timed out|closed|error)|\bE(?:CONN(?:REFUSED|RESET)|TIMEDOUT)\b|unreachable|no route to host",
-    r"timed out|timeout (?:exceeded|expired)|deadline exceeded|certificate (?:verify|has expired|is not)|\bSSL\b|TLS handshake",
-    r"\b(?:HTTP|status(?: code)?|error)[ :]*(?:401|403|429|5\d\d)\b|rate limit|too many requests|quota exceeded",
-    r"service unavailable|temporarily unavailable|internal server error|bad gateway",
+    r"could not resolve host|couldn't resolve|getaddrinfo|name resolution|no such host|\b(?:ENOTFOUND|EAI_AGAIN)\b",
+    r"connection (?:refused|reset|timed out|closed|error|lost)|\bE(?:CONN(?:REFUSED|RESET|ABORTED)|TIMEDOUT|PIPE)\b",
+    r"unreachable|no route to host",
+    r"not connected|server (?:is )?(?:not running|unavailable|disconnected)|failed to (?:connect|reconnect)",
+    r"could ?n[o']t connect|socket hang up",
+    r"timed? ?out\b|timeout (?:exceeded|expired|of \d|after|waiting)|deadline exceeded",
+    r"certificate (?:verify|has expired|is not)|\bSSL\b|TLS handshake",
+    r"\b(?:HTTP|status(?: code)?|error)[ :]*(?:401|403|407|429|5\d\d)\b|rate.?limit|too many requests|quota",
+    r"insufficient (?:credit|fund|balance)",
+    r"usage limit|limit (?:reached|exceeded)|overloaded|out of credits|billing",
+    r"service unavailable|temporarily unavailable|internal server error|bad gateway|gateway time",
     r"cannot connect to the docker daemon|is the docker daemon running|address already in use|EADDRINUSE",
+    r"port \d+ is (?:already )?(?:in use|allocated)",
     r"npm error code E(?:NOTFOUND|AI_AGAIN|CONN|401|403)",
-    # Rights
-    r"(?:operation|permission)s? (?:not permitted|denied)|\bE(?:ACCES|PERM)\b|read-only file system",
-    r"sandbox.{0,60}(?:denied|blocked|not permitted|not allowed)|dubious ownership",
-    r"unauthori[sz]ed|forbidden|authentication (?:required|failed)|bad credentials|not logged in|login required",
-    r"host key verification|(?:locate|no|expired) credentials|credentials? (?:not found|have expired)",
+    # Rights, secrets, policies
+    r"(?:operation|permission|access)s?(?: is| was)? (?:not permitted|denied)|\bE(?:ACCES|PERM)\b|read-only file system",
+    r"insufficient permission",
+    r"sandbox.{0,60}(?:denied|blocked|not permitted|not allowed)|dubious ownership|requires elevation",
+    r"must be (?:run as )?root|not in the sudoers",
+    r"blocked (?:for|by|due to|because)|^\W*blocked\b|for security reasons|(?:security|organi[sz]ation|access) polic",
+    r"not allowed by|policy (?:denied|violation|forbids|prevents)",
+    r"unauthori[sz]ed|forbidden|authentication (?:required|failed|error|agent|token)|not (?:logged|signed) in|logged out",
+    r"log ?in (?:required|to|first)",
+    r"bad credentials|(?:locate|no|expired|missing|invalid|load) credentials?",
+    r"credentials? (?:not found|have expired|expired|required|are)|please (?:log|sign) in",
+    r"(?:a )?password (?:is|was|for|required|:)|no password|passphrase|askpass|a terminal is required",
+    r"could not read (?:username|password)|terminal prompts disabled",
+    r"\bvault\b|keychain|keyring|secret(?:s)? (?:not found|manager|store)",
+    r"(?:api|access)[ _-]?(?:key|token)s?\b.{0,40}(?:missing|not set|required|invalid|expired|not found)",
+    r"(?:missing|set|requires?|no|invalid|expired) .{0,30}(?:api|access|auth)[ _-]?(?:key|token)",
+    r"environment variables? .{0,60}(?:not set|missing|required|not found)",
+    r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+ (?:environment variable |env var )?(?:is|are|must be|was)? ?"
+    r"(?:not set|unset|required|missing|not defined|undefined)",
+    r"host key verification",
     # Room, locks, signals
-    r"no space left|disk quota|out of memory|cannot allocate|\bENOMEM\b|core dumped|^Killed",
+    r"no space left|disk quota|out of memory|cannot allocate|\bENOMEM\b|core dumped|^Killed|heap out of memory",
     r"index\.lock|\.lock'?: File exists|Another git process|database is locked|resource temporarily unavailable",
+    r"resource busy|is being used by another",
 )
 """The world around the call. Where several tables know a message, the first one decides."""
 
 _MISTAKE = _any(
     # Something that is not there
-    r"no such (?:file|tool|command|option|table|column|remote|ref|key)|does not exist|doesn't exist|not found\b|\bENOENT\b",
+    r"no such (?:file|tool|command|option|table|column|remote|ref|key)|does(?: not|n't) (?:exist|appear|match|have|contain)",
+    r"not found\b|\bENOENT\b",
     r"cannot find (?:path|the (?:path|file))|cannot (?:open|stat|access|remove)|can't (?:open|read|cd)|no matches found",
+    r"(?:failed|unable) to (?:find|open|read)",
     r"is a directory|not a directory|\bE(?:ISDIR|NOTDIR)\b|not a git repository|pathspec|did not match any|ambiguous argument",
-    r"unknown revision|needed a single revision|no (?:pull requests|emails?|events?|results?|files?|contacts?) found",
-    r"status code 4(?:00|04|05|10|22)|\b404\b",
+    r"unknown revision|needed a single revision",
+    r"no (?:pull requests|emails?|events?|results?|files?|contacts?|targets?|library targets) found",
+    r"no \w+ files? (?:listed|found|matching)|not (?:a )?(?:known|recogni[sz]ed|tracked|registered|available)",
+    r"status code 4(?:00|04|05|10|22)|\b404\b|HTTP 4(?:00|04|05|10|22)",
     # A call in the wrong form
-    r"(?:unknown|unrecognized|illegal|invalid|unexpected|bad) (?:option|flag|command|subcommand|argument|tool|skill|shorthand)",
-    r"(?:unknown|invalid|bad) (?:switch|predicate|primary|choice|parameter|path|value|input|request|json|revision|pattern)",
-    r"flag provided but not defined|usage:|missing (?:operand|script|required|argument|value|file)|too (?:many|few) arguments",
-    r"requires (?:an? )?(?:argument|value)|validation error|InputValidationError|argument (?:validation|error)|non-uuid",
-    r"must be (?:a|an|one of)|expected .* (?:but|got)|unexpected keyword argument|exceeds maximum|action in triple backticks",
-    r"syntax error|parse error|unexpected (?:EOF|token|end of file)|unterminated|unmatched|bad substitution|event not found",
-    r"read-only variable|unbound variable|not a valid|ambiguous redirect",
+    r"(?:unknown|unrecognized|illegal|invalid|unexpected|bad) "
+    r"(?:option|flag|command|subcommand|argument|tool|skill|shorthand|usage)",
+    r"(?:unknown|invalid|bad) "
+    r"(?:switch|predicate|primary|choice|parameter|path|value|input|request|json|revision|pattern|\w+ field|field)",
+    r"flag provided but not defined|usage:|missing (?:operand|script|required|argument|value|file)",
+    r"too (?:many|few) arguments|\bEUSAGE\b",
+    r"accepts (?:at most|at least|between|\d+)|requires? (?:an? |at least )?(?:argument|value|operand|parameter|\d)",
+    r"validation error|InputValidationError",
+    r"argument (?:validation|error)|non-uuid|is (?:required|mandatory)|incompatible with|mutually exclusive",
+    r"cannot (?:be )?(?:used|combined|specify)",
+    r"must (?:be|have|not|match|specify|provide|add up)|expected .* (?:but|got)|unexpected keyword argument",
+    r"exceeds? (?:the )?max|action in triple backticks",
+    r"syntax ?error|parse(?:r)? ?error|unexpected (?:EOF|token|end of file)|unterminated|unmatched|bad substitution",
+    r"event not found|not allowed in a regex",
+    r"regex parse|read-only variable|unbound variable|not a valid|ambiguous redirect|expression (?:was )?expected",
+    r"could ?n[o']t find",
     # An edit that does not fit
     r"string to replace|could not find (?:the )?(?:exact|oldString|old_string|text)|0 occurrences|not unique|multiple matches",
     r"found \d+ (?:matches|occurrences)|has not been read|has been (?:unexpectedly )?modified since|no changes to make",
+    r"no replacement",
     r"are (?:exactly )?(?:the same|identical)|corrupt patch|patch (?:does not apply|failed)|verification failed",
     # A state that was not looked at
-    r"nothing to commit|no changes added|would be overwritten|(?:uncommitted|unstaged) changes|already exists|not empty",
-    r"already (?:checked out|used|on)|paths are ignored|refusing to|ImproperlyConfigured|settings are not configured",
+    r"nothing to commit|no changes added|would be overwritten|(?:uncommitted|unstaged|local) changes|has changes",
+    r"already exists|not empty",
+    r"\[(?:remote )?rejected\]|failed to push|file exists|no commits between|can only install|(?:out of|not in) sync",
+    r"in sync with",
+    r"already (?:checked out|used|on|in progress)|paths are ignored|refusing to|ImproperlyConfigured",
+    r"settings are not configured|only be used (?:when|with|if)",
 )
 """The agent's own mistake."""
 
@@ -71,8 +121,9 @@ _NOT_STARTED = _any(
     r"(?:unknown|unrecognized) (?:option|command|subcommand|flag|arguments?|shorthand|target)|unexpected argument",
     r"invalid (?:option|choice|reporter)|flag provided but not defined|no such (?:file or directory|command|option)",
     r"file or directory not found|not a (?:directory|git repository)|no tests? (?:files? )?found",
-    r"could not (?:find|load reporter)",
-    r"can't open file|no recipe|did not contain recipe|cannot find (?:package|main module|module ..?/)|no Go files",
+    r"no (?:library|bin|test|example) target",
+    r"could not (?:find|load reporter)|package ID specification|not found in workspace",
+    r"can't open file|no recipe|did not contain recipe|cannot find (?:package \.|main module|module ..?/)|no Go files",
     r"does not contain main module|go\.mod file not found|not found:|cannot be directly executed|\[setup failed\]",
     r"ImproperlyConfigured",
 )
@@ -82,7 +133,7 @@ _OUTSIDE = _any(
     r"^(?:ssh|curl|fatal|error|npm (?:ERR!|error)|Error|ERROR|E|wget|go|gh|docker)\b[^\n]{0,200}?"
     r"(?:could not resolve|couldn't resolve|operation timed out|connection (?:refused|reset|timed out)|no such host"
     r"|network is unreachable|no route to host|temporary failure|name resolution|ENOTFOUND|EAI_AGAIN|ECONNREFUSED"
-    r"|permission denied \(publickey|index\.lock|unable to access)",
+    r"|permission denied \(publickey|index\.lock|unable to access|could not read (?:username|password))",
     r"Another git process",
 )
 """What stands near the last message of a program that could not reach something, and is the real reason."""
@@ -90,16 +141,22 @@ _NEAR = 4_000
 _REACHING = frozenset(["vcs", "package", "network"])
 _OWN_CODE = re.compile(r"^(?:Syntax|Indentation|Tab|Name|Unicode\w*)Error\b")
 _INLINE = frozenset(["-c", "-e", "-", "--eval", "-p"])
-_INTERPRETERS = frozenset(["python", "python3", "node", "ruby", "perl", "php", "deno", "bun", "bash", "sh"])
+INTERPRETERS = frozenset(
+    ["python", "python3", "node", "ruby", "perl", "php", "deno", "bun", "bash", "sh", "tsx", "ts-node", "zsh"]
+)
+_LOCAL: frozenset[ToolKind] = frozenset(["read", "edit", "write", "search", "plan"])
+"""Tools that work on what the agent names: what they refuse is what it named, unless the message says otherwise."""
 
 
-def cause_of(message: str, shell: Understanding | None, text: str = "", likely: Cause | None = None) -> Cause:
-    """The cause of a failure with this message; `shell` is what its command was for, None for other tools.
+def cause_of_tool(message: str, kind: ToolKind) -> Cause:
+    """The cause of a failure of a tool that is no shell."""
+    if _ENVIRONMENT.search(message):
+        return "environment"
+    return "mistake" if kind in _LOCAL or _MISTAKE.search(message) else "unknown"
 
-    `likely` is what the form of the message says, where the purpose of the command does not.
-    """
-    if shell is None:
-        return "environment" if _ENVIRONMENT.search(message) else "mistake"
+
+def cause_of_command(message: str, shell: Understanding, text: str = "", likely: Cause | None = None) -> Cause:
+    """The cause of a command's failure with this message; `likely` is what the form of the message says by itself."""
     if _own_module(message, shell):
         return "mistake"
     if shell.checks or likely == "finding":
@@ -132,9 +189,12 @@ def _of_check(message: str) -> Cause:
 
 
 def _of_run(message: str, shell: Understanding) -> Cause:
-    """A program that ran: what it reports is news about the work, unless the agent's own few lines are at fault."""
+    """A program that ran and says something: news about the work, unless the agent's own few lines are at fault. A program that
+    ends without a word, or that is nobody's work here, shows nothing."""
     main = shell.main
-    if main is not None and shell.purpose in ("run", "other") and main.program in _INTERPRETERS:
+    if main is None or not message:
+        return "unknown"
+    if shell.purpose in ("run", "other") and main.program in INTERPRETERS:
         inline = len(main.words) == 1 or not _INLINE.isdisjoint(main.words)
         return "mistake" if _OWN_CODE.search(message) and inline else "finding"
-    return "finding" if shell.purpose in ("run", "format") else "mistake"
+    return "finding" if shell.purpose in ("run", "format") else "unknown"

@@ -4,12 +4,16 @@ Knows no agent: what is particular to one comes as its `Dialect`. Never looks fo
 """
 
 import re
+from typing import Any
+
+from msgspec import structs
 
 from preheat.commands import Purpose, benign_answer, command_text
 from preheat.model.outcome import NO_DIALECT, Dialect, Outcome, Rung
 from preheat.model.session import LATE_ENDING, Other, Session, ToolCall, ToolKind, ToolResult
 from preheat.outcomes import lines
-from preheat.outcomes.case import Case, DialectPatterns, echoed_code
+from preheat.outcomes.case import Case, DialectPatterns, echoed_code, process_of, started_process
+from preheat.outcomes.hindsight import settle_causes
 from preheat.outcomes.structure import lists_nothing, read_report
 from preheat.outcomes.verdict import LIKELY, judge_ending, judge_failure, make_outcome, other_lines
 
@@ -20,7 +24,9 @@ _ERROR = re.compile(
     r"|[\w.]*(?:Error|Exception)\b(?:: |$)|E(?:NOENT|ISDIR|ACCES|PERM|NOTDIR|EXIST)\b|Request failed|MCP error"
     r"|Argument Validation|(?:Permission|Access) denied|(?:Request |Operation |Tool )?[Tt]imed out"
     r"|String to replace not found|Traceback \(most recent"
-    r"|[^\n.:]{1,120}\b(?:not found|does not exist|doesn't exist|is not (?:valid|allowed|supported|recognized)|failed)\b)"
+    r"|[^\n.:]{1,120}\b(?:not found|does not exist|doesn't exist|is not (?:valid|allowed|supported|recognized)"
+    r"|failed|timed out)\b"
+    r"|File has (?:not )?been \w+)"
 )
 """How a result begins that is an error message."""
 _PLAIN_ERROR = re.compile(
@@ -119,7 +125,7 @@ def judge_output(case: Case) -> Outcome:
         return make_outcome(case, "empty" if case.shows else "ok", "text", LIKELY)
     return (
         make_outcome(case, "ok", "text", LIKELY)
-        if case.failure_line is None
+        if case.is_look or case.failure_line is None
         else judge_failure(case, "text", case.text)
     )
 
@@ -152,12 +158,12 @@ def _judge_look(case: Case, failure: lines.FailureLine, has_fallback: bool) -> O
 
 
 # The judge
-VERSION = 1
+VERSION = 3
 """Of the rules: a session judged by an older one is judged again."""
 
 
-def judge(session: Session, dialect: Dialect = NO_DIALECT) -> tuple[Outcome, ...]:
-    """What came of every call of the session, in the order of the calls."""
+def judge(session: Session, dialect: Dialect = NO_DIALECT, hindsight: bool = True) -> tuple[Outcome, ...]:
+    """What came of every call of the session, in the order of the calls; without hindsight as it looked when each call ended."""
     patterns = DialectPatterns(dialect)
     calls: list[ToolCall] = []
     results: dict[str, ToolResult] = {}
@@ -167,21 +173,48 @@ def judge(session: Session, dialect: Dialect = NO_DIALECT) -> tuple[Outcome, ...
             calls.append(event)
         elif isinstance(event, ToolResult):
             results.setdefault(event.call_id, event)
-        elif isinstance(event, Other) and event.name == LATE_ENDING:
-            late.update(_late_code(event.raw))
-    return tuple([_judge_call(call, results.get(call.call_id), patterns, late) for call in calls])
+        elif isinstance(event, Other) and event.name == LATE_ENDING and isinstance(event.raw, dict):
+            _take_late_ending(event.raw, results, late)
+    started = _commands_by_process(calls, results)
+    found = [_judge_call(call, results.get(call.call_id), patterns, late, started) for call in calls]
+    return settle_causes(calls, found) if hindsight and len(found) > 1 else tuple(found)
 
 
-def _late_code(raw: object) -> dict[str, int]:
-    """The exit code of a command that ended after its result had said that it runs."""
-    code = raw.get("exit_code") if isinstance(raw, dict) else None
-    return {str(raw.get("call_id")): code} if isinstance(raw, dict) and isinstance(code, int) else {}
+def _commands_by_process(calls: list[ToolCall], results: dict[str, ToolResult]) -> dict[str, str]:
+    """The commands that were left running, by the id under which later calls look at them."""
+    if not any(process_of(call) for call in calls if call.kind == "shell"):
+        return {}
+    found: dict[str, str] = {}
+    for call in calls:
+        result = results.get(call.call_id) if call.kind == "shell" else None
+        if result is not None and (process := started_process(result)) and (command := command_text(call.input)):
+            found[process] = command
+    return found
 
 
-def _judge_call(call: ToolCall, result: ToolResult | None, patterns: DialectPatterns, late: dict[str, int]) -> Outcome:
+def _take_late_ending(raw: dict[str, Any], results: dict[str, ToolResult], late: dict[str, int]) -> None:
+    """Note the exit code of a command that ended after its result had said that it runs; where the result of another call has the
+    rest of its output, that is its result."""
+    name, code = str(raw.get("call_id")), raw.get("exit_code")
+    if isinstance(code, int):
+        late[name] = code
+    before, told = results.get(name), results.get(str(raw.get("told_by")))
+    if before is not None and told is not None:
+        detail = {key: value for key, value in before.detail.items() if key != "running"}
+        results[name] = structs.replace(before, text=told.text or before.text, detail=detail, frame=("", ""))
+
+
+def _judge_call(
+    call: ToolCall,
+    result: ToolResult | None,
+    patterns: DialectPatterns,
+    late: dict[str, int],
+    started: dict[str, str],
+) -> Outcome:
     if result is None:
         return Outcome(call.call_id, "unknown", "none", confidence=0.0)
-    return _climb(Case(call, result, patterns, late.get(call.call_id)))
+    command = started.get(process_of(call), "") if started and call.kind == "shell" else ""
+    return _climb(Case(call, result, patterns, late.get(call.call_id), command))
 
 
 def _climb(case: Case) -> Outcome:
@@ -224,6 +257,8 @@ def judge_by_exit_code(case: Case) -> Outcome | None:
         return None
     if code == 0:
         return judge_reported_success(case, "exit_code")
+    if case.was_stopped:
+        return judge_ending(case, "interrupted", "exit_code")
     understood, failure = case.shell, case.failure_line
     if understood is not None:
         # A benign exit code with a complaint beside it is none: `grep` also ends with 1 where there is no such folder.
@@ -254,7 +289,7 @@ def judge_by_structure(case: Case) -> Outcome | None:
 
 def judge_by_text(case: Case) -> Outcome | None:
     """A sentence or line that can only mean one thing; a result that shows nothing wrong is likely fine."""
-    text, dialect = case.result.text, case.dialect
+    text, dialect = case.bare_text, case.dialect
     if (ending := dialect.ending_by_text(text)) is not None:
         return judge_ending(case, ending, "text")
     for pattern in (dialect.mistake, dialect.failed):

@@ -23,6 +23,8 @@ class FailureLine(NamedTuple):
     """Whether it may overrule a success that was reported."""
 
 
+_SHORT, _FEW = 400, 2
+"""Characters and lines of an output that is but a message."""
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
@@ -37,7 +39,7 @@ def ends_of(text: str) -> str:
 
 def is_notable(text: str) -> bool:
     """Whether the text has any word that the failure patterns need."""
-    return patterns.NOTABLE.search(text) is not None
+    return "\tfail\t" in text or " at -e line " in text or patterns.NOTABLE.search(text) is not None
 
 
 def find_shell_failure(text: str) -> FailureLine | None:
@@ -75,9 +77,23 @@ def find_complaints(text: str, programs: frozenset[str]) -> frozenset[str]:
     return frozenset(found)
 
 
+def find_verdict(text: str) -> FailureLine | None:
+    """The line in which a check says that not all is well."""
+    return _first(patterns.VERDICT, text, "finding")
+
+
+_OWN_WORDS = ("Test", "test", "FAILED: ", "FAIL: ", "SystemCheck", "error: ", "Check", "Lint")
+
+
+def find_runner_verdict(text: str) -> FailureLine | None:
+    """The same, in the form of a test runner: a script that prints "Test failed" may have expected it."""
+    found = find_verdict(text)
+    return None if found is None or found.line.startswith(_OWN_WORDS) else found
+
+
 def find_check_failure(text: str) -> FailureLine | None:
     """The line in which a check reports findings. Where the check says that all passed, error lines are only its subject."""
-    found = _first(patterns.VERDICT, text, "finding")
+    found = find_verdict(text)
     if found is None:
         found = _first(patterns.DETAIL, text, "finding")
         if found is not None and patterns.PASSED.search(text) is not None:
@@ -129,14 +145,21 @@ def _is_repeated(text: str, exception: "re.Match[str]") -> bool:
     return any(message in line and not patterns.RAISED.match(line) for line in others.split("\n"))
 
 
+def find_missing_module(text: str) -> FailureLine | None:
+    """The line which says that a module or a package is not installed: none of the project's own."""
+    return _first(patterns.MISSING, text) if "annot find " in text or "No module named" in text else None
+
+
 def find_run_failure(text: str) -> FailureLine | None:
-    """The line in which a program says that it crashed."""
-    return _first(patterns.RUN, text) or (_first(patterns.THROWN, text) if patterns.FRAME in text else None)
+    """The line in which a program says that it crashed; of an exception its message, not the place where it was thrown."""
+    thrown = _first(patterns.THROWN, text) if patterns.FRAME in text else None
+    return thrown or _first(patterns.RUN, text) or (_first(patterns.PERL, text) if " line " in text else None)
 
 
 def find_vcs_failure(text: str) -> FailureLine | None:
-    """The line in which version control refuses."""
-    return _first(patterns.VCS, text)
+    """The line in which version control refuses, or says that a check of the forge failed."""
+    failed_check = _first(patterns.FAILED_CHECK, text, "finding") if "\tfail\t" in text else None
+    return failed_check or _first(patterns.VCS, text)
 
 
 def vcs_changed_something(text: str) -> bool:
@@ -150,12 +173,55 @@ def vcs_succeeded(text: str) -> bool:
 
 
 def find_failure_at_edges(text: str) -> FailureLine | None:
-    """The first or one of the last two lines, if it begins like an error."""
+    """The first or one of the last two lines, if it begins like an error. The echo of a command is no line."""
     lines = [line for line in text.split("\n") if line.strip()]
-    for line in (*lines[:1], *lines[-2:]):
-        if patterns.EDGE.match(line.strip()) and not patterns.FINE.search(line):
-            return FailureLine(line.strip(), is_sure=False)
+    first = next((line for line in lines if not patterns.ECHO.match(line)), "")
+    for line in map(str.strip, (first, *lines[-2:])):
+        if patterns.EDGE.match(line) and not patterns.FINE.search(line):
+            return FailureLine(line, is_sure=False)
     return None
+
+
+def find_failure_at_start(text: str) -> FailureLine | None:
+    """The first line, if it begins like an error."""
+    line = text.lstrip().partition("\n")[0].strip()
+    return FailureLine(line, is_sure=False) if patterns.EDGE.match(line) and not patterns.FINE.search(line) else None
+
+
+def find_lone_complaint(text: str) -> FailureLine | None:
+    """The line of prose that is all a program says, if it complains: what has an answer to give prints that."""
+    if len(text) > _SHORT:
+        return None
+    lines = [line.strip() for line in text.split("\n") if line.strip() and not patterns.ECHO.match(line)]
+    if not lines or len(set(lines)) > _FEW or not all(map(patterns.PROSE.match, lines)):
+        return None
+    if patterns.WHOLE.search(patterns.NAMES.sub(" ", lines[0])) and not patterns.FINE.search(lines[0]):
+        return FailureLine(lines[0], is_sure=False)
+    return None
+
+
+def find_usage_failure(text: str) -> FailureLine | None:
+    """What stands above a usage text that nobody asked for, or the usage itself where nothing stands there."""
+    usage = patterns.USAGE.search(text, 0, _SHORT) if "sage" in text[:_SHORT] else None
+    if usage is None:
+        return None
+    above = [line.strip() for line in text[: usage.start()].split("\n") if line.strip()]
+    if not above:
+        return FailureLine(usage[0].strip(), is_sure=False)
+    return FailureLine(above[0]) if len(above) <= _FEW and patterns.WHOLE.search(above[0]) else None
+
+
+def without_task_names(text: str) -> str:
+    """An output without the name of the task that a runner of tasks puts before each line."""
+    if text.count(": ") + text.count("] ") < 2:
+        return text
+    bare, times = patterns.PREFIX.subn("", text)
+    return bare if 2 * times > text.count("\n") else text
+
+
+def refuses_commit(text: str) -> FailureLine | None:
+    """The line in which a commit says that there is nothing to commit."""
+    return _first(patterns.NOTHING_TO_COMMIT, text)
 
 
 def find_nested_failure(text: str) -> FailureLine | None:

@@ -71,6 +71,7 @@ VERDICT = PatternSet(
     r"^[1-9]\d* errors?, \d+ warnings?.*",
     # Go
     r"^vet: .*",
+    r"^pattern \S+: .*",
     r"^\s*--- FAIL: .*",
     r"^FAIL(?:\s+\S.*)?$",
     r"^go: (?:errors|cannot|no |updates|go\.mod|unknown) ?.*",
@@ -78,6 +79,7 @@ VERDICT = PatternSet(
     r"^\s*(?:Tests|Test Files|Test Suites|Suites)\b:?\s.*\b[1-9]\d* failed.*",
     r"^\s*FAIL\s+\S.*",
     r"^\s*[1-9]\d* fail(?:ing|ed|ures?)?\s*(?:\(.*\))?$",
+    r"^\s*[1-9]\d* errors?$",
     r"^\(fail\) .*",
     r"^\s*# fail [1-9].*",
     r"^not ok \d.*",
@@ -87,9 +89,9 @@ VERDICT = PatternSet(
     r"^\s*[✖✗×] [1-9]\d* (?:problems? \([1-9]\d* )?errors?.*",
     r"^\s+\d+:\d+\s+error\s.*",
     r"^\[warn\] Code style issues.*",
-    r"^\s*[×✖] Some errors were emitted.*",
+    r"^\s*[×✖] Some (?:errors|warnings) were emitted.*",
     r"^npm (?:ERR!|error) .*",
-    r"^\s*(?:\[?ELIFECYCLE\]?|ERR_PNPM\w*).*",
+    r"^\W{0,3}(?:\[?ELIFECYCLE\]?|ERR_PNPM\w*).*",
     r"^error (?:Command failed|Couldn't|An unexpected).*",
     r"^error: [Ss]cript .*",
     r"^(?:Error: )?(?:Build|Compilation|Transform) failed\b.*",
@@ -133,6 +135,7 @@ VERDICT = PatternSet(
     r"^[1-9]\d* issues?(?::| found).*",
     r"^.*\.{3,}Failed$",
     r"^Oh no! .*",
+    r"^Diff in \S.*:\d+:?$",
     r"^(?:nox|tox) > .*failed.*",
     r"^\s+\S+: (?:FAIL|commands failed).*",
     r"^ERROR: (?:InvocationError|task|Test).*",
@@ -148,7 +151,7 @@ DETAIL = PatternSet(
     r"^\S+\.go:\d+:\d+: .*",
     r"^\S+:\d+:\d+: .+ \([\w-]+\)$",
     r"^panic: .*",
-    r"^go: .*",
+    r"^go: .*(?:not found|cannot|no such|missing|requires|invalid|error|ambiguous|denied|failed|time ?out|unknown|disabled).*",
     r"^(?:[A-Z]\w*)?Error(?: \[\w+\])?: .*",
     r"^error: .*",
     r"^\s*[×✖] [^0-9].*(?:error|fail|unable|could not).*",
@@ -194,7 +197,7 @@ NESTED_WORDS = ("exited with code", "Command failed", "ELIFECYCLE", "script fail
 RUN = PatternSet(
     r"^(?:(?:node|npm|python\S*|ruby|perl|php|java)\b[^:\n]{0,60}: )?(?:can't open file|No module named|cannot find module).*",
     r"^\S*python[\d.]*: (?:can't open file|No module named|Error while finding).*",
-    r"^Error: Cannot find module .*",
+    r"^(?:Error|error): Cannot find (?:module|package) .*",
     r"^node:internal/.*",
     r"^\s+throw \w+;?$",
     r"^Exception in thread .*",
@@ -222,8 +225,19 @@ RUN = PatternSet(
     r"^java\.\w+(?:\.\w+)*(?:Exception|Error)\b.*",
     r"^\S+: command not found.*",
     r"^Unhandled (?:exception|rejection).*",
+    r"^\{\"errors\":\[.*",
 )
 """How interpreters and programs end that fail."""
+
+MISSING = _any(
+    r"^.{0,80}\bModuleNotFoundError: No module named '\w+'\s*$",
+    r"^.{0,80}\b[Cc]annot find (?:module|package) '(?:@[a-z][\w.-]*/)?[a-z][\w.-]*'.*",
+)
+"""A module that is not installed: neither a path, nor a part of a package, nor an alias within the project."""
+
+PERL = re.compile(r"^.* at (?:-e|\S+\.p[lm]) line \d+[.,].*", re.MULTILINE)
+FAILED_CHECK = re.compile(r"^[^\t\n]+\tfail\t.*", re.MULTILINE)
+"""Looked for only where plain words of them stand: forms with an open beginning would slow all others down."""
 
 THROWN = PatternSet(r"^(?:Uncaught )?(?:[A-Z]\w*)?Error(?: \[\w+\])?: .*")
 """What stands above the frames of an exception that was thrown to the top; the same line alone may be anything."""
@@ -239,14 +253,16 @@ VCS = PatternSet(
     r"^(?:GraphQL|HTTP \d{3}): .*",
     r"^(?:failed to|could not) .*",
     r"^no pull requests found.*",
-    r"^(?:nothing to commit|no changes added to commit).*",
     r"^remote: (?:error|fatal).*",
     r"^unknown (?:command|flag|shorthand).*",
     r"^pull request create failed.*",
     r"^husky - .*(?:failed|exited).*",
     r"^Aborting$",
+    r"^X Pull request .*",
 )
-"""How version control refuses."""
+"""How version control refuses, or a forge reports on its checks."""
+NOTHING_TO_COMMIT = _any(r"^(?:nothing to commit|nothing added to commit|no changes added to commit).*")
+"""How a commit refuses; `git status` and others say the same, and mean nothing by it."""
 VCS_DONE = _any(
     r"^\[[^\]\n]+ [0-9a-f]{7,}\] ",
     r"^\s+\+?\s*[0-9a-f]{7,}\.{2,3}[0-9a-f]{7,}\s+\S+ -> ",
@@ -258,14 +274,34 @@ VCS_DONE = _any(
 VCS_REFUSED = _any(r"^CONFLICT \(", r"^ ! \[", r"^fatal: ", r"^error: failed to push", r"script failed \(code")
 
 EDGE = re.compile(
-    r"(?:[\w./-]{1,60}: )?(?:fatal |internal |unexpected )?(?:error|ERROR|Error|FATAL|FAILED|Failed|failed|failure)\b"
+    r"[\w./-]{1,30} (?:ERROR\b|error: ).*|\W{0,3}(?:Blocked|BLOCKED)\b.*"
+    r"|(?:[\w./-]{1,60}: )?(?:fatal |internal |unexpected )?(?:error|ERROR|Error|FATAL|FAILED|Failed|failed|failure)\b"
     r"(?:\[\w+\])?[:!]? ?\S.*"
     r"|[\w.]*(?:Error|Exception)(?:: .*)?$|[Uu]sage: .*|[❌✗✘✖] .*"
     r"|(?:Could not|Cannot|Unable to|Invalid|Unknown|No such|Unrecognized) .*|File Not Found$"
 )
 """How a program may begin or end that fails, when nothing more particular is known: likely, not sure."""
+WHOLE = re.compile(
+    r"\b(?:not found|no such|cannot|can't|could not|couldn't|unable to|failed|invalid|(?:unknown|unrecogni[sz]ed) \w+|refused"
+    r"|denied|not permitted|already exists|timed out|error|not (?:a|an|allowed|supported|available|provided|mergeable|logged)"
+    r"|no \w+(?: \w+)? (?:reported|provided|given|available)|accepts (?:at most|at least|\d+)|expected .{1,80} got"
+    r"|is required|must (?:be|have|specify)|still in progress|logged out)\b",
+    re.IGNORECASE,
+)
+"""What a program says that has nothing else to say: only where this is its whole output."""
+NAMES = re.compile(r"'[^'\n]*'|\"[^\"\n]*\"|`[^`\n]*`|\([^()\n]*\)|\S*[\w][/\-_][\w]\S*")
+"""Names and quotations: their words say nothing about how the program fared."""
+PROSE = re.compile(r"[^\t{}\[\]<>|=]{0,300}$")
+"""One line of prose: no table, no value, no code."""
+USAGE = _any(r"^\s*[Uu](?:sage|SAGE): ?.*")
+ECHO = re.compile(r"(?:\$|>|\+|Run:|Running) ")
+"""The line in which a runner of tasks repeats the command."""
+PREFIX = _any(r"^(?:\[[\w:./@-]{1,60}\]|[@\w./-]{1,60}(?::| )[A-Za-z][\w:-]{1,40}:)(?: |$)")
+"""What runners of several tasks put before every line, the task's name."""
 FINE = re.compile(
-    r"(?:0 errors?|no errors?|errors?: 0|0 failed|failed: 0|error handling|without errors?)\b", re.IGNORECASE
+    r"(?:\bwarn(?:ing)?\b|error: \(none\)|"
+    r"0 errors?|no errors?|errors?: 0|0 failed|failed: 0|error handling|without errors?)(?!\w)",
+    re.IGNORECASE,
 )
 
 TRACEBACK = re.compile(r"^Traceback \(most recent call last\):$", re.MULTILINE)

@@ -9,7 +9,7 @@ from functools import lru_cache
 from preheat.model.outcome import CallEnding, Cause, Outcome, Rung, Status
 from preheat.outcomes import lines
 from preheat.outcomes.case import Case
-from preheat.outcomes.cause import cause_of
+from preheat.outcomes.cause import cause_of_command, cause_of_tool
 from preheat.outcomes.structure import message_in
 
 # Signatures: messages of the same failure made equal
@@ -28,9 +28,33 @@ _MASKED: tuple[tuple[str, str], ...] = (
 _MASK = re.compile("|".join(f"({form})" for _, form in _MASKED))
 
 
+_MISSING_PROGRAM = re.compile(
+    r"(?:^|[\s:])command not found: (?P<zsh>[\w.+@-]+)|(?:^|[\s:'\"`])(?P<bash>[\w.+@-]+)['\"`]?: (?:command )?not found$"
+    r"|^'(?P<cmd>[\w.+@-]+)' is not recognized as|The term '(?P<power>[\w.+@-]+)' is not recognized"
+    r"|exec: ['\"]?(?P<exec>[\w.+@-]+)['\"]?: executable file not found|locate executable [`'\"](?P<volta>[\w.+@-]+)"
+)
+_MISSING_MODULE = re.compile(
+    r"No module named ['\"]?(?P<python>[\w.]+)|[Cc]annot find (?:module|package) ['\"](?P<node>[\w@][\w./@-]*)"
+    r"|cannot load such file -- (?P<ruby>[\w/-]+)|no required module provides package (?P<go>[\w./-]+)"
+)
+
+
+def _missing_name(message: str) -> str:
+    """A message that something is not installed, in one form for all shells and languages, with the name; else empty."""
+    for pattern, words in ((_MISSING_PROGRAM, "command not found"), (_MISSING_MODULE, "module not found")):
+        found = pattern.search(message)
+        if found is not None and (name := found[found.lastgroup or 0]):
+            return f"{words}: {name}"
+    return ""
+
+
 @lru_cache(maxsize=4096)
 def signature(message: str) -> str:
-    """The message with everything masked that differs from one time to the next."""
+    """The message with everything masked that differs from one time to the next; the name of what is not installed stays."""
+    if ("not" in message or "No module" in message or "locate" in message) and (
+        missing := _missing_name(message[:LONGEST])
+    ):
+        return missing
     text = _MASK.sub(lambda found: _MASKED[(found.lastindex or 1) - 1][0], message[: 4 * LONGEST])
     return " ".join(text.split()).strip(" .:")[:LONGEST]
 
@@ -97,10 +121,13 @@ def judge_failure(case: Case, rung: Rung, text: str, code: int | None = None) ->
         return make_outcome(case, "failed", rung, None, "mistake", signature(first_line(case.result.text)), code)
     if case.kind != "shell":
         message = first_line(message_in(text) or text)
-        return make_outcome(case, "failed", rung, None, cause_of(message, None), signature(message), code)
+        return make_outcome(case, "failed", rung, None, cause_of_tool(message, case.kind), signature(message), code)
     failure, shell = case.failure_line, case.shell
     message = failure.line if failure is not None else _last_line(case.text)
-    cause = cause_of(message, shell, case.text, failure.cause if failure is not None else None)
+    likely = failure.cause if failure is not None else None
+    cause: Cause = "unknown" if shell is None else cause_of_command(message, shell, case.text, likely)
+    if cause == "finding" and shell is not None and (missing := lines.find_missing_module(case.text)) is not None:
+        message, cause = missing.line, cause_of_command(missing.line, shell, case.text, likely)
     if not message:
         program = shell.main.program if shell is not None and shell.main is not None else case.call.tool
         message = f"{program}: {'failed' if case.code is None else f'exit code {case.code}'}, no message"
