@@ -16,6 +16,7 @@ from preheat.model.session import (
     Other,
     Reasoning,
     Session,
+    ToolCall,
     ToolResult,
     Usage,
     UserMessage,
@@ -121,6 +122,26 @@ def test_results_of_server_tools_are_read_from_the_response() -> None:
     ((call, result),) = pair_calls_with_results(session)
     assert result is not None
     assert (call.kind, result.is_error, result.detail) == ("web", True, {"error": "max_uses_exceeded"})
+
+
+def test_a_call_that_code_of_the_model_made_says_so() -> None:
+    """Programmatic tool calling: the call is a block of its own, with the code's tool as its caller."""
+    blocks = [
+        {
+            "type": "tool_use",
+            "id": name,
+            "name": "query",
+            "input": {"a": 1},
+            "caller": {"type": caller, "tool_id": "srvtoolu_1"},
+        }
+        for name, caller in (("1", "direct"), ("2", "code_execution_20250825"))
+    ]
+    session = parse_one({"messages": [{"role": "user", "content": "go"}, {"role": "assistant", "content": blocks}]})
+    calls = [event for event in session.events if isinstance(event, ToolCall)]
+    assert [(call.tool, call.input, call.script) for call in calls] == [
+        ("query", {"a": 1}, ""),
+        ("query", {"a": 1}, "code_execution_20250825"),
+    ]
 
 
 def test_unknown_blocks_and_roles_become_other_events() -> None:

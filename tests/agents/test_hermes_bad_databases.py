@@ -55,7 +55,8 @@ def fill(database: HermesDatabase, session: str = "s", turns: int = 6) -> None:
     database.session(session, cwd="/w/shop", model="m")
     database.message(session, "user", "mend the upload")
     for number in range(turns):
-        database.turn(session, f"{session}-{number}", f"line {number}\n" * 40, exit_code=number % 2)
+        output = f"line {number}\n" * 40 + ("run: error: unrecognized arguments: --all" if number % 2 else "")
+        database.turn(session, f"{session}-{number}", output, exit_code=number % 2)
 
 
 def make_closed_database(folder: str, turns: int = 6) -> str:

@@ -163,7 +163,7 @@ def test_a_newer_version_replaces_the_files_of_an_older_one(place: Place, capsys
     assert ("folder", "change") in [(step["kind"], step["action"]) for step in steps]
     source = Path(plugin.__file__).parent
     shipped = {path.name for path in source.iterdir() if path.is_file()}
-    assert set(os.listdir(place.plugin)) == {*shipped, "preheat.json", "notes.txt"}
+    assert set(os.listdir(place.plugin)) == {*shipped, "ownership.py", "preheat.json", "notes.txt"}
     assert hermes_status(capsys)["places"][0]["current"] is True
     (place.plugin / "notes.txt").unlink()
     assert main(["uninstall", "hermes"]) == 0

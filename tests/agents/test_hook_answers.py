@@ -71,3 +71,22 @@ def test_no_answer_contains_the_word_allow(agent: str) -> None:
     for event in events(agent):
         assert b'"allow' not in (hooks(agent).write(event, whole) or b"")
         assert b'"approve' not in (hooks(agent).write(event, whole) or b"")
+
+
+def test_an_output_inside_a_script_is_not_replaced() -> None:
+    """Codex gives a script the tool's own output, whatever the hook answers; advice still reaches the model."""
+    payload = {
+        "hook_event_name": "PostToolUse",
+        "session_id": "s",
+        "cwd": "/w",
+        "tool_name": "Bash",
+        "tool_response": "long",
+    }
+    for call_id, is_replaced in (("call_1", True), ("exec-1", False)):
+        body = {**payload, "tool_use_id": call_id, "tool_input": {"command": "ls"}}
+        event = hooks("codex").read(json.dumps(body).encode(), None)
+        assert event is not None
+        assert (event.tool, event.arguments) == ("exec_command", {"cmd": "ls"})
+        written = json.loads(hooks("codex").write(event, HookAnswer(context="advice", output="short")) or b"{}")
+        assert ("reason" in written) == is_replaced
+        assert "advice" in json.dumps(written)

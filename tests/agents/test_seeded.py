@@ -141,7 +141,7 @@ def test_messages_of_preheat_are_kept_as_other_events() -> None:
     assert aside[0][1] == NOTED_REPLY
     assert aside[-1][1] == CALLS_WORKED_REPLY
     assert aside[1][1]["input"] == {"command": "mise run lint"}
-    assert aside[2][1]["text"] == "0 issues."
+    assert aside[2][1]["text"] == "(1 line of output)"
     assert [each.origin for each in session.events if isinstance(each, UserMessage)] == ["preheat", "preheat", "human"]
 
 

@@ -259,6 +259,8 @@ class _Conversation:
         tool = string(block.get("name"))
         tool_input = arguments_of(block.get("input"))
         call_id = self._matcher.open_call(RequestedCall(string(block.get("id")), tool, tool_input), place)
+        # Programmatic tool calling: the call was made by code that the model wrote, and is recorded as any other.
+        caller = string(mapping(block.get("caller")).get("type"))
         self.draft.events.append(
             ToolCall(
                 line=line,
@@ -268,6 +270,7 @@ class _Conversation:
                 kind=kind_by_name(tool),
                 input=tool_input,
                 response=response,
+                script="" if caller == "direct" else caller,
             )
         )
 
@@ -313,6 +316,7 @@ def usage_of(value: object) -> Usage | None:
         output=count(stated.get("output_tokens")),
         cache_read=count(stated.get("cache_read_input_tokens")),
         cache_write=count(stated.get("cache_creation_input_tokens")),
+        cache_write_hour=count(mapping(stated.get("cache_creation")).get("ephemeral_1h_input_tokens")),
     )
 
 

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from preheat.errors import SourceUnreadable
+from preheat.files import NotAFile, open_file, require_plain_file
+from preheat.limits import current_limits, describe_limit
 
 BUSY_SECONDS = 1.0
 MAGIC = b"SQLite format 3\x00"
@@ -28,6 +30,7 @@ def open_read_only(path: str) -> Iterator[sqlite3.Connection]:
     would create both files where there are none."""
     connection = None
     try:
+        _require_plain_files(path)
         connection, before = _connect(path)
         yield connection
         if before is not None and _unlocked_files(path) != before:
@@ -39,6 +42,18 @@ def open_read_only(path: str) -> Iterator[sqlite3.Connection]:
     finally:
         if connection is not None:
             connection.close()
+
+
+def _require_plain_files(path: str) -> None:
+    """Raise SourceUnreadable if the database, its log or its journal is no plain file: SQLite would wait at a pipe for ever."""
+    for name in (path, f"{path}-wal", f"{path}-shm", f"{path}-journal"):
+        try:
+            # Not opened: closing a file frees the locks that this process has on it through SQLite.
+            require_plain_file(os.stat(name), name)
+        except NotAFile as error:
+            raise SourceUnreadable(f"`{os.path.basename(name)}`: {error.strerror}") from error
+        except OSError:  # missing, or what SQLite explains better
+            continue
 
 
 def _connect(path: str) -> tuple[sqlite3.Connection, "_FileIdentity | None"]:
@@ -61,6 +76,8 @@ def _begin_reading(path: str, how: str) -> sqlite3.Connection:
     connection = sqlite3.connect(name, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
     try:
         connection.text_factory = decode_text
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, current_limits().document_bytes)
+        connection.execute("PRAGMA trusted_schema = 0")
         connection.execute("PRAGMA query_only = 1")
         connection.execute("BEGIN")
         connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
@@ -81,7 +98,7 @@ class _FileIdentity(NamedTuple):
 def _unlocked_files(path: str) -> "_FileIdentity | None":
     """The identity of a database in log mode that no program has open and whose log is empty; None for any other."""
     try:
-        with open(path, "rb") as stream:
+        with open_file(path) as stream:
             head = stream.read(20)
             found = os.fstat(stream.fileno())
         # The log and its index are there as long as a program has the database open.
@@ -104,12 +121,21 @@ def _describe_error(path: str, error: sqlite3.Error) -> str:
         if not os.path.exists(path):
             return "it is not there (any more)"
         return f"no permission for it or for its folder ({error})"
+    if code == sqlite3.SQLITE_TOOBIG:
+        return f"a value in it is larger than {current_limits().document_mb} MB; {describe_limit('document_mb')}"
     return str(error)
 
 
 def columns_of(database: sqlite3.Connection, tables: Iterable[str]) -> dict[str, set[str]]:
-    """The columns of each table; an empty set for a table that does not exist."""
-    return {table: {row[1] for row in rows(database, f"PRAGMA table_info({table})")} for table in tables}
+    """The columns of each table; an empty set for a table that does not exist. Views and virtual tables do not count: they
+    compute their rows, as many as they like."""
+    stored = {
+        row[0] for row in database.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0")
+    }
+    return {
+        table: {row[1] for row in rows(database, f"PRAGMA table_info({table})")} if table in stored else set()
+        for table in tables
+    }
 
 
 def require_columns(columns: Mapping[str, set[str]], needed: Mapping[str, set[str]], title: str) -> None:

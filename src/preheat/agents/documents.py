@@ -4,20 +4,28 @@ A file may be one document or lines, may hold several sessions, and a head of it
 judge says whether the messages of a conversation are its own.
 """
 
+import errno
 import json
 import os
+import re
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from preheat.agents.chat import mapping
-from preheat.agents.parsing import MAX_PROBLEMS, Draft, decode_json, whole_lines
+from preheat.agents.parsing import MAX_PROBLEMS, SENSELESS, Draft, decode_json, whole_lines
 from preheat.agents.reader import Heading
+from preheat.files import FileTooLarge, read_file
+from preheat.limits import Limits, current_limits, describe_limit
 from preheat.model.session import Problem, Session
+from preheat.remotes import normalise_remote
 
 # The first members of a JSON document that may be cut off anywhere, to recognise its format.
 _JSON = json.JSONDecoder()
 _SPACE = " \t\r\n"
+
+_MANY_BYTES = 16 * 1024 * 1024
+"""Smaller documents cannot have so many values that counting them is worth it."""
 
 CUT: Any = object()
 """Replaces a value that is cut off."""
@@ -68,6 +76,20 @@ def beginning_of(head: bytes, name: str) -> str:
     return text[at + len(name) + 2 :].lstrip(" \t\r\n:") if at >= 0 else ""
 
 
+def read_whole(path: str) -> bytes:
+    """The bytes of a JSON document beside or in place of a session's file, within the limits. Raises OSError."""
+    limits = current_limits()
+    data = read_file(path, limits.document_bytes, f"; {describe_limit('document_mb')}")
+    check_values(data, limits)
+    return data
+
+
+def check_values(data: bytes, limits: Limits) -> None:
+    """Raise FileTooLarge for a document with more JSON values than the limit: a value takes up to 25 times its bytes."""
+    if len(data) > _MANY_BYTES and sum(map(data.count, (b",", b"[", b"{"))) > limits.values:
+        raise FileTooLarge(errno.EFBIG, f"it has more than {limits.values:,} JSON values; {describe_limit('values')}")
+
+
 class DocumentParser:
     """Reads a file whole and returns all its sessions; problems of the file itself are given to the first session."""
 
@@ -86,7 +108,12 @@ class DocumentParser:
 
     # Shared by all of them.
     def feed(self, block: bytes, line: int) -> None:
-        self.read(block, line)
+        try:
+            self.read(block, line)
+        except RecursionError:
+            self.add_problem("nested too deeply", line)
+        except SENSELESS as error:
+            self.add_problem(f"a record that makes no sense ({str(error)[:120]}); not read from there on", line)
         if not self.drafts:
             self.add(Draft(Heading(id=self.stem)))
         self.drafts[0].problems += self._problems
@@ -114,7 +141,7 @@ class DocumentParser:
         return os.path.basename(self.path.replace("\\", "/")).lstrip(".").partition(".")[0] or self.agent
 
     def take(self) -> list[Session]:
-        return [draft.take(self.agent) for draft in self.drafts if draft.heading.id]
+        return [draft.take(self.agent, self.path) for draft in self.drafts if draft.heading.id]
 
     def save(self) -> bytes | None:
         return None
@@ -216,7 +243,8 @@ def _conversations_of_lines(block: bytes, finder: MessageFinder) -> tuple[list[C
         try:
             value = decode_json(text)
         except (ValueError, RecursionError) as error:
-            problems.append((f"not a JSON record ({str(error)[:120]}); passed over", line))
+            if len(problems) < MAX_PROBLEMS:
+                problems.append((f"not a JSON record ({str(error)[:120]}); passed over", line))
             continue
         if found_messages := finder(mapping(value)):
             found.append(Conversation(*found_messages, line))
@@ -279,3 +307,13 @@ def _complete_values(text: str, at: int) -> list[Any]:
         except (ValueError, RecursionError):
             return found
         found.append(value)
+
+
+# Tasks of benchmarks, each from a repository of others.
+_TASK = re.compile(r"^([A-Za-z0-9][\w.-]*?)__([A-Za-z0-9][\w.-]*)-\d+(?:\.|$)")
+
+
+def repository_of_task(name: str) -> str:
+    """The repository that a task is from by its name, `owner__name-number`; empty for other names."""
+    found = _TASK.match(name)
+    return normalise_remote(f"github.com/{found[1]}/{found[2]}") if found else ""

@@ -4,9 +4,9 @@ Knows no agent: how one is started is the value `HEADLESS` of its folder. Nothin
 """
 
 import os
-import shutil
 from collections.abc import Mapping
 
+from preheat import programs
 from preheat.agents import WITH_HEADLESS, part_of, places_of
 from preheat.errors import UserError
 from preheat.model.headless import HeadlessProgram, HeadlessRequest
@@ -33,7 +33,7 @@ def headless_of(agent: str) -> HeadlessProgram | None:
 def find_program(headless: HeadlessProgram, name_or_path: str = "") -> str:
     """The path of an agent's program, by the name or path that the person gave, else by its usual name. Raises UserError."""
     name = name_or_path or headless.program
-    found = shutil.which(os.path.expanduser(name))
+    found = programs.find_program(os.path.expanduser(name))
     if found is None:
         raise UserError(f"`{name}` is not installed, or not on the PATH; `--program` says where it is")
     return os.path.abspath(found)

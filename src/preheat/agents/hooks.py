@@ -172,6 +172,41 @@ class HookStatus(NamedTuple):
     reason: str = ""
 
 
+Reach: TypeAlias = Literal["request", "result", "later", "unreported", "never"]
+"""When a text that is given at a moment is before the model: in the request that the moment leads to; with the result of the
+call, which has run then; in one later request, and not in those after it; `unreported`: the program reports no such moment, and
+what it writes down is followed instead; or never."""
+History: TypeAlias = Literal["kept", "lost"]
+"""Whether a resumed session sends the model again what it was given at its start."""
+Compaction: TypeAlias = Literal["kept", "start", "next", "lost"]
+"""What becomes of the context when the conversation is compacted: the program keeps it, reports a start that takes it again, or
+reports the compaction only, so that it comes with the next event that carries a text; `lost`: it reports nothing."""
+
+
+class Moments(NamedTuple):
+    """What an agent's program does with a text, by the moment at which it is given. Tried with the real program where
+    `Setup.tested_version` names one (`tests/programs/test_moments.py`), else by its documentation."""
+
+    start: Reach
+    prompt: Reach
+    before_call: Reach
+    after_call: Reach
+    failure: Reach
+    """After a call whose tool itself failed."""
+    person: bool
+    """Whether a line at the end of a turn is shown to the person."""
+    resume: History
+    compaction: Compaction
+
+    def carry(self, event: HookName) -> bool:
+        """Whether a text that answers an event comes before the model."""
+        reaches: dict[HookName, Reach] = {
+            "session_start": self.start, "prompt": self.prompt, "before_tool": self.before_call, "after_tool": self.after_call,
+            "tool_failed": self.failure,
+        }  # fmt: skip
+        return reaches.get(event, "never") not in ("unreported", "never")
+
+
 class Hooks(NamedTuple):
     """One agent's hooks."""
 
@@ -180,6 +215,7 @@ class Hooks(NamedTuple):
     """Reads a payload; None if it is no event."""
     write: Callable[[HookEvent, HookAnswer], bytes | None]
     """Writes an answer in the program's form, exactly one JSON object; None if the program would take nothing of it."""
+    moments: Moments
     setup: Setup
     message_format: str = ""
     """The format in which the program takes messages at the start of a session; empty: it takes text only."""

@@ -23,7 +23,7 @@ from preheat.agents.chat import (
     text_of,
     usage_of,
 )
-from preheat.agents.documents import DocumentParser
+from preheat.agents.documents import DocumentParser, repository_of_task
 from preheat.agents.headless import model_option
 from preheat.agents.parsing import Draft, decode_json, epoch_seconds, frame_of, origin_of
 from preheat.agents.reader import Framing, Heading, Parser
@@ -140,6 +140,7 @@ class TrajectoryParser(DocumentParser):
         heading.version = string(info.get("mini_version"))
         heading.model = string(mapping(config.get("model")).get("model_name"))
         heading.project = string(mapping(config.get("environment")).get("cwd"))
+        heading.repository = repository_of_task(name)
         mode = mapping(config.get("agent")).get("mode")
         if "interactive" in string(config.get("agent_type")).lower() and mode != "yolo":
             heading.starter = "human"

@@ -86,11 +86,11 @@ _MAX_MESSAGES = 8
 
 def is_chat_message(value: object) -> bool:
     """Whether a value is a message as the interface defines it, without further members."""
-    if not isinstance(value, dict) or value.get("role") not in ROLES or not _MESSAGE_KEYS.issuperset(value):
+    if not isinstance(value, dict) or string(value.get("role")) not in ROLES or not _MESSAGE_KEYS.issuperset(value):
         return False
     content = value.get("content")
     if isinstance(content, list):
-        return all(isinstance(part, dict) and part.get("type") in _PART_TYPES for part in content)
+        return all(isinstance(part, dict) and string(part.get("type")) in _PART_TYPES for part in content)
     if isinstance(content, str) or (content is None and "content" in value):
         return True
     return "content" not in value and ("tool_calls" in value or "function_call" in value)

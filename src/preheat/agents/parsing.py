@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 import msgspec
 
 from preheat.agents.reader import Heading
+from preheat.limits import current_limits, describe_limit
 from preheat.model.context import PREHEAT_CALL, PREHEAT_REPLIES
 from preheat.model.session import (
     PREHEAT_MARK,
@@ -35,6 +36,9 @@ JSON_DECODER = msgspec.json.Decoder()
 DECODE_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What msgspec raises for bytes that it cannot decode; `ValidationError` is a `DecodeError`."""
 
+SENSELESS = (ValueError, OverflowError, TypeError, AttributeError, KeyError, IndexError)
+"""What comes of a record that is of the right types and still makes no sense."""
+
 MAX_PROBLEMS = 50
 """Most problems kept of one file: a file of another format would have one on each line."""
 _ONE_VALUE = json.JSONDecoder()
@@ -52,8 +56,9 @@ class Draft:
         self.events: list[Event] = []
         self.problems: list[Problem] = []
 
-    def take(self, agent: str) -> Session:
+    def take(self, agent: str, path: str = "") -> Session:
         """Return the session with the new events and problems, and clear these."""
+        self._leave_out_deep_values(path)
         if any(isinstance(event, UserMessage) and event.text.startswith(PREHEAT_RUN) for event in self.events):
             self.heading.starter = "preheat"
         session = Session(
@@ -65,6 +70,56 @@ class Draft:
         self.events.clear()
         self.problems.clear()
         return session
+
+    def _leave_out_deep_values(self, path: str) -> None:
+        """Leave out values that are nested so deeply that going through them would exhaust the stack. Runs over every event that
+        is ever read."""
+        most = 0
+        for place, event in enumerate(self.events):
+            value: Any
+            if type(event) is ToolCall:
+                value = event.input
+            elif type(event) is Other:
+                value = event.raw
+            elif type(event) is ToolResult and event.detail:
+                value = event.detail
+            else:
+                continue
+            if type(value) is dict:
+                for item in value.values():
+                    if type(item) is dict or type(item) is list:
+                        break
+                else:
+                    continue
+            most = most or current_limits().nesting
+            if is_nested_deeper(value, most):
+                self.events[place] = _without_value(event)
+                why = f"nested more than {most} levels deep: the value is left out; {describe_limit('nesting')}"
+                if len(self.problems) < MAX_PROBLEMS:
+                    self.problems.append(Problem(why, path, event.line))
+
+
+def is_nested_deeper(value: object, most: int) -> bool:
+    """Whether a value has more than so many levels of objects and lists."""
+    level: list[Any] = [value] if type(value) is dict or type(value) is list else []
+    for _ in range(most):
+        if not level:
+            return False
+        level = [
+            item
+            for each in level
+            for item in (each.values() if type(each) is dict else each)
+            if type(item) is dict or type(item) is list
+        ]
+    return bool(level)
+
+
+def _without_value(event: Event) -> Event:
+    if isinstance(event, ToolCall):
+        return msgspec.structs.replace(event, input={})
+    if isinstance(event, ToolResult):
+        return msgspec.structs.replace(event, detail={})
+    return msgspec.structs.replace(event, raw=None) if isinstance(event, Other) else event
 
 
 class ParserState(msgspec.Struct):
@@ -146,7 +201,9 @@ class LinesParser(Generic[S, R]):
         # A record can be of the right types and still make no sense (a time in the year 40000, say).
         try:
             self.record(record, line)
-        except (ValueError, OverflowError, TypeError, AttributeError, KeyError, IndexError) as error:
+        except RecursionError:
+            self.add_problem("nested too deeply; passed over", line)
+        except SENSELESS as error:
             self.add_problem(f"a record that makes no sense ({_short_message(error)}); passed over", line)
 
     def raw(self, line: int) -> Any:
@@ -188,7 +245,7 @@ class LinesParser(Generic[S, R]):
         if self._problems_left_out:
             self.draft().problems.append(Problem(f"{self._problems_left_out} more lines could not be read", self.path))
             self._problems_left_out = 0
-        sessions = [draft.take(self.agent) for draft in self.drafts.values() if draft.heading.id]
+        sessions = [draft.take(self.agent, self.path) for draft in self.drafts.values() if draft.heading.id]
         sessions += [self._problem_session(draft) for draft in self.drafts.values() if draft.problems]
         return sessions
 
@@ -201,7 +258,10 @@ class LinesParser(Generic[S, R]):
     def save(self) -> bytes | None:
         if not any(heading.id for heading in self.state.headings.values()):
             return None  # no session has begun: when the file grows it is read whole
-        return msgspec.msgpack.encode(self.state)
+        try:
+            return msgspec.msgpack.encode(self.state)
+        except OverflowError:  # a number that no format of ours holds: it is read whole again
+            return None
 
     def load(self, state: bytes) -> None:
         self.state = msgspec.msgpack.decode(state, type=self.state_type)  # type: ignore[assignment]

@@ -6,10 +6,15 @@ Standard library only and light, because every sync loads it. Knows nothing of w
 from __future__ import annotations
 
 import os
+from stat import S_ISREG
 
 TYPE_CHECKING = False  # importing `typing` would cost as much as looking at all files of a busy machine
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+
+
+MANY_FILES = 100_000
+"""Below one root; with more of them, the settable limit is looked up."""
 
 
 class SourceFile:
@@ -62,11 +67,19 @@ def storable_path(path: str) -> str:
     return path
 
 
-def source_at(path: str) -> SourceFile | None:
-    """One file, with the write-ahead log beside it if it is a database: the latest writes are in the log."""
+def file_status(path: str) -> os.stat_result | None:
+    """The status of a plain file, or of one that a link leads to; None if there is none. Pipes, sockets and devices are none."""
     try:
         status = os.stat(path)
-    except OSError:
+    except (OSError, ValueError):
+        return None
+    return status if S_ISREG(status.st_mode) else None
+
+
+def source_at(path: str) -> SourceFile | None:
+    """One file, with the write-ahead log beside it if it is a database: the latest writes are in the log."""
+    status = file_status(path)
+    if status is None:
         return None
     try:
         log = os.stat(f"{path}-wal")
@@ -78,8 +91,8 @@ def source_at(path: str) -> SourceFile | None:
 
 
 def files_below(root: str, suffixes: tuple[str, ...], depth: int) -> Iterator[SourceFile]:
-    """Files with one of the suffixes, at most `depth` folders down. Folders that cannot be opened are skipped (`preheat doctor`
-    lists them)."""
+    """Plain files with one of the suffixes, at most `depth` folders down. Folders that cannot be opened are skipped (`preheat
+    doctor` lists them)."""
     folders = [(root, 0)]
     while folders:
         folder, level = folders.pop()
@@ -95,7 +108,8 @@ def files_below(root: str, suffixes: tuple[str, ...], depth: int) -> Iterator[So
                             folders.append((entry.path, level + 1))
                     elif entry.name.endswith(suffixes):
                         status = entry.stat()
-                        yield SourceFile(entry.path, status.st_size, stamp_of(status))
+                        if S_ISREG(status.st_mode):
+                            yield SourceFile(entry.path, status.st_size, stamp_of(status))
                 except OSError:
                     continue
 

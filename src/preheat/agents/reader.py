@@ -31,6 +31,8 @@ class Heading(msgspec.Struct):
     model: str = ""
     project: str = ""
     branch: str = ""
+    repository: str = ""
+    commit: str = ""
     parent: str | None = None
     relation: Relation | None = None
     started_at: float | None = None

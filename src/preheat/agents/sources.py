@@ -11,17 +11,19 @@ import msgspec
 import zstandard
 
 from preheat.agents import AGENTS, reader_of
+from preheat.agents.documents import check_values
 from preheat.agents.parsing import count_lines, decode_json
 from preheat.agents.places import storable_path
 from preheat.agents.reader import DatabaseReader, Parser, Reader
 from preheat.errors import NotRecognised, SourceUnreadable, UserError
+from preheat.files import FileTooLarge, NotAFile, PlainFile, open_file
+from preheat.limits import Limits, current_limits, describe_limit
 from preheat.model.session import Problem, Session
 
 HEAD_SIZE = 64 * 1024
 BLOCK_SIZE = 1024 * 1024
-MAX_LINE_SIZE = 32 * 1024 * 1024
-"""A longer line is archived but not read: the largest real lines of transcripts are a few MB."""
-MAX_DOCUMENT_SIZE = 512 * 1024 * 1024
+LARGEST_WINDOW = 1 << 27
+"""Bytes of memory that unpacking a file may take, whatever its header says: no compressor asks for more unless it is told to."""
 _SAFE_CUTS = b" \t,{}[]"
 
 BlockKind: TypeAlias = Literal["lines", "half", "piece", "last piece"]
@@ -42,17 +44,71 @@ class Block(NamedTuple):
     next_line: int
 
 
-def open_source(path: str) -> BinaryIO:
-    """Open a file for reading bytes; a `.zst` file is decompressed."""
-    stream = open(path, "rb")  # noqa: SIM115 - the caller closes it
-    if path.endswith(".zst"):
-        decompressor = zstandard.ZstdDecompressor(max_window_size=2**31)
-        return cast(BinaryIO, decompressor.stream_reader(stream, read_across_frames=True, closefd=True))
-    return stream
+class SourceStream:
+    """The bytes of a source, unpacked, up to the limits of one source."""
+
+    def __init__(self, file: PlainFile, unpacked: ByteStream | None, limits: Limits) -> None:
+        self._file = file
+        self._stream: ByteStream = unpacked or file
+        self._left = limits.source_bytes
+        self.size = file.size
+        self.limits = limits
+        self.over_limit = ""
+        """The limit that ended the reading; empty if all was read so far."""
+
+    def read(self, size: int = -1, /) -> bytes:
+        if size > self._left or size < 0:
+            size = self._left
+            if not size:
+                self.over_limit = self.over_limit or ("source_mb" if self._stream.read(1) else "")
+                return b""
+        data = self._stream.read(size)
+        self._left -= len(data)
+        return data
+
+    def seek(self, offset: int) -> None:
+        """Go on at an offset from the beginning of a file that is not packed."""
+        self._file.seek(offset)
+        self._left = max(0, self.limits.source_bytes - offset)
+
+    def blocks(self, line: int = 1) -> Iterator[Block]:
+        """The blocks of a source of lines, the first of which is `line`."""
+        for block in split_blocks(self, line, self.limits):
+            if block.line > self.limits.records:
+                self.over_limit = "records"
+                return
+            yield block
+
+    def problem(self, path: str) -> Problem | None:
+        """What to report of a source of which not all was read."""
+        return limit_problem(self.over_limit, self.limits, path) if self.over_limit else None
+
+    def __enter__(self) -> "SourceStream":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._file.close()
 
 
-def split_blocks(stream: ByteStream, line: int = 1) -> Iterator[Block]:
+def limit_problem(name: str, limits: Limits, path: str) -> Problem:
+    """What to report of a source that is larger than the limit of this name."""
+    amount = f"{limits.source_mb:,} MB" if name == "source_mb" else f"{limits.records:,} records"
+    return Problem(f"more than {amount}: the rest is not read; {describe_limit(name)}", path)
+
+
+def open_source(path: str) -> SourceStream:
+    """Open a file for reading bytes; a `.zst` file is decompressed. Raises OSError."""
+    file = open_file(path)
+    if not path.endswith(".zst"):
+        return SourceStream(file, None, current_limits())
+    decompressor = zstandard.ZstdDecompressor(max_window_size=LARGEST_WINDOW)
+    unpacked = decompressor.stream_reader(cast(BinaryIO, file), read_across_frames=True, closefd=False)
+    return SourceStream(file, unpacked, current_limits())
+
+
+def split_blocks(stream: ByteStream, line: int = 1, limits: Limits | None = None) -> Iterator[Block]:
     """Split a stream into blocks of about a megabyte that end at a line end."""
+    longest = (limits or current_limits()).line_bytes
     pieces: list[bytes] = []
     length, too_long = 0, False
     while chunk := stream.read(BLOCK_SIZE):
@@ -73,7 +129,7 @@ def split_blocks(stream: ByteStream, line: int = 1) -> Iterator[Block]:
         if chunk:
             pieces.append(chunk)
             length += len(chunk)
-        if length > MAX_LINE_SIZE or (too_long and length):
+        if length > longest or (too_long and length):
             too_long = True
             data = b"".join(pieces)
             safe = max(data.rfind(byte, len(data) - HEAD_SIZE) for byte in (bytes([cut]) for cut in _SAFE_CUTS)) + 1
@@ -94,10 +150,16 @@ def detect(path: str) -> Reader:
         raise UserError(f"`{path}` cannot be read: {describe_error(error)}") from error
     if not head.strip():
         raise NotRecognised(f"`{path}` is empty")
+    defect = ""
     for agent in AGENTS:
         found = reader_of(agent)
-        if found.detect(head, path):
-            return found
+        try:
+            if found.detect(head, path):
+                return found
+        except Exception as error:  # noqa: BLE001 - what one reader makes of a file must not cost the other files
+            defect = defect or f"recognising {agent} failed, {describe_defect(error)}"
+    if defect:
+        raise UserError(f"`{path}` cannot be read: {defect}")
     raise NotRecognised(f"`{path}` is not a session of any agent that Preheat knows (`preheat doctor` lists them)")
 
 
@@ -115,18 +177,35 @@ def read(path: str, reader: Reader | None = None) -> list[Session]:
         return parser.take()
     except (OSError, zstandard.ZstdError, SourceUnreadable) as error:
         raise UserError(f"`{path}` cannot be read: {describe_error(error)}") from error
+    except MemoryError as error:
+        raise UserError(f"`{path}` cannot be read: {TOO_LARGE_FOR_MEMORY}") from error
 
 
-def read_document(stream: ByteStream) -> bytes:
-    """Read a whole stream. Raises SourceUnreadable if it is larger than the limit."""
-    data = stream.read(MAX_DOCUMENT_SIZE + 1)
-    if len(data) > MAX_DOCUMENT_SIZE:
-        raise SourceUnreadable(f"it is larger than {MAX_DOCUMENT_SIZE >> 20} MB; split it first")
+def read_document(stream: SourceStream) -> bytes:
+    """Read a whole stream. Raises SourceUnreadable or OSError if it is larger than the limits."""
+    limits = stream.limits
+    most = min(limits.document_bytes, limits.source_bytes)
+    pieces: list[bytes] = []
+    left = most
+    while left and (piece := stream.read(min(left, 16 * BLOCK_SIZE))):
+        pieces.append(piece)
+        left -= len(piece)
+    if not left and (stream.read(1) or stream.over_limit):
+        name = "document_mb" if limits.document_bytes <= limits.source_bytes else "source_mb"
+        raise SourceUnreadable(f"it is larger than {most >> 20} MB; {describe_limit(name)}")
+    data = b"".join(pieces)
+    check_values(data, limits)
     return data
 
 
-def _read_lines(path: str, stream: BinaryIO, parser: Parser) -> list[Session]:
-    problems = [problem for block in split_blocks(stream) if (problem := feed(parser, block, path))]
+def _read_lines(path: str, stream: SourceStream, parser: Parser) -> list[Session]:
+    problems: list[Problem] = []
+    for block in stream.blocks():
+        problem = feed(parser, block, path)
+        if problem and not (block.kind == "half" and stream.over_limit):  # the limit cut that line, not its writer
+            problems.append(problem)
+    if over := stream.problem(path):
+        problems.append(over)
     sessions = parser.take()
     if problems and sessions:
         first = sessions[0]
@@ -141,7 +220,10 @@ def feed(parser: Parser, block: Block, path: str) -> Problem | None:
     elif block.kind == "half":
         return Problem(f"the last line is only half written ({len(block.data):,} bytes)", path, block.line)
     elif block.kind == "last piece":
-        return Problem(f"a line of more than {MAX_LINE_SIZE >> 20} MB; kept but not read", path, block.line)
+        limit = current_limits().line_mb
+        return Problem(
+            f"a line of more than {limit} MB; kept but not read; {describe_limit('line_mb')}", path, block.line
+        )
     return None
 
 
@@ -171,13 +253,49 @@ def _read_database(path: str, by: DatabaseReader) -> Iterator[Session]:
 
 def _read_part(path: str, by: DatabaseReader, part: str) -> list[Session]:
     parser = by.parser(storable_path(path), part)
-    for line, row in enumerate(by.dump(path, part), 1):
+    rows = LimitedRows(by.dump(path, part))
+    for line, row in enumerate(rows, 1):
         parser.feed(row + b"\n", line)
-    return parser.take()
+    sessions = parser.take()
+    if sessions and (over := rows.problem(storable_path(path))):
+        sessions[0] = msgspec.structs.replace(sessions[0], problems=(*sessions[0].problems, over))
+    return sessions
+
+
+class LimitedRows:
+    """The rows of one session of a database, up to the limits of one source."""
+
+    def __init__(self, rows: Iterator[bytes]) -> None:
+        self._rows = rows
+        self._limits = current_limits()
+        self._over_limit = ""
+
+    def __iter__(self) -> Iterator[bytes]:
+        left = self._limits.source_bytes
+        for number, row in enumerate(self._rows):
+            left -= len(row)
+            if left < 0 or number >= self._limits.records:
+                self._over_limit = "source_mb" if left < 0 else "records"
+                return
+            yield row
+
+    def problem(self, path: str) -> Problem | None:
+        """What to report of a session of which not all rows were read."""
+        return limit_problem(self._over_limit, self._limits, path) if self._over_limit else None
+
+
+TOO_LARGE_FOR_MEMORY = "it is too large for this machine's memory"
+
+
+def describe_defect(error: Exception) -> str:
+    """An error that should not have happened, for the person who may report it."""
+    return f"a defect in Preheat's reader ({type(error).__name__}: {str(error)[:200]}); please report it"
 
 
 def describe_error(error: Exception) -> str:
     """Why something failed, in a few words for the person."""
+    if isinstance(error, NotAFile | FileTooLarge):
+        return str(error.strerror)
     if isinstance(error, FileNotFoundError):
         return "it is not there (any more)"
     if isinstance(error, PermissionError):

@@ -20,7 +20,7 @@ from preheat.agents.chat import (
     string,
     text_of,
 )
-from preheat.agents.documents import CUT, DocumentParser, beginning_of, outline
+from preheat.agents.documents import CUT, DocumentParser, beginning_of, outline, repository_of_task
 from preheat.agents.parsing import Draft, decode_json, origin_of
 from preheat.agents.reader import Framing, Heading, Parser
 from preheat.model.outcome import Dialect
@@ -134,6 +134,7 @@ class TrajectoryParser(DocumentParser):
         info, first = mapping(document.get("info")), mapping(next(iter(steps), None))
         heading.version = string(info.get("swe_agent_version"))
         heading.project = string(_object(first.get("state")).get("working_dir"))
+        heading.repository = repository_of_task(stem)
         agent = mapping(_object(document.get("replay_config")).get("agent"))
         heading.model = string(mapping(agent.get("model")).get("name"))
         # The same task may be run many times: the time of the first step, if recorded, tells the runs apart.

@@ -216,6 +216,7 @@ def _usage(value: object) -> Usage | None:
         cache_read=cached,
         cache_write=written,
         reasoning=count(extra.get("reasoning_tokens")),
+        cache_write_hour=count(extra.get("cache_write_hour_tokens")),
     )
 
 

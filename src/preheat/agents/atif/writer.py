@@ -228,7 +228,13 @@ def _metrics(used: Usage) -> dict[str, Any]:
         "completion_tokens": used.output,
         "cached_tokens": used.cache_read,
     }
-    if extra := _without_empty({"cache_write_tokens": used.cache_write, "reasoning_tokens": used.reasoning}):
+    if extra := _without_empty(
+        {
+            "cache_write_tokens": used.cache_write,
+            "reasoning_tokens": used.reasoning,
+            "cache_write_hour_tokens": used.cache_write_hour,
+        }
+    ):
         metrics["extra"] = extra
     return metrics
 

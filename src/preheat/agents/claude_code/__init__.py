@@ -32,4 +32,4 @@ def discover(root: str) -> Iterator[SourceFile]:
     return files_below(root, (".jsonl",), depth=6)
 
 
-PLACES = Places("claude_code", "Claude Code", 1, roots, discover)
+PLACES = Places("claude_code", "Claude Code", 2, roots, discover)

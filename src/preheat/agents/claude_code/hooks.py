@@ -17,6 +17,7 @@ from preheat.agents.hooks import (
     Client,
     Hooks,
     HookStatus,
+    Moments,
     Payload,
     Setup,
     cap_text,
@@ -32,6 +33,7 @@ from preheat.agents.hooks import (
     start_of,
     text,
 )
+from preheat.files import read_file, read_text
 from preheat.model.live import HookAnswer, HookEvent, HookName
 from preheat.settings import home_folder
 
@@ -178,9 +180,8 @@ def hook_status(environment: Mapping[str, str], project: str, path: str, setting
     """Whether the hooks run: one setting turns all hooks off, and interactive sessions ask to trust the folder first."""
     for each in claude_settings_files(environment, project):
         try:
-            with open(each, "rb") as stream:
-                if is_true((decode_payload(stream.read()) or {}).get("disableAllHooks")):
-                    return HookStatus("no", f"`disableAllHooks` is set in {each}")
+            if is_true((decode_payload(read_file(each)) or {}).get("disableAllHooks")):
+                return HookStatus("no", f"`disableAllHooks` is set in {each}")
         except OSError:
             continue
     if project and _is_trusted(environment, project) is False:
@@ -191,8 +192,7 @@ def hook_status(environment: Mapping[str, str], project: str, path: str, setting
 def _is_trusted(environment: Mapping[str, str], project: str) -> bool | None:
     base = environment.get("CLAUDE_CONFIG_DIR") or home_folder(environment)
     try:
-        with open(os.path.join(base, ".claude.json"), encoding="utf-8") as stream:
-            known = fields(fields(json.load(stream)).get("projects"))
+        known = fields(fields(json.loads(read_text(os.path.join(base, ".claude.json")))).get("projects"))
     except (OSError, ValueError, RecursionError):
         return None
     entry = fields(known.get(project))
@@ -203,6 +203,16 @@ HOOKS = Hooks(
     "claude_code",
     read,
     write,
+    Moments(
+        start="request",
+        prompt="request",
+        before_call="result",
+        after_call="result",
+        failure="result",
+        person=True,
+        resume="kept",
+        compaction="start",
+    ),
     Setup(
         user_file=user_file,
         project_file=project_file,

@@ -25,11 +25,16 @@ class Block(msgspec.Struct, gc=False):
     is_error: bool | None = None
 
 
+class CacheCreation(msgspec.Struct, gc=False):
+    ephemeral_1h_input_tokens: int | None = 0
+
+
 class Tokens(msgspec.Struct, gc=False):
     input_tokens: int | None = 0
     output_tokens: int | None = 0
     cache_creation_input_tokens: int | None = 0
     cache_read_input_tokens: int | None = 0
+    cache_creation: CacheCreation | None = None
 
 
 class Message(msgspec.Struct, gc=False):
@@ -137,6 +142,7 @@ def usage_of(message: Message) -> Usage | None:
         tokens.output_tokens or 0,
         tokens.cache_read_input_tokens or 0,
         tokens.cache_creation_input_tokens or 0,
+        cache_write_hour=tokens.cache_creation.ephemeral_1h_input_tokens or 0 if tokens.cache_creation else 0,
     )
 
 

@@ -20,12 +20,12 @@ from preheat.agents.cline import (
     companion_files,
     companions_stamp,
 )
+from preheat.agents.documents import read_whole
 from preheat.agents.parsing import decode_json
 from preheat.agents.places import stamp_of
 from preheat.agents.reader import DatabasePart
 from preheat.errors import SourceUnreadable
 
-_LARGEST = 512 * 1024 * 1024
 _KEPT_TEXT = 1024 * 1024
 
 
@@ -97,13 +97,9 @@ def _row(table: str, **fields: Any) -> bytes:
 
 def _read_file(path: str) -> bytes:
     try:
-        with open(path, "rb") as file:
-            text = file.read(_LARGEST + 1)
+        return read_whole(path)
     except OSError as error:
         raise SourceUnreadable(f"`{os.path.basename(path)}` cannot be read: {error.strerror}") from error
-    if len(text) > _LARGEST:
-        raise SourceUnreadable(f"`{os.path.basename(path)}` is larger than {_LARGEST >> 20} MB")
-    return text
 
 
 def _read_companion(path: str) -> dict[str, Any]:

@@ -11,6 +11,8 @@ from preheat.agents.places import Places, SourceFile, files_below
 from preheat.settings import home_folder
 
 TYPE_CHECKING = False
+SCRIPTED_PREFIX = "exec-"
+"""What the ids of calls inside scripts begin with, in hooks and in records of their endings."""
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -35,4 +37,4 @@ def discover(root: str) -> Iterator[SourceFile]:
             yield found
 
 
-PLACES = Places("codex", "Codex CLI", 2, roots, discover)
+PLACES = Places("codex", "Codex CLI", 3, roots, discover)

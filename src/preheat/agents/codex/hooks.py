@@ -1,6 +1,7 @@
 """Codex's hooks: how events are read and answered, where hooks are set up, and whether the person trusts them.
 
-Hook events carry no exit code: it is looked up at the end of the rollout. Knows nothing else of sessions on disk.
+Hook events carry no exit code: it is looked up at the end of the rollout. In code mode, events are about the calls inside a
+script, under ids of their own; there is none about the script itself. Knows nothing else of sessions on disk.
 """
 
 import hashlib
@@ -12,11 +13,12 @@ from typing import Any
 
 import msgspec
 
-from preheat.agents.codex import roots
+from preheat.agents.codex import SCRIPTED_PREFIX, roots
 from preheat.agents.hooks import (
     Client,
     Hooks,
     HookStatus,
+    Moments,
     Payload,
     Setup,
     agent_of_hook,
@@ -32,6 +34,7 @@ from preheat.agents.hooks import (
     start_of,
     text,
 )
+from preheat.files import open_file, read_text
 from preheat.model.live import HookAnswer, HookEvent, HookName
 
 _EVENTS: dict[str, HookName] = {
@@ -78,9 +81,9 @@ def _event_fields(name: HookName, body: Payload) -> dict[str, Any]:
 
 
 def write(event: HookEvent, answer: HookAnswer) -> bytes | None:
-    """The answer. Codex drops a whole answer that has an unknown key."""
+    """The answer. Codex drops a whole answer that has an unknown key; a script goes on with the tool's own output."""
     response = common_answer(event, answer)
-    if not answer.output or event.name != "after_tool":
+    if not answer.output or event.name != "after_tool" or event.call_id.startswith(SCRIPTED_PREFIX):
         return response
     merged: Payload = msgspec.json.decode(response) if response else {}
     # `continue` ends only the hook: the reason replaces the tool's output.
@@ -96,8 +99,8 @@ def find_exit_code(path: str, call_id: str) -> int | None:
     if not call_id or not _is_rollout(path):
         return None
     try:
-        with open(path, "rb") as stream:
-            stream.seek(max(0, os.fstat(stream.fileno()).st_size - _TAIL_BYTES))
+        with open_file(path) as stream:
+            stream.seek(max(0, stream.size - _TAIL_BYTES))
             tail = stream.read(_TAIL_BYTES)
     except OSError:
         return None
@@ -190,11 +193,10 @@ def trust_hash(event: str, matcher: str | None, hook: Payload) -> str:
 def hook_status(environment: Mapping[str, str], project: str, path: str, settings: Payload) -> HookStatus:
     """Whether every Preheat hook is trusted in its current form."""
     try:
-        with open(os.path.join(_codex_home(environment), "config.toml"), "rb") as stream:
-            configuration = tomllib.load(stream)
+        configuration = tomllib.loads(read_text(os.path.join(_codex_home(environment), "config.toml")))
     except FileNotFoundError:
         configuration = {}
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return HookStatus("unknown", "Codex's `config.toml` cannot be read")
     if fields(configuration.get("features")).get("hooks") is False:
         return HookStatus("no", "`hooks` is off under `[features]` in Codex's `config.toml`")
@@ -231,6 +233,16 @@ HOOKS = Hooks(
     "codex",
     read,
     write,
+    Moments(
+        start="request",
+        prompt="request",
+        before_call="result",
+        after_call="result",
+        failure="unreported",
+        person=True,
+        resume="kept",
+        compaction="start",
+    ),
     Setup(
         user_file=user_file,
         project_file=project_file,

@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from preheat.agents.chat import mapping, sequence, string
+from preheat.agents.codex.code_mode import SCRIPT_TOOL, WAIT_TOOL, Answer, Cells, MadeCall
 from preheat.agents.codex.records import (
     Item,
     Line,
@@ -25,6 +26,7 @@ from preheat.agents.codex.records import (
 )
 from preheat.agents.codex.tools import (
     SPAWN_TOOL,
+    CallOutput,
     RecordedResult,
     full_name,
     kind_of,
@@ -88,6 +90,7 @@ class CodexState(ParserState):
     """Calls that have their result."""
     running: set[str] = msgspec.field(default_factory=set)
     """Calls whose result says that they still run."""
+    cells: Cells = msgspec.field(default_factory=Cells)
     spawned: set[str] = msgspec.field(default_factory=set)
     responses: int = 0
     responding: bool = False
@@ -243,9 +246,30 @@ class CodexParser(LinesParser[CodexState, Line]):
             tool = tool or string(payload.type).removesuffix("_call")
             call_input = arguments_of(payload.arguments)
         self.state.calls[call_id] = OpenCall(tool)
-        kind, response = kind_of(string(payload.name) or tool), self._current_response()
+        kind = kind_of(string(payload.name) or tool)
+        if tool == SCRIPT_TOOL and payload.type == "custom_tool_call":
+            for made in self.state.cells.begin(call_id, call_input["text"], at):
+                self._add_made_call(made, line, at)
+            return
+        if tool == WAIT_TOOL and self.state.cells.look(call_id, call_input):
+            kind = "shell"
+        response = self._current_response()
         self._add(
             ToolCall(line=line, at=at, call_id=call_id, tool=tool, kind=kind, input=call_input, response=response)
+        )
+
+    def _add_made_call(self, made: MadeCall, line: int, at: float | None) -> None:
+        self._add(
+            ToolCall(
+                line=line,
+                at=at,
+                call_id=made.call_id,
+                tool=made.tool,
+                kind=made.kind,
+                input=made.input,
+                response=self._current_response(),
+                script=SCRIPT_TOOL if made.tool != SCRIPT_TOOL else "",
+            )
         )
 
     def _add_output(self, payload: Payload, line: int, at: float | None) -> None:
@@ -253,11 +277,32 @@ class CodexParser(LinesParser[CodexState, Line]):
         if not call_id or call_id in self.state.ended:
             self.keep_record("second_output" if call_id else "output_without_call", line, at)
             return
+        cells = self.state.cells
+        in_script = call_id in cells.open
+        if in_script and payload.name == SCRIPT_TOOL:  # what a script says while it runs
+            self.keep_record("notification", line, at)
+            return
         self.state.responding = False
         call = self.state.calls.pop(call_id, None)
         self.state.ended.add(call_id)
+        if in_script or call_id in cells.looks:
+            first = cells.open[call_id].calls[0].call_id if in_script else call_id
+            answers, late = cells.finish(call_id, payload.output, at)
+            for each in answers or [Answer(first, parse_output(payload.output))]:
+                self._add_result(each.call_id, each.output, each.ending, line, at)
+            for ending in late:
+                raw = {"call_id": ending.call_id, "exit_code": ending.exit_code, "told_by": ending.told_by}
+                self._add(Other(line=line, at=at, name=LATE_ENDING, raw=raw))
+            return
         answer = parse_output(payload.output if payload.output is not None else payload.tools and "")
-        ending = (call.ending if call else None) or RecordedResult()
+        self._add_result(call_id, answer, call.ending if call else None, line, at)
+        if call is not None and call.tool == SPAWN_TOOL:
+            self._add_spawn(_agent_id_in(answer.text), call_id, line, at)
+
+    def _add_result(
+        self, call_id: str, answer: CallOutput, ending: RecordedResult | None, line: int, at: float | None
+    ) -> None:
+        ending = ending or RecordedResult()
         detail: dict[str, Any] = {}
         if ending.status:
             detail["status"] = ending.status
@@ -279,8 +324,6 @@ class CodexParser(LinesParser[CodexState, Line]):
                 frame=(answer.header, ""),
             )
         )
-        if call is not None and call.tool == SPAWN_TOOL:
-            self._add_spawn(_agent_id_in(answer.text), call_id, line, at)
 
     def _add_hosted_call(self, payload: Payload, line: int, at: float | None) -> None:
         # It ran at the provider: the record of the call is also the only record of its result.
@@ -316,7 +359,7 @@ class CodexParser(LinesParser[CodexState, Line]):
         elif kind == "item_completed" and payload.item is not None:
             self._take_item(payload.item, line, at)
         elif kind in _ENDINGS:
-            self._take_ending(string(payload.call_id), result_of_event(payload), kind, line, at)
+            self._take_ending(string(payload.call_id), result_of_event(payload), kind, payload.command, line, at)
         elif kind in ("user_message", "agent_message"):
             self._take_shown("user" if kind == "user_message" else "assistant", string(payload.message), line, at)
         elif kind in ("task_started", "turn_started"):
@@ -345,14 +388,18 @@ class CodexParser(LinesParser[CodexState, Line]):
         elif item.type in _ENDING_ITEMS:
             for session in sequence(item.receiver_thread_ids) if _is_spawn(string(item.tool)) else ():
                 self._add_spawn(string(session), string(item.id), line, at)
-            self._take_ending(string(item.id), result_of_item(item), item.type, line, at)
+            self._take_ending(string(item.id), result_of_item(item), item.type, item.command, line, at)
         elif item.type not in _IGNORED_ITEMS:
             self.keep_record(item.type or "item", line, at)
 
-    def _take_ending(self, call_id: str, ending: RecordedResult, name: str, line: int, at: float | None) -> None:
+    def _take_ending(
+        self, call_id: str, ending: RecordedResult, name: str, command: object, line: int, at: float | None
+    ) -> None:
         call = self.state.calls.get(call_id)
         if call is not None:
             call.ending = ending
+        elif self.state.cells.take_ending(call_id, name, command, ending):
+            return
         elif call_id in self.state.running:
             # The model had already got the result that the command still runs; that result is kept.
             raw = {"call_id": call_id, "exit_code": ending.exit_code, "status": ending.status}

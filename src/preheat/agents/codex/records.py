@@ -19,6 +19,7 @@ from preheat.agents.chat import mapping, sequence, string
 from preheat.agents.parsing import epoch_seconds, unattended_starter
 from preheat.agents.reader import Heading
 from preheat.model.session import Relation, Starter, Usage
+from preheat.remotes import normalise_remote
 
 _LARGEST_WHOLE = 2**62
 
@@ -29,6 +30,7 @@ class Item(msgspec.Struct):
     type: str = ""
     id: Any = None
     status: Any = None
+    command: Any = None
     exit_code: Any = None
     duration: Any = None
     success: Any = None
@@ -69,6 +71,7 @@ class Payload(msgspec.Struct):
     local_images: Any = None
     turn_id: Any = None
     num_turns: Any = None
+    command: Any = None
     exit_code: Any = None
     duration: Any = None
     success: Any = None
@@ -253,7 +256,10 @@ def fill_heading(heading: Heading, payload: Payload, stem: str) -> None:
     heading.id = string(payload.id)
     heading.version = string(payload.cli_version)
     heading.project = string(payload.cwd)
-    heading.branch = string(mapping(payload.git).get("branch"))
+    git = mapping(payload.git)
+    heading.branch = string(git.get("branch"))
+    heading.repository = normalise_remote(string(git.get("repository_url")))
+    heading.commit = string(git.get("commit_hash"))
     heading.starter = _starter(payload)
     heading.parent, heading.relation = _parent(payload)
     heading.include_time(epoch_seconds(payload.timestamp))

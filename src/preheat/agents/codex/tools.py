@@ -31,6 +31,7 @@ _KINDS: dict[str, ToolKind] = {
     "grep_files": "search",
     "tool_search": "search",
     "web_search": "web",
+    "web__run": "web",
     "update_plan": "plan",
     "get_goal": "plan",
     "create_goal": "plan",

@@ -29,6 +29,7 @@ from preheat.model.session import (
     Usage,
     UserMessage,
 )
+from preheat.remotes import normalise_remote
 
 
 # The state of the event parser, kept between two feeds.
@@ -129,6 +130,8 @@ class CopilotParser(LinesParser[CopilotState, Line]):
         heading = self.draft().heading
         heading.project = heading.project or string(context.get("cwd")) or string(context.get("gitRoot"))
         heading.branch = heading.branch or string(context.get("branch"))
+        heading.repository = heading.repository or _repository(context)
+        heading.commit = heading.commit or string(context.get("headCommit"))
 
     def _agent_key(self, record: Line, data: Data) -> str:
         """The agent an event belongs to; empty for the main one."""
@@ -447,3 +450,10 @@ class CopilotReader:
 
 
 READER = CopilotReader()
+
+
+def _repository(context: dict[str, Any]) -> str:
+    """The remote that a context names: `owner/name` beside its host."""
+    name = string(context.get("repository"))
+    host = string(context.get("repositoryHost")) or ("github.com" if context.get("hostType") == "github" else "")
+    return normalise_remote(f"{host}/{name}") if host and name else ""

@@ -16,6 +16,7 @@ from preheat.agents.hooks import (
     Client,
     Hooks,
     HookStatus,
+    Moments,
     Payload,
     Setup,
     cap_text,
@@ -28,6 +29,7 @@ from preheat.agents.hooks import (
     start_of,
     text,
 )
+from preheat.files import read_text
 from preheat.model.live import HookAnswer, HookEvent, HookName
 
 _EVENTS: dict[str, HookName] = {
@@ -161,8 +163,7 @@ def _is_trusted(environment: Mapping[str, str], project: str) -> bool | None:
         _gemini_folder(environment), "trustedFolders.json"
     )
     try:
-        with open(path, encoding="utf-8") as stream:
-            known = fields(json.load(stream))
+        known = fields(json.loads(read_text(path)))
     except (OSError, ValueError, RecursionError):
         return None
     verdicts = {}
@@ -177,6 +178,16 @@ HOOKS = Hooks(
     "gemini",
     read,
     write,
+    Moments(
+        start="request",
+        prompt="request",
+        before_call="never",
+        after_call="result",
+        failure="never",
+        person=True,
+        resume="lost",
+        compaction="lost",
+    ),
     Setup(
         user_file=user_file,
         project_file=project_file,

@@ -44,4 +44,4 @@ def discover(root: str) -> Iterator[SourceFile]:
             yield found
 
 
-PLACES = Places("hermes", "Hermes Agent", 2, roots, discover)
+PLACES = Places("hermes", "Hermes Agent", 3, roots, discover)

@@ -9,9 +9,10 @@ from typing import Any
 from preheat.agents.hermes import DATABASE
 from preheat.agents.hermes.install import INSTALL_WAYS, TESTED_VERSION, settings_file
 from preheat.agents.hermes.records import is_review, is_written_by_program
-from preheat.agents.hermes.tools import printed_output, result_of, split_advisory
+from preheat.agents.hermes.tools import SCRIPT_TOOL, call_in_script, printed_output, result_of, split_advisory
 from preheat.agents.hooks import (
     Hooks,
+    Moments,
     Payload,
     Setup,
     cap_text,
@@ -87,12 +88,13 @@ def _event_fields(name: HookName, body: Payload, extra: Payload) -> dict[str, An
         return {"attended": is_true(extra.get("attended"))}
     if name not in ("before_tool", "after_tool"):
         return {}
-    tool = text(body.get("tool_name"))
+    tool, arguments = text(body.get("tool_name")), fields(body.get("tool_input"))
+    made, arguments = call_in_script(arguments) if tool == SCRIPT_TOOL else (tool, arguments)
     found = {
         "call_id": text(extra.get("tool_call_id")),
         "turn": text(extra.get("api_request_id")),
-        "tool": tool,
-        "arguments": fields(body.get("tool_input")),
+        "tool": made,
+        "arguments": arguments,
     }
     if name == "before_tool":
         return found
@@ -146,6 +148,16 @@ HOOKS = Hooks(
     "hermes",
     read,
     write,
+    Moments(
+        start="request",
+        prompt="request",
+        before_call="result",
+        after_call="result",
+        failure="result",
+        person=False,
+        resume="kept",
+        compaction="kept",
+    ),
     Setup(user_file=settings_file, project_file=lambda project: "", ways=INSTALL_WAYS, tested_version=TESTED_VERSION),
     message_format="hermes-prefill",
 )

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from preheat import __version__
+from preheat import __version__, ownership
 from preheat.agents.hermes.program import Program, find_hermes, home_of, profiles_of, search_places
 from preheat.agents.hooks import (
     FolderStep,
@@ -25,6 +25,7 @@ from preheat.agents.hooks import (
     text,
 )
 from preheat.errors import UserError
+from preheat.files import read_file, read_text
 
 NAME = "preheat"
 TESTED_VERSION = "0.19.0"
@@ -110,7 +111,7 @@ def list_ways(context: InstallContext) -> tuple[InstallWay, ...]:
     config = os.path.join(home, "config.yaml")
     enabled = ListEntry(config, _ENABLED, NAME, _is_own_name, (_DISABLED,))
     hook = {"command": shlex.join(context.hook), "timeout": _SECONDS}
-    folder = FolderStep(os.path.join(home, "plugins", NAME), _plugin_files(context.folder), _MARK, _FORMER_FILES)
+    folder = FolderStep(os.path.join(home, "plugins", NAME), plugin_files(context.folder), _MARK, _FORMER_FILES)
     loads_at_start = ("Hermes loads plugins when it starts: sessions that are open now do not have it yet.",)
     package = (
         (PackageStep(context.interpreter, _GROUP, _why_not_kept(context.interpreter)),) if context.interpreter else ()
@@ -146,15 +147,15 @@ def _is_own_hook(item: Any) -> bool:
     return agent_of_hook(item) == "hermes"
 
 
-def _plugin_files(folder: str) -> dict[str, bytes]:
+def plugin_files(folder: str) -> dict[str, bytes]:
     """The plugin's files, and a file that says how Preheat is started."""
     source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "plugin")
     found = {}
     for name in sorted(os.listdir(source)):
         path = os.path.join(source, name)
         if os.path.isfile(path) and not name.endswith((".pyc", "~")):
-            with open(path, "rb") as stream:
-                found[name] = stream.read()
+            found[name] = read_file(path)
+    found[os.path.basename(ownership.__file__)] = read_file(ownership.__file__)
     start = {"interpreter": sys.executable, "home": os.path.abspath(folder), "version": __version__}
     return {**found, _MARK: json.dumps(start, indent=2).encode() + b"\n"}
 
@@ -192,8 +193,7 @@ def explain_refusal(environment: Mapping[str, str], how: str, settings_content: 
 def _approved_commands(home: str) -> set[str]:
     """The shell hook commands that the person has approved."""
     try:
-        with open(os.path.join(home, _CONSENT), encoding="utf-8") as stream:
-            approvals = fields(json.load(stream)).get("approvals")
+        approvals = fields(json.loads(read_text(os.path.join(home, _CONSENT)))).get("approvals")
     except (OSError, ValueError, RecursionError):
         return set()
     listed = [fields(each) for each in approvals] if isinstance(approvals, list) else []

@@ -14,8 +14,10 @@ from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as metadata_version
 from typing import NamedTuple
 
+from preheat import programs
 from preheat.agents.hermes import roots
 from preheat.agents.interpreters import run_code
+from preheat.files import open_file, read_text
 from preheat.settings import home_folder as person_home
 
 DISTRIBUTION = "hermes-agent"
@@ -109,8 +111,7 @@ def _root(environment: Mapping[str, str], base: str) -> str:
 
 def _active_profile(root: str) -> str:
     try:
-        with open(os.path.join(root, "active_profile"), encoding="utf-8") as stream:
-            name = stream.read().strip()
+        name = read_text(os.path.join(root, "active_profile")).strip()
     except (OSError, UnicodeError):
         return ""
     return name if name != "default" and re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,63}", name) else ""
@@ -126,9 +127,14 @@ def _find_commands(environment: Mapping[str, str]) -> Iterator[str]:
 
 def _commands_on_path(environment: Mapping[str, str]) -> list[str]:
     """Every `hermes` on the PATH, not only the first: other programs have that name too."""
-    folders = environment.get("PATH", "").split(os.pathsep)
-    paths = (shutil.which("hermes", path=folder) for folder in folders if folder)
+    folders = programs.program_folders(environment, _project(environment))
+    paths = (shutil.which("hermes", path=folder) for folder in folders)
     return list(dict.fromkeys(path for path in paths if path))
+
+
+def _project(environment: Mapping[str, str]) -> str:
+    """The project that we are in, whose programs are not run just to be asked for their version."""
+    return programs.current_repository(person_home(environment))
 
 
 def _usual_commands(environment: Mapping[str, str]) -> list[str]:
@@ -192,7 +198,7 @@ def _interpreters_in_script(head: str, environment: Mapping[str, str], depth: in
 
 def _read_head(path: str) -> str:
     try:
-        with open(path, "rb") as stream:
+        with open_file(path) as stream:
             return stream.read(_HEAD_BYTES).decode("utf-8", "replace")
     except OSError:
         return ""
@@ -213,7 +219,7 @@ def _expand(word: str, environment: Mapping[str, str]) -> str:
 
 
 def _existing_program(name: str, environment: Mapping[str, str]) -> Iterator[str]:
-    path = name if os.path.isabs(name) else shutil.which(name, path=environment.get("PATH", ""))
+    path = name if os.path.isabs(name) else programs.find_program(name, environment, _project(environment))
     if path and os.path.exists(path):
         yield path
 

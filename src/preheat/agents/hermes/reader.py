@@ -26,7 +26,7 @@ from preheat.agents.hermes.records import (
     is_written_by_program,
     key_of,
 )
-from preheat.agents.hermes.tools import kind_of, result_of, split_advisory
+from preheat.agents.hermes.tools import SCRIPT_TOOL, call_in_script, kind_of, result_of, split_advisory
 from preheat.agents.parsing import LinesParser, ParserState, arguments_of, decode_json, epoch_seconds, origin_of
 from preheat.agents.reader import DatabasePart, Framing, Parser
 from preheat.errors import SourceUnreadable
@@ -142,8 +142,17 @@ class MessageParser(LinesParser[HermesState, Record]):
             values = arguments_of(function.get("arguments", call.get("arguments")))
             if name == "delegate_task":
                 self._note_goals(values, own)
+            tool, values = call_in_script(values) if name == SCRIPT_TOOL else (name, values)
+            script = name if tool != name else ""
             yield ToolCall(
-                line=line, at=at, call_id=own, tool=name, kind=kind_of(name), input=values, response=response
+                line=line,
+                at=at,
+                call_id=own,
+                tool=tool,
+                kind=kind_of(tool),
+                input=values,
+                response=response,
+                script=script,
             )
 
     def _note_goals(self, values: dict[str, Any], call: str) -> None:

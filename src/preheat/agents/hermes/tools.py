@@ -8,6 +8,8 @@ import json
 import re
 from typing import Any, NamedTuple
 
+from preheat.agents.python_scripts import read_python_script
+from preheat.agents.scripts import join_commands
 from preheat.model.outcome import Dialect
 from preheat.model.session import PREHEAT_MARK, ToolKind
 
@@ -43,6 +45,32 @@ def kind_of(tool: str) -> ToolKind:
     if tool.startswith("kanban_"):
         return "plan"
     return _KINDS.get(tool, "other")
+
+
+# Scripts that call tools.
+SCRIPT_TOOL = "execute_code"
+_PARAMETERS = {
+    "web_search": ("query", "limit"),
+    "web_extract": ("urls", "char_limit"),
+    "read_file": ("path", "offset", "limit"),
+    "write_file": ("path", "content", "cross_profile"),
+    "search_files": ("pattern", "target", "path", "file_glob", "limit", "offset", "output_mode", "context", "order"),
+    "patch": ("path", "old_string", "new_string", "replace_all", "mode", "patch", "cross_profile"),
+    "terminal": ("command", "timeout", "workdir"),
+}
+"""The functions of `hermes_tools` that a script can call, with their parameters in order."""
+
+
+def call_in_script(arguments: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The tool and the arguments of the call that a script makes; of several commands together. The script itself where that
+    cannot be told."""
+    calls = read_python_script(str(arguments.get("code") or ""), _PARAMETERS).calls
+    if len(calls) == 1 and calls[0].argument:
+        return calls[0].tool, calls[0].argument
+    if calls and all(call.tool == "terminal" for call in calls):
+        joined = join_commands([call.argument for call in calls], "command")
+        return ("terminal", joined) if joined else (SCRIPT_TOOL, arguments)
+    return SCRIPT_TOOL, arguments
 
 
 # Exit code, error and status in a stored result.

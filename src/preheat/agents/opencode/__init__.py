@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from preheat.agents.places import Places, SourceFile, source_at, stamp_of
+from preheat.agents.places import Places, SourceFile, file_status, source_at, stamp_of
 from preheat.settings import home_folder
 
 TYPE_CHECKING = False
@@ -69,11 +69,10 @@ def _session_in_tree(storage: str, path: str) -> SourceFile | None:
     A new message changes the time of the folder of messages. Parts are rewritten in place only while their message is the
     newest, so only the files of the newest message are looked at one by one.
     """
-    try:
-        status = os.stat(path)
-    except OSError:
+    own = file_status(path)
+    if own is None:
         return None
-    size, stamp = status.st_size, stamp_of(status)
+    size, stamp = own.st_size, stamp_of(own)
     messages = os.path.join(storage, "message", os.path.basename(path)[: -len(".json")])
     watched = [messages]
     for name in _names(messages)[-1:]:

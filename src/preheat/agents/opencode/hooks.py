@@ -12,6 +12,7 @@ from preheat.agents.hooks import (
     Client,
     Hooks,
     HookStatus,
+    Moments,
     Payload,
     Setup,
     cap_text,
@@ -22,6 +23,7 @@ from preheat.agents.hooks import (
     text,
 )
 from preheat.agents.opencode.tools import result_of
+from preheat.files import read_text
 from preheat.model.live import HookAnswer, HookEvent, HookName
 from preheat.settings import home_folder
 
@@ -96,8 +98,8 @@ def write(event: HookEvent, answer: HookAnswer) -> bytes | None:
 def plugin_text(client: Client) -> str:
     """The plugin's source, with the command that it calls filled in."""
     folder = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    with open(os.path.join(folder, "plugins", "opencode.js"), encoding="utf-8") as stream:
-        return stream.read().replace(_PLACEHOLDER, json.dumps(list(client.arguments)))
+    text = read_text(os.path.join(folder, "plugins", "opencode.js"))
+    return text.replace(_PLACEHOLDER, json.dumps(list(client.arguments)))
 
 
 def user_file(environment: Mapping[str, str]) -> str:
@@ -122,6 +124,16 @@ HOOKS = Hooks(
     "opencode",
     read,
     write,
+    Moments(
+        start="request",
+        prompt="request",
+        before_call="result",
+        after_call="result",
+        failure="later",
+        person=False,
+        resume="lost",
+        compaction="start",
+    ),
     Setup(
         user_file=user_file,
         project_file=project_file,

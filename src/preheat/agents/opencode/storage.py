@@ -23,6 +23,7 @@ from preheat.agents.databases import (
     require_columns,
     rows,
 )
+from preheat.agents.documents import read_whole
 from preheat.agents.parsing import decode_json, epoch_seconds
 from preheat.agents.places import storable_path
 from preheat.agents.reader import DatabasePart
@@ -167,10 +168,9 @@ def _files(folder: str) -> list[str]:
 def _read(path: str) -> tuple[dict[str, Any], str]:
     """The object in a file and an empty text, or why it cannot be read."""
     try:
-        with open(path, "rb") as file:
-            value = decode_json(file.read())
+        value = decode_json(read_whole(path))
     except OSError as error:
-        return {}, f"it cannot be read ({os.strerror(error.errno) if error.errno else error})"
+        return {}, f"it cannot be read ({error.strerror or error})"
     except (ValueError, RecursionError) as error:
         return {}, f"not a whole JSON document ({str(error)[:120]})"
     return (value, "") if isinstance(value, dict) else ({}, "not a JSON object")

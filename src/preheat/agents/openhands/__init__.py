@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from preheat.agents.places import Places, SourceFile, source_at, stamp_of
+from preheat.agents.places import Places, SourceFile, file_status, source_at, stamp_of
 from preheat.settings import home_folder
 
 TYPE_CHECKING = False
@@ -33,7 +33,7 @@ def roots(environment: Mapping[str, str]) -> list[str]:
 
 def discover(root: str) -> Iterator[SourceFile]:
     """The state of every conversation, and of its subagents' conversations."""
-    folders = _folders(root)
+    folders = _folders(root, links=True)
     while folders:
         folder = folders.pop()
         found = conversation_at(folder)
@@ -45,9 +45,8 @@ def discover(root: str) -> Iterator[SourceFile]:
 def conversation_at(folder: str) -> SourceFile | None:
     """One conversation; its stamp changes when its state is written or an event is added."""
     path = os.path.join(folder, STATE)
-    try:
-        status = os.stat(path)
-    except OSError:
+    status = file_status(path)
+    if status is None:
         return None
     size, stamp = status.st_size, stamp_of(status)
     for name in (EVENTS, SUBAGENTS):
@@ -60,10 +59,11 @@ def conversation_at(folder: str) -> SourceFile | None:
     return SourceFile(path, size, stamp)
 
 
-def _folders(root: str) -> list[str]:
+def _folders(root: str, links: bool = False) -> list[str]:
+    """The folders in one; `links`: also those that links lead to, which further down could lead round and round."""
     try:
         with os.scandir(root) as entries:
-            return sorted((entry.path for entry in entries if entry.is_dir()), reverse=True)
+            return sorted((entry.path for entry in entries if entry.is_dir(follow_symlinks=links)), reverse=True)
     except OSError:
         return []
 

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from preheat.agents.chat import mapping, string
+from preheat.agents.documents import read_whole
 from preheat.agents.openhands import EVENTS, STATE, SUBAGENTS, conversation_at
 from preheat.agents.parsing import decode_json
 from preheat.agents.reader import DatabasePart
@@ -51,10 +52,9 @@ def dump(path: str, part: str) -> Iterator[bytes]:
 
 def _read_state(path: str, folder: str) -> dict[str, Any]:
     try:
-        with open(path, "rb") as stream:
-            state = mapping(decode_json(stream.read()))
+        state = mapping(decode_json(read_whole(path)))
     except OSError as error:
-        raise SourceUnreadable(os.strerror(error.errno) if error.errno else str(error)) from error
+        raise SourceUnreadable(error.strerror or str(error)) from error
     except (ValueError, RecursionError):
         state = {}
     state_fields = {name: value for name, value in state.items() if name not in _LEFT_OUT}
@@ -78,10 +78,9 @@ def _event_names(folder: str) -> list[str]:
 
 def _read_event(path: str, name: str) -> bytes:
     try:
-        with open(path, "rb") as stream:
-            return _line("event", decode_json(stream.read()))
+        return _line("event", decode_json(read_whole(path)))
     except OSError as error:
-        why = os.strerror(error.errno) if error.errno else str(error)
+        why = error.strerror or str(error)
     except (ValueError, RecursionError) as error:
         why = str(error)[:120]
     return _line("problem", {"message": f"`{EVENTS}/{name}` cannot be read ({why})"})

@@ -17,6 +17,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any, NamedTuple
 
 # Preheat as a program of its own.
@@ -137,7 +138,7 @@ def _is_same_program(one: str, other: str) -> bool:
 # The daemon.
 LIMIT = 0.3
 """Seconds that an event may take."""
-START = 3.0
+START = 1.5
 """Seconds at the start of a session, because a daemon may have to start first."""
 PATIENCE = 30.0
 """Seconds without waiting for answers, after `STRIKES` answers in a row were too late."""
@@ -243,12 +244,14 @@ class Daemon:
             return b""
 
     def _client_path(self) -> str | None:
-        """The path of the hook client: where `preheat install` has put it, else in our own package."""
+        """The path of the hook client: where `preheat install` has put it, else in our own package. The folder that the
+        environment names holds data; nothing in it is run."""
         package = os.path.abspath(__file__)
         for _ in range(4):  # preheat/agents/hermes/plugin/daemon.py
             package = os.path.dirname(package)
-        for path in (os.path.join(self._folder, "hook.py"), os.path.join(package, "plugins", "hook.py")):
-            if os.path.isfile(path):
+        installed = self._program.home or ("" if os.environ.get("PREHEAT_HOME") else self._folder)
+        for path in (os.path.join(installed, "hook.py"), os.path.join(package, "plugins", "hook.py")):
+            if os.path.isabs(path) and os.path.isfile(path):
                 return path
         return None
 
@@ -279,15 +282,31 @@ def _short_path(folder: str) -> Iterator[str]:
 
 
 def _preheat_folder(program: Program) -> str:
-    """Preheat's folder: by the environment, else by the installation, else by Preheat's own settings."""
-    named = os.environ.get("PREHEAT_HOME") or program.home
-    if named:
-        return os.path.abspath(os.path.expanduser(named))
+    """Preheat's folder: by the environment, else by the installation, else by Preheat's own settings; empty, and nothing is sent
+    or run, if it is not the user's alone."""
+    if named := os.environ.get("PREHEAT_HOME"):
+        folder = os.path.expanduser(named)
+        return folder if _is_own(os.path.join(folder, "live"), os.path.expanduser("~")) else ""
+    if program.home:
+        return program.home if _is_own(os.path.join(program.home, "live")) else ""
     try:
         from preheat.settings import data_folder  # noqa: PLC0415 - importable only when installed as a package
-    except ImportError:
+
+        return data_folder()
+    except Exception:  # noqa: BLE001 - not installed as a package, or the folder is not the user's alone
         return ""
-    return data_folder()
+
+
+def _is_own(path: str, home: str | None = None) -> bool:
+    """Whether a path is the user's alone."""
+    try:
+        ownership = import_module(".ownership", __package__)  # copied here by `preheat install`
+    except ImportError:
+        try:
+            ownership = import_module("....ownership", __package__)  # in the package it is Preheat's own
+        except ImportError:
+            return False
+    return not ownership.explain_refusal(path, home)
 
 
 def _parse_answer(answer: bytes) -> dict[str, Any]:
