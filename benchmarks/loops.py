@@ -4,13 +4,14 @@ The labels (`labels/loops.jsonl`, by reference) were drawn by broad criteria. Pa
 rule was written; the rule was made on `seen`, measured once on `held` (`FIRST_LOOK`), and mended after that look. Part `fresh`
 was drawn and labelled then, and measured once too, before the last repairs. A rule finds a stretch if it speaks, or what it
 counts grows, at a call in it. Beside ours stand the two rules of the sources: the same call three times, and two classes of
-action that take turns. Last, how often each speaks in all sessions.
+action that take turns. Then the sets that two raters labelled apart (`labels/loops-rated.jsonl`, drawn by `rating.py` from
+sources that no rule was made on): how far they agree, and what each rule is worth by either. Last, how often each rule speaks.
 """
 
 import json
 import os
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from benchmarks.labelled import folder_of
@@ -38,8 +39,8 @@ Fired = Iterator[tuple[str, bool]]
 
 
 def run(quick: bool, data: str = "") -> dict[str, Any]:
-    labels = _labels(data)
-    wanted = {label["session"] for label in labels}
+    labels, rated = _labels(data), _labels(data, "loops-rated.jsonl")
+    wanted = {label["session"] for label in (*labels, *rated)}
     found: dict[str, dict[str, set[int]]] = {}
     counts = dict.fromkeys(RULES, 0)
     turns = advisories = 0
@@ -58,8 +59,12 @@ def run(quick: bool, data: str = "") -> dict[str, Any]:
             if key in wanted:
                 found.setdefault(key, {})[name] = set(fired)
     result: dict[str, Any] = {"labels": len(labels), "missing": sum(label["session"] not in found for label in labels)}
-    result |= _rate_rules([label for label in labels if label["session"] in found], found)
+    if known := [label for label in labels if label["session"] in found]:
+        result |= _rate_rules(known, found)
+    if known := [label for label in rated if label["session"] in found]:
+        result["rated"] = _rate_by_raters(known, found)
     if not quick:
+        turns = max(1, turns)
         result["per_100_turns"] = {name: 100 * count / turns for name, count in counts.items()}
         spoken = ", ".join(f"{name} {value:.2f}" for name, value in result["per_100_turns"].items())
         result["begins_per_100_turns"] = 100 * advisories / turns
@@ -68,8 +73,8 @@ def run(quick: bool, data: str = "") -> dict[str, Any]:
     return result
 
 
-def _labels(data: str) -> list[dict[str, Any]]:
-    path = os.path.join(folder_of(data), "loops.jsonl")
+def _labels(data: str, name: str = "loops.jsonl") -> list[dict[str, Any]]:
+    path = os.path.join(folder_of(data), name)
     if not os.path.exists(path):
         return []
     with open(path, encoding="utf-8") as stream:
@@ -145,33 +150,73 @@ def _rate_rules(labels: list[dict[str, Any]], found: dict[str, dict[str, set[int
     }
     for part, group in parts.items():
         for name in RULES:
-            spoken = [
-                any(label["first"] <= place <= label["last"] for place in found[label["session"]][name])
-                for label in group
-            ]
             loops = [label["label"] == "loop" for label in group]
-            hits = sum(a and b for a, b in zip(loops, spoken, strict=True))
-            precision, recall = rate_of(hits, sum(spoken)), rate_of(hits, sum(loops))
-            result.setdefault(part, {})[name] = {
-                "stretches": len(group), "loops": sum(loops), "hits": hits, "false": sum(spoken) - hits,
-                "precision": precision.value, "precision_interval": [precision.low, precision.high],
-                "recall": recall.value, "recall_interval": [recall.low, recall.high],
-            }  # fmt: skip
-            rows.append(
-                [
-                    part,
-                    name,
-                    str(len(group)),
-                    str(sum(loops)),
-                    str(hits),
-                    str(sum(spoken) - hits),
-                    *_format_rate(precision),
-                    *_format_rate(recall),
-                ]
-            )
+            scored = _score(group, loops, name, found)
+            result.setdefault(part, {})[name] = scored
+            rows.append([part, name, str(len(group)), *_cells(scored)])
     table(rows)
     return result
 
 
-def _format_rate(rate: Any) -> list[str]:
-    return [f"{rate.value or 0:.2f}", f"{rate.low or 0:.2f}-{rate.high or 0:.2f}"]
+# Sets that two raters labelled apart.
+def kappa(pairs: Sequence[tuple[bool, bool]]) -> float:
+    """Cohen's kappa of two raters: how far they agree beyond chance; 1 where there is nothing to disagree about."""
+    number = len(pairs)
+    agree = sum(one == other for one, other in pairs) / number
+    first, second = sum(one for one, _ in pairs) / number, sum(other for _, other in pairs) / number
+    chance = first * second + (1 - first) * (1 - second)
+    return 1.0 if chance == 1 else (agree - chance) / (1 - chance)
+
+
+def _rate_by_raters(labels: list[dict[str, Any]], found: dict[str, dict[str, set[int]]]) -> dict[str, Any]:
+    """Agreement, and every rule by each rater and by what both call a loop; `1` is for precision, `2` (random) for recall."""
+    rows = [["set", "by", "rule", "stretches", "loops", "found", "false", "precision", "95 %", "recall", "95 %"]]
+    result: dict[str, Any] = {}
+    for part in ("1", "2", "both"):
+        group = [label for label in labels if part in (label["set"], "both")]
+        pairs = [(label["rater_1"], label["rater_2"]) for label in group]
+        agreement = sum(one == other for one, other in pairs) / max(1, len(pairs))
+        result[part] = {
+            "stretches": len(group),
+            "agreement": agreement,
+            "kappa": kappa(pairs) if pairs else None,
+            "by": {},
+        }
+        for by, loops in {
+            "rater 1": [one for one, _ in pairs],
+            "rater 2": [other for _, other in pairs],
+            "both raters": [one and other for one, other in pairs],
+            "either rater": [one or other for one, other in pairs],
+        }.items():
+            for name in RULES:
+                scored = _score(group, loops, name, found)
+                result[part]["by"].setdefault(by, {})[name] = scored
+                if name == "loop" or by == "both raters":
+                    rows.append([part, by, name, str(len(group)), *_cells(scored)])
+    table(rows)
+    shown = (f"{part}: {each['kappa']:.2f} ({each['agreement']:.0%} the same)" for part, each in result.items())
+    print("Cohen's kappa by set,", ", ".join(shown))
+    return result
+
+
+def _score(
+    group: list[dict[str, Any]], loops: list[bool], name: str, found: dict[str, dict[str, set[int]]]
+) -> dict[str, Any]:
+    spoken = [
+        any(label["first"] <= place <= label["last"] for place in found[label["session"]][name]) for label in group
+    ]
+    hits = sum(one and other for one, other in zip(loops, spoken, strict=True))
+    precision, recall = rate_of(hits, sum(spoken)), rate_of(hits, sum(loops))
+    return {
+        "stretches": len(group), "loops": sum(loops), "hits": hits, "false": sum(spoken) - hits,
+        "precision": precision.value, "precision_interval": [precision.low, precision.high],
+        "recall": recall.value, "recall_interval": [recall.low, recall.high],
+    }  # fmt: skip
+
+
+def _cells(scored: dict[str, Any]) -> list[str]:
+    cells = [str(scored["loops"]), str(scored["hits"]), str(scored["false"])]
+    for name in ("precision", "recall"):
+        low, high = scored[f"{name}_interval"]
+        cells += [f"{scored[name] or 0:.2f}", f"{low or 0:.2f}-{high or 0:.2f}"]
+    return cells

@@ -23,10 +23,10 @@ from benchmarks.measuring import table
 from benchmarks.real import real_sessions
 from preheat.app.analysis.assessment import assess
 from preheat.app.live.signals import replay
-from preheat.live.advice import step
+from preheat.live.advice import PRIORITY, step
 from preheat.live.events import events_of
 from preheat.live.mistake import index_lessons
-from preheat.live.signal import check_passed
+from preheat.live.signal import DEFAULTS, check_passed
 from preheat.live.state import START, fold, readings
 from preheat.model.live import CallEvent, LiveEvent, SignalName, StopEvent
 from preheat.model.outcome import FAILURES
@@ -38,6 +38,7 @@ MOMENTS = (0.25, 0.5, 0.75)
 MEASURES = ("trust", "loop", "debt", "focus", "drift", "failures so far", "calls so far")
 SAME_FAILURE = 3
 DEBTS = (("1", 1), ("2", 2), ("3-4", 3), ("5-7", 5), ("8 and more", 8))
+_ANY_CHECK, _AFTER_DEBT = "any check: the base rate", "the next after advice on debt"
 _JUDGED = FAILURES | {"ok", "empty"}
 _RESAMPLES = 2000
 _ROUNDS = 5
@@ -289,26 +290,31 @@ def _format_auc(found: dict[str, Any]) -> str:
 
 # What an unverified file is worth.
 def _count_failed_checks(sessions: Sequence[WatchedSession]) -> dict[str, Any]:
-    """How often a check fails, by how many files were unverified when it ran, and after debt was told."""
-    counts = {
-        name: np.zeros((len(sessions), 2)) for name in (*(name for name, _ in DEBTS), "the next after debt was told")
-    }
+    """How often a check fails: any (the base rate), by how many files were unverified when it ran, and the next one after debt
+    would have been advised in the middle of a session, where that is switched on."""
+    counts = {name: np.zeros((len(sessions), 2)) for name in (_ANY_CHECK, *(name for name, _ in DEBTS), _AFTER_DEBT)}
+    talkative = msgspec.structs.replace(DEFAULTS, advise=PRIORITY)
     for place, session in enumerate(sessions):
         state, was_advised = START, False
         for event in session.events:
             unverified = len(state.debt.files)
-            state, advisory = step(state, event)
-            if isinstance(event, CallEvent) and event.checks and event.status in _JUDGED and unverified:
+            state, advisory = step(state, event, talkative)
+            if isinstance(event, CallEvent) and event.checks and event.status in _JUDGED:
                 found = [not check_passed(event), 1]
+                counts[_ANY_CHECK][place] += found
+                if not unverified:
+                    continue
                 counts[next(name for name, least in reversed(DEBTS) if unverified >= least)][place] += found
                 if was_advised:
-                    counts["the next after debt was told"][place] += found
+                    counts[_AFTER_DEBT][place] += found
                     was_advised = False
             was_advised = was_advised or (advisory is not None and advisory.signal == "debt")
     rows = [["files unverified", "checks", "failed", "95 %"]]
     result: dict[str, Any] = {}
     for name, failed_of_all in counts.items():
         failed, checks = failed_of_all.sum(axis=0)
+        if not checks:
+            continue
         draws = resample(failed_of_all, _RESAMPLES)
         low, high = percentile_interval(
             ratios_of_draws(draws[:, 0], draws[:, 1]), effective_sessions(failed_of_all[:, 1])

@@ -10,6 +10,9 @@ from itertools import count
 from typing import Any
 from zlib import crc32
 
+from msgspec.structs import replace
+
+from preheat.live.advice import PRIORITY
 from preheat.live.signal import DEFAULTS, NO_READINGS, EarlierReadings, FoldContext, Signal, Thresholds
 from preheat.model.live import (
     CallEvent,
@@ -25,6 +28,18 @@ from preheat.model.live import (
 )
 from preheat.model.outcome import Cause, Status
 from preheat.model.session import ToolKind
+
+TALKATIVE = replace(DEFAULTS, advise=PRIORITY)
+"""Every signal may advise, also those that are silent by default."""
+_ADVISE = f"advise = {list(PRIORITY)}"
+
+
+def make_talkative(settings: str = "") -> str:
+    """The text of a settings file in which every signal may advise, also those that are silent by default."""
+    if "[live]" in settings:
+        return settings.replace("[live]", f"[live]\n{_ADVISE}")
+    return f"live.{_ADVISE}\n{settings}"
+
 
 # Events of a live session in few words, for the tests of every signal.
 _changes = count(1)
@@ -68,6 +83,7 @@ def edited(
         edited=paths if ok else (), status="ok" if ok else "failed", cause=None if ok else "mistake",
         signature=signature or ("" if ok else "text to replace not found"),
         same_call=_hash("edit", *paths, what), same_result=_hash("edited", str(ok)),
+        change=() if ok else (_hash(what),),
     )  # fmt: skip
 
 

@@ -10,14 +10,14 @@ from preheat.live.state import START, LiveState, fold, readings
 from preheat.live.trust import TrustState
 from preheat.model.live import ADVISORY_CLOSE, ADVISORY_OPEN, Advisory, LiveEvent, Phase
 from preheat.model.session import PREHEAT_MARK
-from tests.live.builders import asked, checked, edited, read, stopped
+from tests.live.builders import TALKATIVE, asked, checked, edited, read, stopped
 
 LOOKS: list[LiveEvent] = [read(f"src/a/{number}.py", part=str(number)) for number in range(6)]
 FILES: list[LiveEvent] = [edited(f"src/a/{number}.py") for number in range(9)]
 
 
 def advisories_of(
-    events: list[LiveEvent], thresholds: Thresholds = DEFAULTS, state: LiveState = START
+    events: list[LiveEvent], thresholds: Thresholds = TALKATIVE, state: LiveState = START
 ) -> list[Advisory]:
     """All advisories of a session."""
     found: list[Advisory] = []
@@ -31,7 +31,7 @@ def advisories_of(
 def state_after(events: list[LiveEvent]) -> LiveState:
     state = START
     for event in events:
-        state, _ = step(state, event)
+        state, _ = step(state, event, TALKATIVE)
     return state
 
 
@@ -51,10 +51,10 @@ def test_advice_that_was_not_recorded_as_sent_is_given_at_the_next_event() -> No
     state = START
     for event in [*LOOKS, *FILES]:
         state = fold(state, event)
-    advisory = advise(state, FILES[-1])
+    advisory = advise(state, FILES[-1], TALKATIVE)
     assert advisory is not None
-    assert advise(state, FILES[-1]) == advisory
-    assert advise(record_advice(state, advisory), FILES[-1]) is None
+    assert advise(state, FILES[-1], TALKATIVE) == advisory
+    assert advise(record_advice(state, advisory), FILES[-1], TALKATIVE) is None
 
 
 def test_the_first_event_causes_no_advisory() -> None:
@@ -66,7 +66,7 @@ def test_only_calls_and_stops_cause_advisories(event: LiveEvent) -> None:
     state = START
     for each in [*LOOKS, *FILES]:
         state = fold(state, each)
-    assert advise(fold(state, event), event) is None
+    assert advise(fold(state, event), event, TALKATIVE) is None
 
 
 def test_a_stop_advises_on_debt_from_two_unverified_files_on() -> None:
@@ -76,6 +76,15 @@ def test_a_stop_advises_on_debt_from_two_unverified_files_on() -> None:
     assert advisories_of([*events, checked(), stopped()]) == []
 
 
+def test_debt_drift_and_focus_are_silent_by_default_except_debt_at_a_stop() -> None:
+    """They did not help on real sessions; the setting `advise` brings them back."""
+    assert set(PRIORITY) - set(DEFAULTS.advise) == {"debt", "drift", "focus"}
+    assert advisories_of([*LOOKS, *FILES], DEFAULTS) == []
+    (at_stop,) = advisories_of([*LOOKS, *FILES, stopped()], DEFAULTS)
+    assert at_stop.signal == "debt"
+    assert advisories_of([*LOOKS, *FILES], replace(DEFAULTS, advise=("debt",)))
+
+
 def test_signals_are_advised_in_the_order_of_priority() -> None:
     assert PRIORITY == ("mistake", "loop", "debt", "drift", "focus", "pressure")
     rounds = [edited("src/a/x.py"), checked("build", ok=False, signature="E0597 borrowed")] * 3
@@ -83,10 +92,10 @@ def test_signals_are_advised_in_the_order_of_priority() -> None:
     for event in [*LOOKS, *FILES, *rounds]:
         state = fold(state, event)
     assert {each.signal for each in readings(state) if each.fired} == {"loop", "debt"}
-    first = advise(state, rounds[-1])
+    first = advise(state, rounds[-1], TALKATIVE)
     assert first is not None
     assert first.signal == "loop"
-    second = advise(replace(record_advice(state, first), advised_turns=()), rounds[-1])
+    second = advise(replace(record_advice(state, first), advised_turns=()), rounds[-1], TALKATIVE)
     assert second is not None
     assert second.signal == "debt"
 
@@ -117,24 +126,24 @@ def test_the_budget_depends_on_phase_and_trust(phase: Phase, trust: float, texts
 def test_a_used_budget_allows_no_advisory_for_ten_turns() -> None:
     state = replace(state_after([*LOOKS, *FILES]), sent=(), last_turn_by_signal=())
     assert state.advised_turns
-    assert advise(state, FILES[0]) is None
+    assert advise(state, FILES[0], TALKATIVE) is None
     later = replace(state, turn=state.turn + 10)
-    assert advise(later, FILES[0]) is not None
+    assert advise(later, FILES[0], TALKATIVE) is not None
 
 
 def test_advice_per_ten_turns_limits_the_advisories() -> None:
-    assert advisories_of([*LOOKS, *FILES], replace(DEFAULTS, advice_per_ten_turns=ByPhase(0, 0, 0, 0, 0))) == []
+    assert advisories_of([*LOOKS, *FILES], replace(TALKATIVE, advice_per_ten_turns=ByPhase(0, 0, 0, 0, 0))) == []
 
 
 def test_a_signal_advises_on_another_cause_only_after_five_turns() -> None:
     events = [*LOOKS, *FILES[:6], checked(), edited(*(f"src/b/{number}.py" for number in range(9))), *LOOKS[:2]]
-    generous = replace(DEFAULTS, advice_per_ten_turns=ByPhase(9, 9, 9, 9, 9), debt_turns=1)
+    generous = replace(TALKATIVE, advice_per_ten_turns=ByPhase(9, 9, 9, 9, 9), debt_turns=1)
     assert len(advisories_of(events, generous)) == 1
     assert len(advisories_of([*events, *LOOKS], generous)) == 2
 
 
 def test_advice_tokens_limits_the_length_of_an_advisory() -> None:
-    (advisory,) = advisories_of([*LOOKS, *FILES], replace(DEFAULTS, advice_tokens=40))
+    (advisory,) = advisories_of([*LOOKS, *FILES], replace(TALKATIVE, advice_tokens=40))
     assert len(advisory.text) <= 140
     assert advisory.text.endswith(f"…{ADVISORY_CLOSE}")
 
@@ -161,4 +170,4 @@ def test_debt_is_advised_only_after_debt_turns() -> None:
     five = FILES[:5]
     assert advisories_of([*LOOKS, *five, read("src/a/x.py"), read("src/a/y.py"), checked()]) == []
     assert len(advisories_of([*LOOKS, *five, *LOOKS[:3]])) == 1
-    assert len(advisories_of([*LOOKS, *five], replace(DEFAULTS, debt_turns=0))) == 1
+    assert len(advisories_of([*LOOKS, *five], replace(TALKATIVE, debt_turns=0))) == 1

@@ -164,3 +164,18 @@ def test_any_events_leave_a_bounded_state_and_is_quiet_agrees_with_read(events: 
         assert not (DEBT.is_quiet(state, frame) and DEBT.read(state, frame).fired)
     assert len(state.files) <= 64
     assert msgspec.msgpack.decode(msgspec.msgpack.encode(state), type=DebtState) == state
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/tmp/try/a.py", "~/x.py", "../other/a.go", "C:/temp/a.ts", "tmp/a.py", "scratch/a.rs", "notes/a.py",
+     "reproduce_issue.py", "repro.py", "tests/debug_login.ts", "scratch.go"],
+)  # fmt: skip
+def test_scratch_files_are_no_debt(path: str) -> None:
+    """Outside of the project, in a temporary folder, or named as something that nobody keeps."""
+    assert not is_written_source(path)
+
+
+@pytest.mark.parametrize("path", ["src/debugger.py", "template/a.py", "src/temperature.go", "lib/reproducer/main.rs"])
+def test_files_with_names_like_scratch_are_debt(path: str) -> None:
+    assert is_written_source(path)

@@ -17,7 +17,17 @@ from preheat.app.live.advice import judge_call, live_events
 from preheat.commands import understand
 from preheat.errors import UserError
 from preheat.live.events import call_event, events_of, prompt_event
-from preheat.live.results import count_failing, hash_call, hash_result, is_polling, plain_command, plain_result
+from preheat.live.results import (
+    count_failing,
+    hash_call,
+    hash_failing_tests,
+    hash_result,
+    is_polling,
+    is_same_change,
+    plain_command,
+    plain_result,
+    sketch_change,
+)
 from preheat.live.state import START, LiveState, fold
 from preheat.model.live import (
     CallEvent,
@@ -236,11 +246,11 @@ def real_sessions(source: str, most: int) -> list[Session]:
 @each_file
 def test_the_events_of_a_growing_session_are_a_prefix_of_its_later_events(agent: str, name: str) -> None:
     for whole in read(os.path.join(FIXTURES, name)):
-        everything = events_of(whole, assess(whole).records, whole.project, finished=False)
+        everything = events_of(whole, assess(whole, hindsight=False).records, whole.project, finished=False)
         cuts = [place + 1 for place, event in enumerate(whole.events) if isinstance(event, ToolResult)]
         for cut in cuts[:: max(1, len(cuts) // _CUTS)]:
             part = msgspec.structs.replace(whole, events=whole.events[:cut])
-            events = events_of(part, assess(part).records, whole.project, finished=False)
+            events = events_of(part, assess(part, hindsight=False).records, whole.project, finished=False)
             assert events == everything[: len(events)]
 
 
@@ -407,6 +417,9 @@ def test_the_number_of_failures_is_read_from_the_output_of_common_runners(
         ("docker logs web", True),
         ("gdb -batch -ex run ./a.out", True),
         ("python -m pdb app.py", True),
+        ("tail -20 /tmp/server.log", True),
+        ("grep -c PASS build/run.out | head -5", True),
+        ("cat notes/catalog.md", False),
         ("pytest -q", False),
         ("git status", False),
         ("gh pr create --fill", False),
@@ -419,7 +432,40 @@ def test_commands_that_wait_or_watch_are_polling(command: str, polling: bool) ->
 def test_tools_that_wait_are_recognised_by_their_names() -> None:
     assert is_polling("BashOutput", None, {"bash_id": "b1"})
     assert is_polling("browser_wait_for", None, {})
-    assert not is_polling("Read", None, {})
+    assert is_polling("Read", None, {"file_path": "/tmp/tasks/b1.output"})
+    assert not is_polling("Read", None, {"file_path": "src/log.py"})
+
+
+@pytest.mark.parametrize(
+    ("output", "number"),
+    [
+        ("=== RUN TestA\n--- FAIL: TestA (0.00s)\n    --- FAIL: TestA/sub (0.00s)\nFAIL", 2),
+        ("FAILED tests/test_a.py::test_one - assert 1\nFAILED tests/test_a.py::test_two[x]\n2 failed", 2),
+        ("test parser::tests::empty ... FAILED\ntest parser::tests::full ... ok", 1),
+        ("FAIL: test_a (app.tests.CaseTests)\nERROR: test_b (app.tests.CaseTests)", 2),
+        ("  ● parser › reads nothing\n\n FAIL  src/a.test.ts > sums > two", 2),
+        ("(fail) parser > empty [0.12ms]\n(pass) parser > full", 1),
+        ("not ok 3 - reads nothing\nok 4 - reads all", 1),
+        ("Test Case '-[AppTests.Parser testEmpty]' failed (0.1 seconds).", 1),
+        ("error: cannot find name `x`\n0 tests", 0),
+    ],
+)
+def test_failing_tests_are_known_by_name_whatever_they_say(output: str, number: int) -> None:
+    names = hash_failing_tests(output)
+    assert len(names) == number
+    assert names == hash_failing_tests(output.replace("assert 1", "assert 2").replace("0.00s", "1.70s"))
+
+
+def test_edits_of_one_place_are_the_same_change_and_edits_of_others_are_not() -> None:
+    wanted = "    total = price * count\n    return round(total, 2)\n"
+    once = {"file_path": "a.py", "old_string": "    total = price\n    return total\n", "new_string": wanted}
+    wider = {**once, "old_string": "def pay(price):\n" + once["old_string"], "new_string": "def pay(price):\n" + wanted}
+    elsewhere = {"file_path": "a.py", "old_string": "import os\n", "new_string": "import os\nimport sys\n"}
+    patch = {"input": "*** Begin Patch\n*** Update File: a.py\n@@ other = 1\n-    return total\n" + f"+{wanted}"}
+    assert is_same_change(sketch_change(once), sketch_change(wider))
+    assert is_same_change(sketch_change(once), sketch_change(patch))
+    assert not is_same_change(sketch_change(once), sketch_change(elsewhere))
+    assert sketch_change({"file_path": "src/a_long_name.py", "description": "a change of words"}) == ()
 
 
 @given(st.text(max_size=300), st.text(max_size=300), st.booleans())
@@ -431,13 +477,33 @@ def test_any_text_can_be_hashed_and_equal_texts_have_equal_hashes(command: str, 
 
 
 @pytest.mark.parametrize(
-    "filler", [" ", "\n", "a ", "1 ", "; ", "| ", "echo ", "f", "7", "/tmp", "<preheat-x>", "\x1b[", "ab.c/"]
+    "filler",
+    [
+        " ",
+        "\n",
+        "a ",
+        "● › ",
+        "✗ 1s ",
+        "FAIL > ",
+        "1 ",
+        "; ",
+        "| ",
+        "echo ",
+        "f",
+        "7",
+        "/tmp",
+        "<preheat-x>",
+        "\x1b[",
+        "ab.c/",
+    ],
 )
 def test_reading_any_text_takes_time_proportional_to_its_length(filler: str) -> None:
 
     def take(text: str) -> None:
         plain = plain_result(text)
         count_failing(plain, False)
+        hash_failing_tests(plain)
+        sketch_change({"new_string": text})
         hash_result("ok", plain)
         hash_call("Bash", text[:8_192], {})
         call_event(shell(text), result_of(text), verdict())

@@ -83,7 +83,7 @@ def test_a_cleared_session_has_the_start_state() -> None:
 
 # The same refusal.
 def test_an_edit_of_a_file_that_fails_the_third_time_is_a_loop() -> None:
-    tries = [event for _ in range(3) for event in (edited("src/a.py", ok=False), read("src/a.py"))]
+    tries = [event for _ in range(3) for event in (edited("src/a.py", change="x", ok=False), read("src/a.py"))]
     assert not loop(*tries[:3]).fired
     found = loop(*tries[:5])
     assert found.fired
@@ -91,15 +91,32 @@ def test_an_edit_of_a_file_that_fails_the_third_time_is_a_loop() -> None:
     assert found.cause.startswith("retry:")
 
 
+def test_different_edits_of_one_file_that_fail_are_different_calls() -> None:
+    """Four slips at four places of a file are four slips, though tool, file and error are the same."""
+    assert not loop(*(edited("src/a.py", change=f"place {number}", ok=False) for number in range(4))).fired
+
+
+def test_an_edit_tried_with_more_or_less_around_it_is_the_same_edit() -> None:
+    tries = [replace(edited("src/a.py", ok=False), change=change) for change in ((1, 2, 3, 4), (2, 3, 9), (2, 3))]
+    assert loop(*tries).fired
+
+
+def test_edits_that_do_not_say_what_they_change_are_not_compared() -> None:
+    unknown = replace(edited("src/a.py", change="x", ok=False), change=())
+    silent = replace(unknown, status="unknown", cause=None, signature="")
+    assert not loop(*[unknown] * 6).fired
+    assert not loop(*[silent] * 6).fired
+
+
 def test_failed_edits_of_different_files_are_no_loop() -> None:
     assert not loop(*(edited(f"src/{name}.py", ok=False) for name in "abcdef")).fired
 
 
 def test_a_successful_edit_ends_a_retry_and_a_shell_command_does_not() -> None:
-    refused = edited("src/a.py", ok=False)
-    assert not loop(refused, refused, edited("src/a.py"), edited("src/a.py", ok=False)).fired
+    refused = edited("src/a.py", change="x", ok=False)
+    assert not loop(refused, refused, edited("src/a.py"), refused).fired
     earlier = ran("sed -i s/a/b/ src/a.py", purpose="edit", changed=("src/a.py",))
-    assert loop(refused, earlier, edited("src/a.py", ok=False), earlier, edited("src/a.py", ok=False)).fired
+    assert loop(refused, earlier, refused, earlier, refused).fired
 
 
 def test_a_mistake_that_is_repaired_each_time_is_no_loop() -> None:
@@ -130,10 +147,48 @@ def test_a_failure_that_returns_after_others_is_a_loop() -> None:
 
 def test_two_alternating_failures_are_one_loop() -> None:
     rounds = [event for error in ("one", "other", "one", "other") for event in cycle(error)]
-    third, fourth = loop(*rounds[:6]), loop(*rounds)
-    assert third.fired
-    assert fourth.fired
-    assert third.cause == fourth.cause
+    fifth, sixth = loop(*rounds, *cycle("one")), loop(*rounds, *cycle("one"), *cycle("other"))
+    assert not loop(*rounds[:6]).fired, "what came and went once may have been a slip"
+    assert fifth.fired
+    assert sixth.fired
+    assert fifth.cause == sixth.cause
+
+
+def test_the_same_tests_failing_for_five_rounds_are_a_loop_though_their_words_change() -> None:
+    def rounds(*failures: int, tests: tuple[int, ...] = (1, 2)) -> list[LiveEvent]:
+        red = [replace(checked(ok=False), same_failure=failure, failing_tests=tests) for failure in failures]
+        return [event for each in red for event in (edited("src/a.go"), each)]
+
+    found = loop(*rounds(11, 12, 13, 14, 14))
+    assert found.fired
+    assert "5 rounds" in found.text
+    assert not loop(*rounds(11, 12, 13, 14)).fired
+    assert not loop(*rounds(11, 12, 13, 14, 15)).fired, "each round says something new"
+    assert not loop(*rounds(11, 12, 13), *rounds(14, 14, tests=(8, 9))).fired, "other tests"
+
+
+def test_a_failure_that_is_there_without_the_changes_is_no_loop() -> None:
+    """The agent put its changes aside and saw the same failure: it is not about them."""
+    red = checked("build", ok=False, signature=LIFETIME)
+    assert not loop(*cycle(), ran("git stash", purpose="vcs"), red, *cycle(), *cycle(), *cycle()).fired
+
+
+def test_a_reproduction_that_is_written_until_it_fails_is_no_loop() -> None:
+    shown = ran("python reproduce.py", ok=False, cause="finding", signature="KeyError: 'x'")
+    assert not loop(*(event for _ in range(5) for event in (edited("reproduce.py"), shown))).fired
+    assert loop(*(event for _ in range(3) for event in (edited("src/a.py"), shown))).fired
+
+
+@pytest.mark.parametrize("end", ["; echo exit=$?", " || true", " || echo failed"])
+def test_a_command_that_expects_to_fail_is_no_retry(end: str) -> None:
+    tries = [ran(f"./tool {name}{end}", ok=False, signature="Unknown command") for name in ("a", "b", "c", "d")]
+    assert not loop(*tries).fired
+
+
+def test_a_call_that_works_may_be_repeated_once_more_than_one_that_fails() -> None:
+    build = checked("build")
+    assert not loop(build, build, build).fired
+    assert loop(build, build, build, build).fired
 
 
 def test_new_errors_are_no_loop() -> None:
@@ -264,7 +319,15 @@ def test_each_loop_setting_changes_when_a_loop_fires() -> None:
     "events",
     [
         [ran("x" * 500, ok=False)] * 3,
-        [edited("f" * 400 + ".py", ok=False, signature="e" * 400)] * 3,
+        [edited("f" * 400 + ".py", change="x", ok=False, signature="e" * 400)] * 3,
+        [
+            event
+            for failure in (1, 2, 3, 4, 4)
+            for event in (
+                edited("a.py"),
+                replace(checked(ok=False, signature="e" * 400), same_failure=failure, failing_tests=(1,)),
+            )
+        ],
         [event for _ in range(3) for event in cycle("e" * 400)],
         [event for _ in range(3) for event in (edited("a.py"), ran("y" * 500, output="same"))],
     ],

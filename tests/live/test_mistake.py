@@ -39,10 +39,11 @@ def repair(
     difference: str = "without `rtk`",
     error: str = ERROR,
     agent: str = "",
+    project: str = "shop",
 ) -> Lesson:
     shown = f" `{use}`" if use else ""
     return Lesson(
-        id="r1", kind="repair", scope=Scope(agent=agent), text=f"`{avoid}` fails; {difference} it works:{shown}.", use=use,
+        id="r1", kind="repair", scope=Scope(agent, project), text=f"`{avoid}` fails; {difference} it works:{shown}.", use=use,
         avoid=avoid, error=error, difference=difference, signatures=(error,), forms=(avoid.partition(" ")[0], "bun run test"),
         support=Support(worked[0], sessions, worked[1], 1 if worked[1] else 0), status=status, last_seen=NOW,
     )  # fmt: skip
@@ -112,9 +113,17 @@ def test_the_text_of_a_hint_has_the_commands_counts_and_lesson() -> None:
     found = read_last_failure(folded(failure()), index_lessons([repair()], NOW))
     assert found is not None
     assert found.text == (
-        '`rtk bun run test` fails here with "error: unrecognized subcommand …"; `bun run test` worked 8 of 8 times in 8'
+        '`rtk bun run test` fails here with "unrecognized subcommand"; `bun run test` worked 8 of 8 times in 8'
         " earlier sessions (lesson r1)."
     )
+
+
+def test_a_hint_of_other_projects_does_not_say_here() -> None:
+    """K3: it may never have failed in this one."""
+    found = read_last_failure(folded(failure()), index_lessons([repair(project="")], NOW))
+    assert found is not None
+    assert found.text.startswith("`rtk bun run test` failed in other projects with")
+    assert "here" not in found.text
 
 
 def test_a_failed_repair_gets_no_hint_with_the_same_repair() -> None:

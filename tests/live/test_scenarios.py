@@ -6,11 +6,23 @@ import pytest
 from preheat.live.advice import step
 from preheat.live.state import START, LiveState, reading, readings
 from preheat.model.live import Advisory, LiveEvent
-from tests.live.builders import asked, began, checked, compacted, edited, polled, ran, read, searched, stopped
+from tests.live.builders import (
+    TALKATIVE,
+    asked,
+    began,
+    checked,
+    compacted,
+    edited,
+    polled,
+    ran,
+    read,
+    searched,
+    stopped,
+)
 
 
 class Session:
-    """A session that is played event by event."""
+    """A session that is played event by event; every signal may advise."""
 
     def __init__(self) -> None:
         self.state: LiveState = START
@@ -20,7 +32,7 @@ class Session:
         """Plays events and gives what was said, as signals."""
         before = len(self.said)
         for event in events:
-            self.state, advisory = step(self.state, event)
+            self.state, advisory = step(self.state, event, TALKATIVE)
             if advisory is not None:
                 self.said.append(advisory)
         return [each.signal for each in self.said[before:]]

@@ -36,6 +36,8 @@ def _text(path: str) -> str:
 
 
 def _shown(value: object) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(f'`"{each}"`' for each in value)
     return " / ".join(f"{value.of(phase):g}" for phase in PHASES) if isinstance(value, ByPhase) else f"{value:g}"
 
 

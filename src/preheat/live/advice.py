@@ -8,7 +8,7 @@ import msgspec
 
 from preheat.live.debt import DEBT
 from preheat.live.mistake import record_lesson
-from preheat.live.signal import DEFAULTS, FoldContext, Thresholds
+from preheat.live.signal import DEFAULTS, AdvisedSignal, FoldContext, Thresholds
 from preheat.live.state import LiveState, SentAdvice, fold, read_if_fired
 from preheat.live.trust import FULL, trust_value
 from preheat.model.live import (
@@ -20,12 +20,14 @@ from preheat.model.live import (
     SignalName,
     SignalReading,
     StopEvent,
+    answer_subject,
+    is_answer,
 )
 from preheat.model.session import PREHEAT_MARK
-from preheat.safe_text.reasons import order_reason
 
-PRIORITY: tuple[SignalName, ...] = ("mistake", "loop", "debt", "drift", "focus", "pressure")
-"""The first signal that has something to say is used: what is known to help, then what costs most."""
+PRIORITY: tuple[AdvisedSignal, ...] = ("mistake", "loop", "debt", "drift", "focus", "pressure")
+"""The first signal that has something to say is used: what is known to help, then what costs most. Those that did not help on
+real sessions (debt before a stop, drift, focus) are silent unless the setting `advise` names them."""
 
 _BUDGET_TURNS = 10
 _ADVISED_EVENTS = (CallEvent, StopEvent)
@@ -57,6 +59,8 @@ def advise(state: LiveState, event: LiveEvent, thresholds: Thresholds = DEFAULTS
     if isinstance(event, StopEvent):  # the last chance to check anything: the strictest threshold counts
         return _make_advisory(state, DEBT.read(state.debt, FoldContext(state.turn, "late", thresholds)), thresholds)
     for signal in PRIORITY:
+        if signal not in thresholds.advise:
+            continue
         if signal == "debt" and (not state.debt_since or state.turn - state.debt_since < thresholds.debt_turns):
             continue
         reading = read_if_fired(state, signal, thresholds)
@@ -76,6 +80,8 @@ def advice_budget(state: LiveState, thresholds: Thresholds = DEFAULTS) -> int:
 
 def record_advice(state: LiveState, advisory: Advisory) -> LiveState:
     """The state after an advisory was shown to the agent."""
+    if is_answer(advisory):
+        return msgspec.structs.replace(state, mistake=record_lesson(state.mistake, answer_subject(advisory.cause)))
     entry = SentAdvice(advisory.signal, advisory.cause, state.turn)
     kept = [each for each in state.sent if (each.signal, each.cause) != (entry.signal, entry.cause)]
     lessons = record_lesson(state.mistake, advisory.lesson) if advisory.lesson else state.mistake
@@ -104,8 +110,6 @@ def _make_advisory(state: LiveState, reading: SignalReading, thresholds: Thresho
     if any(
         signal == reading.signal and state.turn - turn < _TURNS_BETWEEN for signal, turn in state.last_turn_by_signal
     ):
-        return None
-    if order_reason(reading.text):  # text of a tool that reads like an instruction is not shown to a model
         return None
     return Advisory(
         signal=reading.signal,

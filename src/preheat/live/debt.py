@@ -1,7 +1,8 @@
 """Verification debt: source files that were changed since a check that covers them last passed.
 
 A failing check or a commit does not lower the debt. Documents, settings, lock files and generated files do not count, nor do
-files that were removed or restored. Knows no other signal.
+scratch files (outside of the project, in a temporary folder, named as a reproduction or a trial) and files that were removed or
+restored. Knows no other signal.
 """
 
 import re
@@ -9,11 +10,12 @@ from functools import lru_cache
 
 import msgspec
 
+from preheat.amounts import format_count
 from preheat.live.project_files import covers, shorten_path
+from preheat.live.sentences import ANY_CHECK, CHANGED_FILES, CHECK_COMMAND
 from preheat.live.signal import FoldContext, Signal, check_passed
 from preheat.model.live import CallEvent, LiveEvent, SignalReading, StartEvent
 from preheat.safe_text.cleanup import one_line
-from preheat.safe_text.reasons import order_reason
 
 _MOST_FILES = 64
 """Files that are remembered at most."""
@@ -32,6 +34,12 @@ _GENERATED = re.compile(
     r"(?i)(?:^|/)(?:node_modules|vendor|third_party|dist|build|out|target|generated|__generated__|migrations/versions)/"
     r"|[._-](?:generated|gen|min|pb|d)\.\w+$|_pb2(?:_grpc)?\.pyi?$|\.config\.\w+$|(?:^|/)\.[\w-]+rc\.\w+$"
 )
+_SCRATCH = re.compile(
+    r"(?i)^(?:[/~\\]|\.\./|[a-z]:[/\\])"  # outside of the project
+    r"|(?:^|/)(?:te?mp|scratch|scratchpad|playground|notes)/"
+    r"|(?:^|/)(?:repro|reproduce|reproduction|scratch|te?mp|debug|poc|playground)(?:[_.-][^/]*)?\.\w+$"
+)
+"""Files that nobody keeps."""
 _GIT_RESTORE = re.compile(r"\bgit\s+(?:-C\s+\S+\s+)?(checkout|restore|reset\s+--hard|stash)\b([^;&|]*)")
 _STASH_WITHOUT_RESTORE = re.compile(r"^\s*(?:pop|apply|list|show|drop|clear)\b")
 
@@ -92,8 +100,8 @@ def _fold_call(state: DebtState, event: CallEvent, turn: int) -> DebtState:
 
 @lru_cache(maxsize=8192)
 def is_written_source(path: str) -> bool:
-    """Whether a file is source code that people write."""
-    return path.rpartition(".")[2].lower() in _SOURCE and not _GENERATED.search(path)
+    """Whether a file is source code that people write and keep."""
+    return path.rpartition(".")[2].lower() in _SOURCE and not _GENERATED.search(path) and not _SCRATCH.search(path)
 
 
 def _is_removed(path: str, removed: tuple[str, ...]) -> bool:
@@ -143,16 +151,20 @@ def is_quiet(state: DebtState, context: FoldContext) -> bool:
 
 
 def _text(state: DebtState, number: int) -> str:
-    names = ", ".join(f"`{shorten_path(path)}`" for path in state.files[-_NAMED:])
-    others = f" and {number - _NAMED} more" if number > _NAMED else ""
-    plural = "files were" if number > 1 else "file was"
-    when = "since a check that covers them passed" if state.since else "and no check has passed yet"
-    command = state.command.replace("`", "'")
-    if command and not order_reason(command):
-        then = f"`{command}` was last used here; running it now keeps a failure close to its cause."
-    else:
-        then = "A build or a test run now keeps a failure close to its cause."
-    return f"{number} source {plural} changed {when}: {names}{others}. {then}"
+    return _write_text(number, bool(state.since), tuple(state.files[-_NAMED:]), state.command)
+
+
+@lru_cache(maxsize=256)
+def _write_text(number: int, has_passed: bool, last: tuple[str, ...], command: str) -> str:
+    """Cached: it is asked for after every call while the debt lasts, and is mostly the same."""
+    said = CHANGED_FILES.write(
+        files=format_count(number, "source file"),
+        were="were" if number > 1 else "was",
+        when="since a check that covers them passed" if has_passed else "and no check has passed yet",
+        names=[shorten_path(path) for path in last],
+        others=number - _NAMED if number > _NAMED else "",
+    )
+    return f"{said} {CHECK_COMMAND.write(command=command) or ANY_CHECK.write()}"
 
 
 DEBT = Signal("debt", START, step, read, is_quiet)

@@ -10,6 +10,7 @@ from functools import lru_cache
 
 import msgspec
 
+from preheat.live import sentences
 from preheat.live.project_files import (
     is_supporting_file,
     locate_file,
@@ -209,13 +210,14 @@ def read(state: DriftState, context: FoldContext) -> SignalReading:
 
 
 def _text(state: DriftState, outside: list[str], drift: float, speed: float) -> str:
-    places = ", ".join(f"`{shorten_path(name)}`" for name in list(dict.fromkeys(reversed(outside)))[:3])
     began = next((path for path in (*state.files, *state.subsystems) if "/" in path), next(iter(state.subsystems), ""))
-    where = f" The work began at `{shorten_path(began, 60)}`." if began else ""
-    return (
-        f"{len(outside)} of the last {len(state.touches)} file touches ({places}) are outside of what the prompt named and "
-        f"the work began with; drift {drift:.2f}, rising {speed:.2f} a turn.{where} If the request needs these files, all is "
-        f"well; if not, what is left to do there is nearer to it."
+    return sentences.DRIFT.write(
+        outside=len(outside),
+        touches=len(state.touches),
+        places=[shorten_path(name) for name in list(dict.fromkeys(reversed(outside)))[:3]],
+        drift=f"{drift:.2f}",
+        speed=f"{speed:.2f}",
+        began=shorten_path(began, 60),
     )
 
 

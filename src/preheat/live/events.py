@@ -15,7 +15,16 @@ from preheat.calls.files import find_touches, is_file, project_path
 from preheat.calls.shell import command_form, read_shell
 from preheat.calls.words import LONGEST_SUMMARY, summarise, words_in
 from preheat.commands import CHECKS, Understanding, command_text, understand
-from preheat.live.results import count_failing, hash_call, hash_failure, hash_result, is_polling, plain_result
+from preheat.live.results import (
+    count_failing,
+    hash_call,
+    hash_failing_tests,
+    hash_failure,
+    hash_result,
+    is_polling,
+    plain_result,
+    sketch_change,
+)
 from preheat.model.live import (
     CallEvent,
     CompactionEvent,
@@ -95,6 +104,8 @@ def call_event(
     checks = _checks(call.tool, call.kind, understood) or _recorded_checks(result)
     text = plain_result(result.text) if result is not None else ""
     at = result.at if result is not None else None
+    failed = verdict.status in FAILURES
+    polling = is_polling(call.tool, understood, call.input)
     return CallEvent(
         at=call.at if at is None else at,
         turn=call.response,
@@ -113,11 +124,13 @@ def call_event(
         status=verdict.status,
         cause=verdict.cause,
         signature=verdict.signature,
-        failing=count_failing(text, verdict.status not in FAILURES) if checks else None,
+        failing=count_failing(text, not failed) if checks else None,
         same_call=hash_call(call.tool, typed, call.input),
         same_result=hash_result(verdict.status, text),
-        same_failure=hash_failure(text) if verdict.status in FAILURES else 0,
-        polling=is_polling(call.tool, understood, call.input),
+        same_failure=hash_failure(text) if failed else 0,
+        failing_tests=hash_failing_tests(text) if failed and (checks or polling) else (),
+        change=sketch_change(call.input) if failed and call.kind in ("edit", "write") else (),
+        polling=polling,
         context_tokens=context[0],
         context_window=context[1],
     )
@@ -272,7 +285,9 @@ class _SessionEvents:
             running = self._running.pop(str(event.raw.get("call_id")), None)
             if running is not None:  # belongs to the turn that learns of the ending
                 call, record = running
-                ended = ToolResult(line=event.line, at=event.at, call_id=call.call_id, text="")
+                told = self._answered.get(str(event.raw.get("told_by")))
+                text = told.text if told is not None else ""
+                ended = ToolResult(line=event.line, at=event.at, call_id=call.call_id, text=text)
                 ending = self._make_call(call, ended, record, context=(self._tokens, self._window))
                 yield structs.replace(ending, turn=self._turn) if self._turn else ending
 
@@ -282,12 +297,12 @@ class _SessionEvents:
 
 
 def _late_endings(session: Session) -> frozenset[str]:
-    """The ids of calls whose exit code was recorded after their result."""
+    """The ids of calls whose ending was recorded after their result."""
     return frozenset(
         str(event.raw.get("call_id"))
         for event in session.events
         if isinstance(event, Other)
         and event.name == LATE_ENDING
         and isinstance(event.raw, dict)
-        and isinstance(event.raw.get("exit_code"), int)
+        and (isinstance(event.raw.get("exit_code"), int) or event.raw.get("told_by"))
     )

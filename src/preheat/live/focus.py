@@ -6,6 +6,7 @@ newest touch weighs most, and an edit four times as much as a read. Knows no goa
 
 import msgspec
 
+from preheat.live import sentences
 from preheat.live.project_files import locate_file, shorten_path, states_a_goal, subsystem_of
 from preheat.live.signal import FoldContext, Signal, check_passed
 from preheat.model.live import CallEvent, LiveEvent, PromptEvent, SignalReading, StartEvent
@@ -125,12 +126,14 @@ def focus_score(number: float) -> float:
 
 def _text(state: FocusState, weights: dict[str, float], before: float, value: float) -> str:
     heaviest = sorted(weights, key=lambda name: (-weights[name], name))[:_NAMED]
-    names = ", ".join(f"`{shorten_path(name, 30)}`" for name in heaviest)
-    return (
-        f"Focus fell from {before:.0f} to {value:.0f} of 100 in the last {len(state.touches)} file touches: they are in "
-        f"{len(weights)} subsystems now, most in {names}, and no check has passed since {len(state.open)} of them were changed. "
-        f"A check of what was begun in `{shorten_path(state.open[0], 30)}`, before more is opened, would keep "
-        "a failure easy to place."
+    return sentences.FOCUS.write(
+        before=f"{before:.0f}",
+        value=f"{value:.0f}",
+        touches=len(state.touches),
+        subsystems=len(weights),
+        names=[shorten_path(name, 30) for name in heaviest],
+        open=len(state.open),
+        first=shorten_path(state.open[0], 30),
     )
 
 

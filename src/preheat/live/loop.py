@@ -1,4 +1,4 @@
-"""Loop: whether the agent repeats itself, as one of four kinds, each counted in turns (the calls of one response count once).
+"""Loop: whether the agent repeats itself, as one of five kinds, each counted in turns (the calls of one response count once).
 
 - **repeat**: the same call with the same result, and nothing was changed in between; a call that only reads may be repeated
   once more (`loop_rereads`);
@@ -16,19 +16,19 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from preheat.calls.words import MASK, telling_words
-from preheat.live.project_files import describe_scope
-from preheat.live.signal import FoldContext, Signal, check_passed
+from preheat.calls.words import telling_words
+from preheat.live import sentences
+from preheat.live.failing_checks import FailingCheck, PendingCheck, add_failure, drop_passed, make_check, note_change
+from preheat.live.results import is_same_change
+from preheat.live.signal import FoldContext, Signal
 from preheat.model.live import CallEvent, CompactionEvent, LiveEvent, PromptEvent, SignalReading, StartEvent
 from preheat.model.outcome import FAILURES, Status
-from preheat.safe_text.reasons import order_reason
+from preheat.safe_text.sentences import fit_slot
 
 _REPEATS, _RETRIES, _CHECKS, _ROUNDS = 16, 4, 4, 12
 """How many entries of each kind are remembered."""
 _RECENT_TURNS = 10
 """Turns after which an entry no longer counts: the agent does something else."""
-_FORGOTTEN_TURNS = 40
-"""Turns after which a returning failure starts a new count."""
 _LONGEST = 100
 """Characters of a command or an error that are remembered."""
 _READING_ACTIVITIES = frozenset(["read", "search", "web", "plan", "shell:read", "shell:search", "shell:list"])
@@ -38,17 +38,21 @@ _READING_TOOLS = (
 """First words in the names of tools that change nothing."""
 _WITHOUT_MESSAGE = re.compile(r"exit code N, no message$")
 """A failure without a message, which cannot be compared with another."""
+_EXPECTED = re.compile(r"\$\?|\|\| *(?:true\b|echo\b|:)")
 _READING_GIT_COMMANDS = frozenset(
     ["status", "diff", "log", "show", "blame", "branch", "remote", "rev-parse", "ls-files", "describe", "reflog"]
 )
 _RESETTING_EVENTS = (PromptEvent, CompactionEvent)
 _NOT_RUN: frozenset[Status] = frozenset(["denied", "interrupted"])
 
-LoopKind = Literal["repeat", "retry", "cycle", "still"]
+_MORE_ROUNDS = 2
+"""Rounds more where the same tests fail and what they say comes and goes: that may be progress."""
+
+LoopKind = Literal["repeat", "retry", "cycle", "tests", "still"]
 
 
 # What is remembered to recognise a loop.
-class Repeat(msgspec.Struct, frozen=True, gc=False):
+class Repeat(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """A call with its result, repeated since something was last changed."""
 
     call: int
@@ -58,9 +62,11 @@ class Repeat(msgspec.Struct, frozen=True, gc=False):
     turn: int
     what: str
     looks: bool
+    failed: bool = False
+    """A call that works is repeated for no gain, but nothing is in its way: it may be repeated once more."""
 
 
-class Retry(msgspec.Struct, frozen=True, gc=False):
+class Retry(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """A tool that failed repeatedly with the same error."""
 
     tool: str
@@ -70,35 +76,8 @@ class Retry(msgspec.Struct, frozen=True, gc=False):
     turn: int
     what: str
     """The error for display."""
-
-
-class FailedRound(msgspec.Struct, frozen=True, gc=False):
-    """A check that failed after a change."""
-
-    call: int
-    failure: int
-    """Equal for the same failure, though the code has moved."""
-    failing: int | None
-    about: str
-    """The paths that the check names; empty: everything."""
-
-
-class FailingCheck(msgspec.Struct, frozen=True, gc=False):
-    """A kind of check that has failed since it last passed."""
-
-    key: str
-    rounds: tuple[FailedRound, ...]
-    changed: bool
-    """Something was changed since the last round."""
-    compared: bool
-    """The last change went back to an earlier state."""
-    times: int
-    """Rounds since the latest failure first occurred."""
-    back: bool
-    """The latest failure was gone in between."""
-    turn: int
-    what: str
-    error: str
+    change: tuple[int, ...] = ()
+    """What an edit would have changed: another change is another call."""
 
 
 class UnchangedOutput(msgspec.Struct, frozen=True, gc=False):
@@ -109,15 +88,6 @@ class UnchangedOutput(msgspec.Struct, frozen=True, gc=False):
     turns: tuple[int, ...]
     """The turns of the last runs that followed a change."""
     changed: bool
-    what: str
-
-
-class PendingCheck(msgspec.Struct, frozen=True, gc=False):
-    """A check that was started and whose result a poll will bring."""
-
-    key: str
-    call: int
-    about: str
     what: str
 
 
@@ -152,7 +122,7 @@ def _fold_poll(state: LoopState, event: CallEvent, turn: int) -> LoopState:
     if not state.pending_checks or event.cause != "finding" or not event.same_failure:
         return state
     first, *others = state.pending_checks
-    failing_checks = _add_failure(state.failing_checks, first, event, turn)
+    failing_checks = add_failure(state.failing_checks, first, event, turn)
     return msgspec.structs.replace(state, failing_checks=failing_checks, pending_checks=tuple(others))
 
 
@@ -167,25 +137,25 @@ def _fold_call(state: LoopState, event: CallEvent, turn: int) -> LoopState:
         edited or event.removed or not (failed or only_reads or checks or status in _NOT_RUN)
     )
     if failing:
-        failing = _note_change(failing, event) if may_change and not checks else failing
-        failing = _drop_passed(failing, event) if not failed else failing
+        failing = note_change(failing, event) if may_change and not checks else failing
+        failing = drop_passed(failing, event) if not failed else failing
     if retries and not failed:
         retries = _end_retries(retries, event)
     pending = state.pending_checks
     if checks and status == "unknown":
         others = tuple(each for each in pending if each.call != event.same_call)
-        pending = (*others, _make_check(event))[-_CHECKS:]
+        pending = (*others, make_check(event))[-_CHECKS:]
     elif failed and event.signature and not _WITHOUT_MESSAGE.search(event.signature):
-        if event.cause != "finding":
+        if event.cause != "finding" and not _expects_failure(event):
             retries = _add_retry(retries, event, turn)
-        elif checks or activity == "shell:run":  # a finding of something that ran
-            failing = _add_failure(failing, _make_check(event), event, turn)
+        if _ran(event):
+            failing = add_failure(failing, make_check(event), event, turn)
     if edited:
         unchanged = _note_edit(unchanged, event) if unchanged else unchanged
     elif activity == "shell:run" and status == "ok":
         unchanged = _add_run(unchanged, event, turn)
     kept = () if may_change else repeats
-    if not edited and (event.summary or event.kind == "other"):  # a call without arguments cannot be compared
+    if not edited and _is_comparable(event):
         kept = _add_repeat(kept, index, event, turn, only_reads)
     if (
         kept is state.repeats and retries is state.retries and failing is state.failing_checks
@@ -193,6 +163,23 @@ def _fold_call(state: LoopState, event: CallEvent, turn: int) -> LoopState:
     ):  # fmt: skip
         return state
     return LoopState(kept, retries, failing, unchanged, pending)
+
+
+def _ran(event: CallEvent) -> bool:
+    """Whether a failed call ran what it was to run, so that its failure is about the code and not about the call."""
+    if event.checks:
+        return event.cause == "finding" or (event.cause != "environment" and event.same_failure != 0)
+    return event.activity == "shell:run" and event.cause == "finding" and not _expects_failure(event)
+
+
+def _expects_failure(event: CallEvent) -> bool:
+    """Whether a command is made to see how something fails: it prints the exit code, or goes on if there is one."""
+    return event.kind == "shell" and _EXPECTED.search(event.summary) is not None
+
+
+def _is_comparable(event: CallEvent) -> bool:
+    """Whether a call can be repeated as a whole: it has arguments, and it is no edit (the same edit again is a retry)."""
+    return event.kind not in ("edit", "write") and (bool(event.summary) or event.kind == "other")
 
 
 def _only_reads(event: CallEvent) -> bool:
@@ -218,9 +205,10 @@ def _add_repeat(
         each = repeats[index]
         if each.turn == turn:
             return repeats
-        again = Repeat(each.call, each.result, each.times + 1, turn, each.what, each.looks)
+        again = msgspec.structs.replace(each, times=each.times + 1, turn=turn)
         return (*repeats[:index], *repeats[index + 1 :], again)
-    first = Repeat(event.same_call, event.same_result, 1, turn, (event.summary or event.tool)[:_LONGEST], only_reads)
+    what, failed = (event.summary or event.tool)[:_LONGEST], event.status in FAILURES
+    first = Repeat(event.same_call, event.same_result, 1, turn, what, only_reads, failed)
     return (*repeats, first) if len(repeats) < _REPEATS else (*repeats[1:], first)
 
 
@@ -233,114 +221,26 @@ def _add_retry(retries: tuple[Retry, ...], event: CallEvent, turn: int) -> tuple
         error = f"{event.same_failure:x}"
     else:
         error = (" ".join(telling_words(event.signature)) or event.signature)[:_LONGEST]
+    if target and not event.change:  # nobody knows whether it is the same edit
+        return retries
     for index, each in enumerate(retries):
-        if each.tool == tool and each.target == target and each.error == error:
+        same = each.tool == tool and each.target == target and each.error == error
+        if same and (not target or is_same_change(each.change, event.change)):
             if each.turn == turn:
                 return retries
-            again = Retry(each.tool, target, error, each.times + 1, turn, each.what)
+            again = msgspec.structs.replace(each, times=each.times + 1, turn=turn, change=event.change)
             return (*retries[:index], *retries[index + 1 :], again)
-    return (*retries, Retry(tool, target, error, 1, turn, event.signature[:_LONGEST]))[-_RETRIES:]
+    return (*retries, Retry(tool, target, error, 1, turn, event.signature[:_LONGEST], event.change))[-_RETRIES:]
 
 
 def _end_retries(retries: tuple[Retry, ...], event: CallEvent) -> tuple[Retry, ...]:
     """The retries that remain after a call succeeded; a shell command does not end the retries of another tool."""
-    if event.status in ("denied", "interrupted"):
+    if event.status in _NOT_RUN:
         return retries
     edited = [path[-_LONGEST:] for path in event.edited] if event.kind != "shell" else []
     tool = event.tool[:_LONGEST]
     left = tuple(each for each in retries if (each.target not in edited if each.target else each.tool != tool))
     return retries if len(left) == len(retries) else left
-
-
-# Cycle: change, check, the same failure.
-def _make_check(event: CallEvent) -> PendingCheck:
-    named = describe_scope(event.summary)[:_LONGEST] if event.checks else ""
-    return PendingCheck(_check_key(event), event.same_call, named, event.summary[:_LONGEST])
-
-
-def _check_key(event: CallEvent) -> str:
-    return ("+".join(event.checks) or event.form)[:_LONGEST]
-
-
-def _note_change(checks: tuple[FailingCheck, ...], event: CallEvent) -> tuple[FailingCheck, ...]:
-    """Note a change; a Git command that goes back to an earlier state is a comparison, no new attempt."""
-    back = event.activity == "shell:vcs" and not event.edited
-    if all(check.changed is not back and check.compared is back for check in checks):
-        return checks
-    return tuple(msgspec.structs.replace(check, changed=check.changed or not back, compared=back) for check in checks)
-
-
-def _drop_passed(checks: tuple[FailingCheck, ...], event: CallEvent) -> tuple[FailingCheck, ...]:
-    """The failing checks that remain after a check passed or a program succeeded; a check covers only what it names."""
-    if event.checks:
-        if not check_passed(event):
-            return checks
-        named = describe_scope(event.summary)[:_LONGEST]
-        left = tuple(
-            _without_covered(check, event.same_call, named) if _covers(event.checks, check.key) else check
-            for check in checks
-        )
-    elif event.activity == "shell:run":
-        left = tuple(check for check in checks if check.key != event.form[:_LONGEST])
-    else:
-        return checks
-    kept = tuple(check for check in left if check is not None)
-    return checks if kept == checks else kept
-
-
-def _covers(checks: tuple[str, ...], key: str) -> bool:
-    return all(kind in checks for kind in key.split("+"))
-
-
-def _without_covered(check: FailingCheck, call: int, named: str) -> FailingCheck | None:
-    """A failing check without the rounds that a passed check covers; None if no round is left."""
-    rounds = tuple(each for each in check.rounds if named and each.call != call and each.about != named)
-    if not rounds:
-        return None
-    if len(rounds) == len(check.rounds):
-        return check
-    times, back = _count_rounds(rounds)
-    return msgspec.structs.replace(check, rounds=rounds, times=times, back=back)
-
-
-def _add_failure(
-    checks: tuple[FailingCheck, ...], pending: PendingCheck, event: CallEvent, turn: int
-) -> tuple[FailingCheck, ...]:
-    index, check = next(((index, check) for index, check in enumerate(checks) if check.key == pending.key), (-1, None))
-    if check and check.compared and not event.edited:
-        return checks
-    # A program that is no check is compared by its whole output.
-    failure = event.same_failure if event.checks or event.polling else 0
-    now = FailedRound(pending.call, failure or event.same_result, event.failing, pending.about)
-    rounds = _without_progress(check.rounds, now) if check and turn - check.turn <= _FORGOTTEN_TURNS else ()
-    if check and rounds and not check.changed and not event.edited and _is_same_check(rounds[-1], now):
-        rounds = rounds[:-1]  # checked again without a change: the same round
-    rounds = (*rounds, now)[-_ROUNDS:]
-    times, back = _count_rounds(rounds)
-    again = FailingCheck(pending.key, rounds, False, False, times, back, turn, pending.what, event.signature[:_LONGEST])
-    others = (*checks[:index], *checks[index + 1 :]) if check else checks
-    return (*others, again)[-_CHECKS:]
-
-
-def _is_same_check(one: FailedRound, other: FailedRound) -> bool:
-    return one.call == other.call or one.failure == other.failure
-
-
-def _without_progress(rounds: tuple[FailedRound, ...], now: FailedRound) -> tuple[FailedRound, ...]:
-    """The rounds that still count: a check with fewer failures than ever before made progress, and its rounds are dropped."""
-    before = [each.failing for each in rounds if each.call == now.call and each.failing is not None]
-    if not before or now.failing is None or now.failing >= min(before):
-        return rounds
-    return tuple(each for each in rounds if not _is_same_check(each, now))
-
-
-def _count_rounds(rounds: tuple[FailedRound, ...]) -> tuple[int, bool]:
-    """How many rounds there were since the latest failure first occurred, and whether it was gone in between."""
-    now = rounds[-1]
-    mine = [each for each in rounds if _is_same_check(each, now)]
-    first = next(index for index, each in enumerate(mine) if each.failure == now.failure)
-    since = mine[first:]
-    return len(since), any(each.failure != now.failure for each in since)
 
 
 # Still: change, run, the same output.
@@ -401,7 +301,7 @@ def read(state: LoopState, context: FoldContext) -> SignalReading:
             "what": found.kind,
             "rounds": str(found.times),
             "fires at": f"{found.least:g} ({context.phase})",
-            "of": quote_unless_order(found.what),
+            "of": fit_slot("error" if found.kind in ("cycle", "tests", "retry") else "command", found.what) or "…",
         },
         text=_TEXTS[found.kind](found.entry) if fired else "",
     )
@@ -422,7 +322,7 @@ def _repetitions(state: LoopState, context: FoldContext) -> Iterable[_Repetition
     repeats, cycles = thresholds.loop_repeats.of(context.phase), thresholds.loop_cycles.of(context.phase)
     for each in state.repeats:
         if each.times > 1 and each.turn >= since:
-            least = max(repeats, thresholds.loop_rereads) if each.looks else repeats
+            least = max(repeats, thresholds.loop_rereads) if each.looks or not each.failed else repeats
             yield _Repetition("repeat", each.times, least, f"{each.call:x}", each.what, each)
     for retry in state.retries:
         if retry.times > 1 and retry.turn >= since:
@@ -430,7 +330,10 @@ def _repetitions(state: LoopState, context: FoldContext) -> Iterable[_Repetition
             yield _Repetition("retry", retry.times, repeats, cause, retry.what, retry)
     for check in state.failing_checks:
         if check.turn >= since:
-            yield _Repetition("cycle", check.times, cycles, check.key, check.error, check)
+            least = cycles + 1 if check.back else cycles  # what came and went may have been a slip
+            yield _Repetition("cycle", check.times, least, check.key, check.error, check)
+            if check.times > 1:
+                yield _Repetition("tests", check.test_times, cycles + _MORE_ROUNDS, check.key, check.error, check)
     for output in state.unchanged_outputs:
         if len(output.turns) > 1 and output.turns[-1] >= since:
             yield _Repetition("still", len(output.turns), cycles, f"{output.call:x}", output.what, output)
@@ -446,8 +349,8 @@ def is_quiet(state: LoopState, context: FoldContext) -> bool:
         if retry.times > most:
             most = retry.times
     for check in state.failing_checks:
-        if check.times > most:
-            most = check.times
+        if check.times > most or check.test_times > most:
+            most = max(check.times, check.test_times)
     for output in state.unchanged_outputs:
         if len(output.turns) > most:
             most = len(output.turns)
@@ -460,62 +363,38 @@ def is_quiet(state: LoopState, context: FoldContext) -> bool:
 
 # The advisory texts.
 def _describe_repeat(repeat: Repeat) -> str:
-    end = (
-        "Nothing was changed in between: one more would show the same."
-        if repeat.looks
-        else "One more would end the same way."
-    )
-    return (
-        f"`{quote_unless_order(repeat.what)}` was called {repeat.times} times with the same result. {end} What it "
-        "said still stands above."
-    )
+    sentence = sentences.REPEATED_LOOK if repeat.looks else sentences.REPEATED_CALL
+    said = sentence.write(what=repeat.what, times=repeat.times)
+    return said or sentences.REPEATED_SOMETHING.write(times=repeat.times)
 
 
 def _describe_retry(retry: Retry) -> str:
-    if retry.target:
-        target = f"on `{quote_unless_order(retry.target)}` "
-        hint = (
-            "Its text as it is now, read once more and copied to the letter, or that part written anew, would end this."
-        )
-    else:
-        target = ""
-        hint = "Another form of the call may end this, another try of the same form would not."
-    calls = f"{retry.times} calls of `{quote_unless_order(retry.tool)}`"
-    return f"{calls} {target}failed in a row with `{_mask_error(retry.what)}`. {hint}"
+    values = {"times": retry.times, "tool": retry.tool, "error": retry.what}
+    said = sentences.RETRIED_FILE.write(target=retry.target, **values) if retry.target else ""
+    return said or sentences.RETRIED_CALL.write(**values)
 
 
 def _describe_cycle(check: FailingCheck) -> str:
-    begin = f"{check.times} rounds of change and `{quote_unless_order(check.what)}`"
+    values = {"times": check.times, "what": check.what, "error": check.error}
     if check.back:
-        return (
-            f"{begin} ended where they began: `{_mask_error(check.error)}` is back. The changes undo each other; what the "
-            "errors in between have in common is worth a look before the next change."
-        )
-    return (
-        f"{begin} ended with the same failure: `{_mask_error(check.error)}`. The changes did not reach its cause; the values "
-        "at the place it names, or the last changes undone, would show more than another variation."
-    )
+        return sentences.BACK_AFTER_COMMAND.write(**values) or sentences.BACK_AFTER_CHECK.write(**values)
+    return sentences.SAME_FAILURE.write(**values) or sentences.SAME_FAILURE_OF_CHECK.write(**values)
+
+
+def _describe_tests(check: FailingCheck) -> str:
+    values = {"times": check.test_times, "what": check.what, "error": check.error}
+    return sentences.SAME_TESTS.write(**values) or sentences.SAME_TESTS_OF_CHECK.write(**values)
 
 
 def _describe_still(output: UnchangedOutput) -> str:
-    return (
-        f"`{quote_unless_order(output.what)}` printed the same {len(output.turns)} times, though files were changed before "
-        "each run. What was changed may not be what runs: a print at its beginning, or the place it is imported from, would tell."
-    )
+    values = {"what": output.what, "times": len(output.turns)}
+    return sentences.SAME_OUTPUT.write(**values) or sentences.SAME_OUTPUT_OF_CALL.write(**values)
 
 
 _TEXTS: dict[LoopKind, Callable[[Any], str]] = {
-    "repeat": _describe_repeat, "retry": _describe_retry, "cycle": _describe_cycle, "still": _describe_still,
+    "repeat": _describe_repeat, "retry": _describe_retry, "cycle": _describe_cycle, "tests": _describe_tests,
+    "still": _describe_still,
 }  # fmt: skip
-
-
-def quote_unless_order(text: str) -> str:
-    """A text of a call or a tool for use in backticks; `…` if it reads like an instruction."""
-    return "…" if order_reason(text) else text.replace("`", "'")
-
-
-def _mask_error(signature: str) -> str:
-    return MASK.sub("…", quote_unless_order(signature))
 
 
 LOOP = Signal("loop", START, step, read, is_quiet)

@@ -11,6 +11,7 @@ from functools import lru_cache
 import msgspec
 
 from preheat.calls.words import telling_words, words_in
+from preheat.live import sentences
 from preheat.live.results import plain_command
 from preheat.live.signal import FoldContext, Signal
 from preheat.model.lesson import Lesson
@@ -23,7 +24,6 @@ _FEWEST_SESSIONS, _FEWEST_TO_WARN = 2, 3
 """Sessions that a lesson must rest on; a warning before a command needs more. In one project all four warnings from a lesson of
 two sessions were wrong, all eleven from one of eight sessions right."""
 _LEAST_SHARE = 0.75
-_LONGEST_CODE, _LONGEST_ERROR = 90, 80
 _TOKEN = re.compile(r"""&&|\|\||[;|&\n()]|(?:[^\s'"\\;|&()]|\\.|'[^']*'|"(?:[^"\\]|\\.)*")+""")
 _OPERATORS = frozenset(["&&", "||", ";", "|", "&", "\n", "(", ")"])
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
@@ -192,7 +192,7 @@ def _make_hint(lesson: Lesson) -> Hint | None:
     use = next(split_commands(typed), []) if _is_one_command(typed) else []
     return Hint(
         lesson=lesson.id,
-        text=f"{sentence} (lesson {lesson.id}).",
+        text=sentence,
         agent=lesson.scope.agent,
         programs=tuple(sorted({form.split(" ")[0] for form in lesson.forms if form})),
         avoid=tuple(avoid),
@@ -211,34 +211,39 @@ def _repair_sentence(lesson: Lesson, typed: str) -> str:
     failed = lesson.avoid or next(iter(lesson.forms), "")
     if not failed or not (typed or lesson.difference) or _error_names_repair(lesson):
         return ""
-    error = f" with {_in_quotes(lesson.error)}" if lesson.error else ""
-    worked = f"{_in_backticks(typed)} worked" if typed else f"{lesson.difference.rstrip(', ')}, it worked"
-    return f"{_in_backticks(failed)} fails here{error}; {worked} {_count_text(lesson)}"
+    is_here = bool(lesson.scope.project)
+    if typed:
+        sentence = sentences.KNOWN_REPAIR if is_here else sentences.GENERAL_REPAIR
+        return sentence.write(failed=failed, use=typed, **_values(lesson))
+    sentence = sentences.KNOWN_DIFFERENCE if is_here else sentences.GENERAL_DIFFERENCE
+    return sentence.write(failed=failed, difference=lesson.difference, **_values(lesson))
 
 
 def _convention_sentence(lesson: Lesson, typed: str) -> str:
     if not (lesson.avoid and typed):
         return ""
-    error = f" with {_in_quotes(lesson.error)}" if lesson.error else ""
-    return f"{_in_backticks(lesson.avoid)} fails here{error}; {_in_backticks(typed)} worked {_count_text(lesson)}"
+    return sentences.KNOWN_REPAIR.write(failed=lesson.avoid, use=typed, **_values(lesson))
 
 
 def _dead_end_sentence(lesson: Lesson, typed: str) -> str:
     if lesson.topic not in _DEAD_END_TOPICS or not lesson.avoid:
         return ""
-    error = f", with {_in_quotes(lesson.error)}" if lesson.error else ""
-    instead = f"; {_in_backticks(lesson.use)} was used instead" if lesson.use else ""
-    count = f"{lesson.support.calls_for} times in {lesson.support.sessions_for} earlier sessions"
-    return f"{_in_backticks(lesson.avoid)} failed all {count}{error}{instead}"
+    times = f"{lesson.support.calls_for} times"
+    return sentences.KNOWN_DEAD_END.write(failed=lesson.avoid, use=lesson.use, times=times, **_values(lesson))
 
 
 _SENTENCES = {"repair": _repair_sentence, "convention": _convention_sentence, "dead_end": _dead_end_sentence}
 
 
-def _count_text(lesson: Lesson) -> str:
+def _values(lesson: Lesson) -> dict[str, str | int]:
     support = lesson.support
-    total = support.calls_for + support.calls_against
-    return f"{support.calls_for} of {total} times in {support.sessions_for} earlier sessions"
+    return {
+        "error": lesson.error,
+        "good": support.calls_for,
+        "all": support.calls_for + support.calls_against,
+        "sessions": support.sessions_for,
+        "lesson": lesson.id,
+    }
 
 
 def _error_names_repair(lesson: Lesson) -> bool:
@@ -253,14 +258,6 @@ def _stem(word: str) -> str:
         if word.endswith(ending) and len(word) - len(ending) >= _LEAST_STEM:
             return word.removesuffix(ending)
     return word
-
-
-def _in_backticks(text: str) -> str:
-    return f"`{one_line(text, _LONGEST_CODE)}`"
-
-
-def _in_quotes(text: str) -> str:
-    return '"' + one_line(text, _LONGEST_ERROR).replace('"', "'") + '"'
 
 
 # The signal.
@@ -353,10 +350,24 @@ def read_last_failure(
     state: MistakeState, known: KnownMistakes = NO_KNOWN_MISTAKES, agent: str = ""
 ) -> SignalReading | None:
     """The hint for the failure of the last call; None if it was given already."""
-    if not state.is_fresh:
-        return None
+    return read_earlier_failure(state, known, agent) if state.is_fresh else None
+
+
+def read_earlier_failure(
+    state: MistakeState, known: KnownMistakes = NO_KNOWN_MISTAKES, agent: str = ""
+) -> SignalReading | None:
+    """The hint for the last failure, whatever came after it; None if it was given already."""
     hint = find_hint_after_failure(known, state.words, state.program, state.command, agent, state.is_repeated)
+    # Not every agent can be told before a command that it fails here.
+    hint = hint or find_hint_before_command(known, state.command, agent)
     return _hint_reading(state, hint, {"last failure": one_line(state.signature, 120), "of": state.program})
+
+
+def has_hint(state: MistakeState, known: KnownMistakes, agent: str = "") -> bool:
+    """Whether a lesson explains the failure of the last call, given before or not."""
+    return state.is_fresh and (
+        find_hint_after_failure(known, state.words, state.program, state.command, agent, state.is_repeated) is not None
+    )
 
 
 def read_planned_command(

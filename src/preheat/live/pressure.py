@@ -6,6 +6,7 @@ other signal.
 
 import msgspec
 
+from preheat.live.sentences import FULL
 from preheat.live.signal import FoldContext, Signal
 from preheat.model.live import CallEvent, CompactionEvent, LiveEvent, SignalReading, StartEvent
 
@@ -77,11 +78,8 @@ def growth_rate(state: PressureState) -> float:
 
 def _text(state: PressureState, share: float, rate: float) -> str:
     turns = max(0, state.window - state.tokens) / rate if rate >= 1 else 0
-    left = f", about {turns:.0f} more turns at the present rate" if rate >= 1 else ""
-    return (
-        f"The context is {share:.0%} full ({state.tokens:,} of {state.window:,} tokens{left}). Finishing and checking the change "
-        f"in hand, and writing down what is left, makes a summary or a new session cheap; reading parts instead of whole files "
-        f"saves room."
+    return FULL.write(
+        share=f"{share:.0%}", tokens=state.tokens, window=state.window, turns=f"{turns:.0f}" if rate >= 1 else ""
     )
 
 

@@ -1,11 +1,13 @@
-"""Hashes that are equal for equal calls and results, the number of failures in an output, and whether a call polls.
+"""Hashes that are equal for equal calls and results, which tests fail in an output and how many, and whether a call polls.
 
 A hash is the same on every machine and in every run. Knows one call at a time and no session.
 """
 
 import re
+from collections.abc import Iterator
 from hashlib import blake2b
 from typing import Any
+from zlib import crc32
 
 import msgspec
 
@@ -18,12 +20,12 @@ _END_CHARACTERS = 3_000
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
 _PREHEAT_TEXT = re.compile(rf"{PREHEAT_MARK}([\w-]+)[^>]*>.*?(?:</{PREHEAT_MARK[1:]}\1>|\Z)", re.DOTALL)
 _VOLATILE = re.compile(
-    r"(?=[\d/a-fpP])(?:"  # the first characters of each: a quick rejection
-    r"\b20\d\d-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)?"
-    r"|\b\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?\b"
-    r"|\b\d+(?:\.\d+)?\s?(?:ms|µs|us|ns|s|sec|secs|seconds?|m|min|minutes?|h)\b"  # how long it took
-    r"|\b(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-fx])(?:0x)?[0-9a-f]{7,64}(?:-[0-9a-f]{4,12})*\b|\b1[5-9]\d{8}(?:\d{3})?\b"
-    r"|/(?:tmp|var/folders)/[\w./-]+|\b(?:pid|PID|process|port)[ :=]+\d+)"
+    r"/(?:tmp|var/folders)/[\w./-]+|\b(?=[\da-fpP])(?:"  # where each of the others can begin: a quick rejection
+    r"20\d\d-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)?"
+    r"|\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?\b"
+    r"|\d+(?:\.\d+)?\s?(?:ms|µs|us|ns|s|sec|secs|seconds?|m|min|minutes?|h)\b"  # how long it took
+    r"|(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-fx])(?:0x)?[0-9a-f]{7,64}(?:-[0-9a-f]{4,12})*\b|1[5-9]\d{8}(?:\d{3})?\b"
+    r"|(?:pid|PID|process|port)[ :=]+\d+)"
 )
 """What differs between equal results: times, addresses, hashes, temporary paths."""
 
@@ -58,6 +60,49 @@ def hash_call(tool: str, command: str, arguments: dict[str, Any]) -> int:
     except (TypeError, ValueError, RecursionError):  # a lone surrogate, or a key that is no text
         text = repr(sorted(kept.items(), key=repr))
     return _hash(tool, text)
+
+
+_SKETCHED_LINES = 24
+_LEAST_LETTERS = re.compile(r"(?:\w\W*){6}")
+"""What a line must have to tell one place from another: a closing bracket is everywhere."""
+_CHANGED_CHARACTERS = 20_000
+_PLACE_ARGUMENTS = frozenset(
+    ["file_path", "path", "filepath", "filePath", "target_file", "notebook_path", "uri", "TargetFile", "cell_id"]
+)
+"""Arguments that say where a call changes something, not what."""
+_PATCH = "*** Begin Patch"
+
+
+def sketch_change(arguments: dict[str, Any]) -> tuple[int, ...]:
+    """A few hashes of the lines that an edit takes away or adds: edits of the same place share most of them (`is_same_change`).
+    Empty where the arguments do not say what is changed."""
+    lines: set[int] = set()
+    for name, value in arguments.items():
+        if name not in _PLACE_ARGUMENTS and name not in _DESCRIPTIVE_ARGUMENTS:
+            for text in _texts(value):
+                changed = text[:_CHANGED_CHARACTERS].split("\n")
+                if _PATCH in text:
+                    changed = [line[1:] for line in changed if line[:1] in ("+", "-")]
+                lines.update(
+                    crc32("".join(line.split()).encode("utf-8", "replace"))
+                    for line in changed
+                    if _LEAST_LETTERS.search(line)
+                )
+    return tuple(sorted(lines)[:_SKETCHED_LINES])
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _texts(each)
+
+
+def is_same_change(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
+    """Whether two edits are about the same place: they share a third of the lines of the shorter one."""
+    shared = len(set(one) & set(other))
+    return shared > 0 and 3 * shared >= min(len(one), len(other))
 
 
 def plain_command(command: str) -> str:
@@ -103,6 +148,29 @@ def hash_failure(text: str) -> int:
         if _FAILURE_WORDS.search(line[:_LONGEST_LINE])
     }
     return _hash(*sorted(lines)) if lines else 0
+
+
+# Which tests fail, by name.
+_FAILING_TESTS = re.compile(
+    r"^[ \t]*--- FAIL: (\S+)"  # go test
+    r"|^(?:FAILED|ERROR) ([\w./\\-]+::\S+)"  # pytest
+    r"|^test (\S+) \.\.\. FAILED"  # cargo test
+    r"|^(?:FAIL|ERROR): (\w+ \([\w.]+\))"  # unittest
+    r"|^[ \t]*(?:● |FAIL +)(\S.* [›>] .*\S)"  # jest, vitest
+    r"|^\(fail\) (.+?)(?: \[[\d.]+ *m?s\])?$"  # bun
+    r"|^[ \t]*not ok \d+ (?:- )?(.+)"  # tap, node --test
+    r"|^[ \t]*[✗✘✕×] (?:Test )?(.+?)(?: \(?[\d.]+ ?m?s\)?| failed after .*| recorded an issue.*)?$"  # mocha, swift
+    r"|^Test Case '(-\[.+\])' failed"  # xctest
+    r"|^[ \t]+Failed (\S+) \[",  # dotnet
+    re.MULTILINE,
+)
+_MOST_TESTS = 12
+
+
+def hash_failing_tests(text: str) -> tuple[int, ...]:
+    """Hashes of the names of the tests that an output reports as failing, at most a dozen, in order. `text` is plain."""
+    names = {next(filter(None, found)).strip() for found in _FAILING_TESTS.findall(text[-_MOST:]) if any(found)}
+    return tuple(sorted(crc32(name.encode("utf-8", "replace")) for name in names)[:_MOST_TESTS])
 
 
 # The number of failures in the output of a check.
@@ -222,6 +290,11 @@ _STATE_SUBCOMMANDS: dict[str, frozenset[str]] = {
 """Programs and subcommands that show something that changes by itself."""
 
 
+_GROWING_FILE = re.compile(r"\.(?:log|out|output)(?:\.\d+)?$")
+"""Files that a running program writes: each look shows how far it is."""
+_LOOKING_PURPOSES = frozenset(["read", "search"])
+
+
 def is_polling(tool: str, understood: Understanding | None, arguments: dict[str, Any]) -> bool:
     """Whether a call waits, or reads something that changes by itself."""
     if understood is None or not understood.commands:
@@ -231,6 +304,9 @@ def is_polling(tool: str, understood: Understanding | None, arguments: dict[str,
             or "session_id" in arguments
             or "shell_id" in arguments
             or "bash_id" in arguments
+            or any(
+                isinstance(path := arguments.get(name), str) and _GROWING_FILE.search(path) for name in _PLACE_ARGUMENTS
+            )
         )
     if understood.purpose == "poll":
         return True
@@ -242,6 +318,8 @@ def is_polling(tool: str, understood: Understanding | None, arguments: dict[str,
     if main is None:
         return False
     program = main.program.lower()
+    if main.purpose in _LOOKING_PURPOSES and any(_GROWING_FILE.search(word) for word in main.words[1:]):
+        return True
     if program in _STATE_PROGRAMS or "pdb" in main.words or "inspect" in main.words[:2]:
         return True
     subcommands = _STATE_SUBCOMMANDS.get(program)

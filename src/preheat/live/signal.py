@@ -4,11 +4,14 @@ Each threshold is a setting below `[live]`. Knows no single signal.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
 from preheat.model.live import CallEvent, LiveEvent, Phase, SignalName, SignalReading
+
+AdvisedSignal: TypeAlias = Literal["mistake", "loop", "debt", "drift", "focus", "pressure"]
+"""Signals that have something to say; trust and phase only steer."""
 
 
 # The thresholds of all signals with their defaults
@@ -81,6 +84,8 @@ class Thresholds(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     # advice
     advice_per_ten_turns: ByPhase = ByPhase(1, 3, 3, 5, 1000)
     """Most advisories in ten turns; up to two fewer the higher trust is."""
+    advise: tuple[AdvisedSignal, ...] = ("mistake", "loop", "pressure")
+    """Signals that may advise while the agent works. Debt is mentioned at a stop in any case."""
     advice_tokens: int = 120
     """Most tokens of one advisory."""
     output_lines: ByPhase = ByPhase(80, 80, 80, 60, 40)
