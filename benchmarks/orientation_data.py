@@ -1,0 +1,163 @@
+"""Recorded sessions of projects in time order, with the working tree as it was before each, for `benchmarks.orientation`.
+
+A folder of projects is laid out as `corpus-projects`; `INDEX.json` in a project names the commit of the default branch before
+each session. Else the last commit of the default branch before the session's start is taken. Repositories are bare clones in
+`FOLDER/OWNER+NAME/repo`.
+"""
+
+import json
+import os
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from benchmarks.measuring import SHARED
+from benchmarks.real import PACKED, SKIPPED, Source, sources, unpack
+from preheat.agents.sources import detect, read
+from preheat.app.analysis.one_pass import analyse
+from preheat.errors import NotRecognised
+from preheat.model.analysis import Episode
+from preheat.model.orientation import PastEpisode
+from preheat.model.session import Session, UserMessage
+
+SHARED_FOLDERS = ("corpus-projects", "corpus-projects-2")
+_EDITS = ("changed", "made")
+_BRANCH = re.compile(r'"(?:gitBranch|branch)":\s*"([^"]+)"')
+_BEGINNING = 400_000
+"""Bytes of a transcript in which the branch at the start is looked for."""
+
+
+class Use(NamedTuple):
+    """One use of a file in a session."""
+
+    episode: int
+    seq: int
+    path: str
+    is_edit: bool
+
+
+class Prompt(NamedTuple):
+    """A prompt as it was typed, and the number of its episode."""
+
+    episode: int
+    text: str
+
+
+class RecordedSession(NamedTuple):
+    """A session with what it did."""
+
+    key: str
+    started_at: float
+    ended_at: float
+    branch: str
+    commit: str
+    """The commit before its start; empty without a repository."""
+    prompts: tuple[Prompt, ...]
+    episodes: tuple[Episode, ...]
+
+    @property
+    def uses(self) -> list[Use]:
+        """Every use of a file, in the order of the calls."""
+        found = [
+            Use(episode.number, seq, each.path, each.use in _EDITS)
+            for episode in self.episodes
+            for each in episode.files
+            if each.use != "removed"
+            for seq in each.seqs
+        ]
+        return sorted(found, key=lambda use: (use.seq, use.path))
+
+    @property
+    def past(self) -> list[PastEpisode]:
+        """Its episodes as later sessions know them."""
+        return [PastEpisode(self.key, self.branch, each) for each in self.episodes]
+
+
+class RecordedProject(NamedTuple):
+    """The sessions of a project, in time order."""
+
+    name: str
+    repository: str
+    """The folder of its bare clone; empty without one."""
+    sessions: tuple[RecordedSession, ...]
+
+
+def load_projects(data: str, repositories: str) -> Iterator[RecordedProject]:
+    """Every project below a folder; of the shared folders unless one is given. With a folder of repositories only those that
+    have one: many repositories in one folder are no project."""
+    folders = [data] if data else [os.path.join(SHARED, each) for each in SHARED_FOLDERS]
+    for folder in folders:
+        for source in sources(folder):
+            with tempfile.TemporaryDirectory(prefix="preheat-bench-") as work:
+                place = source.path
+                if source.path.endswith(PACKED):
+                    unpack(source.path, work)
+                    place = os.path.join(work, source.name)
+                project = _load(source, place, repositories)
+            if len(project.sessions) > 1 and (project.repository or not repositories):
+                yield project
+
+
+def _load(source: Source, place: str, repositories: str) -> RecordedProject:
+    name = source.name.partition("__")[2] or source.name
+    repository = os.path.join(repositories, name, "repo")
+    repository = repository if repositories and os.path.isdir(repository) else ""
+    commits = _read_index(os.path.join(place, "INDEX.json"))
+    found = []
+    for path in _files_below(place):
+        try:
+            reader = detect(path)
+        except NotRecognised:
+            continue
+        branch = _first_branch(path)
+        found += [_record(each, branch, repository, commits) for each in read(path, reader) if each.started_at]
+    sessions = {each.key: each for each in found if each.prompts}
+    return RecordedProject(
+        name, repository, tuple(sorted(sessions.values(), key=lambda each: (each.started_at, each.key)))
+    )
+
+
+def _files_below(place: str) -> list[str]:
+    return sorted(
+        os.path.join(parent, name) for parent, _, names in os.walk(place) for name in names if name not in SKIPPED
+    )
+
+
+def _read_index(path: str) -> dict[str, str]:
+    if not os.path.exists(path):
+        return {}
+    with open(path, encoding="utf-8") as stream:
+        listed = json.load(stream)["sessions_list"]
+    return {each["session_id"]: each.get("head_before_start") or "" for each in listed}
+
+
+def _first_branch(path: str) -> str:
+    """The branch that a transcript states first: the one at the start of the session."""
+    with open(path, encoding="utf-8", errors="replace") as stream:
+        found = _BRANCH.search(stream.read(_BEGINNING))
+    return found[1] if found else ""
+
+
+def _record(session: Session, branch: str, repository: str, commits: dict[str, str]) -> RecordedSession:
+    started = session.started_at or 0.0
+    texts = {
+        each.line: each.text for each in session.events if isinstance(each, UserMessage) and each.origin == "human"
+    }
+    episodes = analyse(session).episodes
+    prompts = tuple(Prompt(each.number, texts[each.line]) for each in episodes if each.line in texts)
+    commit = commits.get(session.id, "")
+    if repository and not _ask(repository, "cat-file", "-t", commit or "none"):
+        when = datetime.fromtimestamp(started, UTC).isoformat()
+        commit = _ask(repository, "rev-list", "-1", f"--before={when}", "HEAD")
+    key = f"{session.agent}:{session.id}"
+    return RecordedSession(
+        key, started, session.ended_at or started, branch, commit if repository else "", prompts, episodes
+    )
+
+
+def _ask(repository: str, *words: str) -> str:
+    done = subprocess.run(["git", "-C", repository, *words], capture_output=True, text=True, check=False)
+    return done.stdout.strip() if done.returncode == 0 else ""

@@ -1,0 +1,89 @@
+"""Fits the weights of the orientation on recorded projects: `python -m benchmarks orientation` prints them.
+
+For each prompt the weighted files compete: the likelihood of a softmax over all files that a measure brings in, where a file that
+the session edits counts 1, one that it reads before its first edit 0.6, another that it uses 0.3. A small penalty keeps weights
+from growing. Projects count by their sessions, but none for more than `MOST_SESSIONS`; a later prompt counts less than the first.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from preheat.orientation.measures import MEASURES, Measures
+
+PENALTY = 0.005
+MOST_SESSIONS = 60
+Weights = dict[str, float]
+
+
+class Example(NamedTuple):
+    """A prompt with every file that a measure brings in, and how much the session needed each."""
+
+    project: str
+    measured: dict[str, Measures]
+    needed: dict[str, float]
+    share: float = 1.0
+    """How much it counts."""
+
+
+class Calibration(NamedTuple):
+    """Makes a probability of a score."""
+
+    slope: float
+    offset: float
+
+
+def _matrix(example: Example) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    paths = list(example.measured)
+    rows = [[example.measured[path].get(name, 0.0) for name in MEASURES] for path in paths]
+    return np.array(rows), np.array([example.needed.get(path, 0.0) for path in paths])
+
+
+def fit_weights(examples: Sequence[Example]) -> Weights:
+    """The weights under which the needed files come first."""
+    usable = [(each, *_matrix(each)) for each in examples if any(path in each.measured for path in each.needed)]
+    counts: Counter[str] = Counter()
+    for each, _, _ in usable:
+        counts[each.project] += each.share  # type: ignore[assignment]
+    shares = [each.share * min(1.0, MOST_SESSIONS / counts[each.project]) for each, _, _ in usable]
+    total = sum(shares)
+
+    def lose(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        loss, slope = 0.0, np.zeros(len(MEASURES))
+        for share, (_, rows, needed) in zip(shares, usable, strict=True):
+            scores = rows @ weights
+            scores -= scores.max()
+            raised = np.exp(scores)
+            wanted = needed / needed.sum()
+            loss -= share * float(wanted @ (scores - math.log(raised.sum())))
+            slope -= share * (rows.T @ (wanted - raised / raised.sum()))
+        return loss / total + PENALTY * float(weights @ weights), slope / total + 2 * PENALTY * weights
+
+    found = minimize(lose, np.zeros(len(MEASURES)), jac=True, method="L-BFGS-B", options={"maxiter": 200})
+    return {name: round(float(value), 3) for name, value in zip(MEASURES, found.x, strict=True)}
+
+
+def calibrate(examples: Sequence[Example], weights: Weights, first: int = 20) -> Calibration:
+    """The logistic curve through the shares of files that were used, over the first files of each prompt."""
+    scores: list[float] = []
+    used: list[bool] = []
+    for each in examples:
+        summed = {
+            path: sum(weights[name] * value for name, value in found.items()) for path, found in each.measured.items()
+        }
+        for path in sorted(summed, key=lambda path: -summed[path])[:first]:
+            scores.append(summed[path])
+            used.append(each.needed.get(path, 0.0) > 0)
+    values, labels = np.array(scores), np.array(used, dtype=float)
+
+    def lose(parameters: NDArray[np.float64]) -> float:
+        reached = parameters[0] * values + parameters[1]
+        return float(np.mean(np.logaddexp(0, reached) - labels * reached))
+
+    found = minimize(lose, np.array([1.0, -3.0]), method="Nelder-Mead")
+    return Calibration(round(float(found.x[0]), 3), round(float(found.x[1]), 3))

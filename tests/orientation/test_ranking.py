@@ -1,0 +1,150 @@
+"""Which files are named for a prompt: from history alone, from the tree alone, from both; and when nothing is said."""
+
+import pytest
+
+from preheat.model.orientation import TouchedFiles
+from preheat.model.tree import TreeEvidence
+from preheat.orientation import History, rank
+from preheat.orientation.measures import MEASURES, measure_files
+from preheat.orientation.prompt import count_terms
+from preheat.orientation.weights import WEIGHTS
+from tests.orientation.builders import episode, evidence, tree
+
+PAST = [
+    episode(1, "fix the validation of the login form", ("src/login.py",), ("src/forms.py",)),
+    episode(2, "export invoices as csv", ("src/invoice.py", "tests/test_invoice.py"), check="passed"),
+    episode(3, "the landing page needs a banner", ("web/banner.ts",)),
+]
+PROMPT = "the csv export of invoices crashes without rows"
+
+
+def paths(found: object) -> list[str]:
+    return [each.path for each in found.files]  # type: ignore[attr-defined]
+
+
+def test_without_a_tree_similar_earlier_work_names_the_files() -> None:
+    found = rank(PROMPT, History(PAST), TreeEvidence())
+    assert paths(found)[0] == "src/invoice.py"
+    assert "tests/test_invoice.py" in paths(found)[:3]
+
+
+def test_without_history_the_tree_names_the_files() -> None:
+    known = tree(evidence("src/invoice.py", content=9.0, path_score=3.0), evidence("src/page.py", content=1.0))
+    found = rank(PROMPT, History(), known)
+    assert paths(found)[0] == "src/invoice.py"
+    assert found.files[0].reasons[0] == "words"
+
+
+def test_a_file_that_the_prompt_names_comes_first_and_says_so() -> None:
+    known = tree(evidence("src/invoice.py", content=9.0), evidence("src/rows.py", named_by="path", content=4.0))
+    found = rank("look at src/rows.py, the export of invoices crashes", History(), known)
+    assert paths(found)[0] == "src/rows.py"
+    assert "named" in found.files[0].reasons
+
+
+def test_symbols_and_tests_come_with_their_file() -> None:
+    known = tree(evidence("src/invoice.py", content=9.0, symbol="write_rows", test="tests/test_invoice.py"))
+    (file,) = rank("write_rows crashes on invoices", History(), known).files
+    assert [symbol.name for symbol in file.symbols] == ["write_rows"]
+    assert file.tests == ("tests/test_invoice.py",)
+
+
+def test_what_the_session_has_opened_is_not_named_again() -> None:
+    found = rank(PROMPT, History(PAST), TreeEvidence(), TouchedFiles(frozenset(["src/invoice.py"])))
+    assert "src/invoice.py" not in paths(found)
+
+
+def test_only_files_that_exist_are_named() -> None:
+    found = rank(PROMPT, History(PAST), TreeEvidence(), exists=lambda path: path.startswith("tests/"))
+    assert paths(found) == ["tests/test_invoice.py"]
+
+
+def test_the_check_of_earlier_work_on_the_files_comes_with_its_duration() -> None:
+    check = rank(PROMPT, History(PAST), TreeEvidence()).check
+    assert check is not None
+    assert (check.command, check.passed, check.seconds) == ("uv run pytest -q", 1, 12.0)
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("cd . && make test", "make test"),
+        ("make test 2>&1 | tail -40", "make test"),
+        ("pytest tests/test_cart.py", "pytest tests/test_cart.py"),
+        ("npx vitest src/cart.spec.ts", "npx vitest src/cart.spec.ts"),
+        ("pytest tests/test_login.py", None),
+        ("cd web && npm test", "cd web && npm test"),
+    ],
+)
+def test_a_check_of_other_files_is_not_named_and_what_is_around_a_check_is_left_out(
+    command: str, said: str | None
+) -> None:
+    past = [episode(1, "mend the shopping cart total", changed=("src/cart.py",), check="passed", command=command)]
+    found = rank("the shopping cart total is wrong", History(past), tree(evidence("src/cart.py", content=9.0)))
+    assert (found.check.command if found.check else None) == said
+
+
+def test_similar_work_of_which_no_file_is_left_is_not_named() -> None:
+    past = [episode(1, "mend the shopping cart total", changed=("src/old.py",))]
+    now = tree(evidence("src/cart.py", content=9.0))
+    found = rank("the shopping cart total is wrong", History(past), now, exists=lambda path: path == "src/cart.py")
+    assert [each.path for each in found.files] == ["src/cart.py"]
+    assert found.similar == ()
+
+
+def test_similar_work_says_which_words_and_files_it_shares() -> None:
+    (work, *_) = rank(PROMPT, History(PAST), TreeEvidence()).similar
+    assert work.session == "agent:2"
+    assert set(work.words) >= {"csv", "invoices"}
+    assert work.files == ("src/invoice.py", "tests/test_invoice.py")
+    assert work.verified == "uv run pytest -q"
+
+
+@pytest.mark.parametrize(
+    "prompt", ["yes", "go on", "commit", "ok, continue please", "👍", "", "  ", "1", "https://example.com/x"]
+)
+def test_nothing_is_said_without_a_telling_word(prompt: str) -> None:
+    assert rank(prompt, History(PAST), tree(evidence("src/a.py", content=1.0))).silence == "no telling words"
+
+
+def test_nothing_is_said_where_nothing_stands_out() -> None:
+    assert rank("quaternions everywhere", History(), tree(evidence("src/a.py"))).silence == "nothing stands out"
+    assert rank("quaternions everywhere", History(), TreeEvidence()).silence == "nothing stands out"
+
+
+def test_a_prompt_in_another_language_finds_the_work_that_was_asked_for_in_it() -> None:
+    past = [*PAST, episode(4, "修复发票导出的错误", ("src/export.py",))]
+    assert paths(rank("发票导出又出现错误", History(past), TreeEvidence()))[0] == "src/export.py"
+
+
+def test_a_prompt_of_any_length_is_answered() -> None:
+    assert paths(rank("the csv export of invoices " * 8_000, History(PAST), TreeEvidence()))[0] == "src/invoice.py"
+
+
+def test_what_a_program_puts_before_the_prompt_does_not_count() -> None:
+    wrapped = f"<system_instruction>the landing page banner {'banner ' * 40}</system_instruction>\n{PROMPT}"
+    assert paths(rank(wrapped, History(PAST), TreeEvidence()))[0] == "src/invoice.py"
+
+
+def test_work_on_the_same_branch_counts_unless_everybody_works_there() -> None:
+    past = [*PAST, episode(4, "begin the parser", ("src/parser.py",), branch="parser")]
+    measured = {
+        branch: measure_files(count_terms("more"), History(past), [], TreeEvidence(), TouchedFiles(), branch)
+        for branch in ("parser", "main")
+    }
+    assert "branch" in measured["parser"]["src/parser.py"]
+    assert not any("branch" in each for each in measured["main"].values())
+
+
+def test_every_measure_has_a_weight_and_lies_between_nothing_and_one() -> None:
+    known = tree(
+        evidence("src/invoice.py", content=9.0, path_score=2.0, named_by="name", symbol="write"), evidence("docs/a.md")
+    )
+    terms = count_terms(PROMPT)
+    history = History(PAST)
+    touched = TouchedFiles(frozenset(["src/login.py"]), frozenset(["src/login.py"]))
+    measured = measure_files(terms, history, history.find_similar(terms), known, touched, "main")
+    assert set(WEIGHTS) == set(MEASURES)
+    for measures in measured.values():
+        assert set(measures) <= set(MEASURES)
+        assert all(0 <= value <= 1.000001 for value in measures.values())
