@@ -9,10 +9,11 @@ from collections.abc import Callable
 from functools import lru_cache
 from importlib import import_module
 from inspect import signature
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from preheat.agents import LIVE, dialect_of
 from preheat.agents.tool_names import kind_by_name as kind_by_name
+from preheat.app.lazy import LazyModule
 from preheat.archive.lessons import load_lessons
 from preheat.calls.intent import is_bookkeeping
 from preheat.commands import command_text
@@ -22,11 +23,12 @@ from preheat.live.mistake import (
     NO_KNOWN_MISTAKES,
     KnownMistakes,
     index_lessons,
+    read_earlier_failure,
     read_last_failure,
     read_planned_command,
 )
 from preheat.live.signal import DEFAULTS, Thresholds
-from preheat.live.state import LiveState, fold
+from preheat.live.state import LiveState, fold, reading
 from preheat.model.live import (
     Advisory,
     CallEvent,
@@ -40,7 +42,11 @@ from preheat.model.live import (
 )
 from preheat.model.outcome import Outcome
 from preheat.model.session import Session, ToolCall, ToolKind, ToolResult
-from preheat.outcomes import judge
+
+if TYPE_CHECKING:
+    from preheat import outcomes
+else:  # as in `hooks`, which loads it before the first call
+    outcomes = LazyModule("preheat.outcomes")
 
 
 # Live events.
@@ -93,7 +99,7 @@ def judge_call(event: HookEvent, root: str = "") -> CallEvent:
         outcome = Outcome(event.call_id, "interrupted", "flag", cause="environment")
     else:
         alone = Session(agent=event.agent, id=event.session, events=(call,) if result is None else (call, result))
-        (outcome,) = judge(alone, dialect_of(event.agent))
+        (outcome,) = outcomes.judge(alone, dialect_of(event.agent))
     return call_event(call, result, outcome, root=root, folder=event.cwd)
 
 
@@ -142,6 +148,28 @@ def advisory_after(
     """The advisory that an event causes after it was folded: a known repair of the failure, else the advisory of a signal."""
     known_mistake = read_last_failure(state.mistake, known, agent) if isinstance(event, CallEvent) else None
     return advisory_for_mistake(state, known_mistake, thresholds) or advise(state, event, thresholds)
+
+
+_TURNS_OVERDUE = 5
+"""Turns after which an advisory that could not be given is not given any more."""
+
+
+def still_holds(
+    state: LiveState,
+    advisory: Advisory,
+    known: KnownMistakes = NO_KNOWN_MISTAKES,
+    thresholds: Thresholds = DEFAULTS,
+    agent: str = "",
+) -> bool:
+    """Whether an advisory that could not be given when it came up is still true: the failure that it explains is the last one,
+    or its signal still names its cause."""
+    if state.turn - advisory.turn > _TURNS_OVERDUE:
+        return False
+    if advisory.signal == "mistake":
+        found = read_earlier_failure(state.mistake, known, agent)
+    else:  # over the threshold or not: at a stop the strictest one counts
+        found = reading(state, advisory.signal, thresholds)
+    return found is not None and found.cause[: len(advisory.cause)] == advisory.cause
 
 
 def advise_before_call(

@@ -5,44 +5,65 @@ Knows nothing of the daemon. Slow work (reading the archive) is in `prepare_fold
 """
 
 import os
+import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
 
 from preheat.agents import LIVE, WITH_HOOKS, dialect_of, hooks_of, reader_of
 from preheat.agents.reader import Parser
 from preheat.agents.sources import read as read_sessions
 from preheat.agents.sources import read_part as read_session
-from preheat.app.analysis.scorecard import score_session
+from preheat.answers import NO_HISTORY, History, SessionFacts
 from preheat.app.context import provision, record_use, render
 from preheat.app.experiments.assignment import Assigner
-from preheat.app.live.advice import advise_before_call, live_events, load_known_mistakes, step, tool_kind
+from preheat.app.lazy import LazyModule
+from preheat.app.live.advice import advise_before_call, live_events, load_known_mistakes, step, still_holds, tool_kind
+from preheat.app.live.answers import advise_after_failure, load_history, warn_before_call
+from preheat.app.live.holds import Holds
 from preheat.app.live.outputs import shorten_output
-from preheat.app.live.running import LiveState, RunningSession, apply_entry
+from preheat.app.live.project_files import NO_NAMES, NameIndex, list_names
+from preheat.app.live.running import LiveState, RunningSession, apply_entry, undelivered_after
 from preheat.app.live.settings import NO_ACTIONS, load_actions, load_thresholds
-from preheat.app.projects import find_repository, require_project
-from preheat.archive.connect import connect
+from preheat.app.projects import find_project_at, project_root
+from preheat.archive.connect import connect, find_archive_fault
 from preheat.commands import command_text, understand
+from preheat.daemon_client import TEST_MARK
 from preheat.errors import NotFound, PreheatError, UserError
 from preheat.ingest.redact import redact
-from preheat.lessons.projects import root_of
+from preheat.live.advice import record_advice
 from preheat.live.events import call_event
-from preheat.live.mistake import NO_KNOWN_MISTAKES, KnownMistakes
+from preheat.live.mistake import NO_KNOWN_MISTAKES, KnownMistakes, has_hint
 from preheat.live.progress import describe_progress
 from preheat.live.safety import Severity, check_call, matcher, refusal
 from preheat.live.scorecard import summarise_scorecard
 from preheat.live.signal import DEFAULTS
+from preheat.live.state import fold
 from preheat.model.experiment import AdviceAssignment, Assignment, AssignmentRecord
-from preheat.model.live import Advisory, CallEvent, HookAnswer, HookEvent, JournalEntry, LiveEvent, Phase
+from preheat.model.live import Advisory, CallEvent, HookAnswer, HookEvent, JournalEntry, LiveEvent, Phase, is_answer
+from preheat.model.orientation import TouchedFiles
 from preheat.model.session import Session, ToolCall, ToolResult
-from preheat.outcomes import judge
 from preheat.settings import archive_path
 from preheat.state.connect import reading
 from preheat.state.marks import marks_stamp
 
-__all__ = ["HandedContext", "Hooks", "LiveState", "Parser"]
+if TYPE_CHECKING:
+    from preheat import outcomes
+    from preheat.app import orientation as _orientation
+    from preheat.app.analysis import scorecard as _scorecard
+else:  # a session that starts has no calls and no score, and may be waiting for us
+    outcomes = LazyModule("preheat.outcomes")
+    _orientation = LazyModule("preheat.app.orientation")  # numbers and grammars, which only a slow thread loads
+    _scorecard = LazyModule("preheat.app.analysis.scorecard")
 
+__all__ = ["CleanPayload", "HandedContext", "Hooks", "LiveState", "NamedFiles", "Parser"]
+
+NO_FACTS = SessionFacts()
+_MOST_ORIENTERS = 8
+"""The number of folders whose episodes and index are kept in memory."""
 _MOST_FOLDERS = 200
 """The number of folders whose known mistakes are cached."""
 _LARGEST_SCORED = 3_000_000
@@ -60,11 +81,31 @@ class HandedContext(NamedTuple):
     """Records of assignments, to be stored before anything is handed out."""
 
 
+class CleanPayload(bytes):
+    """A payload without secrets: it may be stored."""
+
+
+class NamedFiles(NamedTuple):
+    """The files that are named with a prompt."""
+
+    text: str
+    paths: tuple[str, ...]
+    assignment: AdviceAssignment | None
+    """Whether they are named at all, by assignment; None if nothing is assigned: then they are."""
+
+    @property
+    def shown(self) -> str:
+        """The text that the agent gets; empty if it is withheld."""
+        return self.text if self.assignment is None or self.assignment.shown else ""
+
+
 class FolderKnowledge(NamedTuple):
     """What is known of the folder that a session works in."""
 
     root: str
     known: KnownMistakes
+    history: History = NO_HISTORY
+    names: NameIndex = NO_NAMES
     stamp: tuple[float, ...] = ()
     """When the archive's file and log had last changed, and a stamp of the marks on lessons."""
 
@@ -86,38 +127,124 @@ class Hooks:
         if self._refused_severity is not None:
             matcher()  # compiling its patterns takes longer than a hook may
         self._folders: dict[str, FolderKnowledge] = {}
+        self._orienters: dict[str, _orientation.Orienter | None] = {}
         self._assigner = Assigner(folder)
-        for agent in WITH_HOOKS:
-            hooks_of(agent)
-            dialect_of(agent)
+        self._loaded: set[str] = set()
+        self.holds = Holds(folder)
 
     # Hooks.
+    def load_agent(self, agent: str = "") -> None:
+        """Load what an event of an agent needs, else of the next one that is not loaded: it takes longer than an event may."""
+        agent = agent or next((each for each in WITH_HOOKS if each not in self._loaded), "")
+        if agent in WITH_HOOKS and agent not in self._loaded:
+            hooks_of(agent)
+            dialect_of(agent)
+            self._loaded.add(agent)
+
+    def load_judge(self) -> None:
+        """Load what judges calls, before the first one: it takes longer than an event may."""
+        _ = outcomes.judge
+
     def read(self, agent: str, payload: bytes, at: float) -> HookEvent | None:
         """A hook event from an agent's payload, with secrets redacted: parts of it are stored."""
         hooks = hooks_of(agent)
-        return hooks.read(redact(payload)[0], at) if hooks is not None else None
+        return hooks.read(self.clean(payload), at) if hooks is not None else None
+
+    def clean(self, payload: bytes) -> "CleanPayload":
+        """A payload without secrets; the same object if it is one already: finding them takes a tenth of an event's time."""
+        return payload if isinstance(payload, CleanPayload) else CleanPayload(redact(payload)[0])
 
     def write(self, event: HookEvent, answer: HookAnswer) -> bytes:
         """An answer in the agent's own format; empty if there is nothing to answer."""
         hooks = hooks_of(event.agent)
         return (hooks.write(event, answer) if hooks is not None else None) or b""
 
+    def can_carry(self, event: HookEvent) -> bool:
+        """Whether a text that answers an event comes before the model, by what the agent declares."""
+        hooks = hooks_of(event.agent)
+        return hooks is not None and hooks.moments.carry(event.name)
+
+    def can_tell_person(self, event: HookEvent) -> bool:
+        """Whether the agent's program shows a line to the person at the end of a turn."""
+        hooks = hooks_of(event.agent)
+        return hooks is not None and hooks.moments.person
+
+    def keeps_context(self, agent: str) -> bool:
+        """Whether a resumed session sends the model again what it was given at its start."""
+        hooks = hooks_of(agent)
+        return hooks is not None and hooks.moments.resume == "kept"
+
+    def loses_context(self, event: HookEvent) -> bool:
+        """Whether an event says that the context is about to be lost, and no start follows that would take it again."""
+        hooks = hooks_of(event.agent)
+        return hooks is not None and event.name == "before_compaction" and hooks.moments.compaction == "next"
+
+    def answer_test(self, agent: str) -> bytes:
+        """The answer to a test event, in the agent's own form: whether the archive opens. Slow."""
+        hooks = hooks_of(agent)
+        if hooks is None:
+            return b""
+        text = f"{TEST_MARK}: {find_archive_fault(self._folder) or 'fine'}"
+        start = HookEvent(agent=agent, session=TEST_MARK, name="session_start", host_event=TEST_MARK, source="startup")
+        return hooks.write(start, HookAnswer(context=text.replace('"', "'"))) or b""
+
     # Live events and advice.
     def live_events(self, event: HookEvent) -> list[LiveEvent]:
         """The live events of a hook event."""
         return live_events(event, self._folder_at(event.cwd).root)
 
-    def step(self, state: LiveState, event: LiveEvent, hook: HookEvent) -> tuple[LiveState, Advisory | None]:
-        """The state after a live event, and the advisory that it causes."""
-        return step(state, event, self._folder_at(hook.cwd).known, self.thresholds, hook.agent)
+    def step(
+        self, state: LiveState, event: LiveEvent, hook: HookEvent, facts: SessionFacts = NO_FACTS
+    ) -> tuple[LiveState, Advisory | None]:
+        """The state after a live event, and the advisory that it causes: what a lesson says of a failure, else the answer from
+        the working tree, else what a signal says."""
+        at = self._folder_at(hook.cwd)
+        folded, advisory = step(state, event, at.known, self.thresholds, hook.agent)
+        answer = advise_after_failure(
+            state, event, hook, at.root, at.names, at.history, facts, thresholds=self.thresholds
+        )
+        if answer is None or has_hint(folded.mistake, at.known, hook.agent):
+            return folded, advisory
+        folded = fold(state, event, self.thresholds)
+        return record_advice(folded, msgspec.structs.replace(answer, turn=folded.turn)), answer
 
-    def advise_before_call(self, state: LiveState, hook: HookEvent) -> Advisory | None:
-        """The advisory on a call that is about to be made."""
-        return advise_before_call(state, hook, self._folder_at(hook.cwd).known, self.thresholds)
+    def advise_before_call(self, state: LiveState, hook: HookEvent, facts: SessionFacts = NO_FACTS) -> Advisory | None:
+        """The advisory on a call that is about to be made: what a lesson says of it, else why it fails here."""
+        at = self._folder_at(hook.cwd)
+        return advise_before_call(state, hook, at.known, self.thresholds) or warn_before_call(
+            state, hook, at.root, at.names, at.history, facts, thresholds=self.thresholds
+        )
+
+    def may_hold(self, hook: HookEvent, advisory: Advisory) -> bool:
+        """Whether a call that a warning is about is held: the person asked for it, the program can refuse a call, and calls held
+        for the same kind of reason did not turn out to work."""
+        return (
+            self.choices.hold
+            and is_answer(advisory)
+            and not self.holds.is_withdrawn(self._folder_at(hook.cwd).root, advisory)
+            and self.write(hook, HookAnswer(block="?")) != b""
+        )
+
+    def count_hold(self, hook: HookEvent, advisory: Advisory, key: str) -> None:
+        """Count a call that is held; `key` identifies it when it comes again."""
+        self.holds.count_held(self._folder_at(hook.cwd).root, advisory, key)
+
+    def overdue_advice(
+        self, running: RunningSession, events: Sequence[LiveEvent], state: LiveState, hook: HookEvent
+    ) -> Advisory | None:
+        """The advisory that could not be given earlier, if it is still true after some events and in the state after them."""
+        waiting, known = undelivered_after(running, events), self._folder_at(hook.cwd).known
+        if waiting is None or not still_holds(state, waiting, known, self.thresholds, hook.agent):
+            return None
+        return msgspec.structs.replace(waiting, turn=state.turn)
+
+    def record_advice(self, state: LiveState, advisory: Advisory) -> LiveState:
+        """The state after an advisory was given."""
+        return record_advice(state, advisory)
 
     def judge_call(self, agent: str, call: ToolCall, result: ToolResult, cwd: str) -> CallEvent | None:
         """A call from a transcript as a live event."""
-        (outcome,) = judge(Session(agent=agent, id="", events=(call, result)), dialect_of(agent))
+        (outcome,) = outcomes.judge(Session(agent=agent, id="", events=(call, result)), dialect_of(agent))
         return call_event(call, result, outcome, root=self._folder_at(cwd).root, folder=cwd)
 
     def apply(self, running: RunningSession, entry: JournalEntry, folded: LiveState | None = None) -> RunningSession:
@@ -167,7 +294,9 @@ class Hooks:
             return ""
         for session in sessions:
             if session.id == event.session:
-                scores = summarise_scorecard(score_session(session, self.thresholds, self._folder_at(event.cwd).root))
+                scores = summarise_scorecard(
+                    _scorecard.score_session(session, self.thresholds, self._folder_at(event.cwd).root)
+                )
                 return f"Preheat: this session scored {scores}." if scores else ""
         return ""
 
@@ -181,16 +310,44 @@ class Hooks:
 
     def prepare_folder(self, cwd: str) -> None:
         """Load the known mistakes of a folder; none if the archive cannot be read. Slow."""
-        root = root_of(cwd, find_repository) or cwd
-        known, stamp = NO_KNOWN_MISTAKES, self._stamp()
+        root = project_root(cwd) or cwd
+        known, history, stamp = NO_KNOWN_MISTAKES, NO_HISTORY, self._stamp()
         if os.path.exists(archive_path(self._folder)):
             try:
-                known = self._load_known(cwd)
+                known, history = self._load_known(cwd)
             except PreheatError:
-                known = NO_KNOWN_MISTAKES
+                known, history = NO_KNOWN_MISTAKES, NO_HISTORY
         while len(self._folders) >= _MOST_FOLDERS:
             del self._folders[next(iter(self._folders))]
-        self._folders[cwd] = FolderKnowledge(root, known, stamp)
+        self._folders[cwd] = FolderKnowledge(root, known, history, list_names(root), stamp)
+
+    def can_name_files(self, cwd: str) -> bool:
+        """Whether it was tried to load what names the files of a prompt in a folder; always true if that is turned off."""
+        return cwd in self._orienters or not self.choices.orientation
+
+    def prepare_naming(self, cwd: str) -> None:
+        """Load what names the files of a prompt in a folder. Slow, and no start of a session waits for it."""
+        orienter = None
+        with suppress(PreheatError, OSError, sqlite3.Error):
+            orienter = _orientation.load_orienter(self._folder, cwd) if cwd and os.path.isdir(cwd) else None
+        while len(self._orienters) >= _MOST_ORIENTERS:
+            del self._orienters[next(iter(self._orienters))]
+        self._orienters[cwd] = orienter
+
+    def name_files(self, event: HookEvent, running: RunningSession) -> NamedFiles | None:
+        """The files that a prompt needs, of those that its session neither opened nor was told of; None if none stand out."""
+        orienter = self._orienters.get(event.cwd)
+        is_cold = running.assigned is not None and running.assigned.arm not in ("warm", "unassigned")
+        if orienter is None or is_cold or not event.prompt.strip():
+            return None
+        touched = TouchedFiles(frozenset(running.opened), frozenset(running.edited))
+        found = orienter.orient(event.prompt, touched)
+        text = _orientation.describe(found)
+        if not text or not _orientation.turns_elsewhere(found, frozenset(running.oriented)):
+            return None
+        root = running.assigned.root if running.assigned is not None else ""
+        paths = tuple(each.path for each in found.files)
+        return NamedFiles(text, paths, self._assigner.assign_orientation(event, paths, running.state.turn, root))
 
     def _stamp(self) -> tuple[float, ...]:
         path = archive_path(self._folder)
@@ -199,23 +356,24 @@ class Hooks:
             marks = marks_stamp(state)
         return _changed_at(path), _changed_at(f"{path}-wal"), *marks
 
-    def _load_known(self, cwd: str) -> KnownMistakes:
+    def _load_known(self, cwd: str) -> tuple[KnownMistakes, History]:
         connection = connect(self._folder)
         try:
-            try:
-                project = require_project(connection, cwd) if cwd else ""
-            except NotFound:
-                project = ""
-            return load_known_mistakes(connection, project, time.time())
+            found = find_project_at(connection, cwd) if cwd else None
+            known = load_known_mistakes(connection, found.name if found is not None else "", time.time())
+            return known, load_history(connection, found.key) if found is not None else NO_HISTORY
         finally:
             connection.close()
 
     def clear_folders(self) -> None:
         """Drop everything that was loaded, because new lessons were learned."""
         self._folders.clear()
+        self._orienters.clear()
 
-    def choose_context(self, event: HookEvent, task: str) -> HandedContext | None:
-        """The context of a session at its start. Slow."""
+    def choose_context(
+        self, event: HookEvent, task: str, is_given_up: Callable[[], bool] = lambda: False
+    ) -> HandedContext | None:
+        """The context of a session at its start. Slow: nothing is recorded as handed out if nobody waits for it any more."""
         if self._folder_at(event.cwd).stamp != self._stamp():  # lessons may have been learned or marked since
             self.prepare_folder(event.cwd)
         form = self._message_format(event.agent)
@@ -239,7 +397,8 @@ class Hooks:
         if not chosen.items and not chosen.addendum:
             return HandedContext("", "", records=records) if records else None
         with suppress(UserError, OSError):  # a session must not fail because of this record
-            record_use(self._folder, chosen, time.time())
+            if not is_given_up():
+                record_use(self._folder, chosen, time.time())
         if form:
             return HandedContext(chosen.id, "", tuple(render(chosen, form).document), records)
         return HandedContext(chosen.id, render(chosen).text, records=records)

@@ -10,7 +10,7 @@ import time
 import zstandard
 
 from preheat.errors import NotFound
-from preheat.files import write_atomically
+from preheat.files import read_file, write_atomically
 from preheat.ingest.redact import redact
 from preheat.live.output import output_id, shorten
 from preheat.live.signal import DEFAULTS, Thresholds
@@ -62,8 +62,8 @@ def read_output(name: str, folder: str | None = None) -> bytes:
             f"`{name}` is no id of an output; it has 12 digits and letters a to f, as the shortened output names it"
         )
     try:
-        with open(os.path.join(folder or data_folder(), FOLDER, f"{name}.zst"), "rb") as stream:
-            return zstandard.ZstdDecompressor().decompress(stream.read())
+        packed = read_file(os.path.join(folder or data_folder(), FOLDER, f"{name}.zst"))
+        return zstandard.ZstdDecompressor().decompress(packed)
     except FileNotFoundError:
         raise NotFound(
             f"there is no output `{name}` any more; the last {MOST_FILES:,} are kept, for {MOST_DAYS} days at most"

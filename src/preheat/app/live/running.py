@@ -5,31 +5,39 @@ The fold is pure: it gives the same live and after a crash. Knows nothing of hoo
 
 import os
 import time
+from collections.abc import Sequence
 from hashlib import blake2b
 
 import msgspec
 
+from preheat.answers.facts import update_facts
+from preheat.answers.values import SessionFacts
 from preheat.daemon_client import live_folder
+from preheat.files import read_file
 from preheat.live.advice import record_advice
 from preheat.live.progress import Progress, update_progress
 from preheat.live.signal import DEFAULTS, Thresholds
 from preheat.live.state import LiveState, fold
 from preheat.model.experiment import Assignment
-from preheat.model.live import Advisory, EndEvent, JournalEntry, PromptEvent
+from preheat.model.live import Advisory, CallEvent, EndEvent, JournalEntry, LiveEvent, PromptEvent
+from preheat.model.outcome import FAILURES
 
 __all__ = [
     "LiveState",
     "RunningSession",
     "apply_entry",
     "encode_session",
+    "load_ended_sessions",
     "load_running_sessions",
     "load_session",
     "session_file",
     "session_files",
+    "undelivered_after",
 ]
 
 _KEYS_KEPT = 32
 _CALLS_KEPT = 128
+_FILES_KEPT = 200
 
 
 class RunningSession(
@@ -55,9 +63,19 @@ class RunningSession(
     advisory: Advisory | None = None
     """The last advisory that was sent; its time is `advised_at`."""
     advised_at: float = 0.0
+    undelivered: Advisory | None = None
+    """An advisory that could not be given when it came up, and waits for an event that can carry it."""
     context: str = ""
     """The id of the last context that was handed out to it."""
+    context_due: bool = False
+    """Whether its start got no answer, or a compaction took its context: it comes with the next event that can carry it."""
+    was_compacted: bool = False
+    """Whether the context is due because of a compaction: then it says where the work stands, too."""
     progress: Progress = Progress()
+    facts: SessionFacts = SessionFacts()
+    """What it did with files."""
+    held_calls: tuple[str, ...] = ()
+    """Hashes of calls that were held once."""
     words: tuple[str, ...] = ()
     """The words of the last prompt."""
     ended: bool = False
@@ -71,6 +89,12 @@ class RunningSession(
     """Keys of the last hook events, to recognise one that is sent twice."""
     calls: tuple[str, ...] = ()
     """Ids of the last calls in hook events."""
+    oriented: tuple[str, ...] = ()
+    """Files that were named with its prompts."""
+    opened: tuple[str, ...] = ()
+    """The last files that its calls touched, relative to the project."""
+    edited: tuple[str, ...] = ()
+    """The last files that its calls changed."""
 
 
 def apply_entry(
@@ -80,16 +104,22 @@ def apply_entry(
     state = running.state if folded is None else folded
     words = running.words
     held = running.stop_held
-    progress = running.progress
+    progress, facts = running.progress, running.facts
     ended = running.ended and not entry.events
+    opened, edited = running.opened, running.edited
     for event in entry.events:
         state = fold(state, event, thresholds) if folded is None else state
         progress = update_progress(progress, event)
+        facts = update_facts(facts, event)
         ended = isinstance(event, EndEvent)
         if isinstance(event, PromptEvent):
             words, held = event.words, False
+        elif isinstance(event, CallEvent) and event.files:
+            opened, edited = _keep_last(opened, event.files), _keep_last(edited, event.edited)
     # A withheld advisory counts as sent: it must not come again a turn later.
     counted = entry.advisory or entry.withheld
+    undelivered = entry.undelivered or (None if counted is not None else undelivered_after(running, entry.events))
+    is_due = running.context_due if entry.context_due is None else entry.context_due
     if counted is not None and folded is None:
         state = record_advice(state, counted)
     assigned = running.assigned or next((each for each in entry.assignments if isinstance(each, Assignment)), None)
@@ -105,7 +135,12 @@ def apply_entry(
         advisory=entry.advisory or running.advisory,
         advised_at=entry.at if entry.advisory else running.advised_at,
         context=entry.context or running.context,
+        undelivered=undelivered,
+        context_due=is_due,
+        was_compacted=is_due and (running.was_compacted or entry.hook == "before_compaction"),
         progress=progress,
+        facts=facts,
+        held_calls=(*running.held_calls, entry.held_call)[-_CALLS_KEPT:] if entry.held_call else running.held_calls,
         words=words,
         ended=ended,
         stop_held=held or entry.held,
@@ -113,7 +148,28 @@ def apply_entry(
         assigned=assigned,
         event_keys=(*running.event_keys, entry.key)[-_KEYS_KEPT:] if entry.key else running.event_keys,
         calls=(*running.calls, entry.call_id)[-_CALLS_KEPT:] if entry.call_id else running.calls,
+        oriented=_keep_last(running.oriented, entry.orientation),
+        opened=opened,
+        edited=edited,
     )
+
+
+def undelivered_after(running: RunningSession, events: Sequence[LiveEvent]) -> Advisory | None:
+    """The advisory that still waits after some events: none on a mistake any more when the program that failed has worked."""
+    waiting = running.undelivered
+    if waiting is None or waiting.signal != "mistake":
+        return waiting
+    program = running.state.mistake.program
+    is_solved = any(
+        isinstance(event, CallEvent) and event.status not in FAILURES and event.form.split(" ")[0] == program
+        for event in events
+    )
+    return None if is_solved else waiting
+
+
+def _keep_last(known: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
+    """These and the new ones, each once, the last ones of them."""
+    return tuple(dict.fromkeys((*known, *more)))[-_FILES_KEPT:] if more else known
 
 
 # Files.
@@ -134,6 +190,13 @@ def load_running_sessions(
     return sorted(kept, key=lambda each: (-each.last_at, each.agent, each.session))
 
 
+def load_ended_sessions(folder: str | None = None) -> set[str]:
+    """The keys (`agent:id`) of the sessions whose agent said that they are over, as far as the daemon still knows them."""
+    place = os.path.join(live_folder(folder), "sessions")
+    found = [load_session(path) for path in session_files(place)]
+    return {f"{each.agent}:{each.session}" for each in found if each is not None and each.ended}
+
+
 def session_files(folder: str) -> list[str]:
     """The paths of all session files in a folder; none if there is no such folder."""
     try:
@@ -151,7 +214,6 @@ def session_file(folder: str, key: tuple[str, str]) -> str:
 def load_session(path: str) -> RunningSession | None:
     """The session in a file; None if it is damaged or in another version's format."""
     try:
-        with open(path, "rb") as stream:
-            return _decode(stream.read())
+        return _decode(read_file(path))
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
         return None

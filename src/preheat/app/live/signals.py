@@ -18,9 +18,10 @@ from preheat.app.analysis.assessment import assess
 from preheat.app.live.advice import advisory_for_mistake, load_known_mistakes, step
 from preheat.app.live.running import RunningSession, load_running_sessions
 from preheat.app.live.settings import load_thresholds
+from preheat.app.projects import find_place
 from preheat.app.sessions.archive import Sessions
 from preheat.archive.connect import connect
-from preheat.archive.lessons import load_project_folders
+from preheat.archive.projects import load_session_projects
 from preheat.errors import NotFound, PreheatError, UserError
 from preheat.live.advice import record_advice
 from preheat.live.advice import step as step_signals
@@ -87,7 +88,7 @@ def replay(
     """Replay a session from its beginning, as if hooks had sent its events."""
     state = START
     moments: list[ReplayMoment] = []
-    for event in events_of(session, assess(session).records, root, finished=finished):
+    for event in events_of(session, assess(session, hindsight=False).records, root, finished=finished):
         advisories: list[Advisory] = []
         if isinstance(event, CallEvent) and event.kind == "shell":
             warning = advisory_for_mistake(
@@ -193,9 +194,9 @@ class LiveSignals:
         key = archive.find(name).key
         session = archive.load(key)
         with closing(connect(self._folder)) as connection:
-            place = next((each for each in load_project_folders(connection) if each.folder == session.project), None)
-            known = load_known_mistakes(connection, place.name if place else "", time.time())
-        timeline = replay(session, known, self._thresholds, root=place.root if place else "")
+            name = load_session_projects(connection).get(key, "")
+            known = load_known_mistakes(connection, name, time.time())
+        timeline = replay(session, known, self._thresholds, root=find_place(session).root)
         return ReplayedSession(session, archive.short_names([key])[key], timeline)
 
     def replay_turn(self, name: str) -> tuple[ReplayedSession, int | None]:
@@ -290,7 +291,7 @@ class LiveSignals:
         state: LiveState = START
         last: Advisory | None = None
         advised_at: float | None = None
-        for event in events_of(session, assess(session).records, finished=False):
+        for event in events_of(session, assess(session, hindsight=False).records, finished=False):
             state, advisory = step_signals(state, event, self._thresholds)
             if advisory is not None:
                 last, advised_at = advisory, event.at

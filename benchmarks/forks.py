@@ -1,0 +1,414 @@
+"""Failure forks: every failure that a later call repaired, and what would have been said before and after it, without a model.
+
+Walks the sessions of each project in time order. The working tree is the start commit in a bare repository plus what the
+session's own calls did; known is what came before. For every call: would we have warned, and did it fail? For every failure by
+mistake or environment: would we have answered, and is the remedy what the session ended up with? One JSON line per failure goes
+to `results/forks.jsonl` (docs/concepts/answers.md has its fields), so that others can run their tool on it.
+"""
+
+import json
+import os
+import re
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from posixpath import basename, splitext
+from typing import Any, NamedTuple
+
+from benchmarks.fork_tree import RecordedTree, Repository
+from benchmarks.measuring import table
+from benchmarks.real import PACKED, SKIPPED, sources, unpack
+from preheat.agents.sources import detect, read
+from preheat.answers import (
+    Answer,
+    Failure,
+    History,
+    PlannedCall,
+    SessionFacts,
+    answer_failure,
+    summarise_history,
+    warn_before,
+)
+from preheat.answers.edit_text import read_edits
+from preheat.answers.facts import update_facts
+from preheat.answers.history import PastCommand
+from preheat.app.analysis.assessment import assess
+from preheat.app.analysis.one_pass import prepare_for_learners
+from preheat.calls.files import file_of, find_touches
+from preheat.calls.judged import JudgedCall, JudgedSession
+from preheat.commands import command_text, understand
+from preheat.errors import NotRecognised
+from preheat.live.events import call_event
+from preheat.model.live import StartEvent
+from preheat.projects.folders import main_folder
+
+OUTPUT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "results", "forks.jsonl")
+DEVELOPED_ON = ("FSM1+cipher-box", "entireio+git-sync", "jdx+hk", "obsessiondb+chkit", "theogbrand+napoli-matcha")
+"""Projects that the rules were made with; the figures that count are those of the others."""
+_WITHIN = 12
+"""Calls within which a failure is repaired."""
+_DAYS = 3 * 86_400
+"""Changes that were committed so many seconds before or after a session may have been in its working tree already."""
+_CWD = re.compile(rb'"cwd":"((?:[^"\\]|\\.)*)"')
+_WORD = re.compile(r"[^\s'\"`;|&<>()=,:]+")
+_GROUPS = (
+    ("edit text", re.compile(r"(?i)string to replace|failed to find|could not find the exact|exactly the same")),
+    ("edit without reading", re.compile(r"(?i)has not been read|modified since read")),
+    ("script or flag", re.compile(
+        r"(?i)missing script|no rule to make|script not found|(?:unknown|unrecogni[sz]ed|unexpected|invalid|illegal|no such) "
+        r"(?:shorthand )?"
+        r"(?:option|flag|argument|command|subcommand|task)|no task|unknown json field|provided but not defined")),
+    ("program or module", re.compile(
+        r"(?i)command not found|no module named|cannot find module|cannot find package|: not found$|executable")),
+    ("missing path", re.compile(
+        r"(?i)no such file|does not exist|cannot access|file not found|did not match any file|can't cd|directory not found")),
+)  # fmt: skip
+
+
+class RecordedSession(NamedTuple):
+    """A session with the folder in which each of its lines was recorded."""
+
+    session: JudgedSession
+    folders: dict[int, str]
+    commit: str
+
+
+class Fork(NamedTuple):
+    """A failure, what would have been said, and what came of it."""
+
+    project: str
+    session: str
+    agent: str
+    call: int
+    kind: str
+    group: str
+    cause: str
+    failed: str
+    """The command, or the tool with its file."""
+    error: str
+    earlier_sessions: int
+    repaired_by: int | None
+    """How many calls later the same thing succeeded."""
+    resolution: list[str]
+    """What the session ended up with, as far as it can be compared: paths, lines, words of the command that worked."""
+    before: str
+    before_rule: str
+    after: str
+    after_rule: str
+    remedies: list[str]
+    is_right: bool | None
+    """Whether the remedy is what the session ended up with; None where it ended up with nothing that can be compared."""
+
+
+def run(quick: bool, data: str = "", repositories: str = "") -> dict[str, Any]:
+    forks: list[Fork] = []
+    warned: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for name, sessions, repository in _projects(data, repositories):
+        past: list[PastCommand] = []
+        paths: set[str] = set()
+        for number, recorded in enumerate(sessions[:8] if quick else sessions):
+            forks += _walk(name, recorded, repository, summarise_history(past), number, warned[name], frozenset(paths))
+            paths |= _touched(recorded.session)
+            past += _past(recorded.session)
+    os.makedirs(os.path.dirname(OUTPUT), exist_ok=True)
+    with open(OUTPUT, "w", encoding="utf-8") as stream:
+        stream.writelines(json.dumps(fork._asdict(), ensure_ascii=False) + "\n" for fork in forks)
+    result = {name: _score([each for each in forks if each.project == name], warned[name]) for name in warned}
+    for title, names in (("developed on", set(DEVELOPED_ON)), ("left out", set(warned) - set(DEVELOPED_ON))):
+        chosen = [each for each in forks if each.project in names]
+        result[title] = _score(chosen, sum((warned[name] for name in warned if name in names), Counter()))
+    _show(result)
+    return result
+
+
+# The data.
+def _projects(data: str, repositories: str) -> Iterator[tuple[str, list[RecordedSession], Repository]]:
+    """The projects of which there is a repository, with their sessions in time order."""
+    for source in sources(data):
+        name = source.name.rpartition("__")[2]
+        place = os.path.join(repositories, name, "repo")
+        if not source.is_project or not os.path.isdir(place):
+            continue
+        repository = Repository(place)
+        with tempfile.TemporaryDirectory() as work:
+            folder = source.path
+            if source.path.endswith(PACKED):
+                unpack(source.path, work)
+                folder = os.path.join(work, source.name)
+            found = sorted(_sessions(folder, repository), key=lambda each: each.session.session.started_at or 0.0)
+        yield name, found, repository
+
+
+def _sessions(folder: str, repository: Repository) -> Iterator[RecordedSession]:
+    commits: dict[str, str] = {}
+    index = os.path.join(folder, "INDEX.json")
+    if os.path.exists(index):
+        with open(index, encoding="utf-8") as stream:
+            for each in json.load(stream)["sessions_list"]:
+                commits[each["session_id"]] = each.get("parent_of_first_commit") or each.get("head_before_start") or ""
+    known: set[str] = set()
+    for parent, _, names in sorted(os.walk(folder)):
+        for name in sorted(set(names) - set(SKIPPED)):
+            path = os.path.join(parent, name)
+            try:
+                reader = detect(path)
+            except NotRecognised:
+                continue
+            for session in read(path, reader):
+                commit = commits.get(session.id) or repository.commit_before(session.started_at or 0.0)
+                if session.id in known or not commit or not session.project.startswith("/"):
+                    continue
+                known.add(session.id)
+                judged = prepare_for_learners(session, assess(session).records, main_folder(session.project))
+                yield RecordedSession(judged, _folders(path), commit)
+
+
+def _folders(path: str) -> dict[int, str]:
+    """The folder that each line of a transcript states, by its number."""
+    with open(path, "rb") as stream:
+        return {
+            number: json.loads(b'"' + found[1] + b'"')
+            for number, line in enumerate(stream, 1)
+            if line.startswith(b"{") and (found := _CWD.search(line)) and found.start() < 4000
+        }
+
+
+def _touched(session: JudgedSession) -> set[str]:
+    """Files that a session made, changed or read: they may still be there in the next one."""
+    return {
+        touch.path for each in session.calls if each.worked
+        for touch in find_touches(each.call, session.relative) if touch.how != "removed"
+    }  # fmt: skip
+
+
+def _past(session: JudgedSession) -> Iterator[PastCommand]:
+    calls = session.calls_by_seq()
+    for each in session.calls:
+        if each.call.kind == "shell" and (command := session.relative(command_text(each.call.input))):
+            record = each.record
+            repair = calls.get(record.seq + record.recovered_in) if record.recovered_in is not None else None
+            worked = session.relative(command_text(repair.call.input)) if repair and repair.call.kind == "shell" else ""
+            yield PastCommand(session.key, command, record.status, record.cause, record.signature, worked)
+
+
+# One session.
+def _walk(
+    name: str,
+    recorded: RecordedSession,
+    repository: Repository,
+    history: History,
+    number: int,
+    warned: Counter[str],
+    earlier_paths: frozenset[str],
+) -> Iterator[Fork]:
+    session = recorded.session
+    started, ended = session.session.started_at or 0.0, session.session.ended_at or 0.0
+    doubtful = repository.files_changed_near(started - _DAYS, max(started, ended) + _DAYS)
+    opened = [file_of(each.call) for each in session.calls if each.worked and each.call.kind in ("read", "edit")]
+    tree = RecordedTree(repository, recorded.commit, session.session.project, doubtful | earlier_paths, opened)
+    facts = update_facts(SessionFacts(), StartEvent())
+    for place, each in enumerate(session.calls):
+        planned = _plan(each, recorded)
+        before = warn_before(planned, tree, history, facts)
+        warned["calls"] += 1
+        if before is not None and each.record.status in ("ok", "empty", "failed", "partial"):
+            warned["warned"] += 1
+            warned["warned and failed"] += each.failed
+            warned[f"{before.rule}: warned"] += 1
+            warned[f"{before.rule}: failed"] += each.failed
+        if each.failed and each.record.cause != "finding":
+            text = each.result.text if each.result is not None else ""
+            after = answer_failure(Failure(planned, text), tree, history, facts)
+            yield _fork(name, session, place, planned, tree, before, after, number, recorded)
+        tree.apply(each, planned)
+        facts = update_facts(
+            facts, call_event(each.call, each.result, each.record, root=tree.root, folder=planned.folder)
+        )
+
+
+def _plan(each: JudgedCall, recorded: RecordedSession) -> PlannedCall:
+    folder = recorded.folders.get(each.call.line) or recorded.session.session.project
+    workdir = each.call.input.get("workdir") or each.call.input.get("cwd")
+    call = PlannedCall(each.call.kind, each.call.tool, each.call.input, folder)
+    place = call.absolute(workdir) if isinstance(workdir, str) and workdir else folder
+    return PlannedCall(each.call.kind, each.call.tool, each.call.input, place)
+
+
+def _fork(
+    name: str, session: JudgedSession, place: int, planned: PlannedCall, tree: RecordedTree, before: Answer | None,
+    after: Answer | None, number: int, recorded: RecordedSession,
+) -> Fork:  # fmt: skip
+    each = session.calls[place]
+    error = each.record.signature
+    text = each.result.text if each.result is not None else ""
+    group = next((group for group, pattern in _GROUPS if pattern.search(error)), "other")
+    later = [
+        (distance, other, _plan(other, recorded))
+        for distance, other in enumerate(session.calls[place + 1 : place + 1 + _WITHIN], 1)
+    ]
+    resolution = _RESOLVE[group](planned, text, tree, later) if group in _RESOLVE else []
+    is_right = None
+    if after is not None and after.remedies and resolution:
+        is_right = _is_right(after, resolution)
+    what = (
+        command_text(each.call.input)
+        if each.call.kind == "shell"
+        else f"{each.call.tool} {session.relative(file_of(each.call))}"
+    )
+    return Fork(
+        name, session.key, session.session.agent, each.record.seq, each.call.kind, group, each.record.cause or "unknown",
+        session.relative(what)[:400], error[:300], number, each.record.recovered_in, resolution[:8],
+        before.text if before else "", before.rule if before else "", after.text if after else "",
+        after.rule if after else "", list(after.remedies) if after else [], is_right,
+    )  # fmt: skip
+
+
+Later = Sequence[tuple[int, JudgedCall, PlannedCall]]
+
+
+def _words_of(call: PlannedCall) -> list[str]:
+    if call.kind == "shell":
+        return _WORD.findall(command_text(call.arguments))
+    values = [
+        value
+        for name, value in call.arguments.items()
+        if isinstance(value, str) and name not in ("content", "old_string", "new_string", "pattern")
+    ]
+    return [value for value in values if len(value) < 400 and "\n" not in value]
+
+
+def _find_resolved_path(planned: PlannedCall, text: str, tree: RecordedTree, later: Later) -> list[str]:
+    """The path of like name that a later call uses with success."""
+    missing = [
+        word for word in _words_of(planned) if len(basename(word)) > 2 and (planned.kind != "shell" or word in text)
+    ]
+    for _, other, call in later:
+        if not other.worked:
+            continue
+        for word in _words_of(call):
+            path = call.absolute(word.rstrip("/"))
+            if any(path != planned.absolute(wanted) and _is_alike(wanted, word) for wanted in missing) and tree.kind(
+                path
+            ) in ("file", "folder"):
+                return [path]
+    return []
+
+
+def _is_alike(wanted: str, word: str) -> bool:
+    one, other = (basename(each.rstrip("/")).lower() for each in (wanted, word))
+    if not one or not other:
+        return False
+    return (
+        one == other
+        or splitext(one)[0] == splitext(other)[0]
+        or SequenceMatcher(None, one, other, autojunk=False).ratio() >= 0.8
+    )
+
+
+def _find_resolved_edit(planned: PlannedCall, text: str, tree: RecordedTree, later: Later) -> list[str]:
+    """The lines, as they stood at the failure, that the next successful edit of the same file replaces."""
+    edits = read_edits(planned)
+    path = planned.absolute(edits[0].path) if edits else ""
+    known = tree.read_text(path) if path else None
+    if known is None:
+        return []
+    for _, other, call in later:
+        found = []
+        for edit in read_edits(call) if other.worked else ():
+            if call.absolute(edit.path) == path and edit.old.strip() in known:
+                first = 1 + known.count("\n", 0, known.index(edit.old.strip()))
+                found.append(f"{first}-{first + edit.old.strip().count(chr(10))}")
+        if found:
+            return found
+    return []
+
+
+def _find_resolved_command(planned: PlannedCall, text: str, tree: RecordedTree, later: Later) -> list[str]:
+    """The next command of the same program that works."""
+    main = understand(command_text(planned.arguments)).main if planned.kind == "shell" else None
+    for _, other, call in later:
+        command = command_text(call.arguments) if call.kind == "shell" and other.worked else ""
+        if command and main is not None and any(each.program == main.program for each in understand(command).commands):
+            return [command, *command.split()]
+    return []
+
+
+_RESOLVE = {
+    "missing path": _find_resolved_path, "edit text": _find_resolved_edit, "script or flag": _find_resolved_command,
+    "program or module": _find_resolved_command,
+}  # fmt: skip
+
+
+def _is_right(answer: Answer, resolution: list[str]) -> bool:
+    for remedy in answer.remedies:
+        if remedy in resolution or any(each.startswith(remedy.rstrip("/") + "/") for each in resolution[:1]):
+            return True
+        if answer.rule in ("program", "flag", "known failure") and remedy in resolution[0]:
+            return True
+        if answer.rule == "edit text" and any(_overlap(remedy, lines) for lines in resolution):
+            return True
+    return False
+
+
+def _overlap(one: str, other: str) -> bool:
+    if not all(re.fullmatch(r"\d+-\d+", each) for each in (one, other)):
+        return False
+    (first, last), (start, end) = (map(int, each.split("-")) for each in (one, other))
+    return first - 3 <= end and start <= last + 3
+
+
+# Scores.
+_ASKED = ("missing path", "edit text", "script or flag")
+
+
+def _score(forks: Sequence[Fork], warned: Counter[str]) -> dict[str, Any]:
+    asked = [each for each in forks if each.group in _ASKED]
+    answered = [each for each in asked if each.after]
+    resolved = [each for each in answered if each.is_right is not None]
+    return {
+        **warned,
+        "failures": len(forks),
+        "repaired": sum(each.repaired_by is not None for each in forks),
+        "foreseen": sum(bool(each.before) for each in forks),
+        "asked": len(asked),
+        "answered": len(answered),
+        "resolved": len(resolved),
+        "right": sum(each.is_right is True for each in resolved),
+        "groups": {
+            group: {
+                "failures": len(of),
+                "foreseen": sum(bool(each.before) for each in of),
+                "answered": sum(bool(each.after) for each in of),
+                "resolved": sum(each.is_right is not None for each in of),
+                "right": sum(each.is_right is True for each in of),
+            }
+            for group in (*(group for group, _ in _GROUPS), "other")
+            if (of := [each for each in forks if each.group == group])
+        },
+    }
+
+
+def _share(count: int, total: int) -> str:
+    return f"{count}/{total} ({count / total:.2f})" if total else "0/0"
+
+
+def _show(result: dict[str, Any]) -> None:
+    rows = [["project", "calls", "failures", "repaired", "warned that fail", "foreseen", "answered", "remedy right"]]
+    for name, score in result.items():
+        rows.append([
+            name, f"{score.get('calls', 0):,}", str(score["failures"]), str(score["repaired"]),
+            _share(score.get("warned and failed", 0), score.get("warned", 0)), _share(score["foreseen"], score["failures"]),
+            _share(score["answered"], score["asked"]), _share(score["right"], score["resolved"]),
+        ])  # fmt: skip
+    table(rows)
+    for title in ("developed on", "left out"):
+        groups = result[title]["groups"]
+        table([[title, "failures", "foreseen", "answered", "remedy right"]] + [
+            [group, str(of["failures"]), str(of["foreseen"]), str(of["answered"]), _share(of["right"], of["resolved"])]
+            for group, of in groups.items()
+        ])  # fmt: skip
+        rules = sorted(key.removesuffix(": warned") for key in result[title] if key.endswith(": warned"))
+        table([["rule", "warned that fail"]] + [
+            [rule, _share(result[title].get(f"{rule}: failed", 0), result[title][f"{rule}: warned"])] for rule in rules
+        ])  # fmt: skip

@@ -1,0 +1,194 @@
+"""What earlier sessions of a project show of its commands: which always fail, which programs are not there, what worked. Pure."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import msgspec
+
+from preheat.commands import understand
+from preheat.commands.values import Command
+from preheat.model.outcome import FAILURES, Cause, Status
+
+FEWEST_SESSIONS = 2
+"""Earlier sessions in which a command must have failed before it is called known to fail."""
+_LONGEST = 300
+_MOST_KEPT = 2_000
+_PLAIN_WRAPPERS = frozenset(
+    [
+        "env",
+        "timeout",
+        "gtimeout",
+        "time",
+        "nice",
+        "command",
+        "nohup",
+        "sudo",
+        "exec",
+        "stdbuf",
+        "xargs",
+        "bash",
+        "sh",
+        "zsh",
+    ]
+)
+"""Wrappers that find only what is on the path."""
+_NO_COMMAND = frozenset(["", "cd", "echo", "export", "set", "true", "sleep"])
+
+
+class PastCommand(NamedTuple):
+    """A shell call of an earlier session."""
+
+    session: str
+    command: str
+    """The shell text on one line, with paths relative to the project."""
+    status: Status
+    cause: Cause | None
+    signature: str
+    next_worked: str = ""
+    """The command that succeeded at the same thing a few calls later; empty if none did."""
+
+
+class KnownFailure(msgspec.Struct, frozen=True):
+    """A command that failed in several sessions and never worked."""
+
+    sessions: int
+    error: str
+    use: str = ""
+    """What worked instead, most often."""
+
+
+class WorkingUse(msgspec.Struct, frozen=True):
+    """How a program was started when it worked."""
+
+    command: str
+    sessions: int
+
+
+class History(msgspec.Struct, frozen=True):
+    """What earlier sessions of a project show; empty in its first session."""
+
+    failing: dict[str, KnownFailure] = {}
+    """By the command as it is compared (`comparable`)."""
+    missing_programs: dict[str, KnownFailure] = {}
+    """By program: the shell did not find it, and it never worked by that name."""
+    uses: dict[str, WorkingUse] = {}
+    """By program: the shortest way in which it was started most often by another one (`mise exec -- go`)."""
+    flags: dict[str, tuple[str, ...]] = {}
+    """By program and subcommand: flags of calls that worked."""
+
+
+NO_HISTORY = History()
+
+
+def comparable(command: str) -> str:
+    """A command as it is compared with earlier ones: on one line, white space as one blank."""
+    return " ".join(command.split())
+
+
+def program_and_subcommand(command: Command) -> str:
+    """The program with its subcommand, if it looks like one."""
+    second = command.words[1] if len(command.words) > 1 else ""
+    return (
+        f"{command.program} {second}"
+        if second.replace("-", "").isalpha() and not second.startswith("-")
+        else command.program
+    )
+
+
+def summarise_history(calls: Iterable[PastCommand]) -> History:
+    """The history of a project from the shell calls of its earlier sessions."""
+    failed: defaultdict[str, dict[str, PastCommand]] = defaultdict(dict)
+    worked: set[str] = set()
+    repairs: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    lost: defaultdict[str, set[str]] = defaultdict(set)
+    run: set[str] = set()
+    uses: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    flags: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for call in calls:
+        text = comparable(call.command)
+        if not text or len(text) > _LONGEST or text.endswith("…"):  # the archive cuts long ones
+            continue
+        if call.status in FAILURES and call.cause != "finding":
+            failed[text].setdefault(call.session, call)
+            if call.next_worked:
+                repairs[text][comparable(call.next_worked)] += 1
+            if program := missing_program(call.signature):
+                lost[program].add(call.session)
+            continue
+        if call.status not in ("ok", "empty", *FAILURES):
+            continue
+        worked.add(text)
+        main = understand(call.command).main
+        if main is None or main.program in _NO_COMMAND:
+            continue
+        if not set(main.wrappers) - _PLAIN_WRAPPERS:
+            run.add(main.words[0])
+        _note_use(call, text, main, uses, flags)
+    return History(
+        failing={
+            text: _make_known(found, repairs[text])
+            for text, found in failed.items()
+            if len(found) >= FEWEST_SESSIONS and text not in worked
+        },
+        missing_programs={
+            program: KnownFailure(len(sessions), "command not found")
+            for program, sessions in lost.items()
+            if len(sessions) >= FEWEST_SESSIONS and program not in run
+        },
+        uses={program: use for program, found in uses.items() if (use := _most_used(found))},
+        flags={
+            form: tuple(flag for flag, _ in found.most_common(40)) for form, found in list(flags.items())[:_MOST_KEPT]
+        },
+    )
+
+
+def _note_use(
+    call: PastCommand,
+    text: str,
+    main: Command,
+    uses: defaultdict[str, defaultdict[str, set[str]]],
+    flags: defaultdict[str, Counter[str]],
+) -> None:
+    form = program_and_subcommand(main)
+    flags[form].update(word.partition("=")[0] for word in main.words if word.startswith("-") and len(word) > 1)
+    if set(main.wrappers) - _PLAIN_WRAPPERS or "/" in main.words[0]:
+        uses[main.program][_starting_words(text, main)].add(call.session)
+
+
+def _starting_words(text: str, main: Command) -> str:
+    """What stands before and at the program in a text: `mise exec -- go`."""
+    words = text.split()
+    place = next((number for number, word in enumerate(words) if word == main.words[0]), -1)
+    start = place
+    while start > 0 and words[start - 1] not in ("&&", ";", "||", "|"):
+        start -= 1
+    return " ".join(words[start : place + 1]) if place >= 0 else ""
+
+
+def _most_used(found: defaultdict[str, set[str]]) -> WorkingUse | None:
+    ranked = sorted(
+        ((len(sessions), text) for text, sessions in found.items() if text),
+        key=lambda pair: (-pair[0], len(pair[1]), pair[1]),
+    )
+    return WorkingUse(ranked[0][1], ranked[0][0]) if ranked else None
+
+
+def _make_known(found: dict[str, PastCommand], repairs: Counter[str]) -> KnownFailure:
+    errors = Counter(call.signature for call in found.values())
+    use = repairs.most_common(1)[0][0] if repairs else ""
+    return KnownFailure(len(found), errors.most_common(1)[0][0], use)
+
+
+def missing_program(message: str) -> str:
+    """The program that a shell did not find, by its message; empty if the message says something else."""
+    for line in message.splitlines():
+        before, found, after = line.partition("command not found")
+        if not found:
+            before, found, after = line.partition(": not found")
+        if not found:
+            continue
+        name = after.strip(" :").split(" ")[0] or before.rstrip(": ").rpartition(":")[2].strip().rpartition(" ")[2]
+        if name and all(letter.isalnum() or letter in "-_.+" for letter in name):
+            return name
+    return ""

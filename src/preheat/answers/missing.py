@@ -1,0 +1,159 @@
+"""Which file or folder was meant by a path at which there is nothing. Pure: asks `ProjectFiles`, writes no sentence.
+
+In this order, and only what is sure: the same path below another root or without a folder too many; another ending or case at
+the same place; the same name elsewhere, the one that shares most folders; a folder or name of close spelling on the way.
+Several equal ones are named together, three at most.
+"""
+
+from collections.abc import Iterable, Sequence
+from difflib import SequenceMatcher
+from itertools import islice
+from posixpath import basename, dirname, join, splitext
+
+from preheat.answers.values import ProjectFiles, is_below
+
+MOST_NAMED = 3
+_MOST_CANDIDATES = 60
+_CLOSE = 0.8
+_SHORT_NAME = 3
+_COMMON = frozenset(
+    ["index", "main", "mod", "lib", "__init__", "readme", "package", "types", "utils", "config", "test", "skill"]
+)
+"""Names that many folders have: the name alone says nothing."""
+_MOST_SIBLINGS = 400
+
+
+def find_meant(path: str, files: ProjectFiles, folder: str) -> tuple[str, ...]:
+    """The paths that may have been meant, the likeliest first; empty where nothing is sure."""
+    if found := _below_other_root(path, files, folder) or _beside(path, files):
+        return found
+    if _is_common(basename(path)):
+        return _close_spelling(path, files) or _same_name(path, files)
+    return _same_name(path, files) or _other_ending(path, files) or _close_spelling(path, files)
+
+
+def _parts(path: str) -> list[str]:
+    return [part for part in path.split("/") if part]
+
+
+def _below_other_root(path: str, files: ProjectFiles, folder: str) -> tuple[str, ...]:
+    """The same path below the project or below the folder: another root was meant, or a folder was named twice."""
+    parts = _parts(path)
+    bases = list(dict.fromkeys(base for base in (files.root, folder) if base))
+    for start in range(1, len(parts) - 1):
+        found = [
+            place
+            for base in bases
+            if (place := join(base, *parts[start:])) != path and files.kind(place) in ("file", "folder")
+        ]
+        if found:
+            return tuple(dict.fromkeys(found))[:1]
+    return ()
+
+
+def _same_name(path: str, files: ProjectFiles) -> tuple[str, ...]:
+    name = basename(path)
+    if len(name) < _SHORT_NAME:
+        return ()
+    found = [each for each in islice(files.find(name), _MOST_CANDIDATES) if each != path]
+    return _most_alike(path, found, files.root, needs_shared=_is_common(name))
+
+
+def _beside(path: str, files: ProjectFiles) -> tuple[str, ...]:
+    """What stands at the same place under a name that differs in case, in its ending, or in a dot before it."""
+    names = files.names_in(dirname(path))
+    if names is None or len(names) > _MOST_SIBLINGS:
+        return ()
+    wanted = _bare(basename(path))
+    found = [join(dirname(path), name) for name in names if _bare(name) == wanted]
+    return tuple(sorted(found)) if wanted and 0 < len(found) <= MOST_NAMED else ()
+
+
+def _bare(name: str) -> str:
+    return splitext(name.lower().lstrip("."))[0]
+
+
+def _other_ending(path: str, files: ProjectFiles) -> tuple[str, ...]:
+    stem = splitext(basename(path))[0]
+    if len(stem) < _SHORT_NAME or stem.startswith("."):
+        return ()
+    found = [each for each in islice(files.find_stem(stem), _MOST_CANDIDATES) if each != path]
+    return _most_alike(path, found, files.root, needs_shared=True)
+
+
+def _is_common(name: str) -> bool:
+    return splitext(name)[0].lower() in _COMMON
+
+
+def _most_alike(path: str, found: Sequence[str], root: str, needs_shared: bool) -> tuple[str, ...]:
+    """Those that share most folders of the project with a path, if they are few."""
+    if not found:
+        return ()
+    scores = {each: count_shared(path.removeprefix(root), each.removeprefix(root)) for each in found}
+    best = max(scores.values())
+    if needs_shared and not best:
+        return ()
+    chosen = [each for each in found if scores[each] == best]
+    return tuple(sorted(chosen, key=lambda each: (len(_parts(each)), each))) if len(chosen) <= MOST_NAMED else ()
+
+
+def count_shared(one: str, other: str) -> int:
+    """How many folders two paths share by name, in this order, wherever they stand."""
+    first, second = _parts(dirname(one)), _parts(dirname(other))
+    common = 0
+    while common < min(len(first), len(second)) and first[common] == second[common]:
+        common += 1
+    matcher = SequenceMatcher(None, first[common:], second[common:], autojunk=False)
+    return common + sum(block.size for block in matcher.get_matching_blocks())
+
+
+def _close_spelling(path: str, files: ProjectFiles) -> tuple[str, ...]:
+    """The path with its first wrong part spelled as one that is there, if the rest then exists."""
+    there = deepest_existing(path, files)
+    if not there or not is_below(there, files.root):
+        return ()
+    rest = _parts(path[len(there) :])
+    names = files.names_in(there)
+    if not rest or names is None or len(names) > _MOST_SIBLINGS:
+        return ()
+    close = [(ratio, name) for name in names if (ratio := _likeness(rest[0], name)) >= _CLOSE]
+    for _, name in sorted(close, key=lambda pair: (-pair[0], pair[1])):
+        place = join(there, name, *rest[1:])
+        if files.kind(place) in ("file", "folder"):
+            return (place,)
+    return ()
+
+
+def _likeness(one: str, other: str) -> float:
+    first, second = one.lower(), other.lower()
+    if first == second:
+        return 1.0
+    if first.startswith(".") != second.startswith(".") or _differ_by_number(first, second):
+        return 0.0
+    return SequenceMatcher(None, first, second, autojunk=False).ratio()
+
+
+def _differ_by_number(one: str, other: str) -> bool:
+    """Whether two names differ only in their numbers: `0042_add.sql` is not `0043_add.sql`."""
+    bare = ["".join(letter for letter in name if not letter.isdigit()) for name in (one, other)]
+    return bare[0] == bare[1]
+
+
+def deepest_existing(path: str, files: ProjectFiles) -> str:
+    """The deepest folder on the way to a path that is there; empty if that is not known."""
+    place = dirname(path)
+    while is_below(place, files.root):
+        kind = files.kind(place)
+        if kind == "folder":
+            return place
+        if kind != "none":
+            return ""
+        place = dirname(place)
+    return ""
+
+
+def list_folder(folder: str, files: ProjectFiles, most: int) -> tuple[str, ...]:
+    """The names in a folder, if they are few."""
+    names: Iterable[str] | None = files.names_in(folder)
+    shown = sorted(name for name in names if not name.startswith(".")) if names is not None else []
+    return tuple(shown) if 0 < len(shown) <= most else ()

@@ -1,0 +1,138 @@
+"""Paths at which there is nothing, in a call that is about to be made and in one that failed: what was meant instead. Pure."""
+
+import re
+from collections.abc import Iterator
+
+from preheat.answers import sentences
+from preheat.answers.history import History
+from preheat.answers.missing import MOST_NAMED, deepest_existing, find_meant, list_folder
+from preheat.answers.shell_paths import NeededPath, last_commands, needed_paths
+from preheat.answers.values import Answer, Failure, PlannedCall, ProjectFiles, SessionFacts, is_below
+from preheat.calls.files import changed_files, file_of
+from preheat.commands import command_text
+from preheat.model.session import ToolCall
+
+_MOST_LISTED = 8
+_MOST_TEXT = 20_000
+_PATH = r"['\"`‘“]?(?P<path>[^\s'\"`‘’“”:*?$|<>;]{2,300})['\"`’”]?"
+_MESSAGES = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"(?i)(?:no such file or directory|no such file(?! or)|file not found|path not found|does not exist|directory not found"
+        rf"|cannot find (?:the )?(?:file|path|module)):? {_PATH}",
+        r"(?i)(?:cannot access|cannot stat|can't open file|can't cd to|cannot open|cannot remove|can't find"
+        rf"|ENOENT[^'\n]*open|ENOENT[^'\n]*scandir|pathspec) {_PATH}",
+        rf"(?i){_PATH}['\"]?:? (?:\(eval\):)?(?:no such file|does not exist|not a directory|directory not found|cannot be found)",
+        r"(?i)(?:cd|chdir|open|stat|lstat|read|rg|ls|cat|sed|grep)(?::\d+)?:? "
+        rf"{_PATH}: (?:no such file|not a directory|IO error)",
+    )
+)
+_PATH_NAMES = ("path", "file_path", "filePath", "absolute_path", "directory", "dir", "dir_path")
+
+
+def check_paths(call: PlannedCall, files: ProjectFiles) -> Answer | None:
+    """A path that a call needs and that is not there; None if all are, or that is not known."""
+    for needed in _find_needs(call):
+        kind = files.kind(needed.path)
+        if kind == "none" and is_below(needed.path, files.root):
+            return describe_missing(call, needed.path, needed.typed, files)
+        if kind == "folder" and call.kind == "read":
+            names = list_folder(needed.path, files, _MOST_LISTED)
+            return _answer(sentences.IS_FOLDER.write(path=needed.typed, names=names), needed.path, ())
+    return None
+
+
+def _find_needs(call: PlannedCall) -> list[NeededPath]:
+    if call.kind == "shell":
+        return needed_paths(command_text(call.arguments), call.folder)
+    return [NeededPath(path, typed, "", False) for path, typed in _find_arguments(call)]
+
+
+def _find_arguments(call: PlannedCall) -> Iterator[tuple[str, str]]:
+    """The paths that a tool which is no shell needs, with how they were typed."""
+    as_call = ToolCall(line=1, call_id="", tool=call.tool, kind=call.kind, input=call.arguments)
+    typed: list[str] = []
+    if call.kind == "read":
+        typed = [file_of(as_call)]
+    elif call.kind == "edit":
+        patch = next(
+            (value for value in call.arguments.values() if isinstance(value, str) and "*** Begin Patch" in value), ""
+        )
+        typed = re.findall(r"^\*\*\* (?:Update|Delete) File: ([^\n]+)$", patch, re.MULTILINE) if patch else []
+        if not patch and _replaces(call):
+            typed = changed_files(as_call).split("\n")
+    elif call.kind == "search":
+        typed = [value for name in _PATH_NAMES if isinstance(value := call.arguments.get(name), str)][:1]
+    for path in typed:
+        absolute = (
+            call.absolute(path) if path and "\n" not in path and "REDACTED" not in path and path[0] != "~" else ""
+        )
+        if absolute:
+            yield absolute, path
+
+
+def _replaces(call: PlannedCall) -> bool:
+    """Whether an edit replaces a text that is there, and so needs its file."""
+    return any(
+        isinstance(value := call.arguments.get(name), str) and value
+        for name in ("old_string", "oldString", "old_str", "oldText")
+    )
+
+
+def answer_missing_path(failure: Failure, files: ProjectFiles, history: History, facts: SessionFacts) -> Answer | None:
+    """What was meant by a path that a failed call did not find."""
+    call = failure.call
+    for path, typed in _find_arguments(call) if call.kind != "shell" else _find_in_output(failure):
+        if files.kind(path) == "none":
+            return describe_missing(call, path, typed, files)
+    return None
+
+
+def _find_in_output(failure: Failure) -> Iterator[tuple[str, str]]:
+    """Paths that the output of a shell call says are not there, and that the command itself names."""
+    command = command_text(failure.call.arguments)
+    folders = list(
+        dict.fromkeys((*(folder for _, folder in last_commands(command, failure.call.folder)), failure.call.folder))
+    )
+    text = failure.text[:_MOST_TEXT]
+    seen: set[str] = set()
+    for pattern in _MESSAGES:
+        for found in pattern.finditer(text):
+            typed = found["path"].rstrip(".,)")
+            if (
+                typed in seen
+                or typed not in command
+                or typed.startswith(("-", "~", "http"))
+                or typed in (".", "..", "/")
+            ):
+                continue
+            seen.add(typed)
+            for folder in folders if not typed.startswith("/") else folders[:1]:
+                if folder:
+                    yield PlannedCall("shell", "", {}, folder).absolute(typed), typed
+
+
+def describe_missing(call: PlannedCall, path: str, typed: str, files: ProjectFiles) -> Answer | None:
+    """The answer for a path at which there is nothing."""
+    meant = find_meant(path, files, call.folder)
+    if len(meant) == 1:
+        said = sentences.MISSING_MEANT.write(path=typed, meant=call.show(meant[0]))
+    elif meant:
+        said = sentences.MISSING_SEVERAL.write(path=typed, others=[call.show(each) for each in meant[:MOST_NAMED]])
+    else:
+        return _describe_surroundings(path, typed, call, files)
+    return _answer(said or sentences.MISSING_PLAIN.write(path=typed), path, meant if said else ())
+
+
+def _describe_surroundings(path: str, typed: str, call: PlannedCall, files: ProjectFiles) -> Answer | None:
+    there = deepest_existing(path, files)
+    names = list_folder(there, files, _MOST_LISTED) if there and there != files.root else ()
+    if names:
+        said = sentences.MISSING_LISTED.write(path=typed, folder=call.show(there), names=names)
+    else:
+        said = sentences.MISSING_PLAIN.write(path=typed)
+    return _answer(said, path, tuple(f"{there}/{name}" for name in names))
+
+
+def _answer(said: str, path: str, remedies: tuple[str, ...]) -> Answer | None:
+    return Answer("missing path", said, path, remedies) if said else None

@@ -1,0 +1,153 @@
+"""A script, target, recipe or task that its manifest does not have: those that it has, the nearest, or where it is. Pure."""
+
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from posixpath import dirname, join
+from typing import NamedTuple
+
+from preheat.answers import sentences
+from preheat.answers.manifests import MANIFESTS, Manifest
+from preheat.answers.shell_paths import last_commands
+from preheat.answers.values import Answer, PlannedCall, ProjectFiles, is_below
+from preheat.commands import command_text
+from preheat.commands.values import Command
+
+_RUN = frozenset(["run", "run-script", "task"])
+_WITH_RUN = frozenset(["npm", "pnpm", "bun", "mise", "composer", "deno"])
+_BARE = frozenset(["make", "just", "task", "poe"])
+_ELSEWHERE = ("--filter", "-F", "-w", "--workspace", "--workspaces", "-r", "--recursive", "-C", "--cwd", "--dir", "--prefix",
+              "--if-present", "-f", "--file", "--makefile", "--justfile", "--directory",
+              "-d", "--working-dir", "--config")  # fmt: skip
+"""Options after which another manifest counts, or a missing script is no failure."""
+_NPM_ALIASES = frozenset(["test", "start", "stop", "restart"])
+_MOST_LISTED = 12
+_MOST_MANIFESTS = 30
+
+
+class Request(NamedTuple):
+    """A command that runs what a manifest names."""
+
+    runner: str
+    name: str
+    folder: str
+    typed: str
+
+
+def find_request(call: PlannedCall) -> Request | None:
+    """What of a manifest the last command of a call runs; None if it runs nothing of one."""
+    if call.kind != "shell":
+        return None
+    for command, folder in reversed(last_commands(command_text(call.arguments), call.folder)):
+        name = _read_name(command)
+        if name and folder:
+            return Request(command.program, name, folder, " ".join(command.words))
+    return None
+
+
+def _read_name(command: Command) -> str:
+    program, words = command.program, command.words[1:]
+    if program not in MANIFESTS or command.wrappers or any(word.split("=")[0] in _ELSEWHERE for word in words):
+        return ""
+    operands = [word for word in words if not word.startswith("-") and "=" not in word]
+    if words[:1] != tuple(operands[:1]):
+        return ""  # options before the name may have values
+    if (
+        program in _WITH_RUN
+        and operands[:1]
+        and operands[0] in _RUN
+        and len(operands) > 1
+        and words[1:2] == (operands[1],)
+    ):
+        return operands[1] if _is_name(operands[1]) else ""
+    if program == "npm" and operands[:1] and operands[0] in _NPM_ALIASES:
+        return operands[0] if operands[0] == "test" else ""
+    if program in _BARE and operands:
+        return operands[0] if _is_name(operands[0]) else ""
+    return ""
+
+
+def _is_name(word: str) -> bool:
+    return all(letter.isalnum() or letter in ":-_." for letter in word) and not word.endswith(
+        (".js", ".ts", ".mjs", ".sh", ".py", ".tsx")
+    )
+
+
+def check_script(call: PlannedCall, files: ProjectFiles, failed: bool = False) -> Answer | None:
+    """What to run instead of a script that its manifest does not have; None if it has it, or that is not sure. `failed`: the
+    call has failed, so nothing else has that name."""
+    request = find_request(call)
+    if request is None:
+        return None
+    manifest = MANIFESTS[request.runner]
+    place = _nearest(manifest, request.folder, files)
+    if not place:
+        return _no_manifest(call, request, manifest, files)
+    names = _read(manifest, place, files)
+    if names is None or request.name in names:
+        return None
+    if not failed and _is_otherwise_there(request, dirname(place), files):
+        return None
+    elsewhere = [
+        other
+        for other in _others(manifest, files)
+        if other != place and request.name in (_read(manifest, other, files) or ())
+    ]
+    near = get_close_matches(request.name, names, 1, 0.6)
+    about = f"{place} {request.name}"
+    if len(elsewhere) == 1 and not near:
+        folder = dirname(elsewhere[0])
+        said = sentences.SCRIPT_ELSEWHERE.write(
+            manifest=call.show(place), name=request.name, other=call.show(elsewhere[0]), folder=call.show(folder)
+        )
+        return Answer("script", said, about, (folder,))
+    listed = sorted(names, key=lambda name: (name not in near, name))[:_MOST_LISTED]
+    said = sentences.NO_SCRIPT.write(
+        manifest=call.show(place), name=request.name, near=near[0] if near else "", kind=manifest.kind, names=listed
+    )
+    return Answer("script", said, about, (*near, *listed)) if said else None
+
+
+def _no_manifest(call: PlannedCall, request: Request, manifest: Manifest, files: ProjectFiles) -> Answer | None:
+    """Where a command works that needs a manifest which neither its folder nor any above it has."""
+    if not is_below(request.folder, files.root) or files.kind(request.folder) != "folder":
+        return None
+    having = [other for other in _others(manifest, files) if request.name in (_read(manifest, other, files) or ())]
+    if len(having) != 1:
+        return None
+    folder = dirname(having[0])
+    said = sentences.NO_MANIFEST.write(command=request.typed, manifest=manifest.files[0], folder=call.show(folder))
+    return Answer("folder", said, f"{request.folder} {request.typed}", (folder,)) if said else None
+
+
+def _nearest(manifest: Manifest, folder: str, files: ProjectFiles) -> str:
+    """The manifest in a folder or the nearest above it within the project; empty if there is none or that is not known."""
+    while is_below(folder, files.root):
+        for name in manifest.files:
+            if files.kind(join(folder, name)) == "file":
+                return join(folder, name)
+        folder = dirname(folder)
+    return ""
+
+
+def _others(manifest: Manifest, files: ProjectFiles) -> Iterator[str]:
+    found: Sequence[str] = [path for name in manifest.files if "/" not in name for path in files.find(name)]
+    return iter([path for path in found if "/node_modules/" not in path][:_MOST_MANIFESTS])
+
+
+def _read(manifest: Manifest, path: str, files: ProjectFiles) -> tuple[str, ...] | None:
+    text = files.read_text(path)
+    return manifest.read(text) if text is not None else None
+
+
+def _is_otherwise_there(request: Request, folder: str, files: ProjectFiles) -> bool:
+    """Whether the name is run although the manifest does not have it: a file, an installed program, a task in a folder."""
+    places = [join(request.folder, request.name), join(folder, "node_modules/.bin", request.name)]
+    if request.runner == "mise":
+        name = request.name.replace(":", "/")
+        places += [
+            join(folder, tasks, name)
+            for tasks in ("mise-tasks", ".mise-tasks", "mise/tasks", ".mise/tasks", ".config/mise/tasks")
+        ]
+    if any(files.kind(place) in ("file", "folder") for place in places):
+        return True
+    return request.runner == "mise"  # tasks may also come from the person's own configuration, or from included files

@@ -1,0 +1,59 @@
+"""The benchmark of failure forks on one small project: the tree of the start commit, what is foreseen, answered and right."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from benchmarks import forks
+from preheat.testing.builders import ClaudeTranscript
+
+ROOT = "/w/proj"
+
+
+@pytest.fixture
+def mirror(tmp_path: Path) -> str:
+    """A bare repository with one commit that is older than the session."""
+    tree = tmp_path / "tree"
+    (tree / "src").mkdir(parents=True)
+    (tree / "src" / "cart.py").write_text("def total(a, b):\n    return a + b\n")
+    place = tmp_path / "mirrors" / "owner+name" / "repo"
+    place.parent.mkdir(parents=True)
+    dates = {
+        "GIT_AUTHOR_DATE": "2020-01-01T00:00:00Z",
+        "GIT_COMMITTER_DATE": "2020-01-01T00:00:00Z",
+        "HOME": str(tmp_path),
+    }
+    who = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
+    for words in (["init", "-q"], ["add", "-A"], [*who, "commit", "-qm", "first"]):
+        subprocess.run(["git", *words], cwd=tree, check=True, env={"PATH": "/usr/bin:/bin", **dates})
+    subprocess.run(["git", "clone", "-q", "--bare", str(tree), str(place)], check=True, capture_output=True)
+    return str(tmp_path / "mirrors")
+
+
+def test_a_failure_is_foreseen_answered_and_compared_with_what_the_session_did(
+    tmp_path: Path, mirror: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    missing, right = {"file_path": f"{ROOT}/cart.py"}, {"file_path": f"{ROOT}/src/cart.py"}
+    talk = (
+        ClaudeTranscript(project=ROOT)
+        .prompt("look at the cart")
+        .call("Read", missing)
+        .result("File does not exist.", is_error=True)
+        .call("Read", right)
+        .result("     1→def total(a, b):\n     2→    return a + b")
+        .run("ls src", "cart.py")
+        .run("cat src/cart.py", "def total(a, b):")
+        .answer("done")
+    )
+    folder = tmp_path / "data" / "x__owner+name"
+    folder.mkdir(parents=True)
+    (folder / f"{talk.session}.jsonl").write_bytes(talk.data())
+    monkeypatch.setattr(forks, "OUTPUT", str(tmp_path / "forks.jsonl"))
+    score = forks.run(False, str(tmp_path / "data"), mirror)["owner+name"]
+    (fork,) = [json.loads(line) for line in (tmp_path / "forks.jsonl").read_text().splitlines()]
+    assert (score["warned"], score["warned and failed"], score["foreseen"], score["failures"]) == (1, 1, 1, 1)
+    assert fork["group"] == "missing path"
+    assert fork["resolution"] == [f"{ROOT}/src/cart.py"]
+    assert fork["is_right"] is True
