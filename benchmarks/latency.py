@@ -19,9 +19,11 @@ from collections.abc import Callable
 from typing import Any
 
 from benchmarks.measuring import table
-from preheat import daemon_client
+from preheat import daemon_client, native_client
+from preheat.installing.plans import make_client
 
 AGENT = "claude_code"
+_BARE, _NATIVE = "bare `python3 -I -S -c pass`", "hook client, native"
 _OUTPUT = (
     "\n".join(f"tests/test_part{number}.py ........ [ {number}%]" for number in range(40)) + "\n320 passed in 4.1s\n"
 )
@@ -43,6 +45,13 @@ def event(number: int, session: str = "bench") -> bytes:
         call["tool_response"] = {"filePath": path, "structuredPatch": []}
     head = {"session_id": session, "cwd": "/w/proj", "hook_event_name": "PostToolUse", "permission_mode": "default"}
     return json.dumps({**head, **call}).encode()
+
+
+def event_before(number: int, session: str = "bench") -> bytes:
+    """What comes before the call of `event`."""
+    call = json.loads(event(number, session))
+    del call["tool_response"]
+    return json.dumps({**call, "hook_event_name": "PreToolUse"}).encode()
 
 
 def run(quick: bool) -> dict[str, Any]:
@@ -70,13 +79,15 @@ def run(quick: bool) -> dict[str, Any]:
 # Programs.
 def _measure_programs(folder: str, client: str, times: int) -> dict[str, dict[str, float]]:
     python = sys.executable
+    installed = [python, "-I", "-S", "-E", client, AGENT]
     commands: dict[str, list[str]] = {
         "`true`": ["true"],
-        "bare `python3 -I -S -c pass`": [python, "-I", "-S", "-c", "pass"],
-        "hook client": [python, "-I", "-S", "-E", client, AGENT],
+        _BARE: [python, "-I", "-S", "-c", "pass"],
+        "hook client, Python": installed,
     }
-    if compiled := _compile_client(folder):
-        commands["compiled floor (C)"] = [compiled, os.path.join(folder, "live", "socket"), AGENT]
+    if native_client.build(folder):
+        commands[_NATIVE] = [native_client.native_path(folder), *installed]
+        commands["the installed command, in `sh`"] = ["/bin/sh", "-c", make_client(AGENT, folder).command]
     seconds: dict[str, list[float]] = {name: [] for name in commands}
     for number in range(times):
         for name, command in commands.items():
@@ -85,23 +96,6 @@ def _measure_programs(folder: str, client: str, times: int) -> dict[str, dict[st
             subprocess.run(command, input=payload, stdout=subprocess.DEVNULL, check=True)
             seconds[name].append(time.perf_counter() - began)
     return {name: _summary(each) for name, each in seconds.items()}
-
-
-def _compile_client(folder: str) -> str:
-    compiler = shutil.which("cc")
-    if compiler is None:
-        return ""
-    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "hook_client.c")
-    target = os.path.join(folder, "client")
-    for options in (["-static"], []):
-        if (
-            subprocess.run(
-                [compiler, "-O2", *options, "-o", target, source], capture_output=True, check=False
-            ).returncode
-            == 0
-        ):
-            return target
-    return ""
 
 
 # The daemon alone.
@@ -178,7 +172,7 @@ def _run_driver(folder: str, sessions: int, seconds: int, rate: float) -> dict[s
 
 def drive(folder: str, sessions: int, seconds: int, rate: float) -> None:
     """In the other process: events at a rate, 0 for as many as go; how late each answer came after its time."""
-    delays: list[float] = []
+    delays: dict[str, list[float]] = {"before": [], "after": []}
     lock = threading.Lock()
     began = time.perf_counter()
     counter = iter(range(10**9))
@@ -191,10 +185,12 @@ def drive(folder: str, sessions: int, seconds: int, rate: float) -> None:
             due = began + number / rate if rate else time.perf_counter()
             if (due if rate else time.perf_counter()) > began + seconds:
                 return
+            call, session = number // 2, f"{stamp}-{number // 2 % sessions}"
+            kind, payload = ("after", event(call, session)) if number % 2 else ("before", event_before(call, session))
             if (wait := due - time.perf_counter()) > 0:
                 time.sleep(wait)
-            daemon_client.ask(AGENT, event(number, f"{stamp}-{number % sessions}"), folder, 10.0)
-            delays.append(time.perf_counter() - due)
+            daemon_client.ask(AGENT, payload, folder, 10.0)
+            delays[kind].append(time.perf_counter() - due)
 
     threads = [threading.Thread(target=tell) for _ in range(4)]
     for thread in threads:
@@ -202,7 +198,9 @@ def drive(folder: str, sessions: int, seconds: int, rate: float) -> None:
     for thread in threads:
         thread.join()
     spent = time.perf_counter() - began
-    print(json.dumps({"events": len(delays), "per_second": len(delays) / spent, **_summary(delays)}))
+    every = [*delays["before"], *delays["after"]]
+    kinds = {kind: _summary(each) for kind, each in delays.items()}
+    print(json.dumps({"events": len(every), "per_second": len(every) / spent, **_summary(every), **kinds}))
 
 
 # Many sessions.
@@ -227,18 +225,16 @@ def _summary(seconds: list[float]) -> dict[str, float]:
 
 def _report(result: dict[str, Any]) -> dict[str, Any]:
     spawned, daemon, sustained = result["spawned"], result["daemon"], result["sustained"]
-    bare = spawned["bare `python3 -I -S -c pass`"]["p50"]
+    bare = spawned[_BARE]["p50"]
     rows = [["what", "n", "p50 ms", "p95 ms", "p99 ms", "to bare Python"]]
     for name, each in {**spawned, **daemon}.items():
         rows.append(
             [name, str(each["n"]), *(f"{each[key]:.2f}" for key in ("p50", "p95", "p99")), f"{each['p50'] / bare:.2f}"]
         )
-    rows.append(
-        [
-            "Unix socket at 1,000 events/s", str(sustained["events"]),
-            *(f"{sustained[key]:.2f}" for key in ("p50", "p95", "p99")), "",
-        ]
-    )  # fmt: skip
+    for kind in ("before", "after"):
+        found = sustained[kind]
+        shown = [f"{found[key]:.2f}" for key in ("p50", "p95", "p99")]
+        rows.append([f"Unix socket, {kind} a call, at 1,000 events/s", str(found["n"]), *shown, ""])
     table(rows)
     print(
         f"sustained: {sustained['per_second']:,.0f} events/s offered and taken, {sustained['most_per_second']:,.0f} at most "
@@ -252,8 +248,11 @@ def _report(result: dict[str, Any]) -> dict[str, Any]:
     result["targets"] = {
         "HTTP p50 <= 2 ms": post["p50"] <= 2,
         "HTTP p99 <= 10 ms": post["p99"] <= 10,
-        "hook client <= 1.5 x bare Python": spawned["hook client"]["p50"] <= 1.5 * bare,
+        "Python client <= 1.5 x bare Python": spawned["hook client, Python"]["p50"] <= 1.5 * bare,
+        "native client <= 0.30 x bare Python": _NATIVE in spawned and spawned[_NATIVE]["p50"] <= 0.30 * bare,
         "1,000 events/s": sustained["per_second"] >= 990 and sustained["taken_in"] >= sustained["events"],
+        "before a call, p99 <= 3 ms at 1,000 events/s": sustained["before"]["p99"] <= 3,
+        ">= 2,500 events/s at most": sustained["most_per_second"] >= 2500,
     }
     for name, met in result["targets"].items():
         print(f"{'met   ' if met else 'MISSED'}  {name}")

@@ -9,15 +9,17 @@ import secrets
 import socket
 import sys
 import time
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import msgspec
 
 import preheat
-from preheat import __version__
+from preheat import __version__, native_client, ownership
 from preheat.errors import PreheatError
-from preheat.files import write_atomically
-from preheat.settings import data_folder
+from preheat.files import make_private_folder, open_private, read_file, read_text, write_atomically
+from preheat.programs import own_command
+from preheat.settings import data_folder, own_folder
 
 if sys.platform != "win32":
     import fcntl
@@ -25,9 +27,15 @@ if sys.platform != "win32":
 # The files of the daemon.
 LIVE = "live"
 SOCKET = "socket"
-CLIENT_FILES = ("hook.py", "hook_away.py")
+CLIENT_FILES = ("hook.py", "hook_away.py", "ownership.py")
+SLOW_FILE = "slow"
+"""Made by a client that got no answer in time; empty until the daemon writes into it that it is alive."""
 LAST_SEEN_FILE = "last-seen.json"
 """The last event of each agent."""
+TEST_EVENT = b'{"preheat_test": true}'
+"""A payload with which `preheat status` tries the way from a hook to its answer; it is about no session and leaves no trace."""
+TEST_MARK = "preheat-test"
+"""The word in the answer to it; what follows is `fine` or what is wrong."""
 _FOLDERS = ("journal", "sessions", "spool")
 
 
@@ -48,11 +56,12 @@ def live_folder(folder: str | None = None) -> str:
 
 
 def prepare_folder(folder: str | None = None) -> str:
-    """Make the daemon's folder, private to its owner; gives its path. Raises OSError."""
+    """Make the daemon's folder, private to its owner; gives its path. Raises OSError, and FolderRefused."""
     live = live_folder(folder)
-    os.makedirs(os.path.dirname(live), mode=0o700, exist_ok=True)
+    make_private_folder(live)
+    own_folder(live)  # what was made, perhaps not by us
     for path in (live, *(os.path.join(live, name) for name in _FOLDERS)):
-        os.makedirs(path, mode=0o700, exist_ok=True)
+        make_private_folder(path)
         if os.stat(path).st_mode & 0o077:
             os.chmod(path, 0o700)
     return live
@@ -61,17 +70,31 @@ def prepare_folder(folder: str | None = None) -> str:
 def write_client(folder: str | None = None) -> str:
     """Copy the hook client beside the data, with the command that starts the daemon; gives the client's path."""
     live = prepare_folder(folder)
-    own = os.path.join(os.path.dirname(os.path.abspath(preheat.__file__)), "plugins")
-    for name in CLIENT_FILES:
-        with open(os.path.join(own, name), "rb") as stream:
-            write_atomically(os.path.join(os.path.dirname(live), name), stream.read())
+    for name in reversed(CLIENT_FILES):  # the one that needs the others is last
+        write_atomically(os.path.join(os.path.dirname(live), name), read_file(client_source(name)))
+    native_client.remove_stale(os.path.dirname(live))
     write_start(live)
     return os.path.join(os.path.dirname(live), CLIENT_FILES[0])
 
 
+def remove_client(folder: str) -> None:
+    """Delete the hook client: no agent calls it any more. Raises OSError."""
+    native_client.remove(folder)
+    for name in CLIENT_FILES:
+        with suppress(FileNotFoundError):
+            os.unlink(os.path.join(folder, name))
+
+
+def client_source(name: str) -> str:
+    """Where the package has one of the client's files."""
+    if name == os.path.basename(ownership.__file__):
+        return ownership.__file__
+    return os.path.join(os.path.dirname(os.path.abspath(preheat.__file__)), "plugins", name)
+
+
 # How a daemon is started: the version, then the command, one word per line. A daemon that finds another version hands over.
 def start_command() -> list[str]:
-    return [sys.executable, "-m", "preheat", "serve", "--foreground"]
+    return own_command("serve", "--foreground")
 
 
 def start_text() -> str:
@@ -85,9 +108,12 @@ def write_start(live: str) -> None:
 
 
 def read_start(live: str) -> str:
+    """The text of the file; empty if there is none, or others could have written it."""
+    path = os.path.join(live, "start")
+    if ownership.explain_refusal(path):
+        return ""
     try:
-        with open(os.path.join(live, "start"), encoding="utf-8") as stream:
-            return stream.read()
+        return read_text(path)
     except (OSError, UnicodeError):
         return ""
 
@@ -111,10 +137,9 @@ def _free_port() -> int:
 def known_address(folder: str | None = None) -> Address | None:
     """The stored address, if there is one."""
     try:
-        with open(os.path.join(live_folder(folder), "address.json"), encoding="utf-8") as stream:
-            found = json.load(stream)
+        found = json.loads(read_text(os.path.join(live_folder(folder), "address.json")))
         return Address(int(found["port"]), str(found["token"]))
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
 
@@ -126,17 +151,27 @@ def write_address(live: str, address: Address) -> None:
 def take_lock(live: str) -> int | None:
     """Take the lock of the one daemon, as a descriptor; None if another process has it. It is released when its holder ends.
     Raises OSError."""
-    descriptor = os.open(os.path.join(live, "lock"), os.O_CREAT | os.O_RDWR, 0o600)
+    descriptor = open_private(os.path.join(live, "lock"), os.O_RDWR)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(descriptor)
         return None
+    os.ftruncate(descriptor, 0)  # nobody may take the process before for the holder
     return descriptor
+
+
+def is_lock_of(lock: int, live: str) -> bool:
+    """Whether a descriptor is the lock in this folder; not if the folder was deleted or made anew."""
+    try:
+        return os.path.samestat(os.fstat(lock), os.stat(os.path.join(live, "lock")))
+    except OSError:
+        return False
 
 
 def sign_lock(lock: int) -> None:
     """Write the holder into the lock file. Raises OSError."""
+    os.set_inheritable(lock, False)  # one that was handed over can be inherited
     os.ftruncate(lock, 0)
     os.pwrite(lock, f"{os.getpid()} {__version__}\n".encode(), 0)
 
@@ -185,7 +220,7 @@ def ask(agent: str, payload: bytes, folder: str | None = None, seconds: float = 
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
             connection.settimeout(seconds)
-            _connect(connection, live)
+            _connect(connection, live, time.monotonic() + seconds)
             connection.sendall(f"{agent} {len(payload)}\n".encode() + payload)
             while more := connection.recv(1 << 16):
                 answer += more
@@ -197,17 +232,30 @@ def ask(agent: str, payload: bytes, folder: str | None = None, seconds: float = 
     return body
 
 
-def _connect(connection: socket.socket, live: str) -> None:
+def _connect(connection: socket.socket, live: str, end: float) -> None:
     path = os.path.join(live, SOCKET)
     if len(os.fsencode(path)) < _LONGEST_PATH:
-        connection.connect(path)
+        _connect_until(connection, path, end)
         return
     here = os.getcwd()
     os.chdir(live)
     try:
-        connection.connect(SOCKET)
+        _connect_until(connection, SOCKET, end)
     finally:
         os.chdir(here)
+
+
+def _connect_until(connection: socket.socket, path: str, end: float) -> None:
+    """Connect to a Unix socket; with a time limit the system does not wait while its queue is full, so this does."""
+    while True:
+        try:
+            connection.connect(path)
+        except BlockingIOError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.002)
+        else:
+            return
 
 
 def status(folder: str | None = None, seconds: float = 3.0) -> dict[str, Any]:

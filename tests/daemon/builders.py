@@ -3,18 +3,22 @@
 Knows no signal.
 """
 
+import atexit
 import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
-from preheat import daemon_client
+import preheat
+from preheat import daemon_client, native_client
 from preheat.app.learning import learn
 from preheat.app.sessions.archive import sync
 from preheat.files import write_atomically
@@ -159,19 +163,48 @@ BRIEF = 3.0
 """A limit that is reached, long enough for a busy machine to get that far."""
 _CLIENT = """\
 import sys
-path, limit = sys.argv[1], sys.argv[2]
+path, limit, replace, pause = sys.argv[1:5]
 with open(path) as stream:
     text = stream.read()
 run = 'exec(compile(text, path, "exec"), names)'
 for old, new in (
-    ("LIMIT = 1.5", f"LIMIT = {limit}"), ("START = 3.0", f"START = {limit}"), ("ITIMER_REAL, 0.2", "ITIMER_REAL, 600"),
-    ("PATIENCE = 30.0", "PATIENCE = 1e9"), (run, f"{run}; names.update(WAIT={limit}, AGAIN=1e9)"),
+    ("LIMIT = 1.2", f"LIMIT = {limit}"), ("ITIMER_REAL, 0.2", "ITIMER_REAL, 600"), ("PATIENCE = 30.0", "PATIENCE = 1e9"),
+    (run, f"{run}; names.update(LIMIT={limit}, AGAIN=1e9, PAUSE={pause}, REPLACE={replace})"),
 ):
     assert text.count(old) == 1, old
     text = text.replace(old, new)
-sys.argv = [path, *sys.argv[3:]]
+sys.argv = [path, *sys.argv[5:]]
 exec(compile(text, path, "exec"))
 """
+
+
+_SANITISED = ("-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+
+
+@cache
+def build_native_client(limit: float) -> str:
+    """The native client with that limit; empty if there is no compiler. Where the compiler can build that, it ends with an error
+    if it touches memory that is not its own. It stays until the tests have ended."""
+    compiler = shutil.which("cc")
+    if compiler is None or not native_client.find_loader():
+        return ""
+    folder = tempfile.mkdtemp(prefix="preheat-native-")
+    os.chmod(folder, 0o755)  # some tests are another user
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    made = os.path.join(folder, "hook")
+    source = os.path.join(os.path.dirname(os.path.abspath(preheat.__file__)), "plugins", "hook.c")
+    for options in (_SANITISED, ()):
+        words = [compiler, "-O1", "-Wall", "-Wextra", "-Werror", "-std=c11", f"-DLIMIT={limit}", "-DPATIENCE=1e9"]
+        done = subprocess.run([*words, *options, "-o", made, source], capture_output=True)
+        if done.returncode == 0:
+            return made
+    raise AssertionError(done.stderr.decode())
+
+
+class TestedClient:
+    """Which of the two clients `run_client` runs; the fixture `each_client` sets it."""
+
+    is_native = False
 
 
 def run_client(
@@ -180,13 +213,19 @@ def run_client(
     agent: str = AGENT,
     python: str = sys.executable,
     limit: float = NEVER,
+    replace: float = NEVER,
+    pause: float = NEVER,
     **variables: str,
 ) -> bytes:
     """What the client prints; it must end with 0 and say nothing else. It is the one that is installed, with other limits: by
-    how long it takes nobody can tell whether it waits, so it either must not or is `BRIEF`."""
+    how long it takes nobody can tell whether it waits, so it either must not or is `BRIEF`. A daemon that hung is replaced after
+    `replace` seconds, one that ended after `pause`."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PREHEAT")}
+    words = [python, "-I", "-S", "-E", "-c", _CLIENT, client, str(limit), str(replace), str(pause), agent]
+    if TestedClient.is_native:
+        words.insert(0, os.path.join(os.path.dirname(client), "hook"))
     done = subprocess.run(
-        [python, "-I", "-S", "-E", "-c", _CLIENT, client, str(limit), agent],
+        words, executable=build_native_client(limit) if TestedClient.is_native else None,
         input=payload, capture_output=True, env={**kept, **variables}, timeout=HUNG,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, b"")
@@ -194,8 +233,9 @@ def run_client(
 
 
 def spooled_files(folder: str) -> list[str]:
+    """The events that wait for a daemon, without the count of those that found no room."""
     found = os.path.join(folder, "live", "spool")
-    return sorted(os.listdir(found)) if os.path.isdir(found) else []
+    return sorted(set(os.listdir(found)) - {"lost"}) if os.path.isdir(found) else []
 
 
 def no_start() -> list[str]:

@@ -18,7 +18,8 @@ LIMITS = (
     (preheat.daemon.server, "PROMPT_SECONDS"),
     (preheat.daemon.server, "SCORE_SECONDS"),
     (preheat.daemon.server, "FROZEN_SECONDS"),
-    (preheat.daemon.server, "_STOP_SECONDS"),
+    (preheat.daemon.server, "STOP_SECONDS"),
+    (preheat.daemon.server, "TURN_SECONDS"),
     (preheat.daemon.wire, "REQUEST_SECONDS"),
 )
 

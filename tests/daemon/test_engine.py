@@ -17,12 +17,13 @@ from preheat.daemon.engine import Engine, Overrun, TimeLimit
 from preheat.daemon_client import prepare_folder
 from preheat.model.live import HookEvent, LiveEvent
 from tests.daemon.builders import AGENT, PatientTimeLimit, edited, hook_payload, prompted, ran, started, stopped
+from tests.live.builders import make_talkative
 
 
 class Warm(Hooks):
     """Has a context to give."""
 
-    def choose_context(self, event: HookEvent, task: str) -> HandedContext | None:
+    def choose_context(self, event: HookEvent, task: str, is_given_up: object = None) -> HandedContext | None:
         return HandedContext("0123", f"<preheat-context>{task}</preheat-context>")
 
 
@@ -32,6 +33,10 @@ def live(tmp_path: Path) -> str:
 
 
 def engine(live: str, kind: type[Hooks] = Hooks) -> Engine:
+    """An engine in which every signal may advise, unless the folder has settings of its own."""
+    settings = Path(live).parent / "settings.toml"
+    if not settings.exists():
+        settings.write_text(make_talkative())
     return Engine(live, kind(os.path.dirname(live)), PatientTimeLimit())
 
 
@@ -269,16 +274,22 @@ def test_secrets_are_not_journaled(live: str) -> None:
 
 def test_settings_reach_the_signals(tmp_path: Path) -> None:
 
-    def first_word(name: str, text: str) -> int:
+    def first_word(name: str, text: str) -> int | None:
         folder = tmp_path / name
         live = prepare_folder(str(folder))
         (folder / "settings.toml").write_text(text)
         one = engine(live)
         answers = [one.handle(AGENT, edited(number, f"src/part{number}.py"), float(number)) for number in range(20)]
-        return [bool(each) for each in answers].index(True)
+        return next((number for number, answer in enumerate(answers) if answer), None)
 
-    assert first_word("soon", "[live.debt_files]\nwarmup = 2\nproductive = 2\n") < first_word("usual", "")
-    assert first_word("wrong", "[live]\nnonsense = 3\n") == first_word("broken", "][") == first_word("usual again", "")
+    soon = make_talkative("[live.debt_files]\nwarmup = 2\nproductive = 2\n")
+    early, usual = first_word("soon", soon), first_word("usual", make_talkative())
+    assert early is not None
+    assert usual is not None
+    assert early < usual
+    assert first_word("wrong", make_talkative("[live]\nnonsense = 3\n")) is None
+    assert first_word("broken", "][") is None
+    assert first_word("by default", "") is None
     assert "nonsense" in report(str(tmp_path / "wrong"))[0]
     assert "no TOML" in report(str(tmp_path / "broken"))[0]
     assert report(str(tmp_path / "soon")) == []

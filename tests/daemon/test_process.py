@@ -314,7 +314,9 @@ def test_the_first_and_the_last_hook_of_a_session_are_answered(folder: str) -> N
 def test_a_daemon_hands_over_when_an_installation_is_complete(tmp_path: Path) -> None:
     live = daemon_client.prepare_folder(str(tmp_path))
     daemon_client.write_start(live)
-    changes = ReplacementWatch(str(tmp_path))
+    lock = daemon_client.take_lock(live)
+    assert lock is not None
+    changes = ReplacementWatch(str(tmp_path), lock)
     changes._package = str(tmp_path / "package.py")
     (tmp_path / "package.py").write_text("1")
     changes._stamps = changes._now()

@@ -10,10 +10,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from preheat.answers import SessionFacts
 from preheat.app.live.running import RunningSession, apply_entry, load_session, session_file
 from preheat.daemon.journal import Journal
 from preheat.daemon.sessions import Sessions
-from preheat.live.loop import LoopState, PendingCheck
+from preheat.live.failing_checks import PendingCheck
+from preheat.live.loop import LoopState
 from preheat.live.state import LiveState, SentAdvice, fold
 from preheat.model.experiment import AdviceAssignment, Assignment, Delivery
 from preheat.model.live import CallEvent, StopEvent
@@ -69,13 +71,22 @@ def test_the_state_of_loops_is_read_with_every_field() -> None:
     assert (output.what, output.turns) == ("python src/show.py", (11, 13, 15))
 
 
+def without_loops(session: RunningSession) -> RunningSession:
+    """A session without what the rules of loops decide: 0.2.0 does not compare edits that do not say what they change."""
+    sent = tuple(each for each in session.state.sent if each.signal != "loop")
+    state = msgspec.structs.replace(session.state, loop=LoopState(), loop_cause="", sent=sent)
+    return msgspec.structs.replace(session, state=state)
+
+
 @pytest.mark.parametrize("key", [FIRST, SECOND])
 def test_the_journal_gives_the_stored_session(key: tuple[str, str]) -> None:
     session = RunningSession(agent=key[0], session=key[1])
     for entry in Journal(os.path.join(STORED, "journal")).replay(0):
         if (entry.agent, entry.session) == key:
             session = apply_entry(session, entry)
-    assert session == load(key)
+    # 0.1.0 stored neither facts nor which files a session had opened.
+    session = msgspec.structs.replace(session, facts=SessionFacts(), opened=(), edited=())
+    assert without_loops(session) == without_loops(load(key))
 
 
 def test_no_entry_of_the_journal_is_lost() -> None:

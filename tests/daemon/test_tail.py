@@ -1,6 +1,7 @@
 """The transcripts of running sessions: failures that no hook told of, and how full the context is."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -8,13 +9,16 @@ import pytest
 
 from preheat.app.live.hooks import Hooks
 from preheat.app.live.running import RunningSession
+from preheat.daemon import tail
 from preheat.daemon.engine import Engine
 from preheat.daemon.tail import TranscriptTails
 from preheat.daemon_client import prepare_folder
 from preheat.model.live import CallEvent, LiveEvent
 from preheat.model.session import Usage
 from preheat.testing.builders import SESSION, ClaudeTranscript
+from tests.agents.codex_rollout import THREAD, Rollout, token_counts
 from tests.daemon.builders import AGENT, PatientTimeLimit, daemon, edited, ran
+from tests.special_files import MAKERS
 from tests.waiting import until
 
 
@@ -65,6 +69,69 @@ def test_transcripts_with_other_call_ids_than_hooks_are_ignored(path: Path, tail
     tails.note_activity(known(path))
     path.write_bytes(BEGIN.call("Edit", {}, "refused").result(REFUSED, "refused", is_error=True).data())
     assert looked(tails, known(path, "other-id")) == []
+
+
+def test_a_tool_that_failed_in_a_script_is_found_though_hooks_have_other_ids(
+    tmp_path: Path, tails: TranscriptTails
+) -> None:
+    """The command in the script has its hook, under another id; the patch that was refused has none."""
+    path = tmp_path / "rollout-a.jsonl"
+    rollout = Rollout()
+    path.write_bytes(rollout.data())
+    running = RunningSession(agent="codex", session=THREAD, cwd="/w/proj", transcript=str(path), calls=("exec-1",))
+    tails.note_activity(running)
+    header = "Script {}\nWall time 0.1 seconds\nOutput:\n"
+    for name, text, status, printed in (
+        ("a", "const r = await tools.exec_command({cmd:'make'}); text(r.output)", "completed", "make: no rule"),
+        ("b", "text(await tools.apply_patch('*** Begin Patch'))", "failed", "Script error:\nInvalid patch: empty"),
+    ):
+        rollout.item("custom_tool_call", call_id=name, name="exec", input=text)
+        parts = [{"type": "input_text", "text": each} for each in (header.format(status), printed)]
+        rollout.item("custom_tool_call_output", call_id=name, output=parts)
+    path.write_bytes(rollout.data())
+    found = looked(tails, running)
+    assert [(each.call_id, each.tool) for each in found if isinstance(each, CallEvent)] == [("b", "apply_patch")]
+
+
+def test_what_was_there_before_the_first_look_tells_whose_transcript_it_is_and_its_size(
+    tmp_path: Path, tails: TranscriptTails
+) -> None:
+    """A rollout names its session and the model's window only at its beginning."""
+    path = tmp_path / "rollout-a.jsonl"
+    rollout = Rollout().turn().prompt("mend it").call("told", cmd="ls").output("told", "a.py")
+    used = token_counts(5_000, 4_000, 100)
+    info = {"total_token_usage": used, "last_token_usage": used, "model_context_window": 9_000}
+    rollout.event("token_count", info=info)
+    path.write_bytes(rollout.data())
+    running = RunningSession(
+        agent="codex", session=THREAD, cwd="/w/proj", transcript=str(path), calls=("told", "later")
+    )
+    tails.note_activity(running)
+    rollout.call("later", cmd="ls").output("later", "a.py")
+    refused = "apply_patch verification failed: Failed to find expected lines in a.py"
+    rollout.item("custom_tool_call", call_id="patch", name="apply_patch", input="*** Begin Patch")
+    path.write_bytes(rollout.item("custom_tool_call_output", call_id="patch", output=refused).data())
+    found = looked(tails, running)
+    assert [(each.call_id, each.status) for each in found if isinstance(each, CallEvent)] == [("patch", "failed")]
+    assert tails.context_size("codex", THREAD) == (5_000, 9_000)
+
+
+@pytest.mark.parametrize("most", [10, 300, 2_000, 10**9])
+def test_of_a_long_transcript_the_beginning_and_the_end_are_read(
+    tmp_path: Path, tails: TranscriptTails, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr(tail, "MOST_EARLIER_BYTES", most)
+    monkeypatch.setattr(tail, "MOST_BYTES", 1_500)
+    path = tmp_path / "rollout-a.jsonl"
+    rollout = Rollout().turn()
+    for number in range(40):
+        rollout.prompt(f"mend {number}").tokens(token_counts(1_000 * (number + 1)), token_counts(1_000))
+    path.write_bytes(rollout.data()[:-5])
+    running = RunningSession(agent="codex", session=THREAD, cwd="/w/proj", transcript=str(path))
+    assert looked(tails, running) == []
+    path.write_bytes(rollout.data())
+    assert looked(tails, running) == []
+    assert tails.context_size("codex", THREAD).tokens is not None
 
 
 def test_the_context_size_is_read_from_the_transcript(path: Path, tails: TranscriptTails) -> None:
@@ -126,3 +193,18 @@ def test_a_real_daemon_follows_a_transcript(tmp_path: Path, path: Path) -> None:
         (found,) = running(folder)
         assert found.state.calls == 4
         assert os.path.samefile(found.transcript, path)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there are no such files on this system")
+@pytest.mark.parametrize("make", MAKERS)
+def test_a_transcript_that_is_or_becomes_something_else_than_a_file_is_not_followed(
+    path: Path, tails: TranscriptTails, make: Callable[[str], None]
+) -> None:
+    other = path.with_name("other.jsonl")
+    make(str(other))
+    assert looked(tails, known(other)) == []
+    path.write_bytes(BEGIN.data())
+    tails.note_activity(known(path))
+    path.unlink()
+    make(str(path))
+    assert tails.read_update(known(path)).pairs == []

@@ -207,9 +207,10 @@ def unverified_edits(machine: Machine, session: str) -> list[bytes]:
     return [machine.engine.handle(AGENT, payload, 10.0 + number) for number, payload in enumerate(payloads)]
 
 
-def test_withheld_advice_is_not_given_later(machine: Machine) -> None:
+def test_withheld_advice_is_not_given_later(tmp_path: Path) -> None:
     """About half of the sessions hear of their files; in the others the moment is written down all the same, the state is what
     it would be had it been said, and so it is not said a turn later."""
+    machine = Machine(tmp_path, ALL + '[live]\nadvise = ["debt"]\n')
     said = {f"s{number}": sum(map(bool, unverified_edits(machine, f"s{number}"))) for number in range(40)}
     exposures = {each.session.partition(":")[2]: each for each in machine.records if isinstance(each, AdviceAssignment)}
     assert exposures.keys() == said.keys()

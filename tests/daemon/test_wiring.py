@@ -32,6 +32,7 @@ from tests.daemon.builders import (
     started,
     stopped,
 )
+from tests.live.builders import TALKATIVE, make_talkative
 from tests.waiting import HUNG
 
 Told = tuple[int, SignalName, str]
@@ -39,11 +40,11 @@ Told = tuple[int, SignalName, str]
 
 
 class Play:
-    """A session that is played hook by hook into an engine."""
+    """A session that is played hook by hook into an engine; every signal may advise."""
 
     def __init__(self, folder: str, settings: str = "", cwd: str = "/work/shop") -> None:
         live = prepare_folder(folder)
-        Path(folder, "settings.toml").write_text(settings)
+        Path(folder, "settings.toml").write_text(make_talkative(settings))
         self.hooks = AppHooks(folder)
         self.hooks.prepare_folder(cwd)
         self.engine = Engine(live, self.hooks, PatientTimeLimit())
@@ -260,7 +261,7 @@ ACTS: dict[str, tuple[Callable[[], list[bytes]], float]] = {
 
 
 def test_every_setting_has_a_session_that_shows_its_effect() -> None:
-    assert {*ACTS, "output_lines"} == set(Thresholds.__struct_fields__)
+    assert {*ACTS, "advise", "output_lines"} == set(Thresholds.__struct_fields__)
 
 
 @pytest.mark.parametrize("name", ACTS)
@@ -275,7 +276,7 @@ def test_a_setting_changes_the_advisories_of_its_session(tmp_path: Path, name: s
     usual, other = played(""), played(toml(name, value))
     assert getattr(other.hooks.thresholds, name) != getattr(DEFAULTS, name)
     assert (other.said, other.course) != (usual.said, usual.course)
-    assert usual.hooks.thresholds == DEFAULTS
+    assert usual.hooks.thresholds == TALKATIVE
 
 
 def test_trust_lowers_the_number_of_advisories(tmp_path: Path) -> None:

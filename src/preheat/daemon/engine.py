@@ -10,6 +10,7 @@ import signal
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from hashlib import blake2b
 from types import FrameType, TracebackType
 from typing import NamedTuple
@@ -21,7 +22,16 @@ from preheat.app.live.running import RunningSession
 from preheat.daemon.journal import Journal, JournalError
 from preheat.daemon.sessions import Sessions
 from preheat.model.experiment import AssignmentRecord
-from preheat.model.live import ADVISORY_OPEN, CallEvent, HookAnswer, HookEvent, JournalEntry, LiveEvent, strip_marks
+from preheat.model.live import (
+    ADVISORY_OPEN,
+    Advisory,
+    CallEvent,
+    HookAnswer,
+    HookEvent,
+    JournalEntry,
+    LiveEvent,
+    strip_marks,
+)
 from preheat.model.session import PREHEAT_RUN
 
 
@@ -88,6 +98,8 @@ class PendingAssignments:
         return ""
 
 
+ORIENTATION_SECONDS = 0.15
+"""Seconds that naming the files of a prompt may take; after that none are named."""
 EVENT_SECONDS = 0.05
 """Seconds that one event may take; after that it is answered with nothing and taken again later."""
 RETRY_SECONDS = 1.0
@@ -96,6 +108,8 @@ DUPLICATE_SECONDS = 2.0
 """Seconds within which the same hook event counts as a duplicate: the hook is installed in two places."""
 _MOST_FIRED = 1_000
 _SAME_HOOK = {"after_tool": "after", "tool_failed": "after"}
+_CARRIERS = frozenset(["prompt", "before_tool", "after_tool", "tool_failed"])
+"""Events whose answer may bring the context of a session whose start got none."""
 _IGNORED = frozenset(["subagent_start", "subagent_stop", "other"])
 
 
@@ -106,6 +120,8 @@ class HookResult(NamedTuple):
     event: HookEvent | None = None
     """Set if the answer takes longer: the caller gets it from `answer_start` or `answer_end`."""
     task: str = ""
+    deferred: HookEvent | None = None
+    """Set if nothing was done: the event is to be taken in later."""
 
 
 NO_ANSWER = HookResult()
@@ -136,10 +152,14 @@ class Engine:
             "advisories": 0,
             "withheld": 0,
             "contexts": 0,
+            "orientations": 0,
             "refused": 0,
+            "held": 0,
             "twice": 0,
             "overruns": 0,
             "failures": 0,
+            "deferred": 0,
+            "dropped": 0,
         }
         self._store_assignments(())
 
@@ -153,22 +173,35 @@ class Engine:
         return self.answer_start(result.event, self._hooks.choose_context(result.event, result.task))
 
     def take_event(
-        self, agent: str, payload: bytes, at: float, seconds: float = EVENT_SECONDS, awaited: bool = True
+        self,
+        agent: str,
+        payload: bytes,
+        at: float,
+        seconds: float = EVENT_SECONDS,
+        awaited: bool = True,
+        is_late: Callable[[HookEvent], bool] | None = None,
     ) -> HookResult:
         """Take a hook event in, and give its answer; the answer is empty if nobody waits for it (not `awaited`).
 
+        `is_late` says whether an event should wait; then it comes back as `deferred`. What comes before a call never does: the
+        agent waits for that answer, and a person may have asked to refuse the call.
         Raises Overrun if it took too long; nothing has changed then.
         """
         self.last_session = None
         try:
+            self._hooks.load_agent(agent)
             with self._limit(seconds):
                 event = self._hooks.read(agent, payload, at)
             if event is None or not event.session:
                 return NO_ANSWER
+            if event.tool:
+                self._hooks.load_judge()
             if awaited and event.name == "before_tool" and (why := self._refusal(event, seconds)):
                 return HookResult(self._refuse(event, why, at))
             if event.subagent or event.name in _IGNORED:
                 return NO_ANSWER
+            if is_late is not None and event.name != "before_tool" and is_late(event):
+                return HookResult(deferred=event)
             result = self._take_known(event, at, seconds, awaited)
             self.counts["events"] += 1  # not earlier: an event that takes too long comes again
             return result
@@ -196,6 +229,8 @@ class Engine:
             return NO_ANSWER
         if event.prompt.lstrip().startswith(ADVISORY_OPEN):
             return NO_ANSWER  # some programs pass the text that held a stop on as a prompt
+        if not awaited and event.name == "session_start":
+            running = self._note_context_due(event, running, at)
         if self._is_duplicate(running, entry.key, at, event.call_id != "" or not awaited):
             self.counts["twice"] += 1
             return NO_ANSWER
@@ -205,12 +240,16 @@ class Engine:
             answer = self._with_short_output(event, answer, state, seconds)
         with self._limit(seconds):
             encoded = self._hooks.write(event, answer) if answer is not None else b""
-        wants_context = awaited and self._wants_context(event, running)
+        wants_context = awaited and self._wants_context(event, running, answer)
+        if awaited and event.name == "prompt" and answer is None and not wants_context:
+            entry, text = self._with_named_files(event, running, entry)
+            encoded = self._hooks.write(event, HookAnswer(context=text)) if text else encoded
         if wants_context:
             entry = self._with_assignment(event, running, entry)
-        if entry.events or entry.advisory or entry.assignments:
+        if entry.events or entry.advisory or entry.assignments or entry.orientation:
             self._record(running, entry, state)
         self._note_fired(running, _key(event), at)
+        self._count_holds(event, running, entry)
         self.counts["advisories"] += entry.advisory is not None
         self.counts["withheld"] += entry.withheld is not None
         if wants_context:
@@ -224,30 +263,65 @@ class Engine:
     ) -> tuple[JournalEntry, HookAnswer | None, LiveState | None]:
         """The journal entry, the answer, and the new state if it was computed. Pure: it may be interrupted at any time."""
         state = running.state
+        carries = awaited and event.name in _CARRIERS and self._hooks.can_carry(event)
         if event.name == "before_tool":
-            advisory = self._hooks.advise_before_call(state, event) if awaited else None
-            entry = msgspec.structs.replace(entry, advisory=advisory, key="", call_id="")
-            entry = self._with_advice_assignment(event, running, entry)
-            return entry, HookAnswer(context=entry.advisory.text) if entry.advisory else None, None
+            return self._respond_before_call(event, running, entry, awaited, carries)
         events = tuple(self._with_context_size(each, event) for each in self._hooks.live_events(event))
         advisory = None
         for each in events:
-            state, advisory = self._hooks.step(state, each, event)
-        if not awaited:  # advice that nobody gets is not recorded
-            return msgspec.structs.replace(entry, events=events), None, None
-        entry = msgspec.structs.replace(entry, events=events, advisory=advisory)
+            state, advisory = self._hooks.step(state, each, event, running.facts)
+        entry = msgspec.structs.replace(entry, events=events)
+        if event.name == "stop" and awaited and advisory is not None:
+            return self._respond_to_stop(event, running, entry, advisory, state)
+        if advisory is not None and not carries:  # not counted as given: the state is folded again without it
+            return msgspec.structs.replace(entry, undelivered=advisory), None, None
+        if not awaited:
+            return entry, None, None
         if event.name == "before_compaction":  # for programs that take context there
-            return entry, HookAnswer(context=self._hooks.resume_packet(running)), state
+            is_due = True if self._hooks.loses_context(event) else None
+            answer = HookAnswer(context=self._hooks.resume_packet(running))
+            return msgspec.structs.replace(entry, context_due=is_due), answer, state
         if advisory is None:
-            return entry, None, state
-        if event.name == "stop":  # context would make the agent continue: the person is told
-            plain = strip_marks(advisory.text)
-            if self._hooks.choices.hold_stop and not event.stop_again and not running.stop_held:
-                entry = msgspec.structs.replace(entry, held=True)
-                return entry, HookAnswer(block=advisory.text, person=plain), state
-            return entry, HookAnswer(person=plain), state
-        entry = self._with_advice_assignment(event, running, entry)
+            advisory = self._hooks.overdue_advice(running, events, state, event) if carries else None
+            if advisory is None:
+                return entry, None, state
+            state = self._hooks.record_advice(state, advisory)
+        entry = self._with_advice_assignment(event, running, msgspec.structs.replace(entry, advisory=advisory))
         return entry, HookAnswer(context=advisory.text) if entry.advisory else None, state
+
+    def _respond_before_call(
+        self, event: HookEvent, running: RunningSession, entry: JournalEntry, awaited: bool, carries: bool
+    ) -> tuple[JournalEntry, HookAnswer | None, LiveState | None]:
+        """Before a call: why it fails here, as a text or by holding the call once; else advice that waits. What can be neither
+        said nor held is found again after the call, if it fails."""
+        key, state = _call_key(event), running.state
+        advisory = self._hooks.advise_before_call(state, event, running.facts) if awaited else None
+        holds = advisory is not None and key not in running.held_calls and self._hooks.may_hold(event, advisory)
+        if not holds and not carries:
+            advisory = None
+        elif advisory is None and carries:
+            advisory = self._hooks.overdue_advice(running, (), state, event)
+        entry = msgspec.structs.replace(entry, advisory=advisory, key="", call_id="")
+        entry = self._with_advice_assignment(event, running, entry)
+        if entry.advisory is None:
+            return entry, None, None
+        if holds:
+            return msgspec.structs.replace(entry, held_call=key), HookAnswer(block=entry.advisory.text), None
+        return entry, HookAnswer(context=entry.advisory.text), None
+
+    def _respond_to_stop(
+        self, event: HookEvent, running: RunningSession, entry: JournalEntry, advisory: Advisory, state: LiveState
+    ) -> tuple[JournalEntry, HookAnswer | None, LiveState | None]:
+        """At a stop, context would make the agent continue: the person is told, or the stop is held where the person asked for
+        that. Where the program does neither, the advisory waits for the next prompt."""
+        plain, counted = strip_marks(advisory.text), msgspec.structs.replace(entry, advisory=advisory)
+        if self._hooks.choices.hold_stop and not event.stop_again and not running.stop_held:
+            answer = HookAnswer(block=advisory.text, person=plain)
+            if self._hooks.write(event, answer):
+                return msgspec.structs.replace(counted, held=True), answer, state
+        if self._hooks.can_tell_person(event):
+            return counted, HookAnswer(person=plain), state
+        return msgspec.structs.replace(entry, undelivered=advisory), None, None
 
     # Random assignment.
     def _with_assignment(self, event: HookEvent, running: RunningSession, entry: JournalEntry) -> JournalEntry:
@@ -278,6 +352,24 @@ class Engine:
         tokens, window = self.context_size(hook.agent, hook.session)
         return event if tokens is None else msgspec.structs.replace(event, context_tokens=tokens, context_window=window)
 
+    # The files that a prompt needs.
+    def _with_named_files(
+        self, event: HookEvent, running: RunningSession, entry: JournalEntry
+    ) -> tuple[JournalEntry, str]:
+        """The entry with the files that are named with a prompt, and the text that the agent gets; empty if finding them takes
+        too long."""
+        try:
+            with self._limit(ORIENTATION_SECONDS):
+                found = self._hooks.name_files(event, running)
+        except Overrun:
+            self.counts["overruns"] += 1
+            return entry, ""
+        if found is None:
+            return entry, ""
+        assignments = entry.assignments if found.assignment is None else (*entry.assignments, found.assignment)
+        self.counts["orientations" if found.shown else "withheld"] += 1
+        return msgspec.structs.replace(entry, orientation=found.paths, assignments=assignments), found.shown
+
     # Only where the person asked for it: refusals and shorter outputs.
     def _refusal(self, event: HookEvent, seconds: float) -> str:
         """Why a call is refused, or an empty text. Holds for subagents too, and for every repetition of the call."""
@@ -298,6 +390,16 @@ class Engine:
             self.troubles["journal"] = f"events cannot be journaled ({error})"
         return self._hooks.write(event, HookAnswer(block=why))
 
+    def _count_holds(self, event: HookEvent, running: RunningSession, entry: JournalEntry) -> None:
+        """Count a call that is held, and what came of one that was held before and came again."""
+        if entry.held_call and entry.advisory is not None:
+            self.counts["held"] += 1
+            self._hooks.count_hold(event, entry.advisory, entry.held_call)
+            return
+        call = next((each for each in entry.events if isinstance(each, CallEvent)), None)
+        if call is not None and (key := _call_key(event)) in running.held_calls:
+            self._hooks.holds.count_passed(key, call.status in ("ok", "empty"))
+
     def _with_short_output(
         self, event: HookEvent, answer: HookAnswer | None, state: LiveState, seconds: float
     ) -> HookAnswer | None:
@@ -312,15 +414,40 @@ class Engine:
         return answer if output is None else msgspec.structs.replace(answer or HookAnswer(), output=output)
 
     # The context at the start of a session, and the line at its end.
-    def _wants_context(self, event: HookEvent, running: RunningSession) -> bool:
+    def _wants_context(self, event: HookEvent, running: RunningSession, answer: HookAnswer | None) -> bool:
         if event.name == "session_start":
             return True
+        if running.context_due and answer is None and event.name in _CARRIERS:
+            return self._hooks.can_carry(event)
         # Some programs have no hook at the start, or take no context there; some mark a prompt as not the first.
         return event.name == "prompt" and event.source != "resume" and not running.context and not running.words
 
     def _wants_score(self, event: HookEvent) -> bool:
         """Whether a session ends and its program can show a line to the person."""
         return event.name == "session_end" and self._hooks.write(event, HookAnswer(person="?")) != b""
+
+    def _note_context_due(self, event: HookEvent, running: RunningSession, at: float) -> RunningSession:
+        """Note that the answer to the start of a session did not reach the agent: it comes with the next event that can carry
+        it."""
+        if running.context_due or self._still_has_context(event, running):
+            return running
+        self._record(running, JournalEntry(at=at, agent=event.agent, session=event.session, context_due=True))
+        return self.sessions.get(event.agent, event.session)
+
+    def _still_has_context(self, event: HookEvent, running: RunningSession) -> bool:
+        """Whether a session goes on with a history that holds the context which it began with."""
+        return event.source == "resume" and bool(running.context) and self._hooks.keeps_context(event.agent)
+
+    def put_off_context(self, event: HookEvent) -> bytes:
+        """The answer where the context was not found in time: nothing. It comes with the next event; a second delay gives it up,
+        so that no agent waits at every event."""
+        running = self.sessions.get(event.agent, event.session)
+        is_due = event.name == "session_start" or not running.context_due
+        if running.context_due != is_due:
+            entry = JournalEntry(at=event.at or 0.0, agent=event.agent, session=event.session, context_due=is_due)
+            with suppress(JournalError):
+                self._record(running, entry)
+        return b""
 
     def answer_end(self, event: HookEvent, line: str) -> bytes:
         """The answer at the end of a session."""
@@ -330,18 +457,25 @@ class Engine:
         """The answer at the start of a session, with its context."""
         running = self.sessions.get(event.agent, event.session)
         assignments = context.records if context is not None else ()
-        if context is not None and event.source == "resume" and running.context == context.id:
-            context = None  # the resumed conversation still has it
-        parts = [self._hooks.resume_packet(running)] if event.source == "compact" else []
+        if self._still_has_context(event, running):
+            context = None
+        is_compacted = event.source == "compact" or running.was_compacted
+        parts = [self._hooks.resume_packet(running)] if is_compacted else []
         parts += [context.text] if context is not None else []
-        text = "\n".join(part for part in parts if part)
         messages = context.messages if context is not None else ()
+        has_context = any(parts) or bool(messages)
+        entry = JournalEntry(at=event.at or 0.0, agent=event.agent, session=event.session, assignments=assignments)
+        if event.name == "prompt":  # the context comes with the prompt: so do its files
+            entry, named = self._with_named_files(event, running, entry)
+            parts.append(named)
+        text = "\n".join(part for part in parts if part)
         is_empty = not text and not messages
-        if is_empty and not assignments:
+        if is_empty and not entry.assignments and not running.context_due:
             return b""
-        identity = context.id if context is not None else ""
-        entry = JournalEntry(
-            at=event.at or 0.0, agent=event.agent, session=event.session, context=identity, assignments=assignments
+        entry = msgspec.structs.replace(
+            entry,
+            context=context.id if context is not None else "",
+            context_due=False if running.context_due else None,
         )
         try:
             self._record(running, entry)
@@ -349,14 +483,20 @@ class Engine:
             return b""
         if is_empty:
             return b""
-        self.counts["contexts"] += 1
+        self.counts["contexts"] += has_context
         return self._hooks.write(event, HookAnswer(context=text, messages=messages))
 
     # The journal and the sessions.
     def record_transcript_events(self, running: RunningSession, events: list[LiveEvent], at: float) -> None:
         """Record events from the transcript that no hook reported."""
         now = self.sessions.get(running.agent, running.session)
-        entry = JournalEntry(at=at, agent=now.agent, session=now.session, hook="transcript", events=tuple(events))
+        source = HookEvent(agent=now.agent, session=now.session, name="tool_failed", cwd=now.cwd)
+        state, advisory = now.state, None
+        for each in events:
+            state, advisory = self._hooks.step(state, each, source)
+        entry = JournalEntry(
+            at=at, agent=now.agent, session=now.session, hook="transcript", events=tuple(events), undelivered=advisory
+        )
         try:
             self._record(now, entry)
         except JournalError:
@@ -400,6 +540,12 @@ class Engine:
         self._fired.move_to_end(name)
         if len(self._fired) > _MOST_FIRED:
             self._fired.popitem(last=False)
+
+
+def _call_key(event: HookEvent) -> str:
+    """A key that is equal when the same call comes again."""
+    fields = (event.session, event.cwd, event.tool, event.arguments)
+    return blake2b(msgspec.json.encode(fields), digest_size=8).hexdigest()
 
 
 def _key(event: HookEvent) -> str:

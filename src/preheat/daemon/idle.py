@@ -1,6 +1,7 @@
-"""Work for quiet times: syncing and learning, in a process of low priority.
+"""Work for quiet times: syncing, learning, indexing working trees, and the native hook client after an upgrade, at low priority.
 
-A process of its own, because in the daemon it would slow hooks down (measured: from 0.4 ms to 12). Knows nothing of sessions.
+A process of its own, because in the daemon it would slow hooks down (measured: from 0.4 ms to 12). It ends with the daemon.
+Knows nothing of sessions.
 """
 
 import os
@@ -8,6 +9,12 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
+
+from preheat.app.daemon import Daemon
+from preheat.processes import start_guarded
+from preheat.programs import own_command
+from preheat.settings import data_folder
 
 QUIET = 60.0
 """Seconds without an event before the work starts."""
@@ -18,7 +25,7 @@ QUIET_AFTER_SESSION = 5.0
 SOON_AGAIN = 60.0
 """Seconds between two starts after the end of a session."""
 NICE = 10
-COMMANDS = (("sync", "--quiet"), ("learn", "--quiet"))
+COMMANDS = (("sync", "--quiet"), ("learn", "--quiet"), ("tree", "update", "--quiet"))
 
 
 class IdleWork:
@@ -50,13 +57,15 @@ class IdleWork:
             self._started_at = now
             self._session_ended = False
             self._events_at_start = events
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "preheat.daemon.idle"],
+            self._process = start_guarded(
+                own_command(module="preheat.daemon.idle"),
                 stdin=subprocess.DEVNULL,
                 stdout=self._log,
                 stderr=self._log,
-                start_new_session=True,
             )
+            if hasattr(os, "setpriority"):
+                with suppress(OSError):
+                    os.setpriority(os.PRIO_PGRP, self._process.pid, NICE)
         return False
 
     @property
@@ -66,21 +75,17 @@ class IdleWork:
     def stop(self) -> None:
         """End the work; the next run continues it."""
         if self._process is not None and self._process.poll() is None:
-            os.killpg(self._process.pid, signal.SIGTERM)
-            try:
-                self._process.wait(2.0)
-            except subprocess.TimeoutExpired:
-                os.killpg(self._process.pid, signal.SIGKILL)
-                self._process.wait()
+            with suppress(OSError):
+                os.killpg(self._process.pid, signal.SIGKILL)  # a sync can be killed at any moment
+            self._process.wait()
 
 
 def main() -> int:
-    """Run the commands, in the process of low priority."""
-    if hasattr(os, "nice"):
-        os.nice(NICE)
+    """Do the work, in the process of low priority."""
+    Daemon(data_folder()).build_client()
     for command in COMMANDS:
         started = time.monotonic()
-        code = subprocess.call([sys.executable, "-m", "preheat", *command], stdin=subprocess.DEVNULL)
+        code = subprocess.call(own_command(*command), stdin=subprocess.DEVNULL)
         print(f"preheat {' '.join(command)}: ended with {code} after {time.monotonic() - started:.1f} s", flush=True)
         if code > 1:
             return code

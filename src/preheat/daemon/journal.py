@@ -14,7 +14,7 @@ from typing import NamedTuple
 import msgspec
 
 from preheat.errors import PreheatError
-from preheat.files import write_atomically
+from preheat.files import open_file, open_private, read_file, read_text, write_atomically
 from preheat.model.live import JournalEntry
 
 SEGMENT = 4_000_000
@@ -70,7 +70,7 @@ class Journal:
         if self._descriptor >= 0 or (os.path.exists(path) and os.path.getsize(path) > self._segment // 2):
             self._name += 1
         self._name = max(1, self._name)
-        opened = os.open(_path(self._folder, self._name), os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
+        opened = open_private(_path(self._folder, self._name), os.O_WRONLY | os.O_APPEND)
         if self._descriptor >= 0:
             os.close(self._descriptor)  # without a sync: a hook waits for this
         self._descriptor = opened
@@ -112,13 +112,13 @@ class Journal:
 
 def _entries(folder: str, name: int) -> Iterator[JournalEntry]:
     try:
-        with open(_path(folder, name), "rb") as stream:
-            for line in stream:
-                entry = _read(line)
-                if entry is not None:
-                    yield entry
+        data = read_file(_path(folder, name))
     except OSError:
         return  # removed or not readable: skip this file
+    for line in data.split(b"\n"):
+        entry = _read(line)
+        if entry is not None:
+            yield entry
 
 
 def _last_seq(folder: str) -> int:
@@ -150,8 +150,7 @@ def _path(folder: str, name: int) -> str:
 
 def _read_flushed(folder: str) -> int:
     try:
-        with open(os.path.join(folder, "flushed"), encoding="ascii") as stream:
-            return int(stream.read())
+        return int(read_text(os.path.join(folder, "flushed")))
     except (OSError, ValueError):
         return 0
 
@@ -175,7 +174,7 @@ class Spool:
     def __init__(self, folder: str) -> None:
         self._folder = folder
         self.lost = 0
-        """Events that were given up: unreadable, or a daemon died while handling them."""
+        """Events that were given up: unreadable, a daemon died while handling them, or a client found no room for them."""
         for name in self._names(".trying"):
             self._remove(name)
             self.lost += 1
@@ -203,7 +202,7 @@ class Spool:
         path = os.path.join(self._folder, name)
         try:
             os.rename(path, f"{path}.trying")
-            with open(f"{path}.trying", "rb") as stream:
+            with open_file(f"{path}.trying") as stream:
                 head, _, payload = stream.read(LARGEST + 1000).partition(b"\n")
             agent, at = head.decode("ascii").split(" ")
             return SpooledEvent(agent, float(at), payload)
@@ -211,6 +210,14 @@ class Spool:
             self.lost += 1
             self.remove(name)
             return None
+
+    def collect_lost(self) -> None:
+        """Count the events that clients could not keep: each left a byte in a file."""
+        path = os.path.join(self._folder, "lost")
+        with suppress(OSError):  # there is none, which is the rule
+            found = os.stat(path).st_size
+            os.unlink(path)
+            self.lost += found
 
     def remove(self, name: str) -> None:
         """Remove an event that was taken."""

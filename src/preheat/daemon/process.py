@@ -5,24 +5,30 @@ wait meanwhile. Knows nothing of what it serves.
 """
 
 import asyncio
+import faulthandler
 import gc
 import os
 import signal
 import socket
 import time
 from contextlib import suppress
+from types import FrameType
 from typing import IO, TypeAlias
 
 import preheat
 from preheat.app.daemon import SOCKET, Daemon
 from preheat.app.live.hooks import Hooks
 from preheat.app.live.settings import SETTINGS
+from preheat.daemon import server as serving
 from preheat.daemon.engine import Engine, TimeLimit
-from preheat.daemon.server import ListeningSockets, Server, Timeouts
+from preheat.daemon.server import ListeningSockets, Server, Timeouts, write_line
+from preheat.files import open_private
 
 HANDOVER_VARIABLE = "PREHEAT_HANDED"
 """The environment variable with the descriptors of the lock and sockets that a new daemon takes over."""
 MOST_LOG_BYTES = 1_000_000
+STOP_LIMIT = 0.9
+"""Seconds for everything after open requests were answered, when the daemon ends."""
 SETTLE_SECONDS = 3.0
 """Seconds without a change after which an installation is complete."""
 
@@ -39,34 +45,60 @@ def serve(folder: str, exit_after: float) -> int:
         return 0
     with _open_log(daemon.files_folder) as log:
         listening = _open_sockets(daemon, handed[1:])
-        print(f"{_now()} preheat {preheat.__version__} serves, process {os.getpid()}", file=log, flush=True)
-        reason = asyncio.run(_run(folder, daemon, listening, log, Timeouts(exit_after=exit_after)))
-        print(f"{_now()} ended: {reason}", file=log, flush=True)
+        write_line(log, f"preheat {preheat.__version__} serves, process {os.getpid()}")
+        watch = ReplacementWatch(folder, lock)
+        reason = asyncio.run(_run(folder, daemon, listening, log, Timeouts(exit_after=exit_after), watch))
+        write_line(log, f"ended: {reason}")
         if reason.startswith("handing over"):
             _hand_over(daemon, lock, listening)
-        _close(daemon.files_folder, listening)
-    return 0
+        _close(daemon, lock, listening)
+    os._exit(0)  # a thread that reads something slow must not keep the process
 
 
-async def _run(folder: str, daemon: Daemon, listening: ListeningSockets, log: IO[str], times: Timeouts) -> str:
+async def _run(
+    folder: str,
+    daemon: Daemon,
+    listening: ListeningSockets,
+    log: IO[str],
+    times: Timeouts,
+    watch: "ReplacementWatch",
+) -> str:
     hooks = Hooks(folder)
     engine = Engine(daemon.files_folder, hooks, TimeLimit())
     server = Server(daemon.files_folder, engine, hooks, daemon.address(), log, times)
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, server.stop, f"signal {number}")
+    _stop_on_signals(asyncio.get_running_loop(), server, log)
     # Objects made so far stay for good: excluding them saves milliseconds per garbage collection.
     gc.collect()
     gc.freeze()
-    await server.run(listening, ReplacementWatch(folder).reason)
+    await server.run(listening, watch.reason)
+    end_within(STOP_LIMIT, log)
     return server.stop_reason
 
 
-class ReplacementWatch:
-    """Watches whether another Preheat was installed, or the settings were changed."""
+def _stop_on_signals(loop: asyncio.AbstractEventLoop, server: Server, log: IO[str]) -> None:
+    """End on a signal, whatever the loop is doing: its own handlers would wait for a loop that hangs in a system call."""
 
-    def __init__(self, folder: str) -> None:
+    def stop(number: int, frame: FrameType | None) -> None:
+        end_within(serving.STOP_SECONDS + STOP_LIMIT, log)
+        loop.call_soon_threadsafe(server.stop, f"signal {number}")
+
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, stop)
+
+
+def end_within(seconds: float, log: IO[str]) -> None:
+    """End this process after so many seconds, whatever it does then; the log says where it was."""
+    if hasattr(faulthandler, "dump_traceback_later"):
+        faulthandler.dump_traceback_later(seconds, exit=True, file=log)
+
+
+class ReplacementWatch:
+    """Watches whether another Preheat was installed, the settings were changed, or the daemon's folder is gone."""
+
+    def __init__(self, folder: str, lock: int) -> None:
         self._daemon = Daemon(folder)
+        self._lock = lock
         self._settings = os.path.join(folder, SETTINGS)
         self._package = os.path.abspath(preheat.__file__)
         self._stamps = self._now()
@@ -74,7 +106,9 @@ class ReplacementWatch:
         self._since = 0.0
 
     def reason(self) -> str:
-        """Why another daemon should take over; empty if none should."""
+        """Why this daemon should end or another one take over; empty if neither."""
+        if not self._daemon.owns(self._lock):
+            return "its folder is gone"
         stamps = self._now()
         if stamps[1] != self._stamps[1]:
             self._stamps = (self._stamps[0], stamps[1], self._stamps[2])
@@ -146,19 +180,17 @@ def _open_http(daemon: Daemon) -> socket.socket | None:
     return None
 
 
-def _close(live: str, listening: ListeningSockets) -> None:
+def _close(daemon: Daemon, lock: int, listening: ListeningSockets) -> None:
     for each in (listening.unix, listening.http):
         if each is not None:
             each.close()
-    with suppress(OSError):  # the next daemon removes it
-        os.unlink(os.path.join(live, SOCKET))
+    if daemon.owns(lock):  # else the socket there is another daemon's
+        with suppress(OSError):  # the next daemon removes it
+            os.unlink(os.path.join(daemon.files_folder, SOCKET))
 
 
 def _open_log(live: str) -> IO[str]:
     path = os.path.join(live, "daemon.log")
     too_long = os.path.exists(path) and os.path.getsize(path) > MOST_LOG_BYTES
-    return open(path, "w" if too_long else "a", encoding="utf-8", errors="replace")
-
-
-def _now() -> str:
-    return time.strftime("%Y-%m-%d %H:%M:%S")
+    descriptor = open_private(path, os.O_WRONLY | os.O_APPEND | (os.O_TRUNC if too_long else 0))
+    return open(descriptor, "a", encoding="utf-8", errors="replace")

@@ -5,6 +5,7 @@ nor of how an entry changes a session.
 """
 
 import os
+import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 
@@ -14,7 +15,7 @@ from preheat.model.live import JournalEntry
 
 MOST = 256
 """Sessions in memory."""
-MOST_FILES = 2_000
+MOST_FILES = 20_000
 MOST_DAYS = 14
 
 Apply = Callable[[RunningSession, JournalEntry], RunningSession]
@@ -29,6 +30,11 @@ class Sessions:
         self._most = most
         self._held: OrderedDict[tuple[str, str], RunningSession] = OrderedDict()
         self._changed: dict[tuple[str, str], None] = {}
+        self._newer: set[str] = set()
+        """Files that were written since a flush began: what it has for them is older."""
+        self._writing = threading.Lock()
+        self.new_files = 0
+        """Files that were made since old ones were removed, or more."""
         self.is_complete = True
         """Every session that left the memory was written to its file."""
 
@@ -38,6 +44,7 @@ class Sessions:
         found = self._held.get(key)
         if found is None:
             found = load_session(session_file(self._folder, key)) or RunningSession(agent=agent, session=session)
+            self.new_files += not found.seq
             if (found.agent, found.session) != key:
                 found = RunningSession(agent=agent, session=session)
             self._held[key] = found
@@ -72,10 +79,14 @@ class Sessions:
         changed = [self._held[key] for key in self._changed if key in self._held]
         self._changed.clear()
         files = [(session_file(self._folder, (each.agent, each.session)), encode_session(each)) for each in changed]
+        with self._writing:
+            self._newer = set()
 
         def write() -> None:
             for path, data in files:
-                write_atomically(path, data)
+                with self._writing:
+                    if path not in self._newer:
+                        write_atomically(path, data)
 
         return write
 
@@ -89,12 +100,18 @@ class Sessions:
             if key in self._changed:
                 del self._changed[key]
                 try:
-                    write_atomically(session_file(self._folder, key), encode_session(running))
+                    self._write_evicted(session_file(self._folder, key), encode_session(running))
                 except OSError:
                     self.is_complete = False  # the journal still has it
 
+    def _write_evicted(self, path: str, data: bytes) -> None:
+        with self._writing:
+            self._newer.add(path)
+            write_atomically(path, data)
+
     def remove_old_files(self, now: float) -> None:
         """Remove the files of old sessions, and the oldest if there are too many."""
+        self.new_files = 0
         ages = []
         for path in session_files(self._folder):
             try:

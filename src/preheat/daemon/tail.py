@@ -1,14 +1,16 @@
 """Follows the transcripts of running sessions: for failures that no hook reports, and for the size of the context.
 
-Starts at the end of a transcript and reads a bounded amount of what is new. Only for agents whose hooks and transcripts use the
-same call ids: otherwise reported failures could not be recognised. Knows no agent.
+A transcript is read from its beginning once, for what holds for all of it (whose it is, open calls, the size of the context),
+then a bounded amount of what is new. Only for agents whose hooks and transcripts use the same call ids: otherwise reported
+failures could not be recognised. The calls of a script have other ids in hooks; of these only those are taken whose tool itself
+failed, because no hook comes after that. Knows no agent.
 """
 
-import os
 from typing import NamedTuple
 
 from preheat.app.live.hooks import Hooks, Parser
 from preheat.app.live.running import RunningSession
+from preheat.files import PlainFile, open_file
 from preheat.model.live import LiveEvent
 from preheat.model.outcome import FAILURES
 from preheat.model.session import CONTEXT_WINDOW, AssistantMessage, Compaction, Other, Session, ToolCall, ToolResult
@@ -16,6 +18,8 @@ from preheat.model.session import CONTEXT_WINDOW, AssistantMessage, Compaction, 
 EVERY = 2.0
 """Seconds between two looks at one transcript; a failure waits as long for its hook."""
 MOST_BYTES = 1_000_000
+MOST_EARLIER_BYTES = 200_000_000
+"""Of a longer transcript, only the first and the last of what is there already is read."""
 MOST = 64
 _MOST_CALLS = 200
 
@@ -42,7 +46,10 @@ class _Tail:
         self.path = path
         self._session = session
         self._parser = parser
-        self._offset, self._at_line_end = _file_end(path)
+        with open_file(path) as stream:
+            self._earlier = stream.size
+            """Bytes that were there before the first look."""
+        self._offset, self._at_line_end = 0, True
         self._line = 1
         self._calls: dict[str, ToolCall] = {}
         self.due_at = 0.0
@@ -53,7 +60,27 @@ class _Tail:
         """Calls of the last look, reported at the next one if no hook does."""
 
     def read(self) -> TranscriptPart:
-        data = self._new_bytes()
+        if self._earlier:
+            self._read_earlier()
+        return self._parse(self._new_bytes())
+
+    def _read_earlier(self) -> None:
+        """Read what was there before: its calls are no news."""
+        end, self._earlier = self._earlier, 0
+        with open_file(self.path) as stream:
+            while self._offset < end:
+                stream.seek(self._offset)
+                data = stream.read(min(MOST_BYTES, end - self._offset))
+                data = data[: data.rfind(b"\n") + 1]
+                if not data:
+                    break
+                self._offset += len(data)
+                self.size = self._parse(data).size
+                if end > MOST_EARLIER_BYTES and self._offset < end - MOST_BYTES:  # the beginning and the end will do
+                    stream.seek(end - MOST_BYTES)
+                    self._offset = end - MOST_BYTES + stream.read(MOST_BYTES).find(b"\n") + 1
+
+    def _parse(self, data: bytes) -> TranscriptPart:
         if not data:
             return TranscriptPart([], self.size)
         self._parser.feed(data, self._line)
@@ -66,13 +93,13 @@ class _Tail:
 
     def _new_bytes(self) -> bytes:
         """The whole lines since the last look."""
-        size = os.path.getsize(self.path)
-        if size < self._offset:  # rewritten: nothing in it is new
-            self._offset, self._at_line_end = _file_end(self.path)
-            return b""
-        if size - self._offset > MOST_BYTES:
-            self._offset, self._at_line_end = size - MOST_BYTES, False
-        with open(self.path, "rb") as stream:
+        with open_file(self.path) as stream:
+            size = stream.size
+            if size < self._offset:  # rewritten: nothing in it is new
+                self._offset, self._at_line_end = _file_end(stream)
+                return b""
+            if size - self._offset > MOST_BYTES:
+                self._offset, self._at_line_end = size - MOST_BYTES, False
             stream.seek(self._offset)
             data = stream.read(MOST_BYTES)
         if not self._at_line_end:
@@ -127,7 +154,10 @@ class TranscriptTails:
 
     def _open(self, running: RunningSession) -> _Tail | None:
         parser = self._hooks.parser(running.agent, running.transcript)
-        return _Tail(running.session, running.transcript, parser) if parser is not None else None
+        try:
+            return _Tail(running.session, running.transcript, parser) if parser is not None else None
+        except OSError:  # gone again, or replaced by something that is no file
+            return None
 
     def due_sessions(self, now: float) -> list[RunningSession]:
         """The sessions whose transcripts are to be read now."""
@@ -164,11 +194,9 @@ class TranscriptTails:
         waiting, tail.held = tail.held, part.pairs
         if tail.held:
             self._active[key] = running
-        if not tail.joined:
-            return []
         found: list[LiveEvent] = []
         for call, result in waiting:
-            if call.call_id not in running.calls:
+            if result.is_error if call.script else tail.joined and call.call_id not in running.calls:
                 event = self._hooks.judge_call(running.agent, call, result, running.cwd)
                 if event is not None and event.status in FAILURES:
                     found.append(event)
@@ -180,11 +208,9 @@ class TranscriptTails:
         return tail.size if tail is not None else ContextSize()
 
 
-def _file_end(path: str) -> tuple[int, bool]:
+def _file_end(stream: PlainFile) -> tuple[int, bool]:
     """The size of a file, and whether it ends with a line end."""
-    size = os.path.getsize(path)
-    if not size:
+    if not stream.size:
         return 0, True
-    with open(path, "rb") as stream:
-        stream.seek(size - 1)
-        return size, stream.read(1) == b"\n"
+    stream.seek(stream.size - 1)
+    return stream.size, stream.read(1) == b"\n"

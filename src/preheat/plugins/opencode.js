@@ -117,13 +117,16 @@ export const Preheat = async ({ client, directory }) => {
       await events[event.type]?.(event.properties ?? {})
     }),
 
+    // What is said with a prompt becomes a part of that message, so that later requests and a resumed session have it, too.
     "chat.message": safe(async ({ sessionID }, { parts }) => {
       const session = await main(sessionID)
       if (!session) return
-      const text = parts.filter((part) => part.type === "text" && !part.synthetic).map((part) => part.text)
-      if (!text.length) return
-      const { context } = await tell(sessionID, session, { event: "prompt", text: short(text.join("\n")) })
-      if (context) session.once.push(context)
+      const asked = parts.filter((part) => part.type === "text" && !part.synthetic)
+      if (!asked.length) return
+      const text = asked.map((part) => part.text).join("\n")
+      const { context } = await tell(sessionID, session, { event: "prompt", text: short(text) })
+      const last = parts[parts.length - 1]
+      if (context) parts.push({ ...asked[0], id: `${last.id}p`, text: context, synthetic: true })
     }),
 
     "experimental.chat.system.transform": safe(async ({ sessionID }, { system }) => {
