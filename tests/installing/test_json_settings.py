@@ -62,6 +62,13 @@ def test_removing_added_hooks_restores_the_document(agent: str, text: str) -> No
         assert rest == text
 
 
+@pytest.mark.parametrize("text", ["", "\n", "\ufeff", " \t\r\n"])
+@pytest.mark.parametrize("agent", MERGED)
+def test_an_empty_file_is_one_without_settings(agent: str, text: str) -> None:
+    assert remove_hooks(text, "settings.json", agent) == text
+    assert hooked_events(json.loads(add_entries(text, agent)), agent)
+
+
 @pytest.mark.parametrize("agent", MERGED)
 def test_comments_and_order_are_kept(agent: str) -> None:
     """Preheat's hooks come last in their lists: some programs identify a hook by its position."""

@@ -4,6 +4,7 @@ import json
 import os
 import stat
 import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -120,11 +121,12 @@ def test_installing_with_another_python_updates_and_can_be_undone(
     path = path_of("codex", environment)
     path.parent.mkdir(parents=True)
     path.write_bytes(MINE)
-    first = install("codex", data, environment)
+    first, before = install("codex", data, environment), sys.executable
     monkeypatch.setattr("sys.executable", "/opt/another/python")
     assert plan_install("codex", data, environment).action == "change"
     assert install("codex", data, environment) == first
-    assert path.read_bytes().count(b"/opt/another/python") == 7 * 2
+    assert path.read_bytes().count(b"exec /opt/another/python") == 7
+    assert os.fsencode(before) not in path.read_bytes()
     assert uninstall("codex", data, environment) == "restore"
     assert path.read_bytes() == MINE
 

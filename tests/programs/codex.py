@@ -81,6 +81,10 @@ class CodexHome:
         """`codex exec resume`: a further prompt in the same session."""
         return self._exec(["resume", "--skip-git-repo-check", "--json", thread, prompt], limit, 0)
 
+    def run(self, *arguments: str, limit: float = TIME_LIMIT) -> FinishedProgram:
+        """`codex exec` with these arguments."""
+        return self._exec(list(arguments), limit, 0)
+
     def fork(self, thread: str, prompt: str, limit: float = TIME_LIMIT) -> FinishedProgram:
         """`codex exec fork`: a prompt in a new session that starts with the other's history."""
         return self._exec(["fork", "--skip-git-repo-check", "--json", thread, prompt], limit, 0)

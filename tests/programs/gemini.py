@@ -43,6 +43,8 @@ class Job(msgspec.Struct, kw_only=True):
     """More for `settings.json`."""
     side_text: str = AUXILIARY_TEXT
     """The answer to requests without tools: a summary, when the program compacts."""
+    folder: str = ""
+    """The working folder, where it is another one."""
     seconds: float = programs.TIME_LIMIT
 
 
@@ -116,7 +118,7 @@ def run_here(job: Job) -> Finished:
         environment = programs.clean_environment(job.home, own_names)
         command = [job.program, "--model", MODEL, "--yolo", "--skip-trust", "--output-format", "json"]
         command += [*job.options, "--prompt", job.prompt]
-        finished = programs.run_program(command, project(job.home), environment, limit=job.seconds)
+        finished = programs.run_program(command, job.folder or project(job.home), environment, limit=job.seconds)
         return Finished(finished.output, finished.errors, server.requests, server.unused_replies)
 
 

@@ -4,16 +4,14 @@ Knows nothing of Preheat's reader. The model server and the program run in a net
 allows that, because the program connects to its vendor by itself.
 """
 
-import json
 import os
 import re
-import shutil
-import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import msgspec
 
-from preheat import agents
+from preheat.agents.hermes.install import plugin_files
 from preheat.daemon_client import write_client
 from preheat.testing.model_server import ModelServer, Request
 from preheat.testing.script import Reply
@@ -49,6 +47,8 @@ class Job(msgspec.Struct, kw_only=True):
     """Commands that are run first, in the same surroundings, when the settings are written."""
     after: Sequence[Sequence[str]] = ()
     """And when the program has ended."""
+    folder: str = ""
+    """The working folder, where it is another one."""
     seconds: float = programs.TIME_LIMIT
 
 
@@ -82,10 +82,9 @@ def place_plugin(home: str, data: str) -> str:
     """Put our plugin into a home as a folder, as `preheat install` does, for a Preheat with this folder of data; where it is.
     `PLUGIN` enables it."""
     folder = os.path.join(home, ".hermes", "plugins", "preheat")
-    own = os.path.join(os.path.dirname(os.path.abspath(agents.__file__)), "hermes", "plugin")
-    shutil.copytree(own, folder, ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True)
-    with open(os.path.join(folder, "preheat.json"), "w", encoding="utf-8") as file:
-        json.dump({"interpreter": sys.executable, "home": data}, file)
+    os.makedirs(folder, exist_ok=True)
+    for name, content in plugin_files(data).items():
+        Path(folder, name).write_bytes(content)
     write_client(data)
     return folder
 
@@ -100,7 +99,7 @@ def run(job: Job) -> Finished:
 
 def run_here(job: Job) -> Finished:
     """Run a job in this network namespace."""
-    own, project = os.path.join(job.home, ".hermes"), os.path.join(job.home, "project")
+    own, project = os.path.join(job.home, ".hermes"), job.folder or os.path.join(job.home, "project")
     os.makedirs(own, exist_ok=True)
     os.makedirs(project, exist_ok=True)
     with ModelServer(job.script) as server:

@@ -6,6 +6,7 @@ program; everything that it would fetch by itself (models, updates, language ser
 
 import json
 import os
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -29,6 +30,8 @@ class Job(msgspec.Struct, kw_only=True):
     side_text: str = AUXILIARY_TEXT
     """The answer to requests without tools: a title, or a summary when the program compacts."""
     window: int = 200_000
+    folder: str = ""
+    """The working folder, where it is another one."""
     seconds: float = programs.TIME_LIMIT
 
 
@@ -39,6 +42,14 @@ class Finished(msgspec.Struct):
     errors: str
     requests: list[Request]
     remaining: int
+
+    @property
+    def session(self) -> str:
+        """The id of the session; only of a run with `--format json`."""
+        found = re.search(r'"sessionID":"(ses_\w+)"', self.output)
+        if found is None:
+            raise programs.ProgramFailed(f"no session id in what OpenCode said: {self.output}{self.errors}")
+        return found[1]
 
 
 def find_opencode() -> str | None:
@@ -75,7 +86,7 @@ def run_here(job: Job) -> Finished:
             json.dump(config(server.url, job.window), file)
         environment = programs.clean_environment(job.home, own)
         command = [job.program, *job.arguments]
-        finished = programs.run_program(command, project(job.home), environment, limit=job.seconds)
+        finished = programs.run_program(command, job.folder or project(job.home), environment, limit=job.seconds)
         return Finished(finished.output, finished.errors, server.requests, server.unused_replies)
 
 

@@ -1,5 +1,6 @@
 """The context with which the tests start the real Hermes warm, and the ways in which it gets there."""
 
+import contextlib
 import json
 import os
 import sqlite3
@@ -48,7 +49,8 @@ def import_session(home: str, task: str = "Count a lot") -> StartedSession:
     folder = os.path.join(home, "project")
     for needed in (os.path.join(home, ".hermes"), folder):
         os.makedirs(needed, exist_ok=True)
-    return session_import.start_session(render_context("hermes-import", task), folder, environment(home))
+    with contextlib.chdir(folder):  # programs inside of the project that one is in are not taken for the person's own
+        return session_import.start_session(render_context("hermes-import", task), folder, environment(home))
 
 
 def place_plugin(home: str, code: str, name: str = "giving") -> str:

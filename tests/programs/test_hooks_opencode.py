@@ -68,7 +68,8 @@ def answered_run(tmp_path_factory: pytest.TempPathFactory, program: str) -> tupl
 
 
 def test_context_reaches_the_model(answered_run: tuple[HookRecorder, list[Any]]) -> None:
-    """The context is in the system prompt of every request; an advisory comes after the call's output."""
+    """The context is in the system prompt of every request, what is said with a prompt in the prompt's message from then on; an
+    advisory comes after the call's output."""
     hooked, requests = answered_run
     names = [event.name for event in hooked.events]
     assert names[:4] == ["session_start", "prompt", "before_tool", "after_tool"]
@@ -76,7 +77,7 @@ def test_context_reaches_the_model(answered_run: tuple[HookRecorder, list[Any]])
     assert "tool_failed" in names
     assert "stop" in names
     assert all(ANSWER_TEXTS["session_start"] in system(request) for request in requests)
-    assert ANSWER_TEXTS["prompt"] in system(requests[0])
+    assert all(ANSWER_TEXTS["prompt"] in json.dumps(request) for request in requests)
     assert ANSWER_TEXTS["before_tool"] in results(requests[-1])[0]
     assert ANSWER_TEXTS["after_tool"] in results(requests[-1])[0]
     assert any(ANSWER_TEXTS["tool_failed"] in system(request) for request in requests)

@@ -180,7 +180,9 @@ HOOKS = "hooks"
 
 
 def parse_settings(text: str, path: str) -> Node:
-    """Parse the settings. Raises UserError with the line where they are malformed."""
+    """Parse the settings; an empty file has none. Raises UserError with the line where they are malformed."""
+    if _is_empty(text):
+        return Node("object", 0, len(text), {})
     try:
         node = parse(text)
     except Malformed as problem:
@@ -190,9 +192,13 @@ def parse_settings(text: str, path: str) -> Node:
     return node
 
 
+def _is_empty(text: str) -> bool:
+    return not text.strip("\ufeff \t\r\n")
+
+
 def add_hooks(text: str, path: str, entries: Mapping[str, list[dict[str, Any]]], beside: Mapping[str, Any]) -> str:
     """The settings with our entries at the ends of the lists, because some programs refer to other entries by position."""
-    if not text.strip("\ufeff \t\r\n"):
+    if _is_empty(text):
         return _new_settings(entries, beside)
     for name, value in beside.items():
         if parse_settings(text, path).member(name) is None:

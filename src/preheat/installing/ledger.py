@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from preheat.files import write_atomically
+from preheat.files import read_file, write_atomically
 
 LEDGER_NAME = "installed.json"
 
@@ -52,8 +52,7 @@ def digest_of(data: bytes) -> str:
 def load_ledger(folder: str) -> InstallLedger:
     """The ledger; an empty one where there is none that can be read."""
     try:
-        with open(os.path.join(folder, LEDGER_NAME), "rb") as stream:
-            return msgspec.json.decode(stream.read(), type=InstallLedger)
+        return msgspec.json.decode(read_file(os.path.join(folder, LEDGER_NAME)), type=InstallLedger)
     except (OSError, msgspec.DecodeError):
         return InstallLedger()
 

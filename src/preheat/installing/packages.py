@@ -6,7 +6,6 @@ Knows no agent. Packages that are already there stay at their versions; what can
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,6 +17,8 @@ from urllib.parse import unquote, urlsplit
 from preheat import __version__
 from preheat.agents.hooks import PackageStep, fields
 from preheat.agents.interpreters import Interpreter, clean_environment, inspect_interpreter
+from preheat.files import read_text, write_atomically
+from preheat.programs import find_program
 
 PACKAGE_NAME = "preheat"
 _SECONDS = 900.0
@@ -114,7 +115,7 @@ def _find_tool(interpreter: str, python: Interpreter, environment: Mapping[str, 
         numbers = tuple(int(part) for part in re.findall(r"\d+", version)[:2])
         if numbers >= (_OLDEST_PIP if words[-1] == "pip" else (22, 3)):
             return words
-    uv = shutil.which("uv", path=environment.get("PATH", ""))
+    uv = find_program("uv", environment)
     if uv:
         return ("uv", uv)
     raise CannotInstall("neither pip nor uv is there to install with")
@@ -128,8 +129,7 @@ def _dry_run(
         report = os.path.join(scratch, "report.json")
         _run([*tool, *_install_arguments(scratch, source, python), "--dry-run", "--report", report], environment)
         try:
-            with open(report, encoding="utf-8") as stream:
-                found = json.load(stream)["install"]
+            found = json.loads(read_text(report))["install"]
             return [(each["metadata"]["name"], each["metadata"]["version"]) for each in found]
         except (OSError, ValueError, KeyError, TypeError):
             raise CannotInstall("pip did not say what it would install") from None
@@ -138,10 +138,12 @@ def _dry_run(
 def _install_arguments(scratch: str, source: Sequence[str], python: Interpreter) -> list[str]:
     """The arguments of `pip install` with every package that is already there constrained to its version."""
     constraints = os.path.join(scratch, "constraints.txt")
-    with open(constraints, "w", encoding="utf-8") as stream:
-        for name, version in sorted(held_versions(python).items()):
-            if name != PACKAGE_NAME and re.fullmatch(r"[a-z0-9-]+", name) and re.fullmatch(r"[\w.!+-]+", version):
-                stream.write(f"{name}=={version}\n")
+    lines = [
+        f"{name}=={version}\n"
+        for name, version in sorted(held_versions(python).items())
+        if name != PACKAGE_NAME and re.fullmatch(r"[a-z0-9-]+", name) and re.fullmatch(r"[\w.!+-]+", version)
+    ]
+    write_atomically(constraints, "".join(lines).encode())
     return [
         "install", "--no-user", "--no-input", "--disable-pip-version-check", "--no-warn-script-location", "--prefer-binary",
         "--quiet", "--retries", "1", "--constraint", constraints, *source,

@@ -15,9 +15,10 @@ from preheat.agents import hooks_of, places_of
 from preheat.agents.hooks import Client, Hooks, Setup
 from preheat.daemon_client import CLIENT_FILES, Address, ensure_address, known_address, write_client
 from preheat.errors import UserError
-from preheat.files import write_atomically
+from preheat.files import follow_links, read_file, write_atomically
 from preheat.installing.json_settings import add_hooks, hooked_events, parse_settings, remove_hooks
 from preheat.installing.ledger import InstalledEntry, digest_of, find_entry, record_entry
+from preheat.native_client import make_prefix, without_prefix
 
 # The command that installed hooks run.
 PYTHON_OPTIONS = ("-I", "-S", "-E")
@@ -32,9 +33,10 @@ def make_client(agent: str, folder: str, at: Address | None = None) -> Client:
     python, called = shlex.quote(sys.executable), shlex.join(words)
     # With `exec` the host's time limit ends the client itself: some wait for a child of the shell that they have ended.
     command = f"test -x {python} && test -f {shlex.quote(script)} && exec {called}; true"
+    native = make_prefix(folder, words)
     return Client(
-        command=quoted if sys.platform == "win32" else command,
-        safe_command=f"{called} || true",
+        command=quoted if sys.platform == "win32" else native + command,
+        safe_command=f"{native}{called} || true",
         powershell=f"& {quoted}; exit 0",
         arguments=words,
         address=f"{at.url}{agent}" if at else "",
@@ -43,9 +45,10 @@ def make_client(agent: str, folder: str, at: Address | None = None) -> Client:
 
 
 def find_missing_file(command: str) -> str:
-    """The first file that an installed command needs and that does not exist; empty where all exist."""
+    """The first file that an installed command needs and that does not exist; empty where all exist. The native client is not
+    needed."""
     try:
-        words = shlex.split(command)
+        words = shlex.split(without_prefix(command))
     except ValueError:
         return command
     return next((word for word in words if os.sep in word and not os.path.exists(word)), "")
@@ -106,7 +109,7 @@ def plan_install(
     """Plan installing; `project` is a folder, or empty for all projects. `http`: True posts where the agent can, False never
     posts, None posts where nobody else could read the token. A preview is only shown: no address is reserved for it."""
     setup = _file_setup(agent)
-    path = os.path.realpath(setup.project_file(project) if project else setup.user_file(environment))
+    path = _settings_path(setup, environment, project)
     before = read_bytes(path)
     posts, notes = _decide_posts(setup.can_post, path, project, http)
     shown = (known_address(folder) or _PREVIEW_ADDRESS) if is_preview else None
@@ -132,6 +135,14 @@ def plan_install(
         notes=notes,
         clean=setup.file_text is not None or before is None or base.encode() == before,
     )
+
+
+def _settings_path(setup: Setup, environment: Mapping[str, str], project: str) -> str:
+    """The settings file of a project, or of the person, without links. Raises UserError if a project's leads out of it."""
+    try:
+        return follow_links(setup.project_file(project) if project else setup.user_file(environment), project)
+    except PermissionError as error:
+        raise UserError(f"`{error.filename}` {error.strerror}") from None
 
 
 def _decide_posts(can_post: bool, path: str, project: str, http: bool | None) -> tuple[bool, tuple[str, ...]]:
@@ -190,7 +201,7 @@ def decode_text(data: bytes | None, path: str) -> str:
 def plan_uninstall(agent: str, folder: str, environment: Mapping[str, str], project: str = "") -> FilePlan | None:
     """Plan uninstalling, from the person's file or the project's; None where nothing of ours is installed."""
     setup = _file_setup(agent)
-    path = os.path.realpath(setup.project_file(project) if project else setup.user_file(environment))
+    path = _settings_path(setup, environment, project)
     return _plan_removal(agent, folder, path, project)
 
 
@@ -284,8 +295,7 @@ def _unused_path(path: str) -> str:
 
 def write_settings(path: str, data: bytes, like: str) -> None:
     """Write a file atomically, with the permissions of `like`; a new file is readable by its owner only."""
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    write_atomically(path, data, like=like, durable=True)
+    write_atomically(path, data, like=like, durable=True, make_folders=True)
 
 
 def missing_folders(path: str) -> tuple[str, ...]:
@@ -309,7 +319,6 @@ def remove_empty(folders: Sequence[str]) -> None:
 def read_bytes(path: str) -> bytes | None:
     """A file's bytes; None where there is none."""
     try:
-        with open(path, "rb") as stream:
-            return stream.read()
+        return read_file(path)
     except FileNotFoundError:
         return None

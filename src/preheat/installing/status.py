@@ -5,9 +5,11 @@ Knows no agent. Reads files and asks a program's Python for its packages; change
 
 import json
 import os
+import re
 import subprocess
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -27,6 +29,7 @@ from preheat.agents.hooks import (
 from preheat.agents.interpreters import inspect_interpreter
 from preheat.daemon_client import CLIENT_FILES, LAST_SEEN_FILE, find_daemon, known_address, live_folder
 from preheat.errors import UserError
+from preheat.installing.chain import ChainLink, HookCall, Surroundings, hook_words, prove_chain
 from preheat.installing.json_settings import hooked_events, parse_settings
 from preheat.installing.ledger import load_ledger
 from preheat.installing.packages import PACKAGE_NAME, held_versions
@@ -40,6 +43,9 @@ from preheat.installing.plans import (
 )
 from preheat.installing.steps import is_current_folder, is_our_folder, make_context, ways_of
 from preheat.installing.yaml_settings import find_forbidding_list, holds_our_item, items_at, load_yaml_settings
+
+_WORD_LIST = re.compile(rf'\["[^\]\n]*{re.escape(CLIENT_FILES[0])}[^\]\n]*\]')
+"""The words of a call in the text of a plugin."""
 
 
 class InstallPlace(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,6 +66,8 @@ class InstallPlace(msgspec.Struct, frozen=True, kw_only=True):
     """By which of several ways, where an agent has several."""
     version: str = ""
     """Of the installed Preheat, where that is a copy of its own."""
+    chain: tuple[ChainLink, ...] = ()
+    """Every link from here to an answer, as a test event found it; empty where none was sent."""
 
 
 class AgentInstallStatus(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,10 +97,42 @@ class SelfTest(msgspec.Struct, frozen=True, kw_only=True):
     why: str = ""
 
 
-def install_statuses(folder: str, environment: Mapping[str, str], project: str) -> list[AgentInstallStatus]:
-    """The state of every agent that has hooks; `project` is a folder whose settings are read besides the person's."""
+def install_statuses(
+    folder: str, environment: Mapping[str, str], project: str, around: Surroundings | None = None
+) -> list[AgentInstallStatus]:
+    """The state of every agent that has hooks; `project` is a folder whose settings are read besides the person's. With `around`
+    a test event is sent from each place."""
     seen = _last_seen(folder)
-    return [_status(agent, folder, environment, project, seen) for agent in WITH_HOOKS]
+    found = [_status(agent, folder, environment, project, seen) for agent in WITH_HOOKS]
+    return found if around is None else [_with_chains(each, around) for each in found]
+
+
+def _with_chains(agent: AgentInstallStatus, around: Surroundings) -> AgentInstallStatus:
+    places = []
+    for place in agent.places:
+        fault = place.reason if place.active == "no" and not place.missing else ""
+        call = HookCall(agent.agent, fault, *_hook_call(place))
+        places.append(msgspec.structs.replace(place, chain=prove_chain(call, around)))
+    return msgspec.structs.replace(agent, places=tuple(places))
+
+
+def _hook_call(place: InstallPlace) -> tuple[str, tuple[str, ...]]:
+    """How a place calls Preheat: a shell's command and its words, or the words alone."""
+    if place.how:
+        return "", ()
+    text = (read_bytes(place.path) or b"").decode("utf-8", "replace")
+    for command in _client_commands(_settings(text, place.path)):
+        if words := hook_words(command):
+            return command, words
+    for listed in _WORD_LIST.findall(text):  # a file of Preheat's own
+        with suppress(msgspec.DecodeError):
+            return "", tuple(msgspec.json.decode(listed, type=list[str]))
+    return "", ()
+
+
+def _client_commands(settings: dict[str, Any]) -> list[str]:
+    values = _strings(settings.get("hooks"))
+    return [value for value in values if CLIENT_FILES[0] in value and PYTHON_OPTIONS[0] in value]
 
 
 def _status(
@@ -181,11 +221,7 @@ def _place(
         events = hooked_events(settings, agent)
         if not events:
             return None
-        commands = [
-            value
-            for value in _strings(settings.get("hooks"))
-            if CLIENT_FILES[0] in value and PYTHON_OPTIONS[0] in value
-        ]
+        commands = _client_commands(settings)
         gone = next((found for command in commands if (found := find_missing_file(command))), "")
         posts = any(value.startswith("http://127.0.0.1:") for value in _strings(settings.get("hooks")))
         entries = (
@@ -410,7 +446,7 @@ def _last_seen(folder: str) -> dict[str, Any]:
 
 
 def check_client(folder: str) -> SelfTest:
-    """Run the client as an agent would, with an empty event; no daemon is started for it."""
+    """Run the client as an agent would, but for no agent: no daemon is asked or started. The whole way is tried by `chain`."""
     words = make_client(WITH_HOOKS[0], folder).arguments
     if not os.path.exists(words[-2]):
         return SelfTest(client="missing", why=f"`{words[-2]}` is not there; `preheat install AGENT` puts it there")
@@ -418,9 +454,7 @@ def check_client(folder: str) -> SelfTest:
     begun = time.perf_counter()
     try:
         # Without the agent's name it ends before it looks for a daemon.
-        done = subprocess.run(
-            words if running else words[:-1], input=b"{}", capture_output=True, timeout=10, check=False
-        )
+        done = subprocess.run(words[:-1], input=b"{}", capture_output=True, timeout=10, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         return SelfTest(client="fails", why=str(error))
     took = (time.perf_counter() - begun) * 1000

@@ -22,6 +22,7 @@ from preheat.agents.hooks import (
 from preheat.agents.interpreters import inspect_interpreter
 from preheat.daemon_client import write_client
 from preheat.errors import UserError
+from preheat.files import make_private_folder
 from preheat.installing.ledger import InstalledEntry, digest_of, find_entries, find_entry, record_entry
 from preheat.installing.packages import (
     PACKAGE_NAME,
@@ -96,7 +97,7 @@ def write_folder(plan: FolderPlan, data: str, at: float) -> None:
     """Write the planned folder. Raises OSError."""
     known = find_entry(data, plan.path)
     made = known.made if known is not None else (*(() if os.path.isdir(plan.path) else (plan.path,)), *missing_folders(plan.path))  # fmt: skip # noqa: E501
-    os.makedirs(plan.path, exist_ok=True)
+    make_private_folder(plan.path)
     for name, inner in plan.files.items():
         path = os.path.join(plan.path, name)
         write_settings(path, inner, path)
