@@ -1,4 +1,5 @@
-"""Runs the benchmarks: `python -m benchmarks [--quick] [--data FOLDER] [--against REV] [NAME...]`.
+"""Runs the benchmarks: `python -m benchmarks [--quick] [--data FOLDER] [--repositories FOLDER] [--against REV]
+[--gitleaks FILE] [NAME...]`.
 
 Tables on the screen, JSON in `benchmarks/results/`. A benchmark is a module with a function `run`, whose arguments say which of
 the options it takes.
@@ -13,23 +14,31 @@ import platform
 import sys
 import time
 
+from benchmarks.measuring import describe_origin
+
 NAMES = (
     "startup",
+    "cold_start",
     "sync",
     "whole",
     "readers",
     "redaction",
+    "secrets",
     "corpus",
     "outcomes",
     "judging",
     "compression",
     "foresight",
+    "forks",
     "learning",
     "loops",
+    "orientation",
     "signals",
     "latency",
+    "shell_calls",
     "hermes",
     "statistics",
+    "tree",
 )
 RESULTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "results")
 
@@ -39,11 +48,17 @@ def main() -> int:
     parser.add_argument("names", nargs="*", default=NAMES, help=f"which (all: {', '.join(NAMES)})")
     parser.add_argument("--quick", action="store_true", help="small data, for a look")
     parser.add_argument("--data", default="", metavar="FOLDER", help="other real sessions than the shared ones")
+    parser.add_argument(
+        "--repositories", default="", metavar="FOLDER", help="bare mirrors of projects, OWNER+NAME/repo each"
+    )
     parser.add_argument("--against", default="", metavar="REV", help="the commit to compare with, instead of 0.1.0")
+    parser.add_argument("--gitleaks", default="", metavar="FILE", help="gitleaks' published rules, to compare with")
     options = parser.parse_args()
     if options.data and not os.path.isdir(options.data):
         parser.error(f"`{options.data}` is no folder")
-    chosen = {name: value for name in ("data", "against") if (value := getattr(options, name))}
+    chosen = {
+        name: value for name in ("data", "repositories", "against", "gitleaks") if (value := getattr(options, name))
+    }
     if unknown := set(options.names) - set(NAMES):
         parser.error(f"no benchmark `{unknown.pop()}`; there are {', '.join(NAMES)}")
     benchmarks = {name: importlib.import_module(f"benchmarks.{name}").run for name in options.names}
@@ -62,6 +77,7 @@ def main() -> int:
             "system": platform.system(),
             "time": time.strftime("%Y-%m-%d %H:%M"),
         }
+        result["origin"] = describe_origin()
         kept = f"{name}-{os.path.basename(os.path.abspath(options.data))}" if options.data else name
         with open(os.path.join(RESULTS, f"{kept}.json"), "w") as stream:
             json.dump(result, stream, indent=2)

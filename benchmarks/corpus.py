@@ -1,4 +1,5 @@
-"""Every real session of the shared corpus, read whole: sessions, calls and problems by source, beside the corpus's own counts.
+"""Every real session of the shared corpus, read whole: sessions, calls and problems by source, beside the corpus's own counts,
+and the share of calls of which it is known what they do: a command, a file, or the purpose of the tool.
 
 Files of formats that no reader knows yet are counted as such; an exception ends the run.
 """
@@ -12,14 +13,20 @@ from typing import Any
 from benchmarks.measuring import SHARED, table
 from benchmarks.real import CORPUS, PACKED, PROJECT, SKIPPED, sources, unpack
 from preheat.agents.sources import detect, read
+from preheat.calls.files import file_of
+from preheat.commands import command_text
 from preheat.errors import NotRecognised
+from preheat.live.results import is_polling
 from preheat.model.session import ToolCall, ToolResult
+
+_COUNTED = ("files", "unknown", "sessions", "calls", "known", "scripted", "results", "orphans", "problems", "bytes")
 
 
 def run(quick: bool, data: str = "") -> dict[str, Any]:
     stated = _stated_calls(os.path.join(data or SHARED, CORPUS, "SOURCES.md"))
     result: dict[str, Any] = {}
-    rows = [["source", "files", "unknown", "sessions", "calls", "stated calls", "results", "problems", "MB", "s"]]
+    rows = [["source", "files", "unknown", "sessions", "calls", "stated calls", "known", "in scripts", "results",
+             "problems", "MB", "s"]]  # fmt: skip
     for source in sources(data):
         if source.is_project and quick:
             continue
@@ -35,7 +42,7 @@ def run(quick: bool, data: str = "") -> dict[str, Any]:
 
 
 def _read(folder: str) -> dict[str, Any]:
-    found = dict.fromkeys(("files", "unknown", "sessions", "calls", "results", "orphans", "problems", "bytes"), 0)
+    found = dict.fromkeys(_COUNTED, 0)
     agents: dict[str, int] = {}
     started = time.perf_counter()
     for parent, _, names in os.walk(folder):
@@ -52,21 +59,33 @@ def _read(folder: str) -> dict[str, Any]:
             found["bytes"] += os.path.getsize(path)
             for session in read(path, reader):
                 agents[session.agent] = agents.get(session.agent, 0) + 1
-                calls = {event.call_id for event in session.events if isinstance(event, ToolCall)}
+                calls = {event.call_id: event for event in session.events if isinstance(event, ToolCall)}
                 results = [event.call_id for event in session.events if isinstance(event, ToolResult)]
                 found["sessions"] += 1
                 found["calls"] += len(calls)
+                found["known"] += sum(map(_is_known, calls.values()))
+                found["scripted"] += sum(call.script != "" for call in calls.values())
                 found["results"] += len(results)
                 found["orphans"] += sum(result not in calls for result in results)
                 found["problems"] += len(session.problems)
     return {**found, "agents": agents, "seconds": round(time.perf_counter() - started, 2)}
 
 
+def _is_known(call: ToolCall) -> bool:
+    """Whether it is known what a call does; a look at a running command is known as such."""
+    if call.kind == "shell":
+        return bool(command_text(call.input)) or is_polling(call.tool, None, call.input)
+    if call.kind in ("read", "edit", "write"):
+        return bool(file_of(call))
+    return call.kind != "other"
+
+
 def _row(name: str, found: dict[str, Any]) -> list[str]:
     stated = found["stated_calls"]
     return [
         name, *(f"{found[key]:,}" for key in ("files", "unknown", "sessions", "calls")), "" if stated is None else f"{stated:,}",
-        f"{found['results']:,}", f"{found['problems']:,}", f"{found['bytes'] / 1e6:.1f}", f"{found['seconds']:.1f}",
+        f"{found['known'] / max(1, found['calls']):.1%}", f"{found['scripted']:,}", f"{found['results']:,}",
+        f"{found['problems']:,}", f"{found['bytes'] / 1e6:.1f}", f"{found['seconds']:.1f}",
     ]  # fmt: skip
 
 

@@ -37,9 +37,9 @@ from preheat.commands import command_text, understand
 from preheat.lessons.call_facts import describe_call
 from preheat.lessons.learner import SessionNotes
 from preheat.lessons.learners import LEARNERS, revise_lessons
-from preheat.lessons.projects import root_of
 from preheat.model.context import TOKEN_BUDGET, Context
 from preheat.model.lesson import Lesson
+from preheat.projects.folders import main_folder
 from preheat.provisioning import provision
 from preheat.provisioning.tokens import estimate_tokens
 
@@ -277,7 +277,7 @@ def projects(data: str = "") -> dict[str, list[JudgedSession]]:
         source = each.source.removeprefix(PROJECT)
         if source in wanted:
             records = assess(each.session).records
-            found[source].append(prepare_for_learners(each.session, records, root_of(each.session.project)))
+            found[source].append(prepare_for_learners(each.session, records, main_folder(each.session.project)))
     return {
         source: sorted(sessions, key=lambda session: (session.session.started_at or 0.0, session.key))
         for source, sessions in found.items()

@@ -218,7 +218,7 @@ def _session(connection: Any, session: int, calls: int, chance: random.Random) -
 
 def _outcome(session: int, seq: int, chance: random.Random) -> tuple[Any, ...]:
     failed = chance.random() < 0.09
-    cause, signature = (chance.randrange(3), chance.randint(1, 5000)) if failed else (None, None)
+    cause, signature = (chance.randrange(4), chance.randint(1, 5000)) if failed else (None, None)
     recovered = chance.choice((None, 1, 2)) if failed else None
     return (
         session, seq, 3 * seq + 1, seq // 200, chance.randint(1, 24), int(failed), 0, cause, int(failed), signature, 0.98,

@@ -80,6 +80,15 @@ def _private(pid: int) -> int:
         return 0
 
 
+def describe_origin() -> str:
+    """The date and the commit of a measurement, for the page that shows it; says so if the checkout has other changes."""
+    commit = subprocess.check_output(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], text=True).strip()
+    changes = subprocess.check_output(
+        ["git", "-C", ROOT, "status", "--porcelain", "--untracked-files=no", "--", "src"], text=True
+    )
+    return f"{time.strftime('%Y-%m-%d')}, commit {commit}{' with changes' if changes.strip() else ''}"
+
+
 def median(runs: Sequence[Run]) -> float:
     return statistics.median(run.seconds for run in runs)
 

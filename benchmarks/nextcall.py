@@ -23,7 +23,7 @@ from preheat.model.context import Context
 from preheat.model.lesson import Lesson
 from preheat.model.session import ToolCall, UserMessage
 from preheat.provisioning import provision
-from preheat.provisioning.lesson_text import harmless_example
+from preheat.provisioning.lesson_text import fit_example
 from preheat.provisioning.messages import make_parts
 
 SEED = 20261116
@@ -195,8 +195,8 @@ def sentence(lesson: Lesson) -> str:
         where = f" from `{lesson.forms[0]}`" if lesson.forms else ""
         return f'Beware of the error "{lesson.error}"{where}.'
     if lesson.kind == "example" and lesson.example is not None:
-        arguments, _ = harmless_example(lesson.example)
-        return f"A call of {lesson.example.tool} that works: `{next(iter(arguments.values()))}`."
+        arguments, _ = fit_example(lesson.example)
+        return f"A call of {lesson.example.tool} that works: `{next(iter(arguments.values()), '')}`."
     if lesson.kind == "working_set" and lesson.use:
         return f"Much of the work here is in `{lesson.use}`."
     return _COUNTS.sub("", lesson.text)

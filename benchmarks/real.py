@@ -7,7 +7,7 @@ A folder of data is laid out as the shared one, `corpus/` with a folder for each
 import os
 import tarfile
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import zstandard
@@ -19,10 +19,19 @@ from preheat.model.session import Session
 
 SKIPPED = ("INDEX.json", "outcomes.json", "SOURCES.md", "BASELINES.md")
 CORPUS, PROJECTS = "corpus", "corpus-projects"
+ALL_PARTS = (CORPUS, PROJECTS, "corpus-projects-2")
+HELD_OUT = frozenset(
+    [
+        "projects: entire__Viniciuscarvalho+FitToday", "projects: entire__theogbrand+napoli-matcha", "projects: entire__jdx+hk",
+        "codex_exec__SWE-PolyBench-pando", "entire__savekirk+session-bridge",
+    ]
+)  # fmt: skip
+"""Sources whose errors nobody looked at while the rules of version 3 of the judge were made (docs/concepts/outcomes.md)."""
 PACKED = ".tar.zst"
 PROJECT = "projects: "
 """Before the name of a project, among the names of sources."""
 _NO_SOURCES = ("LICENSES", "labels")
+_TRANSCRIPTS = (".jsonl", ".json", ".db")
 
 
 class Real(NamedTuple):
@@ -44,17 +53,20 @@ class Source(NamedTuple):
     is_project: bool
 
 
-def sources(data: str = "") -> list[Source]:
-    """Where the sessions are; of the shared folder unless another one is given."""
+def sources(data: str = "", wanted: Sequence[str] = (CORPUS, PROJECTS)) -> list[Source]:
+    """Where the sessions are; of these parts of the shared folder unless another folder is given. Transcripts that stand in a
+    folder by themselves are a source of its name."""
     folder = data or SHARED
     found = []
-    parts = [part for part in (CORPUS, PROJECTS) if os.path.isdir(os.path.join(folder, part))]
+    parts = [part for part in wanted if os.path.isdir(os.path.join(folder, part))]
     for part in parts or [""]:
         for name in sorted(os.listdir(os.path.join(folder, part))):
             path = os.path.join(folder, part, name)
             packed = name.endswith(PACKED)
             if packed or (os.path.isdir(path) and name not in _NO_SOURCES):
                 found.append(Source(name.removesuffix(PACKED), path, os.path.join(part, name), part != CORPUS))
+    if not parts and any(name.endswith(_TRANSCRIPTS) for name in os.listdir(folder)):
+        found.append(Source(os.path.basename(os.path.abspath(folder)), folder, "", True))
     if not found:
         raise SystemExit(f"benchmarks: there are no sessions in `{folder}`: no folder, and no archive (`{PACKED}`)")
     return found
@@ -71,19 +83,19 @@ def project_folders(work: str, data: str = "") -> list[str]:
     return found + [os.path.join(work, "unpacked")] * os.path.isdir(os.path.join(work, "unpacked"))
 
 
-def real_sessions(projects: bool = True, data: str = "") -> Iterator[Real]:
+def real_sessions(projects: bool = True, data: str = "", wanted: Sequence[str] = (CORPUS, PROJECTS)) -> Iterator[Real]:
     """All of them; a session that stands in several parts counts where it is read first. Without the `projects` only the rest,
     where there is a rest."""
     known: set[tuple[str, str]] = set()
-    for found in _all(projects, data):
+    for found in _all(projects, data, wanted):
         key = (found.session.agent, found.session.id)
         if key not in known:
             known.add(key)
             yield found
 
 
-def _all(projects: bool, data: str) -> Iterator[Real]:
-    all_of_them = sources(data)
+def _all(projects: bool, data: str, wanted: Sequence[str]) -> Iterator[Real]:
+    all_of_them = sources(data, wanted)
     rest = [source for source in all_of_them if not source.is_project]
     for source in all_of_them if projects or not rest else rest:
         name = f"{PROJECT}{source.name}" if source.is_project else source.name

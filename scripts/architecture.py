@@ -23,11 +23,11 @@ SURFACES = ("cli", "tools", "mcp", "daemon", "plugins")
 """Parse, call the application, show; nothing else."""
 APP = "app"
 STAGES = (
-    "outcomes", "profiles", "episodes", "lessons", "live", "provisioning", "compress", "experiments", "templates",
-    "reports", "lab",
+    "outcomes", "profiles", "episodes", "projects", "lessons", "orientation", "live", "answers", "provisioning", "compress",
+    "experiments", "templates", "reports", "lab",
 )  # fmt: skip
 """Pure: values in, values out. They never import each other."""
-EDGES = ("agents", "archive", "state", "ingest", "installing", "daemon_client")
+EDGES = ("agents", "archive", "state", "tree", "ingest", "installing", "daemon_client", "native_client", "prices")
 """Formats, databases, files, other programs."""
 BASE = (
     "mistakes",
@@ -36,8 +36,18 @@ BASE = (
     "commands",
     "calls",
     "files",
+    "connections",
+    "ownership",
+    "programs",
+    "checkouts",
+    "remotes",
     "locking",
+    "processes",
+    "sqlite_files",
     "text_cache",
+    "terms",
+    "limits",
+    "settings_file",
     "settings",
     "amounts",
     "errors",
@@ -49,10 +59,12 @@ ENTRIES = ("__main__", "quick", "__init__", STUDY)
 """How the program is started: `quick` is the short way through a sync that finds nothing new, the study a program of its own."""
 FOR_TESTS = ("testing",)
 
-OPEN_TO_SURFACES = frozenset((APP, "model", "errors", "settings", "amounts", "files", "__init__"))
+OPEN_TO_SURFACES = frozenset(
+    (APP, "model", "errors", "settings", "amounts", "files", "programs", "processes", "connections", "__init__")
+)
 STARTED_BY = {
     ("mcp", "tools"): "",
-    ("cli", "daemon"): "preheat.cli.daemon",
+    ("cli", "daemon"): "preheat.cli.foreground",
     ("cli", "mcp"): "preheat.cli.mcp",
     ("cli", "tools"): "preheat.cli.tool",
 }
@@ -310,7 +322,10 @@ def walk(name: str) -> list[str]:
         check=True,
         cwd=ROOT,
     )
-    return done.stdout.split()
+    entered = done.stdout.split()
+    if not entered:
+        raise SystemExit(f"architecture: the walk `{name}` entered no file; see scripts/walks.py")
+    return entered
 
 
 def walk_list(name: str) -> str:

@@ -2,8 +2,8 @@
 
     python -m scripts.make_replication [--report FILE]
 
-Reads the corpus (and the projects beside it) into throw-away archives, judges and measures; `--report` also writes the page
-over both. The picture of it in the page is made with
+Reads the corpus, the projects beside it, and projects that were collected after the rules were made into throw-away archives,
+judges and measures; `--report` also writes the page over the first two. The picture of it in the page is made with
 
     chromium --headless --no-sandbox --hide-scrollbars --window-size=1200,1890 --screenshot=docs/images/report.png FILE
 """
@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from benchmarks.measuring import SHARED
+from benchmarks.measuring import SHARED, describe_origin
 from benchmarks.real import PROJECTS, unpack
 from preheat.agents import places_of
 from preheat.model.population import Marathon, MarathonAnswer, Population, PopulationCell, ProjectMean
@@ -26,6 +26,7 @@ from preheat.model.profile import Rate
 
 CHECKOUT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PAGE = os.path.join(CHECKOUT, "docs", "concepts", "marathons.md")
+LATER_PROJECTS = "corpus-projects-2"
 CLAIMED = {"0-50": 0.072, "51-100": 0.090, "101+": 0.057}
 
 
@@ -44,9 +45,9 @@ def measured(sources: list[str], folder: str, report: str | None = None) -> Popu
     )
 
 
-def unpacked(folder: str) -> str:
+def unpacked(folder: str, part: str = PROJECTS) -> str:
     """The projects beside the corpus, unpacked."""
-    place = os.path.join(SHARED, PROJECTS)
+    place = os.path.join(SHARED, part)
     for name in sorted(os.listdir(place)):
         if name.endswith(".tar.zst"):
             unpack(os.path.join(place, name), os.path.join(folder, name.removesuffix(".tar.zst")))
@@ -157,7 +158,14 @@ def main() -> int:
         alone = measured([corpus], os.path.join(folder, "alone"))
         projects = unpacked(os.path.join(folder, "projects"))
         both = measured([corpus, projects], os.path.join(folder, "both"), chosen.report)
-    lines = [*tables("The corpus", alone), *tables("With the earlier sessions of six of its projects", both)]
+        fresh = measured([unpacked(os.path.join(folder, "fresh"), LATER_PROJECTS)], os.path.join(folder, "later"))
+    lines = [
+        f"{describe_origin()}; data: `corpus`, `{PROJECTS}` and `{LATER_PROJECTS}` of the shared folder.",
+        "",
+        *tables("Six projects collected afterwards: a replication", fresh),
+        *tables("The corpus", alone),
+        *tables("The corpus with the earlier sessions of six of its projects", both),
+    ]
     block = "<!-- replication -->\n" + "\n".join(lines).rstrip() + "\n<!-- /replication -->"
     with open(PAGE, encoding="utf-8") as stream:
         text = stream.read()

@@ -24,6 +24,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FIXTURES = os.path.join(ROOT, "tests", "fixtures")
 TASK = "Make a greeting file."
 PATIENCE = 120.0
+ENTERED = "entered-"
+"""The beginning of the names of the files in which the daemon writes down what it entered."""
 TIMER_FILES = ("daemon/idle.py", "daemon/process.py", "daemon_client.py", "files.py", "locking.py", "settings.py")
 """Files that the daemon's clocks enter now and then, whatever event there is."""
 
@@ -81,34 +83,50 @@ def run_commands(recorded: list[list[str]], before: list[list[str]]) -> list[str
 
 
 def run_hook(home: str) -> list[str]:
-    """The files that the daemon enters from the arrival of an event to its answer. The daemon is this process, and its
-    client another one that stops it at the end."""
-    from preheat.cli.run import main
-
+    """The files that the daemon enters from the arrival of an event to its answer. The daemon is a child of this process: it
+    ends without returning, so it writes down what it entered at each signal."""
     with open(os.path.join(FIXTURES, "hooks", "codex.jsonl"), "rb") as stream:
         events = stream.read().splitlines()
+    daemon = os.fork()
+    if not daemon:
+        _be_recorded_daemon(home)
+    try:
+        _send(home, events, daemon)
+    finally:
+        os.kill(daemon, signal.SIGTERM)
+        os.waitpid(daemon, 0)
+    times = []
+    for name in sorted(name for name in os.listdir(home) if name.startswith(ENTERED)):
+        with open(os.path.join(home, name), encoding="utf-8") as stream:
+            times.append(stream.read().split())
+    if not times:
+        raise SystemExit("walks: the daemon has recorded nothing")
+    every = [path for path in times[0] if all(path in other for other in times) and not path.startswith(TIMER_FILES)]
+    return ["plugins/hook.py", *every]
+
+
+def _be_recorded_daemon(home: str) -> None:
+    """Serve until ended; what was entered between two signals is in a file for each second one. Does not return."""
+    from preheat.cli.run import main
+
     found = recorder()
-    times: list[list[str]] = []
+    written = 0
 
     def begin_or_end(number: int, _: FrameType | None) -> None:
+        nonlocal written
         if number == signal.SIGUSR2:
-            times.append(list(found.entered))
+            written += 1
+            with open(os.path.join(home, f"{ENTERED}{written}"), "w", encoding="utf-8") as stream:
+                stream.write("\n".join(found.entered))
         found.entered.clear()
 
     signal.signal(signal.SIGUSR1, begin_or_end)
     signal.signal(signal.SIGUSR2, begin_or_end)
-    client = os.fork()
-    if not client:
-        try:
-            _send(home, events, os.getppid())
-        finally:
-            os._exit(0)
     found.start()
-    main(["serve", "--foreground"])
-    os.waitpid(client, 0)
-    found.stop()
-    every = [path for path in times[0] if all(path in other for other in times) and not path.startswith(TIMER_FILES)]
-    return ["plugins/hook.py", *every]
+    try:
+        main(["serve", "--foreground"])
+    finally:
+        os._exit(1)
 
 
 def _send(home: str, events: list[bytes], daemon: int) -> None:
@@ -116,8 +134,8 @@ def _send(home: str, events: list[bytes], daemon: int) -> None:
     package = subprocess.run(
         [sys.executable, "-c", "import preheat; print(preheat.__path__[0])"], capture_output=True, text=True, check=True
     ).stdout.strip()
-    for name in ("hook.py", "hook_away.py"):
-        shutil.copy(os.path.join(package, "plugins", name), home)
+    for name in ("plugins/hook.py", "plugins/hook_away.py", "ownership.py"):
+        shutil.copy(os.path.join(package, name), home)
     until = time.monotonic() + PATIENCE
     while not os.path.exists(os.path.join(home, "live", "socket")) and time.monotonic() < until:
         time.sleep(0.05)
@@ -131,7 +149,6 @@ def _send(home: str, events: list[bytes], daemon: int) -> None:
         time.sleep(1.0)  # what the daemon does after its answer belongs to it, too
         os.kill(daemon, signal.SIGUSR2)
         time.sleep(0.2)
-    os.kill(daemon, signal.SIGTERM)
 
 
 def _run_client(home: str, event: bytes) -> None:

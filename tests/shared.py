@@ -1,7 +1,7 @@
 """Paths of test data: the recorded sessions, and the shared corpus of real ones."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
@@ -44,9 +44,11 @@ def bound_by_permissions(folder: str) -> Iterator[None]:
         yield
         return
     nobody = 65534
+    given: list[str] = []
     for parent, folders, names in os.walk(folder):
         for name in (parent, *(os.path.join(parent, name) for name in (*folders, *names))):
             os.chown(name, nobody, nobody, follow_symlinks=False)
+            given.append(name)
     above = os.path.dirname(os.path.abspath(folder))
     while above != os.path.dirname(above):
         os.chmod(above, os.stat(above).st_mode | 0o011)
@@ -56,6 +58,32 @@ def bound_by_permissions(folder: str) -> Iterator[None]:
         yield
     finally:
         os.seteuid(0)
+        for name in given:
+            if os.path.lexists(name):
+                os.chown(name, 0, 0, follow_symlinks=False)
 
 
 needs_permissions = pytest.mark.skipif(os.name != "posix", reason="there are no such permissions on this system")
+
+
+def call_as_user(user: int, function: Callable[[], str]) -> str:
+    """What a function returns to another user, in a process of its own; the name of the exception if it raises one. For root."""
+    read, write = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            os.setgroups([])
+            os.setgid(user)
+            os.setuid(user)
+            try:
+                answer = function()
+            except Exception as error:  # noqa: BLE001 - it is the answer
+                answer = type(error).__name__
+            os.write(write, answer.encode())
+        finally:
+            os._exit(0)
+    os.close(write)
+    with os.fdopen(read) as stream:
+        answer = stream.read()
+    os.waitpid(child, 0)
+    return answer

@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import json
 import os
 import shutil
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.__main__ import NAMES
+from benchmarks.loops import kappa
+from benchmarks.rating import collect
 from benchmarks.real import project_folders, real_sessions, sources
 from tests.shared import FIXTURES
 
@@ -18,7 +21,9 @@ ON_REAL_SESSIONS = (
     "judging",
     "compression",
     "foresight",
+    "forks",
     "learning",
+    "orientation",
     "loops",
     "signals",
     "whole",
@@ -63,3 +68,25 @@ def test_data_may_be_laid_out_as_the_shared_folder(data: str, tmp_path: Path) ->
 def test_a_folder_without_sessions_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="there are no sessions in"):
         sources(str(tmp_path))
+
+
+def test_kappa_is_agreement_beyond_chance() -> None:
+    assert kappa([(True, True), (False, False)]) == 1
+    assert kappa([(True, True), (True, False), (False, True), (False, False)]) == 0
+    assert (
+        round(kappa([(True, True)] * 20 + [(True, False)] * 5 + [(False, True)] * 10 + [(False, False)] * 15), 2) == 0.4
+    )
+
+
+def test_the_answers_of_two_raters_become_labels_by_reference(tmp_path: Path) -> None:
+    item = {"id": "1-001", "source": "s", "session": "a:b", "first": 3, "last": 9, "stratum": "rule", "chance": 0.5}
+    (tmp_path / "items.jsonl").write_text(json.dumps(item) + "\n")
+    (tmp_path / "1.json").write_text('[{"id": "1-001", "loop": true, "from": 5, "sure": true, "why": "words"}]')
+    (tmp_path / "2.json").write_text('[{"id": "1-001", "loop": false, "from": null, "sure": false}]')
+    (label,) = collect(str(tmp_path / "items.jsonl"), str(tmp_path / "1.json"), str(tmp_path / "2.json"))
+    assert label.pop("set") == "1"
+    assert (label.pop("rater_1"), label.pop("rater_2")) == (True, False)
+    assert label == {name: value for name, value in item.items() if name != "id"}
+    (tmp_path / "2.json").write_text("[]")
+    with pytest.raises(SystemExit, match="rater 2"):
+        collect(str(tmp_path / "items.jsonl"), str(tmp_path / "1.json"), str(tmp_path / "2.json"))

@@ -102,6 +102,30 @@ def test_every_learner_is_documented() -> None:
         assert f"| `{learner.name}` |" in seeds
 
 
+def _tests_by_file() -> dict[str, set[str]]:
+    """The names of all tests, by the path of their file below `tests`."""
+    return {
+        name: set(_test_names(path))
+        for path, _ in _files(TESTS)
+        for name in [os.path.relpath(path, TESTS)]
+        if name.endswith(".py")
+    }
+
+
+def test_every_finding_on_the_page_about_security_names_a_test_that_exists() -> None:
+    there = _tests_by_file()
+    rows = re.findall(
+        r"^\| ([SA]\d+) \|.*\|(.*)\|$", text(os.path.join(CHECKOUT, "docs/concepts/security.md")), re.MULTILINE
+    )
+    assert {f"S{number}" for number in range(1, 13)} <= {finding for finding, _ in rows}
+    for finding, named in rows:
+        tests = re.findall(r"`tests/([\w/]+\.py)(?:::(test_\w+))?`", named)
+        assert tests, finding
+        for path, name in tests:
+            assert path in there, (finding, path)
+            assert not name or name in there[path], (finding, name)
+
+
 def test_every_name_of_the_request_has_a_row_with_a_test_that_exists() -> None:
     """What is missing says so, in the row and in the word `Missing`; a page that promises something for later is wrong."""
     page = text(SEEDS)
@@ -111,12 +135,7 @@ def test_every_name_of_the_request_has_a_row_with_a_test_that_exists() -> None:
     names = "\n".join(row[0] for row in rows)
     assert [name for name in REQUESTED if name not in names] == []
     assert not re.search(r"\blater\b|\bplanned\b|not yet", page)
-    there = {
-        name: _test_names(path)
-        for path, name in _files(TESTS)
-        for name in [os.path.relpath(path, TESTS)]
-        if name.endswith(".py")
-    }
+    there = _tests_by_file()
     everywhere = sorted(f"{path}::{name}" for path, names in there.items() for name in names)
     lost = {}
     for row in rows:

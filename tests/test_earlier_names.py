@@ -13,7 +13,7 @@ import preheat
 from preheat.app import EARLIER_METHODS
 from preheat.app.live.settings import load_thresholds
 from preheat.archive.connect import connect
-from preheat.archive.lessons import load_conclusions, load_project_folders
+from preheat.archive.lessons import load_conclusions
 from preheat.archive.notes import load_notes
 from preheat.archive.upgrade import upgrade
 from preheat.cli import main
@@ -54,6 +54,12 @@ def test_profiles_are_renamed_when_an_archive_is_upgraded(tmp_path: Path) -> Non
     path = archive_path(str(tmp_path))
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("UPDATE alembic_version SET version_num = '0006'")
+        connection.executescript(
+            "ALTER TABLE responses DROP COLUMN cache_write_hour_tokens;"
+            "DROP TABLE places; DROP TABLE project_lookup; DROP TABLE projects;"
+            "CREATE TABLE projects (folder TEXT PRIMARY KEY, root TEXT NOT NULL, name TEXT NOT NULL);"
+            "CREATE INDEX ix_projects_name ON projects (name);"
+        )
         connection.execute("PRAGMA foreign_keys = OFF")
         data = b'{"causes":{"misuse":2},"errors":{"count":2},"misuse":{"count":2},"model":"\xc3\xa9"}'
         connection.execute("INSERT INTO profiles (session_id, data) VALUES (1, ?)", (data,))
@@ -116,16 +122,21 @@ def archive(tmp_path: Path) -> Iterator[sqlite3.Connection]:
     """The archive that version 0.1.0 made, as it is: not upgraded."""
     unpack(os.path.join(FIXTURES, "homes", "0004", "home.tar.xz"), tmp_path)
     with closing(sqlite3.connect(tmp_path / "archive.db")) as connection:
+        # What reads notes looks for projects where they are now.
+        connection.execute("CREATE TEMP TABLE projects AS SELECT DISTINCT name AS key, name FROM main.projects")
+        connection.execute(
+            "CREATE TEMP TABLE places AS SELECT sessions.id AS session_id, name AS project FROM main.sessions "
+            "JOIN main.projects ON main.projects.folder = sessions.project"
+        )
         yield connection
 
 
 def stored_notes(connection: sqlite3.Connection, learner: Learner) -> Iterator[tuple[SessionNotes[object], bytes]]:
     """The notes of a learner as they are read now, each with the bytes that were stored."""
-    projects = {folder: name for folder, _, name in load_project_folders(connection)}
     sessions = [number for (number,) in connection.execute("SELECT id FROM sessions")]
-    for session, agent, folder, started_at, ended_at, data in load_notes(connection, learner.name, sessions):
+    for session, agent, project, started_at, ended_at, data in load_notes(connection, learner.name, sessions):
         notes = msgspec.msgpack.decode(data, type=learner.notes_type)
-        yield SessionNotes(session, agent, projects.get(folder, ""), started_at, ended_at, notes), data
+        yield SessionNotes(session, agent, project, started_at, ended_at, notes), data
 
 
 NOTING = [learner for learner in LEARNERS if learner.take_notes is not None]
@@ -154,7 +165,7 @@ def test_notes_of_0_1_0_give_lessons_with_the_same_ids(archive: sqlite3.Connecti
     """What a person pinned or retired is found by its id."""
     sessions = {learner.name: [noted for noted, _ in stored_notes(archive, learner)] for learner in NOTING}
     known: set[str] = set()
-    for project in ("", *(name for _, _, name in load_project_folders(archive))):
+    for project in ("", *(name for (name,) in archive.execute("SELECT name FROM temp.projects"))):
         stored = load_conclusions(archive, project)
         for learner in NOTING:
             if learner.learn is None or learner.name not in stored:

@@ -2,21 +2,28 @@
 
 import os
 import re
+import shutil
 import subprocess
+import sys
 import tomllib
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
 import preheat
+from scripts import make_licences
 from tests.shared import TESTS
 
 CHECKOUT = os.path.dirname(TESTS)
 WORKFLOWS = os.path.join(CHECKOUT, ".github", "workflows")
 FORMS = os.path.join(CHECKOUT, ".github", "ISSUE_TEMPLATE")
 LOCKED = re.compile(r"^([a-z0-9-]+)==(\S+)(?: ; (.+?))? \\$", re.MULTILINE)
+PERMISSIVE = {
+    "0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "ISC", "MIT", "MIT-0", "MPL-2.0", "PSF-2.0", "Zlib",
+}  # fmt: skip
 TOOLS = ("hatchling", "hypothesis", "mypy", "pre-commit", "pytest", "pytest-xdist", "ruff")
 
 
@@ -209,3 +216,44 @@ def test_the_tools_that_run_here_are_the_locked_ones(name: str) -> None:
     """Fails in an environment that `./dev` did not set up, or not since the lock was renewed."""
     versions = {version for found, version, _ in LOCKED.findall(read("requirements-dev.txt")) if found == name}
     assert metadata.version(name) in versions
+
+
+# What comes along, and what is handed on.
+
+
+def test_every_dependency_of_a_user_is_listed_with_its_licence() -> None:
+    """The page may list more: what only other systems need."""
+    listed = dict(re.findall(r"^\| (\S+) \| \S+ \| ([^|]+) \|", read("docs", "reference", "licences.md"), re.MULTILINE))
+    here = {name: make_licences.licence(package) for name, package in make_licences.dependencies().items()}
+    assert here.items() <= listed.items(), "run `./dev docs`"
+
+
+def test_dependencies_have_permissive_licences() -> None:
+    for name, package in make_licences.dependencies().items():
+        parts = set(re.split(r" (?:AND|OR) |[()]", make_licences.licence(package))) - {""}
+        assert parts <= PERMISSIVE, name
+
+
+def test_known_vulnerabilities_are_asked_for_with_every_change_and_every_week() -> None:
+    workflow: dict[Any, Any] = read_workflow("ci.yml")
+    assert [step["run"] for step in workflow["jobs"]["audit"]["steps"] if "run" in step] == ["./dev audit"]
+    assert workflow[True]["schedule"][0]["cron"].endswith(" * * 1")  # YAML 1.1 reads the key `on` as true
+
+
+def test_the_wheel_is_the_same_whoever_builds_it(tmp_path: Path) -> None:
+    wheels = []
+    for number, umask in enumerate((0o022, 0o077)):
+        folder = tmp_path / f"folder {number}"
+        listed = subprocess.run(["git", "ls-files", "-z"], cwd=CHECKOUT, capture_output=True, check=True).stdout
+        for name in (os.fsdecode(each) for each in listed.split(b"\0") if each):
+            if name.startswith("src/") or "/" not in name:
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(os.path.join(CHECKOUT, name), folder / name)
+        ran = subprocess.run(
+            [sys.executable, "-m", "hatchling", "build", "--target", "wheel"],
+            cwd=folder, umask=umask, capture_output=True, text=True,
+        )  # fmt: skip
+        assert ran.returncode == 0, ran.stderr
+        [wheel] = (folder / "dist").glob("*.whl")
+        wheels.append((wheel.name, wheel.read_bytes()))
+    assert wheels[0] == wheels[1]

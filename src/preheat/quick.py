@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 
 from preheat.agents import LIVE, places_of
+from preheat.agents.places import MANY_FILES
 from preheat.archive import source_list
 from preheat.settings import archive_path, data_folder
 
@@ -33,7 +34,7 @@ class QuickLook:
 
 
 def look_for_changes(environment: Mapping[str, str] | None = None) -> QuickLook | None:
-    """Look in the places of all agents; None if there is no list, or it is not of this archive."""
+    """Look in the places of all agents; None if there is no list, it is not of this archive, or a place needs a longer look."""
     folder = data_folder(environment)
     known = source_list.load(folder, archive_path(folder))
     if known is None:
@@ -43,7 +44,13 @@ def look_for_changes(environment: Mapping[str, str] | None = None) -> QuickLook 
     for agent in LIVE:
         places = places_of(agent)
         for root in places.roots(os.environ if environment is None else environment):
-            for found in places.discover(root):
+            try:
+                files = list(places.discover(root))
+            except Exception:  # noqa: BLE001 - the long way says what is wrong there, and goes on
+                return None
+            if len(files) > MANY_FILES:
+                return None
+            for found in files:
                 result.counts[agent] = result.counts.get(agent, 0) + 1
                 value = source_list.list_entry(found.stamp, places.reader_version)
                 if known.get(found.path) != value:

@@ -105,6 +105,7 @@ def test_an_unreadable_file_in_a_folder_is_named_and_the_rest_is_read(person: Pe
     first_session().write(folder)
     closed = ClaudeTranscript(session=SECOND).prompt("secret").write(folder)
     os.chmod(closed, 0)
+    person.run("sync")  # loads what the user below may not read
     with bound_by_permissions(os.path.dirname(person.home)):
         done = person.run("sync", folder)
     assert done.code == 1

@@ -10,17 +10,20 @@ import pytest
 
 from preheat.app import Preheat
 from preheat.app.experiments.assignment import describe_assignment_with_hint, make_key
+from preheat.app.live.hooks import Hooks
 from preheat.app.templates.uses import load_pins, load_template
 from preheat.archive.connect import connect
 from preheat.archive.lessons import load_lessons
 from preheat.cli.experiment_screen import show_report
+from preheat.daemon.engine import Engine
+from preheat.daemon_client import prepare_folder
 from preheat.model.experiment import AdviceAssignment, Assignment, AssignmentRecord, Delivery, LedgerEntry, Rating
 from preheat.model.lesson import LessonMark
 from preheat.state import experiments, ledger, marks
 from preheat.state.connect import reading, writing
 from preheat.testing.builders import ClaudeTranscript
 from tests.cli.conftest import Person
-from tests.daemon.builders import RIGHT, learned
+from tests.daemon.builders import AGENT, RIGHT, PatientTimeLimit, hook_payload, learned, started
 from tests.experiments.test_report import FIFTH, Trial
 from tests.screens import check_screen
 
@@ -202,6 +205,32 @@ def test_two_projects_may_have_experiments_at_once(known: Person) -> None:
     assert known.run("experiment", "start", "b", "--project", os.path.join(known.home, "site")).code == 0
     assert "several run" in known.run("experiment", "report").err
     assert "is no folder" in known.run("experiment", "start", "c", "--project", "nowhere").err
+
+
+def test_an_assigned_session_is_visible_from_its_start_to_after_its_end(known: Person) -> None:
+    """`sessions show` says its arm, `ledger` why it is empty, and the report knows when the agent has said that it is over."""
+    make_key(known.folder)
+    project = os.path.join(known.home, "shop")
+    engine = Engine(prepare_folder(known.folder), Hooks(known.folder), PatientTimeLimit())
+    session = "0000000a-1111-4000-8000-000000000000"
+    now = time.time()
+    engine.handle(AGENT, started(session, cwd=project), now)
+    transcript = ClaudeTranscript(session=session, project=project, started=now).prompt("Make it work").answer("Yes.")
+    transcript.run("uv run pytest", "5 passed").answer("Done.").write(os.path.join(known.home, ".claude", "projects"))
+    engine.sessions.prepare_flush()()
+    assert known.run("sync").code == 0
+    assert known.run("learn").code == 0
+    assert "1 session goes on" in known.run("experiment", "report").out
+    engine.handle(AGENT, hook_payload("SessionEnd", session, cwd=project), now + 1)
+    engine.sessions.prepare_flush()()
+    assert "on; what" not in known.run("experiment", "report").out
+    arm = engine.sessions.get(AGENT, session).assigned
+    assert arm is not None
+    assert f"arm: {arm.arm} of `holdout`" in known.run("sessions", "show", session).out
+    assert run_json(known, "sessions", "show", session)["assignment"]["arm"] == arm.arm
+    assert run_json(known, "sessions", "show", "00000001")["assignment"] is None
+    assert "`holdout` (1 session assigned)" in " ".join(known.run("ledger").err.split())
+    assert run_json(known, "ledger")["unfinished"] == {"holdout": 1}
 
 
 def test_a_changed_ledger_is_noticed(known: Person) -> None:

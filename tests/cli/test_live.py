@@ -15,6 +15,7 @@ from preheat.cli.live import advisories_per_hundred_turns, draw_sessions
 from preheat.daemon.sessions import Sessions
 from preheat.daemon_client import live_folder, prepare_folder
 from preheat.live.advice import step
+from preheat.live.signal import Thresholds
 from preheat.live.state import START, LiveState
 from preheat.model.live import Advisory, LiveEvent
 from preheat.testing.builders import ClaudeTranscript
@@ -121,7 +122,7 @@ def fold(*events: LiveEvent) -> tuple[LiveState, Advisory | None]:
     state: LiveState = START
     last: Advisory | None = None
     for event in events:
-        state, advisory = step(state, event)
+        state, advisory = step(state, event, Thresholds(advise=("debt",)))
         last = advisory or last
     return state, last
 

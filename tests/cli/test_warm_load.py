@@ -54,10 +54,10 @@ def test_new_sessions_start_with_what_is_loaded(here: Person) -> None:
     found = load_json(here, "mine")
     assert found["project"] == os.path.dirname(os.getcwd())
     assert found["loaded"]["digest"] == TemplateStore(data_folder()).state("mine").live
-    assert "`make clean test` works here" in start_session(os.getcwd())
+    assert "in use here: `make test` (9 of 10 ran" in start_session(os.getcwd())
     assert len(load_uses(data_folder())) == 1
     done = here.run("warm", "start", "--task", "mend the pier")
-    assert "`make clean test` works here" in done.out
+    assert "in use here: `make test` (9 of 10 ran" in done.out
     assert "which is loaded for this project" in done.err
     assert start_session(here.home) == ""
     assert load_json(here, "--none")["loaded"] is None
@@ -69,7 +69,7 @@ def test_the_loaded_version_is_shown_and_stays(here: Person) -> None:
     """When the template is built again, sessions still get the old version, and a line names the newer one."""
     first = load_json(here, "mine")["loaded"]["digest"]
     TemplateStore(data_folder()).store(template("mine", lesson(use="make all")), "built", AT + 1)
-    assert "`make clean test` works here" in start_session(os.getcwd())
+    assert "in use here: `make test` (9 of 10 ran" in start_session(os.getcwd())
     printed = here.run("warm", "load").out
     assert f"mine@{first[:10]}" in printed
     assert "preheat warm load mine" in printed
@@ -94,7 +94,7 @@ def test_a_loaded_template_comes_with_where_the_last_session_stopped(here: Perso
     assert "src/checkout.py" in start_session(os.getcwd())
     load_json(here, "mine")
     text = start_session(os.getcwd())
-    assert "`make clean test` works here" in text
+    assert "in use here: `make test` (9 of 10 ran" in text
     assert "src/checkout.py" in text
     assert f"`{WRONG}` fails here" not in text
 

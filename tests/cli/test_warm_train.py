@@ -97,6 +97,6 @@ def test_sigterm_ends_the_training_and_the_agents_program(
             time.sleep(0.02)
         process.terminate()
         _, report = process.communicate()
-    assert process.returncode == 130, report
+    assert process.returncode == 143, report
     with contextlib.suppress(FileNotFoundError):  # one that ended and nobody asked after has no words left
         assert Path("/proc", process_id.read_text().strip(), "cmdline").read_bytes() == b""

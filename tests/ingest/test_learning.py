@@ -177,16 +177,17 @@ def test_sessions_that_preheat_started_teach_nothing(machine: Machine) -> None:
     assert learn(machine.folder).sessions == 4
 
 
-def test_two_folders_of_one_repository_are_one_project(machine: Machine) -> None:
+def test_folders_of_one_name_are_not_one_project(machine: Machine) -> None:
+    """Nothing says that they are one repository."""
     worked(8, "/Users/someone/code/shop").write(machine.projects)
     worked(9, "/home/dev/other/shop").write(machine.projects)
     machine.sync()
     learn(machine.folder)
     connection = machine.connection()
     try:
-        assert require_project(connection, "/Users/someone/code/shop") == "shop"
+        assert require_project(connection, "/Users/someone/code/shop") == "code/shop"
         assert require_project(connection, "/home/dev/shop") == "shop"
-        assert require_project(connection, "/home/dev/other/shop") == "/home/dev/other/shop"
+        assert require_project(connection, "/home/dev/other/shop") == "other/shop"
     finally:
         connection.close()
 

@@ -1,12 +1,14 @@
 """The MCP server over HTTP: the real command, asked by the SDK's own client, and by those who should not get in."""
 
 import json
+import os
 import signal
 import socket
 import subprocess
 import time
 import urllib.error
 import urllib.request
+from contextlib import ExitStack, suppress
 from typing import Any
 
 import anyio
@@ -84,6 +86,37 @@ def test_requests_without_token_or_with_a_foreign_host_are_refused(taught: Machi
         assert request_status(served, origin="https://evil.example") == 403
         assert request_status(served, origin="null") == 403
         assert request_status(served, origin=f"http://localhost:{port}") in (200, 400)
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="memory is read from /proc")
+def test_strangers_cost_neither_memory_nor_anybodys_turn(taught: Machine) -> None:
+    """Bodies without the token are not read, and who only connects is closed for those who ask."""
+    with over_http(taught.folder) as served, ExitStack() as connections:
+        port = int(served.url.split(":")[2].split("/")[0])
+        assert request_status(served) in (200, 400)
+        before = _memory(served)
+        for number in range(320):
+            connection = connections.enter_context(socket.create_connection(("127.0.0.1", port), HUNG))
+            with suppress(ConnectionError):
+                if number % 4 == 0:
+                    connection.sendall(b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 3000000\r\n\r\n")
+                    connection.sendall(b"x" * 2_000_000)
+                elif number % 4 == 1:
+                    connection.sendall(
+                        b"GET /mcp HTTP/1.1\r\nUpgrade: websocket\r\nConnection: upgrade\r\nHost: 127.0.0.1\r\n\r\n"
+                    )
+        assert request_status(served) in (200, 400)
+        assert _memory(served) - before < 30 << 20
+        large = b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer %s\r\nContent-Length: 30000000\r\n\r\n"
+        with socket.create_connection(("127.0.0.1", port), HUNG) as connection, suppress(ConnectionError):
+            connection.sendall(large % served.token.encode() + b"x" * 30_000_000)
+        assert request_status(served) in (200, 400)
+        assert _memory(served) - before < 30 << 20
+
+
+def _memory(served: Served) -> int:
+    with open(f"/proc/{served.process.pid}/status") as stream:
+        return next(int(line.split()[1]) * 1024 for line in stream if line.startswith("VmHWM"))
 
 
 def test_the_token_is_stored_for_the_owner_only(taught: Machine) -> None:

@@ -12,6 +12,7 @@ import anyio
 import pytest
 from mcp import Client, MCPError, types
 
+from preheat.safe_text.sentences import fit_slot
 from preheat.settings import archive_path
 from preheat.templates.store import TemplateStore
 from preheat.tools import TOOLS, call
@@ -151,11 +152,14 @@ def test_the_project_is_the_clients_root_else_the_folder_it_was_started_in(taugh
         here = await client.call_tool("mistakes", {"project": "."})
         return tuple(each.structured_content["project"] for each in (found, named, here))
 
-    elsewhere = str(tmp_path)
+    elsewhere = str(tmp_path / "web")
+    os.makedirs(elsewhere)
+    shown = fit_slot("project", elsewhere)
+    assert shown.endswith("/web")
     projects = over_stdio(taught.folder, talk, cwd=elsewhere, mode=OLDER, list_roots_callback=roots)
     assert projects == (SHOP, "all", SHOP)
-    assert over_stdio(taught.folder, talk, cwd=elsewhere, mode=OLDER) == (elsewhere, "all", elsewhere)
-    assert over_stdio(taught.folder, talk, "--project", elsewhere) == (elsewhere, "all", elsewhere)
+    assert over_stdio(taught.folder, talk, cwd=elsewhere, mode=OLDER) == (shown, "all", shown)
+    assert over_stdio(taught.folder, talk, "--project", elsewhere) == (shown, "all", shown)
 
 
 @pytest.mark.filterwarnings("ignore:The roots capability is deprecated")
@@ -171,9 +175,11 @@ def test_missing_or_useless_roots_are_ignored(taught: Machine, tmp_path: Path, r
     async def talk(client: Client) -> Any:
         return (await client.call_tool("mistakes", {})).structured_content
 
-    found = over_stdio(taught.folder, talk, cwd=str(tmp_path), mode=OLDER, list_roots_callback=answer_roots)
+    elsewhere = str(tmp_path / "web")
+    os.makedirs(elsewhere)
+    found = over_stdio(taught.folder, talk, cwd=elsewhere, mode=OLDER, list_roots_callback=answer_roots)
     assert found["success"] is True
-    assert found["project"] == str(tmp_path)
+    assert found["project"] == fit_slot("project", elsewhere)
 
 
 # Trouble.

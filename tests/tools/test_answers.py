@@ -15,6 +15,7 @@ from preheat.app.learning import learn
 from preheat.app.sessions.archive import open_archive
 from preheat.archive.connect import connect
 from preheat.cli import main
+from preheat.safe_text.sentences import fit_slot, is_handed_out
 from preheat.settings import archive_path
 from preheat.testing.builders import ClaudeTranscript
 from preheat.tools import TOOLS, call
@@ -74,8 +75,9 @@ def test_mistakes_equal_those_of_the_command(taught: Machine, monkeypatch: pytes
         assert found[name] == printed[name]
     for one, other in zip(found["mistakes"], printed["mistakes"], strict=True):
         assert one["sessions"] == len(other["sessions"])
-        for name in ("id", "title", "cause", "calls", "tokens", "recovered", "repair", "signatures"):
+        for name in ("id", "cause", "calls", "tokens", "recovered"):
             assert one[name] == other[name]
+        assert one["title"] == fit_slot("error", other["title"])
     whole = ask(taught, "mistakes", id=found["mistakes"][0]["id"])
     assert len(whole["occurrences"]) == found["mistakes"][0]["calls"]
 
@@ -84,9 +86,14 @@ def test_lessons_equal_those_of_the_command(taught: Machine, monkeypatch: pytest
     """Without the evidence, which `id` gives."""
     found = ask(taught, "lessons", max_tokens=20_000)
     printed = command_json(taught, monkeypatch, capsys, "lessons", "list", "--project", "shop", "--limit", "500")
-    assert {each["id"]: each["text"] for each in found["lessons"]} == {each["id"]: each["text"] for each in printed}
-    one = ask(taught, "lessons", id=found["lessons"][0]["id"])
-    assert one["lesson"] == next(each for each in printed if each["id"] == one["lesson"]["id"])
+    assert {each["id"] for each in found["lessons"]} == {each["id"] for each in printed}
+    assert all(is_handed_out(line.strip()) for each in found["lessons"] for line in each["text"].splitlines())
+    one = ask(taught, "lessons", id=found["lessons"][0]["id"])["lesson"]
+    other = next(each for each in printed if each["id"] == one["id"])
+    assert {name: one[name] for name in ("kind", "support", "use")} == {
+        name: other[name] for name in ("kind", "support", "use")
+    }
+    assert len(one["evidence"]) == len(other["evidence"])
     repairs = ask(taught, "lessons", words="PYTEST command", kind="repair")
     assert repairs["found"] >= 1
     assert {each["kind"] for each in repairs["lessons"]} == {"repair"}
@@ -119,7 +126,10 @@ def test_profiles_equal_those_of_the_command(taught: Machine, monkeypatch: pytes
 def test_why_equals_that_of_the_command(taught: Machine, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     printed = command_json(taught, monkeypatch, capsys, "why", "latest:2")
     for found in (ask(taught, "why", session="latest", turn=2), ask(taught, "why", session="latest:2")):
-        assert {name: found[name] for name in printed} == printed
+        assert {name: found[name] for name in ("session", "turn", "phase")} == {
+            name: printed[name] for name in ("session", "turn", "phase")
+        }
+        assert [each["value"] for each in found["readings"]] == [each["value"] for each in printed["readings"]]
     assert "there is no turn 99" in ask(taught, "why", turn=99)["error"]
 
 
@@ -129,7 +139,8 @@ def test_search_gives_passages_with_session_and_line(taught: Machine) -> None:
     assert passage["session"].startswith("00000002-")
     assert passage["when"] == "2026-01-07T08:00Z"
     assert (passage["project"], passage["kind"]) == (SHOP, "assistant")
-    assert "zebrafish 2" in passage["text"]
+    assert "zebrafish 2" in passage["recorded"]["text"]
+    assert "`recorded` quotes transcripts" in found["note"]
     assert ask(taught, "session_search", words="pytest", kind="command")["found"] == 12
     assert "`zeppe*`" in ask(taught, "session_search", words="zeppelin")["next"]
     assert "no word to search for" in ask(taught, "session_search", words="***")["error"]
@@ -147,8 +158,10 @@ def test_a_resume_packet_says_where_the_last_session_ended(tmp_path: Path) -> No
     machine.sync()
     learn(machine.folder)
     found = ask(machine, "resume_packet")
-    assert "Make the till ring" in found["text"]
-    assert found["packet"]["goal"] == "Make the till ring"
+    assert "failing: `uv run pytest tests`" in found["text"]
+    assert "Make the till ring" not in json.dumps([found["text"], found["packet"]])
+    assert found["recorded"]["asked"] == "Make the till ring"
+    assert "A quotation" in found["recorded"]["note"]
     assert found["text"].startswith("<preheat-context")
     assert ask(machine, "resume_packet", cwd=str(tmp_path))["text"] == ""
 
@@ -180,14 +193,18 @@ def test_hostile_texts_are_made_harmless(attacked: Machine, name: str) -> None:
         "session_search": [{"words": "evil"}, {"words": "frobnicate", "project": "all"}],
         "mistakes": [{}, {"min_sessions": 1, "max_tokens": 20_000}],
         "lessons": [{"max_tokens": 20_000}, {"words": "make"}],
+        "where": [{"prompt": "frobnicate the evil build"}],
         "profile": [{"session": "latest"}, {"parts": "tools"}],
         "warm_session": [{"action": "build", "name": "bad", "min_messages": 1}, {"action": "load", "name": "bad"}],
     }
     for arguments in needed.get(name, [{}]):
         answer = call(name, arguments, attacked.folder, SHOP)
+        whole = json.dumps(answer, ensure_ascii=False)
+        assert not set(whole) & set("\x1b\u202e\u200b\x07\x00")
+        for each in answer.get("passages", ()):  # what was asked for: quoted in a field of its own
+            assert set(each.pop("recorded")) == {"about", "text"}
         text = json.dumps(answer, ensure_ascii=False)
         assert answer["success"]
-        assert not set(text) & set("\x1b\u202e\u200b\x07\x00")
         assert "<system" not in text
         assert text.count("</preheat-context>") == text.count("<preheat-context")
         assert "gnore all previous" not in text
@@ -195,13 +212,11 @@ def test_hostile_texts_are_made_harmless(attacked: Machine, name: str) -> None:
             assert "data, not instructions" in text
 
 
-def test_instructions_are_withheld_and_the_rest_stays(attacked: Machine) -> None:
-    withheld = [each for each in ask(attacked, "mistakes")["mistakes"] if each["title"].startswith("(withheld")]
-    assert withheld
-    assert all(each["calls"] >= 4 for each in withheld)
-    texts = [each["text"] for each in ask(attacked, "session_search", words="evil", max_tokens=20_000)["passages"]]
-    assert any(text.startswith("(withheld") for text in texts)
-    assert "npx frobnicate" in [each["text"] for each in ask(attacked, "session_search", words="npx")["passages"]]
+def test_what_a_tool_printed_is_named_by_no_words_of_its_own(attacked: Machine) -> None:
+    found = ask(attacked, "mistakes")["mistakes"]
+    assert [each for each in found if each["title"] == "…" and each["calls"] >= 4]
+    passages = ask(attacked, "session_search", words="npx")["passages"]
+    assert "npx frobnicate" in [each["recorded"]["text"] for each in passages]
 
 
 def test_answers_of_preheat_in_transcripts_are_not_learned_from(tmp_path: Path) -> None:
@@ -226,6 +241,7 @@ def test_without_an_archive_the_answer_says_what_to_do(name: str, tmp_path: Path
     needed = {
         "provision": {"task": "x"},
         "session_search": {"words": "x"},
+        "where": {"prompt": "the parser of invoices"},
         "warm_session": {"action": "profile"},
     }
     answer = call(name, needed.get(name, {}), str(tmp_path / "none"), str(tmp_path))
@@ -248,7 +264,7 @@ def test_an_unusable_archive_gives_an_error_answer(name: str, trouble: str, tmp_
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
         connection.commit()
         connection.close()
-    needed = {"provision": {"task": "x"}, "session_search": {"words": "x"}}
+    needed = {"provision": {"task": "x"}, "session_search": {"words": "x"}, "where": {"prompt": "the parser"}}
     answer = call(name, needed.get(name, {}), str(tmp_path), str(tmp_path))
     assert answer["success"] is False
     assert archive_path(str(tmp_path)) in answer["error"]

@@ -16,7 +16,7 @@ import os
 import time
 
 from preheat.app.lazy import LazyModule
-from preheat.settings import archive_path, data_folder
+from preheat.settings import archive_path, data_folder, own_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,11 +25,15 @@ if TYPE_CHECKING:
 
     from preheat.app import agents as _agents
     from preheat.app import context as _context
+    from preheat.app import costs as _costs
     from preheat.app import daemon as _daemon
     from preheat.app import health as _health
     from preheat.app import installation as _installation
     from preheat.app import learning as _learning
     from preheat.app import lessons as _lessons
+    from preheat.app import orientation as _orientation
+    from preheat.app import project_assignment as _projects
+    from preheat.app import trees as _trees
     from preheat.app.analysis import assessment as _assessment
     from preheat.app.analysis import one_pass as _analysis
     from preheat.app.analysis import reliability as _reliability
@@ -48,16 +52,20 @@ if TYPE_CHECKING:
     from preheat.app.sessions.transcripts import Compressed
     from preheat.app.templates import library as _templates
     from preheat.archive import connect as _connect
+    from preheat.archive import stamp as _stamp
     from preheat.errors import PreheatError
     from preheat.model import context as _contexts
     from preheat.model import listing as _listing
+    from preheat.model import orientation as _orientations
     from preheat.model import progress as _progress
     from preheat.model.comparison import CompactionCheck, Comparison
     from preheat.model.context import Context, RenderedContext, Renderer, StartedSession
+    from preheat.model.cost import CostGrouping, Costs
     from preheat.model.health import Overview
     from preheat.model.lesson import Lesson, LessonKind
     from preheat.model.listing import SearchHit, SessionSummary, Transcript
     from preheat.model.mistake import Mistakes
+    from preheat.model.orientation import Orientation
     from preheat.model.outcome import Outcome
     from preheat.model.population import Population
     from preheat.model.profile import SessionProfile
@@ -71,6 +79,7 @@ else:
     _connect = LazyModule("preheat.archive.connect")
     _context = LazyModule("preheat.app.context")
     _contexts = LazyModule("preheat.model.context")
+    _costs = LazyModule("preheat.app.costs")
     _exports = LazyModule("preheat.app.sessions.exports")
     _health = LazyModule("preheat.app.health")
     _dataset = LazyModule("preheat.app.lab.dataset")
@@ -81,21 +90,26 @@ else:
     _learning = LazyModule("preheat.app.learning")
     _lessons = LazyModule("preheat.app.lessons")
     _listing = LazyModule("preheat.model.listing")
+    _orientation = LazyModule("preheat.app.orientation")
+    _orientations = LazyModule("preheat.model.orientation")
     _outputs = LazyModule("preheat.app.live.outputs")
     _progress = LazyModule("preheat.model.progress")
+    _projects = LazyModule("preheat.app.project_assignment")
     _reliability = LazyModule("preheat.app.analysis.reliability")
     _scorecard = LazyModule("preheat.app.analysis.scorecard")
     _sources = LazyModule("preheat.app.sessions.sources")
+    _stamp = LazyModule("preheat.archive.stamp")
     _sessions = LazyModule("preheat.app.sessions.archive")
     _templates = LazyModule("preheat.app.templates.library")
     _training = LazyModule("preheat.app.lab.training")
     _transcripts = LazyModule("preheat.app.sessions.transcripts")
+    _trees = LazyModule("preheat.app.trees")
     _signals = LazyModule("preheat.app.live.signals")
 
 
 def open(folder: str | None = None) -> "Preheat":  # noqa: A001 - read as `preheat.open()`
     """Preheat with its archive and templates in a folder; without one in the usual place (`PREHEAT_HOME`)."""
-    return Preheat(os.path.abspath(os.path.expanduser(folder)) if folder else data_folder())
+    return Preheat(own_folder(os.path.abspath(os.path.expanduser(folder))) if folder else data_folder())
 
 
 class Preheat:
@@ -115,6 +129,11 @@ class Preheat:
         return _sessions.Sessions(self.folder)
 
     @property
+    def trees(self) -> "_trees.Trees":
+        """The indexes of working trees: update, look up, list, forget."""
+        return _trees.Trees(self.folder)
+
+    @property
     def reliability(self) -> "_reliability.Reliability":
         """How reliable agents were: error rates, repeated mistakes, comparisons, compactions."""
         return _reliability.Reliability(self.folder)
@@ -123,6 +142,11 @@ class Preheat:
     def knowledge(self) -> "_lessons.Lessons":
         """The lessons, and the marks and approvals that people gave them."""
         return _lessons.Lessons(self.folder)
+
+    @property
+    def projects(self) -> "_projects.Projects":
+        """The projects that sessions belong to: list, show, link, split."""
+        return _projects.Projects(self.folder)
 
     @property
     def library(self) -> "_templates.Templates":
@@ -182,6 +206,10 @@ class Preheat:
     def has_archive(self) -> bool:
         """Whether the archive exists; most other methods create an empty one."""
         return os.path.exists(archive_path(self.folder))
+
+    def is_archive_changed(self) -> bool:
+        """Whether something other than Preheat has changed the archive: its values may be anything then."""
+        return self.has_archive() and not _stamp.is_ours(archive_path(self.folder))
 
     def translate_error(self, error: Exception) -> "PreheatError":
         """An error of the database as one that a person can understand."""
@@ -261,6 +289,10 @@ class Preheat:
     def mistakes(self, min_sessions: int = 2, **filters: "Any") -> "Mistakes":
         """Mistakes that several sessions made, with their cost and the repair that worked."""
         return self.reliability.mistakes(_listing.SessionFilter(**filters), min_sessions=min_sessions)
+
+    def costs(self, chosen: "_listing.SessionFilter | None" = None, by: "CostGrouping" = "day") -> "Costs":
+        """What sessions cost, in tokens and money: by day, project, model, agent or session."""
+        return _costs.add_up_costs(self.folder, chosen or _listing.SessionFilter(), by)
 
     def compare(self, a: "str | dict[str, Any]", b: "str | dict[str, Any]") -> "Comparison":
         """Compare two sessions by name, or two sets of sessions by their filters."""
@@ -381,6 +413,24 @@ class Preheat:
         if record:
             self.record_use(context)
         return context
+
+    def orient(
+        self,
+        prompt: str,
+        cwd: str = "",
+        opened: "Iterable[str]" = (),
+        edited: "Iterable[str]" = (),
+        updating: bool = True,
+    ) -> "Orientation":
+        """Where the work of a prompt lies in the project around a folder (the current one unless given): files that exist and
+        are not `opened` yet, each with its reasons and how sure that is, the check that covers them, similar earlier work. Empty,
+        with the reason, where nothing stands out. If `updating`, a working tree that has no index is indexed first."""
+        touched = _orientations.TouchedFiles(frozenset([*opened, *edited]), frozenset(edited))
+        return _orientation.orient(self.folder, prompt, os.path.abspath(cwd or os.getcwd()), touched, updating)
+
+    def describe_orientation(self, orientation: "Orientation") -> str:
+        """An orientation as a model gets it; empty where there is nothing to say."""
+        return _orientation.describe(orientation)
 
     def record_use(self, context: "Context") -> None:
         """Record that a context was handed out, if it came from a template and is not empty."""

@@ -4,7 +4,6 @@ Knows nothing of how lessons are chosen or worded (`provisioning`). Light: every
 """
 
 import os
-import subprocess
 import time
 from collections.abc import Mapping
 from contextlib import closing, suppress
@@ -14,33 +13,41 @@ import msgspec
 
 from preheat.agents import WITH_RENDERERS, renderers_of, start_session_of
 from preheat.app.lazy import LazyModule
-from preheat.app.projects import find_project_name, project_folder, require_project
+from preheat.app.projects import find_project_at, find_repository, project_folder, require_project
 from preheat.archive.connect import connect
 from preheat.errors import UserError
-from preheat.files import UMASK_DEFAULT, write_atomically
+from preheat.files import UMASK_DEFAULT, follow_links, make_project_folder, read_text, write_atomically
 from preheat.model.context import TOKEN_BUDGET, Context, RenderedContext, Renderer, StartedSession
 from preheat.model.lesson import Lesson, ResumePacket
 from preheat.model.session import PREHEAT_MARK
 from preheat.model.template import TemplateUse
+from preheat.programs import ask_git
 from preheat.provisioning import FORMATS, TASK_CHARACTERS
 from preheat.provisioning import provision as choose_context
 from preheat.provisioning import render as render_context
 from preheat.provisioning.tokens import estimate_tokens as estimate_tokens
-from preheat.settings import archive_path
+from preheat.settings import archive_path, state_path
 
 if TYPE_CHECKING:
     from preheat.app.templates import uses as _uses
     from preheat.archive import lessons as _lessons
+    from preheat.archive import projects as _projects
     from preheat.lessons import resume as _resume
+    from preheat.state import connect as _state
+    from preheat.state import marks as _marks
     from preheat.templates import store as _store
 else:  # a start needs a template or lessons, not both; most have no resume packet, whose module loads a parser of commands
     _lessons = LazyModule("preheat.archive.lessons")
+    _marks = LazyModule("preheat.state.marks")
+    _projects = LazyModule("preheat.archive.projects")
     _resume = LazyModule("preheat.lessons.resume")
+    _state = LazyModule("preheat.state.connect")
     _store = LazyModule("preheat.templates.store")
     _uses = LazyModule("preheat.app.templates.uses")
 
 __all__ = [
     "TASK_CHARACTERS",
+    "approved_texts",
     "begin_session",
     "estimate_tokens",
     "formats",
@@ -52,9 +59,6 @@ __all__ = [
     "resume_packet",
     "write_rendered",
 ]
-
-_GIT_SECONDS = 2.0
-"""Seconds that a command of git may take."""
 
 
 def known_lessons(folder: str, project: str) -> list[Lesson]:
@@ -113,7 +117,17 @@ def provision(
         template=template_name,
         addendum=addendum,
         examples=examples,
+        approved=approved_texts(folder),
     )
+
+
+def approved_texts(folder: str) -> frozenset[str]:
+    """The digests of the texts that a person approved."""
+    if not os.path.exists(state_path(folder)):
+        return frozenset()
+    with suppress(UserError), _state.reading(folder) as state:
+        return frozenset(each.digest for each in _marks.approvals(state).values())
+    return frozenset()
 
 
 class _ProjectLessons(NamedTuple):
@@ -131,10 +145,13 @@ def _load_project_lessons(folder: str, project: str, where: str) -> _ProjectLess
     if not os.path.exists(archive_path(folder)):  # the start of a session does not create an archive
         return _ProjectLessons("", where, [])
     with closing(connect(folder)) as connection:
-        places = _lessons.load_project_folders(connection)
-        name = require_project(connection, project) if project else (find_project_name(places, where) or "")
-        roots = [place.root for place in places if place.name == name and os.path.isdir(place.root)]
-        return _ProjectLessons(name, roots[0] if roots else where, _lessons.load_lessons(connection, ("", name)))
+        if project:
+            name = require_project(connection, project)
+        else:
+            name = found.name if (found := find_project_at(connection, where)) is not None else ""
+        folders = _projects.load_project_folders(connection, name) if project and not os.path.isdir(project) else []
+        folder_here = next((each for each in folders if os.path.isdir(each)), project or where)
+        return _ProjectLessons(name, folder_here, _lessons.load_lessons(connection, ("", name)))
 
 
 def _resume_packets(known: _ProjectLessons) -> list[Lesson]:
@@ -182,27 +199,12 @@ def _repository_state(folder: str, packet: ResumePacket) -> tuple[str, str, int 
     """The repository's head and branch now, and the number of commits since the packet was made."""
     if not os.path.isdir(folder):
         return "", "", None
-    head = _git(folder, "rev-parse", "HEAD")
+    head = ask_git(folder, "rev-parse", "HEAD")
     if not head:
         return "", "", None
-    branch = _git(folder, "branch", "--show-current")
-    since = _git(folder, "rev-list", "--count", f"{packet.head}..HEAD") if packet.head else ""
+    branch = ask_git(folder, "branch", "--show-current")
+    since = ask_git(folder, "rev-list", "--count", f"{packet.head}..HEAD") if packet.head else ""
     return head, branch, int(since) if since.isdigit() else None
-
-
-def _git(folder: str, *arguments: str) -> str:
-    try:
-        finished = subprocess.run(
-            ["git", "-C", folder, *arguments],
-            capture_output=True,
-            text=True,
-            timeout=_GIT_SECONDS,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
-    except (OSError, subprocess.TimeoutExpired, UnicodeDecodeError):
-        return ""
-    return finished.stdout.strip() if finished.returncode == 0 else ""
 
 
 def formats() -> tuple[Renderer, ...]:
@@ -247,8 +249,7 @@ def write_rendered(rendered: RenderedContext, renderer: Renderer, output: str, f
         for name, text in rendered.files.items():
             path = os.path.join(output, name)
             _check_replaceable(path, force)
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            _save(path, text)
+            _save(path, text, make_folder=True)
         return os.path.join(output, next(iter(rendered.files)))
     if not rendered.text:
         return ""
@@ -267,12 +268,14 @@ def _check_replaceable(path: str, force: bool) -> None:
 
 def _read_text(path: str) -> str:
     try:
-        with open(path, encoding="utf-8", errors="surrogateescape", newline="") as stream:
-            return stream.read()
+        return read_text(path, errors="surrogateescape")
     except FileNotFoundError:
         return ""
 
 
-def _save(path: str, text: str) -> None:
+def _save(path: str, text: str, make_folder: bool = False) -> None:
     """Write a file whole or not at all."""
-    write_atomically(os.path.realpath(path), text.encode("utf-8", "surrogateescape"), mode=UMASK_DEFAULT, like=path)
+    target = follow_links(path, find_repository(os.path.dirname(os.path.abspath(path))))
+    if make_folder:
+        make_project_folder(os.path.dirname(target))
+    write_atomically(target, text.encode("utf-8", "surrogateescape"), mode=UMASK_DEFAULT, like=path)

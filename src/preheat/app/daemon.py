@@ -7,13 +7,16 @@ import os
 import signal
 import subprocess
 import time
+from contextlib import suppress
 from typing import Any, NamedTuple
 
-from preheat import __version__, daemon_client
+from preheat import __version__, daemon_client, native_client
 from preheat.daemon_client import (
     LAST_SEEN_FILE,
+    SLOW_FILE,
     SOCKET,
     STATUS,
+    TEST_EVENT,
     Address,
     DaemonError,
     DaemonProcess,
@@ -22,10 +25,22 @@ from preheat.daemon_client import (
 )
 from preheat.errors import UserError
 
-__all__ = ["LAST_SEEN_FILE", "SOCKET", "STATUS", "Address", "Daemon", "DaemonProcess", "RunningDaemon"]
+__all__ = [
+    "LAST_SEEN_FILE",
+    "SLOW_FILE",
+    "SOCKET",
+    "STATUS",
+    "TEST_EVENT",
+    "Address",
+    "Daemon",
+    "DaemonProcess",
+    "RunningDaemon",
+]
 
 _START_SECONDS = 8.0
 _HANDOVER_SECONDS = 4.0
+_ANSWER_SECONDS = 5.0
+_END_SECONDS = 3.0
 
 
 class RunningDaemon(NamedTuple):
@@ -67,7 +82,10 @@ class Daemon:
             raise _unusable(error, self._folder) from error
         process = self.process()
         if process is not None and process.version == __version__:
-            return RunningDaemon(process, was_running=True)
+            if self._answers():
+                return RunningDaemon(process, was_running=True)
+            self._end(process)
+            process = None
         if process is not None:
             self._replace(process)
         if self.process() is None:
@@ -90,19 +108,33 @@ class Daemon:
         while (now := self.process()) == old and time.monotonic() < end:
             time.sleep(0.05)
         if now == old:
-            os.kill(old.pid, signal.SIGTERM)
-            wait_for_daemon(False, self._folder, _START_SECONDS)
+            self._end(old)
+
+    def _answers(self) -> bool:
+        """Whether the running daemon answers; one that is stopped or hangs does not."""
+        try:
+            return bool(status(self._folder, _ANSWER_SECONDS))
+        except DaemonError:
+            return False
+
+    def _end(self, old: DaemonProcess) -> DaemonProcess | None:
+        """End a daemon, by force if it does not end by itself; nothing is lost by that. Gives the one that runs then."""
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            with suppress(ProcessLookupError):
+                os.kill(old.pid, number)
+            left = wait_for_daemon(False, self._folder, _END_SECONDS)
+            if left is None or left.pid != old.pid:
+                return left
+        return left
 
     def stop(self) -> bool:
         """Stop the running daemon; whether one ran. Raises UserError if it does not end."""
         process = self.process()
         if process is None:
             return False
-        os.kill(process.pid, signal.SIGTERM)
-        if wait_for_daemon(False, self._folder, _START_SECONDS) is not None:
-            raise UserError(
-                f"process {process.pid} does not end; `kill -9 {process.pid}` ends it, and nothing is lost by that"
-            )
+        left = self._end(process)
+        if left is not None and left.pid == process.pid:
+            raise UserError(f"process {process.pid} does not end; see what it waits for, then stop it again")
         return True
 
     def address(self) -> Address:
@@ -127,6 +159,15 @@ class Daemon:
         if os.path.exists(os.path.join(self._folder, daemon_client.CLIENT_FILES[0])):
             daemon_client.write_client(self._folder)
         return lock
+
+    def build_client(self) -> None:
+        """Build the native hook client where the Python one is installed and this version has not tried it yet."""
+        if os.path.exists(os.path.join(self._folder, daemon_client.CLIENT_FILES[0])):
+            native_client.build(self._folder)
+
+    def owns(self, lock: int) -> bool:
+        """Whether its folder is still the one of a lock."""
+        return daemon_client.is_lock_of(lock, self.files_folder)
 
     def store_port(self, port: int) -> None:
         """Store the port at which it takes HTTP posts."""

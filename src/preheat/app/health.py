@@ -9,27 +9,41 @@ import sqlite3
 import stat
 import sys
 import time
+from contextlib import suppress
+from itertools import islice
 
 from preheat import __version__
 from preheat.agents import AGENTS, places_of
-from preheat.agents.places import SourceFile
+from preheat.agents.places import Places, SourceFile
 from preheat.agents.sources import describe_error
 from preheat.amounts import format_bytes
 from preheat.app.experiments.assignment import load_assignment_settings
 from preheat.app.installation import Installation
 from preheat.app.live.settings import load_actions, load_thresholds
+from preheat.app.repair import repair
+from preheat.app.stored_secrets import remove_secrets
 from preheat.app.templates.uses import pin_problems
 from preheat.archive.connect import connect
 from preheat.archive.queries import count_redactions, list_problems, list_sources, totals
 from preheat.archive.raw import size_on_disk, verify
 from preheat.daemon_client import DaemonError, find_daemon, live_folder, read_start, status
 from preheat.errors import UserError
+from preheat.files import open_file
 from preheat.ingest.changes import Survey, survey_agents
-from preheat.model.health import AgentHealth, ArchiveHealth, HealthReport, PlaceHealth, SourceProblem
+from preheat.limits import current_limits, load_limits
+from preheat.model.health import (
+    AgentHealth,
+    ArchiveHealth,
+    HealthReport,
+    PlaceHealth,
+    RepairReport,
+    SecretsReport,
+    SourceProblem,
+)
 from preheat.model.listing import AgentTotals
 from preheat.model.progress import SILENT, Progress
 from preheat.settings import archive_path, state_path
-from preheat.state.connect import reading
+from preheat.state.connect import make_damage_error, reading
 from preheat.state.migration import unreadable_lines
 
 LEAST_ARCHIVE_ROOM = 500_000_000
@@ -48,6 +62,15 @@ class Health:
         """Examine everything. At most `problem_limit` unreadable lines are listed; with `verify` the whole archive is read."""
         return examine(self._folder, problem_limit, verify, progress)
 
+    def repair(self, dry_run: bool = False, progress: Progress = SILENT) -> RepairReport:
+        """Save what is whole of a damaged archive and a damaged state into new files; the damaged ones are kept. In a dry run
+        nothing is changed. Raises UserError."""
+        return repair(self._folder, dry_run, progress)
+
+    def remove_secrets(self, keep: bool = False, progress: Progress = SILENT) -> SecretsReport:
+        """Take every secret that today's rules find out of everything stored; with `keep` only look. Raises UserError."""
+        return remove_secrets(self._folder, keep, progress)
+
 
 def examine(folder: str, problem_limit: int | None, verify: bool, progress: Progress) -> HealthReport:
     """Examine everything."""
@@ -55,6 +78,7 @@ def examine(folder: str, problem_limit: int | None, verify: bool, progress: Prog
     connection = _open_archive(folder, findings)
     try:
         surveyed = survey_agents(connection, os.environ)
+        findings += [f"`{failure.path}`: {failure.why}" for failure in surveyed.failures]
         totals_by_agent = {row.agent: row for row in totals(connection)} if connection else {}
         stored_sources = list_sources(connection) if connection else []
         agents = [_agent_health(name, surveyed, totals_by_agent.get(name), stored_sources, findings) for name in AGENTS]
@@ -99,7 +123,7 @@ def _agent_health(
     places: list[PlaceHealth] = []
     newest: float | None = None
     for root in place.roots(os.environ):
-        files = list(place.discover(root))
+        files = _discover(place, root)
         places.append(_examine_place(root, files, findings))
         for file in files:
             if why := _unreadable(file.path):
@@ -121,6 +145,14 @@ def _agent_health(
         agent_totals,
         sum(agent == name and not os.path.exists(path) for agent, path in stored_sources),
     )
+
+
+def _discover(place: Places, root: str) -> list[SourceFile]:
+    """The files below a root, as many as a sync would read; what stops the search is among the findings of the survey."""
+    found: list[SourceFile] = []
+    with suppress(Exception):
+        found.extend(islice(place.discover(root), current_limits().files))
+    return found
 
 
 def _examine_place(root: str, files: list[SourceFile], findings: list[str]) -> PlaceHealth:
@@ -145,7 +177,7 @@ def _examine_place(root: str, files: list[SourceFile], findings: list[str]) -> P
 
 def _unreadable(path: str) -> str:
     try:
-        with open(path, "rb") as stream:
+        with open_file(path) as stream:
             stream.read(1)
     except OSError as error:
         return describe_error(error)
@@ -206,10 +238,12 @@ def _verify(connection: sqlite3.Connection, total: int, findings: list[str], pro
         for (verdict,) in connection.execute("PRAGMA quick_check(5)").fetchall():
             if verdict != "ok":
                 damaged = True
-                findings.append(f"the archive is damaged: {verdict}")
+                findings.append(f"the archive is damaged: {verdict}; `preheat doctor --repair` saves what is whole")
         for path, why in verify(connection, progress.advance):
             damaged = True
-            findings.append(f"the stored copy of `{path}` is damaged: {why}")
+            findings.append(
+                f"the stored copy of `{path}` is damaged: {why}; `preheat doctor --repair` saves what is whole"
+            )
     finally:
         progress.end()
     return not damaged
@@ -233,7 +267,7 @@ def daemon_faults(folder: str | None = None) -> list[str]:
 
 def _settings_faults(live: str) -> list[str]:
     faults: dict[str, None] = {}  # a file that cannot be read at all is reported once
-    for read in (load_thresholds, load_actions, load_assignment_settings):
+    for read in (load_thresholds, load_actions, load_assignment_settings, load_limits):
         try:
             read(os.path.dirname(live))
         except UserError as error:
@@ -310,8 +344,8 @@ def _waiting_events(live: str) -> list[str]:
 def _end_of_log(live: str) -> str:
     """The last line of the daemon's log."""
     try:
-        with open(os.path.join(live, "daemon.log"), "rb") as stream:
-            stream.seek(max(0, os.fstat(stream.fileno()).st_size - _LOG_END))
+        with open_file(os.path.join(live, "daemon.log")) as stream:
+            stream.seek(max(0, stream.size - _LOG_END))
             lines = stream.read().decode("utf-8", "replace").split("\n")
     except OSError:
         return ""
@@ -327,9 +361,7 @@ def state_faults(folder: str) -> list[str]:
             verdicts = [str(row[0]) for row in state.execute("PRAGMA quick_check(5)")]
     except UserError as error:
         return [str(error)]
-    damage = [
-        f"`{state_path(folder)}` is damaged: {each}; put a copy in its place" for each in verdicts if each != "ok"
-    ]
+    damage = [str(make_damage_error(state_path(folder), each)) for each in verdicts if each != "ok"]
     return [*damage, *_permission_faults(folder), *unreadable_lines(folder)]
 
 

@@ -10,9 +10,13 @@ from typing import NamedTuple
 
 import msgspec
 
+from preheat import native_client
 from preheat.agents import places_of
 from preheat.app.experiments.assignment import describe_assignment_with_hint, make_key
+from preheat.archive.connect import find_archive_fault
+from preheat.daemon_client import remove_client
 from preheat.errors import UserError
+from preheat.installing.chain import ChainLink, examine_surroundings
 from preheat.installing.ledger import load_ledger
 from preheat.installing.packages import CannotInstall, PackagePlan
 from preheat.installing.plans import FilePlan, apply_file_plan, plan_install, plan_uninstall, require_hooks
@@ -38,6 +42,7 @@ from preheat.installing.steps import (
 
 __all__ = [
     "AgentInstallStatus",
+    "ChainLink",
     "FileChange",
     "FilePlan",
     "FolderPlan",
@@ -110,6 +115,7 @@ class Installation:
         if dry_run:
             return FileChange(plan)
         backup = apply_file_plan(plan, self._folder, time.time())
+        native_client.build(self._folder, retry=True)
         assignment = self._enable_assignment()
         doubles = find_double_hooks(agent, self._environment, project or project_around(os.getcwd()))
         return FileChange(plan, backup, tuple(doubles), require_hooks(agent).setup.next_steps, assignment)
@@ -119,6 +125,7 @@ class Installation:
         if dry_run:
             return StepChange(plan_agent_install(agent, self._folder, self._environment, how))
         work, done = install_agent(agent, self._folder, self._environment, how, time.time())
+        native_client.build(self._folder, retry=True)
         return StepChange(work, done, self._enable_assignment())
 
     def _enable_assignment(self) -> str:
@@ -136,7 +143,12 @@ class Installation:
             return None
         if not dry_run:
             apply_file_plan(plan, self._folder, time.time())
+            self._remove_unused_client()
         return FileChange(plan)
+
+    def _remove_unused_client(self) -> None:
+        if not self.has_hooks():
+            remove_client(self._folder)
 
     def _uninstall_steps(self, agent: str, project: str, dry_run: bool) -> StepChange | None:
         _refuse_project(agent, project)
@@ -144,18 +156,21 @@ class Installation:
         if work is None or dry_run:
             return StepChange(work) if work is not None else None
         try:
-            return StepChange(work, apply_install_plan(work, self._folder, self._environment, time.time()))
+            done = apply_install_plan(work, self._folder, self._environment, time.time())
         except CannotInstall as problem:
             raise UserError(
                 f"packages could not be taken out: {problem}. Run this again when that is repaired"
             ) from None
+        self._remove_unused_client()
+        return StepChange(work, done)
 
     # Status.
     def status(self, project: str = "") -> InstallStatus:
         """Which agents call Preheat, from which settings, and whether it works; the settings of a `project` folder are included.
-        Changes nothing, starts no daemon."""
+        A test event is sent from every place to the daemon, if one runs. Changes nothing, starts no daemon."""
+        around = examine_surroundings(self._folder, find_archive_fault(self._folder))
         return InstallStatus(
-            agents=install_statuses(self._folder, self._environment, project),
+            agents=install_statuses(self._folder, self._environment, project, around),
             self_test=check_client(self._folder),
             assignment=describe_assignment_with_hint(self._folder),
         )

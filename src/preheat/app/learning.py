@@ -18,13 +18,14 @@ from preheat.app.analysis.assessment import assess
 from preheat.app.analysis.one_pass import analyse_archive, prepare_for_learners
 from preheat.app.experiments.records import load_exposures
 from preheat.app.experiments.withdrawal import items_brought_back, withdraw
-from preheat.app.projects import projects_by_folder
+from preheat.app.project_assignment import assign_archive
+from preheat.app.projects import find_place
 from preheat.app.sessions.archive import load_session
 from preheat.archive import lessons as stored
 from preheat.archive import notes
 from preheat.archive.analyses import find_unlearned, mark_learned
 from preheat.archive.connect import connect, explain_database_error
-from preheat.archive.lessons import ProjectFolder
+from preheat.archive.projects import load_project_names, load_session_projects
 from preheat.archive.writer import write_transaction
 from preheat.ingest.stored_sessions import UnreadableSession
 from preheat.lessons.effectiveness import estimate_effects
@@ -131,12 +132,9 @@ def _cost_order(lesson: Lesson) -> tuple[float, str]:
 def _learn_from_archive(
     connection: sqlite3.Connection, chosen: list[Learner], progress: Progress, brought_back: frozenset[str]
 ) -> LearningResult:
-    places = projects_by_folder(notes.count_sessions_by_folder(connection))
-    if {place.folder: place for place in stored.load_project_folders(connection)} != places:
-        with write_transaction(connection):
-            stored.store_project_folders(connection, places.values())
+    assign_archive(connection)
     new = find_unlearned(connection)
-    concluded, changed = _conclude_and_weigh(connection, chosen, places, progress, brought_back)
+    concluded, changed = _conclude_and_weigh(connection, chosen, progress, brought_back)
     if new:
         with write_transaction(connection):
             mark_learned(connection, new)
@@ -162,7 +160,6 @@ def _learn_from_archive(
 def _conclude_and_weigh(
     connection: sqlite3.Connection,
     chosen: list[Learner],
-    places: Mapping[str, ProjectFolder],
     progress: Progress,
     brought_back: frozenset[str],
 ) -> tuple[list[LearnerRun], set[str]]:
@@ -178,16 +175,14 @@ def _conclude_and_weigh(
 
     progress.begin("Concluding", len(chosen))
     for round_number in range(_ROUNDS):
-        concluded, changed = run_learners(connection, chosen, places, show_project)
-        changed -= drop_unused_projects(connection, places)
+        concluded, changed = run_learners(connection, chosen, show_project)
+        changed -= drop_unused_projects(connection)
         changed |= stored.find_outdated_projects(
             connection
         )  # a run that was killed may have stored lessons without weighing them
         if measured and not round_number:  # measured effects may concern any lesson
-            changed = {place.name for place in places.values()} | {ALL_PROJECTS}
-        weigh_lessons(
-            connection, LEARNERS, changed, places, lambda lessons, noted: revise_lessons(lessons, effects, noted)
-        )
+            changed = {*load_project_names(connection).values(), ALL_PROJECTS}
+        weigh_lessons(connection, LEARNERS, changed, lambda lessons, noted: revise_lessons(lessons, effects, noted))
         reports, all_changed = reports or concluded, all_changed | changed
         if not changed:
             break
@@ -218,7 +213,6 @@ Weigh: TypeAlias = Callable[[Sequence[Lesson], Mapping[str, Sequence[SessionNote
 def run_learners(
     connection: sqlite3.Connection,
     learners: Sequence[Learner],
-    places: Mapping[str, ProjectFolder],
     on_project: Callable[[str, str], None] = lambda learner, project: None,
 ) -> tuple[list[LearnerRun], set[str]]:
     """Run the learners where notes have changed; what each did, and the projects in which anything changed."""
@@ -229,7 +223,7 @@ def run_learners(
         if learner.learn is None:
             continue
         projects = sessions = 0
-        noted = _noted_projects(connection, learner, places)
+        noted = _noted_projects(connection, learner)
         for project in {project for project, name in digests if name == learner.name} - {each[0] for each in noted}:
             with write_transaction(connection):
                 stored.drop_conclusions(connection, project, learner.name)
@@ -238,7 +232,7 @@ def run_learners(
             if digests.get((project, learner.name)) == (learner.version, digest):
                 continue
             on_project(learner.name, project)
-            lessons = learner.learn(project, _load_notes(connection, learner, numbers, places))
+            lessons = learner.learn(project, _load_notes(connection, learner, numbers))
             with write_transaction(connection):
                 stored.store_conclusions(connection, project, learner.name, learner.version, digest, lessons)
             changed.add(project)
@@ -247,14 +241,11 @@ def run_learners(
     return reports, changed
 
 
-def _noted_projects(
-    connection: sqlite3.Connection, learner: Learner, places: Mapping[str, ProjectFolder]
-) -> list[tuple[str, list[int], str]]:
+def _noted_projects(connection: sqlite3.Connection, learner: Learner) -> list[tuple[str, list[int], str]]:
     """By project: the sessions that a learner has notes of, and a digest of these notes."""
     numbers: defaultdict[str, list[int]] = defaultdict(list)
     stamps: defaultdict[str, list[str]] = defaultdict(list)
-    for folder, session, stamp, ended in notes.load_note_stamps(connection, learner.name):
-        name = places[folder].name if folder in places else ""
+    for name, session, stamp, ended in notes.load_note_stamps(connection, learner.name):
         for project in {name, ALL_PROJECTS} if learner.is_general else {name}:
             if project == ALL_PROJECTS and not learner.is_general:
                 continue  # sessions without a project teach only general lessons
@@ -267,7 +258,7 @@ def _noted_projects(
 
 
 def _load_notes(
-    connection: sqlite3.Connection, learner: Learner, sessions: Iterable[int], places: Mapping[str, ProjectFolder]
+    connection: sqlite3.Connection, learner: Learner, sessions: Iterable[int]
 ) -> list[SessionNotes[object]]:
     """A learner's notes in time order; sessions without a time come first."""
     decoder = msgspec.msgpack.Decoder(learner.notes_type)
@@ -275,7 +266,7 @@ def _load_notes(
         SessionNotes(
             page.session,
             page.agent,
-            places[page.folder].name if page.folder in places else "",
+            page.project,
             page.started_at,
             page.ended_at,
             decoder.decode(page.data),
@@ -289,7 +280,6 @@ def weigh_lessons(
     connection: sqlite3.Connection,
     learners: Sequence[Learner],
     projects: Iterable[str],
-    places: Mapping[str, ProjectFolder],
     weigh: Weigh,
 ) -> None:
     """Weigh the lessons of all learners against each other, in each of these projects."""
@@ -297,9 +287,9 @@ def weigh_lessons(
     noted: defaultdict[str, dict[str, list[SessionNotes[object]]]] = defaultdict(dict)
     for learner in learners:
         if wanted and learner.revise is not None and learner.notes_type is not None:
-            for project, numbers, _ in _noted_projects(connection, learner, places):
+            for project, numbers, _ in _noted_projects(connection, learner):
                 if project in wanted:
-                    noted[project][learner.name] = _load_notes(connection, learner, numbers, places)
+                    noted[project][learner.name] = _load_notes(connection, learner, numbers)
     for project in sorted(wanted):
         # Before the lessons are read: lessons that come in meanwhile are weighed the next time.
         state = stored.conclusion_digests(connection).get(project)
@@ -313,9 +303,9 @@ def weigh_lessons(
             stored.store_weighed_digest(connection, project, state)
 
 
-def drop_unused_projects(connection: sqlite3.Connection, places: Mapping[str, ProjectFolder]) -> set[str]:
+def drop_unused_projects(connection: sqlite3.Connection) -> set[str]:
     """Delete the lessons of projects that no session belongs to any more; the names of these projects."""
-    known = {place.name for place in places.values()} | {ALL_PROJECTS}
+    known = {*load_project_names(connection).values(), ALL_PROJECTS}
     dropped = {project for project, _ in stored.load_conclusion_versions(connection)} - known
     if dropped:
         with write_transaction(connection):
@@ -340,18 +330,19 @@ def learn_from(folder: str, keys: Iterable[str]) -> SelectedLessons:
     pages: dict[str, list[SessionNotes[object]]] = {learner.name: [] for learner in LEARNERS}
     project_counts: Counter[str] = Counter()
     with closing(connect(folder)) as connection:
-        places = projects_by_folder(notes.count_sessions_by_folder(connection))
+        assign_archive(connection)
+        names = load_session_projects(connection)
         for key in keys:
             session = load_session(connection, key)
-            place = places.get(session.project) or ProjectFolder(session.project, "", "")
             assessed = assess(session)
-            seen = prepare_for_learners(session, assessed.records, place.root)
+            seen = prepare_for_learners(session, assessed.records, find_place(session).root)
             profiles[key] = assessed.profile
-            project_counts[place.name] += 1
+            name = names.get(key, "")
+            project_counts[name] += 1
             for learner in LEARNERS:
                 taken = learner.take_notes(seen) if learner.take_notes is not None else None
                 if taken is not None:
-                    heading = (key, session.agent, place.name, session.started_at, session.ended_at)
+                    heading = (key, session.agent, name, session.started_at, session.ended_at)
                     pages[learner.name].append(SessionNotes(*heading, taken))
     project = min(project_counts, key=lambda name: (-project_counts[name], name)) if project_counts else ""
     lessons: list[Lesson] = []

@@ -9,6 +9,7 @@ from contextlib import closing
 from typing import NamedTuple
 
 from preheat.amounts import format_count
+from preheat.app.context import approved_texts
 from preheat.app.experiments.withdrawal import bring_back
 from preheat.app.projects import require_project
 from preheat.archive import lessons as stored
@@ -76,6 +77,10 @@ class Lessons:
         """Store a person's approval of a lesson."""
         with writing(self._folder) as state:
             marks.approve(state, approval)
+
+    def approved_texts(self) -> frozenset[str]:
+        """The digests (`text_digest`) of the texts that a person approved: these are handed on as they stand."""
+        return approved_texts(self._folder)
 
     def withdraw_approval(self, lesson: str) -> bool:
         """Remove the approval of a lesson; whether there was one."""

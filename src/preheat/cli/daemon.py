@@ -10,11 +10,11 @@ import click
 
 from preheat.app import open as open_home
 from preheat.cli.command import ExampleCommand, json_option
+from preheat.cli.foreground import EXIT_AFTER, be_daemon
 from preheat.cli.home import open_preheat
 from preheat.cli.screen import clean, print_json
 from preheat.cli.text import count, duration, format_bytes
 from preheat.errors import UserError
-from preheat.settings import data_folder
 
 
 # `preheat serve`
@@ -33,7 +33,7 @@ Hooks start it when they need it, and it ends by itself when nothing has happene
 @click.option("--stop", is_flag=True, help="Stop the running one.")
 @click.option("--status", is_flag=True, help="Say whether one runs, and what it has done.")
 @click.option(
-    "--exit-after", type=click.FloatRange(0.01), default=30.0, show_default=True, metavar="MINUTES",
+    "--exit-after", type=click.FloatRange(0.01), default=EXIT_AFTER, show_default=True, metavar="MINUTES",
     help="With --foreground: end after this time without an event.",
 )  # fmt: skip
 @json_option
@@ -49,12 +49,7 @@ def serve_command(foreground: bool, stop: bool, status: bool, exit_after: float,
         print("The daemon has stopped." if open_home().daemon.stop() else "No daemon runs.")
         return 0
     if foreground:
-        from preheat.daemon.process import serve  # noqa: PLC0415 - starts another surface
-
-        try:
-            return serve(data_folder(), exit_after * 60)
-        except OSError as error:
-            raise UserError(f"`{error.filename or data_folder()}` cannot be used: {error.strerror}") from error
+        return be_daemon(exit_after)
     started = open_home().daemon.start()
     print(f"The daemon runs{' already' if started.was_running else ''}, as process {started.holder.pid}.")
     return 0

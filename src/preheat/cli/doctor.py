@@ -1,6 +1,6 @@
 """The screen of plain `preheat` and the command `preheat doctor`: what is on this machine, and what is wrong.
 
-Changes nothing.
+Changes nothing, except that `--repair` replaces a damaged archive and `--secrets` takes out what must not be stored.
 """
 
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ from preheat import __version__
 from preheat.cli.command import ExampleCommand, json_option
 from preheat.cli.home import open_preheat
 from preheat.cli.progress import Display
+from preheat.cli.repair_report import repair_archive
 from preheat.cli.screen import console, print_json, say
 from preheat.cli.sync_report import problem_line
 from preheat.cli.text import columns, count, date_time, day, format_bytes, printable, short_path
@@ -20,7 +21,7 @@ from preheat.settings import data_folder
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from preheat.model.health import AgentHealth, HealthReport, PlaceHealth
+    from preheat.model.health import AgentHealth, HealthReport, PlaceHealth, SecretsReport
 
 
 # The screen of plain `preheat`
@@ -120,17 +121,33 @@ _STATES = {
   preheat doctor
   preheat doctor --verify          also check every byte of the archive against its hash
   preheat doctor --full            list every line that could not be read
+  preheat doctor --repair          save what is whole of a damaged archive
+  preheat doctor --secrets         take secrets out of what is stored, by today's rules
+  preheat doctor --secrets --dry-run
   preheat doctor --json | jq .findings""",
 )
 @click.option("--verify", is_flag=True, help="Check every byte of the archive against its hash.")
 @click.option("--full", is_flag=True, help="List every line that could not be read.")
+@click.option("--repair", is_flag=True, help="Save what is whole of a damaged archive or state into a new one.")
+@click.option(
+    "--secrets", is_flag=True, help="Take out, for good, the secrets that today's rules find in what is stored."
+)
+@click.option("--dry-run", is_flag=True, help="With `--repair` or `--secrets`: say what would be done, change nothing.")
 @json_option
-def doctor_command(verify: bool, full: bool, as_json: bool) -> int:
+def doctor_command(verify: bool, full: bool, repair: bool, secrets: bool, dry_run: bool, as_json: bool) -> int:
     """Check the agents' folders and the archive, and say what is wrong.
 
-    Looks at every place where an agent keeps sessions, and at the archive; changes nothing. The exit code is 1 if something is
-    wrong.
+    Looks at every place where an agent keeps sessions, and at the archive; changes nothing, unless `--repair` or `--secrets` is
+    asked for. The exit code is 1 if something is wrong, or if a repair could not save everything.
     """
+    if dry_run and not (repair or secrets):
+        raise click.UsageError("`--dry-run` belongs to `--repair` and `--secrets`")
+    if repair and secrets:
+        raise click.UsageError("`--repair` and `--secrets` are two jobs; repair first")
+    if repair:
+        return repair_archive(dry_run, as_json)
+    if secrets:
+        return _remove_secrets(dry_run, as_json)
     with Display() as progress:
         found = open_preheat().health.examine(None if full else _MOST, verify, progress)
     if as_json:
@@ -141,6 +158,31 @@ def doctor_command(verify: bool, full: bool, as_json: bool) -> int:
         _show_archive_health(screen, found)
         _show_problems(screen, found)
     return 1 if found.findings or found.problem_count else 0
+
+
+def _remove_secrets(dry_run: bool, as_json: bool) -> int:
+    with Display() as progress:
+        found = open_preheat().health.remove_secrets(dry_run, progress)
+    if as_json:
+        print_json(found)
+    else:
+        _show_secrets(console(), found)
+    return 1 if found.left else 0
+
+
+def _show_secrets(screen: "Console", found: "SecretsReport") -> None:
+    """How many of which kind, and where; never a value."""
+    if not found.sessions and not found.elsewhere:
+        say(screen, "No secrets were found in what is stored.")
+        return
+    action = "Took out" if found.removed else "Would take out"
+    number = count(sum(found.kinds.values()), "secret")
+    say(screen, f"{action} {number} of {count(len(found.sessions), 'session')}", "bold")
+    for place, kinds in (*found.sessions.items(), *found.elsewhere.items()):
+        listed = ", ".join(f"{kind} {number:,}" for kind, number in sorted(kinds.items()))
+        say(screen, f"  {printable(place)}: {listed}")
+    for line in found.left:
+        say(screen, f"  left: {printable(line)}", "red")
 
 
 def _show_agents(screen: "Console", found: "HealthReport") -> None:

@@ -7,25 +7,39 @@ import os
 import sqlite3
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 
+from preheat.cli.interrupts import Interrupts
 from preheat.cli.text import printable
-from preheat.errors import PreheatError
+from preheat.errors import ArchiveDamaged, PreheatError
 
 DONE_WITH_PROBLEMS = 1
 NOT_DONE = 2
-INTERRUPTED = 130
 
 
 def run_guarded(action: Callable[[], int]) -> int:
-    """Run an action; returns 0 (all good), 1 (done, but something could not be read) or 2 (not done; the line says why)."""
+    """Run an action; returns 0 (all good), 1 (done, but something could not be read), 2 (not done; the line says why), or 128 and
+    the number of the signal that stopped it."""
     _escape_odd_characters()
+    with Interrupts(lambda message: print_failure(message, 0)) as interrupts:
+        try:
+            return _run_translated(action)
+        except KeyboardInterrupt:
+            return interrupts.report()
+        except Exception:
+            if interrupts.number:  # what the interruption broke off
+                return interrupts.report()
+            raise
+
+
+def _run_translated(action: Callable[[], int]) -> int:
     try:
         code = action()
         sys.stdout.flush()
     except BrokenPipeError:
         return _ignore_closed_pipe()
-    except KeyboardInterrupt:
-        return print_failure("stopped; what was done so far is kept", INTERRUPTED)
+    except ArchiveDamaged as error:
+        return print_failure(_about_archive(error), NOT_DONE)
     except PreheatError as error:
         return print_failure(str(error), NOT_DONE)
     except sqlite3.DatabaseError as error:
@@ -33,16 +47,32 @@ def run_guarded(action: Callable[[], int]) -> int:
     except OSError as error:
         place = f"`{error.filename}`: " if error.filename else ""
         return print_failure(f"{place}{error.strerror or error}", NOT_DONE)
+    except Exception as error:
+        if damage := _explain_by_damage(error):
+            return print_failure(damage, NOT_DONE)
+        raise
     return code
 
 
 def print_failure(message: str, code: int) -> int:
     """Print the reason in one line; returns the exit code."""
-    print(f"preheat: {printable(message)}", file=sys.stderr)
+    with suppress(OSError):  # nobody may read it any more
+        print(f"preheat: {printable(message)}", file=sys.stderr, flush=True)
     return code
 
 
-def _about_archive(error: sqlite3.DatabaseError) -> str:
+def _explain_by_damage(error: Exception) -> str:
+    """What an unforeseen error means if something other than Preheat has changed the archive; empty if nothing has: then the
+    error is a defect of ours."""
+    from preheat.app import open as open_home  # noqa: PLC0415 - only where something is wrong
+
+    if isinstance(error, (ImportError, NameError, SyntaxError)):  # no value can cause these
+        return ""
+    home = open_home()
+    return str(home.translate_error(error)) if home.is_archive_changed() else ""
+
+
+def _about_archive(error: Exception) -> str:
     from preheat.app import open as open_home  # noqa: PLC0415 - only where something is wrong
 
     return str(open_home().translate_error(error))

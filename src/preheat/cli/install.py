@@ -13,6 +13,7 @@ import click
 from preheat.app.agents import hookable_agents, title_of
 from preheat.app.installation import (
     AgentInstallStatus,
+    ChainLink,
     FileChange,
     FilePlan,
     FolderPlan,
@@ -325,7 +326,9 @@ def uninstall_command(agent: str, here: bool, dry_run: bool, as_json: bool) -> i
 def status_command(as_json: bool) -> int:
     """Say which agents call Preheat, and whether it works.
 
-    Looks at your own settings and at those of the project around this folder; changes and starts nothing.
+    Looks at your own settings and at those of the project around this folder, and sends a test event from each through its hook
+    client, the daemon and the archive to an answer in the agent's form. The first link that is broken is named, with what to do.
+    Changes and starts nothing; the test event counts nowhere.
     """
     found = open_preheat().installation.status(project_around(os.getcwd()))
     if as_json:
@@ -373,19 +376,32 @@ def _show_place(screen: "Console", agent: str, place: InstallPlace) -> None:
     say(screen, f"  {where}: {what}{posts} in {short_path(place.path)}")
     verdict = {"yes": "runs", "no": "does not run", "unknown": "may run"}[place.active]
     reason = f": {place.reason}" if place.reason else ""
-    say(screen, f"    {verdict}{reason}", {"no": "red", "yes": "green"}.get(place.active, ""))
+    broken = next((link for link in place.chain if link.state == "broken"), None)
+    if broken is not None and broken.name != "settings":
+        say(screen, f"    does not work, at the link `{broken.name}`: {broken.detail}", "red")
+    else:
+        say(screen, f"    {verdict}{reason}", {"no": "red", "yes": "green"}.get(place.active, ""))
+        _show_chain(screen, place.chain)
     if not place.current:
         option = " --project" if place.scope == "project" else f" --how {place.how}" if place.how else ""
         say(screen, f"    it is not what would be installed now; `preheat install {agent}{option}` updates it")
+
+
+def _show_chain(screen: "Console", chain: tuple[ChainLink, ...]) -> None:
+    """Which links a test event went through; nothing where the first one is broken, which the verdict says."""
+    tried = [link.name for link in chain if link.state == "works"]
+    if not tried or chain[0].state == "broken":
+        return
+    waiting = ", ".join(f"{link.name} ({link.detail})" for link in chain if link.state == "untested")
+    end = f"; not tried: {waiting}" if waiting else ""
+    say(screen, f"    a test event went through {', '.join(tried)}{end}", "dim")
 
 
 def _show_test(screen: "Console", test: SelfTest, installed: bool) -> None:
     if test.client == "missing" and not installed:
         say(screen, "Nothing is installed yet: `preheat install AGENT` has an agent call Preheat.")
     elif test.client == "works":
-        with_it = (
-            "answered by the daemon" if test.daemon == "running" else "no daemon runs; the next session starts one"
-        )
+        with_it = "and a daemon runs" if test.daemon == "running" else "no daemon runs; the next session starts one"
         say(screen, f"Self-test: the hook client works ({test.milliseconds:.0f} ms), {with_it}.", "green")
     else:
         say(screen, f"Self-test: the hook client does not work: {test.why}", "red")

@@ -14,11 +14,12 @@ import click
 
 from preheat.app.lab.labs import METRICS, LabPlan, LabRequest, Labs, Suite
 from preheat.cli.command import ExampleCommand, ExampleGroup, json_option
-from preheat.cli.exit_codes import INTERRUPTED, print_failure
+from preheat.cli.exit_codes import print_failure
 from preheat.cli.experiment_screen import format_metric, with_all_fields
 from preheat.cli.home import open_preheat
+from preheat.cli.interrupts import stop_code
 from preheat.cli.options import AgentName, SessionName
-from preheat.cli.progress import RunProgress, interrupt_on_terminate
+from preheat.cli.progress import RunProgress
 from preheat.cli.screen import clean, console, hint, print_json, say
 from preheat.cli.text import columns, count, day
 from preheat.errors import NotFound
@@ -261,17 +262,17 @@ def _make_request(settings: dict[str, Any]) -> LabRequest:
 
 def _run(labs: Labs, suite: Suite, request: LabRequest, name: str, restart: bool, keep: bool, as_json: bool) -> int:
     try:
-        with _work_folder(keep) as folder, RunProgress(as_json) as progress, interrupt_on_terminate():
+        with _work_folder(keep) as folder, RunProgress(as_json) as progress:
             found = labs.run(suite, request, name, restart, folder, progress)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         try:
             so_far = labs.summary(name)
         except NotFound:  # before anything was run
-            raise KeyboardInterrupt from None
+            raise stop from None
         return print_failure(
             f"interrupted: {so_far.runs} of {count(so_far.planned, 'run')} are done; the same command continues,"
             f" `preheat lab report {name}` shows the results so far",
-            INTERRUPTED,
+            stop_code(stop),
         )
     if as_json:
         print_json(with_all_fields(found))

@@ -10,7 +10,7 @@ from preheat.cli.experiment_screen import with_all_fields
 from preheat.cli.home import open_archive, open_preheat
 from preheat.cli.options import SessionName
 from preheat.cli.screen import clean, console, hint, print_json, say
-from preheat.cli.text import date_time, day, one_line
+from preheat.cli.text import count, date_time, day, one_line
 from preheat.model.experiment import LedgerEntry
 
 
@@ -42,10 +42,19 @@ def ledger_command(as_json: bool) -> int:
     for number in found.changed_lines:
         say(screen, f"! line {number} of the ledger was changed, or one before it was removed", "red")
     if not found.entries:
-        hint(
-            "Nothing yet. `preheat experiment start NAME` begins an experiment; `preheat experiment stop` records it here."
-        )
+        hint(_explain_empty_ledger(found.unfinished))
     return 1 if found.changed_lines else 0
+
+
+def _explain_empty_ledger(unfinished: dict[str, int]) -> str:
+    """Why nothing is recorded yet, by the sessions that comparisons have assigned so far."""
+    if not unfinished:
+        return "Nothing yet. `preheat experiment start NAME` begins an experiment; `preheat experiment stop` records it here."
+    running = ", ".join(f"`{name}` ({count(number, 'session')} assigned)" for name, number in unfinished.items())
+    return (
+        f"Nothing yet: a result is recorded when an experiment is stopped, and {running} still runs; "
+        "`preheat experiment report` shows it so far. The holdout runs for good and is recorded only where it withdraws a lesson."
+    )
 
 
 def _heading(entry: LedgerEntry) -> str:

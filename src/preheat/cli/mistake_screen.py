@@ -25,7 +25,7 @@ _BAR = 12
 _PATCH = "*** Begin Patch *** "
 _KEPT_LENGTH = 300
 """A call's input is stored up to this length; longer inputs that begin alike need not be the same."""
-_COLOURS: dict[Cause, str] = {"mistake": "yellow", "environment": "cyan", "finding": "magenta"}
+_COLOURS: dict[Cause, str] = {"mistake": "yellow", "environment": "cyan", "finding": "magenta", "unknown": "dim"}
 _UNITS = {"calls": "failed calls", "minutes": "time lost", "tokens": "tokens lost"}
 
 

@@ -30,14 +30,15 @@ _LIMIT = 10
   preheat mistakes mb41c2a --json              one by its id, for programs
 
 A mistake is a failure with the same message (numbers, paths, hashes and quotes left out) of the same kind of tool in
-several sessions. Failing tests and other findings are work, not mistakes; `--cause finding` shows them. Ranked by failed
-calls, because every agent records those; not every agent records times and tokens.""",
+several sessions. Failing tests and other findings are work, not mistakes; `--cause finding` shows them, and `--cause
+unknown` failures that nothing explains. Ranked by failed calls, because every agent records those; not every agent
+records times and tokens.""",
 )
 @click.argument("which", required=False, metavar="[N|ID]")
 @filter_options
 @click.option(
     "--cause", "causes", type=RenamedChoice(CAUSES, EARLIER_CAUSES), multiple=True,
-    help="Only of this cause (repeatable).  [default: all but findings]",
+    help="Only of this cause (repeatable).  [default: mistake and environment]",
 )  # fmt: skip
 @click.option("--by", type=click.Choice(MISTAKE_COSTS), default="calls", show_default=True, help="What to rank by.")
 @click.option(

@@ -11,6 +11,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from preheat.app.agents import agent_names, resolve_session_name, title_of
+from preheat.cli.home import open_preheat
 from preheat.cli.text import date_time, one_line
 from preheat.errors import UserError
 
@@ -119,7 +120,11 @@ def filter_options(function: F) -> F:
     for option in reversed(
         (
             click.option("--agent", type=AgentName(), metavar="NAME", help="Only this agent's sessions."),
-            click.option("--project", metavar="TEXT", help="Only projects with this in their path; `.` is here."),
+            click.option(
+                "--project",
+                metavar="TEXT",
+                help="Only this project (`.` is here), or those with this in their path.",
+            ),
             click.option("--model", metavar="TEXT", help="Only models with this in their name."),
             click.option(
                 "--since", type=DateOption(), metavar="DATE", help="Only sessions that ended after: 2026-01-31, 7d, 2w."
@@ -150,6 +155,7 @@ def make_filter(options: dict[str, Any]) -> "SessionFilter":
     names = ("agent", "model", "since", "until", "min_messages", "max_messages")
     return SessionFilter(
         project=project,
+        project_key=open_preheat().projects.find_key(project) if project else "",
         subagents=not options.pop("no_subagents"),
         **{name: options.pop(name) for name in names},
     )

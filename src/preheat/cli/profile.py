@@ -30,7 +30,7 @@ def profile_command(session: str | None, everything: bool, html: str | None, as_
 
     SESSION is an id, the beginning of one, or `latest`. Every call is judged by what its agent recorded: whether it worked,
     and if not, whether the cause was a mistake of the agent, a finding (bad news from a tool that did its work, such as a failing
-    test) or the environment (network, permissions, time limits). Rates come with 95 % intervals.
+    test), the environment (what is not installed, network, permissions, time limits) or unknown. Rates come with 95 % intervals.
     """
     if session is None:
         from preheat.cli.population_screen import show_population  # noqa: PLC0415 - rich takes longer than a completion

@@ -25,8 +25,8 @@ _ENOUGH_FOR_SLOPE = 50
 _CAUSES = {
     "mistake": ("mistake", "the agent's own"),
     "finding": ("finding", "bad news from a tool that did its work, such as a failing test"),
-    "environment": ("environment", "network, permissions, time limits"),
-    "unknown": ("without a known cause", ""),
+    "environment": ("environment", "what is not installed, network, permissions, time limits"),
+    "unknown": ("of unknown cause", "nothing shows why; never counted as the agent's mistake"),
 }
 _RUNGS = {
     "flag": "the program's own flag",

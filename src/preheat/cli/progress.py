@@ -1,74 +1,20 @@
-"""Progress of long work on the error stream, and Ctrl-C: work stops between two steps, never inside a process pool.
+"""Progress of long work on the error stream.
 
 Knows nothing of the work. No thread draws the bars (each step redraws), because a sync forks its workers, and forking beside
 threads is not safe.
 """
 
-import os
-import signal
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from types import FrameType, TracebackType
-from typing import TYPE_CHECKING, Any
+from types import TracebackType
+from typing import TYPE_CHECKING
 
-from preheat.cli.exit_codes import INTERRUPTED
 from preheat.cli.text import count, format_bytes, printable
 from preheat.model.progress import Progress, ProgressUnit
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
     from rich.progress import TaskID
-
-
-# Ctrl-C
-class Interrupts:
-    """Entered around work: the first Ctrl-C stops it at the next `check` (at once unless `postponed`), the second ends the
-    process."""
-
-    def __init__(self) -> None:
-        self.postponed = False
-        self._process = os.getpid()
-        self._count = 0
-        self._before: Any = None
-
-    def __enter__(self) -> "Interrupts":
-        self._before = signal.signal(signal.SIGINT, self._handle_interrupt)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        signal.signal(signal.SIGINT, self._before)
-
-    def _handle_interrupt(self, number: int, frame: FrameType | None) -> None:
-        """Worker processes inherit this handler and get the terminal's signal, too; they ignore the first one."""
-        self._count += 1
-        if self._count > 1:
-            os._exit(INTERRUPTED)
-        if not self.postponed and os.getpid() == self._process:
-            raise KeyboardInterrupt
-
-    def check(self) -> None:
-        """Stop here if Ctrl-C was pressed."""
-        if self._count:
-            raise KeyboardInterrupt
-
-
-@contextmanager
-def interrupt_on_terminate() -> Iterator[None]:
-    """Entered around work: SIGTERM acts like Ctrl-C. Programs that we started have a process group of their own, and would go on
-    without us."""
-    before = signal.signal(signal.SIGTERM, _raise_interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def _raise_interrupt(number: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
 
 
 # Bars
@@ -124,28 +70,25 @@ def _bars() -> "Bars":
 
 
 class Display(Progress):
-    """Shows the progress of long work as a bar, and stops the work between two steps on Ctrl-C.
+    """Shows the progress of long work as a bar.
 
     Enter it around the work, so that the cursor comes back also after an interruption.
     """
 
     def __init__(self, quiet: bool = False) -> None:
         self._quiet = quiet
-        self._interrupts = Interrupts()
         self._bar: Bar | None = None
         self._unit: ProgressUnit = "steps"
         self._started = 0.0
         self._done = 0.0
 
     def __enter__(self) -> "Display":
-        self._interrupts.__enter__()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.end()
-        self._interrupts.__exit__(kind, error, trace)
 
     def wait(self, reason: str) -> None:
         if not self._quiet:
@@ -153,13 +96,11 @@ class Display(Progress):
 
     def begin(self, work: str, total: float, unit: ProgressUnit = "steps") -> None:
         self.end()
-        self._interrupts.postponed = True
         self._unit, self._started, self._done = unit, time.monotonic(), 0.0
         if total >= _WORTH_A_BAR[unit] and not self._quiet:
             self._bar = Bar(work, total)
 
     def advance(self, amount: float = 1, note: str = "") -> None:
-        self._interrupts.check()
         if self._bar is None:
             return
         self._done += amount
@@ -168,7 +109,6 @@ class Display(Progress):
         self._bar.step(amount, "  ".join(part for part in (note, speed) if part))
 
     def end(self) -> None:
-        self._interrupts.postponed = False
         if self._bar is not None:
             self._bar.close()
             self._bar = None

@@ -19,12 +19,17 @@ COMMANDS = {
     "mistakes": CommandEntry(
         "mistakes:mistakes_command", "Show the mistakes that sessions repeat, what they cost, and what fixes them."
     ),
+    "cost": CommandEntry(
+        "cost:cost_command", "Show what sessions cost: tokens and money by day, project, model, agent or session."
+    ),
     "learn": CommandEntry(
         "lessons:learn_command", "Learn from the sessions in the archive: what works, what does not, what fixes it."
     ),
+    "projects": CommandEntry("projects:projects_group", "Show which sessions belong to one project, and correct it."),
     "lessons": CommandEntry(
         "lessons:lessons_group", "List and show what was learned, with its evidence; pin and retire it."
     ),
+    "where": CommandEntry("where:where_command", "Say which files a prompt will need, and why."),
     "warm": CommandEntry("warm:warm_group", "Keep what was learned as templates, and start new sessions warm with it."),
     "compress": CommandEntry(
         "compress:compress_command", "Turn a session into a shorter history that keeps what made it good."
@@ -67,6 +72,9 @@ COMMANDS = {
     "mcp": CommandEntry("mcp:mcp_command", "Serve what Preheat knows to any agent that speaks MCP."),
     "doctor": CommandEntry(
         "doctor:doctor_command", "Check the agents' folders and the archive, and say what is wrong."
+    ),
+    "tree": CommandEntry(
+        "tree:tree_group", "Index working trees, so that a prompt's files can be found; list and delete that."
     ),
     "forget": CommandEntry("archive:forget_command", "Delete sessions from the archive for good."),
     "demo": CommandEntry("demo:demo_command", "See Preheat at work on sample sessions."),

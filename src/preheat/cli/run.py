@@ -4,7 +4,7 @@ import os
 
 import click
 
-from preheat.cli.exit_codes import INTERRUPTED, NOT_DONE, print_failure, run_guarded
+from preheat.cli.exit_codes import NOT_DONE, print_failure, run_guarded
 from preheat.cli.root import root
 
 COMPLETE = "_PREHEAT_COMPLETE"
@@ -30,7 +30,7 @@ def _run(arguments: list[str]) -> int:
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.Abort:
-        return print_failure("stopped; what was done so far is kept", INTERRUPTED)
+        raise KeyboardInterrupt from None
     except click.UsageError as error:
         return print_failure(_usage(error), NOT_DONE)
     except click.ClickException as error:

@@ -15,6 +15,7 @@ from rich.text import Text
 from preheat.app.agents import title_of
 from preheat.cli.screen import clean, console, has_unicode, print_table, say, to_json
 from preheat.cli.text import count, date_time, day, duration, format_bytes, one_line, short_path, time_of_day, tokens
+from preheat.model.experiment_report import SessionArm
 from preheat.model.listing import CallLine, SearchHit, SessionSummary, Transcript
 from preheat.model.outcome import FAILURES, JUDGED
 from preheat.model.session import (
@@ -59,6 +60,20 @@ def heading_lines(transcript: Transcript) -> Iterator[tuple[str, str]]:
     yield "  " + " · ".join(part for part in parts if part), ""
     origin = f", {session.relation or 'child'} of {session.parent}" if session.parent else ""
     yield f"  id {clean(session.id)}{clean(origin)}", "dim"
+
+
+def _describe_arm(arm: SessionArm) -> str:
+    """The arm of a session and what it was given for it, in one line."""
+    if arm.arm == "unassigned":
+        return f"arm: none; {clean(arm.why)}" if arm.why else "arm: none"
+    whose = f", the arm of {clean(arm.inherited_from)}, which it continues" if arm.inherited_from else ""
+    if arm.context:
+        start = f"started with the context {clean(arm.context)}"
+    elif arm.lessons:
+        start = f"started without the {count(arm.lessons, 'lesson')} that there were"
+    else:
+        start = "there was nothing to start it with"
+    return f"arm: {arm.arm} of `{clean(arm.experiment)}`{whose}; {start}"
 
 
 def _title(session: Session) -> str:
@@ -194,10 +209,12 @@ class Folding(msgspec.Struct, frozen=True):
     cap: int | None = 2000
 
 
-def show_transcript(screen: Console, transcript: Transcript, folding: Folding) -> None:
-    """Print a session."""
+def show_transcript(screen: Console, transcript: Transcript, folding: Folding, arm: SessionArm | None = None) -> None:
+    """Print a session, and the arm into which it was assigned."""
     for line, style in heading_lines(transcript):
         say(screen, line, style)
+    if arm is not None:
+        say(screen, f"  {_describe_arm(arm)}", "dim")
     _Transcript(screen, transcript, folding).show()
 
 

@@ -89,13 +89,16 @@ def show_command(session: str, calls: bool, full: bool, raw: bool, as_json: bool
     SESSION is an id, the beginning of one, or `latest`. A call is one line: whether it worked (as `preheat profile`
     and `preheat replay` judge it), the tool, its input, the size of its output, and how long it took.
     """
-    sessions = open_archive().archive
+    home = open_archive()
+    sessions = home.archive
     if raw:
         sessions.write_source(session, sys.stdout.buffer.write)
         return 0
     found = sessions.transcript(session)
+    key = f"{found.session.agent}:{found.session.id}"
+    arm = home.experiments.find_arm(key)
     if as_json:
-        print_json(transcript_json(found))
+        print_json({**transcript_json(found), "assignment": arm})
         return 0
     from preheat.cli.session_screen import (  # noqa: PLC0415 - rich, too
         Folding,
@@ -103,9 +106,8 @@ def show_command(session: str, calls: bool, full: bool, raw: bool, as_json: bool
         show_transcript,
     )
 
-    key = f"{found.session.agent}:{found.session.id}"
     screen = console()
-    show_transcript(screen, found, Folding(calls=calls or full, reasoning=full, cap=None if full else 2000))
+    show_transcript(screen, found, Folding(calls=calls or full, reasoning=full, cap=None if full else 2000), arm)
     show_children(screen, sessions.children(key))
     say(screen)
     say(screen, f"Read from {short_path(sessions.source_path(key))}", "dim")

@@ -13,7 +13,7 @@ from preheat.app.templates.library import BestRule, Request, SessionRule
 from preheat.cli.command import ExampleCommand, json_option
 from preheat.cli.home import open_analysed_archive, open_preheat
 from preheat.cli.options import AgentName, DateOption, SessionName
-from preheat.cli.progress import RunProgress, interrupt_on_terminate
+from preheat.cli.progress import RunProgress
 from preheat.cli.screen import clean, console, hint, plain_table, print_json, print_table, say
 from preheat.cli.template_names import count_by_kind, make_template_filter
 from preheat.cli.text import count, day, printable
@@ -317,7 +317,7 @@ def train_command(name: str, path: str, limit: int | None, strategy: str, as_jso
     training = open_preheat().training
     suite = training.read_suite(path, limit)
     settings = {each: value or "" if each in ("program", "project") else value for each, value in settings.items()}
-    with RunProgress(as_json) as progress, interrupt_on_terminate():
+    with RunProgress(as_json) as progress:
         outcome = training.train(name, suite, strategy=strategy, progress=progress, **settings)
     if as_json:
         print_json(_training_json(name, outcome, strategy))

@@ -13,7 +13,7 @@ from preheat.model.experiment import Assignment, MetricName, Observation, Sessio
 Shares: TypeAlias = tuple[tuple[str, float], ...]
 _CONTINUATIONS = frozenset(["fork", "continuation", "compaction"])
 GOING_ON_SECONDS = 1800.0
-"""Seconds after its last event for which a session may still go on."""
+"""Seconds after its last event for which a session may still go on, unless its agent said that it ended."""
 
 
 class SessionChain(NamedTuple):
@@ -44,6 +44,8 @@ class Trial(NamedTuple):
     now: float
     reassigned: int = 0
     """Forks and continuations that got an assignment of their own: they count with the session they came from."""
+    ended: frozenset[str] = frozenset()
+    """Sessions whose agent said that they are over."""
 
     @property
     def missing(self) -> Counter[str]:
@@ -61,7 +63,10 @@ class Trial(NamedTuple):
         return Counter(
             chain.assignment.arm
             for chain in self.chains
-            if any(self.now - (each.ended_at or 0.0) < GOING_ON_SECONDS for each in chain.sessions)
+            if any(
+                each.session not in self.ended and self.now - (each.ended_at or 0.0) < GOING_ON_SECONDS
+                for each in chain.sessions
+            )
         )
 
 
@@ -72,9 +77,11 @@ def build_trial(
     since: float = 0.0,
     until: float | None = None,
     elsewhere: Iterable[str] = (),
+    ended: Iterable[str] = (),
 ) -> Trial:
     """The chains of assigned sessions, and the number of the others. `since` and `until`: when the trial began and ended
-    (default: its first assignment, and now); `elsewhere`: sessions of other trials."""
+    (default: its first assignment, and now); `elsewhere`: sessions of other trials; `ended`: sessions whose agent said that
+    they are over."""
     known = {each.session: each for each in results}
     since = since or min((each.at for each in assignments), default=now)
     with_arm = [each for each in assignments if each.arm != "unassigned"]
@@ -105,6 +112,7 @@ def build_trial(
         since,
         now,
         reassigned,
+        frozenset(ended),
     )
 
 

@@ -5,15 +5,15 @@ Knows nothing of what is inside a source.
 
 import os
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from preheat.agents import AGENTS, places_of
-from preheat.agents.places import SourceFile, storable_path
+from preheat.agents.places import MANY_FILES, Places, SourceFile, storable_path
 from preheat.archive.rows import KnownSource
 from preheat.archive.source_list import forgotten_digest, forgotten_entry, list_entry
 from preheat.archive.sources import known_files, known_source
-from preheat.errors import UserError
+from preheat.limits import current_limits, describe_limit
 
 
 class SourceChange(NamedTuple):
@@ -25,6 +25,13 @@ class SourceChange(NamedTuple):
     known: KnownSource | None
 
 
+class SourceFailure(NamedTuple):
+    """A source or a folder that could not be read at all, or not wholly."""
+
+    path: str
+    why: str
+
+
 class Survey(NamedTuple):
     """The agents' files, and which of them have to be read."""
 
@@ -33,6 +40,8 @@ class Survey(NamedTuple):
     """Files by agent, changed or not."""
     entries: list[tuple[str, str]]
     """Path and entry of every file, for the list beside the archive."""
+    failures: list[SourceFailure]
+    """Folders that could not be looked through, or not wholly."""
 
 
 def survey_agents(
@@ -44,10 +53,11 @@ def survey_agents(
     counts: dict[str, int] = {}
     seen: set[str] = set()
     entries: list[tuple[str, str]] = []
+    failures: list[SourceFailure] = []
     for agent in agents:
         place = places_of(agent)
         for root in place.roots(environment):
-            for found in place.discover(root):
+            for found in _discover(place, root, failures):
                 if found.path in seen:
                     continue
                 seen.add(found.path)
@@ -59,7 +69,24 @@ def survey_agents(
                     continue
                 entries.append((found.path, list_entry(found.stamp, place.reader_version)))
                 changes += _find_change(agent, found, before)
-    return Survey(changes, counts, entries)
+    return Survey(changes, counts, entries, failures)
+
+
+def _discover(place: Places, root: str, failures: list[SourceFailure]) -> Iterator[SourceFile]:
+    """The files below a root, up to the limit; what stops the search costs this root only."""
+    most = MANY_FILES
+    try:
+        for number, found in enumerate(place.discover(root)):
+            if number >= most:
+                most = current_limits().files
+                if number >= most:
+                    why = f"more than {most:,} files in it: the others are not read; {describe_limit('files')}"
+                    failures.append(SourceFailure(storable_path(root), why))
+                    return
+            yield found
+    except Exception as error:  # noqa: BLE001 - what one agent's folder holds must not cost the sessions of the others
+        why = f"a defect in Preheat's search ({type(error).__name__}: {str(error)[:200]}); please report it"
+        failures.append(SourceFailure(storable_path(root), why))
 
 
 def _find_change(agent: str, found: SourceFile, before: KnownSource | None) -> list[SourceChange]:
@@ -84,7 +111,7 @@ def survey_changed(
         before = known_source(connection, name)
         if before is not None or name not in forgotten:
             changes += _find_change(agent, found, before)
-    return Survey(changes, counts, entries)
+    return Survey(changes, counts, entries, [])
 
 
 class _Forgotten:
@@ -106,11 +133,13 @@ def survey_files(connection: sqlite3.Connection | None, files: list[tuple[str, s
     known = known_files(connection) if connection else {}
     changes: list[SourceChange] = []
     counts: dict[str, int] = {}
+    failures: list[SourceFailure] = []
     for agent, path in files:
         path = os.path.abspath(path)
         found = places_of(agent).locate(path)
         if found is None:
-            raise UserError(f"`{path}` is not there (any more)")
+            failures.append(SourceFailure(storable_path(path), "it is not there (any more)"))
+            continue
         counts[agent] = counts.get(agent, 0) + 1
         changes += _find_change(agent, found, known.get(storable_path(path)))
-    return Survey(changes, counts, [])
+    return Survey(changes, counts, [], failures)

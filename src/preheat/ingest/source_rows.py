@@ -5,18 +5,27 @@ is analysed: that function is passed in.
 """
 
 import gc
-import os
 from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
-from typing import Any, BinaryIO, NamedTuple, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import zstandard
 
 from preheat.agents import reader_of
 from preheat.agents.places import storable_path
 from preheat.agents.reader import DatabaseReader, Parser
-from preheat.agents.sources import describe_error, feed, is_complete_record, open_source, read_document, split_blocks
+from preheat.agents.sources import (
+    TOO_LARGE_FOR_MEMORY,
+    LimitedRows,
+    SourceStream,
+    describe_defect,
+    describe_error,
+    feed,
+    is_complete_record,
+    open_source,
+    read_document,
+)
 from preheat.archive.packing import COMPRESSION_LEVEL, Packer, pack_passages
 from preheat.archive.rows import (
     AnalysisRows,
@@ -32,6 +41,7 @@ from preheat.archive.rows import (
 )
 from preheat.calls.words import LONGEST_SUMMARY, flatten, summarise
 from preheat.errors import SourceUnreadable
+from preheat.files import open_file
 from preheat.ingest.redact import redact
 from preheat.model.session import (
     AssistantMessage,
@@ -83,7 +93,7 @@ class RedactingPacker:
         return clean
 
 
-class _Reading(NamedTuple):
+class Reading(NamedTuple):
     """What was read from a source, before rows are made of it."""
 
     parser: Parser
@@ -108,13 +118,13 @@ def read_sources(jobs: list[ReadJob], load: LoadAnalysis) -> Batch:
 
 def _read_source(job: ReadJob, packer: Packer, load: LoadAnalysis) -> Delta:
     try:
-        return _make_delta(job, _read(job, RedactingPacker(packer)), packer, load)
+        return make_delta(job, _read(job, RedactingPacker(packer)), packer, load)
     except (OSError, zstandard.ZstdError, SourceUnreadable) as error:
         why = describe_error(error)
     except MemoryError:
-        why = "it is too large for this machine's memory"
+        why = TOO_LARGE_FOR_MEMORY
     except Exception as error:  # noqa: BLE001 - a defect of ours in one reader must not cost the sessions of the others
-        why = f"a defect in Preheat's reader ({type(error).__name__}: {error}); please report it"
+        why = describe_defect(error)
     packer.forget_source()
     return Delta(
         job.agent, storable_path(job.path), job.part, job.stamp, job.reader_version, job.known, False, job.size, None, [], [], [],
@@ -122,7 +132,7 @@ def _read_source(job: ReadJob, packer: Packer, load: LoadAnalysis) -> Delta:
     )  # fmt: skip
 
 
-def _read(job: ReadJob, cleaner: RedactingPacker) -> _Reading:
+def _read(job: ReadJob, cleaner: RedactingPacker) -> Reading:
     reader = reader_of(job.agent)
     parser = reader.parser(storable_path(job.path), job.part)
     framing = reader.framing(job.path)
@@ -132,22 +142,24 @@ def _read(job: ReadJob, cleaner: RedactingPacker) -> _Reading:
         with open_source(job.path) as stream:
             data = read_document(stream)
         parser.feed(cleaner.add(data), 1)
-        return _Reading(parser, cleaner.redactions, [], None, False, len(data))
+        return Reading(parser, cleaner.redactions, [], None, False, len(data))
     size, line = 0, 1
-    for row in cast(DatabaseReader, reader).dump(job.path, job.part):
+    rows = LimitedRows(cast(DatabaseReader, reader).dump(job.path, job.part))
+    for row in rows:
         clean = cleaner.add(row + b"\n")
         parser.feed(clean, line)
         size, line = size + len(clean), line + 1
-    return _Reading(parser, cleaner.redactions, [], None, False, size)
+    over = rows.problem(job.path)
+    return Reading(parser, cleaner.redactions, [over] if over else [], None, False, size)
 
 
-def _read_lines(job: ReadJob, parser: Parser, cleaner: RedactingPacker) -> _Reading:
+def _read_lines(job: ReadJob, parser: Parser, cleaner: RedactingPacker) -> Reading:
     problems: list[Problem] = []
     with open_source(job.path) as stream:
         before = _resume(job, stream, parser)
         start, line, tail = (before.offset, before.line, b"") if before else (0, 1, b"")
         offset = start
-        for block in split_blocks(stream, line):
+        for block in stream.blocks(line):
             if block.kind == "half" and not is_complete_record(block.data):
                 # The line is still being written, and the next sync reads it; unless it is no record at all.
                 if not block.data.lstrip().startswith(b"{"):
@@ -159,15 +171,17 @@ def _read_lines(job: ReadJob, parser: Parser, cleaner: RedactingPacker) -> _Read
             offset += len(block.data)
             tail = block.data[-TAIL_LENGTH:] if len(block.data) >= TAIL_LENGTH else (tail + block.data)[-TAIL_LENGTH:]
             line = block.next_line
+        if over := stream.problem(job.path):
+            problems.append(over)
     state = parser.save()
     position = None
     if state is not None and not job.path.endswith(".zst"):
         tail_hash = sha256(tail).digest() if len(tail) >= min(TAIL_LENGTH, offset) else _tail_hash(job.path, offset)
         position = Position(offset, line, tail_hash, zstandard.ZstdCompressor(level=COMPRESSION_LEVEL).compress(state))
-    return _Reading(parser, cleaner.redactions, problems, position, before is not None, offset - start)
+    return Reading(parser, cleaner.redactions, problems, position, before is not None, offset - start)
 
 
-def _resume(job: ReadJob, stream: BinaryIO, parser: Parser) -> Position | None:
+def _resume(job: ReadJob, stream: SourceStream, parser: Parser) -> Position | None:
     """Continue where the last reading ended, if the bytes before are unchanged."""
     position = job.position
     if (
@@ -175,28 +189,33 @@ def _resume(job: ReadJob, stream: BinaryIO, parser: Parser) -> Position | None:
         or position.state is None
         or job.known is None
         or job.known.reader_version != job.reader_version
-        or os.fstat(stream.fileno()).st_size < position.offset
+        or stream.size < position.offset
         or _tail_hash(job.path, position.offset) != position.tail
     ):
         return None
-    parser.load(zstandard.ZstdDecompressor().decompress(position.state))
+    try:
+        state = zstandard.ZstdDecompressor().decompress(position.state)
+    except zstandard.ZstdError:  # damaged in the archive: the source is read whole
+        return None
+    parser.load(state)
     stream.seek(position.offset)
     return position
 
 
 def _tail_hash(path: str, offset: int) -> bytes:
-    with open(path, "rb") as stream:
+    with open_file(path) as stream:
         stream.seek(max(0, offset - TAIL_LENGTH))
         return sha256(stream.read(min(TAIL_LENGTH, offset))).digest()
 
 
-def _make_delta(job: ReadJob, reading: _Reading, packer: Packer, load: LoadAnalysis) -> Delta:
+def make_delta(job: ReadJob, reading: Reading, packer: Packer, load: LoadAnalysis | None) -> Delta:
+    """What a reading stores; without `load` its sessions are left for a later analysis."""
     sessions = reading.parser.take()
     found = [*(problem for session in sessions for problem in session.problems), *reading.problems]
     problems = [(problem.line, problem.message) for problem in found]
     # A session without events only carries problems, unless it is the growth of a known session.
     rows: list[SessionRows] = [make_session_rows(session) for session in sessions if session.events or reading.grown]
-    if not reading.grown:
+    if not reading.grown and load is not None:
         whole = (session for session in sessions if session.events)
         rows = [each._replace(analysis=_analyse(session, load)) for each, session in zip(rows, whole, strict=True)]
     return Delta(
@@ -275,7 +294,7 @@ def make_session_rows(session: Session) -> SessionRows:
 def _response(event: AssistantMessage, usage: Usage) -> ResponseRow:
     return ResponseRow(
         number_of_id(event.response or f"line {event.line}"), event.model, event.at, usage.input, usage.output, usage.cache_read,
-        usage.cache_write, usage.reasoning,
+        usage.cache_write, usage.reasoning, usage.cache_write_hour,
     )  # fmt: skip
 
 

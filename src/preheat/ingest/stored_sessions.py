@@ -9,7 +9,8 @@ import math
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
@@ -28,10 +29,11 @@ from preheat.archive.analyses import (
     SourceGroup,
     load_group,
 )
-from preheat.archive.packing import decompress
-from preheat.archive.rows import AnalysisRows
+from preheat.archive.packing import Packer, decompress
+from preheat.archive.rows import AnalysisRows, Delta
 from preheat.archive.writer import write_transaction
 from preheat.errors import PreheatError
+from preheat.ingest.source_rows import Reading, ReadJob, make_delta
 from preheat.ingest.sync import POOL_FROM
 from preheat.model.session import Session
 
@@ -47,6 +49,35 @@ def read_stored_sessions(agent: str, path: str, part: str, pieces: Iterable[byte
         for block in split_blocks(_Stream(pieces)):
             feed(parser, block, path)
     return parser.take()
+
+
+def read_stored_source(job: ReadJob, pieces: Iterable[bytes], packer: Packer) -> Delta:
+    """What storing a source again from its stored bytes takes, without an analysis. A failure is in the delta, never raised."""
+    try:
+        parser = reader_of(job.agent).parser(job.path, job.part)
+        stream = _Stream(_pack_pieces(pieces, packer))
+        if reader_of(job.agent).framing(job.path) == "document":
+            parser.feed(stream.read_all(), 1)
+        else:
+            for block in split_blocks(stream):
+                feed(parser, block, job.path)
+        return make_delta(job, Reading(parser, {}, [], None, False, job.size), packer, None)
+    except MemoryError:
+        why = "it is too large for this machine's memory"
+    except Exception as error:  # noqa: BLE001 - a defect in one reader must not cost the sessions of the others
+        why = f"no reader can read it ({type(error).__name__}: {error})"
+    packer.forget_source()
+    empty: list[Any] = []
+    return Delta(
+        job.agent, job.path, job.part, job.stamp, job.reader_version, job.known, False, job.size, None, empty, empty, empty,
+        {}, why,
+    )  # fmt: skip
+
+
+def _pack_pieces(pieces: Iterable[bytes], packer: Packer) -> Iterator[bytes]:
+    for piece in pieces:
+        packer.add(piece)
+        yield piece
 
 
 class _Stream:
@@ -65,6 +96,9 @@ class _Stream:
         start = self._at
         self._at += size
         return self._piece[start : self._at]
+
+    def read_all(self) -> bytes:
+        return b"".join([self._piece[self._at :], *self._pieces])
 
 
 # Groups of sources, with a function that is applied to each session.
@@ -87,17 +121,18 @@ def process_groups(
     pending: PendingSessions,
     work: Callable[[SourceGroup], Result],
     decoder: Decoder[Result],
-) -> Iterator[Result]:
+) -> Generator[Result, None, None]:
     """The result of `work` for each group, in several processes if there is enough to do. `work` is sent to other processes by
-    name, so it must be a module-level function."""
+    name, so it must be a module-level function. Close the generator to end those processes early."""
     loaded = (load_group(connection, group) for group in pending.groups)
     workers = min(os.cpu_count() or 1, 8)
     if workers < 2 or len(pending.groups) < 2 or pending.length < POOL_FROM:
-        return map(work, loaded)
+        yield from map(work, loaded)
+        return
     from preheat.ingest.pool import run_in_processes  # noqa: PLC0415 - slow to import, and seldom needed
 
     # Packs are sent to the workers: a forked process must not use a database that its parent has open.
-    return map(decoder.decode, run_in_processes(partial(_run_and_pack, work), loaded, workers))
+    yield from map(decoder.decode, run_in_processes(partial(_run_and_pack, work), loaded, workers))
 
 
 def _run_and_pack(work: Callable[[SourceGroup], Any], group: SourceGroup) -> bytes:
@@ -206,15 +241,16 @@ def analyse_pending(
     analyses of sessions that cannot be read are deleted. After `until` (of the monotonic clock) no other group is begun."""
     failures: list[UnreadableSession] = []
     outdated = analyses.has_outdated(connection, version)
-    for found in process_groups(connection, pending, partial(analyse_group, analyse), _GROUP_DECODER):
-        with write_transaction(connection):
-            kept = analyses.store_analyses(connection, found.analysed)
-            analyses.drop_outdated(connection, version, (failure.session_id for failure in found.failures))
-        failures += found.failures
-        for key, calls in kept:
-            on_analysed(key, calls)
-        if time.monotonic() >= until:
-            break
+    with closing(process_groups(connection, pending, partial(analyse_group, analyse), _GROUP_DECODER)) as groups:
+        for found in groups:
+            with write_transaction(connection):
+                kept = analyses.store_analyses(connection, found.analysed)
+                analyses.drop_outdated(connection, version, (failure.session_id for failure in found.failures))
+            failures += found.failures
+            for key, calls in kept:
+                on_analysed(key, calls)
+            if time.monotonic() >= until:
+                break
     if outdated:
         with write_transaction(connection):
             analyses.drop_unused_texts(connection)

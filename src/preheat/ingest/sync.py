@@ -5,7 +5,8 @@ Knows nothing of how changes are found. A sync can be killed at any moment: the 
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
 from functools import partial
 from typing import NamedTuple, cast
 
@@ -14,6 +15,7 @@ import msgspec
 from preheat.agents import reader_of
 from preheat.agents.places import storable_path
 from preheat.agents.reader import DatabaseReader
+from preheat.agents.sources import describe_defect, describe_error
 from preheat.amounts import format_count
 from preheat.archive.connect import explain_database_error
 from preheat.archive.packing import PACK_SIZE
@@ -22,7 +24,7 @@ from preheat.archive.source_list import forgotten_digest
 from preheat.archive.sources import known_parts
 from preheat.archive.writer import store_batch, write_transaction
 from preheat.errors import SourceUnreadable
-from preheat.ingest.changes import SourceChange
+from preheat.ingest.changes import SourceChange, SourceFailure
 from preheat.ingest.source_rows import LoadAnalysis, ReadJob, read_sources
 from preheat.model.progress import SILENT, Progress
 from preheat.settings import archive_path
@@ -31,13 +33,6 @@ _BATCH = msgspec.msgpack.Decoder(Batch)
 
 POOL_FROM = 24 * 1024 * 1024
 """Below this many bytes starting processes costs more than it saves."""
-
-
-class SourceFailure(NamedTuple):
-    """A source that could not be read at all."""
-
-    path: str
-    why: str
 
 
 class SourceResult(NamedTuple):
@@ -68,11 +63,12 @@ def read_changes(
 
     progress.begin("Reading", sum(job.size for job in jobs), "bytes")
     try:
-        for batch in _read_groups(_group(jobs), load):
-            failures += [
-                SourceFailure(_describe_source(delta), delta.failure) for delta in batch.deltas if delta.failure
-            ]
-            _store(connection, batch, report)
+        with closing(_read_groups(_group(jobs), load)) as batches:  # an interruption ends the workers, too
+            for batch in batches:
+                failures += [
+                    SourceFailure(_describe_source(delta), delta.failure) for delta in batch.deltas if delta.failure
+                ]
+                _store(connection, batch, report)
         _store(connection, Batch([], list(_database_deltas(databases, failures))), report)
     except sqlite3.DatabaseError as error:
         raise explain_database_error(archive_path(folder), error) from error
@@ -101,10 +97,12 @@ def _make_jobs(
     for change in changes:
         if reader_of(change.agent).framing(change.found.path) == "database":
             try:
-                jobs += _make_part_jobs(connection, change, forgotten)
+                jobs += list(_make_part_jobs(connection, change, forgotten))
                 databases.append(change)
-            except SourceUnreadable as error:
-                failures.append(SourceFailure(storable_path(change.found.path), str(error)))
+            except (OSError, SourceUnreadable) as error:
+                failures.append(SourceFailure(storable_path(change.found.path), describe_error(error)))
+            except Exception as error:  # noqa: BLE001 - what one database holds must not cost the others
+                failures.append(SourceFailure(storable_path(change.found.path), describe_defect(error)))
         else:
             position = _load_position(connection, change.known)
             jobs.append(_make_job(change, "", change.found.stamp, change.known, position, change.found.size))
@@ -182,15 +180,16 @@ def _describe_source(delta: Delta) -> str:
     return f"{delta.path}#{delta.part}" if delta.part else delta.path
 
 
-def _read_groups(groups: list[list[ReadJob]], load: LoadAnalysis) -> Iterator[Batch]:
+def _read_groups(groups: list[list[ReadJob]], load: LoadAnalysis) -> Generator[Batch, None, None]:
     """Read the groups, in several processes if there is much to read."""
     workers = min(os.cpu_count() or 1, 8)
     if workers < 2 or sum(job.size for group in groups for job in group) < POOL_FROM:
-        return map(partial(read_sources, load=load), groups)
+        yield from map(partial(read_sources, load=load), groups)
+        return
     from preheat.ingest.pool import run_in_processes  # noqa: PLC0415 - slow to import, and seldom needed
 
     load()  # before forking, so that all processes share it
-    return map(_BATCH.decode, run_in_processes(partial(_read_and_pack, load), groups, workers))
+    yield from map(_BATCH.decode, run_in_processes(partial(_read_and_pack, load), groups, workers))
 
 
 def _read_and_pack(load: LoadAnalysis, jobs: list[ReadJob]) -> bytes:

@@ -3,12 +3,12 @@
 Made once, before the first run, from `Sources`, which are passed in. Knows nothing of runs and their results.
 """
 
-import os
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 from typing import Any, NamedTuple, Protocol
 
 from preheat.errors import UserError
+from preheat.files import FileTooLarge, read_text
 from preheat.lab.plan import COLD, ITEM_ARM, STRATEGIES, ArmContext, item_count
 from preheat.lab.suite import Task
 from preheat.model.experiment import PLACEBO_TOLERANCE
@@ -298,10 +298,9 @@ def _conversation_text(messages: Sequence[dict[str, Any]]) -> str:
 
 def _read(path: str) -> str:
     try:
-        if os.path.getsize(path) > _LARGEST_FILE:
-            raise UserError(f"`{path}` is larger than a context can be ({_LARGEST_FILE // 1000:,} KB)")
-        with open(path, encoding="utf-8") as stream:
-            return stream.read()
+        return read_text(path, _LARGEST_FILE).replace("\r\n", "\n")
+    except FileTooLarge as error:
+        raise UserError(f"`{path}` is larger than a context can be ({_LARGEST_FILE // 1000:,} KB)") from error
     except OSError as error:
         raise UserError(f"`{path}` cannot be read: {error.strerror or error}") from error
     except UnicodeDecodeError as error:

@@ -1,6 +1,6 @@
 """Runs a program or a shell text for a task, in a fresh folder and with a time limit, and finds the files that it wrote.
 
-Whatever the program started ends with it. Knows no agent.
+Whatever the program started ends with it, and it ends with us. Knows no agent.
 """
 
 import contextlib
@@ -15,6 +15,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import IO, NamedTuple
 
 from preheat.errors import UserError
+from preheat.files import make_private_folder
+from preheat.processes import start_guarded
 from preheat.safe_text.cleanup import ESCAPES
 
 _TAIL = 4_000
@@ -55,14 +57,13 @@ def run_program(
             read.write(stdin.encode("utf-8", "replace"))
             read.seek(0)
         try:
-            process = subprocess.Popen(
-                list(command),
+            process = start_guarded(
+                command,
                 cwd=folder,
                 env=dict(environment),
                 stdin=read if stdin is not None else subprocess.DEVNULL,
                 stdout=printed,
                 stderr=subprocess.STDOUT,
-                start_new_session=True,
             )
         except (OSError, ValueError) as error:
             return ProcessResult(_NOT_STARTED, time.monotonic() - started, str(error))
@@ -111,7 +112,7 @@ def make_folder(parent: str, project: str, task: str) -> str:
         if project:
             shutil.copytree(project, folder, symlinks=True)
         else:
-            os.makedirs(folder)
+            make_private_folder(folder)
     except (OSError, shutil.Error) as error:
         shutil.rmtree(parent, ignore_errors=True)
         raise UserError(f"`{project or folder}` cannot be copied for task `{task}`: {_first_fault(error)}") from error

@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeGuard
 import msgspec
 
 from preheat.errors import UserError
-from preheat.files import write_atomically
+from preheat.files import make_private_folder, read_text, write_atomically
 from preheat.lab.chat import DEFAULT_TURNS, Chat, run_chat
 from preheat.lab.plan import Cell, LabPlan, plan_runs, run_prompt
 from preheat.lab.programs import ProcessResult, changed_files, make_folder, one_line_end, run_program, run_shell
@@ -313,10 +313,9 @@ def _give_as_file(plan: LabPlan, cell: Cell, headless: HeadlessProgram, folder: 
         return
     path = os.path.join(folder, headless.instructions_file)
     before = ""
-    with contextlib.suppress(FileNotFoundError), open(path, encoding="utf-8", errors="surrogateescape") as stream:
-        before = stream.read().rstrip() + "\n\n"
-    with open(path, "w", encoding="utf-8", errors="surrogateescape") as stream:
-        stream.write(f"{before}{text}\n")
+    with contextlib.suppress(FileNotFoundError):
+        before = read_text(path, errors="surrogateescape").rstrip() + "\n\n"
+    write_atomically(path, f"{before}{text}\n".encode("utf-8", "surrogateescape"), like=path)
 
 
 def _make_environment(bench: Bench, run_folder: str) -> dict[str, str]:
@@ -324,7 +323,7 @@ def _make_environment(bench: Bench, run_folder: str) -> dict[str, str]:
     shutil.rmtree(run_folder, ignore_errors=True)
     home, scratch = os.path.join(run_folder, "home"), os.path.join(run_folder, "tmp")
     for path in (home, scratch):
-        os.makedirs(path)
+        make_private_folder(path)
     kept = {name: bench.environment[name] for name in (*_KEPT_VARIABLES, bench.key) if name in bench.environment}
     return {
         **kept,

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from preheat.errors import NotFound, UserError
-from preheat.files import write_atomically
+from preheat.files import open_private, read_file, write_atomically
 from preheat.lab.plan import Cell, LabPlan
 
 Status: TypeAlias = Literal["passed", "not passed", "verify timed out", "done", "not set up"]
@@ -20,6 +20,10 @@ Ending: TypeAlias = Literal["well", "timed out", "failed", "over its tokens", "o
 """`failed`: the program ended with an error; `over its …`: it took more than it might, whether or not that ended it; `no
 answer`: the model said nothing at all."""
 _PLAN, _TRIED, _RUNNING = "plan.json", "runs.jsonl", "running.json"
+
+
+LARGEST_FILE = 512 * 1024 * 1024
+"""Results of a lab add up, a line for each run."""
 
 
 class RunResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -84,8 +88,7 @@ class Lab:
     def plan(self) -> LabPlan:
         path = os.path.join(self.folder, _PLAN)
         try:
-            with open(path, "rb") as stream:
-                return msgspec.json.decode(stream.read(), type=LabPlan)
+            return msgspec.json.decode(read_file(path, LARGEST_FILE), type=LabPlan)
         except FileNotFoundError as error:
             raise NotFound(
                 f"there is no lab in `{self.folder}`; `preheat lab list` shows them, `preheat lab run` starts one"
@@ -96,8 +99,7 @@ class Lab:
     def results(self) -> list[RunResult]:
         """The results of finished runs. A half-written last line is ignored."""
         try:
-            with open(os.path.join(self.folder, _TRIED), "rb") as stream:
-                lines = stream.read().split(b"\n")[:-1]
+            lines = read_file(os.path.join(self.folder, _TRIED), LARGEST_FILE).split(b"\n")[:-1]
         except FileNotFoundError:
             return []
         found: dict[Cell, RunResult] = {}
@@ -113,7 +115,7 @@ class Lab:
     def add_result(self, tried: RunResult) -> None:
         """Store a result, on disk before the next run begins; a half-written last line is removed."""
         path = os.path.join(self.folder, _TRIED)
-        with open(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600), "r+b") as stream:
+        with open(open_private(path, os.O_RDWR | os.O_APPEND), "r+b") as stream:
             size = stream.seek(0, os.SEEK_END)
             if size:
                 stream.seek(size - 1)
@@ -125,15 +127,12 @@ class Lab:
 
     def _cut(self, file: int, path: str) -> None:
         """Remove a half-written last line."""
-        with open(path, "rb") as stream:
-            whole = stream.read()
-        os.truncate(file, whole.rfind(b"\n") + 1)
+        os.truncate(file, read_file(path, LARGEST_FILE).rfind(b"\n") + 1)
 
     # The run in progress.
     def running(self) -> RunInProgress | None:
         try:
-            with open(os.path.join(self.folder, _RUNNING), "rb") as stream:
-                return msgspec.json.decode(stream.read(), type=RunInProgress)
+            return msgspec.json.decode(read_file(os.path.join(self.folder, _RUNNING)), type=RunInProgress)
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
             return None
 

@@ -13,6 +13,7 @@ import msgspec
 import yaml
 
 from preheat.errors import UserError
+from preheat.files import FileTooLarge, read_text
 
 LARGEST = 1_000_000
 """Bytes; tasks are prompts and a few commands."""
@@ -94,10 +95,9 @@ class Suite(msgspec.Struct, frozen=True):
 def read_suite(path: str) -> Suite:
     """The suite in a file. Raises UserError with what is wrong and where."""
     try:
-        if os.path.getsize(path) > LARGEST:
-            raise UserError(f"`{path}` is larger than a suite of tasks can be ({LARGEST // 1000:,} KB)")
-        with open(path, encoding="utf-8") as stream:
-            text = stream.read()
+        text = read_text(path, LARGEST).replace("\r\n", "\n")
+    except FileTooLarge as error:
+        raise UserError(f"`{path}` is larger than a suite of tasks can be ({LARGEST // 1000:,} KB)") from error
     except OSError as error:
         raise UserError(f"`{path}` cannot be read: {error.strerror or error}") from error
     except UnicodeDecodeError as error:

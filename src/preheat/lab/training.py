@@ -14,7 +14,7 @@ import msgspec
 
 from preheat.calls.shell import command_form
 from preheat.commands import CHECKS, command_text, understand
-from preheat.files import write_atomically
+from preheat.files import read_file, write_atomically
 from preheat.lab.programs import ProcessResult, changed_files, make_folder, run_program, run_shell
 from preheat.lab.suite import Task
 from preheat.model.headless import FileStamps, HeadlessProgram, HeadlessRequest
@@ -22,7 +22,7 @@ from preheat.model.lesson import Evidence, Example, Lesson, LessonKind, Scope, S
 from preheat.model.profile import CallRecord
 from preheat.model.session import PREHEAT_RUN, Session, ToolCall, pair_calls_with_results
 from preheat.safe_text.cleanup import ESCAPES, one_line
-from preheat.safe_text.reasons import danger_reason, junk_reason, order_reason
+from preheat.safe_text.reasons import danger_reason, hidden_reason, junk_reason
 
 TaskStatus: TypeAlias = Literal[
     "verified", "done", "not verified", "verify timed out", "failed", "timed out", "not set up"
@@ -68,8 +68,7 @@ def state_path(folder: str, name: str) -> str:
 def load_state(path: str, setting: str) -> TrainingState | None:
     """The state of an earlier try with the same setting; None where there is none that can be used."""
     try:
-        with open(path, "rb") as stream:
-            found = msgspec.json.decode(stream.read(), type=TrainingState)
+        found = msgspec.json.decode(read_file(path), type=TrainingState)
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
         return None
     return found if found.setting == setting else None
@@ -238,7 +237,7 @@ def _examples_of(trained: TrainedSession, project: str) -> Iterator[Lesson]:
 def _arguments(trained: TrainedSession, arguments: dict[str, Any]) -> dict[str, Any]:
     """Arguments whose paths begin at the project; empty where they are unfit for another session."""
     text = trained.relative(msgspec.json.encode(arguments).decode())
-    if len(text) > _ARGUMENTS or junk_reason(text) or order_reason(text) or danger_reason(text):
+    if len(text) > _ARGUMENTS or junk_reason(text) or hidden_reason(text) or danger_reason(text):
         return {}
     try:
         return msgspec.json.decode(text, type=dict[str, Any])
@@ -249,7 +248,7 @@ def _arguments(trained: TrainedSession, arguments: dict[str, Any]) -> dict[str, 
 def _result(trained: TrainedSession, text: str) -> str:
     """A result as it may be shown: empty where it is, or where it reads like an instruction."""
     shown = _ESCAPES.sub("", trained.relative(text)).strip()
-    return "" if len(shown) > 2 * RESULT_LENGTH or order_reason(shown.replace("\n", " ")) else shown[:RESULT_LENGTH]
+    return "" if len(shown) > 2 * RESULT_LENGTH or hidden_reason(shown.replace("\n", " ")) else shown[:RESULT_LENGTH]
 
 
 def _lesson(

@@ -12,7 +12,7 @@ from preheat.calls.judged import JudgedCall, JudgedSession
 from preheat.commands import command_text, understand
 from preheat.commands.words import name_set
 from preheat.model.session import ToolCall
-from preheat.safe_text.reasons import order_reason
+from preheat.safe_text.reasons import hidden_reason
 
 # How a call is named
 _MOST_ARGUMENTS = 2
@@ -100,7 +100,7 @@ def all_touches(seen: JudgedSession, seq: int, call: ToolCall) -> list[Touch]:
 @lru_cache(maxsize=8192)
 def _gives_orders(path: str) -> bool:
     """Whether a path reads like an order to a model."""
-    return bool(order_reason(path))
+    return bool(hidden_reason(path))
 
 
 def says_file_missing(each: JudgedCall) -> bool:

@@ -24,7 +24,7 @@ from preheat.lessons.command_use import (
 )
 from preheat.model.lesson import Evidence, Lesson, LessonStatus, Scope, Support, lesson_id, select_evidence
 from preheat.safe_text.cleanup import one_line
-from preheat.safe_text.reasons import junk_reason, order_reason
+from preheat.safe_text.reasons import hidden_reason, junk_reason
 
 HALF_LIFE = 120.0
 MOST_FORMS = 6
@@ -148,7 +148,7 @@ def _describe_variants(variants: list[Tally], use: str) -> tuple[list[str], str,
     signatures: list[str] = []
     for tally in sorted(variants, key=lambda each: (-each.failed_sessions, -each.failed, each.forms, each.signatures)):
         text = usual_command(tally.texts(failing=True))
-        clean = [each for each in tally.signatures if not order_reason(each)]
+        clean = [each for each in tally.signatures if not hidden_reason(each)]
         if not text or junk_reason(text) or text == use or (tally.signatures and not clean):
             continue
         signatures += clean

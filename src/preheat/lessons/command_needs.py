@@ -14,7 +14,7 @@ from preheat.lessons.command_use import Missing, SessionCommands, Tally, Use, gr
 from preheat.mistakes.failure import commonest
 from preheat.model.lesson import Evidence, Lesson, LessonStatus, Scope, count_support, lesson_id, select_evidence
 from preheat.safe_text.cleanup import one_line
-from preheat.safe_text.reasons import order_reason
+from preheat.safe_text.reasons import hidden_reason
 
 _RUNNERS = (
     frozenset(("npm", "pnpm", "yarn", "bun")),
@@ -205,7 +205,7 @@ def _learn_runners(scope: Scope, sessions: Sequence[SessionCommands]) -> Iterabl
             others,
             avoid=failing[0] if failing else "",
             forms=tally.forms[:MOST_FORMS],
-            signatures=tuple(each for each in signatures if not order_reason(each))[:MOST_SIGNATURES],
+            signatures=tuple(each for each in signatures if not hidden_reason(each))[:MOST_SIGNATURES],
         )
 
 
@@ -237,8 +237,8 @@ def _lesson(
         text=text,
         use=use,
         avoid=avoid,
-        error=next((each for each in found if not order_reason(each)), ""),
-        signatures=tuple(each for each in found if not order_reason(each))[:MOST_SIGNATURES],
+        error=next((each for each in found if not hidden_reason(each)), ""),
+        signatures=tuple(each for each in found if not hidden_reason(each))[:MOST_SIGNATURES],
         forms=forms,
         files=files,
         support=count_support(evidence),
@@ -253,7 +253,7 @@ def _lesson(
 
 def _quote_commonest(cases: Sequence[_Case]) -> str:
     """The commonest message, if it may be shown."""
-    messages = commonest(each.missing.signature for each in cases if not order_reason(each.missing.signature))
+    messages = commonest(each.missing.signature for each in cases if not hidden_reason(each.missing.signature))
     return f": `{one_line(messages[0], 80)}`" if messages else ""
 
 

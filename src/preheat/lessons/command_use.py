@@ -120,7 +120,8 @@ class _Counts:
 
     def add(self, command: TypedCommand, call: JudgedCall) -> None:
         record = call.record
-        cause = "ok" if call.worked else record.cause or "mistake"
+        # A failure of unknown cause counts with those that came from outside: against the command, not as a mistake.
+        cause = "ok" if call.worked else "environment" if record.cause in (None, "unknown") else record.cause
         self.causes[cause] += 1
         good = call.ran
         (self.seqs if good else self.bad_seqs).append(record.seq)

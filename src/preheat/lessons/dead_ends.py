@@ -21,10 +21,10 @@ from preheat.commands import Command, command_text, is_trivial, understand
 from preheat.commands.words import name_set
 from preheat.lessons.call_facts import describe_call, safe_touches, says_file_missing
 from preheat.lessons.learner import Learner, SessionNotes
-from preheat.mistakes.failure import MISTAKE_CAUSES, commonest, title
+from preheat.mistakes.failure import commonest, title
 from preheat.model.lesson import DAY, Evidence, Lesson, LessonStatus, Scope, Support, lesson_id, select_evidence
 from preheat.safe_text.cleanup import one_line
-from preheat.safe_text.reasons import junk_reason, order_reason
+from preheat.safe_text.reasons import hidden_reason, junk_reason
 
 # What one session tried in vain, and what worked
 Obstacle: TypeAlias = Literal["program", "file", "command", "tool", "denied"]
@@ -99,7 +99,7 @@ def take_notes(seen: JudgedSession) -> AttemptNotes | None:
         if each.ran:
             worked.update(_success_keys(seen, each))
             versions.update(_versions(each))
-        elif each.record.status == "denied" or (each.failed and each.record.cause in MISTAKE_CAUSES):
+        elif each.record.status == "denied" or (each.failed and each.record.cause != "finding"):
             attempt = _make_attempt(seen, place)
             if attempt is not None:
                 failed.append(attempt)
@@ -374,7 +374,7 @@ def _lesson(project: str, key: str, tries: list[_SessionAttempt], worked: int) -
 
 
 def _status(tries: list[_SessionAttempt], error: str) -> tuple[LessonStatus, str]:
-    reason = order_reason(error) or next((why for each in tries if (why := order_reason(each.attempt.signature))), "")
+    reason = hidden_reason(error) or next((why for each in tries if (why := hidden_reason(each.attempt.signature))), "")
     if reason:
         return "quarantined", reason
     if len({each.session.session for each in tries}) < 2:

@@ -39,7 +39,7 @@ from preheat.model.lesson import (
     lesson_id,
     select_evidence,
 )
-from preheat.safe_text.reasons import junk_reason, order_reason
+from preheat.safe_text.reasons import hidden_reason, junk_reason
 
 MOST = 200
 """Failures that are noted of one session."""
@@ -150,7 +150,7 @@ def _subject(seen: JudgedSession, call: JudgedCall) -> str:
             _FILE.fullmatch(word)
             and not word.startswith(".git/")
             and not junk_reason(word)
-            and not order_reason(word)
+            and not hidden_reason(word)
             and any(word in line for line in lines)
         ):
             return word.rstrip("/")

@@ -25,7 +25,7 @@ from preheat.lessons.typed_commands import split_commands
 from preheat.mistakes.command_difference import STARTING
 from preheat.model.lesson import Evidence, Example, Lesson, Scope, Support, lesson_id, select_evidence
 from preheat.safe_text.cleanup import CONTROL, ESCAPES, one_line
-from preheat.safe_text.reasons import danger_reason, junk_reason, order_reason
+from preheat.safe_text.reasons import danger_reason, hidden_reason, junk_reason
 
 MOST = 20
 HALF_LIFE = 90.0
@@ -222,7 +222,7 @@ def _clean_value(seen: JudgedSession, value: Any, depth: int = 0) -> Any:
         text = seen.relative(value)
         if len(text) > _LONGEST_TEXT or junk_reason(text) or _HOME.search(text):
             return None
-        return None if order_reason(text.replace("\n", " ")) or danger_reason(text) else text
+        return None if hidden_reason(text.replace("\n", " ")) or danger_reason(text) else text
     if isinstance(value, bool | int | float):
         return value if abs(value) < _LARGEST else None
     if isinstance(value, list | tuple) and depth < _DEEPEST:
@@ -243,7 +243,7 @@ def _shorten_result(seen: JudgedSession, text: str) -> str:
     if not whole or len(head) > LONGEST_RESULT:
         head, tail = head[:_HEAD].rstrip(), tail[-(LONGEST_RESULT - _HEAD - len(_GAP)) :].lstrip()
         head = f"{head}{_GAP}{tail}"
-    return "" if order_reason(head.replace("\n", " ")) else head
+    return "" if hidden_reason(head.replace("\n", " ")) else head
 
 
 def _without_signs(text: str) -> str:

@@ -26,7 +26,7 @@ from preheat.lessons.working_set import UPDATE_WORKING_SET_RANKING
 from preheat.model.experiment import ExposureEffect
 from preheat.model.lesson import Lesson
 from preheat.safe_text.cleanup import texts_in
-from preheat.safe_text.reasons import danger_reason, order_reason
+from preheat.safe_text.reasons import danger_reason, hidden_reason
 
 LEARNERS: tuple[Learner, ...] = (
     LEARN_EFFECTIVENESS,
@@ -63,7 +63,7 @@ def quarantine_unfit(lesson: Lesson) -> Lesson:
     """The lesson, quarantined if anything in it is unfit to be put before a model."""
     if lesson.status in ("quarantined", "retired"):
         return lesson
-    why = next(filter(None, (order_reason(text) for text in _texts_to_read(lesson))), "") or next(
+    why = next(filter(None, (hidden_reason(text) for text in _texts_to_read(lesson))), "") or next(
         filter(None, (danger_reason(text) for text in _texts_to_do(lesson))), ""
     )
     return msgspec.structs.replace(lesson, status="quarantined", why=why) if why else lesson

@@ -26,7 +26,7 @@ from preheat.lessons.session_end import (
 )
 from preheat.model.lesson import DAY, CheckResult, Evidence, Lesson, ResumePacket, Scope, count_support, lesson_id
 from preheat.safe_text.cleanup import one_line
-from preheat.safe_text.reasons import junk_reason, order_reason
+from preheat.safe_text.reasons import hidden_reason, junk_reason
 
 HALF_LIFE = 3.0
 EXPIRES = 14.0
@@ -283,7 +283,7 @@ def _sentence(packet: ResumePacket) -> str:
 def _safe_signature(signature: str) -> str:
     """The signature; empty if it reads like an order to a model."""
     signature = one_line(signature, _SIGNATURE)
-    return "" if order_reason(signature) else signature
+    return "" if hidden_reason(signature) else signature
 
 
 def _quote_signature(signature: str) -> str:

@@ -10,7 +10,7 @@ from preheat.calls.shell import command_aim, command_form
 from preheat.commands import CHECKS, Command, Purpose, command_text, understand
 from preheat.lessons.typed_commands import split_commands
 from preheat.safe_text.cleanup import one_line
-from preheat.safe_text.reasons import danger_reason, junk_reason, order_reason
+from preheat.safe_text.reasons import danger_reason, hidden_reason, junk_reason
 
 # Which checks (tests, builds, linters) passed and failed at the end of a session
 LONGEST_COMMAND = 160
@@ -76,7 +76,7 @@ def _runs_in_call(each: JudgedCall, text: str) -> Iterator[CheckRun]:
             "\n" in shown
             or len(shown) > LONGEST_COMMAND
             or junk_reason(shown)
-            or order_reason(shown)
+            or hidden_reason(shown)
             or danger_reason(shown)
         )
         if not unfit and not _VARIABLE.search(shown):

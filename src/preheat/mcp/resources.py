@@ -5,15 +5,17 @@ Chooses and words nothing itself.
 
 import os
 from collections.abc import Mapping
+from typing import Any
 from urllib.parse import unquote
 
 import msgspec
 from mcp import types
 
 from preheat.app import Preheat
-from preheat.app.model_text import make_harmless_line, map_texts, strip_invisible
+from preheat.app.model_text import fit_fields, fit_lesson, fit_quotes
 from preheat.errors import NotFound, UserError
 from preheat.model.context import TOKEN_BUDGET
+from preheat.model.template import Template
 
 # The prompt `warm_start`
 WARM_START = types.Prompt(
@@ -71,11 +73,9 @@ def find_resources(folder: str) -> list[types.Resource]:
     found: list[types.Resource] = []
     for each in Preheat(folder).library.summaries():
         if each.problem:
-            description = make_harmless_line(each.problem, _DESCRIPTION)
+            description = fit_quotes(each.problem)[:_DESCRIPTION]
         elif each.live and each.template is not None:
-            description = (
-                make_harmless_line(each.template.description, _DESCRIPTION) or f"{len(each.template.lessons):,} lessons"
-            )
+            description = f"{len(each.template.lessons):,} lessons"
         else:
             continue  # imported, and not reviewed yet
         found.append(
@@ -93,7 +93,7 @@ def read_template(folder: str, address: str) -> types.TextResourceContents:
     home = Preheat(folder)
     version = home.library.find(name.removesuffix(AS_JSON))
     if as_json:
-        value = map_texts(strip_invisible, {**msgspec.to_builtins(version.template), "digest": version.digest})
+        value = {**_fit_template(version.template), "digest": version.digest}
         text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
         return types.TextResourceContents(uri=address, mime_type="application/json", text=text)
     task = " ".join((version.template.description, version.name, *version.template.tags))
@@ -101,3 +101,16 @@ def read_template(folder: str, address: str) -> types.TextResourceContents:
     context = home.provision(task, template=full_name, budget=2 * TOKEN_BUDGET, record=False)
     text = home.render(context).text or f"Nothing of it can be used now: {context.reason}"
     return types.TextResourceContents(uri=address, mime_type="text/plain", text=text)
+
+
+def _fit_template(template: Template) -> dict[str, Any]:
+    """A template as a value for a model: what its author wrote in words is in none of its fields."""
+    whole = {
+        name: each
+        for name, each in msgspec.to_builtins(template).items()
+        if name not in ("lessons", "addendum", "description", "user")
+    }
+    return {
+        **fit_fields(whole),
+        "lessons": [fit_lesson(lesson) for lesson in template.lessons],
+    }

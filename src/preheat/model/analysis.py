@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import msgspec
 
 from preheat.model.profile import CallRecord, SessionProfile
+from preheat.model.project import SessionPlace
 
 # Episodes.
 FileUseKind: TypeAlias = Literal["read", "changed", "made", "removed"]
@@ -116,3 +117,4 @@ class Analysis(NamedTuple):
     notes: tuple[LearnerNote, ...]
     """Empty for a session that no person started: nothing is learned from it."""
     episodes: tuple[Episode, ...]
+    place: SessionPlace = SessionPlace()

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from preheat.model.experiment import EffectEstimate, EffectVerdict, ExperimentPlan, LedgerEntry, Rating
+from preheat.model.experiment import AssignedArm, EffectEstimate, EffectVerdict, ExperimentPlan, LedgerEntry, Rating
 from preheat.model.listing import SessionSummary
 
 GuardrailState: TypeAlias = Literal["held", "broken", "not known"]
@@ -231,6 +231,24 @@ class ExperimentLedger(msgspec.Struct, frozen=True, kw_only=True):
     entries: tuple[LedgerEntry, ...]
     changed_lines: tuple[int, ...]
     """Numbers (from 1) of lines that were changed, or before which a line is missing."""
+    unfinished: dict[str, int] = {}
+    """By the name of a comparison that has no entry yet: how many sessions it has assigned to an arm."""
+
+
+class SessionArm(msgspec.Struct, frozen=True, kw_only=True):
+    """Into which arm of which comparison a session was assigned, and what it was given for it."""
+
+    arm: AssignedArm
+    experiment: str
+    at: float
+    why: str = ""
+    """Why the session is unassigned."""
+    inherited_from: str = ""
+    """The key of the session that it continues, whose arm it has; empty: the arm is its own."""
+    context: str = ""
+    """The id of the context that it was given at its start; empty: none."""
+    lessons: int = 0
+    """How many lessons could be given to it, whatever its arm."""
 
 
 class RatedSession(msgspec.Struct, frozen=True, kw_only=True):

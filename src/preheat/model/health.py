@@ -112,3 +112,56 @@ class HealthReport(msgspec.Struct, frozen=True):
     """Some of the lines that could not be read."""
     problem_count: int
     """How many lines could not be read."""
+
+
+class Loss(msgspec.Struct, frozen=True):
+    """A session that could not be saved whole from a damaged archive."""
+
+    session: str
+    """Its key; empty if no row told of it."""
+    agent: str
+    source: str
+    """The file it was read from; empty if not known."""
+    why: str
+    partly: bool = False
+    """A part of it was saved."""
+
+
+class RepairReport(msgspec.Struct, frozen=True):
+    """What a repair found and did."""
+
+    path: str
+    damage: str
+    """What is wrong with the archive; empty: nothing."""
+    sources: int = 0
+    sessions: int = 0
+    """Sessions that were saved; in a dry run those that can be."""
+    bytes: int = 0
+    lost: list[Loss] = []
+    unknown_packs: int = 0
+    """Parts whose bytes are whole, but nothing tells whose they are."""
+    kept: str = ""
+    """Where the damaged file is now; empty if it was not replaced."""
+    state_damage: str = ""
+    """What is wrong with the state; empty: nothing."""
+    state_rows: dict[str, int] = {}
+    """Rows of the state that were saved, by table."""
+    state_lost: list[str] = []
+    """Tables of the state of which something was lost."""
+    state_kept: str = ""
+    dry_run: bool = False
+
+
+class SecretsReport(msgspec.Struct, frozen=True):
+    """The secrets that were found in what is stored. Values are never said."""
+
+    removed: bool
+    """Whether they were taken out; else they were only looked for."""
+    kinds: dict[str, int]
+    """How many of each kind there were in the sources of sessions."""
+    sessions: dict[str, dict[str, int]]
+    """The same by the key of the session."""
+    elsewhere: dict[str, dict[str, int]]
+    """The same by table or file."""
+    left: list[str]
+    """Files with secrets that were not changed, each with what to do."""

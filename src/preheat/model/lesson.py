@@ -34,7 +34,7 @@ class Scope(msgspec.Struct, frozen=True):
 
     agent: str = ""
     project: str = ""
-    """The project's name, as `lessons.projects` makes it."""
+    """The project's name, as `projects` makes it."""
     tool: str = ""
 
 
@@ -195,6 +195,11 @@ class Lesson(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.status == "active" and (self.expires_at is None or self.expires_at > now)
 
 
+def text_digest(text: str) -> str:
+    """The digest by which a person approves a text: of these very characters and no others."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
 def lesson_id(kind: LessonKind, scope: Scope, *key: str) -> str:
     """An id made of what the lesson is about; its first letter is that of the kind."""
     text = "\0".join((kind, scope.agent, scope.project, scope.tool, *key))
@@ -237,7 +242,7 @@ class Approval(NamedTuple):
     lesson: str
     """The id of the lesson."""
     digest: str
-    """The digest of the lesson's text when it was approved: a changed lesson is not approved."""
+    """`text_digest` of the text that was approved (the lesson's, or the goal of a packet): a changed text is not approved."""
     why: str = ""
     """The person's reason."""
     at: float = 0.0

@@ -55,6 +55,9 @@ class SessionFilter(msgspec.Struct, frozen=True, kw_only=True):
 
     agent: str | None = None
     project: str | None = None
+    """A part of the folder's path."""
+    project_key: str = ""
+    """The key of a project, whose sessions are chosen whatever their folder is called."""
     model: str | None = None
     since: float | None = None
     """Only sessions that ended at this time or later, in seconds since the epoch."""

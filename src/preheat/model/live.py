@@ -78,6 +78,10 @@ class CallEvent(_Event, frozen=True, kw_only=True, tag="called", gc=False):
     """A hash of the normalised result: equal for the same outcome."""
     same_failure: int = 0
     """A hash of a failure's message without numbers: equal even if the code has moved. 0: not known."""
+    failing_tests: tuple[int, ...] = ()
+    """Hashes of the names of failing tests, where the output of a check names them."""
+    change: tuple[int, ...] = ()
+    """Of an edit that failed: a sketch of what it would have changed (`live.results.sketch_change`)."""
     polling: bool = False
     """The call repeats by design (a poll, a debugger's step, `sleep`)."""
     context_tokens: int | None = None
@@ -130,6 +134,20 @@ class Advisory(msgspec.Struct, frozen=True, kw_only=True):
     """Number of the session's turn in which it was made."""
     lesson: str = ""
     """The id of the lesson that it hands out; empty: none."""
+
+
+ANSWER, WARNING = "answer:", "warning:"
+"""How the cause of an advisory begins that answers a failure from the working tree, or warns before a call."""
+
+
+def is_answer(advisory: Advisory) -> bool:
+    """Whether an advisory is an answer on the spot or a warning before a call, not the advice of a signal or a lesson."""
+    return advisory.cause.startswith((ANSWER, WARNING))
+
+
+def answer_subject(cause: str) -> str:
+    """What such an advisory is about, whether it was said before the call or after: it is said once in a session."""
+    return cause.partition(" ")[2]
 
 
 ADVISORY_OPEN = f"{PREHEAT_MARK}advisory>"
@@ -230,13 +248,21 @@ class JournalEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     """The advisory that was given."""
     withheld: Advisory | None = None
     """The advisory that was withheld at random."""
+    undelivered: Advisory | None = None
+    """An advisory that there was and that could not be given at this moment: it waits for the next one that can."""
     assignments: tuple[AssignmentRecord, ...] = ()
     """Assignments that were made: of an arm, of lessons, of advice."""
     context: str = ""
     """The id of the context that was given."""
+    context_due: bool | None = None
+    """True: the answer to the start of the session did not reach the agent. False: that was made good, or given up."""
     held: bool = False
     """A stop was held up, because the person asked for that."""
     refused: str = ""
     """Why a call was refused, because the person asked for that."""
+    held_call: str = ""
+    """A hash of a call that was held once because it is known to fail; the person asked for that."""
     own: bool = False
     """Whether it is a session that Preheat itself started."""
+    orientation: tuple[str, ...] = ()
+    """Files that were named with a prompt, or would have been, had that not been withheld at random."""

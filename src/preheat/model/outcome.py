@@ -15,12 +15,13 @@ Rung: TypeAlias = Literal["flag", "exit_code", "structure", "text", "none"]
 """The evidence for the verdict, best first: the program's own flag, an exit code, a value in a structured result, an unambiguous
 line of the result, none."""
 
-Cause: TypeAlias = Literal["mistake", "finding", "environment"]
-"""Why a call did not succeed: the agent's mistake, a finding (a tool that worked and reports a problem), or the environment."""
+Cause: TypeAlias = Literal["mistake", "finding", "environment", "unknown"]
+"""Why a call did not succeed: the agent's mistake, a finding (a tool that worked and reports a problem), the environment, or
+`unknown` where nothing shows it."""
 
 STATUSES: tuple[Status, ...] = ("ok", "failed", "empty", "partial", "denied", "interrupted", "unknown")
 RUNGS: tuple[Rung, ...] = ("flag", "exit_code", "structure", "text", "none")
-CAUSES: tuple[Cause, ...] = ("mistake", "finding", "environment")
+CAUSES: tuple[Cause, ...] = ("mistake", "finding", "environment", "unknown")
 EARLIER_CAUSES: dict[str, Cause] = {"misuse": "mistake"}
 """Causes by the names that version 0.1.0 had for them."""
 

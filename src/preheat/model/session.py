@@ -24,7 +24,7 @@ Origin: TypeAlias = Literal["human", "injected", "preheat"]
 
 LATE_ENDING = "late_ending"
 """The name of an `Other` event with the late ending of a call whose result said that it was still running: `raw` has its
-`call_id` and, where known, its `exit_code`."""
+`call_id` and, where known, its `exit_code` and `told_by`, the id of the call whose result has the rest of its output."""
 
 CONTEXT_WINDOW = "context_window"
 """The name of an `Other` event with the size of the model's context window from there on: `raw` is the number of tokens."""
@@ -37,13 +37,15 @@ PREHEAT_RUN = "<preheat-run"
 
 
 class Usage(msgspec.Struct, frozen=True, gc=False):
-    """Tokens. `input` excludes what came from the cache; `output` includes `reasoning`."""
+    """Tokens. `input` excludes what came from the cache; `output` includes `reasoning`, and `cache_write` the `cache_write_hour`
+    that are kept for an hour."""
 
     input: int = 0
     output: int = 0
     cache_read: int = 0
     cache_write: int = 0
     reasoning: int = 0
+    cache_write_hour: int = 0
 
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(
@@ -52,6 +54,7 @@ class Usage(msgspec.Struct, frozen=True, gc=False):
             self.cache_read + other.cache_read,
             self.cache_write + other.cache_write,
             self.reasoning + other.reasoning,
+            self.cache_write_hour + other.cache_write_hour,
         )
 
     @property
@@ -117,6 +120,9 @@ class ToolCall(_Event, frozen=True, kw_only=True, tag="call"):
     """The arguments; those that are no JSON object are under the key `text`."""
     response: str = ""
     """The id of the response that made the call."""
+    script: str = ""
+    """The tool that ran the script in which the call stands; empty where the model made the call itself. The calls of a script
+    that cannot be told apart are one call, with all of its commands."""
 
 
 class ToolResult(_Event, frozen=True, kw_only=True, tag="result"):
@@ -191,6 +197,10 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
     project: str = ""
     """The folder in which the agent worked."""
     branch: str = ""
+    repository: str = ""
+    """The remote of the repository in that folder, where the agent's program recorded it: `host/owner/name`."""
+    commit: str = ""
+    """The commit that was checked out at the start, where recorded."""
     parent: str | None = None
     """The id of the session that this one came out of, of the same agent."""
     relation: Relation | None = None

@@ -51,14 +51,14 @@ def summarise_answers(errors: MarathonAnswer, mistakes: MarathonAnswer) -> str:
     amount = "" if change.value is None else f": {_pace(change)}"
     throughout = mistakes.slope_all.change.direction == "lower"
     text = {
-        "lower": f"{'Yes' if throughout else 'Early in a session, yes'}: at equal work, agents make fewer mistakes of their"
-        f" own as it goes on{amount}.",
+        "lower": f"Yes: at equal work, agents make fewer mistakes of their own as it goes on{amount}."
+        if throughout
+        else f"Not over whole sessions. At equal work, agents make fewer mistakes of their own early on{amount}; over all"
+        " messages the fall is not clear.",
         "higher": f"No, the opposite: at equal work, agents make more mistakes of their own as it goes on{amount}.",
         "no_difference": f"Nothing shows it. At equal work, agents' own mistakes do not clearly change{amount}.",
         "too_little_data": "There are too few mistakes of the agents' own to say.",
     }[own]
-    if own == "lower" and not throughout:
-        text += " Over whole sessions, however long, the fall is not clear."
     if every in ("lower", "higher") and every != own:
         text += (
             f" All failures together, failing tests included, get {'rarer' if every == 'lower' else 'more frequent'}."

@@ -297,7 +297,7 @@ def _nonzero(counts: Mapping[str, int]) -> dict[str, int]:
 
 
 def _causes(failures: Sequence[CallRecord]) -> dict[str, int]:
-    counts: dict[str, int] = {**dict.fromkeys(CAUSES, 0), "unknown": 0}
+    counts: dict[str, int] = dict.fromkeys(CAUSES, 0)
     for record in failures:
         counts[record.cause or "unknown"] += 1
     return _nonzero(counts)

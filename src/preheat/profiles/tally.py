@@ -31,7 +31,7 @@ EARLY = 50
 NEAR = 200
 """The places that one of the checks of the slope keeps to."""
 
-CALLS, FAILED, MISTAKES, FINDINGS, ENVIRONMENT, UNJUDGED = range(6)
+CALLS, FAILED, MISTAKES, FINDINGS, ENVIRONMENT, UNKNOWN, UNJUDGED = range(COLUMNS := 7)
 """Columns of `Table.counts`: judged calls, failures, failures by cause, calls in no rate."""
 
 _WORKTREE = re.compile(r"[/\\](?:\.[^/\\]+[/\\])?\.?worktrees[/\\].*")
@@ -180,8 +180,8 @@ class _Adding:
     def __init__(self, messages: Ints) -> None:
         self._messages = messages
         self._tool_codes, self._activity_codes = NameNumbers(), NameNumbers()
-        self._totals = np.zeros((len(messages), 6), np.int64)
-        self._tables = {name: _Sums(6) for name in ("tools", "activities", "windows", "tenths")}
+        self._totals = np.zeros((len(messages), COLUMNS), np.int64)
+        self._tables = {name: _Sums(COLUMNS) for name in ("tools", "activities", "windows", "tenths")}
         self._regression = _Sums(7)
         self._held: _Rows | None = None
         self._statuses: Counter[str] = Counter()
@@ -208,7 +208,7 @@ class _Adding:
 
     def _count(self, rows: _Rows) -> None:
         first, last = int(rows.session.min()), int(rows.session.max())  # no more than a chunk has
-        for column in range(6):
+        for column in range(COLUMNS):
             added = np.bincount(rows.session - first, rows.counts[:, column], last - first + 1)
             self._totals[first : last + 1, column] += added.astype(np.int64)
         messages = np.maximum(self._messages[rows.session], 1)

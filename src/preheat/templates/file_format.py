@@ -3,7 +3,6 @@
 Any bytes give a valid template or a `UserError` that says in one line what is wrong.
 """
 
-import os
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from math import isfinite
@@ -12,6 +11,8 @@ from typing import Any, TypeAlias
 import msgspec
 
 from preheat.errors import UserError
+from preheat.files import FileTooLarge
+from preheat.files import read_file as read_plain_file
 from preheat.model.lesson import Scope, lesson_id
 from preheat.model.template import TEMPLATE_FORMAT, Template
 from preheat.templates.names import canonical_json, check_name, make_name
@@ -187,13 +188,10 @@ def version_of(raw: Raw, where: str) -> int:
 
 def read_file(path: str) -> bytes:
     """The bytes of a file. Raises UserError if it is too large."""
-    if os.path.isfile(path) and os.path.getsize(path) > LARGEST:
-        raise too_large_error(path)
-    with open(path, "rb") as stream:
-        data = stream.read(LARGEST + 1)
-    if len(data) > LARGEST:
-        raise too_large_error(path)
-    return data
+    try:
+        return read_plain_file(path, LARGEST)
+    except FileTooLarge as error:
+        raise too_large_error(path) from error
 
 
 def too_large_error(where: str) -> UserError:

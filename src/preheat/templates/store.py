@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from preheat import files
 from preheat.errors import NotFound, UserError
+from preheat.files import read_file
 from preheat.locking import hold_lock
 from preheat.model.template import Template, TemplateAction, TemplateHistoryEntry, shorten_digest
 from preheat.templates.file_format import load_template
@@ -126,8 +127,7 @@ class TemplateStore:
         """The entries of a name's history, the oldest first; none if there is no such name."""
         path = self._history_path(name)
         try:
-            with open(path, "rb") as stream:
-                data = stream.read()
+            data = read_file(path)
         except FileNotFoundError:
             return []
         try:
@@ -157,8 +157,7 @@ class TemplateStore:
         """A version by its whole digest."""
         path = self._object_path(digest)
         try:
-            with open(path, "rb") as stream:
-                data = stream.read()
+            data = read_file(path)
         except FileNotFoundError:
             raise NotFound(f"`{path}` is gone; put a copy in its place, or go back to another version") from None
         if digest_of(data) != digest:

@@ -178,6 +178,10 @@ class ClaudeTranscript(msgspec.Struct, frozen=True, kw_only=True):
                 "output_tokens": usage.output,
                 "cache_read_input_tokens": usage.cache_read,
                 "cache_creation_input_tokens": usage.cache_write,
+                "cache_creation": {
+                    "ephemeral_5m_input_tokens": usage.cache_write - usage.cache_write_hour,
+                    "ephemeral_1h_input_tokens": usage.cache_write_hour,
+                },
             },
         }
         return self._with({"type": "assistant", "message": message})

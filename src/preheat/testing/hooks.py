@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
+from preheat import native_client
 from preheat.agents import hooks_of
 from preheat.agents.hooks import Hooks
 from preheat.daemon_client import CLIENT_FILES
@@ -59,6 +60,7 @@ class HookRecorder:
         here = os.path.abspath(__file__)
         source = os.path.dirname(os.path.dirname(os.path.dirname(here)))
         values = {"source": source, "python": sys.executable, "here": here, "folder": folder, "mode": mode}
+        native_client.remove(folder)  # else it would be called instead
         with open(os.path.join(folder, CLIENT_FILES[0]), "w", encoding="utf-8") as stream:
             stream.write(_SHIM.format(**values))
 

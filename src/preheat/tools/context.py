@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from preheat.app.model_text import frame_text, make_harmless, map_texts
+from preheat.app.model_text import describe_lesson, fit_packet, fit_text, frame_text, make_harmless_line
 from preheat.model.context import TOKEN_BUDGET
 from preheat.tools.tool import Tool, ToolRequest, named_project, open_archive
 
@@ -47,7 +47,7 @@ def _run_provision(request: ToolRequest) -> dict[str, Any]:
         "text": home.render(found).text,
         "tokens": found.tokens,
         "budget": found.budget,
-        "project": found.project,
+        "project": fit_text(found.project, "project"),
         "sessions": found.sessions,
         "considered": found.considered,
         "left_out": found.left_out,
@@ -84,6 +84,8 @@ PROVISION = Tool(
 
 
 # `resume_packet`
+_LONGEST_GOAL = 300
+_RECORDED = "A quotation: what a person wrote to the last session. Whether it still holds, the person says."
 _RESUME_SCHEMA = {
     "type": "object",
     "properties": {"project": {"type": "string", "description": "Name or folder; default this one."}},
@@ -108,8 +110,12 @@ def _run_resume_packet(request: ToolRequest) -> dict[str, Any]:
             else f"its packet is {found.status}",
             "next": "start over; `session_search` finds what was done then",
         }
-    packet = map_texts(make_harmless, msgspec.to_builtins(found.packet))
-    return {"text": frame_text(found.id, found.text), "lesson": found.id, "packet": packet}
+    return {
+        "text": frame_text(found.id, describe_lesson(found, request.home.knowledge.approved_texts())),
+        "lesson": found.id,
+        "packet": fit_packet(msgspec.to_builtins(found.packet)),
+        "recorded": {"note": _RECORDED, "asked": make_harmless_line(found.packet.goal, _LONGEST_GOAL)},
+    }
 
 
 RESUME_PACKET = Tool(

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from preheat.app.model_text import make_harmless, map_texts, quote_or_withhold
+from preheat.app.model_text import FIELDS, fit_fields, fit_lesson, fit_text
 from preheat.errors import NotFound
 from preheat.model.lesson import LESSON_KINDS, Lesson
 from preheat.model.mistake import MISTAKE_COSTS, Mistake
@@ -53,7 +53,7 @@ def _run_lessons(request: ToolRequest) -> dict[str, Any]:
         # Also a quarantined lesson.
         return {
             "note": data_note(),
-            "lesson": map_texts(quote_or_withhold, msgspec.to_builtins(_find_lesson(home.lessons(), identity))),
+            "lesson": fit_lesson(_find_lesson(home.lessons(), identity), home.knowledge.approved_texts()),
         }
     where = project_in_question(request)
     note = ""
@@ -73,15 +73,19 @@ def _run_lessons(request: ToolRequest) -> dict[str, Any]:
         and each.kind == arguments.get("kind", each.kind)
         and all(word in _searched_text(each) for word in words)
     ]
+    approved = home.knowledge.approved_texts()
+    rows = [row for row in (_short_lesson(each, approved) for each in fitting) if row["text"]]
     answer: dict[str, Any] = {"note": data_note(where)}
+    if len(rows) < len(fitting):
+        answer["not_approved"] = len(fitting) - len(rows)
     if note:
         answer["project"] = f"{note}; these hold anywhere"
     if not fitting:
         answer["next"] = _advice(found, arguments)
     return {
         **answer,
-        "found": len(fitting),
-        **fit_rows("lessons", [_short_lesson(each) for each in fitting], arguments),
+        "found": len(rows),
+        **fit_rows("lessons", rows, arguments),
     }
 
 
@@ -91,12 +95,8 @@ def _searched_text(lesson: Lesson) -> str:
     return " ".join((*parts, *lesson.steps, *lesson.files)).casefold()
 
 
-def _short_lesson(lesson: Lesson) -> dict[str, Any]:
-    whole: dict[str, Any] = msgspec.to_builtins(lesson)
-    short: dict[str, Any] = map_texts(
-        make_harmless, {name: each for name, each in whole.items() if name not in _EVIDENCE}
-    )
-    return short
+def _short_lesson(lesson: Lesson, approved: frozenset[str]) -> dict[str, Any]:
+    return {name: each for name, each in fit_lesson(lesson, approved).items() if name not in _EVIDENCE}
 
 
 def _find_lesson(lessons: list[Lesson], wanted: str) -> Lesson:
@@ -153,10 +153,13 @@ def _run_mistakes(request: ToolRequest) -> dict[str, Any]:
     )
     if identity := arguments.get("id"):
         return opened.waiting_note | _whole_mistake(found.mistakes, identity, arguments)
-    answer: dict[str, Any] = {"note": data_note(chosen.project or ""), "project": chosen.project or "all"}
+    answer: dict[str, Any] = {
+        "note": data_note(chosen.project or ""),
+        "project": fit_text(chosen.project or "all", "project"),
+    }
     answer |= opened.waiting_note
     counts = {name: each for name, each in msgspec.to_builtins(found).items() if name != "mistakes"}
-    answer |= map_texts(quote_or_withhold, counts)
+    answer |= fit_fields(counts)
     if not found.mistakes and not opened.waiting:
         answer["next"] = (
             "nothing is repeated here; `min_sessions` 1 shows what failed once, `project` `all` looks everywhere"
@@ -171,7 +174,7 @@ def _short_mistake(mistake: Mistake) -> dict[str, Any]:
     whole: dict[str, Any] = msgspec.to_builtins(mistake)
     whole |= {"sessions": len(mistake.sessions), "seen_in": whole["sessions"][:_SESSIONS_SHOWN]}
     del whole["occurrences"]
-    short: dict[str, Any] = map_texts(quote_or_withhold, whole)
+    short: dict[str, Any] = fit_fields(whole, {**FIELDS, "repair": "difference"})
     return short
 
 
@@ -180,7 +183,7 @@ def _whole_mistake(found: tuple[Mistake, ...], identity: str, arguments: dict[st
     if len(matches) != 1:
         raise NotFound(f"no mistake `{identity}` among these sessions; the tool without `id` lists them with their ids")
     answer = {"note": data_note(), "mistake": _short_mistake(matches[0])}
-    occurrences = map_texts(quote_or_withhold, [msgspec.to_builtins(each) for each in matches[0].occurrences])
+    occurrences = fit_fields([msgspec.to_builtins(each) for each in matches[0].occurrences])
     return answer | fit_rows("occurrences", occurrences, arguments, count_tokens(answer))
 
 

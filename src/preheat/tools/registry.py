@@ -12,13 +12,14 @@ from typing import Any
 
 import msgspec
 
-from preheat.app.model_text import map_texts, strip_invisible
+from preheat.app.model_text import fit_quotes, map_texts, strip_invisible
 from preheat.errors import ArchiveBusy, PreheatError, UserError
 from preheat.tools.context import PROVISION, RESUME_PACKET
 from preheat.tools.lessons import LESSONS, MISTAKES
 from preheat.tools.sessions import PROFILE, SESSION_SEARCH, WHY
 from preheat.tools.tool import MOST_TOKENS, Tool, ToolRequest, shorten_answer
 from preheat.tools.warm_session import WARM_SESSION
+from preheat.tools.where import WHERE
 
 # Checking arguments against a tool's schema
 _MAX_LENGTH = 60
@@ -197,7 +198,17 @@ def _uncapitalize(text: str) -> str:
 
 
 # Running a tool by name
-TOOLS: tuple[Tool, ...] = (PROVISION, LESSONS, MISTAKES, SESSION_SEARCH, RESUME_PACKET, PROFILE, WHY, WARM_SESSION)
+TOOLS: tuple[Tool, ...] = (
+    PROVISION,
+    WHERE,
+    LESSONS,
+    MISTAKES,
+    SESSION_SEARCH,
+    RESUME_PACKET,
+    PROFILE,
+    WHY,
+    WARM_SESSION,
+)
 """In the order in which they are listed: what helps a session most comes first."""
 SLACK = 2
 """An answer may be this many times longer than asked for before it is cut without regard to its content."""
@@ -216,7 +227,7 @@ def call(name: str, arguments: Any, folder: str, cwd: str) -> dict[str, Any]:
     tool = find_tool(name)
     if tool is None:
         close = get_close_matches(name, [each.name for each in TOOLS], 1)
-        return _failure(f"there is no tool `{name[:60]}`; {_list_tools(close)}")
+        return _failure(folder, f"there is no tool `{name[:60]}`; {_list_tools(close)}")
     request = ToolRequest(folder, {}, cwd)
     try:
         valid = check_arguments(tool.schema, arguments)
@@ -225,19 +236,21 @@ def call(name: str, arguments: Any, folder: str, cwd: str) -> dict[str, Any]:
         )
         return shorten_answer(answer, SLACK * _wanted_tokens(valid))
     except ArchiveBusy as error:
-        return _failure(str(error), "try again in a moment")
+        return _failure(folder, str(error), "try again in a moment")
     except UserError as error:
-        return _failure(str(error))
+        return _failure(folder, str(error))
     except sqlite3.Error as error:
-        return _failure(str(request.home.translate_error(error)))
+        return _failure(folder, str(request.home.translate_error(error)))
     except OSError as error:
         place = f"`{error.filename}`: " if error.filename else ""
-        return _failure(f"{place}{error.strerror or error}", "a person must fix this; go on without the tool")
+        return _failure(folder, f"{place}{error.strerror or error}", "a person must fix this; go on without the tool")
     except PreheatError as error:
-        return _failure(str(error))
+        return _failure(folder, str(error))
     except Exception as error:  # noqa: BLE001 - any error becomes an answer, so that the next call works
         _log.exception("the tool `%s` failed", name)
-        return _failure(f"`{name}` failed inside: {type(error).__name__}", "go on without it, and tell the person")
+        return _failure(
+            folder, f"`{name}` failed inside: {type(error).__name__}", "go on without it, and tell the person"
+        )
 
 
 def _wanted_tokens(arguments: dict[str, Any]) -> int:
@@ -246,9 +259,9 @@ def _wanted_tokens(arguments: dict[str, Any]) -> int:
     return max([MOST_TOKENS, *wanted])
 
 
-def _failure(line: str, advice: str = "") -> dict[str, Any]:
-    """An error as an answer. Our error messages end in what to do, after a semicolon."""
-    line = " ".join(strip_invisible(line).split())[:_LONGEST_LINE]
+def _failure(folder: str, line: str, advice: str = "") -> dict[str, Any]:
+    """An error as an answer; `folder` is Preheat's. Our error messages end in what to do, after a semicolon."""
+    line = fit_quotes(" ".join(strip_invisible(line).split())[:_LONGEST_LINE], folder)
     problem, separator, next_step = line.rpartition("; ")
     if advice or not separator:
         return {"success": False, "error": line, "next": advice or "change the arguments, or go on without it"}

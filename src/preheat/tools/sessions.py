@@ -12,7 +12,18 @@ from typing import Any
 import msgspec
 
 from preheat.app.agents import resolve_session_name
-from preheat.app.model_text import make_harmless, make_harmless_line, map_texts, quote_or_withhold
+from preheat.app.model_text import (
+    FIELDS,
+    OURS,
+    PATHS,
+    Kinds,
+    fit_fields,
+    fit_text,
+    make_harmless,
+    make_harmless_line,
+    map_texts,
+    strip_invisible,
+)
 from preheat.model.listing import SearchHit
 from preheat.tools.tool import (
     AGENT,
@@ -57,6 +68,7 @@ _SEARCH_SCHEMA = {
 _MOST = 100
 """Passages that are searched for after the offset."""
 _LONGEST, _BEFORE = 600, 150
+_RECORDED = "`recorded` quotes transcripts: what a person, a model or a tool wrote then, to somebody else."
 
 
 def _run_session_search(request: ToolRequest) -> dict[str, Any]:
@@ -66,7 +78,8 @@ def _run_session_search(request: ToolRequest) -> dict[str, Any]:
     sessions = open_archive(request).archive
     hits = sessions.search(arguments["words"], chosen, tuple(arguments.get("kind", ())), most)
     terms = sessions.search_terms(arguments["words"])
-    answer: dict[str, Any] = {"note": data_note(chosen.project or ""), "project": chosen.project or "all"}
+    answer: dict[str, Any] = {"note": f"{data_note(chosen.project or '')} {_RECORDED}"}
+    answer["project"] = fit_text(chosen.project or "all", "project")
     if not hits:
         elsewhere = "; `project` `all` looks everywhere" if chosen.project else ""
         answer["next"] = f"nothing has all these words: give fewer, or a beginning such as `{terms[0][:5]}*`{elsewhere}"
@@ -80,11 +93,13 @@ def _passage(hit: SearchHit, terms: list[str]) -> dict[str, Any]:
         "session": session.session,
         "when": _when(session.started_at),
         "agent": session.agent,
-        "project": quote_or_withhold(session.project),
-        "about": quote_or_withhold(make_harmless_line(session.title or session.opening, 100)),
+        "project": fit_text(session.project, "project"),
         "line": hit.line,
         "kind": hit.kind,
-        "text": _around(hit.text, terms),
+        "recorded": {
+            "about": make_harmless_line(session.title or session.opening, 100),
+            "text": _around(hit.text, terms),
+        },
     }
 
 
@@ -101,7 +116,7 @@ def _around(text: str, terms: list[str]) -> str:
     found = re.search("|".join(re.escape(term) for term in terms), text, re.IGNORECASE) if terms else None
     start = max(0, found.start() - _BEFORE) if found and len(text) > _LONGEST else 0
     part = text[start : start + _LONGEST]
-    return f"{'…' if start else ''}{quote_or_withhold(part)}{'…' if start + _LONGEST < len(text) else ''}"
+    return f"{'…' if start else ''}{make_harmless(part)}{'…' if start + _LONGEST < len(text) else ''}"
 
 
 SESSION_SEARCH = Tool(
@@ -115,6 +130,8 @@ SESSION_SEARCH = Tool(
 
 # `profile`
 PARTS = ("tools", "activities", "agents", "models", "projects", "even", "windows", "tenths", "marathon", "by_agent")
+_NAMED_PARTS = frozenset(("tools", "activities", "agents", "models", "projects"))
+"""Breakdowns whose rows have names from sessions."""
 _ALWAYS = ("sessions", "calls", "bookkeeping_calls", "statuses", "causes", "overall", "too_little")
 _PROFILE_SCHEMA = {
     "type": "object",
@@ -141,7 +158,7 @@ def run_profile(request: ToolRequest) -> dict[str, Any]:
 
 def _profile_session(request: ToolRequest, name: str) -> dict[str, Any]:
     measured = open_archive(request).profile(resolve_session_name(name))
-    return {"note": data_note(), **map_texts(quote_or_withhold, msgspec.to_builtins(measured))}
+    return {"note": data_note(), **fit_fields(msgspec.to_builtins(measured))}
 
 
 def _profile_sessions(request: ToolRequest) -> dict[str, Any]:
@@ -151,8 +168,14 @@ def _profile_sessions(request: ToolRequest) -> dict[str, Any]:
     chosen = make_filter(request)
     opened = open_analysed_archive(request)
     measured = opened.home.reliability.without_analysing().population(chosen)
-    whole: dict[str, Any] = map_texts(quote_or_withhold, msgspec.to_builtins(measured))
-    answer: dict[str, Any] = {"note": data_note(chosen.project or ""), "project": chosen.project or "all"}
+    whole: dict[str, Any] = {
+        name: fit_fields(each) if name in _NAMED_PARTS else map_texts(strip_invisible, each)
+        for name, each in msgspec.to_builtins(measured).items()
+    }
+    answer: dict[str, Any] = {
+        "note": data_note(chosen.project or ""),
+        "project": fit_text(chosen.project or "all", "project"),
+    }
     answer |= opened.waiting_note | {name: whole[name] for name in _ALWAYS}
     answer["conclusion"] = whole["marathon"]["conclusion"]
     if not measured.sessions:
@@ -215,6 +238,18 @@ _WHY_SCHEMA = {
     "additionalProperties": False,
 }
 _MOST_ADVISORIES = 10
+_SIGNAL_FIELDS: Kinds = {
+    **FIELDS,
+    "text": OURS,
+    "facts": OURS,
+    "files": PATHS,
+    "goal": PATHS,
+    "of": ("command", "error"),
+    "about to run": "command",
+    "last failure": "error",
+    "turn": ("number", "token"),
+}
+"""Facts of signals: arithmetic of ours, and what it is about. The text of a reading was written by a sentence."""
 
 
 def _run_why(request: ToolRequest) -> dict[str, Any]:
@@ -223,9 +258,9 @@ def _run_why(request: ToolRequest) -> dict[str, Any]:
     explained = found.explain(request.arguments.get("turn", turn))
     answer: dict[str, Any] = {"note": data_note()}
     whole = msgspec.to_builtins(explained)
-    answer |= {**map_texts(make_harmless, whole), "event": map_texts(quote_or_withhold, whole["event"])}
+    answer |= fit_fields(whole, _SIGNAL_FIELDS)
     advisories = found.timeline.advisories
-    answer["sent"] = map_texts(make_harmless, [msgspec.to_builtins(each) for each in advisories[-_MOST_ADVISORIES:]])
+    answer["sent"] = fit_fields([msgspec.to_builtins(each) for each in advisories[-_MOST_ADVISORIES:]], _SIGNAL_FIELDS)
     if len(advisories) > _MOST_ADVISORIES:
         answer["left_out"] = (
             f"{len(advisories) - _MOST_ADVISORIES} earlier advisories; `turn` shows the arithmetic at any"

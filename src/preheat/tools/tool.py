@@ -192,9 +192,11 @@ def project_in_question(request: ToolRequest) -> str:
 def make_filter(request: ToolRequest) -> SessionFilter:
     """The sessions that the question is about."""
     days = request.arguments.get("days")
+    project = project_in_question(request)
     return SessionFilter(
         agent=request.arguments.get("agent") or None,
-        project=project_in_question(request) or None,
+        project=project or None,
+        project_key=open_archive(request).projects.find_key(project) if project else "",
         since=time.time() - days * DAY if days is not None else None,
     )
 

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from preheat.app.agents import LATEST, agent_names, resolve_session_name
-from preheat.app.model_text import make_harmless, make_harmless_line, map_texts
+from preheat.app.model_text import FIELDS, OURS, fit_fields, fit_quotes, fit_text
 from preheat.app.projects import project_folder
 from preheat.app.templates.library import Request, SessionRule, TemplateSummary
 from preheat.errors import UserError
@@ -23,6 +23,7 @@ from preheat.tools.tool import ALL, Tool, ToolRequest, data_note, open_analysed_
 _MOST_TEMPLATES = 25
 _MOST_COMPACTIONS = 5
 _TEXT = 120
+_COMPARED = {**FIELDS, **dict.fromkeys(("measure", "unit", "verdict", "conclusion", "words", "name", "label"), OURS)}
 
 
 # Templates.
@@ -78,15 +79,15 @@ def _list(request: ToolRequest) -> dict[str, Any]:
 def _row(found: TemplateSummary) -> dict[str, Any]:
     template = found.template
     if found.problem:
-        return {"name": found.name, "problem": make_harmless_line(found.problem, _TEXT)}
+        return {"name": found.name, "problem": fit_quotes(found.problem)[:_TEXT]}
     if template is None or not found.live:
         return {"name": found.name, "problem": "waits for a person's review"}
     return {
         "name": found.name,
         "version": found.version,
-        "description": make_harmless_line(template.description, _TEXT),
-        "tags": [make_harmless_line(tag, 40) for tag in template.tags[:8]],
-        "project": make_harmless_line(template.project, _TEXT),
+        "tags": fit_fields(template.tags[:8]),
+        "project": fit_text(template.project, "project"),
+        "kinds": dict(Counter(lesson.kind for lesson in template.lessons)),
         "lessons": len(template.lessons),
         "tokens": found.tokens,
         "used": found.tracked.uses,
@@ -134,7 +135,9 @@ def _compress_check(request: ToolRequest) -> dict[str, Any]:
     if not checked.crossings:
         why = f"`{session}` has no compaction" if session else "no session in the archive has a compaction"
         return {"compactions": 0, "verdict": checked.verdict, "next": f"{why}: there is nothing to compare"}
-    whole: dict[str, Any] = map_texts(make_harmless, msgspec.to_builtins(checked))
+    whole: dict[str, Any] = fit_fields(
+        msgspec.to_builtins(checked), {**FIELDS, **dict.fromkeys(("verdict", "how", "measure"), OURS)}
+    )
     listed = [
         {name: each[name] for name in ("session", "child", "number", "how", "verdict")} for each in whole["boundaries"]
     ]
@@ -154,7 +157,7 @@ def _compress_check(request: ToolRequest) -> dict[str, Any]:
 def _compare(request: ToolRequest) -> dict[str, Any]:
     first, second = (resolve_session_name(_require_argument(request, name)) for name in ("session_id", "compare_with"))
     found = open_archive(request).reliability.without_analysing().compare(first, second)
-    answer: dict[str, Any] = map_texts(make_harmless, msgspec.to_builtins(found))
+    answer: dict[str, Any] = fit_fields(msgspec.to_builtins(found), _COMPARED)
     means = "`difference` is the first less the second, `low` and `high` its 95 % interval; nothing here was randomised"
     return {**answer, "means": f"{means}: it compares, it does not prove a cause"}
 
@@ -191,7 +194,8 @@ def _sources(request: ToolRequest) -> tuple[SessionFilter, str]:
     if source and source[0] not in ".~" and not os.path.isabs(source):
         return SessionFilter(project=source), f"projects with `{source}` in their path"
     where = project_folder(os.path.join(request.cwd, os.path.expanduser(source)))
-    return SessionFilter(project=where), f"the project `{where}`"
+    key = open_archive(request).projects.find_key(where)
+    return SessionFilter(project=where, project_key=key), f"the project `{where}`"
 
 
 _ACTIONS: dict[str, Callable[[ToolRequest], dict[str, Any]]] = {

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -9,11 +10,11 @@ from preheat.lab.study.lab_plans import make_explore_plan, make_lab_plan
 from preheat.lab.study.plan import Plan, decode_plan, encode_plan, plan_digest
 from preheat.lab.study.projects import (
     DOSES,
+    IDENTITY,
     MAIN_ARMS,
     K,
     arm_context,
     contains_answer,
-    example_context,
     make_projects,
     partner_of,
     project_note,
@@ -27,6 +28,7 @@ from preheat.lab.study.prompts import ArmContext, fit_to_length
 from preheat.model.context import CALLS_WORKED_REPLY
 from preheat.provisioning.messages import example_request
 from tests.lab.study.models import ScriptedModel
+from tests.shared import TESTS
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +36,7 @@ def plan() -> Plan:
     return make_lab_plan()
 
 
-FROZEN = "ce89ae2011e7e10ee5db8c5a09e8b574df586e669b98142fec0ad08a6c3729e1"
+FROZEN = "3609b167de77218721a9a4c195e121ba159f9625cf3e2cb10b4ec10ffe208f32"
 
 
 def count(words: str) -> int:
@@ -50,12 +52,10 @@ def test_enough_tasks_and_projects_mostly_far_and_two_step(plan: Plan) -> None:
     assert kinds["far"] + kinds["two-step"] == len(plan.tasks) - kinds["near"]
 
 
-def test_tasks_notes_and_order_are_those_that_were_frozen(plan: Plan) -> None:
-    """All of the plan that the study itself writes; the rendering of warm contexts is the product's and may move on. The plan
-    that was run stands in the runs' first lines, and the protocol names it."""
-    notes = {name: context for name, context in plan.contexts.items() if name.endswith("/note")}
-    own = plan._replace(contexts={**dict.fromkeys(plan.contexts, ArmContext()), **notes})
-    assert plan_digest(encode_plan(own)) == FROZEN
+def test_the_plan_is_the_one_that_was_frozen(plan: Plan) -> None:
+    """Word for word, as the protocol names it."""
+    assert plan_digest(encode_plan(plan)) == FROZEN
+    assert FROZEN in Path(TESTS, "..", "docs", "paper", "protocol.md").read_text(encoding="utf-8")
     assert decode_plan(encode_plan(plan)) == plan
 
 
@@ -125,7 +125,7 @@ def test_the_warm_arm_is_what_the_product_renders() -> None:
     """Its frame, its calls, its last words; as text its block."""
     project = make_projects()[0]
     context = warm_arm(project)
-    assert context.messages[0].text == example_request(example_context(project, K).id)
+    assert context.messages[0].text == example_request(IDENTITY)
     assert context.messages[-1].text == CALLS_WORKED_REPLY
     assert [each.command for each in context.messages if each.command] == [
         each.command for each in shown_calls(project)[:K]

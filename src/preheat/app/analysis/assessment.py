@@ -14,14 +14,14 @@ from preheat.outcomes import judge as judge_calls
 from preheat.profiles import profile_session, trace
 
 
-def judge(session: Session) -> tuple[Outcome, ...]:
-    """The outcomes of all calls of a session, in order."""
-    return judge_calls(session, dialect_of(session.agent))
+def judge(session: Session, hindsight: bool = True) -> tuple[Outcome, ...]:
+    """The outcomes of all calls of a session, in order; without hindsight as they looked when each call ended."""
+    return judge_calls(session, dialect_of(session.agent), hindsight)
 
 
-def assess(session: Session) -> Assessment:
+def assess(session: Session, hindsight: bool = True) -> Assessment:
     """Judge all calls of a session, and measure it."""
-    outcomes = judge(session)
+    outcomes = judge(session, hindsight)
     records = trace(session, outcomes)
     return Assessment(records, profile_session(session, outcomes, records))
 

@@ -14,26 +14,27 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
-from preheat import episodes, outcomes, profiles
+from preheat import episodes, outcomes, profiles, projects
 from preheat.amounts import format_count
 from preheat.app.analysis.assessment import assess, judge
-from preheat.app.projects import find_repository
+from preheat.app.projects import find_place
 from preheat.archive.analyses import count_outdated, find_forks, find_pending, find_sessions
 from preheat.archive.connect import connect, explain_database_error
 from preheat.archive.notes import make_note_row
 from preheat.archive.packing import SmallCompressor
+from preheat.archive.projects import encode_place
 from preheat.archive.rows import AnalysisRows, OutcomeRow
 from preheat.calls.judged import LEARNABLE_STARTERS, JudgedCall, JudgedSession
 from preheat.ingest.stored_sessions import UnreadableSession, analyse_pending
 from preheat.lessons.call_facts import all_touches
 from preheat.lessons.learners import LEARNERS
-from preheat.lessons.projects import root_of
 from preheat.model.analysis import Analysis, LearnerNote
 from preheat.model.outcome import CAUSES, RUNGS, STATUSES, Cause
 from preheat.model.profile import CallRecord
 from preheat.model.progress import SILENT, Progress
 from preheat.model.session import Session, pair_calls_with_results
 from preheat.settings import archive_path
+from preheat.sqlite_files.opening import is_read_only
 
 __all__ = [
     "AnalysisReport",
@@ -52,7 +53,9 @@ AnalysisNeed: TypeAlias = Literal["rows", "everything"]
 
 _NOTE_TAKERS = tuple(learner for learner in LEARNERS if learner.take_notes is not None)
 OUTCOMES_VERSION = f"{outcomes.VERSION}.{profiles.VERSION}+"
-VERSION = f"{OUTCOMES_VERSION}{'.'.join(str(each.version) for each in _NOTE_TAKERS)}+{episodes.VERSION}+"
+VERSION = (
+    f"{OUTCOMES_VERSION}{'.'.join(str(each.version) for each in _NOTE_TAKERS)}+{episodes.VERSION}+{projects.VERSION}+"
+)
 """The version of the whole analysis. A session that was analysed by another version is analysed again when the machine is idle.
 Versions that begin with `OUTCOMES_VERSION` have the same outcomes and measures, whatever their notes are."""
 
@@ -68,13 +71,14 @@ def analyse(session: Session, copied: Collection[int] = frozenset()) -> Analysis
     records = profiles.trace(session, verdicts)
     own = [record for record in records if record.seq not in copied] if copied else records
     measured = profiles.profile_session(session, verdicts, own)
-    seen_session = prepare_for_learners(session, records, root_of(session.project, find_repository), copied)
+    place = find_place(session)
+    seen_session = prepare_for_learners(session, records, place.root, copied)
     teaches = session.starter in LEARNABLE_STARTERS and measured.messages > 0
     notes = _take_notes(seen_session) if teaches else ()
     episodes_found = episodes.split_episodes(
         session, records, seen_session.root, copied, partial(all_touches, seen_session)
     )
-    return Analysis(records, measured, notes, episodes_found)
+    return Analysis(records, measured, notes, episodes_found, place)
 
 
 def prepare_for_learners(
@@ -126,7 +130,7 @@ def rows_of(analysis: Analysis) -> AnalysisRows:
     packed = packer.compress(msgspec.msgpack.encode(analysis.episodes)) if analysis.episodes else b""
     return AnalysisRows(
         VERSION, analysis.profile.errors.count, list(purposes), list(signatures), rows, msgspec.json.encode(analysis.profile),
-        notes, packed,
+        notes, packed, *encode_place(analysis.place),
     )  # fmt: skip
 
 
@@ -183,7 +187,7 @@ def analyse_archive(
     connection = connect(folder)
     try:
         todo = find_pending(connection, VERSION if need == "everything" else "")
-        if todo.sessions and seconds > 0:
+        if todo.sessions and seconds > 0 and not is_read_only(connection):
             progress.begin("Analysing", todo.sessions, "sessions")
             try:
                 failures = analyse_pending(

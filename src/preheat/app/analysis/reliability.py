@@ -24,7 +24,7 @@ from preheat.archive import judgements, notes
 from preheat.archive.connect import connect
 from preheat.archive.queries import find_session, list_children, list_sessions
 from preheat.errors import NotFound, UserError
-from preheat.files import UMASK_DEFAULT, write_atomically
+from preheat.files import write_atomically
 from preheat.lessons.repairs import LEARN_REPAIR_PATTERNS
 from preheat.mistakes import recurring
 from preheat.mistakes.failure import MISTAKE_CAUSES
@@ -339,7 +339,7 @@ def _save(path: str, text: str) -> bool:
     """Write a file whole or not at all; whether it replaced one."""
     replaces = os.path.exists(path)
     try:
-        write_atomically(path, text.encode(), mode=UMASK_DEFAULT)
+        write_atomically(path, text.encode(), like=path)
     except OSError as error:
         raise UserError(f"cannot write `{path}`: {error.strerror or error}") from error
     return replaces

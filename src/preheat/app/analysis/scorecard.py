@@ -15,9 +15,10 @@ import msgspec
 from preheat.app.analysis.assessment import assess
 from preheat.app.lazy import LazyModule
 from preheat.app.live.settings import load_thresholds
+from preheat.app.projects import find_place
 from preheat.app.sessions.archive import load_session
 from preheat.archive.connect import connect
-from preheat.archive.lessons import load_project_folders
+from preheat.archive.projects import load_session_projects
 from preheat.calls.shell import read_shell
 from preheat.commands import command_text, understand
 from preheat.errors import PreheatError
@@ -91,8 +92,9 @@ def score_in_archive(
     connection: sqlite3.Connection, summary: SessionSummary, thresholds: Thresholds = DEFAULTS, trend: int = TREND
 ) -> RankedScorecard:
     """The scorecard of a session in the archive, compared with up to `trend` earlier ones of its project."""
-    root = next((each.root for each in load_project_folders(connection) if each.folder == summary.project), "")
-    card = score_session(load_session(connection, summary.key), thresholds, root)
+    session = load_session(connection, summary.key)
+    root = find_place(session).root
+    card = score_session(session, thresholds, root)
     before = list(_earlier_cards(connection, summary, thresholds, root, trend)) if card.mean is not None else []
     return RankedScorecard(key=summary.key, card=card, standings=rank_scores(card, before), earlier=len(before))
 
@@ -112,11 +114,11 @@ def earlier_sessions(connection: sqlite3.Connection, summary: SessionSummary) ->
     """Earlier sessions of the same project, the newest first, without subagents. Clones and worktrees of the project count."""
     if not summary.project or summary.started_at is None:
         return
-    all_places = load_project_folders(connection)
-    name = next((each.name for each in all_places if each.folder == summary.project), "")
-    folders = {summary.project, *(each.folder for each in all_places if name and each.name == name)}
+    projects = load_session_projects(connection)
+    name = projects.get(summary.key, "")
     for each in _queries.list_sessions(connection, SessionFilter(until=summary.started_at, subagents=False)):
-        if each.project in folders and each.key != summary.key and each.calls:
+        is_same = projects.get(each.key) == name if name else each.project == summary.project
+        if is_same and each.key != summary.key and each.calls:
             yield each
 
 

@@ -13,18 +13,17 @@ from typing import NamedTuple
 import msgspec
 
 from preheat.app.context import render
-from preheat.app.live.settings import load_section
-from preheat.app.projects import find_repository
+from preheat.app.projects import project_root
 from preheat.errors import UserError
 from preheat.experiments.assignment import assign_advice, assign_session, items_left_out, write_note, write_placebo
 from preheat.experiments.plan import covers, holdout_plan, plan_name
-from preheat.lessons.projects import root_of
 from preheat.model.context import Context
 from preheat.model.experiment import AdviceAssignment, Assignment, AssignmentRecord, Delivery, ExperimentPlan
 from preheat.model.live import Advisory, HookEvent
 from preheat.provisioning import without_lessons
 from preheat.provisioning.messages import describe_origin, format_block
 from preheat.provisioning.tokens import estimate_tokens
+from preheat.settings_file import load_section
 from preheat.state import experiments, migration
 from preheat.state.connect import OpenState, reading, writing
 from preheat.state.experiments import find_assignment, keep_assignments
@@ -84,6 +83,8 @@ class Treatment(NamedTuple):
     """Records to be stored before anything is handed out."""
 
 
+ORIENTATION = "orientation"
+"""Stands for the signal in the assignment of the files that are named with a prompt."""
 _REMEMBERED = 1_000
 """The number of sessions whose assignments stay in memory."""
 
@@ -111,7 +112,7 @@ class Assigner:
         if known is None and event.source not in (None, "startup", "clear"):
             with suppress(OSError), self._state.reading() as state:
                 known = find_assignment(state, name)
-        project = root_of(event.cwd, find_repository) or event.cwd
+        project = project_root(event.cwd) or event.cwd
         if known is not None:
             assignment = (
                 known if known.session == name else msgspec.structs.replace(known, session=name, at=event.at or 0.0)
@@ -212,14 +213,21 @@ class Assigner:
     # Advice.
     def assign_advice(self, event: HookEvent, advisory: Advisory, root: str) -> AdviceAssignment | None:
         """Whether an advisory is sent, by assignment; None if nothing is assigned: then it is sent."""
+        return self._draw_advice(event, advisory.signal, advisory.cause, advisory.turn, root)
+
+    def assign_orientation(
+        self, event: HookEvent, paths: tuple[str, ...], turn: int, root: str
+    ) -> AdviceAssignment | None:
+        """Whether the files that a prompt needs are named, by assignment; None if nothing is assigned: then they are."""
+        return self._draw_advice(event, ORIENTATION, "\n".join(paths), turn, root)
+
+    def _draw_advice(self, event: HookEvent, signal: str, cause: str, turn: int, root: str) -> AdviceAssignment | None:
         probability = self._settings.withhold_advice
         assigns = self._settings.holdout > 0 or bool(self._plans)
         if self._key is None or probability <= 0 or not assigns:
             return None
         name = f"{event.agent}:{event.session}"
-        return assign_advice(
-            self._key, root or name, name, advisory.signal, advisory.cause, advisory.turn, probability, event.at or 0.0
-        )
+        return assign_advice(self._key, root or name, name, signal, cause, turn, probability, event.at or 0.0)
 
     def store(self, records: Iterable[AssignmentRecord]) -> None:
         """Store records of assignments; one that is stored already stays as it is. Raises OSError."""

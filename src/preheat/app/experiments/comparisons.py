@@ -7,6 +7,7 @@ statistics: a second that listing plans or rating a session need not wait for.
 import os
 import sqlite3
 import time
+from collections import Counter
 from collections.abc import Iterable
 from contextlib import closing
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ import msgspec
 
 from preheat.app.experiments.assignment import check_key, describe_assignment, load_assignment_settings
 from preheat.app.lazy import LazyModule
+from preheat.app.live.running import load_ended_sessions
 from preheat.app.projects import project_folder
 from preheat.archive.connect import connect
 from preheat.archive.lessons import load_lessons
@@ -42,6 +44,7 @@ from preheat.model.experiment_report import (
     ListedExperiment,
     RatedSession,
     SampleSizeForecast,
+    SessionArm,
     StartedExperiment,
     StoppedExperiment,
     TemplateEffect,
@@ -198,7 +201,7 @@ class Experiments:
         with reading(self._folder) as state:
             assigning = experiments.find_secret(state) is not None
         with self._archive() as archive:
-            found = _results.make_report(archive, stored, now, assigning)
+            found = _results.make_report(archive, stored, now, assigning, load_ended_sessions(self._folder))
         damage = self.plan_problems()
         return msgspec.structs.replace(found, problems=(*damage, *found.problems)) if damage else found
 
@@ -276,11 +279,37 @@ class Experiments:
 
     # The ledger and ratings.
     def ledger(self) -> ExperimentLedger:
-        """All entries of the ledger, and which lines were changed."""
+        """All entries of the ledger, which lines were changed, and what has no entry yet."""
         with reading(self._folder) as state:
-            return ExperimentLedger(
-                entries=tuple(ledger.load_entries(state)), changed_lines=tuple(ledger.changed_lines(state))
+            entries = tuple(ledger.load_entries(state))
+            stopped = {plan.experiment for plan in experiments.plans(state) if plan.stopped is not None}
+            waiting = Counter(
+                each.experiment.partition("@")[0]
+                for each in experiments.assignments(state)
+                if each.arm != "unassigned" and each.experiment not in stopped
             )
+            return ExperimentLedger(
+                entries=entries,
+                changed_lines=tuple(ledger.changed_lines(state)),
+                unfinished={_plain_name(name): number for name, number in sorted(waiting.items())},
+            )
+
+    def find_arm(self, session: str) -> SessionArm | None:
+        """Into which arm a session was assigned and what it was given, by its key (`agent:id`); None if it was not assigned."""
+        with reading(self._folder) as state:
+            found = experiments.find_assignment(state, session)
+            delivery = experiments.first_deliveries(state).get(session) if found is not None else None
+        if found is None:
+            return None
+        return SessionArm(
+            arm=found.arm,
+            experiment=_plain_name(found.experiment.partition("@")[0]),
+            at=found.at,
+            why=found.why,
+            inherited_from=found.root if found.root != session else "",
+            context=delivery.context if delivery is not None else "",
+            lessons=delivery.offered if delivery is not None else 0,
+        )
 
     def rate(self, session: str, good: bool, note: str = "", now: float | None = None) -> RatedSession:
         """Store a person's rating of a session, in place of an earlier one. Secrets in the note are redacted."""
@@ -314,3 +343,8 @@ def _project(wanted: str | None) -> str:
     if not os.path.isdir(os.path.expanduser(wanted)):
         raise UserError(f"`{wanted}` is no folder; name the folder of a project, `.` for this one")
     return project_folder(wanted)
+
+
+def _plain_name(stored: str) -> str:
+    """The name of a comparison as people know it: the holdout is stored under an earlier one."""
+    return HOLDOUT if stored == STORED_HOLDOUT else stored

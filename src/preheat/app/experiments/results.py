@@ -37,13 +37,16 @@ CALLS_AFTER_ADVICE = 5
 """The number of calls after an advisory in which its effect is measured."""
 
 
-def make_report(archive: sqlite3.Connection, stored: StoredPlan, now: float, assigning: bool) -> ExperimentReport:
-    """The result of a plan so far; `assigning`: whether anything is assigned at all."""
+def make_report(
+    archive: sqlite3.Connection, stored: StoredPlan, now: float, assigning: bool, ended: Iterable[str] = ()
+) -> ExperimentReport:
+    """The result of a plan so far; `assigning`: whether anything is assigned at all; `ended`: sessions whose agent said that
+    they are over."""
     records = load_records(archive)
     facts = session_results(archive, records)
     own = [each for each in records.assignments if each.experiment == stored.experiment]
     elsewhere = [each.session for each in records.assignments if each.experiment != stored.experiment]
-    trial = build_trial(own, facts, now, stored.plan.at, stored.stopped, elsewhere)
+    trial = build_trial(own, facts, now, stored.plan.at, stored.stopped, elsewhere, ended)
     return report_trial(stored.experiment, stored.plan, trial, records.deliveries, stored.stopped, assigning=assigning)
 
 

@@ -25,6 +25,7 @@ from preheat.archive.lessons import load_lessons as stored_lessons
 from preheat.archive.queries import list_sessions
 from preheat.calls.shell import command_form
 from preheat.errors import UserError
+from preheat.files import make_private_folder, open_private, read_file, write_atomically
 from preheat.ingest.redact import redact
 from preheat.lab.dataset.anonymise import Anonymiser
 from preheat.lab.dataset.datasheet import DatasetFacts, write_datasheet
@@ -53,6 +54,10 @@ from preheat.templates.store import TemplateStore
 __all__ = ["DatasetCheck", "Datasets", "ExportReport"]
 
 DATASHEET, MANIFEST, SCHEMA = "datasheet.md", "manifest.json", "schema.json"
+
+
+LARGEST_FILE = 4 * 1024 * 1024 * 1024
+"""Bytes of one file of a dataset, which Preheat wrote itself."""
 
 
 class ExportRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -145,9 +150,7 @@ class DatasetWriter:
 
     def _save(self, name: str, data: bytes) -> None:
         path = os.path.join(self._folder, name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "wb") as stream:
-            stream.write(data)
+        write_atomically(path, data, make_folders=True)
 
     def _learned_rows(
         self, lessons: LessonRows, learned: list[Lesson], templates: list[Template]
@@ -240,12 +243,13 @@ def dataset_files(folder: str) -> Iterator[File]:
         folders.sort()
         for name in sorted(names):
             path = os.path.join(place, name)
+            if os.path.exists(path) and not os.path.isfile(path):
+                continue  # a pipe, a socket or a device
             yield os.path.relpath(path, folder).replace(os.sep, "/"), lambda path=path: read_bytes(path)  # type: ignore[misc]
 
 
 def read_bytes(path: str) -> bytes:
-    with open(path, "rb") as stream:
-        return stream.read()
+    return read_file(path, LARGEST_FILE)
 
 
 def _encode_indented(value: Any) -> bytes:
@@ -329,9 +333,9 @@ class Datasets:
         salt = load_salt(wanted.salt_file)
         surveyed = survey(connection, chosen, projects, wanted.least, wanted.allowed, progress)
         parent = os.path.dirname(os.path.abspath(folder))
-        os.makedirs(parent, exist_ok=True)
+        make_private_folder(parent)
         temporary = os.path.join(parent, f".{os.path.basename(os.path.abspath(folder))}.new-{os.getpid()}")
-        os.mkdir(temporary)
+        make_private_folder(temporary)
         try:
             export = DatasetWriter(connection, temporary, wanted, salt, chosen, projects, surveyed)
             report = export.write(stored_lessons(connection), templates, progress)
@@ -354,11 +358,10 @@ def load_salt(path: str | None) -> bytes:
     if path is None:
         return secrets.token_bytes(32)
     try:
-        with open(path, "rb") as stream:
-            salt = stream.read()
+        salt = read_file(path)
     except FileNotFoundError:
         salt = secrets.token_bytes(32)
-        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
+        with open(open_private(path, os.O_WRONLY | os.O_EXCL), "wb") as stream:
             stream.write(salt)
         return salt
     except OSError as error:

@@ -7,7 +7,6 @@ import os
 import re
 import socket
 import sqlite3
-import subprocess
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from functools import partial
@@ -22,7 +21,7 @@ from preheat.app.analysis.scorecard import count_facts
 from preheat.app.sessions.archive import load_session
 from preheat.app.sessions.transcripts import compress_all
 from preheat.archive.analyses import PendingSession, SourceGroup, find_sessions, load_group
-from preheat.archive.lessons import load_project_folders
+from preheat.archive.projects import load_places
 from preheat.archive.queries import list_sessions
 from preheat.calls.shell import command_form
 from preheat.commands import Purpose, command_text
@@ -35,7 +34,6 @@ from preheat.lab.dataset.names import Name, Names, names_in_heading, names_in_te
 from preheat.lab.dataset.rows import SessionRow, Share, Shortened, dataset_schema
 from preheat.lab.dataset.session_rows import LiveMeasures, measure_session
 from preheat.lab.dataset.vocabulary import Vocabulary
-from preheat.lessons.projects import folder_name, root_of
 from preheat.live.advice import step
 from preheat.live.events import events_of
 from preheat.live.scorecard import DIMENSIONS, compute_scorecard
@@ -47,9 +45,10 @@ from preheat.model.outcome import CAUSES, RUNGS, STATUSES
 from preheat.model.profile import CallRecord
 from preheat.model.progress import SILENT, Progress
 from preheat.model.session import AssistantMessage, Event, Session, ToolCall, ToolKind, pair_calls_with_results
+from preheat.programs import ask_git
+from preheat.projects.folders import folder_name, main_folder
 
 _SEPARATORS = re.compile(r"[\W_]+")
-_GIT_SECONDS = 5
 
 
 class Projects:
@@ -57,11 +56,11 @@ class Projects:
     anonymity, none may count twice."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
-        self._roots = {place.folder: place.root for place in load_project_folders(connection)}
+        self._roots = {each.folder: each.place.root for each in load_places(connection) if each.is_analysed}
 
     def project_of(self, folder: str) -> str:
         """The project of a folder; empty for a home folder, which is no project."""
-        root = self._roots[folder] if folder in self._roots else root_of(folder)
+        root = self._roots[folder] if folder in self._roots else main_folder(folder)
         return self.normalise(root)
 
     def normalise(self, name: str) -> str:
@@ -306,12 +305,5 @@ def _names_of_this_machine() -> Iterator[Name]:
     yield Name("person", account)
     yield Name("host", socket.gethostname())
     for setting in ("user.name", "user.email"):
-        try:
-            finished = subprocess.run(
-                ["git", "config", "--global", setting], capture_output=True, text=True, timeout=_GIT_SECONDS
-            )
-        except (OSError, subprocess.SubprocessError):
-            return
-        value = finished.stdout.strip()
-        if value:
+        if value := ask_git(os.sep, "config", "--global", setting):
             yield from names_in_text(f"user.name={value}\n" if setting == "user.name" else value)

@@ -14,14 +14,15 @@ from preheat.agents import AGENTS
 from preheat.agents.places import storable_path
 from preheat.app.lazy import LazyModule
 from preheat.archive import source_list
-from preheat.archive.connect import connect, hold_sync_lock
+from preheat.archive.connect import check_if_changed, connect, hold_sync_lock
 from preheat.errors import ArchiveUnusable, NotFound, UserError
-from preheat.ingest.changes import survey_agents, survey_changed, survey_files
+from preheat.ingest.changes import SourceFailure, survey_agents, survey_changed, survey_files
 from preheat.model.listing import ForgetPlan, SearchHit, SessionFilter, SessionSummary
 from preheat.model.progress import SILENT, Progress
 from preheat.settings import archive_path
 
 if TYPE_CHECKING:
+    from preheat.app import trees as _trees
     from preheat.app.analysis import assessment as _assessment
     from preheat.app.analysis import one_pass as _analysis
     from preheat.app.experiments import records as _records
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from preheat.archive import raw as _raw
     from preheat.archive.rows import AnalysisRows
     from preheat.ingest import stored_sessions as _stored
-    from preheat.ingest.sync import SourceFailure, SourceResult
+    from preheat.ingest.sync import SourceResult
     from preheat.model.analysis import Episode
     from preheat.model.listing import Transcript
     from preheat.model.profile import SessionProfile
@@ -51,6 +52,7 @@ else:
         "preheat.app.analysis.one_pass"
     )  # every learner, which a sync of a grown session does not need
     _notes = LazyModule("preheat.archive.notes")
+    _trees = LazyModule("preheat.app.trees")
 
 SYNC_PATIENCE = 600.0
 """Seconds that a sync waits for another one."""
@@ -73,7 +75,7 @@ class SyncReport(NamedTuple):
 
     agents: dict[str, AgentReport]
     redactions: dict[str, int]
-    failures: "list[SourceFailure]"
+    failures: list[SourceFailure]
     problems: list[tuple[str, int | None, str]]
     seconds: float
 
@@ -92,6 +94,7 @@ def sync(
     agents = agents or AGENTS
     with hold_sync_lock(folder, SYNC_PATIENCE, lambda: progress.wait("another sync is at work")):
         with closing(connect(folder)) as connection:
+            check_if_changed(connection)
             if files is not None:
                 found = survey_files(connection, files)
             elif scan is not None:
@@ -99,10 +102,11 @@ def sync(
             else:
                 found = survey_agents(connection, os.environ if environment is None else environment, agents)
             report = _SyncCounter(found.found)
+            report.failures = found.failures
             if found.changes:
                 from preheat.ingest.sync import read_changes  # noqa: PLC0415 - where nothing has changed, nothing is read
 
-                report.failures = read_changes(connection, folder, found.changes, report.add, load_analyser, progress)
+                report.failures += read_changes(connection, folder, found.changes, report.add, load_analyser, progress)
                 if report.read_whole:
                     _analysis.analyse_forks(connection, progress)
         if files is None and agents == AGENTS:
@@ -157,10 +161,14 @@ def open_archive(folder: str) -> sqlite3.Connection:
 
 
 def forget_sessions(folder: str, keys: list[str]) -> int:
-    """Delete sessions from the archive for good, while no sync runs; how many were deleted."""
+    """Delete sessions from the archive for good, while no sync runs; how many were deleted. The index of a working tree goes with
+    the last session in it."""
     with hold_sync_lock(folder, SYNC_PATIENCE, lambda: None), closing(connect(folder)) as connection:
+        before = _notes.count_sessions_by_folder(connection)
         deleted = _raw.forget(connection, keys)
         _records.forget_records(connection)
+        after = _notes.count_sessions_by_folder(connection)
+        _trees.forget_unused(folder, (each for each in before if before[each] != after.get(each)), after)
         return deleted
 
 

@@ -14,7 +14,7 @@ from preheat.agents.atif.writer import to_trajectory
 from preheat.agents.openai_chat import to_conversation
 from preheat.app.sessions.archive import Sessions
 from preheat.errors import UserError
-from preheat.files import UMASK_DEFAULT, stream_atomically
+from preheat.files import make_private_folder, stream_atomically
 from preheat.model.listing import EXPORT_SUFFIXES, ExportedFile, ExportForm, ExportResult, SessionFilter
 from preheat.model.progress import SILENT, Progress
 from preheat.model.session import Session, number_of_id
@@ -60,7 +60,7 @@ class Exports:
         """Write all sessions that match a filter into a folder; those that cannot be written are left out."""
         if os.path.exists(folder) and not os.path.isdir(folder):
             raise UserError(f"`{folder}` is a file; give -o a folder")
-        os.makedirs(folder, exist_ok=True)
+        make_private_folder(folder)
         exported = ExportResult([], [])
         summaries = self._sessions.sessions(chosen)
         progress.begin("Exporting", len(summaries))
@@ -114,4 +114,4 @@ def save_file(path: str, force: bool, write: Callable[[BinaryIO], object]) -> No
     """Write a file whole or not at all. Raises UserError if it exists, unless forced."""
     if os.path.exists(path) and not force:
         raise UserError(f"`{path}` is there already; `--force` overwrites it")
-    stream_atomically(path, write, mode=UMASK_DEFAULT)
+    stream_atomically(path, write, like=path)

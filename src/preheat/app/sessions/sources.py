@@ -15,6 +15,7 @@ from preheat.archive.queries import totals
 from preheat.archive.raw import size_on_disk
 from preheat.errors import NotRecognised, UserError
 from preheat.ingest.changes import Survey, survey_agents
+from preheat.limits import current_limits, describe_limit
 from preheat.model.health import AgentOverview, ArchiveSummary, Overview
 from preheat.model.listing import AgentTotals
 from preheat.model.session import Session
@@ -77,7 +78,12 @@ def find_files(names: tuple[str, ...], agents: tuple[str, ...] = ()) -> NamedFil
                 raise UserError(f"`{name}` is a session of {places_of(agent).title}; leave `--agent` away to read it")
             found.files.append((agent, name))
             continue
-        for path in _files_below(name):
+        for number, path in enumerate(_files_below(name)):
+            if number >= current_limits().files:
+                found.unreadable.append(
+                    f"`{name}`: more than {number:,} files in it: the others are not read; {describe_limit('files')}"
+                )
+                break
             try:
                 agent = detect(path).agent
             except NotRecognised:

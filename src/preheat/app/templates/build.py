@@ -16,10 +16,10 @@ from msgspec.structs import replace
 from preheat.amounts import format_reasons
 from preheat.app.analysis.one_pass import analyse_archive
 from preheat.app.learning import learn_from
-from preheat.app.projects import projects_by_folder
+from preheat.app.project_assignment import assign_archive
 from preheat.archive.connect import connect
 from preheat.archive.judgements import session_profiles
-from preheat.archive.notes import count_sessions_by_folder
+from preheat.archive.projects import load_session_projects
 from preheat.archive.queries import find_session, list_sessions
 from preheat.archive.results import load_last_checks
 from preheat.errors import UserError
@@ -126,12 +126,13 @@ def load_candidates(connection: sqlite3.Connection, wanted: SessionFilter) -> li
     """Every judged session that matches a filter."""
     measured = {f"{profile.agent}:{profile.session}": profile for profile in session_profiles(connection, wanted)}
     passed = load_last_checks(connection)
-    places = projects_by_folder(count_sessions_by_folder(connection))  # of all sessions: a name depends on the others
+    assign_archive(connection)
+    projects = load_session_projects(connection)
     return [
         Candidate(
             key=each.key,
             profile=measured[each.key],
-            project=places[each.project].name if each.project in places else "",
+            project=projects.get(each.key, ""),
             ended_at=each.ended_at,
             starter=each.starter,
             delegated=each.relation == "subagent",

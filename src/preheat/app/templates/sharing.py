@@ -1,6 +1,6 @@
 """Exports templates to files, and imports templates of others, which wait for a person's review.
 
-Combines the checks of `templates.sharing`, of `safe_text` (instructions, foreign paths) and of `ingest.redact` (secrets). Heavy
+Combines the checks of `templates.sharing`, of `safe_text` (foreign paths) and of `ingest.redact` (secrets). Heavy
 to import (patterns): only sharing imports it.
 """
 
@@ -14,7 +14,7 @@ from preheat.amounts import format_reasons
 from preheat.errors import UserError
 from preheat.ingest.redact import redact
 from preheat.model.template import Template
-from preheat.safe_text.reasons import foreign_reason, order_reason, spell_out
+from preheat.safe_text.reasons import foreign_reason, spell_out
 from preheat.templates.file_format import LARGEST, read_file
 from preheat.templates.names import canonical_json, check_name, digest_of
 from preheat.templates.sharing import (
@@ -112,7 +112,7 @@ def looks_secret(text: str) -> str:
 
 
 EXPORT_CHECKS: tuple[Check, ...] = (foreign_reason, looks_secret)
-IMPORT_CHECKS: tuple[Check, ...] = (order_reason, looks_secret)
+IMPORT_CHECKS: tuple[Check, ...] = (looks_secret,)
 """The checks before an export, and after an import."""
 
 

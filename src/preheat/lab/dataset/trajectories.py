@@ -121,6 +121,7 @@ class _SessionPublisher:
         return ToolCall(
             line=event.line, at=at, call_id=self._call_id(event.call_id), tool=self._rules.tool(event.tool) or "other",
             kind=event.kind, input=self._arguments(event), response=self._response(event.response),
+            script=self._rules.tool(event.script) if event.script else "",
         )  # fmt: skip
 
     def _arguments(self, event: ToolCall) -> dict[str, Any]:
@@ -139,7 +140,9 @@ class _SessionPublisher:
             return Other(line=event.line, at=at, name=event.name, raw=raw)
         if event.name == LATE_ENDING and isinstance(raw, dict):
             code = raw.get("exit_code")
-            published_raw = {"call_id": self._call_id(str(raw.get("call_id") or ""))}
+            published_raw = {
+                name: self._call_id(str(raw.get(name) or "")) for name in ("call_id", "told_by") if name in raw
+            }
             return Other(
                 line=event.line, at=at, name=event.name,
                 raw={**published_raw, "exit_code": code} if isinstance(code, int) else published_raw,

@@ -12,10 +12,9 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from preheat.lab.study.prompts import ArmContext, Message
-from preheat.model.context import Context, ContextLesson
-from preheat.model.lesson import Example, Lesson, Scope, Support
-from preheat.provisioning.lesson_text import describe_lesson
-from preheat.provisioning.messages import make_parts
+from preheat.model.context import CALLS_WORKED_REPLY
+from preheat.provisioning.messages import example_request, format_block
+from preheat.safe_text.cleanup import in_backticks, in_quotes
 
 Kind = Literal["near", "far", "two-step"]
 PROJECTS = 42
@@ -242,46 +241,35 @@ DOSES = (1, 2, 8)
 DOSED_PROJECTS = 14
 
 
-def example_context(project: Project, k: int) -> Context:
-    """The first `k` good calls as the product would hand them out."""
-    items = []
-    for place, call in enumerate(shown_calls(project)[:k]):
-        example = Example(tool="bash", arguments={"command": call.command}, result=call.result, kind="shell")
-        lesson = Lesson(
-            id=f"{project.name}-{place}",
-            kind="example",
-            scope=Scope(project=project.name, tool="bash"),
-            text=f"`{call.command}` worked.",
-            example=example,
-            support=Support(calls_for=1, sessions_for=1),
-        )
-        items.append(
-            ContextLesson(
-                lesson=lesson.id, kind="example", text=describe_lesson(lesson), example=example, tokens=0, value=1.0
-            )
-        )
-    return Context(id="0a" * 6, task="", project=project.name, items=tuple(items), sessions=k)
+IDENTITY = "0a" * 6
+"""The id of every context."""
+
+
+def example_messages(project: Project, k: int) -> tuple[Message, ...]:
+    """The first `k` good calls as messages, in the form that the protocol froze: what the product handed out when the study was
+    planned. The product's own form has moved on, and is an arm of its own."""
+    messages = [Message("user", example_request(IDENTITY))]
+    for call in shown_calls(project)[:k]:
+        messages += (Message("assistant", "", call.command), Message("tool", call.result.strip() or "(no output)"))
+    return (*messages, Message("assistant", CALLS_WORKED_REPLY))
 
 
 def warm_arm(project: Project, k: int = K) -> ArmContext:
-    return ArmContext(messages=context_messages(example_context(project, k)))
+    return ArmContext(messages=example_messages(project, k))
 
 
-def context_messages(context: Context) -> tuple[Message, ...]:
-    """A context without facts as the messages of a chat; facts would be a second system message and are refused."""
-    messages = []
-    for message in make_parts(context).messages:
-        if message.role == "system":
-            raise ValueError("only examples can be messages here")
-        command = (
-            str(message.call.arguments["command"]) if message.call is not None and message.role == "assistant" else ""
-        )
-        messages.append(Message(message.role, message.text, command))
-    return tuple(messages)
+def example_text(project: Project, k: int) -> str:
+    """The same calls as a text."""
+    calls = [
+        (f"bash {msgspec.json.encode({'command': call.command}).decode()}", call.result.strip() or "(no output)")
+        for call in shown_calls(project)[:k]
+    ]
+    lines = [f"worked: {in_backticks(call, 240)} gave {in_quotes(result, 100)}" for call, result in calls]
+    return format_block(IDENTITY, "", k, True, lines)
 
 
 def text_arm(project: Project, k: int = K) -> ArmContext:
-    return ArmContext(note=make_parts(example_context(project, k)).text)
+    return ArmContext(note=example_text(project, k))
 
 
 def arm_context(name: str, project: Project, partner: Project) -> ArmContext:
