@@ -9,21 +9,20 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-# Stands in for `.venv/bin/python -m pytest …`: the run with the real programs is the one with `--dist`.
+# Stands in for `.venv/bin/python -m pytest …`: the run of the rest is the one that leaves the real programs out.
 PYTHON = """#!/bin/sh
 case "$*" in
     -c*) ;;
-    *--dist*) echo "programs ran"; exit {programs} ;;
-    *) sleep 0.2; echo "the rest ran"; exit {rest} ;;
+    *--ignore*) sleep 0.2; echo "the rest ran"; exit {rest} ;;
+    *) echo "programs ran"; exit {programs} ;;
 esac
 """
 # The same, where some tests failed and pass or fail alone.
 RETRIED = """#!/bin/sh
 case "$*" in
     -c*) seq {failed} ;;
-    *--dist*) ;;
     *--last-failed*) echo "the failed ones ran"; exit {alone} ;;
-    *) exit 1 ;;
+    *--ignore*) exit 1 ;;
 esac
 """
 
