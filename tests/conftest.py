@@ -7,9 +7,11 @@ from hypothesis import HealthCheck, settings
 
 from tests.daemon.builders import NEVER, TestedClient, build_native_client
 
-# A shell makes background jobs ignore Ctrl-C, and programs that tests start would inherit that.
+# A shell makes background jobs ignore Ctrl-C, `nohup` a closed terminal, and programs that tests start would inherit that.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # Busy machines are slow.
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
