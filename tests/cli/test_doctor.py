@@ -1,4 +1,4 @@
-"""Plain `preheat` and `preheat doctor`: what is on this machine, and what is wrong."""
+"""Plain `preheat` and `preheat admin doctor`: what is on this machine, and what is wrong."""
 
 import json
 import os

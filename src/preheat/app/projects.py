@@ -38,7 +38,7 @@ def require_project(connection: sqlite3.Connection, wanted: str) -> str:
     found = find_project(connection, wanted)
     if found is None:
         raise NotFound(
-            f"no project `{wanted}` is known; `preheat projects list` shows those that are, `preheat learn` takes in new ones"
+            f"no project `{wanted}` is known; `preheat projects list` shows those that are, `preheat sync` takes in new ones"
         )
     return found.name
 

@@ -1,4 +1,4 @@
-"""The commands `preheat sync` and `preheat forget`: what goes into the archive, and what is deleted from it for good.
+"""The commands `preheat sync` and `preheat sessions delete`: what goes into the archive, and what is deleted from it for good.
 
 Never touches the agents' own files.
 """
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     cls=ExampleCommand,
     epilog="""\
   preheat sync                          everything new, of all agents
-  preheat sync --agent NAME             of one agent only (`preheat doctor` lists them)
+  preheat sync --agent NAME             of one agent only (`preheat admin doctor` lists them)
   preheat sync backup/projects          all sessions below a folder, of any agent
   preheat sync run.traj.json --json     one file; the report as JSON
 
@@ -49,17 +49,17 @@ def sync_command(files: tuple[str, ...], agents: tuple[str, ...], quiet: bool, a
     return sync_archive(tuple(agent for agent in agent_names() if agent in agents), files, quiet, as_json)
 
 
-# `preheat forget`
+# `preheat sessions delete`
 _MOST = 30
 
 
 @click.command(
-    "forget",
+    "delete",
     cls=ExampleCommand,
     epilog="""\
-  preheat forget 0f3c1a2b                    shows what would be deleted, and asks
-  preheat forget --project ~/work/secret     every session of a project and the folders below it
-  preheat forget 0f3c1a2b --yes --json       for programs
+  preheat sessions delete 0f3c1a2b                    shows what would be deleted, and asks
+  preheat sessions delete --project ~/work/secret     every session of a project and the folders below it
+  preheat sessions delete 0f3c1a2b --yes --json       for programs
 
 There is no undo: the bytes are overwritten, and later syncs leave the session alone. The agent's own file is not
 touched; the command says where it is.""",
@@ -68,7 +68,7 @@ touched; the command says where it is.""",
 @click.option("--project", metavar="PATH", help="Every session of this project and of the folders below it.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @json_option
-def forget_command(names: tuple[str, ...], project: str | None, yes: bool, as_json: bool) -> int:
+def delete_command(names: tuple[str, ...], project: str | None, yes: bool, as_json: bool) -> int:
     """Delete sessions from the archive for good.
 
     Their subagents are deleted with them, and so are other sessions in the same file.
