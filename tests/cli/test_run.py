@@ -224,9 +224,9 @@ def test_completing_a_commands_name_imports_no_command() -> None:
         "except SystemExit: pass\n"
         "print({'rich', 'msgspec', 'preheat.cli.live', 'preheat.cli.templates'} & set(sys.modules) or 'none')"
     )
-    asked = {"_PREHEAT_COMPLETE": "zsh_complete", "COMP_WORDS": "preheat wa", "COMP_CWORD": "1"}
+    asked = {"_PREHEAT_COMPLETE": "zsh_complete", "COMP_WORDS": "preheat st", "COMP_CWORD": "1"}
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, env={**os.environ, **asked}, timeout=HUNG
     )
-    assert done.stdout.startswith("plain\nwarm\nKeep what was learned as templates, and...\nplain\nwatch\n")
+    assert done.stdout.startswith("plain\nstart\nPrint what a new session should know, for a...\nplain\nstatus\n")
     assert done.stdout.endswith("none\n")

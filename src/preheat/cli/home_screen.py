@@ -8,11 +8,13 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from preheat.app.agents import title_of
+from preheat.cli.exit_codes import NOT_DONE, print_failure
 from preheat.cli.home import open_preheat
 from preheat.cli.progress import Display
 from preheat.cli.screen import clean, console, has_unicode, print_json, say
 from preheat.cli.sync_report import exit_code, problem_lines
 from preheat.cli.text import count, day, duration, one_line, short_path, tokens
+from preheat.errors import UserError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,8 +30,14 @@ _NARROWEST = 20
 def show_home(as_json: bool) -> int:
     """Read what is new, and show the first screen."""
     home = open_preheat()
-    with Display(quiet=as_json) as progress:
-        report = home.read_news(progress)
+    report = None
+    try:
+        with Display(quiet=as_json) as progress:
+            report = home.read_news(progress)
+    except UserError as error:  # what is there can be shown all the same
+        if not home.has_archive():
+            raise
+        print_failure(f"nothing new was read: {error}", NOT_DONE)
     found = home.home_summary()
     if as_json:
         print_json(found)
@@ -143,7 +151,7 @@ def _show_mistakes(page: _Page, found: "HomeSummary") -> None:
         return
     amount = count(found.repeated, "mistake")
     page.write(
-        f"{amount} came again within a month, in {count(found.repeated_calls, 'failed call')}; these you can mend:"
+        f"{amount} came again within a month, in {count(found.repeated_calls, 'failed call')}; to mend first:"
         if found.mistakes
         else f"{amount} came again within a month; no way out of them stands out yet.",
         "bold",
