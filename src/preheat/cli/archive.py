@@ -58,6 +58,7 @@ _MOST = 30
     cls=ExampleCommand,
     epilog="""\
   preheat sessions delete 0f3c1a2b                    shows what would be deleted, and asks
+  preheat sessions delete latest --dry-run
   preheat sessions delete --project ~/work/secret     every session of a project and the folders below it
   preheat sessions delete 0f3c1a2b --yes --json       for programs
 
@@ -66,19 +67,27 @@ touched; the command says where it is.""",
 )
 @click.argument("names", nargs=-1, type=SessionName(), metavar="[SESSION]...")
 @click.option("--project", metavar="PATH", help="Every session of this project and of the folders below it.")
+@click.option("--dry-run", is_flag=True, help="Show what would be deleted; delete nothing.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @json_option
-def delete_command(names: tuple[str, ...], project: str | None, yes: bool, as_json: bool) -> int:
+def delete_command(names: tuple[str, ...], project: str | None, dry_run: bool, yes: bool, as_json: bool) -> int:
     """Delete sessions from the archive for good.
 
     Their subagents are deleted with them, and so are other sessions in the same file.
     """
     if bool(names) == bool(project):
         raise click.UsageError("name sessions, or give --project")
-    if not yes and (as_json or not (sys.stdin.isatty() and sys.stdout.isatty())):
+    if not (yes or dry_run) and (as_json or not (sys.stdin.isatty() and sys.stdout.isatty())):
         raise UserError("this deletes for good: give `--yes` where nobody can be asked")
     sessions = open_archive().archive
     plan = sessions.plan_forgetting(names, project or "")
+    if dry_run:
+        if as_json:
+            print_json({"would_delete": [summary.key for summary in plan.sessions], "agent_files_left": plan.files})
+        else:
+            _show_plan(plan)
+            print("Nothing was deleted.")
+        return 0
     if not yes:
         _show_plan(plan)
         if not click.confirm("Delete them from the archive for good?", default=False):

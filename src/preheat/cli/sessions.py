@@ -259,6 +259,7 @@ def read_command(file: str, agent: str | None, transcript: bool, full: bool, as_
     cls=ExampleCommand,
     epilog="""\
   preheat sessions export latest                                 canonical events as JSON lines, to the screen
+  preheat sessions export latest --format html -o session.html   a page to read or to share
   preheat sessions export 0f3c1a2b --format atif -o run.json     a trajectory for Harbor and its tools
   preheat sessions export --all --project . --format atif -o trajectories/
   preheat sessions export 0f3c1a2b --format openai -o chat.json  messages that a chat interface takes
@@ -267,7 +268,7 @@ def read_command(file: str, agent: str | None, transcript: bool, full: bool, as_
 @click.argument("session", type=SessionName(), required=False)
 @click.option(
     "--format", "form", type=click.Choice(list(EXPORT_SUFFIXES)), default="jsonl", show_default=True,
-    help="ATIF v1.7, one canonical event per line, OpenAI chat messages, or the stored bytes.",
+    help="ATIF v1.7, one canonical event per line, OpenAI chat messages, the stored bytes, or a document to read or share.",
 )  # fmt: skip
 @click.option("-o", "--output", metavar="FILE|FOLDER", help="Write there instead of to the screen.")
 @click.option(
@@ -285,9 +286,10 @@ def export_command(
     as_json: bool,
     **options: Any,
 ) -> int:
-    """Write sessions as ATIF, JSONL, chat messages or raw bytes.
+    """Write sessions as Markdown, HTML, ATIF, JSONL, chat messages or raw bytes.
 
-    One SESSION (an id, the beginning of one, or `latest`), or with --all a folder full of them.
+    One SESSION (an id, the beginning of one, or `latest`), or with --all a folder full of them. Documents (Markdown, HTML) are
+    searched once more for secrets, by today's rules, and say `~` for your home folder: read them before you share them.
     """
     filters = make_filter(options)
     if everything == (session is not None):
