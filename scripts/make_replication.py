@@ -31,7 +31,7 @@ CLAIMED = {"0-50": 0.072, "51-100": 0.090, "101+": 0.057}
 
 
 def measured(sources: list[str], folder: str, report: str | None = None) -> Population:
-    """What `preheat profile` says of these files, in an archive of its own."""
+    """What `preheat report profile` says of these files, in an archive of its own."""
     home = os.path.join(folder, "home")
     environment = {**os.environ, "PREHEAT_HOME": os.path.join(folder, "archive"), "HOME": home}
     os.makedirs(home, exist_ok=True)

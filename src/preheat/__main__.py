@@ -16,7 +16,7 @@ def main() -> int:
     arguments = sys.argv[1:]
     if arguments[:1] == ["sync"] and set(arguments[1:]) <= _PLAIN_OPTIONS:
         _exit_at_once(_plain_sync(arguments[1:]))
-    if arguments == ["serve", "--foreground"] and sys.platform != "win32":
+    if arguments in (["admin", "serve", "--foreground"], ["serve", "--foreground"]) and sys.platform != "win32":
         from preheat.cli.foreground import run_daemon  # noqa: PLC0415 - needs no click
 
         return run_daemon()
@@ -41,7 +41,7 @@ def _plain_sync(arguments: list[str]) -> int:
     except UserError as error:
         from preheat.cli.exit_codes import NOT_DONE, print_failure  # noqa: PLC0415 - not needed if nothing is wrong
 
-        return print_failure(str(error), NOT_DONE)
+        return print_failure(str(error), NOT_DONE, "--json" in arguments)
     if seen is not None and not seen.changed:
         from preheat.cli.nothing_new import print_nothing_new  # noqa: PLC0415 - only for the quick path
 
@@ -52,7 +52,9 @@ def _plain_sync(arguments: list[str]) -> int:
     from preheat.cli.sync_report import sync_archive  # noqa: PLC0415 - loads what reads and stores sessions
 
     gc.enable()
-    return run_guarded(lambda: sync_archive((), (), "--quiet" in arguments, "--json" in arguments, seen))
+    return run_guarded(
+        lambda: sync_archive((), (), "--quiet" in arguments, "--json" in arguments, seen), "--json" in arguments
+    )
 
 
 def _open_standard_streams() -> None:

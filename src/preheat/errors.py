@@ -51,7 +51,7 @@ class ArchiveDamaged(ArchiveUnusable):
     def __init__(self, why: str, path: str = "") -> None:
         why = " ".join(why.replace("***", "").split())[:_LONGEST_REASON]
         place = f"`{path}`" if path else "a part of the archive"
-        super().__init__(f"{place} is damaged ({why}); `preheat doctor --repair` saves what is whole")
+        super().__init__(f"{place} is damaged ({why}); `preheat admin doctor --repair` saves what is whole")
         self.why = why
         self.path = path
 

@@ -99,7 +99,7 @@ def open_private(path: str, flags: int) -> int:
         if hasattr(os, "fchmod") and os.fstat(descriptor).st_mode & 0o077:
             os.fchmod(descriptor, OWNER_ONLY)
     except OSError:
-        pass  # a file system without modes; `preheat doctor` reports what others can read
+        pass  # a file system without modes; `preheat admin doctor` reports what others can read
     return descriptor
 
 

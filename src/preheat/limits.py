@@ -59,7 +59,7 @@ def load_limits(folder: str) -> Limits:
 
 
 def current_limits() -> Limits:
-    """The limits of the person who runs this; the defaults where the settings cannot be read, which `preheat doctor` reports."""
+    """The limits of the person who runs this; the defaults where the settings cannot be read, which `admin doctor` reports."""
     try:
         folder = data_folder()
         status = os.stat(os.path.join(folder, SETTINGS))

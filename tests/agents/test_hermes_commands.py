@@ -129,7 +129,7 @@ def test_a_command_that_takes_too_long_is_stopped(make_program: Any, monkeypatch
 @pytest.mark.parametrize("line", ["", "help", "--help", "warm", "warm help"])
 def test_without_a_command_the_help_is_shown(line: str) -> None:
     """Nothing is started for it, and every command in it exists."""
-    from preheat.cli.warm import COMMANDS
+    from preheat.cli.templates import COMMANDS
 
     found = commands.run_typed(Program("/nowhere/python"), line)
     assert found == commands.HELP

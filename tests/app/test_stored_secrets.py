@@ -1,4 +1,4 @@
-"""`preheat doctor --secrets` takes out what an earlier version stored, and no later sync brings it back or doubles it."""
+"""`preheat admin doctor --secrets` takes out what an earlier version stored, and no later sync brings it back or doubles it."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`preheat sync` and `preheat forget`: what goes into the archive, and what is deleted from it."""
+"""`preheat sync` and `preheat sessions delete`: what goes into the archive, and what is deleted from it."""
 
 import json
 import os
@@ -74,7 +74,7 @@ def test_many_problems_are_capped(person: Person) -> None:
     person.write(transcript)
     lines = person.run("sync").err.splitlines()
     assert len(lines) == 21
-    assert lines[-1] == "and 5 more; `preheat doctor` lists them"
+    assert lines[-1] == "and 5 more; `preheat admin doctor` lists them"
 
 
 def test_sync_of_a_folder_counts_files_that_are_no_sessions(person: Person) -> None:

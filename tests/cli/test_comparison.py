@@ -1,4 +1,4 @@
-"""`preheat compare` and `preheat compress-check`: verdicts, numbers, and what cannot be compared."""
+"""`preheat sessions compare` and `preheat report compactions`: verdicts, numbers, and what cannot be compared."""
 
 import json
 from pathlib import Path

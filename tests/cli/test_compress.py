@@ -1,11 +1,11 @@
-"""`preheat compress` on the command line: the figures, the history it writes, and what it refuses."""
+"""`preheat sessions compress` on the command line: the figures, the history it writes, and what it refuses."""
 
 import json
 import os
 import stat
 from pathlib import Path
 
-from preheat.cli.warm_build import _STRATEGIES as TRAINING
+from preheat.cli.template_build import _STRATEGIES as TRAINING
 from preheat.compress import NAMES
 from preheat.testing.builders import ClaudeTranscript
 from tests.cli.conftest import FIRST, Person

@@ -1,4 +1,4 @@
-"""`preheat cost`: every response once, by every grouping, with the price of its time, and what has no price is said."""
+"""`preheat report cost`: every response once, by every grouping, with the price of its time, and what has no price is said."""
 
 import json
 from typing import Any

@@ -145,7 +145,7 @@ def _check_outcome(person: Person, arguments: tuple[str, ...]) -> int:
     done = person.run(*arguments)  # an exception that no one foresaw is raised here
     if done.code == 2:
         assert len(done.err.splitlines()) == 1, (arguments, done.err)
-        assert "preheat doctor --repair" in done.err or "newer Preheat" in done.err or "no session" in done.err, (
+        assert "preheat admin doctor --repair" in done.err or "newer Preheat" in done.err or "no session" in done.err, (
             done.err
         )
         assert "archive.db" in done.err or "state.db" in done.err or "no session" in done.err, done.err
@@ -233,7 +233,7 @@ def test_a_file_that_lost_its_bytes_is_never_taken_for_a_new_archive(stored: Per
         done = stored.run(*arguments)
         assert done.code in (1, 2)
         assert "is damaged" in done.err + done.out
-        assert "preheat doctor --repair" in done.err + done.out
+        assert "preheat admin doctor --repair" in done.err + done.out
         assert os.path.getsize(path) == length
     done = stored.run("doctor", "--repair")
     assert done.code in (0, 1)
@@ -255,7 +255,7 @@ def test_a_sync_notices_a_broken_page_that_it_does_not_need(stored: Person) -> N
     done = stored.spawn("sync")
     assert done.code == 2
     assert len(done.err.splitlines()) == 1
-    assert "preheat doctor --repair" in done.err
+    assert "preheat admin doctor --repair" in done.err
     assert stored.run("doctor", "--repair").code == 0
     assert len(_sessions_with_whole_bytes(stored.folder)) == SESSIONS
 
@@ -372,7 +372,7 @@ def test_a_persons_own_rows_survive_the_loss_of_the_list_of_tables(stored: Perso
         stream.write(bytes(4096))
     done = stored.run("lessons", "list")
     assert done.code == 2
-    assert "`preheat doctor --repair`" in done.err
+    assert "`preheat admin doctor --repair`" in done.err
     report = json.loads(stored.run("doctor", "--repair", "--json").out)
     assert report["state_rows"]["marks"] == 41
     with closing(sqlite3.connect(path)) as connection:

@@ -1,4 +1,4 @@
-"""Plain `preheat` and `preheat doctor`: what is on this machine, and what is wrong."""
+"""Plain `preheat` and `preheat admin doctor`: what is on this machine, and what is wrong."""
 
 import json
 import os
@@ -6,25 +6,11 @@ import sqlite3
 
 import pytest
 
-from preheat import __version__
 from preheat.testing.builders import ClaudeTranscript
 from tests.screens import check_screen
 from tests.shared import bound_by_permissions, needs_permissions
 
 from .conftest import NOW, SECOND, Person, mask_sizes
-
-
-def test_plain_preheat_on_an_empty_machine_suggests_the_demo(person: Person) -> None:
-    done = person.run()
-    assert done.code == 0
-    assert "~/.claude/projects" in done.out
-    assert json.loads(person.run("--json").out)["next"] == "preheat demo"
-    assert not os.path.exists(person.folder), "looking must not make an archive"
-
-
-@pytest.mark.usefixtures("steady")
-def test_plain_preheat_shows_agents_archive_and_next_steps(archived: Person) -> None:
-    check_screen("overview", mask_sizes(archived.run().out.replace(__version__, "VERSION")))
 
 
 @pytest.mark.usefixtures("steady")
@@ -40,14 +26,6 @@ def test_doctor_shows_agents_places_archive_and_problems(archived: Person) -> No
     assert done.code == 1
     assert path.replace(archived.home, "~") in done.out
     check_screen("doctor", mask_sizes(done.out))
-
-
-def test_plain_preheat_names_the_next_command(archived: Person) -> None:
-    assert json.loads(archived.run("--json").out)["next"] == "preheat sessions list"
-    archived.write(ClaudeTranscript(session="99999999-0000-4000-8000-000000000009").prompt("new"))
-    overview = json.loads(archived.run("--json").out)
-    assert overview["next"] == "preheat sync"
-    assert overview["archive"]["sessions"] == 3
 
 
 def test_doctor_finds_nothing_wrong_on_an_empty_machine(person: Person) -> None:

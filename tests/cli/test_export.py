@@ -1,4 +1,4 @@
-"""`preheat export` and the forms it writes; ATIF is held to a schema written from its published field list."""
+"""`preheat sessions export` and the forms it writes; ATIF is held to a schema written from its published field list."""
 
 import json
 import os

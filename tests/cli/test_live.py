@@ -1,4 +1,4 @@
-"""`preheat replay`, `preheat why` and `preheat watch`: signals and advisories of past and running sessions."""
+"""`preheat sessions replay`, `explain` and `watch`: signals and advisories of past and running sessions."""
 
 import json
 import os
@@ -61,7 +61,7 @@ def test_a_session_is_replayed_turn_by_turn(watched: Person) -> None:
     assert re.search(r"productive: 5 turns are over", done.out)
     assert re.search(r"^ +loop > .+", done.out, re.MULTILINE)
     assert re.search(r"^20 turns: \d+ advisor", done.out, re.MULTILINE)
-    assert "preheat why" in done.err
+    assert "preheat sessions explain" in done.err
 
 
 def test_quiet_calls_are_shown_only_with_all(watched: Person) -> None:

@@ -1,4 +1,4 @@
-"""`preheat profile` of one session and of many: what is printed, the same values as JSON, and the page."""
+"""`preheat report profile` of one session and of many: what is printed, the same values as JSON, and the page."""
 
 import json
 import os

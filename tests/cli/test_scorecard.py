@@ -1,4 +1,4 @@
-"""`preheat scorecard`: scores with their arithmetic and trend, on screen and as JSON."""
+"""`preheat sessions score`: scores with their arithmetic and trend, on screen and as JSON."""
 
 import json
 import re
@@ -53,7 +53,7 @@ def test_a_scorecard_shows_its_arithmetic_and_the_trend(scored: Person) -> None:
     assert "git reset --hard HEAD" in done.out
     assert "150 × (3 mistakes + 0 repeated) / 10" in done.out
     assert "median of 3 earlier: 100; 0 of them scored lower" in done.out
-    assert "`preheat replay 00000004`" in done.err
+    assert "`preheat sessions replay 00000004`" in done.err
 
 
 def test_json_has_the_values_behind_the_scorecard(scored: Person) -> None:

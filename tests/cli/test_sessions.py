@@ -1,4 +1,4 @@
-"""`preheat sessions` and `preheat read`: filters, transcripts, search."""
+"""`preheat sessions` and `preheat sessions read`: filters, transcripts, search."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""`preheat tool`: the tools for agents without MCP, and for plugins."""
+"""`preheat admin tool`: the tools for agents without MCP, and for plugins."""
 
 import json
 import os
@@ -123,5 +123,5 @@ def test_without_an_archive_the_answer_advises_to_sync(
     monkeypatch.setenv("PREHEAT_HOME", str(tmp_path / "none"))
     assert main(["tool", "mistakes", "{}"]) == 1
     answer = json.loads(capsys.readouterr().out)
-    assert answer["next"] == "run `preheat sync`, then `preheat learn`, and ask again"
+    assert answer["next"] == "run `preheat sync`, then `preheat lessons learn`, and ask again"
     assert not os.path.exists(tmp_path / "none")

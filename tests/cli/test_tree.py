@@ -1,4 +1,4 @@
-"""`preheat tree`: which folders are indexed, bringing that up to date, and deleting it; `preheat forget` deletes it, too."""
+"""`preheat admin tree`: which folders are indexed, bringing that up to date, and deleting it; `sessions delete` does so, too."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""`preheat warm`: making, keeping, comparing and sharing templates from the command line."""
+"""`preheat templates`: making, keeping, comparing and sharing templates from the command line."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from preheat.app.context import record_use as record_context
 from preheat.app.templates.uses import load_uses, record_use
-from preheat.cli.warm import COMMANDS, warm_group
+from preheat.cli.templates import COMMANDS, templates_group
 from preheat.model.context import Context, ContextLesson
 from preheat.model.template import TemplateUse
 from preheat.provisioning.lesson_text import describe_lesson
@@ -217,7 +217,7 @@ def test_rollback_delete_and_restore_change_the_present_version(two: Person) -> 
     first = open_store().find("mine@-1").digest
     assert run_json(two, "rollback", "mine")["digest"] == first
     assert two.run("warm", "delete", "mine").code == 0
-    assert_refused(two.run("warm", "show", "mine"), "preheat warm restore mine")
+    assert_refused(two.run("warm", "show", "mine"), "preheat templates restore mine")
     assert [row["name"] for row in run_json(two, "list", "--deleted")] == ["mine"]
     assert run_json(two, "restore", "mine")["digest"] == first
     done = two.run("warm", "history", "mine")
@@ -241,7 +241,7 @@ def test_a_template_goes_from_one_machine_to_another(two: Person, tmp_path: Any)
         assert two.run("warm", "export", "mine").out.encode() == stream.read()
     made = run_json(two, "import", path, "--name", "theirs")
     assert made["verified"]
-    assert_refused(two.run("warm", "export", "theirs"), "preheat warm review theirs")
+    assert_refused(two.run("warm", "export", "theirs"), "preheat templates review theirs")
     done = two.run("warm", "review", "theirs")
     assert "use: a" in done.out
     assert "0 with findings" in done.out
@@ -316,9 +316,9 @@ def test_the_schema_is_printed(person: Person) -> None:
 # The group.
 def test_the_table_has_the_first_lines_of_the_commands_help() -> None:
     """The table exists so that `--help` imports no command."""
-    with click.Context(warm_group) as context:
+    with click.Context(templates_group) as context:
         for name, entry in COMMANDS.items():
-            found = warm_group.get_command(context, name)
+            found = templates_group.get_command(context, name)
             assert found is not None
             assert (found.help or "").partition("\n")[0] == entry.help, name
 
@@ -329,7 +329,9 @@ def test_names_and_versions_are_completed(two: Person) -> None:
         ("m", ["mine"]),
         ("mine@", [f"mine@{digest[:10]}" for digest in open_store().state("mine").versions]),
     ):
-        done = two.spawn(_PREHEAT_COMPLETE="bash_complete", COMP_WORDS=f"preheat warm show {typed}", COMP_CWORD="3")
+        done = two.spawn(
+            _PREHEAT_COMPLETE="bash_complete", COMP_WORDS=f"preheat templates show {typed}", COMP_CWORD="3"
+        )
         assert [line.partition(",")[2] for line in done.out.split()] == wanted
 
 

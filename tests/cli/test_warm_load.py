@@ -1,4 +1,4 @@
-"""`preheat warm load`, the commands that `warm` shares with its neighbours, the older spellings, and who calls."""
+"""`preheat templates load`, the commands that `warm` shares with its neighbours, the older spellings, and who calls."""
 
 import json
 import os
@@ -8,7 +8,6 @@ import pytest
 
 from preheat.app.live.hooks import Hooks
 from preheat.app.templates.uses import load_uses
-from preheat.cli.warm import OLDER
 from preheat.model.live import HookEvent
 from preheat.settings import data_folder
 from preheat.templates.store import TemplateStore
@@ -72,7 +71,7 @@ def test_the_loaded_version_is_shown_and_stays(here: Person) -> None:
     assert "in use here: `make test` (9 of 10 ran" in start_session(os.getcwd())
     printed = here.run("warm", "load").out
     assert f"mine@{first[:10]}" in printed
-    assert "preheat warm load mine" in printed
+    assert "preheat templates load mine" in printed
     assert load_json(here, "mine")["loaded"]["newer"] is None
     assert "make all" in start_session(os.getcwd())
 
@@ -86,7 +85,7 @@ def test_without_the_loaded_template_sessions_start_with_what_was_learned(here: 
     assert load_json(here)["loaded"]["problem"]
     done = here.run("doctor", "--json")
     assert done.code == 1
-    assert any("`preheat warm load --none`" in line for line in json.loads(done.out)["findings"])
+    assert any("`preheat templates load --none`" in line for line in json.loads(done.out)["findings"])
 
 
 def test_a_loaded_template_comes_with_where_the_last_session_stopped(here: Person) -> None:
@@ -151,15 +150,15 @@ def test_two_sessions_are_compared_below_warm_too(person: Person) -> None:
 
 
 def test_older_spellings_work_and_are_not_listed(person: Person) -> None:
-    """Their help pages have examples with the older names."""
+    """Their help pages have the present names."""
     archived = teach(person)
     listing = archived.run("warm", "--help").out
-    for name in OLDER:
+    for name, present in (("create-template", "extract"), ("list-templates", "list")):
         assert f"  {name} " not in listing
         done = archived.run("warm", name, "--help")
         assert done.code == 0
-        assert f"Usage: preheat warm {name}" in done.out
-        assert f"  preheat warm {name}" in done.out.split("Examples:")[1]
+        assert f"Usage: preheat templates {present}" in done.out
+        assert f"  preheat templates {present}" in done.out.split("Examples:")[1]
     made = archived.run("warm", "create-template", "latest", "--name", "mine", "--description", "ours", "--json")
     assert made.code == 0, made.err
     assert json.loads(archived.run("warm", "list-templates", "--json").out)[0]["description"] == "ours"

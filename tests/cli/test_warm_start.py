@@ -1,4 +1,4 @@
-"""`preheat warm start` and `preheat warm test`: forms, files, explanations, and what is said where there is nothing."""
+"""`preheat start` and `preheat templates test`: forms, files, explanations, and what is said where there is nothing."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from preheat.app.templates.library import Templates
-from preheat.cli.warm_start import FORMS
+from preheat.cli.start import FORMS
 from preheat.model.lesson import DAY, Example, Lesson, Scope, Support
 from preheat.model.template import Template
 from tests.cli.conftest import Person
@@ -57,7 +57,7 @@ def test_start_without_lessons_prints_nothing(person: Person) -> None:
     """The reason is on the error stream, and no archive is created."""
     done = person.run("warm", "start", "--task", TASK)
     assert (done.code, done.out) == (0, "")
-    assert "no lessons yet; `preheat sync`, then `preheat learn`\n" in done.err
+    assert "no lessons yet; `preheat sync`, then `preheat lessons learn`\n" in done.err
     assert not os.path.exists(person.folder)
 
 

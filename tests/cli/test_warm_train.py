@@ -1,4 +1,4 @@
-"""`preheat warm train` on the command line: what it refuses before anything runs, and what it shows."""
+"""`preheat templates train` on the command line: what it refuses before anything runs, and what it shows."""
 
 import contextlib
 import json

@@ -89,8 +89,8 @@ def test_idle_work_syncs_and_learns(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert not idle.is_running, "too soon"
     text = (tmp_path / "log").read_text()
     assert "preheat sync --quiet: ended with 0" in text
-    assert "preheat learn --quiet: ended with 0" in text
-    assert "preheat tree update --quiet: ended with 0" in text
+    assert "preheat lessons learn --quiet: ended with 0" in text
+    assert "preheat admin tree update --quiet: ended with 0" in text
     assert (tmp_path / "data" / "archive.db").exists()
 
 

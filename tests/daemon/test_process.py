@@ -246,7 +246,7 @@ def test_two_hundred_sessions_at_once(folder: str) -> None:
 
 def test_with_a_full_disk_answers_are_empty_and_doctor_reports_it(folder: str) -> None:
     os.makedirs(folder)
-    limited = ["/bin/sh", "-c", 'ulimit -f 1; exec "$0" -m preheat serve --foreground', sys.executable]
+    limited = ["/bin/sh", "-c", 'ulimit -f 1; exec "$0" -m preheat admin serve --foreground', sys.executable]
     process = subprocess.Popen(limited, env=environment(folder), stdin=subprocess.DEVNULL)
     try:
         assert daemon_client.wait_for_daemon(True, folder, HUNG) is not None

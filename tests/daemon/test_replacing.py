@@ -162,7 +162,7 @@ def test_a_session_gets_an_answer_from_a_daemon_started_after_one_died(folder: s
 def test_many_hooks_at_once_start_one_daemon(folder: str, tmp_path: Path) -> None:
     starts = tmp_path / "starts"
     client = install_client(
-        folder, ["/bin/sh", "-c", f'echo >> {starts}; exec "$0" -m preheat serve --foreground', sys.executable]
+        folder, ["/bin/sh", "-c", f'echo >> {starts}; exec "$0" -m preheat admin serve --foreground', sys.executable]
     )
     threads = [
         threading.Thread(target=run_client, args=(client, edited(number, "src/a.py", f"s{number}")))

@@ -1,4 +1,4 @@
-"""What `preheat doctor` says of a daemon that is dead, hung or old, and that a change of settings reaches one that runs."""
+"""What `preheat admin doctor` says of a daemon that is dead, hung or old, and that a change of settings reaches one that runs."""
 
 import json
 import os
@@ -51,7 +51,7 @@ def test_doctor_reports_a_daemon_that_does_not_start(folder: str) -> None:
     Path(folder, "live", "daemon.log").write_text("ImportError: no module named preheat\n\n")
     (finding,) = doctor(folder)
     assert "no daemon runs and none has come up: 1 event of a hook waits" in finding
-    assert "`preheat serve`" in finding
+    assert "`preheat admin serve`" in finding
     assert finding.endswith("its log ends with: ImportError: no module named preheat")
     with daemon(folder):
         assert report(folder) == []
@@ -75,7 +75,7 @@ def test_doctor_reports_a_daemon_of_another_version(folder: str) -> None:
         Path(folder, "live", "lock").write_text(f"{one.process.pid} 0.0.1\n")
         (finding,) = doctor(folder)
     assert finding == (
-        f"the daemon is of version 0.0.1, this is {__version__}; `preheat serve` puts this one in its place"
+        f"the daemon is of version 0.0.1, this is {__version__}; `preheat admin serve` puts this one in its place"
     )
 
 

@@ -315,18 +315,18 @@ def test_outputs_are_shortened_only_on_request(tmp_path: Path) -> None:
     assert on.splitlines()[0] == "line 0 of a build that goes well"
     assert 20 < len(on.splitlines()) < 100
     assert len(output("less", "[live]\nshorten_output = true\n" + toml("output_lines", 20)).splitlines()) < 30
-    name = on.partition("preheat output ")[2][:12]
+    name = on.partition("preheat admin output ")[2][:12]
     assert (tmp_path / "on" / "outputs" / f"{name}.zst").exists()
     assert not (tmp_path / "off" / "outputs").exists()
 
 
 def test_a_call_that_asks_for_the_whole_output_gets_it(tmp_path: Path) -> None:
     play = Play(str(tmp_path), "[live]\nshorten_output = true")
-    assert play.tell(ran(1, "preheat output 0123456789ab", LONG)) == {}
-    assert play.tell(ran(2, "preheat output 0123456789ab | grep -n line", LONG)) == {}
+    assert play.tell(ran(1, "preheat admin output 0123456789ab", LONG)) == {}
+    assert play.tell(ran(2, "preheat admin output 0123456789ab | grep -n line", LONG)) == {}
     read: dict[str, Any] = {"tool_name": "Read", "tool_use_id": "r", "tool_input": {"file_path": "/work/shop/a.log"}}
     assert play.tell(hook_payload("PostToolUse", **read, tool_response={"file": {"content": LONG}})) == {}
-    assert play.tell(ran(3, "make preheat output", LONG)) != {}
+    assert play.tell(ran(3, "make preheat admin output", LONG)) != {}
 
 
 def test_an_output_that_cannot_be_stored_is_not_shortened(tmp_path: Path) -> None:

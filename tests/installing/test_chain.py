@@ -165,7 +165,7 @@ def test_a_daemon_of_another_version_is_named(home: Home, monkeypatch: pytest.Mo
     with daemon(home.data):
         monkeypatch.setattr("preheat.installing.chain.__version__", "9.9.9")
         link = home.broken()
-    assert (link.name, "9.9.9" in link.detail, "preheat serve" in link.detail) == ("daemon", True, True)
+    assert (link.name, "9.9.9" in link.detail, "preheat admin serve" in link.detail) == ("daemon", True, True)
 
 
 def test_the_screen_names_the_broken_link(home: Home, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""`preheat lab` on the command line: what it refuses, and how it tells what there is."""
+"""`preheat experiment lab` on the command line: what it refuses, and how it tells what there is."""
 
 import itertools
 import json
@@ -83,7 +83,7 @@ def test_an_interrupted_lab_names_the_command_that_goes_on(person: Person) -> No
         go_on.set()
         assert process.returncode == 130, error
         assert " of 6 runs " in error
-        assert "`preheat lab report one`" in error
+        assert "`preheat experiment lab report one`" in error
         done = subprocess.run(
             words, env=person.environment, cwd=person.home, capture_output=True, text=True, check=False
         )

@@ -1,4 +1,4 @@
-"""`preheat lab list` where one of the labs cannot be read."""
+"""`preheat experiment lab list` where one of the labs cannot be read."""
 
 import json
 import os

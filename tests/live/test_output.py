@@ -47,7 +47,7 @@ def test_a_long_output_without_failures_keeps_its_ends_and_totals() -> None:
     assert lines[-1] == "===== 900 passed, 2 skipped in 3.21s ====="
     assert found.dropped_lines + len(lines) - 1 == text.count("\n") + 1
     assert (
-        f"{found.dropped_lines} of 903 lines left out; exit code 0; `preheat output {found.id}` prints all"
+        f"{found.dropped_lines} of 903 lines left out; exit code 0; `preheat admin output {found.id}` prints all"
         in found.text
     )
     assert found.id == output_id(text)
@@ -99,7 +99,7 @@ def test_the_middle_of_a_long_line_is_left_out() -> None:
     assert len(found.text) < 3_000
     assert found.text.startswith("begin ")
     assert found.text.split("\n")[0].endswith(" end")
-    assert f"`preheat output {found.id}`" in found.text
+    assert f"`preheat admin output {found.id}`" in found.text
 
 
 def test_a_json_value_is_not_cut() -> None:
@@ -163,7 +163,7 @@ def test_the_whole_text_is_stored_before_it_is_shortened(tmp_path: Path) -> None
     text = "\n".join([*noise(300), f"token {secret}"])
     found = shorten_output(text, 0, "late", folder=str(tmp_path))
     assert found is not None
-    name = re.search(r"preheat output ([0-9a-f]{12})", found)
+    name = re.search(r"preheat admin output ([0-9a-f]{12})", found)
     assert name is not None
     kept = read_output(name[1], str(tmp_path)).decode()
     assert kept.split("\n")[:300] == noise(300)

@@ -131,7 +131,7 @@ def test_the_model_can_call_every_action(home: Home) -> None:
         finished.session[:8],
         "00000002",
     }
-    assert "preheat warm restore pier" in deleted["next"]
+    assert "preheat templates restore pier" in deleted["next"]
     for answer, word in ((wrong, "`compress-check`"), (missing, "`name` is missing")):
         assert answer["success"] is False
         assert word in answer["error"] + answer["next"]
@@ -161,7 +161,7 @@ def test_a_preheat_that_cannot_be_started_does_not_disturb_the_session(home: Hom
 
 
 def test_a_template_is_made_of_the_latest_session(home: Home) -> None:
-    """No sync, no archive: a chat, then `hermes warm` from extract to delete, in all spellings, as `preheat warm` gives it."""
+    """No sync, no archive: a chat, then `hermes warm` from extract to delete, in all spellings, as in `preheat`."""
     session = home.chat(
         shell("pytset --version"), shell("python3 --version"), shell("echo 3 passed"), Reply("Done.")
     ).session

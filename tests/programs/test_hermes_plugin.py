@@ -256,7 +256,7 @@ def test_calls_are_refused_outputs_shortened_and_stops_held_as_set(machine: Mach
     assert list(long)[:3] == ["output", "exit_code", "error"]
     assert "line 399 of a build" in long["output"]
     assert "line 200 of a build" not in long["output"]
-    name = long["output"].partition("preheat output ")[2][:12]
+    name = long["output"].partition("preheat admin output ")[2][:12]
     assert "line 200 of a build" in machine.preheat("output", name)
     last = ran.requests[-1].body["messages"][-1]
     assert last["role"] == "user"

@@ -1,4 +1,4 @@
-"""`preheat lab run` with real agent programs, and with our own loop, against a model that does a task only with the context.
+"""`preheat experiment lab run` with real programs and with our own loop, against a model that needs the context for its task.
 
 Two tasks in two arms each: what an arm was given must show in how its tasks ended.
 """

@@ -176,7 +176,7 @@ def test_calls_are_refused_and_outputs_shortened_if_set(home: Home) -> None:
     assert "line 1 of a build" in finished.last
     assert "line 399 of a build" in finished.last
     assert "line 200 of a build" not in finished.last
-    name = finished.last.partition("preheat output ")[2][:12]
+    name = finished.last.partition("preheat admin output ")[2][:12]
     assert "line 200 of a build" in home.preheat("output", name)
 
 

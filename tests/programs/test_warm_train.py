@@ -1,4 +1,4 @@
-"""`preheat warm train` with real agent programs and the scripted model: from three tasks to a template of what they did."""
+"""`preheat templates train` with real agent programs and the scripted model: from three tasks to a template of what they did."""
 
 import json
 import os

@@ -24,7 +24,7 @@ def validator(reference: str = "") -> Any:
 
 
 def test_the_published_schema_is_that_of_the_code() -> None:
-    """`preheat warm schema > docs/reference/template.schema.json` after changing a type."""
+    """`preheat templates schema > docs/reference/template.schema.json` after changing a type."""
     with open(PUBLISHED, encoding="utf-8") as stream:
         assert json.load(stream) == template_schema()
 

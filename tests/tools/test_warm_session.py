@@ -93,7 +93,7 @@ def test_a_template_is_built_listed_loaded_and_deleted(machine: Machine) -> None
     assert ask(machine, action="list")["templates"][0]["used"] == 1
     deleted = ask(machine, action="delete", name="pier")
     assert deleted["success"]
-    assert "preheat warm restore pier" in deleted["next"]
+    assert "preheat templates restore pier" in deleted["next"]
     assert ask(machine, action="list")["templates"] == []
     TemplateStore(machine.folder).restore("pier", AT)
     assert ask(machine, action="load", name="pier")["context"] == loaded["context"]
@@ -128,7 +128,7 @@ def test_an_unreviewed_template_is_not_used(machine: Machine) -> None:
     TemplateStore(machine.folder).store(template("theirs"), "imported", AT)
     (row,) = ask(machine, action="list")["templates"]
     assert "review" in row["problem"]
-    assert_refused(ask(machine, action="load", name="theirs"), "preheat warm review theirs")
+    assert_refused(ask(machine, action="load", name="theirs"), "preheat templates review theirs")
 
 
 def test_texts_of_a_template_stay_in_their_frame(machine: Machine) -> None:
@@ -147,7 +147,7 @@ def test_a_long_list_of_templates_is_cut_and_says_so(machine: Machine) -> None:
         TemplateStore(machine.folder).store(template(f"t{number:02}"), "built", AT)
     answer = ask(machine, action="list")
     assert len(answer["templates"]) + answer["left_out"] == 30
-    assert "preheat warm list" in answer["more"]
+    assert "preheat templates list" in answer["more"]
 
 
 # Sessions.

@@ -160,7 +160,9 @@ def detect(path: str) -> Reader:
             defect = defect or f"recognising {agent} failed, {describe_defect(error)}"
     if defect:
         raise UserError(f"`{path}` cannot be read: {defect}")
-    raise NotRecognised(f"`{path}` is not a session of any agent that Preheat knows (`preheat doctor` lists them)")
+    raise NotRecognised(
+        f"`{path}` is not a session of any agent that Preheat knows (`preheat admin doctor` lists them)"
+    )
 
 
 def read(path: str, reader: Reader | None = None) -> list[Session]:

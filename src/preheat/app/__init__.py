@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from preheat.app import costs as _costs
     from preheat.app import daemon as _daemon
     from preheat.app import health as _health
+    from preheat.app import home as _home
     from preheat.app import installation as _installation
     from preheat.app import learning as _learning
     from preheat.app import lessons as _lessons
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
     from preheat.model.context import Context, RenderedContext, Renderer, StartedSession
     from preheat.model.cost import CostGrouping, Costs
     from preheat.model.health import Overview
+    from preheat.model.home import HomeSummary
     from preheat.model.lesson import Lesson, LessonKind
     from preheat.model.listing import SearchHit, SessionSummary, Transcript
     from preheat.model.mistake import Mistakes
@@ -82,6 +84,7 @@ else:
     _costs = LazyModule("preheat.app.costs")
     _exports = LazyModule("preheat.app.sessions.exports")
     _health = LazyModule("preheat.app.health")
+    _home = LazyModule("preheat.app.home")
     _dataset = LazyModule("preheat.app.lab.dataset")
     _lab = LazyModule("preheat.app.lab.labs")
     _daemon = LazyModule("preheat.app.daemon")
@@ -202,6 +205,15 @@ class Preheat:
     def overview(self) -> "Overview":
         """Which sessions every agent has left on this machine, and what the archive holds."""
         return _sources.survey_machine(self.folder)
+
+    def home_summary(self, where: str = "") -> "HomeSummary":
+        """The first screen: what the week's sessions cost, the repeated mistakes that can be mended, what the next session in the
+        folder `where` (default: this one) would be told, whether it helped so far, and what to do next. Reads no new session."""
+        return _home.summarize_home(self.folder, os.path.abspath(where or os.getcwd()), time.time())
+
+    def read_news(self, progress: "Progress | None" = None) -> "_sessions.SyncReport | None":
+        """Read what is new into the archive and learn from it, before the first screen; None if no file is new."""
+        return _home.read_news(self.folder, progress or _progress.SILENT, time.time())
 
     def has_archive(self) -> bool:
         """Whether the archive exists; most other methods create an empty one."""
@@ -385,7 +397,7 @@ class Preheat:
         return self.library.template(name)
 
     def delete_template(self, name: str) -> None:
-        """Delete a template; `preheat warm restore` brings it back."""
+        """Delete a template; `preheat templates restore` brings it back."""
         self.library.delete(name)
 
     # A new session.

@@ -88,7 +88,7 @@ def provision(
     now = time.time() if now is None else now
     where = project or cwd or os.getcwd()
     if loaded and not template and (pinned := loaded_template(folder, where)):
-        with suppress(UserError):  # it may be gone by now, which `preheat doctor` reports
+        with suppress(UserError):  # it may be gone by now, which `preheat admin doctor` reports
             context = provision(
                 folder, task, agent=agent, project=project, budget=budget, template=pinned, examples=examples,
                 resuming=resuming, now=now, cwd=cwd,
@@ -174,7 +174,7 @@ def loaded_template(folder: str, where: str) -> str:
         return ""
     try:
         pin = _uses.load_pins(folder).get(project_folder(where))
-    except UserError:  # reported by `preheat doctor`, not at the start of a session
+    except UserError:  # reported by `preheat admin doctor`, not at the start of a session
         return ""
     return pin.address if pin is not None and not _uses.pin_status(folder, pin).problem else ""
 

@@ -238,18 +238,20 @@ def _verify(connection: sqlite3.Connection, total: int, findings: list[str], pro
         for (verdict,) in connection.execute("PRAGMA quick_check(5)").fetchall():
             if verdict != "ok":
                 damaged = True
-                findings.append(f"the archive is damaged: {verdict}; `preheat doctor --repair` saves what is whole")
+                findings.append(
+                    f"the archive is damaged: {verdict}; `preheat admin doctor --repair` saves what is whole"
+                )
         for path, why in verify(connection, progress.advance):
             damaged = True
             findings.append(
-                f"the stored copy of `{path}` is damaged: {why}; `preheat doctor --repair` saves what is whole"
+                f"the stored copy of `{path}` is damaged: {why}; `preheat admin doctor --repair` saves what is whole"
             )
     finally:
         progress.end()
     return not damaged
 
 
-# Faults of the daemon and its folder, each with what to do about it, for `preheat doctor`.
+# Faults of the daemon and its folder, each with what to do about it, for `preheat admin doctor`.
 LEAST_DAEMON_ROOM = 20_000_000
 """Bytes; the daemon stops writing when less is free."""
 _START_SECONDS = 60.0
@@ -295,7 +297,7 @@ def _start_faults(live: str) -> list[str]:
     command = read_start(live).rstrip("\n").split("\n")[1:2]
     if not command or os.access(command[0], os.X_OK):
         return []
-    return [f"hooks cannot start the daemon: `{command[0]}` is gone; `preheat serve` starts it and repairs that"]
+    return [f"hooks cannot start the daemon: `{command[0]}` is gone; `preheat admin serve` starts it and repairs that"]
 
 
 def _process_faults(live: str, folder: str | None) -> list[str]:
@@ -322,7 +324,9 @@ def _process_faults(live: str, folder: str | None) -> list[str]:
 def _version_faults(version: str) -> list[str]:
     if version == __version__:
         return []
-    return [f"the daemon is of version {version}, this is {__version__}; `preheat serve` puts this one in its place"]
+    return [
+        f"the daemon is of version {version}, this is {__version__}; `preheat admin serve` puts this one in its place"
+    ]
 
 
 def _waiting_events(live: str) -> list[str]:
@@ -336,7 +340,7 @@ def _waiting_events(live: str) -> list[str]:
         return []
     events = "1 event of a hook waits" if len(ages) == 1 else f"{len(ages)} events of hooks wait"
     return [
-        f"no daemon runs and none has come up: {events} in `{spool}`; `preheat serve` starts one and says why it cannot"
+        f"no daemon runs and none has come up: {events} in `{spool}`; `preheat admin serve` starts one and says why it cannot"
         f"{_end_of_log(live)}"
     ]
 
@@ -353,7 +357,7 @@ def _end_of_log(live: str) -> str:
     return f"; its log ends with: {last[:200]}" if last else ""
 
 
-# Faults of the state beside the archive, each with what to do about it, for `preheat doctor`.
+# Faults of the state beside the archive, each with what to do about it, for `preheat admin doctor`.
 def state_faults(folder: str) -> list[str]:
     """All faults, a sentence each; none if there is no state."""
     try:

@@ -11,12 +11,14 @@ import time
 from collections import defaultdict
 from contextlib import closing
 
-from preheat.app.projects import FoundProject, find_project
+from preheat.app.projects import FoundProject, explain_unknown_project, find_project
 from preheat.archive import projects as stored
 from preheat.archive.connect import connect, folder_of
 from preheat.archive.lessons import count_lessons
+from preheat.archive.queries import count_sessions
 from preheat.archive.writer import write_transaction
 from preheat.errors import NotFound, UserError
+from preheat.model.listing import SessionFilter
 from preheat.model.project import ProjectCorrection, ProjectFolder, ProjectList, ProjectSummary, UnassignedFolder
 from preheat.projects.assignment import AssignedProjects, PlacedSession, assign_projects, path_key
 from preheat.settings import archive_path
@@ -77,6 +79,20 @@ class Projects:
             assign_archive(connection)
             found = find_project(connection, wanted)
             return found.key if found is not None else ""
+
+    def require_key(self, wanted: str) -> str:
+        """The key of a project by its name or a folder in it; empty if sessions ran in folders with this in their path. Raises
+        NotFound, with names that are like it, if no session belongs to any."""
+        if not os.path.exists(archive_path(self._folder)):
+            return ""
+        with closing(connect(self._folder)) as connection:
+            assign_archive(connection)
+            found = find_project(connection, wanted)
+            if found is not None:
+                return found.key
+            if not count_sessions(connection, SessionFilter(project=wanted)):
+                raise explain_unknown_project(connection, wanted)
+            return ""
 
     # Corrections.
     def link(self, what: str, into: str) -> ProjectSummary:

@@ -37,10 +37,20 @@ def require_project(connection: sqlite3.Connection, wanted: str) -> str:
     """The name of a project, given its name or a folder in it (`.` is here). Raises NotFound if no session ran there."""
     found = find_project(connection, wanted)
     if found is None:
-        raise NotFound(
-            f"no project `{wanted}` is known; `preheat projects list` shows those that are, `preheat learn` takes in new ones"
-        )
+        raise explain_unknown_project(connection, wanted)
     return found.name
+
+
+def explain_unknown_project(connection: sqlite3.Connection, wanted: str) -> NotFound:
+    """The error for a project that no session belongs to, with the known names that are like it."""
+    from difflib import get_close_matches  # noqa: PLC0415 - only for a mistyped name
+
+    known = {name.casefold(): name for name in _projects.load_project_names(connection).values()}
+    end = os.path.basename(os.path.abspath(os.path.expanduser(wanted))).casefold()
+    close = dict.fromkeys([*get_close_matches(wanted.casefold(), known, 3), *get_close_matches(end, known, 3)])
+    meant = f"did you mean {' or '.join(f'`{known[name]}`' for name in list(close)[:3])}?" if close else ""
+    advice = meant or "`preheat projects list` shows those that are, `preheat sync` takes in new ones"
+    return NotFound(f"no project `{wanted}` is known; {advice}")
 
 
 def find_project(connection: sqlite3.Connection, wanted: str) -> FoundProject | None:

@@ -12,7 +12,7 @@ from contextlib import closing
 from preheat.agents import AGENTS
 from preheat.app.analysis.one_pass import analyse_archive
 from preheat.app.sessions.archive import SYNC_PATIENCE
-from preheat.archive import source_list
+from preheat.archive import source_list, summary_cache
 from preheat.archive.connect import connect, explain_database_error, find_damage, hold_sync_lock, open_new
 from preheat.archive.packing import PACK_SIZE, Packer
 from preheat.archive.raw import count_stored, verify
@@ -45,8 +45,8 @@ def repair(folder: str, dry_run: bool, progress: Progress) -> RepairReport:
         raise explain_database_error(archive_path(folder), error) from error
     except OSError as error:
         raise UserError(
-            f"`{error.filename or folder}`: {error.strerror or error}; nothing was changed: `preheat doctor --repair` begins "
-            "again"
+            f"`{error.filename or folder}`: {error.strerror or error}; nothing was changed: "
+            "`preheat admin doctor --repair` begins again"
         ) from error
     if report.kept and not dry_run:
         analyse_archive(folder, progress)
@@ -73,6 +73,7 @@ def _repair_archive(folder: str, dry_run: bool, progress: Progress) -> RepairRep
         clear(path)
     if not dry_run and report.kept:
         source_list.delete(folder)
+        summary_cache.delete(folder)
         write_stamp(path, ours=True)
     return report
 

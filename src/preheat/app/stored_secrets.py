@@ -31,7 +31,7 @@ _LARGEST = 256_000_000
 def remove_secrets(folder: str, keep: bool, progress: Progress) -> SecretsReport:
     """Take out every secret; with `keep` only look. Raises UserError."""
     if not keep and find_daemon(folder) is not None:
-        raise UserError("the daemon runs and writes what is to be cleaned; `preheat serve --stop` first")
+        raise UserError("the daemon runs and writes what is to be cleaned; `preheat admin serve --stop` first")
     cleaner = SecretCleaner()
     found: Found = {}
     left: list[str] = []
@@ -91,7 +91,8 @@ def _clean_file(path: str, folder: str, cleaner: SecretCleaner, keep: bool, left
     if os.path.relpath(path, folder).split(os.sep)[0] == "templates":
         # A version is known by the hash of its bytes.
         left.append(
-            f"`{path}` is a version of a template; `preheat warm delete` takes it away, `preheat warm build` makes another"
+            f"`{path}` is a version of a template; `preheat templates delete` takes it away and `preheat templates build` "
+            "makes another"
         )
         return Counter(counts)
     write_atomically(path, compress(cleaned) if is_compressed else cleaned)

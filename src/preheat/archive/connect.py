@@ -207,7 +207,7 @@ def explain_database_error(path: str, error: Exception) -> ArchiveBusy | Archive
     if "I/O error" in text:
         return ArchiveUnusable(
             f"`{path}`: {text}; the disk is full or failing: free some room and try again; "
-            "`preheat doctor --repair` saves what can be read"
+            "`preheat admin doctor --repair` saves what can be read"
         )
     if any(sign in text for sign in SIGNS_OF_DAMAGE):
         return ArchiveDamaged(text, path)

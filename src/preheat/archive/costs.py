@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import ColumnElement, and_, case, func, not_, select
 
 from preheat.archive.queries import filter_condition, run_query
 from preheat.archive.schema import CALLS, OUTCOMES, RESPONSES, SESSIONS
@@ -31,6 +31,8 @@ class ResponseTokens(NamedTuple):
     usage: Usage
     failed_share: float
     """The share of the response's calls that failed."""
+    repeated_share: float
+    """The share of its calls that worked and repeat an earlier call of the session."""
 
 
 def load_response_tokens(connection: sqlite3.Connection, chosen: SessionFilter) -> Iterator[ResponseTokens]:
@@ -44,7 +46,7 @@ def load_response_tokens(connection: sqlite3.Connection, chosen: SessionFilter) 
             .where(filter_condition(chosen)),
         )
     }  # fmt: skip
-    shares = _load_failed_shares(connection)
+    shares = _load_wasted_shares(connection)
     columns = RESPONSES.c
     wanted: list[ColumnElement[bool]] = [columns.copied.is_(False)]
     if chosen.since is not None:
@@ -62,18 +64,22 @@ def load_response_tokens(connection: sqlite3.Connection, chosen: SessionFilter) 
     for number, response, model, at, *tokens in rows:
         if number in sessions:
             key, agent, project, usual_model, started = sessions[number]
-            share = shares.get((number, response), 0.0)
-            yield ResponseTokens(key, agent, project, model or usual_model, at or started, Usage(*tokens), share)
+            failed, repeated = shares.get((number, response), (0.0, 0.0))
+            yield ResponseTokens(
+                key, agent, project, model or usual_model, at or started, Usage(*tokens), failed, repeated
+            )
 
 
-def _load_failed_shares(connection: sqlite3.Connection) -> dict[tuple[int, int], float]:
-    """By session and response with a failed call: the share of its calls that failed."""
-    failed = func.sum(OUTCOMES.c.status.in_(_FAILED))
+def _load_wasted_shares(connection: sqlite3.Connection) -> dict[tuple[int, int], tuple[float, float]]:
+    """By session and response with a call that failed or repeats another: the shares of its calls that did so."""
+    is_failed = OUTCOMES.c.status.in_(_FAILED)
+    failed = func.sum(case((is_failed, 1), else_=0))
+    repeated = func.sum(case((and_(OUTCOMES.c.repeated, not_(is_failed)), 1), else_=0))
     rows = run_query(
         connection,
-        select(CALLS.c.session_id, CALLS.c.response, func.count(), failed)
+        select(CALLS.c.session_id, CALLS.c.response, func.count(), failed, repeated)
         .join(OUTCOMES, (OUTCOMES.c.session_id == CALLS.c.session_id) & (OUTCOMES.c.seq == CALLS.c.seq))
         .group_by(CALLS.c.session_id, CALLS.c.response)
-        .having(failed > 0),
+        .having(failed + repeated > 0),
     )
-    return {(session, response): failures / calls for session, response, calls, failures in rows}
+    return {(session, response): (bad / calls, again / calls) for session, response, calls, bad, again in rows}

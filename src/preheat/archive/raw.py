@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from hashlib import sha256
 from typing import NamedTuple
 
-from preheat.archive import source_list
+from preheat.archive import source_list, summary_cache
 from preheat.archive.analyses import drop_analysis, drop_unused_texts
 from preheat.archive.lessons import drop_project_lessons
 from preheat.archive.packing import SegmentLabel, compress_pack, decompress
@@ -113,7 +113,9 @@ def forget(connection: sqlite3.Connection, keys: list[str]) -> int:
     """Delete sessions and every source that holds them for good: bytes are overwritten, and later syncs skip them. Returns the
     number of deleted sessions."""
     connection.execute("PRAGMA secure_delete = ON")
-    source_list.delete(os.path.dirname(connection.execute("PRAGMA database_list").fetchone()[2]))
+    folder = os.path.dirname(connection.execute("PRAGMA database_list").fetchone()[2])
+    source_list.delete(folder)
+    summary_cache.delete(folder)
     deleted = 0
     with write_transaction(connection):
         sources: set[int] = set()

@@ -1,4 +1,4 @@
-"""The commands `preheat sync` and `preheat forget`: what goes into the archive, and what is deleted from it for good.
+"""The commands `preheat sync` and `preheat sessions delete`: what goes into the archive, and what is deleted from it for good.
 
 Never touches the agents' own files.
 """
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     cls=ExampleCommand,
     epilog="""\
   preheat sync                          everything new, of all agents
-  preheat sync --agent NAME             of one agent only (`preheat doctor` lists them)
+  preheat sync --agent NAME             of one agent only (`preheat admin doctor` lists them)
   preheat sync backup/projects          all sessions below a folder, of any agent
   preheat sync run.traj.json --json     one file; the report as JSON
 
@@ -49,36 +49,45 @@ def sync_command(files: tuple[str, ...], agents: tuple[str, ...], quiet: bool, a
     return sync_archive(tuple(agent for agent in agent_names() if agent in agents), files, quiet, as_json)
 
 
-# `preheat forget`
+# `preheat sessions delete`
 _MOST = 30
 
 
 @click.command(
-    "forget",
+    "delete",
     cls=ExampleCommand,
     epilog="""\
-  preheat forget 0f3c1a2b                    shows what would be deleted, and asks
-  preheat forget --project ~/work/secret     every session of a project and the folders below it
-  preheat forget 0f3c1a2b --yes --json       for programs
+  preheat sessions delete 0f3c1a2b                    shows what would be deleted, and asks
+  preheat sessions delete latest --dry-run
+  preheat sessions delete --project ~/work/secret     every session of a project and the folders below it
+  preheat sessions delete 0f3c1a2b --yes --json       for programs
 
 There is no undo: the bytes are overwritten, and later syncs leave the session alone. The agent's own file is not
 touched; the command says where it is.""",
 )
 @click.argument("names", nargs=-1, type=SessionName(), metavar="[SESSION]...")
 @click.option("--project", metavar="PATH", help="Every session of this project and of the folders below it.")
+@click.option("--dry-run", is_flag=True, help="Show what would be deleted; delete nothing.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @json_option
-def forget_command(names: tuple[str, ...], project: str | None, yes: bool, as_json: bool) -> int:
+def delete_command(names: tuple[str, ...], project: str | None, dry_run: bool, yes: bool, as_json: bool) -> int:
     """Delete sessions from the archive for good.
 
     Their subagents are deleted with them, and so are other sessions in the same file.
     """
     if bool(names) == bool(project):
         raise click.UsageError("name sessions, or give --project")
-    if not yes and (as_json or not (sys.stdin.isatty() and sys.stdout.isatty())):
+    if not (yes or dry_run) and (as_json or not (sys.stdin.isatty() and sys.stdout.isatty())):
         raise UserError("this deletes for good: give `--yes` where nobody can be asked")
     sessions = open_archive().archive
     plan = sessions.plan_forgetting(names, project or "")
+    if dry_run:
+        if as_json:
+            print_json({"would_delete": [summary.key for summary in plan.sessions], "agent_files_left": plan.files})
+        else:
+            _show_plan(plan)
+            print("Nothing was deleted.")
+        return 0
     if not yes:
         _show_plan(plan)
         if not click.confirm("Delete them from the archive for good?", default=False):

@@ -3,7 +3,6 @@
 Needs only click, because `preheat --version` loads it. Knows no command.
 """
 
-import copy
 from importlib import import_module
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -68,49 +67,54 @@ class CommandEntry(NamedTuple):
     """`module:attribute`, the module below `preheat.cli`."""
     help: str
     """The first line of the command's help, so that nothing is imported to list it. A test compares the two."""
-    same_as: str = ""
-    """The full name of a command elsewhere that this entry repeats; in the examples it is replaced by this one's."""
 
 
 class LazyGroup(ExampleGroup):
-    """`table` has the commands in the order in which they are listed. `older` maps names that still work and are not
-    listed to names in the table."""
+    """A group with commands that were added to it, then those of `table`, then those of `more`, which are listed apart."""
 
     def __init__(
-        self, *arguments: Any, table: dict[str, CommandEntry], older: dict[str, str] | None = None, **more: Any
+        self,
+        *arguments: Any,
+        table: dict[str, CommandEntry],
+        more: dict[str, CommandEntry] | None = None,
+        **others: Any,
     ) -> None:
-        super().__init__(*arguments, **more)
-        self.table = table
-        self._older = older or {}
+        super().__init__(*arguments, **others)
+        self._main = table
+        self._more = more or {}
+
+    @property
+    def table(self) -> dict[str, CommandEntry]:
+        """Every command that is loaded on demand."""
+        return {**self._main, **self._more}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.table)
+        return [*self.commands, *self.table]
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        current = self._older.get(name, name)
-        entry = self.table.get(current)
+        entry = self.table.get(name)
         if entry is None:
-            return None
+            return super().get_command(ctx, name)
         module, _, attribute = entry.place.partition(":")
         command: click.Command = getattr(import_module(f"preheat.cli.{module}"), attribute)
-        documented = entry.same_as or f"{ctx.command_path} {current}"
-        called = f"{ctx.command_path} {name}"
-        return command if called == documented else _rename_in_examples(command, documented, called)
+        return command
 
     def summaries(self, ctx: click.Context) -> list[tuple[str, str]]:
-        return [(name, entry.help) for name, entry in self.table.items()]
+        added = [(name, (command.help or "").partition("\n")[0]) for name, command in self.commands.items()]
+        return [*added, *((name, entry.help) for name, entry in self._main.items())]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        super().format_commands(ctx, formatter)
+        if self._more:
+            with formatter.section("More"):
+                formatter.write_dl([(name, entry.help) for name, entry in self._more.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete the commands' names from the table: click would import every command for its help."""
+        added = {name: command.help or "" for name, command in self.commands.items()}
         found = [
-            CompletionItem(name, help=click.Command(name, help=entry.help).get_short_help_str())
-            for name, entry in self.table.items()
+            CompletionItem(name, help=click.Command(name, help=text).get_short_help_str())
+            for name, text in (added | {name: entry.help for name, entry in self.table.items()}).items()
             if name.startswith(incomplete)
         ]
         return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
-
-
-def _rename_in_examples(command: click.Command, before: str, after: str) -> click.Command:
-    renamed = copy.copy(command)
-    renamed.epilog = (command.epilog or "").replace(before, after)
-    return renamed

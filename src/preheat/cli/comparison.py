@@ -1,4 +1,4 @@
-"""The commands `preheat compare` and `preheat compress-check`: two sessions or sets, and before and after compactions.
+"""`preheat sessions compare` and `preheat report compactions`: two sessions or sets, and before and after compactions.
 
 Compares nothing itself.
 """
@@ -17,7 +17,7 @@ from preheat.cli.text import count, printable
 from preheat.errors import UserError
 from preheat.model.listing import SessionFilter
 
-# `preheat compare`
+# `preheat sessions compare`
 ALL = "all"
 _TYPES: dict[str, Any] = {
     "agent": AgentName(),
@@ -35,10 +35,10 @@ _TYPES: dict[str, Any] = {
     "compare",
     cls=ExampleCommand,
     epilog="""\
-  preheat compare 0f3c1a2b 7a7b7c7d                    two sessions
-  preheat compare model=opus model=sonnet              two sets of sessions
-  preheat compare project=.,since=30d project=.,until=30d
-  preheat compare project=. all                        this project against all the others
+  preheat sessions compare 0f3c1a2b 7a7b7c7d                    two sessions
+  preheat sessions compare model=opus model=sonnet              two sets of sessions
+  preheat sessions compare project=.,since=30d project=.,until=30d
+  preheat sessions compare project=. all                        this project against all the others
 
 A set is written KEY=VALUE, or several with commas: agent, project, model, since, until, min-messages, max-messages,
 subagents=no; they mean what the options of `preheat sessions list` mean. `all` is every session. A session that is in both
@@ -94,18 +94,18 @@ def _filter(text: str, context: click.Context) -> SessionFilter:
     return make_filter(options)
 
 
-# `preheat compress-check`
+# `preheat report compactions`
 _LIMIT = 10
 
 
 @click.command(
-    "compress-check",
+    "compactions",
     cls=ExampleCommand,
     epilog="""\
-  preheat compress-check                      every compaction in the archive
-  preheat compress-check latest               one session
-  preheat compress-check --agent NAME --since 30d
-  preheat compress-check --margin 0.5         half as many errors again still counts as preserved
+  preheat report compactions                      every compaction in the archive
+  preheat report compactions latest               one session
+  preheat report compactions --agent NAME --since 30d
+  preheat report compactions --margin 0.5         half as many errors again still counts as preserved
 
 Compares the last 30 calls before a compaction with the first 30 after it, because work changes as a session goes on.
 Preserved: with 95 % confidence, the rate after is at most 1.2 times the rate before (`--margin 0.2`). Not preserved: with the
@@ -129,7 +129,7 @@ same confidence it is more. Anything else is too little data, and the command sa
     help="How many compactions to list.",
 )
 @json_option
-def compress_check_command(
+def compactions_command(
     session: str | None, margin: float, size: int, limit: int, as_json: bool, **options: Any
 ) -> int:
     """Say whether agents work as well after a compaction as before.

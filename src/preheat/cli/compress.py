@@ -1,4 +1,4 @@
-"""The command `preheat compress`: a session as a shorter history, and how much of it that keeps.
+"""The command `preheat sessions compress`: a session as a shorter history, and how much of it that keeps.
 
 Knows no strategy: those are in the application.
 """
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     "compress",
     cls=ExampleCommand,
     epilog="""\
-  preheat compress latest --compare                    what each strategy would keep, in how many tokens
-  preheat compress latest -o history.json              messages that a chat interface takes
-  preheat compress 0f3c1a2b --strategy mask --keep 20  the last 20 results whole, the others as one line each
-  preheat compress 0f3c1a2b --json | jq .messages
+  preheat sessions compress latest --compare                    what each strategy would keep, in how many tokens
+  preheat sessions compress latest -o history.json              messages that a chat interface takes
+  preheat sessions compress 0f3c1a2b --strategy mask --keep 20  the last 20 results whole, the others as one line each
+  preheat sessions compress 0f3c1a2b --json | jq .messages
 
 Strategies: `markers` keeps what the agent had found out; `mask` replaces older results by a line each; `headtail` keeps the
 beginning and the end; `none` is the history as it is. --keep counts calls (`markers`), results (`mask`) or messages at

@@ -1,4 +1,4 @@
-"""The command `preheat cost`: tokens and money by day, project, model, agent or session. Adds nothing up itself."""
+"""The command `preheat report cost`: tokens and money by day, project, model, agent or session. Adds nothing up itself."""
 
 from typing import Any
 
@@ -20,10 +20,10 @@ _WIDE = 90
     "cost",
     cls=ExampleCommand,
     epilog="""\
-  preheat cost                            every day, the newest first
-  preheat cost --by project --since 30d   the last month by project
-  preheat cost --by session --project .   the dearest sessions here
-  preheat cost --by model --json | jq .total
+  preheat report cost                            every day, the newest first
+  preheat report cost --by project --since 30d   the last month by project
+  preheat report cost --by session --project .   the dearest sessions here
+  preheat report cost --by model --json | jq .total
 
 Money is what the tokens cost at list prices; a subscription costs what it costs. Each response counts once, subagents'
 too, also where a resumed session repeats it. `failed` is the share of failed calls in it.""",

@@ -1,4 +1,4 @@
-"""The commands `preheat serve` and `preheat output`: the process that the hooks talk to, and the outputs it shortened.
+"""`preheat admin serve` and `preheat admin output`: the process that the hooks talk to, and the outputs it shortened.
 
 Knows nothing of hook events. Loads no rich, because it stays in the daemon's memory.
 """
@@ -17,15 +17,15 @@ from preheat.cli.text import count, duration, format_bytes
 from preheat.errors import UserError
 
 
-# `preheat serve`
+# `preheat admin serve`
 @click.command(
     "serve",
     cls=ExampleCommand,
     epilog="""\
-  preheat serve                    start it now
-  preheat serve --status           is it running, and what has it done
-  preheat serve --stop
-  preheat serve --foreground       stay here, for a service manager
+  preheat admin serve                    start it now
+  preheat admin serve --status           is it running, and what has it done
+  preheat admin serve --stop
+  preheat admin serve --foreground       stay here, for a service manager
 
 Hooks start it when they need it, and it ends by itself when nothing has happened for a while: there is nothing to set up.""",
 )
@@ -76,13 +76,13 @@ def _show(state: dict[str, Any], as_json: bool) -> int:
     return 1 if troubles else 0
 
 
-# `preheat output`
+# `preheat admin output`
 @click.command(
     "output",
     cls=ExampleCommand,
     epilog="""\
-  preheat output 3f9a1c0b7d2e                    all of it
-  preheat output 3f9a1c0b7d2e | grep -n error""",
+  preheat admin output 3f9a1c0b7d2e                    all of it
+  preheat admin output 3f9a1c0b7d2e | grep -n error""",
 )
 @click.argument("name", metavar="ID")
 @json_option

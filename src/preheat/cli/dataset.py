@@ -1,4 +1,4 @@
-"""The commands `preheat dataset`: export an anonymous dataset, and search one for leaks.
+"""The commands `preheat admin dataset`: export an anonymous dataset, and search one for leaks.
 
 What may be published is decided in `preheat.lab`.
 """
@@ -20,7 +20,7 @@ from preheat.errors import UserError
 if TYPE_CHECKING:
     from preheat.app.lab.dataset import ExportReport
 
-# `preheat dataset export`
+# `preheat admin dataset export`
 _WARNING = (
     "The trajectories will contain what people, models and tools wrote. Names, paths, addresses and ids that can be recognised"
     " are replaced, but a text can identify somebody in other ways. Read a sample before you share it."
@@ -31,11 +31,11 @@ _WARNING = (
     "export",
     cls=ExampleCommand,
     epilog="""\
-  preheat dataset export out --dry-run                   what it would contain, and what would be left out
-  preheat dataset export out                             numbers and forms only
-  preheat dataset export out --since 90d --min-projects 5
-  preheat dataset export out --trajectories              every session as ATIF, without texts
-  preheat dataset export out --salt-file ~/salt          the same pseudonyms (and bytes) next time
+  preheat admin dataset export out --dry-run                   what it would contain, and what would be left out
+  preheat admin dataset export out                             numbers and forms only
+  preheat admin dataset export out --since 90d --min-projects 5
+  preheat admin dataset export out --trajectories              every session as ATIF, without texts
+  preheat admin dataset export out --salt-file ~/salt          the same pseudonyms (and bytes) next time
 
 What occurs in fewer projects than --min-projects is left out or generalised. The licence and a few other lines of
 out/datasheet.md are for you to fill in.""",
@@ -141,7 +141,7 @@ def _show_counts(title: str, counts: dict[str, int]) -> None:
         say(console(), f"{title}: {', '.join(f'{name} {number:,}' for name, number in counts.items())}")
 
 
-# `preheat dataset check`
+# `preheat admin dataset check`
 _MOST = 50
 
 
@@ -149,9 +149,9 @@ _MOST = 50
     "check",
     cls=ExampleCommand,
     epilog="""\
-  preheat dataset check out
-  preheat dataset check out --allow data@example.org     the address that you put into the datasheet
-  preheat dataset check out --json | jq '.leaks[].file'
+  preheat admin dataset check out
+  preheat admin dataset check out --allow data@example.org     the address that you put into the datasheet
+  preheat admin dataset check out --json | jq '.leaks[].file'
 
 Exit codes: 0 nothing found; 1 something that may identify somebody, or a file that was changed.""",
 )
@@ -201,9 +201,9 @@ def check_command(folder: str, allow: tuple[str, ...], as_json: bool) -> int:
     "dataset",
     cls=ExampleGroup,
     epilog="""\
-  preheat dataset export ~/agents-2026 --dry-run      what it would contain, and what would be left out
-  preheat dataset export ~/agents-2026
-  preheat dataset check ~/agents-2026                 check again before you share it""",
+  preheat admin dataset export ~/agents-2026 --dry-run      what it would contain, and what would be left out
+  preheat admin dataset export ~/agents-2026
+  preheat admin dataset check ~/agents-2026                 check again before you share it""",
 )
 def dataset_group() -> None:
     """Publish what sessions show, without anything that identifies people or projects.

@@ -1,4 +1,4 @@
-"""The screen of plain `preheat` and the command `preheat doctor`: what is on this machine, and what is wrong.
+"""The command `preheat admin doctor`: what is on this machine, and what is wrong.
 
 Changes nothing, except that `--repair` replaces a damaged archive and `--secrets` takes out what must not be stored.
 """
@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from preheat import __version__
 from preheat.cli.command import ExampleCommand, json_option
 from preheat.cli.home import open_preheat
 from preheat.cli.progress import Display
 from preheat.cli.repair_report import repair_archive
 from preheat.cli.screen import console, print_json, say
 from preheat.cli.sync_report import problem_line
-from preheat.cli.text import columns, count, date_time, day, format_bytes, printable, short_path
-from preheat.model.health import AgentOverview, ArchiveSummary
-from preheat.settings import data_folder
+from preheat.cli.text import columns, count, date_time, format_bytes, printable, short_path
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,85 +21,7 @@ if TYPE_CHECKING:
     from preheat.model.health import AgentHealth, HealthReport, PlaceHealth, SecretsReport
 
 
-# The screen of plain `preheat`
-def show_overview(as_json: bool) -> int:
-    """Show what is on this machine and in the archive, and the next command to type."""
-    found = open_preheat().overview()
-    archive, agents = found.archive, found.agents
-    step = _next_step(archive, agents)
-    if as_json:
-        print_json({"version": __version__, "agents": agents, "archive": archive, "next": step[0]})
-    else:
-        _show_overview(archive, [agent for agent in agents if agent.places], step)
-    return 0
-
-
-def _next_step(archive: ArchiveSummary | None, agents: list[AgentOverview]) -> tuple[str, str]:
-    """The command to type now, and what it does."""
-    new, waiting = sum(agent.new for agent in agents), sum(agent.new_bytes for agent in agents)
-    if new:
-        return "preheat sync", f"read what is new: {count(new, 'file')}, {format_bytes(waiting)}"
-    if archive and archive.sessions:
-        return "preheat sessions list", "see the newest sessions"
-    return "preheat demo", "see Preheat at work on sample sessions"
-
-
-def _show_overview(archive: ArchiveSummary | None, agents: list[AgentOverview], step: tuple[str, str]) -> None:
-    screen = console()
-    say(screen, f"Preheat {__version__} keeps the sessions of your coding agents.", "bold")
-    say(screen)
-    if any(agent.files for agent in agents):
-        say(screen, "Sessions on this machine", "bold")
-        rows = [[f"  {agent.title}", *_describe_agent(agent)] for agent in agents]
-        for agent, line in zip(agents, columns(rows, left=3), strict=True):
-            say(screen, line, "" if agent.files else "dim")
-    else:
-        say(screen, "No agent's sessions were found on this machine. Preheat looked in:")
-        for agent in agents:
-            for place in agent.places:
-                say(screen, f"  {short_path(place)}  ({agent.title})")
-    say(screen)
-    _show_archive(screen, archive)
-    say(screen)
-    more = [
-        ["  preheat read FILE", "look into any session file"],
-        ["  preheat sync FOLDER", "read sessions from elsewhere"],
-    ]
-    if archive and archive.sessions:
-        more = [
-            ["  preheat sessions search WORDS", "search messages and commands"],
-            ["  preheat mistakes", "repeated mistakes, and what fixes them"],
-            ["  preheat learn", "learn what works in your projects"],
-            ['  preheat warm start --task "…"', "what a new session should know"],
-        ]
-    lines = columns([[f"  {step[0]}", step[1]], *more, ["  preheat --help", "all commands"]], left=2)
-    say(screen, "Next", "bold")
-    say(screen, lines[0], "green")
-    for line in lines[1:]:
-        say(screen, line)
-
-
-def _describe_agent(agent: AgentOverview) -> list[str]:
-    if not agent.files:
-        return ["none", f"looked in {', '.join(map(short_path, agent.places))}"]
-    news = f"{agent.new:,} new or changed" if agent.new else "all in the archive"
-    return [count(agent.files, "file"), news]
-
-
-def _show_archive(screen: "Console", archive: ArchiveSummary | None) -> None:
-    if archive is None:
-        say(screen, f"Archive: none yet; it will be in {short_path(data_folder())}")
-        return
-    span = (
-        f", {day(archive.first)} to {day(archive.last)}"
-        if archive.first is not None and archive.last is not None
-        else ""
-    )
-    say(screen, f"Archive: {count(archive.sessions, 'session')}, {count(archive.calls, 'call')}{span}")
-    say(screen, f"  {short_path(archive.path)}, {format_bytes(archive.bytes)}", "dim")
-
-
-# `preheat doctor`
+# `preheat admin doctor`
 _MOST = 50
 _ENOUGH_BYTES = 5_000_000
 """Below this the archive's size as a share of its sources says nothing: an empty archive has a size, too."""
@@ -118,13 +37,13 @@ _STATES = {
     "doctor",
     cls=ExampleCommand,
     epilog="""\
-  preheat doctor
-  preheat doctor --verify          also check every byte of the archive against its hash
-  preheat doctor --full            list every line that could not be read
-  preheat doctor --repair          save what is whole of a damaged archive
-  preheat doctor --secrets         take secrets out of what is stored, by today's rules
-  preheat doctor --secrets --dry-run
-  preheat doctor --json | jq .findings""",
+  preheat admin doctor
+  preheat admin doctor --verify          also check every byte of the archive against its hash
+  preheat admin doctor --full            list every line that could not be read
+  preheat admin doctor --repair          save what is whole of a damaged archive
+  preheat admin doctor --secrets         take secrets out of what is stored, by today's rules
+  preheat admin doctor --secrets --dry-run
+  preheat admin doctor --json | jq .findings""",
 )
 @click.option("--verify", is_flag=True, help="Check every byte of the archive against its hash.")
 @click.option("--full", is_flag=True, help="List every line that could not be read.")

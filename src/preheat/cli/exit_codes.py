@@ -6,7 +6,7 @@ Knows no command.
 import os
 import sqlite3
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from preheat.cli.interrupts import Interrupts
@@ -17,13 +17,19 @@ DONE_WITH_PROBLEMS = 1
 NOT_DONE = 2
 
 
-def run_guarded(action: Callable[[], int]) -> int:
+def wants_json(arguments: Sequence[str]) -> bool:
+    """Whether a command line asks for JSON, also where it cannot be parsed."""
+    ours = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    return "--json" in ours
+
+
+def run_guarded(action: Callable[[], int], as_json: bool = False) -> int:
     """Run an action; returns 0 (all good), 1 (done, but something could not be read), 2 (not done; the line says why), or 128 and
-    the number of the signal that stopped it."""
+    the number of the signal that stopped it. With `as_json` the reason is also a JSON document on standard output."""
     _escape_odd_characters()
     with Interrupts(lambda message: print_failure(message, 0)) as interrupts:
         try:
-            return _run_translated(action)
+            return _run_translated(action, as_json)
         except KeyboardInterrupt:
             return interrupts.report()
         except Exception:
@@ -32,31 +38,35 @@ def run_guarded(action: Callable[[], int]) -> int:
             raise
 
 
-def _run_translated(action: Callable[[], int]) -> int:
+def _run_translated(action: Callable[[], int], as_json: bool) -> int:
     try:
         code = action()
         sys.stdout.flush()
     except BrokenPipeError:
         return _ignore_closed_pipe()
     except ArchiveDamaged as error:
-        return print_failure(_about_archive(error), NOT_DONE)
+        return print_failure(_about_archive(error), NOT_DONE, as_json)
     except PreheatError as error:
-        return print_failure(str(error), NOT_DONE)
+        return print_failure(str(error), NOT_DONE, as_json)
     except sqlite3.DatabaseError as error:
-        return print_failure(_about_archive(error), NOT_DONE)
+        return print_failure(_about_archive(error), NOT_DONE, as_json)
     except OSError as error:
         place = f"`{error.filename}`: " if error.filename else ""
-        return print_failure(f"{place}{error.strerror or error}", NOT_DONE)
+        return print_failure(f"{place}{error.strerror or error}", NOT_DONE, as_json)
     except Exception as error:
         if damage := _explain_by_damage(error):
-            return print_failure(damage, NOT_DONE)
+            return print_failure(damage, NOT_DONE, as_json)
         raise
     return code
 
 
-def print_failure(message: str, code: int) -> int:
-    """Print the reason in one line; returns the exit code."""
+def print_failure(message: str, code: int, as_json: bool = False) -> int:
+    """Print the reason in one line; returns the exit code. For programs it is also a JSON document on standard output."""
     with suppress(OSError):  # nobody may read it any more
+        if as_json:
+            import json  # noqa: PLC0415 - only where something is wrong
+
+            print(json.dumps({"error": printable(message), "exit_code": code}, indent=2), flush=True)
         print(f"preheat: {printable(message)}", file=sys.stderr, flush=True)
     return code
 

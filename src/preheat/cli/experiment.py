@@ -8,7 +8,7 @@ from math import ceil
 import click
 import msgspec
 
-from preheat.cli.command import ExampleCommand, ExampleGroup, json_option
+from preheat.cli.command import CommandEntry, ExampleCommand, LazyGroup, json_option
 from preheat.cli.experiment_screen import format_metric, show_report, show_report_summary, with_all_fields
 from preheat.cli.home import open_archive, open_preheat
 from preheat.cli.options import AgentName, RenamedChoice
@@ -169,8 +169,8 @@ Exit code 1: the arms did not get their planned shares, so no number can be trus
 def report_command(name: str, as_json: bool) -> int:
     """Show the results of an experiment.
 
-    Every session counts in the arm that it was assigned to, whatever was delivered. Run `preheat sync` and `preheat learn`
-    first, or let your agent's hooks do it: only sessions that are in the archive and analysed can be compared.
+    Every session counts in the arm that it was assigned to, whatever was delivered. Run `preheat` first, or
+    let your agent's hooks do it: only sessions that are in the archive and analysed can be compared.
     """
     found = open_preheat().experiments.report(name)
     if as_json:
@@ -200,7 +200,7 @@ def stop_command(name: str, as_json: bool) -> int:
         print_json(with_all_fields(found.entry))
         return 0
     show_report(found.report)
-    hint(f"`{found.report.name}` is stopped and recorded in the ledger; `preheat ledger` shows it.")
+    hint(f"`{found.report.name}` is stopped and recorded in the ledger; `preheat experiment ledger` shows it.")
     return 0
 
 
@@ -433,9 +433,21 @@ def list_command(as_json: bool) -> int:
     return 0
 
 
+_COMMANDS = {
+    "lab": CommandEntry(
+        "lab:lab_group",
+        "Compare arms on tasks of your own: does starting warm help, how much of it, and in which form?",
+    ),
+    "ledger": CommandEntry(
+        "ledger:ledger_command", "Show every finished experiment and its result, null results included."
+    ),
+}
+
+
 @click.group(
     "experiment",
-    cls=ExampleGroup,
+    cls=LazyGroup,
+    table=_COMMANDS,
     epilog="""\
   preheat experiment status                     does starting warm help here?
   preheat experiment power --margin 0.01        how many sessions a comparison needs

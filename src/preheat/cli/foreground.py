@@ -26,5 +26,5 @@ def be_daemon(exit_after: float = EXIT_AFTER) -> int:
 
 
 def run_daemon() -> int:
-    """The command `preheat serve --foreground` without its command line; returns the exit code."""
+    """The command `preheat admin serve --foreground` without its command line; returns the exit code."""
     return run_guarded(be_daemon)

@@ -54,6 +54,8 @@ def open_analysed_archive() -> Preheat:
     if len(report.failures) > 3:
         print(f"preheat: left out {count(len(report.failures), 'session')} that cannot be read", file=sys.stderr)
     if report.outdated:
-        text = f"{count(report.outdated, 'session')} analysed by an earlier version; `preheat learn` renews that"
+        text = (
+            f"{count(report.outdated, 'session')} analysed by an earlier version; `preheat lessons learn` renews that"
+        )
         print(f"preheat: {text}", file=sys.stderr)
     return found

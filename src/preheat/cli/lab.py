@@ -1,4 +1,4 @@
-"""The commands `preheat lab`: the same tasks in several arms, and the report of their comparison.
+"""The commands `preheat experiment lab`: the same tasks in several arms, and the report of their comparison.
 
 Knows no formula, and nothing of how agents are run.
 """
@@ -142,7 +142,7 @@ def _show_endings(screen: "Console", found: "Report") -> None:
         say(screen, f"  ! {clean(problem)}", "yellow")
 
 
-# `preheat lab run`
+# `preheat experiment lab run`
 class LabAgent(AgentName):
     """An agent that the lab can run, or `chat`, a plain loop of Preheat."""
 
@@ -157,12 +157,12 @@ class LabAgent(AgentName):
     "run",
     cls=ExampleCommand,
     epilog="""\
-  preheat lab run suite.yaml --endpoint http://127.0.0.1:8080/v1 --model NAME
-  preheat lab run suite.yaml --agent NAME --arms cold,warm,placebo,note --template mine --repeats 3
-  preheat lab run suite.yaml --arms cold,k=1,2,4,8 --lessons .         how few lessons are enough?
-  preheat lab run suite.yaml --arms none,mask,headtail,markers --session ID
-  preheat lab run suite.yaml --dry-run                                 the contexts, and the order of the runs
-  preheat lab run suite.yaml -- --an-option-of-the-agent
+  preheat experiment lab run suite.yaml --endpoint http://127.0.0.1:8080/v1 --model NAME
+  preheat experiment lab run suite.yaml --agent NAME --arms cold,warm,placebo,note --template mine --repeats 3
+  preheat experiment lab run suite.yaml --arms cold,k=1,2,4,8 --lessons .         how few lessons are enough?
+  preheat experiment lab run suite.yaml --arms none,mask,headtail,markers --session ID
+  preheat experiment lab run suite.yaml --dry-run                                 the contexts, and the order of the runs
+  preheat experiment lab run suite.yaml -- --an-option-of-the-agent
 
 A suite, in YAML or JSON; it can also hold most of the options:
 
@@ -271,7 +271,7 @@ def _run(labs: Labs, suite: Suite, request: LabRequest, name: str, restart: bool
             raise stop from None
         return print_failure(
             f"interrupted: {so_far.runs} of {count(so_far.planned, 'run')} are done; the same command continues,"
-            f" `preheat lab report {name}` shows the results so far",
+            f" `preheat experiment lab report {name}` shows the results so far",
             stop_code(stop),
         )
     if as_json:
@@ -325,14 +325,14 @@ def _show_plan(labs: Labs, suite: Suite, request: LabRequest, name: str, as_json
     return 0
 
 
-# `preheat lab report`
+# `preheat experiment lab report`
 @click.command(
     "report",
     cls=ExampleCommand,
     epilog="""\
-  preheat lab report shop
-  preheat lab report path/to/a/lab
-  preheat lab report shop --json | jq '.run_results[] | select(.arm == "warm")'
+  preheat experiment lab report shop
+  preheat experiment lab report path/to/a/lab
+  preheat experiment lab report shop --json | jq '.run_results[] | select(.arm == "warm")'
 
 Exit code 1: the report names problems.""",
 )
@@ -352,13 +352,13 @@ def report_command(name: str, as_json: bool) -> int:
     return 1 if found.problems else 0
 
 
-# `preheat lab list`
+# `preheat experiment lab list`
 @click.command(
     "list",
     cls=ExampleCommand,
     epilog="""\
-  preheat lab list
-  preheat lab list --json""",
+  preheat experiment lab list
+  preheat experiment lab list --json""",
 )
 @json_option
 def list_command(as_json: bool) -> int:
@@ -391,7 +391,7 @@ def list_command(as_json: bool) -> int:
         for line in columns(rows, left=5):
             say(console(), clean(line))
     elif not found.damaged:
-        hint("No lab yet; `preheat lab run SUITE` starts one.")
+        hint("No lab yet; `preheat experiment lab run SUITE` starts one.")
     return 1 if found.damaged else 0
 
 
@@ -399,10 +399,10 @@ def list_command(as_json: bool) -> int:
     "lab",
     cls=ExampleGroup,
     epilog="""\
-  preheat lab run suite.yaml --endpoint http://127.0.0.1:8080/v1 --model NAME
-  preheat lab run suite.yaml --arms cold,warm,placebo,note --repeats 3
-  preheat lab report suite
-  preheat lab list""",
+  preheat experiment lab run suite.yaml --endpoint http://127.0.0.1:8080/v1 --model NAME
+  preheat experiment lab run suite.yaml --arms cold,warm,placebo,note --repeats 3
+  preheat experiment lab report suite
+  preheat experiment lab list""",
 )
 def lab_group() -> None:
     """Compare arms on tasks of your own: does starting warm help, how much of it, and in which form?

@@ -1,4 +1,4 @@
-"""The commands `preheat ledger` and `preheat rate`: results of finished experiments, and ratings of sessions.
+"""The commands `preheat experiment ledger` and `preheat sessions rate`: results of finished experiments, and ratings of sessions.
 
 Knows no formula.
 """
@@ -18,8 +18,8 @@ from preheat.model.experiment import LedgerEntry
     "ledger",
     cls=ExampleCommand,
     epilog="""\
-  preheat ledger
-  preheat ledger --json | jq '.entries[] | select(.verdict == "no difference")'
+  preheat experiment ledger
+  preheat experiment ledger --json | jq '.entries[] | select(.verdict == "no difference")'
 
 The ledger only grows, and is kept outside the archive. Each line has the digest of the line before, so that a changed or
 removed line is noticed; then the exit code is 1.""",
@@ -64,13 +64,13 @@ def _heading(entry: LedgerEntry) -> str:
     return f"{entry.name}: {entry.verdict} ({arms or 'no sessions'})"
 
 
-# `preheat rate`
+# `preheat sessions rate`
 @click.command(
     "rate",
     cls=ExampleCommand,
     epilog="""\
-  preheat rate good                            the newest session
-  preheat rate bad 3fa2 --note "it never ran the tests"
+  preheat sessions rate good                            the newest session
+  preheat sessions rate bad 3fa2 --note "it never ran the tests"
   preheat experiment report --json | jq '.secondary[] | select(.metric == "rating")'
 
 Rate a session again to change your mind: the last rating counts.""",

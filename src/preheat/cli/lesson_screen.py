@@ -168,9 +168,7 @@ def show_learning(report: LearnReport) -> None:
     for line in report.withdrawals:
         say(screen, clean(line), "yellow")
     if any(task.lessons for task in report.tasks):
-        hint(
-            "`preheat lessons list --project .` shows them; `preheat warm start --task …` gives them to a new session."
-        )
+        hint("`preheat lessons list --project .` shows them; `preheat start --task …` gives them to a new session.")
     else:
         hint("Nothing learned yet: a lesson needs several sessions of a project that agree. `preheat sync` reads more.")
 

@@ -1,4 +1,4 @@
-"""The commands `preheat learn` and `preheat lessons`: run the learners; list, show, pin and retire lessons.
+"""The commands `preheat lessons learn` and `preheat lessons`: run the learners; list, show, pin and retire lessons.
 
 Learns nothing itself.
 """
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from preheat.app.learning import LearnReport
     from preheat.app.lessons import MarkKind
 
-# `preheat learn`
+# `preheat lessons learn`
 _IDLE = 0.5
 """Load per core below which the machine counts as idle."""
 _LOOK_AGAIN = 15.0
@@ -61,9 +61,9 @@ def _plain(name: str) -> str:
     "learn",
     cls=ExampleCommand,
     epilog="""\
-  preheat learn                               everything new since the last time
-  preheat learn --learner repairs             one of the ten learners alone
-  preheat learn --when-idle --quiet           for a timer: waits until the machine is idle
+  preheat lessons learn                               everything new since the last time
+  preheat lessons learn --learner repairs             one of the ten learners alone
+  preheat lessons learn --when-idle --quiet           for a timer: waits until the machine is idle
   preheat lessons list --project .            what was learned here
 
 Only sessions that are new or have grown are read; a run can be stopped at any time, and the next one continues. No model is
@@ -108,7 +108,9 @@ def _wait_until_idle(most: float) -> None:
     until = time.monotonic() + most
     while os.getloadavg()[0] / (os.cpu_count() or 1) > _IDLE:
         if time.monotonic() >= until:
-            raise UserError("the machine was busy all the time, so nothing was learned; `preheat learn` learns now")
+            raise UserError(
+                "the machine was busy all the time, so nothing was learned; `preheat lessons learn` learns now"
+            )
         time.sleep(min(_LOOK_AGAIN, max(0.0, until - time.monotonic())))
     os.nice(10)
 
@@ -153,7 +155,10 @@ class LessonName(click.ParamType):  # type: ignore[type-arg] # not generic in ol
   preheat lessons retire r1f3a2b4c          never give it to a session again""",
 )
 def lessons_group() -> None:
-    """List and show what was learned, with its evidence; pin and retire it."""
+    """Learn what works, and see it with its evidence; pin and retire it."""
+
+
+lessons_group.add_command(learn_command)
 
 
 @lessons_group.command(
@@ -191,7 +196,9 @@ def list_command(
         print_json(shown)
         return 0
     if not shown:
-        hint("No lessons here. `preheat sync`, then `preheat learn`; `--all` also shows what is too weak to be used.")
+        hint(
+            "No lessons here. `preheat sync`, then `preheat lessons learn`; `--all` also shows what is too weak to be used."
+        )
         return 0
     from preheat.cli.lesson_screen import show_lessons  # noqa: PLC0415 - rich takes longer than a completion
 

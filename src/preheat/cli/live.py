@@ -1,4 +1,4 @@
-"""The commands `preheat replay`, `preheat why` and `preheat watch`: a session's signals and advisories, past and running.
+"""The commands `preheat sessions replay`, `explain` and `watch`: a session's signals and advisories, past and running.
 
 Measures nothing.
 """
@@ -190,14 +190,14 @@ def timeline_json(timeline: Timeline) -> dict[str, Any]:
     }
 
 
-# `preheat replay`
+# `preheat sessions replay`
 @click.command(
     "replay",
     cls=ExampleCommand,
     epilog="""\
-  preheat replay latest                          phases, signals and advisories
-  preheat replay 0f3c1a2b --all | less -R        every call
-  preheat replay 0f3c1a2b --json | jq .advisories""",
+  preheat sessions replay latest                          phases, signals and advisories
+  preheat sessions replay 0f3c1a2b --all | less -R        every call
+  preheat sessions replay 0f3c1a2b --json | jq .advisories""",
 )
 @click.argument("session", type=SessionName())
 @click.option("--all", "everything", is_flag=True, help="Every call, also those without a signal.")
@@ -218,28 +218,28 @@ def replay_command(session: str, everything: bool, as_json: bool) -> int:
         say(screen, line, style)
     say(screen)
     show_timeline(screen, found.timeline, everything)
-    hint(f"`preheat why {found.short}:TURN` shows the arithmetic of a turn.")
+    hint(f"`preheat sessions explain {found.short}:TURN` shows the arithmetic of a turn.")
     return 0
 
 
-# `preheat why`
+# `preheat sessions explain`
 _LABEL = 38
 
 
 @click.command(
-    "why",
+    "explain",
     cls=ExampleCommand,
     epilog="""\
-  preheat why latest                             after the last turn
-  preheat why 0f3c1a2b:12                        after turn 12
-  preheat why 0f3c1a2b:12 --json | jq '.readings[] | select(.fired)'""",
+  preheat sessions explain latest                             after the last turn
+  preheat sessions explain 0f3c1a2b:12                        after turn 12
+  preheat sessions explain 0f3c1a2b:12 --json | jq '.readings[] | select(.fired)'""",
 )
 @click.argument("session", type=SessionName(), metavar="SESSION[:TURN]")
 @json_option
-def why_command(session: str, as_json: bool) -> int:
+def explain_command(session: str, as_json: bool) -> int:
     """Show how the value of every signal of a session is computed.
 
-    SESSION is an id, the beginning of one, or `latest`; TURN a number that `preheat replay` shows (default: the last).
+    SESSION is an id, the beginning of one, or `latest`; TURN a number that `preheat sessions replay` shows (default: the last).
     Each signal is shown with the numbers of its formula.
     """
     found, turn = open_archive().live.replay_turn(session)
@@ -270,7 +270,7 @@ def _show_explanation(screen: Console, moment: Explanation) -> None:
         say(screen, f"sent: {advisory_text(advisory)}", "bold yellow")
 
 
-# `preheat watch`
+# `preheat sessions watch`
 _MOST = 40
 _LOW, _FAIR = 40.0, 70.0
 _PHASES = {"struggling": "bold red", "late": "yellow", "exploring": "cyan", "productive": "green", "warmup": "dim"}
@@ -280,9 +280,9 @@ _PHASES = {"struggling": "bold red", "late": "yellow", "exploring": "cyan", "pro
     "watch",
     cls=ExampleCommand,
     epilog="""\
-  preheat watch                                  until Ctrl-C
-  preheat watch --once
-  preheat watch --json | jq '.[] | select(.phase == "struggling")'""",
+  preheat sessions watch                                  until Ctrl-C
+  preheat sessions watch --once
+  preheat sessions watch --json | jq '.[] | select(.phase == "struggling")'""",
 )
 @click.option("--once", is_flag=True, help="Print once and end.")
 @click.option(

@@ -1,4 +1,4 @@
-"""The command `preheat mcp`: serves the tools to programs that speak the Model Context Protocol.
+"""The command `preheat admin mcp`: serves the tools to programs that speak the Model Context Protocol.
 
 Knows nothing of the protocol: the server is in `preheat.mcp`.
 """
@@ -22,14 +22,14 @@ _NEEDS = "mcp>=2.3"
     "mcp",
     cls=ExampleCommand,
     epilog=f"""\
-  preheat mcp                                  over standard input and output; a client starts it
-  preheat mcp --http                           on http://127.0.0.1:{PORT}/mcp, with a token
-  preheat mcp --http --port 0 --json           on any free port; prints where, for programs
-  preheat mcp --project ~/work/shop            for this project, if the client names none
+  preheat admin mcp                                  over standard input and output; a client starts it
+  preheat admin mcp --http                           on http://127.0.0.1:{PORT}/mcp, with a token
+  preheat admin mcp --http --port 0 --json           on any free port; prints where, for programs
+  preheat admin mcp --project ~/work/shop            for this project, if the client names none
 
 Most clients need only this configuration:
   {{"mcpServers": {{"preheat": {{"command": "preheat", "args": ["mcp"]}}}}}}
-docs/guides/mcp.md has the rest. `preheat tool` gives the same answers without a server.""",
+docs/guides/mcp.md has the rest. `preheat admin tool` gives the same answers without a server.""",
 )
 @click.option("--http", is_flag=True, help="Serve over HTTP instead of standard input and output.")
 @click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="With --http: listen here.")
@@ -97,4 +97,4 @@ def _here() -> str:
 def _explain_missing(error: ImportError) -> str:
     """Which package is missing, and how to install it into this environment."""
     install = f'`{sys.executable} -m pip install "{_NEEDS}"`'
-    return f"`preheat mcp` needs the MCP SDK ({_NEEDS}), and `{error.name or 'mcp'}` is missing; {install} installs it"
+    return f"`preheat admin mcp` needs the MCP SDK ({_NEEDS}), and `{error.name or 'mcp'}` is missing; {install} installs it"

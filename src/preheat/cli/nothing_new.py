@@ -9,7 +9,7 @@ from preheat.cli.text import count
 
 _NUMBERS = ("files", "read", "sessions", "calls", "messages", "bytes", "problems")
 NO_SESSIONS_FOUND = (
-    "No sessions were found where the agents keep them (`preheat doctor` shows where that is). "
+    "No sessions were found where the agents keep them (`preheat admin doctor` shows where that is). "
     "`preheat sync FOLDER` reads them from another place; `preheat demo` shows samples."
 )
 

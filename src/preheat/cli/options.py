@@ -155,7 +155,7 @@ def make_filter(options: dict[str, Any]) -> "SessionFilter":
     names = ("agent", "model", "since", "until", "min_messages", "max_messages")
     return SessionFilter(
         project=project,
-        project_key=open_preheat().projects.find_key(project) if project else "",
+        project_key=open_preheat().projects.require_key(project) if project else "",
         subagents=not options.pop("no_subagents"),
         **{name: options.pop(name) for name in names},
     )

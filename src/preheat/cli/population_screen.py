@@ -1,4 +1,4 @@
-"""`preheat profile` without a session: the reliability of agents over many sessions, with rates drawn as bars.
+"""`preheat report profile` without a session: the reliability of agents over many sessions, with rates drawn as bars.
 
 Measures nothing.
 """

@@ -1,4 +1,4 @@
-"""The command `preheat profile`: how reliable an agent was, in one session or over many. Measures nothing."""
+"""The command `preheat report profile`: how reliable an agent was, in one session or over many. Measures nothing."""
 
 from typing import Any
 
@@ -15,10 +15,10 @@ from preheat.errors import UserError
     "profile",
     cls=ExampleCommand,
     epilog="""\
-  preheat profile                                      all sessions: by length, tool, agent, model, project
-  preheat profile --project . --since 30d --html report.html
-  preheat profile latest                               one session
-  preheat profile 0f3c1a2b --json | jq .errors""",
+  preheat report profile                                      all sessions: by length, tool, agent, model, project
+  preheat report profile --project . --since 30d --html report.html
+  preheat report profile latest                               one session
+  preheat report profile 0f3c1a2b --json | jq .errors""",
 )
 @click.argument("session", type=SessionName(), required=False)
 @filter_options
@@ -38,7 +38,7 @@ def profile_command(session: str | None, everything: bool, html: str | None, as_
         return show_population(make_filter(options), everything=everything, html=html, as_json=as_json)
     if html or everything or any(options.values()):
         raise UserError(
-            f"filters, --all and --html are for many sessions; `preheat profile {session}` takes none of them"
+            f"filters, --all and --html are for many sessions; `preheat report profile {session}` takes none of them"
         )
     return _show_session(session, as_json)
 

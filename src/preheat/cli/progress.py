@@ -128,7 +128,7 @@ def warn_of_unread(sessions: int) -> None:
     if sessions:
         unread = f"{count(sessions, 'session')} of the archive cannot be read"
         print(
-            f"preheat: {unread}; names that occur only there were not searched for (see `preheat doctor`)",
+            f"preheat: {unread}; names that occur only there were not searched for (see `preheat admin doctor`)",
             file=sys.stderr,
         )
 

@@ -92,7 +92,9 @@ def link_command(what: str, into: str | None, undo: bool, as_json: bool) -> None
         print_json(found)
         return
     print(f"`{printable(what)}` belongs to {printable(found.name)} now: {count(found.sessions, 'session')} together.")
-    hint(f"`preheat learn` learns from them together; `preheat projects link --undo {printable(what)}` takes it back")
+    hint(
+        f"`preheat lessons learn` learns from them together; `preheat projects link --undo {printable(what)}` takes it back"
+    )
 
 
 @projects_group.command(
@@ -117,7 +119,9 @@ def split_command(folder: str, undo: bool, as_json: bool) -> None:
     print(
         f"{printable(short_path(folder))} is the project {printable(found.name)} now: {count(found.sessions, 'session')}."
     )
-    hint(f"`preheat learn` learns from it alone; `preheat projects split --undo {printable(folder)}` takes it back")
+    hint(
+        f"`preheat lessons learn` learns from it alone; `preheat projects split --undo {printable(folder)}` takes it back"
+    )
 
 
 def _undo(what: str, as_json: bool) -> None:
@@ -126,4 +130,4 @@ def _undo(what: str, as_json: bool) -> None:
         print_json(found)
         return
     print(f"Taken back: `{printable(what)}` is what its sessions and repositories say again.")
-    hint("`preheat learn` learns anew from the sessions concerned")
+    hint("`preheat lessons learn` learns anew from the sessions concerned")

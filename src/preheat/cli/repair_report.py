@@ -1,4 +1,4 @@
-"""What `preheat doctor --repair` shows: what was saved, what was lost, and where the damaged file is now."""
+"""What `preheat admin doctor --repair` shows: what was saved, what was lost, and where the damaged file is now."""
 
 from typing import TYPE_CHECKING
 
@@ -48,7 +48,7 @@ def _show_archive(screen: "Console", report: "RepairReport") -> None:
     if report.unknown_packs:
         say(screen, f"  {count(report.unknown_packs, 'part')} hold sessions that nothing tells the names of", "red")
     if not report.dry_run:
-        say(screen, "  `preheat sync` reads again what the agents still have; `preheat learn` learns from it")
+        say(screen, "  `preheat sync` reads again what the agents still have; `preheat lessons learn` learns from it")
 
 
 def _describe_loss(loss: "Loss") -> str:

@@ -4,7 +4,8 @@ import os
 
 import click
 
-from preheat.cli.exit_codes import NOT_DONE, print_failure, run_guarded
+from preheat.cli.earlier_names import translate
+from preheat.cli.exit_codes import NOT_DONE, print_failure, run_guarded, wants_json
 from preheat.cli.root import root
 
 COMPLETE = "_PREHEAT_COMPLETE"
@@ -16,7 +17,7 @@ NO_COMMAND: tuple[type[click.UsageError], ...] = (
 
 def main(arguments: list[str]) -> int:
     """Run a command; returns the exit code."""
-    return run_guarded(lambda: _run(arguments))
+    return run_guarded(lambda: _run(translate(arguments)), wants_json(arguments))
 
 
 def _run(arguments: list[str]) -> int:
@@ -32,9 +33,9 @@ def _run(arguments: list[str]) -> int:
     except click.Abort:
         raise KeyboardInterrupt from None
     except click.UsageError as error:
-        return print_failure(_usage(error), NOT_DONE)
+        return print_failure(_usage(error), NOT_DONE, wants_json(arguments))
     except click.ClickException as error:
-        return print_failure(error.format_message(), NOT_DONE)
+        return print_failure(error.format_message(), NOT_DONE, wants_json(arguments))
 
 
 def _usage(error: click.UsageError) -> str:

@@ -1,4 +1,4 @@
-"""The command `preheat scorecard`: scores of a session, with the arithmetic. Counts nothing itself."""
+"""The command `preheat sessions score`: scores of a session, with the arithmetic. Counts nothing itself."""
 
 from typing import TYPE_CHECKING
 
@@ -22,12 +22,12 @@ _NUMBER = 5
 
 
 @click.command(
-    "scorecard",
+    "score",
     cls=ExampleCommand,
     epilog="""\
-  preheat scorecard                              the latest session
-  preheat scorecard 0f3c1a2b --earlier 50        compared with fifty earlier ones
-  preheat scorecard latest --json | jq .mean
+  preheat sessions score                              the latest session
+  preheat sessions score 0f3c1a2b --earlier 50        compared with fifty earlier ones
+  preheat sessions score latest --json | jq .mean
 
 The formulas are in docs/concepts/scorecard.md; the rules of safety in docs/concepts/safety-rules.md.""",
 )
@@ -61,7 +61,7 @@ def scorecard_command(session: str, earlier: int, as_json: bool) -> int:
     say(screen)
     show_scorecard(screen, scored)
     if scored.card.mean is not None:
-        hint(f"`preheat replay {short}` shows where it happened.")
+        hint(f"`preheat sessions replay {short}` shows where it happened.")
     return 0
 
 

@@ -26,7 +26,10 @@ def console(stderr: bool = False) -> "Console":
 
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() or "COLUMNS" in os.environ else PIPED_WIDTH
-    return _console_class()(file=stream, width=width, highlight=False, markup=False, emoji=False, soft_wrap=False)
+    made = _console_class()(file=stream, width=width, highlight=False, markup=False, emoji=False, soft_wrap=False)
+    if made.width < 1:  # `COLUMNS=0`, as some programs set it
+        made.width = PIPED_WIDTH
+    return made
 
 
 @cache

@@ -1,4 +1,4 @@
-"""The commands `preheat sessions`, `preheat read` and `preheat export`: list, show, search and write sessions.
+"""The commands `preheat sessions`, `preheat sessions read` and `preheat sessions export`: list, show, search and write sessions.
 
 Knows no agent's format, and nothing of how the archive is searched.
 """
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from preheat.cli.command import ExampleCommand, ExampleGroup, json_option
+from preheat.cli.command import CommandEntry, ExampleCommand, LazyGroup, json_option
 from preheat.cli.home import open_archive, open_archive_for_list, open_preheat
 from preheat.cli.options import AgentName, SessionName, filter_options, make_filter
 from preheat.cli.progress import Display
@@ -22,18 +22,38 @@ if TYPE_CHECKING:
     from preheat.model.listing import Transcript
 
 _LIMIT = 20
+_COMMANDS = {
+    "watch": CommandEntry(
+        "live:watch_command", "Watch running sessions: phase, trust, focus, debt, and the last advisory."
+    ),
+    "replay": CommandEntry(
+        "live:replay_command", "Show a session as it would be watched live: phases, signals, advisories."
+    ),
+    "explain": CommandEntry("live:explain_command", "Show how the value of every signal of a session is computed."),
+    "score": CommandEntry(
+        "scorecard:scorecard_command", "Score a session: safety, efficiency, focus, UX, and their mean."
+    ),
+    "rate": CommandEntry("ledger:rate_command", "Rate a session as good or bad."),
+    "compare": CommandEntry("comparison:compare_command", "Compare two sessions, or two sets of sessions."),
+    "compress": CommandEntry(
+        "compress:compress_command", "Turn a session into a shorter history that keeps what made it good."
+    ),
+    "delete": CommandEntry("archive:delete_command", "Delete sessions from the archive for good."),
+}
+"""Those in other modules; the rest are below."""
 
 
 @click.group(
     "sessions",
-    cls=ExampleGroup,
+    cls=LazyGroup,
+    table=_COMMANDS,
     epilog="""\
   preheat sessions list --project . --since 7d
   preheat sessions show latest
   preheat sessions search '"foreign key" migration' --kind command""",
 )
 def sessions_group() -> None:
-    """List, show and search the sessions in the archive."""
+    """Read, search, watch and compare sessions; export and delete them."""
 
 
 @sessions_group.command(
@@ -86,8 +106,8 @@ def list_command(limit: int, everything: bool, as_json: bool, **options: Any) ->
 def show_command(session: str, calls: bool, full: bool, raw: bool, as_json: bool) -> int:
     """Show one session as a transcript.
 
-    SESSION is an id, the beginning of one, or `latest`. A call is one line: whether it worked (as `preheat profile`
-    and `preheat replay` judge it), the tool, its input, the size of its output, and how long it took.
+    SESSION is an id, the beginning of one, or `latest`. A call is one line: whether it worked (as `preheat report profile`
+    and `preheat sessions replay` judge it), the tool, its input, the size of its output, and how long it took.
     """
     home = open_archive()
     sessions = home.archive
@@ -166,17 +186,17 @@ def search_command(words: tuple[str, ...], kinds: tuple[str, ...], limit: int, a
     return 0
 
 
-# `preheat read`
+# `preheat sessions read`
 MOST_SESSIONS = 10
 
 
-@click.command(
+@sessions_group.command(
     "read",
     cls=ExampleCommand,
     epilog="""\
-  preheat read 0f3c1a2b.jsonl                    its agent and what is in it
-  preheat read rollout.jsonl --transcript        the conversation itself
-  preheat read state.db --json | jq '.[].id'     everything, for programs
+  preheat sessions read 0f3c1a2b.jsonl                    its agent and what is in it
+  preheat sessions read rollout.jsonl --transcript        the conversation itself
+  preheat sessions read state.db --json | jq '.[].id'     everything, for programs
 
 The file is shown as it is: secrets are removed only when a session is stored in the archive.""",
 )
@@ -233,21 +253,22 @@ def read_command(file: str, agent: str | None, transcript: bool, full: bool, as_
     return 1 if problems else 0
 
 
-# `preheat export`
-@click.command(
+# `preheat sessions export`
+@sessions_group.command(
     "export",
     cls=ExampleCommand,
     epilog="""\
-  preheat export latest                                 canonical events as JSON lines, to the screen
-  preheat export 0f3c1a2b --format atif -o run.json     a trajectory for Harbor and its tools
-  preheat export --all --project . --format atif -o trajectories/
-  preheat export 0f3c1a2b --format openai -o chat.json  messages that a chat interface takes
-  preheat export 0f3c1a2b --format raw -o copy.jsonl    the agent's own bytes (secrets removed)""",
+  preheat sessions export latest                                 canonical events as JSON lines, to the screen
+  preheat sessions export latest --format html -o session.html   a page to read or to share
+  preheat sessions export 0f3c1a2b --format atif -o run.json     a trajectory for Harbor and its tools
+  preheat sessions export --all --project . --format atif -o trajectories/
+  preheat sessions export 0f3c1a2b --format openai -o chat.json  messages that a chat interface takes
+  preheat sessions export 0f3c1a2b --format raw -o copy.jsonl    the agent's own bytes (secrets removed)""",
 )
 @click.argument("session", type=SessionName(), required=False)
 @click.option(
     "--format", "form", type=click.Choice(list(EXPORT_SUFFIXES)), default="jsonl", show_default=True,
-    help="ATIF v1.7, one canonical event per line, OpenAI chat messages, or the stored bytes.",
+    help="ATIF v1.7, one canonical event per line, OpenAI chat messages, the stored bytes, or a document to read or share.",
 )  # fmt: skip
 @click.option("-o", "--output", metavar="FILE|FOLDER", help="Write there instead of to the screen.")
 @click.option(
@@ -265,9 +286,10 @@ def export_command(
     as_json: bool,
     **options: Any,
 ) -> int:
-    """Write sessions as ATIF, JSONL, chat messages or raw bytes.
+    """Write sessions as Markdown, HTML, ATIF, JSONL, chat messages or raw bytes.
 
-    One SESSION (an id, the beginning of one, or `latest`), or with --all a folder full of them.
+    One SESSION (an id, the beginning of one, or `latest`), or with --all a folder full of them. Documents (Markdown, HTML) are
+    searched once more for secrets, by today's rules, and say `~` for your home folder: read them before you share them.
     """
     filters = make_filter(options)
     if everything == (session is not None):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # The report, in words and as JSON
 MOST_PROBLEMS = 20
-"""More are counted, not printed: `preheat doctor` lists all."""
+"""More are counted, not printed: `preheat admin doctor` lists all."""
 
 
 def exit_code(report: SyncReport) -> int:
@@ -90,7 +90,7 @@ def limit_lines(lines: list[str]) -> list[str]:
     """The first lines, and how many more there are."""
     shown = [printable(line) for line in lines[:MOST_PROBLEMS]]
     if len(lines) > len(shown):
-        shown.append(f"and {len(lines) - len(shown):,} more; `preheat doctor` lists them")
+        shown.append(f"and {len(lines) - len(shown):,} more; `preheat admin doctor` lists them")
     return shown
 
 

@@ -29,7 +29,7 @@ def show_template_head(found: TemplateDetails) -> None:
         "bold",
     )
     if found.waiting:
-        say(screen, f"  waits for a review: `preheat warm review {found.version.name}`", "yellow")
+        say(screen, f"  waits for a review: `preheat templates review {found.version.name}`", "yellow")
     for name, value in _facts(found):
         if value:
             say(screen, f"  {name.ljust(10)} {clean(value)}")

@@ -43,10 +43,12 @@ def one_line(text: str, width: int) -> str:
 
 
 def tokens(number: int) -> str:
-    """`812`, `34k`, `1.2M`."""
+    """`812`, `34k`, `1.2M`, `3.5B`."""
     if number < 1000:
         return str(number)
-    return f"{number / 1000:.0f}k" if number < 999_500 else f"{number / 1_000_000:.1f}M"
+    if number < 999_500:
+        return f"{number / 1000:.0f}k"
+    return f"{number / 1e6:.1f}M" if number < 999_950_000 else f"{number / 1e9:.1f}B"
 
 
 def duration(seconds: float) -> str:

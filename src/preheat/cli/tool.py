@@ -1,4 +1,4 @@
-"""The command `preheat tool`: runs one of the tools that models call, for agents without MCP and for plugins.
+"""The command `preheat admin tool`: runs one of the tools that models call, for agents without MCP and for plugins.
 
 Knows no tool: they are in `preheat.tools`.
 """
@@ -36,11 +36,11 @@ class _ToolName(click.ParamType):  # type: ignore[type-arg] # not generic in old
     "tool",
     cls=ExampleCommand,
     epilog="""\
-  preheat tool                                           lists the tools
-  preheat tool --json                                    the same with their schemas
-  preheat tool provision '{"task": "fix the login test"}'
-  echo '{"words": "no such table"}' | preheat tool lessons
-  preheat tool mistakes --project ~/work/shop
+  preheat admin tool                                           lists the tools
+  preheat admin tool --json                                    the same with their schemas
+  preheat admin tool provision '{"task": "fix the login test"}'
+  echo '{"words": "no such table"}' | preheat admin tool lessons
+  preheat admin tool mistakes --project ~/work/shop
 
 Prints one JSON object: with `"success": true`, or with `"error"` and `"next"`, what to do; then the exit code is 1.""",
 )
@@ -99,5 +99,8 @@ def _list(as_json: bool) -> int:
     rows = [(each.name, each.description.partition(". ")[0].rstrip(".") + ".") for each in TOOLS]
     print("\n".join(columns(rows, left=2)))
     if sys.stdout.isatty():
-        print("\n`preheat tool NAME JSON` runs one; `preheat tool --json` lists their arguments.", file=sys.stderr)
+        print(
+            "\n`preheat admin tool NAME JSON` runs one; `preheat admin tool --json` lists their arguments.",
+            file=sys.stderr,
+        )
     return 0

@@ -1,4 +1,4 @@
-"""The commands `preheat tree …`: the indexes of working trees, which say where the work of a prompt lies.
+"""The commands `preheat admin tree …`: the indexes of working trees, which say where the work of a prompt lies.
 
 Knows nothing of what is in an index.
 """
@@ -21,9 +21,9 @@ from preheat.model.tree import TreeUpdate
     "tree",
     cls=ExampleGroup,
     epilog="""\
-  preheat tree list
-  preheat tree update .           read what changed in this folder
-  preheat tree forget ~/work/x    delete the index; the files are not touched""",
+  preheat admin tree list
+  preheat admin tree update .           read what changed in this folder
+  preheat admin tree forget ~/work/x    delete the index; the files are not touched""",
 )
 def tree_group() -> None:
     """Index working trees, so that a prompt's files can be found; list and delete that."""
@@ -33,8 +33,8 @@ def tree_group() -> None:
     "list",
     cls=ExampleCommand,
     epilog="""\
-  preheat tree list
-  preheat tree list --json | jq '.trees[].root'""",
+  preheat admin tree list
+  preheat admin tree list --json | jq '.trees[].root'""",
 )
 @json_option
 def list_command(as_json: bool) -> int:
@@ -56,7 +56,9 @@ def list_command(as_json: bool) -> int:
     for line in columns(rows):
         print(line)
     if not found:
-        hint("Nothing is indexed yet. `preheat tree update .` indexes this folder; the daemon does so in quiet times.")
+        hint(
+            "Nothing is indexed yet. `preheat admin tree update .` indexes this folder; the daemon does so in quiet times."
+        )
     return 0
 
 
@@ -64,8 +66,8 @@ def list_command(as_json: bool) -> int:
     "update",
     cls=ExampleCommand,
     epilog="""\
-  preheat tree update .           this folder
-  preheat tree update             every folder in which a session ran lately
+  preheat admin tree update .           this folder
+  preheat admin tree update             every folder in which a session ran lately
 
 Only what has changed is read. It can be stopped at any time: the next update continues from there.""",
 )
@@ -96,7 +98,7 @@ def update_command(folder: str | None, quiet: bool, as_json: bool) -> int:
         for each in done:
             print(_describe(each))
         if not done:
-            hint("No session ran lately in a folder of this machine; `preheat tree update FOLDER` indexes one.")
+            hint("No session ran lately in a folder of this machine; `preheat admin tree update FOLDER` indexes one.")
     return failed
 
 
@@ -110,8 +112,8 @@ def _describe(update: TreeUpdate) -> str:
     "forget",
     cls=ExampleCommand,
     epilog="""\
-  preheat tree forget ~/work/secret     and of the folders below it
-  preheat tree forget --all""",
+  preheat admin tree forget ~/work/secret     and of the folders below it
+  preheat admin tree forget --all""",
 )
 @click.argument("folder", required=False, type=click.Path())
 @click.option("--all", "everything", is_flag=True, help="Every index.")
@@ -119,7 +121,7 @@ def _describe(update: TreeUpdate) -> str:
 def forget_command(folder: str | None, everything: bool, as_json: bool) -> int:
     """Delete the index of FOLDER and of the folders below it; the files themselves are not touched.
 
-    `preheat forget` deletes it too, with the last session in the folder. It is made again in quiet times after another
+    `preheat sessions delete` deletes it too, with the last session in the folder. It is made again in quiet times after another
     session there; `enabled = false` below `[tree]` in `settings.toml` stops that.
     """
     if bool(folder) == everything:

@@ -266,7 +266,7 @@ class Server:
                 loop.run_in_executor(self._slow, self._hooks.describe_score, event), SCORE_SECONDS
             )
         except TimeoutError:
-            pass  # `preheat scorecard` shows it later
+            pass  # `preheat sessions score` shows it later
         except Exception as error:  # noqa: BLE001 - the session ends without a score
             self._engine.troubles["score"] = f"a session was not scored: {type(error).__name__}: {error}"[:300]
         reply(self._engine.answer_end(event, line))

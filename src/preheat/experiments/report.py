@@ -221,7 +221,7 @@ def _problems(
 def _describe_unmeasured(trial: Trial, assigned: Counter[str]) -> Iterable[str]:
     for counts, what in (
         (trial.missing, "assigned, but the archive has nothing of {them} (not read yet, deleted, or never begun)"),
-        (trial.unjudged, "not judged yet; `preheat learn` does it"),
+        (trial.unjudged, "not judged yet; `preheat lessons learn` does it"),
     ):
         number = sum(counts.values())
         if number:

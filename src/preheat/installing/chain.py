@@ -136,7 +136,7 @@ def _try_daemon(folder: str) -> ChainLink:
         advice = f"`kill -9 {running.pid}` ends it, the next hook starts another, and nothing is lost"
         return _make_link("daemon", f"process {running.pid} does not answer ({error}); {advice}")
     if version != __version__:
-        fault = f"it is of version {version}, this is {__version__}; `preheat serve` puts this one in its place"
+        fault = f"it is of version {version}, this is {__version__}; `preheat admin serve` puts this one in its place"
         return _make_link("daemon", fault)
     return ChainLink(name="daemon", state="works", detail=f"process {running.pid} answers")
 
@@ -154,7 +154,7 @@ def _try_answer(call: HookCall, around: Surroundings) -> ChainLink:
     except ValueError:
         text = ""
     if TEST_MARK not in text:
-        return _make_link("answer", "the test event came back without an answer; `preheat doctor` says more")
+        return _make_link("answer", "the test event came back without an answer; `preheat admin doctor` says more")
     fault = text.partition(f"{TEST_MARK}: ")[2].partition('"')[0]
     return _make_link("answer", "" if fault == "fine" else fault)
 

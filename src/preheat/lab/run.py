@@ -142,7 +142,7 @@ def run_lab(lab: Lab, plan: LabPlan, bench: Bench, progress: Progress = SILENT) 
                 raise UserError(
                     f"{plan.agent} got no answer of the model at `{plan.endpoint}` in {_MOST_SILENT} runs, one after the other"
                     f" ({tried.note[-200:] or 'nothing was said why'}); started again in the same way, the lab goes on from"
-                    f" there; `preheat lab report {plan.name}` shows what there is"
+                    f" there; `preheat experiment lab report {plan.name}` shows what there is"
                 )
         keep(silent)
     finally:

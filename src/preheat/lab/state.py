@@ -91,10 +91,12 @@ class Lab:
             return msgspec.json.decode(read_file(path, LARGEST_FILE), type=LabPlan)
         except FileNotFoundError as error:
             raise NotFound(
-                f"there is no lab in `{self.folder}`; `preheat lab list` shows them, `preheat lab run` starts one"
+                f"there is no lab in `{self.folder}`; `preheat experiment lab list` shows them, `… lab run` starts one"
             ) from error
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
-            raise UserError(f"`{path}` cannot be read ({error}); `preheat lab run … --restart` begins anew") from error
+            raise UserError(
+                f"`{path}` cannot be read ({error}); `preheat experiment lab run … --restart` begins anew"
+            ) from error
 
     def results(self) -> list[RunResult]:
         """The results of finished runs. A half-written last line is ignored."""
@@ -164,7 +166,9 @@ def find_lab(folder: str, name: str) -> Lab:
     for place in (inside, os.path.abspath(os.path.expanduser(name))):
         if Lab(place).exists:
             return Lab(place)
-    raise NotFound(f"no lab `{name}`; `preheat lab list` shows them, `preheat lab run SUITE` starts one")
+    raise NotFound(
+        f"no lab `{name}`; `preheat experiment lab list` shows them, `preheat experiment lab run SUITE` starts one"
+    )
 
 
 def all_labs(folder: str) -> list[Lab]:

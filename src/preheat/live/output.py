@@ -122,7 +122,7 @@ def _shorten_lines(text: str, found: list[bytes], exit_code: int | None, lines: 
 def _first_omission(left_out: int, total: int, exit_code: int | None, name: str) -> bytes:
     code = "" if exit_code is None else f"; exit code {exit_code}"
     what = f"{left_out} of {total} lines left out" if left_out else "parts of long lines left out"
-    return f"{MARK}{what}{code}; `preheat output {name}` prints all{_END}".encode()
+    return f"{MARK}{what}{code}; `preheat admin output {name}` prints all{_END}".encode()
 
 
 def _omission(left_out: int) -> bytes:

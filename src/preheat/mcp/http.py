@@ -118,7 +118,7 @@ class TokenCheck:
         tokens = [value for name, value in scope["headers"] if name == b"authorization"]
         if len(tokens) != 1 or not secrets.compare_digest(tokens[0], self._wanted):
             refusal = PlainTextResponse(
-                "the token is missing or wrong; `preheat mcp --http` prints the header that carries it\n",
+                "the token is missing or wrong; `preheat admin mcp --http` prints the header that carries it\n",
                 status_code=401,
                 headers={"www-authenticate": "Bearer", "connection": "close"},
             )

@@ -25,6 +25,10 @@ class Cost(msgspec.Struct, frozen=True, kw_only=True):
     """US dollars at list prices, of the responses whose model has a price."""
     failed_money: float
     """The part of `money` that failed calls account for: each call has an equal share of the response that made it."""
+    repeated_money: float = 0.0
+    """The same for calls that worked and had been made before in the session, with the same arguments."""
+    seconds: float = 0.0
+    """Time in which the agents worked: from response to response, without pauses of over five minutes."""
     unpriced: int = 0
     """Tokens of responses whose model has no known price; they are not in `money`."""
 

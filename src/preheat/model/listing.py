@@ -151,9 +151,11 @@ class Transcript(msgspec.Struct, frozen=True):
 
 
 # Exports for other programs.
-ExportForm: TypeAlias = Literal["atif", "jsonl", "openai", "raw"]
+ExportForm: TypeAlias = Literal["atif", "jsonl", "openai", "raw", "markdown", "html"]
 
-EXPORT_SUFFIXES: dict[ExportForm, str] = {"atif": ".json", "jsonl": ".jsonl", "openai": ".chat.json", "raw": ".raw"}
+EXPORT_SUFFIXES: dict[ExportForm, str] = {
+    "atif": ".json", "jsonl": ".jsonl", "openai": ".chat.json", "raw": ".raw", "markdown": ".md", "html": ".html",
+}  # fmt: skip
 """The suffix of its files, by format."""
 
 

@@ -117,7 +117,7 @@ class SignalReading(msgspec.Struct, frozen=True, kw_only=True):
     """What the signal is about (the call that loops, the files in debt), the same while it lasts: advice is given
     once for each."""
     facts: dict[str, str] = {}
-    """The numbers of the signal's formula by name, in the order in which `preheat why` prints them."""
+    """The numbers of the signal's formula by name, in the order in which `preheat sessions explain` prints them."""
     text: str = ""
     """The advice, if the signal fired: cause, evidence and next step in at most 120 tokens, as facts."""
 

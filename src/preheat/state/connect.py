@@ -242,7 +242,7 @@ def _as_os_error(folder: str) -> Iterator[None]:
 
 def make_damage_error(path: str, why: str) -> StateUnusable:
     """The error of a damaged file."""
-    return StateUnusable(f"`{path}` is damaged ({why}); `preheat doctor --repair` saves what is whole")
+    return StateUnusable(f"`{path}` is damaged ({why}); `preheat admin doctor --repair` saves what is whole")
 
 
 def _unusable(path: str, text: str) -> StateUnusable:

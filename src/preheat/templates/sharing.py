@@ -168,7 +168,7 @@ def from_bytes(data: bytes, where: str) -> OpenedFile:
         return OpenedFile(make_template(raw, where), False)
     inside = raw.get("template")
     if not isinstance(inside, dict):
-        raise UserError(f"`{where}` is no shared template; `preheat warm export NAME` writes one")
+        raise UserError(f"`{where}` is no shared template; `preheat templates export NAME` writes one")
     version_of(inside, where)
     if not _matches_digest(inside, raw.get("digest")):
         raise UserError(
@@ -242,7 +242,7 @@ def _hash(key: str) -> str:
 
 # The JSON schema of a template file, made from the types.
 def template_schema() -> dict[str, Any]:
-    """The schema of the file that `preheat warm export` writes; `$defs/Template` is the template in it."""
+    """The schema of the file that `preheat templates export` writes; `$defs/Template` is the template in it."""
     made: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(msgspec.json.schema(Shared)))
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

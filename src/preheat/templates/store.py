@@ -149,7 +149,7 @@ class TemplateStore:
         where = parse_address(wanted)
         state = self.state(where.name)
         if state.deleted:
-            raise NotFound(f"`{where.name}` was deleted; `preheat warm restore {where.name}` brings it back")
+            raise NotFound(f"`{where.name}` was deleted; `preheat templates restore {where.name}` brings it back")
         digest = self._find_digest(where, state, waiting)
         return Version(where.name, digest, self.read(digest))
 
@@ -163,7 +163,7 @@ class TemplateStore:
         if digest_of(data) != digest:
             raise UserError(
                 f"`{path}` is not what was stored: its content does not fit its name; put a copy in its place, or "
-                "`preheat warm rollback` to another version"
+                "`preheat templates rollback` to another version"
             )
         return load_template(data, path)
 
@@ -242,7 +242,7 @@ class TemplateStore:
             self._write_history(name, [*self.history(name), TemplateHistoryEntry(digest, at, action)])
 
     def _find_digest(self, where: Address, state: NameState, waiting: bool) -> str:
-        hidden = f"`{where.name}` was imported and waits for a review; `preheat warm review {where.name}` shows it"
+        hidden = f"`{where.name}` was imported and waits for a review; `preheat templates review {where.name}` shows it"
         if where.digest:
             known = {*state.versions, *([state.waiting] if state.waiting else [])}
             found = sorted(digest for digest in known if digest.startswith(where.digest))
@@ -251,7 +251,7 @@ class TemplateStore:
                 raise NotFound(f"`{where.digest}` could be any of {several}; give more of it")
             if not found:
                 raise NotFound(
-                    f"`{where.name}` has no version `{where.digest}`; `preheat warm history {where.name}` lists them"
+                    f"`{where.name}` has no version `{where.digest}`; `preheat templates history {where.name}` lists them"
                 )
             if found[0] not in state.versions and not waiting:
                 raise NotFound(hidden)
@@ -307,7 +307,7 @@ class TemplateStore:
         close = get_close_matches(name, names, 1)
         if close:
             return f"did you mean `{close[0]}`?"
-        return "`preheat warm list` shows them" if names else "`preheat warm build NAME` makes one"
+        return "`preheat templates list` shows them" if names else "`preheat templates build NAME` makes one"
 
     def _object_path(self, digest: str) -> str:
         return os.path.join(self.folder, "objects", digest[:2], f"{digest}.json")

@@ -1,4 +1,4 @@
-"""The tools that a model can call through MCP, a plugin, or `preheat tool`.
+"""The tools that a model can call through MCP, a plugin, or `preheat admin tool`.
 
 >>> from preheat.tools import call
 >>> call("no_such_tool", {}, "somewhere", ".")["success"]

@@ -67,9 +67,9 @@ def _run_provision(request: ToolRequest) -> dict[str, Any]:
 
 def _advice(request: ToolRequest, considered: int) -> str:
     if not request.home.has_archive():
-        return "there is no archive yet: run `preheat sync`, then `preheat learn`; until then go on without it"
+        return "there is no archive yet: run `preheat sync`, then `preheat lessons learn`; until then go on without it"
     if not considered:
-        return "nothing is learned yet: run `preheat sync`, then `preheat learn`; until then go on without it"
+        return "nothing is learned yet: run `preheat sync`, then `preheat lessons learn`; until then go on without it"
     return "go on without it, or say the task in other words; `lessons` and `session_search` search for single facts"
 
 
@@ -99,7 +99,7 @@ def _run_resume_packet(request: ToolRequest) -> dict[str, Any]:
         return {
             "text": "",
             "reason": "no session is known that could be resumed",
-            "next": "`preheat sync`, then `preheat learn` read new sessions; `session_search` searches older ones",
+            "next": "`preheat sync`, then `preheat lessons learn` read new sessions; `session_search` searches older ones",
         }
     if not found.is_usable(time.time()):
         return {

@@ -110,7 +110,7 @@ def _find_lesson(lessons: list[Lesson], wanted: str) -> Lesson:
 
 def _advice(found: list[Lesson], arguments: dict[str, Any]) -> str:
     if not found:
-        return "nothing is learned yet: run `preheat sync`, then `preheat learn`"
+        return "nothing is learned yet: run `preheat sync`, then `preheat lessons learn`"
     if arguments.get("words"):
         return "fewer or other words find more; `session_search` searches messages and commands"
     return "without `kind` there are more; `project` `all` looks everywhere"

@@ -1,6 +1,6 @@
 """What a tool is, and what all tools share: the archive, the project in question, and answers that fit a number of tokens.
 
-Knows no tool, and not how tools are reached (MCP, a plugin, `preheat tool`). Calls come in several threads at once.
+Knows no tool, and not how tools are reached (MCP, a plugin, `preheat admin tool`). Calls come in several threads at once.
 """
 
 import os
@@ -155,7 +155,7 @@ def open_archive(request: ToolRequest) -> Preheat:
     home.sync_calling_agent()
     if not home.has_archive():
         raise UserError(
-            f"there is no archive in `{home.folder}` yet; run `preheat sync`, then `preheat learn`, and ask again"
+            f"there is no archive in `{home.folder}` yet; run `preheat sync`, then `preheat lessons learn`, and ask again"
         )
     return home
 

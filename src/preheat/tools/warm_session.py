@@ -72,7 +72,7 @@ def _list(request: ToolRequest) -> dict[str, Any]:
     answer: dict[str, Any] = {"templates": [_row(each) for each in found[:_MOST_TEMPLATES]]}
     if len(found) > _MOST_TEMPLATES:
         answer["left_out"] = len(found) - _MOST_TEMPLATES
-        answer["more"] = "`preheat warm list` in a terminal shows all"
+        answer["more"] = "`preheat templates list` in a terminal shows all"
     return answer
 
 
@@ -119,7 +119,10 @@ def _load(request: ToolRequest) -> dict[str, Any]:
 def _delete(request: ToolRequest) -> dict[str, Any]:
     name = _template(request)
     request.home.library.delete(name)
-    return {"deleted": name, "next": f"nothing is lost: `preheat warm restore {name}` in a terminal brings it back"}
+    return {
+        "deleted": name,
+        "next": f"nothing is lost: `preheat templates restore {name}` in a terminal brings it back",
+    }
 
 
 # Sessions.

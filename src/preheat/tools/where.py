@@ -26,7 +26,7 @@ def _run(request: ToolRequest) -> dict[str, Any]:
             "reason": found.silence or "no name of these files can be shown",
             "next": "search the files yourself, or say the task in other words"
             if home.has_archive()
-            else "there is no archive yet: run `preheat sync`, then `preheat tree update`; until then go on without it",
+            else "there is no archive yet: run `preheat sync`, then `preheat admin tree update`; until then go on without it",
         }
     return {"text": text, "files": len(found.files), "sure": found.files[0].probability}
 

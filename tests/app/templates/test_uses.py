@@ -61,7 +61,7 @@ def test_a_loaded_version_that_is_gone_is_reported(folder: str) -> None:
     TemplateStore(folder).delete("mine", AT)
     (line,) = pin_problems(folder)
     assert "`/w/harbour`" in line
-    assert "preheat warm restore mine" in line
+    assert "preheat templates restore mine" in line
     TemplateStore(folder).restore("mine", AT)
     digest = load_pins(folder)["/w/harbour"].digest
     os.unlink(os.path.join(folder, "templates", "objects", digest[:2], f"{digest}.json"))

@@ -1,4 +1,4 @@
-"""`preheat dataset export` and `check`, as a person runs them: what goes in does not come out."""
+"""`preheat admin dataset export` and `check`, as a person runs them: what goes in does not come out."""
 
 import json
 import os
@@ -334,7 +334,7 @@ def test_sessions_that_cannot_be_searched_for_names_are_reported(
     monkeypatch.setattr(stored_sessions, "read_stored_sessions", damaged)
     done = world.run("dataset", "check", folder)
     assert "1 session " in done.err
-    assert "preheat doctor" in done.err
+    assert "preheat admin doctor" in done.err
     assert json.loads(world.run("dataset", "check", folder, "--json").out)["unread"] == 1
     again = world.run("dataset", "export", os.path.join(world.home, "again"))
     assert again.code == 1

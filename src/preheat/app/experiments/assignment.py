@@ -95,7 +95,7 @@ class Assigner:
     def __init__(self, folder: str) -> None:
         try:
             self._settings = load_assignment_settings(folder)
-        except UserError:  # reported by `preheat doctor`; until it is repaired every session starts warm
+        except UserError:  # reported by `preheat admin doctor`; until it is repaired every session starts warm
             self._settings = AssignmentSettings(holdout=0.0)
         self._state = OpenState(folder)
         self._key: bytes | None = None

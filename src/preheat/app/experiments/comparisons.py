@@ -333,7 +333,7 @@ def _check_free(plan: ExperimentPlan, every: Iterable[StoredPlan]) -> None:
             )
         if other.name == plan.name:
             raise UserError(
-                f"there was an experiment `{plan.name}` already; `preheat ledger` shows it; take another name"
+                f"there was an experiment `{plan.name}` already; `preheat experiment ledger` shows it; take another name"
             )
 
 

@@ -116,7 +116,7 @@ def _withdraw_templates(folder: str, archive: sqlite3.Connection, entries: list[
         with writing(folder) as state:
             ledger.add_entry(state, entry)
         where = f", unloaded in {', '.join(projects)}" if projects else ""
-        lines.append(f"withdrawn: template {name}: {why}{where}; `preheat warm load` brings it back")
+        lines.append(f"withdrawn: template {name}: {why}{where}; `preheat templates load` brings it back")
     return lines
 
 

@@ -308,7 +308,7 @@ class Datasets:
         """Check a dataset for leaks, among them every name that the archive knows."""
         if not os.path.isfile(os.path.join(folder, MANIFEST)):
             raise UserError(
-                f"`{folder}` has no `{MANIFEST}`, so it is no dataset; `preheat dataset export FOLDER` makes one"
+                f"`{folder}` has no `{MANIFEST}`, so it is no dataset; `preheat admin dataset export FOLDER` makes one"
             )
         names, unread = names_to_search((), allowed), 0
         if has_archive(self._folder):

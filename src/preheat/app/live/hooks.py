@@ -117,7 +117,7 @@ class Hooks:
         self._folder = folder
         try:
             self.thresholds = load_thresholds(folder)
-        except UserError:  # reported by `preheat doctor`, not to the agent
+        except UserError:  # reported by `preheat admin doctor`, not to the agent
             self.thresholds = DEFAULTS
         try:
             self.choices = load_actions(folder)
@@ -431,6 +431,7 @@ def _changed_at(path: str) -> float:
 
 def _asks_for_all(command: str) -> bool:
     """Whether a command prints the full text of a shortened output, which must not be shortened again."""
-    return "preheat output" in command and any(
-        each.program == "preheat" and each.words[1:2] == ("output",) for each in understand(command).commands
+    return "preheat" in command and any(
+        each.program == "preheat" and (each.words[1:3] == ("admin", "output") or each.words[1:2] == ("output",))
+        for each in understand(command).commands
     )

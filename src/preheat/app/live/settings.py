@@ -19,7 +19,7 @@ class OptInActions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """Actions that a person must opt in to, and that the agent's program must support."""
 
     shorten_output: bool = False
-    """Long outputs of commands are shortened for the model; `preheat output` prints the full text of one."""
+    """Long outputs of commands are shortened for the model; `preheat admin output` prints the full text of one."""
     block: Block = "never"
     """Commands that match a safety rule of this severity, or of a worse one, are refused."""
     hold_stop: bool = False

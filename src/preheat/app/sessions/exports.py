@@ -10,14 +10,17 @@ from typing import Any, BinaryIO
 
 import msgspec
 
+from preheat.agents import places_of
 from preheat.agents.atif.writer import to_trajectory
 from preheat.agents.openai_chat import to_conversation
 from preheat.app.sessions.archive import Sessions
 from preheat.errors import UserError
 from preheat.files import make_private_folder, stream_atomically
+from preheat.ingest.redact import redact
 from preheat.model.listing import EXPORT_SUFFIXES, ExportedFile, ExportForm, ExportResult, SessionFilter
 from preheat.model.progress import SILENT, Progress
 from preheat.model.session import Session, number_of_id
+from preheat.reports import render_markdown, render_session_page
 
 
 class Exports:
@@ -31,6 +34,9 @@ class Exports:
         if form == "raw":
             self._sessions.write_source(name, stream.write)
             return
+        if form in ("markdown", "html"):
+            stream.write(self._make_document(name, form))
+            return
         session = self._sessions.load(name)
         if form == "jsonl":
             for line in json_lines(session):
@@ -41,6 +47,16 @@ class Exports:
             key = f"{session.agent}:{session.id}"
             raise UserError(f"`{key}` has no message, and this form needs one; `--format jsonl` takes it")
         stream.write(json_text(document) + b"\n")
+
+    def _make_document(self, name: str, form: ExportForm) -> bytes:
+        """A session to read or to share: without secrets by today's rules, and without the path of the home folder."""
+        transcript = self._sessions.transcript(name)
+        render = render_markdown if form == "markdown" else render_session_page
+        text = render(transcript, places_of(transcript.session.agent).title)
+        home = os.path.expanduser("~")
+        if len(home) > 1:
+            text = text.replace(f"{home}{os.sep}", f"~{os.sep}").replace(home, "~")
+        return redact(text.encode("utf-8", "replace"))[0]
 
     def save(self, name: str, form: ExportForm, path: str, force: bool = False) -> ExportedFile:
         """Write one session into a file, or into a folder under a name of its own."""

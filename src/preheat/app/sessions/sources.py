@@ -29,11 +29,11 @@ def survey_machine(folder: str) -> Overview:
         found, summary = survey_agents(None, os.environ), None
     else:
         with closing(connect(folder)) as connection:
-            found, summary = survey_agents(connection, os.environ), _archive_summary(path, totals(connection))
+            found, summary = survey_agents(connection, os.environ), summarize_archive(path, totals(connection))
     return Overview([_agent_overview(name, found) for name in AGENTS], summary)
 
 
-def _archive_summary(path: str, rows: list[AgentTotals]) -> ArchiveSummary:
+def summarize_archive(path: str, rows: list[AgentTotals]) -> ArchiveSummary:
     return ArchiveSummary(
         path,
         sum(row.sessions for row in rows),

@@ -155,7 +155,7 @@ def review_template(folder: str, name: str) -> Review:
     store = TemplateStore(folder)
     state = store.state(name)
     if state.deleted or state.waiting is None:
-        raise UserError(f"nothing of `{name}` waits for a review; `preheat warm list` shows what does")
+        raise UserError(f"nothing of `{name}` waits for a review; `preheat templates list` shows what does")
     template = store.read(state.waiting)
     return Review(name=name, digest=state.waiting, findings=find_findings(template, IMPORT_CHECKS), template=template)
 

@@ -87,7 +87,7 @@ def pin_problems(folder: str) -> list[str]:
         return []
     return [
         f"`{pin.title}` is loaded for `{project}` but not handed out: {status.problem}; until then sessions there start "
-        "with lessons, and `preheat warm load --none` there ends this"
+        "with lessons, and `preheat templates load --none` there ends this"
         for project, pin in sorted(found.items())
         if (status := pin_status(folder, pin)).problem
     ]

@@ -150,10 +150,10 @@ def _maintenance(facts: DatasetFacts) -> str:
     return f"""\
 ## Maintenance
 
-Made by `preheat dataset export`, version {facts.version}. Who answers questions and takes requests to remove something:
+Made by `preheat admin dataset export`, version {facts.version}. Who answers questions and takes requests to remove something:
 {_TO_FILL}
 
-`preheat dataset check FOLDER` looks through it once more; `manifest.json` has the digest of every other file but this page.
+`preheat admin dataset check FOLDER` looks through it once more; `manifest.json` has the digest of every other file but this page.
 """
 
 

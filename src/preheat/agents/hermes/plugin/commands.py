@@ -1,4 +1,4 @@
-"""`hermes warm …` and `/warm …`: the commands of `preheat warm`, from a shell and from inside a chat. No logic of their own.
+"""`hermes warm …` and `/warm …`: the commands of `preheat templates`, from a shell and from inside a chat. No logic of their own.
 
 Standard library only. Both start Preheat as a program of its own, so that what they print is what it prints.
 """
@@ -66,7 +66,7 @@ def take_everything(parser: Any) -> None:
 
 
 def run_in_shell(program: Program, arguments: Any) -> None:
-    """Run a `preheat warm` command with our input and output, and end with its exit code."""
+    """Run a `preheat templates` command with our input and output, and end with its exit code."""
     sys.stdout.flush()
     sys.stderr.flush()
     main = threading.current_thread() is threading.main_thread()

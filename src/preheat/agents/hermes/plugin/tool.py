@@ -57,7 +57,9 @@ def answer_call(program: Program, arguments: Any = None, **_: Any) -> str:
     answer = ended.answer
     if answer is not None and isinstance(answer.get("success"), bool) and len(ended.output) <= LONGEST:
         return json.dumps(answer, ensure_ascii=False)
-    return _failure(ended.reason, "go on without the tool, and tell the person: `preheat doctor` in a shell says more")
+    return _failure(
+        ended.reason, "go on without the tool, and tell the person: `preheat admin doctor` in a shell says more"
+    )
 
 
 def _failure(error: str, advice: str) -> str:

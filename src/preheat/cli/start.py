@@ -1,4 +1,4 @@
-"""The commands `preheat warm start` and `preheat warm test`: the context of a session for its task.
+"""The commands `preheat start` and `preheat templates test`: the context of a session for its task.
 
 No table, colour or database library, because a session waits for this. Knows nothing of how a context is chosen.
 """
@@ -117,7 +117,7 @@ def tokens_of(message: RenderedMessage) -> int:
 def summarize_context(context: Context) -> str:
     """The context in one line."""
     if not context.items and not context.addendum:
-        advice = "" if context.considered or context.template else "; `preheat sync`, then `preheat learn`"
+        advice = "" if context.considered or context.template else "; `preheat sync`, then `preheat lessons learn`"
         return f"nothing given: {context.reason}{advice}"
     found = f"{count(len(context.items), 'lesson')}, about {context.tokens:,} of {context.budget:,} tokens"
     return f"{found}; {context.reason}" if context.reason else found
@@ -146,16 +146,16 @@ def describe_left_out(context: Context) -> list[str]:
     ]
 
 
-# `preheat warm start`
+# `preheat start`
 @click.command(
     "start",
     cls=ExampleCommand,
     epilog=f"""\
-  preheat warm start --task "fix the login test"
-  preheat warm start --task "fix the login test" --explain        why these lessons, and why not others
-  preheat warm start --task - --format openai < task.txt          messages for a program
-  preheat warm start --task "any work here" --format agents-md --output AGENTS.md
-  preheat warm start --task "any work here" --format skill --output skills
+  preheat start --task "fix the login test"
+  preheat start --task "fix the login test" --explain        why these lessons, and why not others
+  preheat start --task - --format openai < task.txt          messages for a program
+  preheat start --task "any work here" --format agents-md --output AGENTS.md
+  preheat start --task "any work here" --format skill --output skills
 
 Forms:
 {list_forms()}
@@ -208,7 +208,7 @@ def start_command(
         _print(rendered, context)
     if context.template and not template:
         print_note(
-            f"from `{context.template}`, which is loaded for this project; `preheat warm load --none` unloads it"
+            f"from `{context.template}`, which is loaded for this project; `preheat templates load --none` unloads it"
         )
     if context.template and not explain:
         home.record_use(context)
@@ -236,16 +236,16 @@ def _print(rendered: RenderedContext, context: Context) -> None:
         print_note(summarize_context(context))
 
 
-# `preheat warm test`
+# `preheat templates test`
 @click.command(
     "test",
     cls=ExampleCommand,
     epilog="""\
-  preheat warm test mine "fix the login test"
-  preheat warm test mine "fix the login test" --format anthropic --budget 800
-  preheat warm test mine@-1 "fix the login test" --json           of the version before
+  preheat templates test mine "fix the login test"
+  preheat templates test mine "fix the login test" --format anthropic --budget 800
+  preheat templates test mine@-1 "fix the login test" --json           of the version before
 
-`preheat warm start --help` explains the forms. Tokens are estimated offline; the estimate is seldom too low.""",
+`preheat start --help` explains the forms. Tokens are estimated offline; the estimate is seldom too low.""",
 )
 @click.argument("name")
 @click.argument("task")

@@ -1,4 +1,4 @@
-"""The commands for the templates there are: `preheat warm list`, `show`, `diff`, `history`, `rollback`, `delete`, `restore`,
+"""The commands for the templates there are: `preheat templates list`, `show`, `diff`, `history`, `rollback`, `delete`, `restore`,
 `load`.
 
 Knows nothing of how they are stored.
@@ -22,14 +22,14 @@ from preheat.errors import UserError
 from preheat.model.template import shorten_digest
 
 
-# `preheat warm list`
+# `preheat templates list`
 @click.command(
     "list",
     cls=ExampleCommand,
     epilog="""\
-  preheat warm list
-  preheat warm list --deleted          what `preheat warm restore` can bring back
-  preheat warm list --json | jq '.[].name'""",
+  preheat templates list
+  preheat templates list --deleted          what `preheat templates restore` can bring back
+  preheat templates list --json | jq '.[].name'""",
 )
 @click.option("--deleted", is_flag=True, help="Only deleted templates.")
 @json_option
@@ -45,12 +45,18 @@ def list_command(deleted: bool, as_json: bool) -> int:
         return code
     if not found:
         hint(
-            "No template was deleted." if deleted else "There is no template yet; `preheat warm build NAME` makes one."
+            "No template was deleted."
+            if deleted
+            else "There is no template yet; `preheat templates build NAME` makes one."
         )
         return 0
     _show_summaries(found)
     first = found[0].name
-    hint(f"`preheat warm restore {first}` brings one back." if deleted else f"`preheat warm show {first}` shows one.")
+    hint(
+        f"`preheat templates restore {first}` brings one back."
+        if deleted
+        else f"`preheat templates show {first}` shows one."
+    )
     return code
 
 
@@ -95,7 +101,7 @@ def _cells(row: TemplateSummary) -> tuple[str, ...]:
     template = row.template
     about = one_line(clean(template.description if template else ""), 100)
     if row.waiting:
-        about = f"waits for review: `preheat warm review {row.name}`"
+        about = f"waits for review: `preheat templates review {row.name}`"
     return (
         row.name,
         row.version,
@@ -107,15 +113,15 @@ def _cells(row: TemplateSummary) -> tuple[str, ...]:
     )
 
 
-# `preheat warm show`
+# `preheat templates show`
 @click.command(
     "show",
     cls=ExampleCommand,
     epilog="""\
-  preheat warm show mine
-  preheat warm show mine@-1            the version before
-  preheat warm show mine --evidence    with the sessions and calls behind each lesson
-  preheat warm show mine --json""",
+  preheat templates show mine
+  preheat templates show mine@-1            the version before
+  preheat templates show mine --evidence    with the sessions and calls behind each lesson
+  preheat templates show mine --json""",
 )
 @click.argument("template", type=TemplateName(), metavar="NAME")
 @click.option("--evidence", is_flag=True, help="Show the evidence of each lesson.")
@@ -142,14 +148,14 @@ def show_command(template: str, evidence: bool, as_json: bool) -> int:
     return 0
 
 
-# `preheat warm diff`
+# `preheat templates diff`
 @click.command(
     "diff",
     cls=ExampleCommand,
     epilog="""\
-  preheat warm diff mine                 what the last version changed
-  preheat warm diff mine@3fa2 mine       since a version
-  preheat warm diff mine theirs          two templates
+  preheat templates diff mine                 what the last version changed
+  preheat templates diff mine@3fa2 mine       since a version
+  preheat templates diff mine theirs          two templates
 
 Lessons are compared by their ids: `+` added, `-` removed, `~` changed.""",
 )
@@ -169,13 +175,13 @@ def diff_command(first: str, second: str | None, as_json: bool) -> int:
     return 0
 
 
-# `preheat warm history`
+# `preheat templates history`
 @click.command(
     "history",
     cls=ExampleCommand,
     epilog="""\
-  preheat warm history mine
-  preheat warm history mine --json""",
+  preheat templates history mine
+  preheat templates history mine --json""",
 )
 @click.argument("name", type=TemplateName(), metavar="NAME")
 @json_option
@@ -206,13 +212,13 @@ def history_command(name: str, as_json: bool) -> int:
     return 0
 
 
-# `preheat warm rollback`
+# `preheat templates rollback`
 @click.command(
     "rollback",
     cls=ExampleCommand,
     epilog="""\
-  preheat warm rollback mine            to the version before
-  preheat warm rollback mine 3fa2       to one by the beginning of its digest
+  preheat templates rollback mine            to the version before
+  preheat templates rollback mine 3fa2       to one by the beginning of its digest
 
 Nothing is lost: a rollback is one more line of the history, and you can also go forward to a later version.""",
 )
@@ -229,13 +235,13 @@ def rollback_command(name: str, digest: str | None, as_json: bool) -> int:
     return 0
 
 
-# `preheat warm delete`
+# `preheat templates delete`
 @click.command(
     "delete",
     cls=ExampleCommand,
     epilog="""\
-  preheat warm delete mine
-  preheat warm restore mine             brings it back""",
+  preheat templates delete mine
+  preheat templates restore mine             brings it back""",
 )
 @click.argument("name", type=TemplateName(), metavar="NAME")
 @json_option
@@ -246,17 +252,17 @@ def delete_command(name: str, as_json: bool) -> int:
         print_json({"deleted": name})
     else:
         print(f"`{name}` was deleted.")
-        hint(f"`preheat warm restore {name}` brings it back.")
+        hint(f"`preheat templates restore {name}` brings it back.")
     return 0
 
 
-# `preheat warm restore`
+# `preheat templates restore`
 @click.command(
     "restore",
     cls=ExampleCommand,
     epilog="""\
-  preheat warm list --deleted           what can be brought back
-  preheat warm restore mine""",
+  preheat templates list --deleted           what can be brought back
+  preheat templates restore mine""",
 )
 @click.argument("name", type=TemplateName(deleted=True), metavar="NAME")
 @json_option
@@ -270,18 +276,18 @@ def restore_command(name: str, as_json: bool) -> int:
     return 0
 
 
-# `preheat warm load`
+# `preheat templates load`
 @click.command(
     "load",
     cls=ExampleCommand,
     epilog="""\
-  preheat warm load mine               new sessions of this project start with it
-  preheat warm load mine@-1            with the version before
-  preheat warm load                    what is loaded
-  preheat warm load --none             start with what was learned again
+  preheat templates load mine               new sessions of this project start with it
+  preheat templates load mine@-1            with the version before
+  preheat templates load                    what is loaded
+  preheat templates load --none             start with what was learned again
 
 The version is pinned: when the template is built again, sessions get the old version until you load it again. They also get
-where the last session stopped. It reaches sessions of agents that call Preheat (`preheat status`), and `preheat warm start`.""",
+where the last session stopped. It reaches sessions of agents that call Preheat (`preheat status`), and `preheat start`.""",
 )
 @click.argument("name", type=TemplateName(), metavar="[NAME]", required=False)
 @click.option("--none", "unload_it", is_flag=True, help="Load nothing: sessions start with what was learned.")
@@ -330,13 +336,15 @@ def _print_loaded(loaded: ProjectTemplate) -> None:
     place, found = printable(short_path(loaded.project)), loaded.status
     if found is None:
         print(f"No template is loaded for `{place}`: new sessions there start with what was learned.")
-        hint("`preheat warm load NAME` loads one; `preheat warm list` shows them.")
+        hint("`preheat templates load NAME` loads one; `preheat templates list` shows them.")
         return
     print(f"New sessions in `{place}` start with `{found.pin.title}` (loaded {date_time(found.pin.at)}).")
     if found.problem:
         print(f"  but it cannot be used: {printable(found.problem)}; until then they start with what was learned")
     elif found.newer:
         print(
-            f"  `{found.pin.name}` is at {shorten_digest(found.newer)} now; `preheat warm load {found.pin.name}` loads that"
+            f"  `{found.pin.name}` is at {shorten_digest(found.newer)} now; `preheat templates load {found.pin.name}` loads that"
         )
-    hint(f'`preheat warm test {found.pin.title} "TASK"` shows what they get; `preheat warm load --none` unloads it.')
+    hint(
+        f'`preheat templates test {found.pin.title} "TASK"` shows what they get; `preheat templates load --none` unloads it.'
+    )

@@ -1,4 +1,4 @@
-"""The commands that share templates: `preheat warm export`, `import`, `review` and `schema`.
+"""The commands that share templates: `preheat templates export`, `import`, `review` and `schema`.
 
 What is suspicious in a text is decided in the application.
 """
@@ -18,14 +18,14 @@ from preheat.cli.text import count, format_bytes
 from preheat.model.template import shorten_digest
 
 
-# `preheat warm export`
+# `preheat templates export`
 @click.command(
     "export",
     cls=ExampleCommand,
     epilog="""\
-  preheat warm export mine --output mine.json
-  preheat warm export mine > mine.json
-  preheat warm export mine --with-evidence --output for-myself.json
+  preheat templates export mine --output mine.json
+  preheat templates export mine > mine.json
+  preheat templates export mine --with-evidence --output for-myself.json
 
 Without --with-evidence the file has no session ids (only hashes, so that they can be counted) and no quotations. Lessons with
 a path of this machine or what looks like a secret are left out; the command says how many.""",
@@ -55,16 +55,16 @@ def export_command(template: str, output: str | None, with_evidence: bool, as_js
     return 0
 
 
-# `preheat warm import`
+# `preheat templates import`
 @click.command(
     "import",
     cls=ExampleCommand,
     epilog="""\
-  preheat warm import theirs.json
-  preheat warm import theirs.json --name from-a-friend
-  preheat warm review theirs             then review it
+  preheat templates import theirs.json
+  preheat templates import theirs.json --name from-a-friend
+  preheat templates review theirs             then review it
 
-Reads files that any version of `preheat warm export` wrote, and templates of the first implementations. An existing template
+Reads files that any version of `preheat templates export` wrote, and templates of the first implementations. An existing template
 of that name stays in use until the review.""",
 )
 @click.argument("file", type=click.Path(allow_dash=True), metavar="FILE")
@@ -88,19 +88,21 @@ def import_command(file: str, name: str | None, as_json: bool) -> int:
     lessons = count(len(template.lessons), "lesson")
     checked = "its digest is right" if found.verified else "it has no digest, so changes to it cannot be noticed"
     print(f"`{template.name}` was imported: {lessons}, {checked}; {count(len(found.findings), 'finding')}.")
-    hint(f"Nothing of it is used yet; `preheat warm review {template.name}` shows every text, and what is suspicious.")
+    hint(
+        f"Nothing of it is used yet; `preheat templates review {template.name}` shows every text, and what is suspicious."
+    )
     return 0
 
 
-# `preheat warm review`
+# `preheat templates review`
 @click.command(
     "review",
     cls=ExampleCommand,
     epilog="""\
-  preheat warm review theirs                 every text that could reach a model
-  preheat warm review theirs --accept        use it, but quarantine lessons with findings
-  preheat warm review theirs --accept-all    use all of it
-  preheat warm review theirs --reject
+  preheat templates review theirs                 every text that could reach a model
+  preheat templates review theirs --accept        use it, but quarantine lessons with findings
+  preheat templates review theirs --accept-all    use all of it
+  preheat templates review theirs --reject
 
 A finding is something suspicious: hidden characters, letters that look like others, instructions, destructive commands,
 addresses, what looks like a secret. The addendum counts as one, because it would come before everything else.""",
@@ -119,7 +121,7 @@ def review_command(name: str, answer: Answer | None, as_json: bool) -> int:
         print_json({**facts, "findings": found.findings, "template": found.template})
     elif answer is None:
         _show_review(found)
-        hint(f"`preheat warm review {name} --accept` uses it, `--reject` does not.")
+        hint(f"`preheat templates review {name} --accept` uses it, `--reject` does not.")
     elif answer == "reject":
         print(f"`{name}` {shorten_digest(found.digest)} was rejected.")
     else:
@@ -151,12 +153,12 @@ def _show_review(found: Review) -> None:
     say(screen, f"{lessons}: {format_reasons(kinds)}" if kinds else f"{lessons}.")
 
 
-# `preheat warm schema`
+# `preheat templates schema`
 @click.command(
     "schema",
     cls=ExampleCommand,
     epilog="""\
-  preheat warm schema > template.schema.json""",
+  preheat templates schema > template.schema.json""",
 )
 @json_option
 def schema_command(as_json: bool) -> int:

@@ -1,4 +1,4 @@
-"""The commands that make templates: `preheat warm extract`, `build`, `auto` and `train`.
+"""The commands that make templates: `preheat templates extract`, `build`, `auto` and `train`.
 
 Knows nothing of how lessons are chosen.
 """
@@ -53,16 +53,16 @@ def show_built_template(made: "BuiltTemplate", verb: str) -> None:
     if made.built.left_out:
         say(screen, f"  lessons left out: {format_reasons(made.built.left_out)}", "dim")
     if made.kept.new:
-        hint(f"`preheat warm show {template.name}` shows it.")
+        hint(f"`preheat templates show {template.name}` shows it.")
 
 
-# `preheat warm extract`
+# `preheat templates extract`
 @click.command(
     "extract",
     cls=ExampleCommand,
     epilog="""\
-  preheat warm extract latest --name login
-  preheat warm extract 0f3c1a2b --name login --description "how the login tests are run"
+  preheat templates extract latest --name login
+  preheat templates extract 0f3c1a2b --name login --description "how the login tests are run"
 
 One session is little evidence; its lessons are included all the same, because you chose the session.""",
 )
@@ -87,14 +87,14 @@ def extract_command(
     return 0
 
 
-# `preheat warm build`
+# `preheat templates build`
 @click.command(
     "build",
     cls=ExampleCommand,
     epilog="""\
-  preheat warm build mine --project .                   from the sessions of this project
-  preheat warm build mine --project . --since 30d --max-error-rate 0.2
-  preheat warm build long --min-messages 100 --max-sessions 20 --tag terminal
+  preheat templates build mine --project .                   from the sessions of this project
+  preheat templates build mine --project . --since 30d --max-error-rate 0.2
+  preheat templates build long --min-messages 100 --max-sessions 20 --tag terminal
 
 Building again changes nothing if nothing is new; else the name gets a new version, and the old one stays in its history.""",
 )
@@ -146,7 +146,7 @@ def build_command(
     return 0
 
 
-# `preheat warm auto`
+# `preheat templates auto`
 _SHOWN = 5
 
 
@@ -154,9 +154,9 @@ _SHOWN = 5
     "auto",
     cls=ExampleCommand,
     epilog="""\
-  preheat warm auto                          every project that has three good sessions
-  preheat warm auto --project . --dry-run    which sessions it would use, and why not the others
-  preheat warm auto --max-mistakes 0.15      also use sessions with some more mistakes
+  preheat templates auto                          every project that has three good sessions
+  preheat templates auto --project . --dry-run    which sessions it would use, and why not the others
+  preheat templates auto --max-mistakes 0.15      also use sessions with some more mistakes
 
 A session is one of the best if it has enough calls, the upper end of the 95 % interval of its mistake rate is low (so a
 short session must be cleaner than a long one), and its last test, build, lint or type check passed.""",
@@ -254,7 +254,7 @@ def _show_best(groups: "list[Group]", made: "list[BuiltTemplate]", rule: BestRul
         hint(f"No project has {rule.min_sessions} sessions that are good enough; `--max-mistakes 0.2` accepts more.")
 
 
-# `preheat warm train`
+# `preheat templates train`
 _STRATEGIES = ("none", "mask", "headtail", "markers")
 _ENOUGH_TASKS = 10
 """With fewer tasks, little of what is learned holds elsewhere."""
@@ -264,9 +264,9 @@ _ENOUGH_TASKS = 10
     "train",
     cls=ExampleCommand,
     epilog="""\
-  preheat warm train basics --suite tasks.yaml --agent NAME
-  preheat warm train basics --suite tasks.yaml --agent NAME --project . --limit 3
-  preheat warm train basics --suite tasks.yaml --agent NAME --model MODEL -- --an-option-of-the-agent
+  preheat templates train basics --suite tasks.yaml --agent NAME
+  preheat templates train basics --suite tasks.yaml --agent NAME --project . --limit 3
+  preheat templates train basics --suite tasks.yaml --agent NAME --model MODEL -- --an-option-of-the-agent
 
 A suite, in YAML or JSON:
 
@@ -373,4 +373,4 @@ def _show_training(name: str, outcome: "TrainingResult", keep_work: bool) -> Non
         hint(
             f"{count(len(outcome.runs), 'task')}: with ten or more of different kinds, what is learned holds more widely."
         )
-    hint(f'`preheat warm test {name} "a task"` shows what a session would get.')
+    hint(f'`preheat templates test {name} "a task"` shows what a session would get.')
