@@ -14,7 +14,6 @@ from preheat.commands import Understanding
 from preheat.commands.words import operands
 from preheat.model.outcome import Cause
 from preheat.model.session import ToolKind
-from preheat.outcomes.patterns import PASSED
 
 
 def _any(*words: str) -> "re2._Regexp[str]":
@@ -164,6 +163,7 @@ _BLOCKED = _any(
     r"environment variables? .{0,60}(?:not set|missing|required)|\b[Mm]issing (?-i:[A-Z][A-Z0-9]*_[A-Z0-9_]+)\b",
 )
 """What keeps a check from running at all, wherever it stands in its output."""
+_SOME_PASSED = _any(r"\b[1-9]\d* (?:tests? )?pass(?:ed|ing)?\b|^ok\s+\S|^\s*[✓✔]|\(pass\)|\.\.\. ok$")
 _ABOUT_CALL = _any(
     r"[`'\"]--?[a-z][\w-]*|\b(?:option|flag|argument)s? --?[a-z]",
     r"\b(?:provided|specified|supplied|requested|given) (?:[\w-]+ ){0,3}"
@@ -210,20 +210,19 @@ def cause_of_command(failure: Failure) -> Cause:
     message, shell = failure.message, failure.shell
     if _own_module(message, shell):
         return "mistake"
-    if failure.code in _STOPPED or failure.code in _NOT_RUN or _names_what_nobody_typed(message, shell):
+    if failure.code in _STOPPED or _names_what_nobody_typed(message, shell):
         return "environment"
+    if _UNQUOTED.search(message):
+        return "mistake"
     if shell.checks or failure.likely == "finding":
         return _of_check(failure)
     if _ENVIRONMENT.search(message) or (shell.purpose in _REACHING and _OUTSIDE.search(failure.text[-_NEAR:])):
         return "environment"
     if message.startswith("CONFLICT"):
         return "finding"
-    return "mistake" if _MISTAKE.search(message) and not _is_data(message) else _of_run(failure)
-
-
-def _is_data(message: str) -> bool:
-    """A parser that complains about what it was given to read, and not about the code that calls it."""
-    return "not valid JSON" in message
+    if _MISTAKE.search(message) and "not valid JSON" not in failure.text:  # a parser complains about what it was given to read
+        return "mistake"
+    return "environment" if failure.code in _NOT_RUN else _of_run(failure)
 
 
 def _names_one(message: str, words: Iterable[str]) -> bool:
@@ -231,6 +230,8 @@ def _names_one(message: str, words: Iterable[str]) -> bool:
     return any(len(word) >= _SHORTEST and word in message for word in words)
 
 
+_UNQUOTED = re.compile(r"command not found: [^\n]*[^\w.+@/:\s-]|[^\w.+@/\s-]: command not found")
+"""A word that can be no program: quotation went wrong."""
 _NO_FILE = re.compile(r"(?:\S*/)?([\w.-]+): ([^:'\"‘’\n]{1,80}): No such file", re.IGNORECASE)
 _EXPANDED = re.compile(r"[*?{\[$`]")
 
@@ -241,12 +242,10 @@ def _names_what_nobody_typed(message: str, shell: Understanding) -> bool:
     if found is None:
         return False
     program, name = found.groups()
-    for command in shell.commands:
-        if command.program != program:
-            continue
-        if "xargs" in command.wrappers or any(_is_or_holds(word, name) for word in command.words[1:]):
-            return False
-    return any(command.program == program for command in shell.commands)
+    called = [command for command in shell.commands if command.program == program and program not in INTERPRETERS]
+    return bool(called) and not any(
+        "xargs" in command.wrappers or any(_is_or_holds(word, name) for word in command.words[1:]) for command in called
+    )
 
 
 def _is_or_holds(word: str, name: str) -> bool:
@@ -282,7 +281,7 @@ def _of_check(failure: Failure) -> Cause:
 
 def _was_blocked(text: str) -> bool:
     """Whether something outside kept a check from running: it says so, and nothing was checked."""
-    return _BLOCKED.search(text[-_NEAR:]) is not None and PASSED.search(text) is None
+    return _BLOCKED.search(text[-_NEAR:]) is not None and _SOME_PASSED.search(text) is None
 
 
 def _of_run(failure: Failure) -> Cause:
@@ -307,6 +306,8 @@ def _of_run(failure: Failure) -> Cause:
         return "environment" if _BARE.match(message) and _was_blocked(failure.text) else "finding"
     if shell.purpose in ("package", "network"):
         return "environment"
+    if shell.purpose in ("read", "list", "search"):  # the last line of what was shown
+        return "unknown"
     return "mistake" if _names_one(message, main.words[1:]) else "unknown"
 
 

@@ -38,6 +38,7 @@ SHELL = PatternSet(
     r"|parameter not set|read-only variable|cannot (?:create|execute|open)|not found\s*$|can't cd to|ambiguous redirect"
     r"|not a valid identifier|argument list too long|expression expected|invalid option|bad (?:option|pattern|math)"
     r"|too many arguments|job not found|number expected|unmatched)[^\n]*",
+    r"^(?:(?:\S*/)?(?:ba|z|da|k)sh|\(eval\))(?::| line |: line )\d+: [^\dw\s][^\n]+",
     r"^'[^'\n]{1,200}' is not recognized as an internal or external command[^\n]*",
     r"^[\w./-]{1,100} ?: The term '[^'\n]{1,200}' is not recognized[^\n]*",
     r"^(?:Segmentation fault|Killed|Terminated|Aborted|Bus error|Illegal instruction)(?: \(core dumped\))?\s*$",
@@ -131,6 +132,7 @@ VERDICT = PatternSet(
     # Linters, formatters, runners of tasks
     r"^\S+\.py:\d+:\d+: [A-Z]{1,4}\d{3,4}:? .*",
     r"^\*{5,} Module .*",
+    r"^In \S+ line \d+:$",
     r"^(?:\d+ files? would be reformatted|[Ww]ould reformat:? ).*",
     r"^[1-9]\d* issues?(?::| found).*",
     r"^.*\.{3,}Failed$",
@@ -209,7 +211,7 @@ RUN = PatternSet(
     r"^(?:ERROR|E): (?:Could not|No matching|Unable|Failed|Cannot|Package|The repository).*",
     r"^(?:curl|ssh|scp|wget|rsync|git|gh|docker|kubectl|psql|sqlite3): .*(?:\(\d+\)|[Ee]rror|denied|refused|not|fail).*",
     r"^(?:\S+: )?(?:Host key verification failed|Permission denied \(publickey).*",
-    r"^\S+\.rb:\d+:in .*\(\w+(?:Error|Exception)\).*",
+    r"^(?:\S+\.rb|-e):\d+:in .*\([\w:]+\)$",
     r"^Error response from daemon.*",
     r"^Cannot connect to the Docker daemon.*",
     r"^Error from server.*",
@@ -258,6 +260,7 @@ VCS = PatternSet(
     r"^pull request create failed.*",
     r"^husky - .*(?:failed|exited).*",
     r"^Aborting$",
+    r"^See git-[\w-]+\(1\) for details.*",
     r"^X Pull request .*",
 )
 """How version control refuses, or a forge reports on its checks."""
@@ -278,14 +281,14 @@ EDGE = re.compile(
     r"|(?:[\w./-]{1,60}: )?(?:fatal |internal |unexpected )?(?:error|ERROR|Error|FATAL|FAILED|Failed|failed|failure)\b"
     r"(?:\[\w+\])?[:!]? ?\S.*"
     r"|[\w.]*(?:Error|Exception)(?:: .*)?$|[Uu]sage: .*|[❌✗✘✖] .*"
-    r"|(?:Could not|Cannot|Unable to|Invalid|Unknown|No such|Unrecognized) .*|File Not Found$"
+    r"|(?:Could not|Cannot|Unable to|Invalid|Unknown|No such|Unrecognized) .*|File Not Found$|E[A-Z]{3,12}: .*|aborted: .*"
 )
 """How a program may begin or end that fails, when nothing more particular is known: likely, not sure."""
 WHOLE = re.compile(
     r"\b(?:not found|no such|cannot|can't|could not|couldn't|unable to|failed|invalid|(?:unknown|unrecogni[sz]ed) \w+|refused"
     r"|denied|not permitted|already exists|timed out|error|not (?:a|an|allowed|supported|available|provided|mergeable|logged)"
     r"|no \w+(?: \w+)? (?:reported|provided|given|available)|accepts (?:at most|at least|\d+)|expected .{1,80} got"
-    r"|is required|must (?:be|have|specify)|still in progress|logged out)\b",
+    r"|required|must|there (?:is|are) no|aborted|still in progress|logged out)\b",
     re.IGNORECASE,
 )
 """What a program says that has nothing else to say: only where this is its whole output."""
