@@ -232,6 +232,15 @@ class Case:
         return frozenset(command.program for command in self.shell.commands) if self.shell else frozenset()
 
     @lazy
+    def heard(self) -> frozenset[str]:
+        """Programs whose complaint counts: the main one, and those whose failure would be that of the whole line."""
+        shell = self.shell
+        if shell is None or shell.main is None or len(shell.commands) == 1:
+            return self.programs
+        deaf = {each.program for each in shell.commands if each.purpose == "edit"}
+        return self.programs - (deaf - {shell.main.program} - {each.program for each in shell.decides})
+
+    @lazy
     def shows(self) -> bool:
         """The command prints what lies there: a file, a listing, a history."""
         shell = self.shell
@@ -300,7 +309,7 @@ _SCRIPTS = frozenset(["python", "python3", "ruby"])
 
 
 def _find_failure_line(case: Case, shell: Understanding, text: str) -> lines.FailureLine | None:
-    own = lines.find_program_complaints(text, case.programs) if lines.names_program(text, case.programs) else []
+    own = lines.find_program_complaints(text, case.heard) if lines.names_program(text, case.heard) else []
     if own:
         return lines.FailureLine(own[-1])
     if case.asks_help:
@@ -310,7 +319,7 @@ def _find_failure_line(case: Case, shell: Understanding, text: str) -> lines.Fai
     if case.shows:  # what is shown may say anything: only the shell and the programs themselves are listened to
         return lines.find_shell_failure(text) or _find_in_shown(case, text)
     if not lines.is_notable(text):
-        nothing = lines.refuses_commit(text) if case.commits else None
+        nothing = lines.refuses_commit(text) if case.commits and not lines.vcs_changed_something(text) else None
         return None if case.runs_script else nothing or _find_at_edges(text)
     if failure := lines.find_shell_failure(text):
         return failure
@@ -364,5 +373,5 @@ def _find_vcs_failure(case: Case, text: str) -> lines.FailureLine | None:
     verdict = lines.find_verdict(text) if hooked or refused is None else None
     if verdict is not None and not (refused is not None and refused.line.startswith("fatal: ")):
         return verdict
-    nothing = lines.refuses_commit(text) if case.commits else None
+    nothing = lines.refuses_commit(text) if case.commits and not lines.vcs_changed_something(text) else None
     return refused or nothing or lines.find_check_failure(text) or _find_at_edges(text)

@@ -40,6 +40,7 @@ SHELL = PatternSet(
     r"|too many arguments|job not found|number expected|unmatched)[^\n]*",
     r"^(?:(?:\S*/)?(?:ba|z|da|k)sh|\(eval\))(?::| line |: line )\d+: [^\dw\s][^\n]+",
     r"^'[^'\n]{1,200}' is not recognized as an internal or external command[^\n]*",
+    r"^At line:\d+ char:\d+\s*$",
     r"^[\w./-]{1,100} ?: The term '[^'\n]{1,200}' is not recognized[^\n]*",
     r"^(?:Segmentation fault|Killed|Terminated|Aborted|Bus error|Illegal instruction)(?: \(core dumped\))?\s*$",
     ignore_case=True,
@@ -48,7 +49,7 @@ SHELL = PatternSet(
 COMPLAINT = re.compile(
     r"no such file|not found|permission denied|cannot|can't|could not|couldn't|unable|failed|invalid|illegal|unrecognized"
     r"|unknown|missing|refused|not permitted|is a directory|not a directory|no space|timed out|error|too many|not a git"
-    r"|bad |unexpected|usage|unterminated|no module|\(\d+\) |read-only|not empty|denied|expected|requires|ambiguous",
+    r"|bad |unexpected|usage|not allowed|unterminated|no module|\(\d+\) |read-only|not empty|denied|expected|requires|ambiguous",
     re.IGNORECASE,
 )
 """What the rest of a line says that begins with a program's name."""
@@ -73,6 +74,7 @@ VERDICT = PatternSet(
     # Go
     r"^vet: .*",
     r"^pattern \S+: .*",
+    r"^\s+imports \S+ from \S+: .*",
     r"^\s*--- FAIL: .*",
     r"^FAIL(?:\s+\S.*)?$",
     r"^go: (?:errors|cannot|no |updates|go\.mod|unknown) ?.*",
@@ -99,6 +101,7 @@ VERDICT = PatternSet(
     r"^Failed to compile\b.*",
     r"^[✘✖] \[ERROR\].*",
     r"^error during build:.*",
+    r"^\s*ERROR  \S.*",
     # C, Rust, Java, .NET, Swift
     r"^\S+:\d+(?::\d+)?:? (?:fatal )?error:? .*",
     r"^error\[E\d+\]: .*",
@@ -227,6 +230,7 @@ RUN = PatternSet(
     r"^java\.\w+(?:\.\w+)*(?:Exception|Error)\b.*",
     r"^\S+: command not found.*",
     r"^Unhandled (?:exception|rejection).*",
+    r"^\d+ out of \d+ hunks? FAILED.*",
     r"^\{\"errors\":\[.*",
 )
 """How interpreters and programs end that fail."""
@@ -277,11 +281,12 @@ VCS_DONE = _any(
 VCS_REFUSED = _any(r"^CONFLICT \(", r"^ ! \[", r"^fatal: ", r"^error: failed to push", r"script failed \(code")
 
 EDGE = re.compile(
-    r"[\w./-]{1,30} (?:ERROR\b|error: ).*|\W{0,3}(?:Blocked|BLOCKED)\b.*"
+    r"[\w./-]{1,30} (?:ERROR\b|error: ).*|npm (?:ERR!|error) .*|\W{0,3}(?:Blocked|BLOCKED)\b.*"
     r"|(?:[\w./-]{1,60}: )?(?:fatal |internal |unexpected )?(?:error|ERROR|Error|FATAL|FAILED|Failed|failed|failure)\b"
     r"(?:\[\w+\])?[:!]? ?\S.*"
     r"|[\w.]*(?:Error|Exception)(?:: .*)?$|[Uu]sage: .*|[❌✗✘✖] .*"
-    r"|(?:Could not|Cannot|Unable to|Invalid|Unknown|No such|Unrecognized) .*|File Not Found$|E[A-Z]{3,12}: .*|aborted: .*"
+    r"|(?:Could not|Cannot|Unable to|Invalid|Unknown|No such|Unrecognized) .*|File Not Found$|aborted: .*"
+    r"|E(?:NO[A-Z]+|ACCES|PERM|EXIST|INVAL|CONN[A-Z]+|TIMEDOUT|ISDIR|MFILE|BUSY|PIPE|ADDRINUSE|ROFS): .*"
 )
 """How a program may begin or end that fails, when nothing more particular is known: likely, not sure."""
 WHOLE = re.compile(
@@ -307,7 +312,7 @@ FINE = re.compile(
     re.IGNORECASE,
 )
 
-TRACEBACK = re.compile(r"^Traceback \(most recent call last\):$", re.MULTILINE)
+TRACEBACK = re.compile(r"^.{0,200}Traceback \(most recent call last\):$", re.MULTILINE)
 LEFT = re.compile(r"^[^\s|+^~].*$", re.MULTILINE)
 EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(?::.*)?")
 RAISED = re.compile(r"\s|[A-Za-z_][\w.]*(?:Error|Exception|Warning)\b: |E  |FAILED |ERROR ")
