@@ -149,6 +149,7 @@ _TEST = re.compile(
     r"\s*(?:--- FAIL|FAIL(?:ED)?\b|not ok \d|\(fail\)|[✗×✖●] |E  |AssertionError|(?:ERROR|FAIL): test|\S+ FAILED)"
 )
 """A line that names a test or says what was expected: its words are the test's, not the world's."""
+_NO_MODULE = re.compile(r"No module named|ModuleNotFound|[Cc]annot find (?:module|package)")
 _DIAGNOSTIC = re.compile(r"error\[E\d+\]|\S+:\d+(?::\d+)?:|\S+\(\d+,\d+\): error|.*\berror TS\d+:")
 """A compiler speaks about a place in the code."""
 _BARE = re.compile(
@@ -214,6 +215,8 @@ def cause_of_command(failure: Failure) -> Cause:
         return "environment"
     if _UNQUOTED.search(message):
         return "mistake"
+    if failure.code in _NOT_RUN and not _MISTAKE.search(message):
+        return "environment"
     if shell.checks or failure.likely == "finding":
         return _of_check(failure)
     if _ENVIRONMENT.search(message) or (shell.purpose in _REACHING and _OUTSIDE.search(failure.text[-_NEAR:])):
@@ -222,7 +225,7 @@ def cause_of_command(failure: Failure) -> Cause:
         return "finding"
     if _MISTAKE.search(message) and "not valid JSON" not in failure.text:  # a parser complains about what it was given to read
         return "mistake"
-    return "environment" if failure.code in _NOT_RUN else _of_run(failure)
+    return _of_run(failure)
 
 
 def _names_one(message: str, words: Iterable[str]) -> bool:
@@ -268,7 +271,7 @@ def _own_module(message: str, shell: Understanding) -> bool:
 def _of_check(failure: Failure) -> Cause:
     """A check that ran and has news is a finding; one that could not start is not."""
     message = failure.message
-    if _TEST.match(message):
+    if _TEST.match(message) and not _NO_MODULE.search(message):
         return "finding"
     if _ENVIRONMENT.search(message):
         return "environment"

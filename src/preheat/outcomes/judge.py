@@ -179,7 +179,7 @@ def judge(session: Session, dialect: Dialect = NO_DIALECT, hindsight: bool = Tru
             _take_late_ending(event.raw, results, late)
     started = _commands_by_process(calls, results)
     found = [_judge_call(call, results.get(call.call_id), patterns, late, started) for call in calls]
-    return settle_causes(calls, found) if hindsight and len(found) > 1 else tuple(found)
+    return settle_causes(calls, found, results) if hindsight and len(found) > 1 else tuple(found)
 
 
 def _commands_by_process(calls: list[ToolCall], results: dict[str, ToolResult]) -> dict[str, str]:
