@@ -153,7 +153,8 @@ _NO_MODULE = re.compile(r"No module named|ModuleNotFound|[Cc]annot find (?:modul
 _DIAGNOSTIC = re.compile(r"error\[E\d+\]|\S+:\d+(?::\d+)?:|\S+\(\d+,\d+\): error|.*\berror TS\d+:")
 """A compiler speaks about a place in the code."""
 _BARE = re.compile(
-    r"(?:\[\S+\] |[@\w./-]+:\w+: )?(?:\*\* \w+ FAILED|.*\bexited (?:with|\()|exit status \d|error:? (?:Command failed|script|Recipe)"
+    r"(?:\[\S+\] |[@\w./-]+:\w+: )?(?:\*\* \w+ FAILED|.*\bexited (?:with|\()|exit status \d"
+    r"|error:? (?:Command failed|script|Recipe)"
     r"|npm (?:ERR!|error)|.*ELIFECYCLE|\S*make(?:\[\d+\])?: \*\*\*|.*ERROR task failed|.*[Cc]ommand failed|Failed: )"
 )
 """A verdict that says that something failed and not what."""
@@ -223,7 +224,9 @@ def cause_of_command(failure: Failure) -> Cause:
         return "environment"
     if message.startswith("CONFLICT"):
         return "finding"
-    if _MISTAKE.search(message) and "not valid JSON" not in failure.text:  # a parser complains about what it was given to read
+    if (
+        _MISTAKE.search(message) and "not valid JSON" not in failure.text
+    ):  # a parser complains about what it was given to read
         return "mistake"
     return _of_run(failure)
 
@@ -252,7 +255,12 @@ def _names_what_nobody_typed(message: str, shell: Understanding) -> bool:
 
 
 def _is_or_holds(word: str, name: str) -> bool:
-    return word == name or _EXPANDED.search(word) is not None or name.startswith(f"{word.rstrip('/')}/") or name in word[3:]
+    return (
+        word == name
+        or _EXPANDED.search(word) is not None
+        or name.startswith(f"{word.rstrip('/')}/")
+        or name in word[3:]
+    )
 
 
 _MODULE = re.compile(r"No module named '?([\w.]+)")
