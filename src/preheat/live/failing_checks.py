@@ -1,8 +1,10 @@
 """Checks that fail again and again though something was changed: the rounds of the loop kind `cycle`.
 
-A round is a change and a check that fails. Rounds are alike if they report the same failure (moved code aside) or if the same
-tests fail. Fewer failures than ever end the count, and so does a check that passes and covers it. A failure that is there
-without the changes too (seen after Git went back to an earlier state) is not the agent's to end. Knows no other kind of loop.
+A round is a change and a check that fails. Rounds are alike if the same command reports the same failure (moved code aside) or if
+the same tests fail. A command that was changed asks something else, and an agent that read a good deal since the last round is
+finding out: such rounds do not count. Fewer failures than ever end the count, and so does a check that passes and covers it. A
+failure that is there without the changes too (seen after Git went back to an earlier state) is not the agent's to end.
+Knows no other kind of loop.
 """
 
 import re
@@ -20,6 +22,8 @@ _ALL_CHECKS = re.compile(rf"(?:{'|'.join(CHECKS)})(?:\+(?:{'|'.join(CHECKS)}))*"
 _FORGOTTEN_TURNS = 40
 """Turns after which a returning failure starts a new count."""
 _LONGEST = 100
+_MANY_LOOKS = 3
+"""Looks between two rounds that are still the look at what failed."""
 
 
 class FailedRound(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
@@ -33,6 +37,8 @@ class FailedRound(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """The paths that the check names; empty: everything."""
     tests: tuple[int, ...] = ()
     """The tests that failed, where the output names them."""
+    studied: bool = False
+    """The agent read a good deal before it, so that the change was more than a variation."""
 
 
 class FailingCheck(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
@@ -55,6 +61,8 @@ class FailingCheck(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """Rounds in a row in which the same tests failed, whatever they said."""
     without_changes: tuple[int, ...] = ()
     """Failures that were there after the changes were undone."""
+    looks: int = 0
+    """Calls that only read, since the last round."""
 
 
 class PendingCheck(msgspec.Struct, frozen=True, gc=False):
@@ -83,6 +91,14 @@ def note_change(checks: tuple[FailingCheck, ...], event: CallEvent) -> tuple[Fai
         check
         if (check.changed is not back and check.compared is back) or _is_program_itself(check, names)
         else msgspec.structs.replace(check, changed=check.changed or not back, compared=back)
+        for check in checks
+    )
+
+
+def note_look(checks: tuple[FailingCheck, ...]) -> tuple[FailingCheck, ...]:
+    """Note a call that only reads."""
+    return tuple(
+        msgspec.structs.replace(check, looks=check.looks + 1) if check.looks <= _MANY_LOOKS else check
         for check in checks
     )
 
@@ -137,7 +153,8 @@ def add_failure(
         return _replace(checks, index, _count_again(check, rounds, known))
     if failure in known:
         return checks
-    now = FailedRound(pending.call, failure, event.failing, pending.about, event.failing_tests)
+    studied = check is not None and check.looks > _MANY_LOOKS
+    now = FailedRound(pending.call, failure, event.failing, pending.about, event.failing_tests, studied)
     rounds = _without_progress(check.rounds, now) if check and turn - check.turn <= _FORGOTTEN_TURNS else ()
     if check and rounds and not check.changed and not event.edited and _is_same_check(rounds[-1], now):
         rounds = rounds[:-1]  # checked again without a change: the same round
@@ -182,10 +199,14 @@ def _count_rounds(rounds: tuple[FailedRound, ...]) -> tuple[int, bool, int]:
     mine = [each for each in rounds if _is_same_check(each, now)]
     first = next(index for index, each in enumerate(mine) if each.failure == now.failure)
     since = mine[first:]
-    named = [each for each in mine if each.tests]  # a build that fails names no test, and says nothing of any
+    alike = [each for each in since if each.call == now.call]
+    times = len(alike) - sum(each.studied for each in alike[1:])
+    named = [
+        each for each in mine if each.tests and not each.studied
+    ]  # a build that fails names no test, and says nothing of any
     failing = 0
     for each in reversed(named):
         if not set(now.tests) <= set(each.tests) and not set(each.tests) <= set(now.tests):
             break
         failing += 1
-    return len(since), any(each.failure != now.failure for each in since), failing if now.tests else 0
+    return times, any(each.failure != now.failure for each in since), failing if now.tests else 0

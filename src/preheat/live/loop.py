@@ -16,16 +16,23 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from preheat.calls.words import telling_words
 from preheat.live import sentences
-from preheat.live.failing_checks import FailingCheck, PendingCheck, add_failure, drop_passed, make_check, note_change
-from preheat.live.results import is_same_change
+from preheat.live.failing_checks import (
+    FailingCheck,
+    PendingCheck,
+    add_failure,
+    drop_passed,
+    make_check,
+    note_change,
+    note_look,
+)
+from preheat.live.retries import Retry, add_retry, end_retries
 from preheat.live.signal import FoldContext, Signal
 from preheat.model.live import CallEvent, CompactionEvent, LiveEvent, PromptEvent, SignalReading, StartEvent
 from preheat.model.outcome import FAILURES, Status
 from preheat.safe_text.sentences import fit_slot
 
-_REPEATS, _RETRIES, _CHECKS, _ROUNDS = 16, 4, 4, 12
+_REPEATS, _CHECKS, _ROUNDS = 16, 4, 12
 """How many entries of each kind are remembered."""
 _RECENT_TURNS = 10
 """Turns after which an entry no longer counts: the agent does something else."""
@@ -64,20 +71,6 @@ class Repeat(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     looks: bool
     failed: bool = False
     """A call that works is repeated for no gain, but nothing is in its way: it may be repeated once more."""
-
-
-class Retry(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """A tool that failed repeatedly with the same error."""
-
-    tool: str
-    target: str
-    error: str
-    times: int
-    turn: int
-    what: str
-    """The error for display."""
-    change: tuple[int, ...] = ()
-    """What an edit would have changed: another change is another call."""
 
 
 class UnchangedOutput(msgspec.Struct, frozen=True, gc=False):
@@ -138,16 +131,17 @@ def _fold_call(state: LoopState, event: CallEvent, turn: int) -> LoopState:
     )
     if failing:
         failing = note_change(failing, event) if may_change and not checks else failing
+        failing = note_look(failing) if only_reads and not failed else failing
         failing = drop_passed(failing, event) if not failed else failing
     if retries and not failed:
-        retries = _end_retries(retries, event)
+        retries = end_retries(retries, event)
     pending = state.pending_checks
     if checks and status == "unknown":
         others = tuple(each for each in pending if each.call != event.same_call)
         pending = (*others, make_check(event))[-_CHECKS:]
     elif failed and event.signature and not _WITHOUT_MESSAGE.search(event.signature):
         if event.cause != "finding" and not _expects_failure(event):
-            retries = _add_retry(retries, event, turn)
+            retries = add_retry(retries, event, turn)
         if _ran(event):
             failing = add_failure(failing, make_check(event), event, turn)
     if edited:
@@ -210,37 +204,6 @@ def _add_repeat(
     what, failed = (event.summary or event.tool)[:_LONGEST], event.status in FAILURES
     first = Repeat(event.same_call, event.same_result, 1, turn, what, only_reads, failed)
     return (*repeats, first) if len(repeats) < _REPEATS else (*repeats[1:], first)
-
-
-# Retry: the same error of a tool.
-def _add_retry(retries: tuple[Retry, ...], event: CallEvent, turn: int) -> tuple[Retry, ...]:
-    tool = event.tool[:_LONGEST]
-    target = event.files[0][-_LONGEST:] if event.kind in ("edit", "write") and event.files else ""
-    if event.kind == "shell" and event.same_failure:
-        # The exact failure: a program that is tried in different ways prints the same words for each.
-        error = f"{event.same_failure:x}"
-    else:
-        error = (" ".join(telling_words(event.signature)) or event.signature)[:_LONGEST]
-    if target and not event.change:  # nobody knows whether it is the same edit
-        return retries
-    for index, each in enumerate(retries):
-        same = each.tool == tool and each.target == target and each.error == error
-        if same and (not target or is_same_change(each.change, event.change)):
-            if each.turn == turn:
-                return retries
-            again = msgspec.structs.replace(each, times=each.times + 1, turn=turn, change=event.change)
-            return (*retries[:index], *retries[index + 1 :], again)
-    return (*retries, Retry(tool, target, error, 1, turn, event.signature[:_LONGEST], event.change))[-_RETRIES:]
-
-
-def _end_retries(retries: tuple[Retry, ...], event: CallEvent) -> tuple[Retry, ...]:
-    """The retries that remain after a call succeeded; a shell command does not end the retries of another tool."""
-    if event.status in _NOT_RUN:
-        return retries
-    edited = [path[-_LONGEST:] for path in event.edited] if event.kind != "shell" else []
-    tool = event.tool[:_LONGEST]
-    left = tuple(each for each in retries if (each.target not in edited if each.target else each.tool != tool))
-    return retries if len(left) == len(retries) else left
 
 
 # Still: change, run, the same output.

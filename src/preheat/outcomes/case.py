@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 from preheat.commands import Understanding, command_text, understand
+from preheat.commands.understand import is_look
 from preheat.commands.words import name_set, operands
 from preheat.model.outcome import CallEnding, Dialect
 from preheat.model.session import ToolCall, ToolResult
@@ -231,6 +232,15 @@ class Case:
         return frozenset(command.program for command in self.shell.commands) if self.shell else frozenset()
 
     @lazy
+    def heard(self) -> frozenset[str]:
+        """Programs whose complaint counts: the main one, and those whose failure would be that of the whole line."""
+        shell = self.shell
+        if shell is None or shell.main is None or len(shell.commands) == 1:
+            return self.programs
+        deaf = {each.program for each in shell.commands if each.purpose == "edit"}
+        return self.programs - (deaf - {shell.main.program} - {each.program for each in shell.decides})
+
+    @lazy
     def shows(self) -> bool:
         """The command prints what lies there: a file, a listing, a history."""
         shell = self.shell
@@ -245,6 +255,20 @@ class Case:
         """The first two words of the main command that are no options: `pr view` of `gh -R a/b pr view`."""
         main = self.shell.main if self.shell is not None else None
         return () if main is None else tuple(operands(main.words, _GIT_VALUED)[:2])
+
+    @lazy
+    def commits(self) -> bool:
+        """Version control is to make a commit, by itself or after other commands."""
+        commands = self.shell.commands if self.shell is not None else ()
+        return any(each.program == "git" and "commit" in operands(each.words, _GIT_VALUED)[:1] for each in commands)
+
+    @lazy
+    def asks_silently(self) -> bool:
+        """The command looks for something and throws away what programs say about it not being there."""
+        shell = self.shell
+        if shell is None or not shell.decides or not all(map(is_look, shell.decides)):
+            return False
+        return _SILENT.search(command_text(self.call.input)) is not None
 
     @lazy
     def asks_help(self) -> bool:
@@ -275,6 +299,7 @@ class Case:
         return None if bare is self.text else _find_failure_line(self, shell, bare)
 
 
+_SILENT = re.compile(r"(?:2|&)>\s*(?:/dev/null|nul)\b")
 _GIT_VALUED = ("-C", "-c", "--git-dir", "--work-tree", "-R", "--repo")
 _HOOKED = frozenset(["commit", "push", "merge", "rebase"])
 """Subcommands of git that run the checks of a project."""
@@ -284,7 +309,7 @@ _SCRIPTS = frozenset(["python", "python3", "ruby"])
 
 
 def _find_failure_line(case: Case, shell: Understanding, text: str) -> lines.FailureLine | None:
-    own = lines.find_program_complaints(text, case.programs) if lines.names_program(text, case.programs) else []
+    own = lines.find_program_complaints(text, case.heard) if lines.names_program(text, case.heard) else []
     if own:
         return lines.FailureLine(own[-1])
     if case.asks_help:
@@ -294,7 +319,7 @@ def _find_failure_line(case: Case, shell: Understanding, text: str) -> lines.Fai
     if case.shows:  # what is shown may say anything: only the shell and the programs themselves are listened to
         return lines.find_shell_failure(text) or _find_in_shown(case, text)
     if not lines.is_notable(text):
-        nothing = lines.refuses_commit(text) if "commit" in case.subcommands else None
+        nothing = lines.refuses_commit(text) if case.commits and not lines.vcs_changed_something(text) else None
         return None if case.runs_script else nothing or _find_at_edges(text)
     if failure := lines.find_shell_failure(text):
         return failure
@@ -348,5 +373,5 @@ def _find_vcs_failure(case: Case, text: str) -> lines.FailureLine | None:
     verdict = lines.find_verdict(text) if hooked or refused is None else None
     if verdict is not None and not (refused is not None and refused.line.startswith("fatal: ")):
         return verdict
-    nothing = lines.refuses_commit(text) if "commit" in case.subcommands else None
+    nothing = lines.refuses_commit(text) if case.commits and not lines.vcs_changed_something(text) else None
     return refused or nothing or lines.find_check_failure(text) or _find_at_edges(text)

@@ -5,10 +5,13 @@ was for. Only evidence makes a failure a mistake: what shows nothing stays `unkn
 """
 
 import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import re2
 
 from preheat.commands import Understanding
+from preheat.commands.words import operands
 from preheat.model.outcome import Cause
 from preheat.model.session import ToolKind
 
@@ -63,13 +66,16 @@ _ENVIRONMENT = _any(
     r"(?:api|access)[ _-]?(?:key|token)s?\b.{0,40}(?:missing|not set|required|invalid|expired|not found)",
     r"(?:missing|set|requires?|no|invalid|expired) .{0,30}(?:api|access|auth)[ _-]?(?:key|token)",
     r"environment variables? .{0,60}(?:not set|missing|required|not found)",
+    r"\b(?:[Mm]issing|[Ss]et|[Rr]equires?) (?-i:[A-Z][A-Z0-9]*_[A-Z0-9_]+)\b",
     r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+ (?:environment variable |env var )?(?:is|are|must be|was)? ?"
     r"(?:not set|unset|required|missing|not defined|undefined)",
     r"host key verification",
     # Room, locks, signals
     r"no space left|disk quota|out of memory|cannot allocate|\bENOMEM\b|core dumped|^Killed|heap out of memory",
     r"index\.lock|\.lock'?: File exists|Another git process|database is locked|resource temporarily unavailable",
-    r"resource busy|is being used by another",
+    r"resource busy|is being used by another|\bENOSPC\b|build database",
+    # What a package manager brings
+    r"could not resolve (?:package )?dependenc|failed to (?:clone|download|fetch)\b|externally-managed",
 )
 """The world around the call. Where several tables know a message, the first one decides."""
 
@@ -139,33 +145,122 @@ _OUTSIDE = _any(
 """What stands near the last message of a program that could not reach something, and is the real reason."""
 _NEAR = 4_000
 _REACHING = frozenset(["vcs", "package", "network"])
-_OWN_CODE = re.compile(r"^(?:Syntax|Indentation|Tab|Name|Unicode\w*)Error\b")
+_TEST = re.compile(
+    r"\s*(?:--- FAIL|FAIL(?:ED)?\b|not ok \d|\(fail\)|[✗×✖●] |E  |AssertionError|(?:ERROR|FAIL): test|\S+ FAILED)"
+)
+"""A line that names a test or says what was expected: its words are the test's, not the world's."""
+_NO_MODULE = re.compile(r"No module named|ModuleNotFound|[Cc]annot find (?:module|package)")
+_DIAGNOSTIC = re.compile(r"error\[E\d+\]|\S+:\d+(?::\d+)?:|\S+\(\d+,\d+\): error|.*\berror TS\d+:")
+"""A compiler speaks about a place in the code."""
+_BARE = re.compile(
+    r"(?:\[\S+\] |[@\w./-]+:\w+: )?(?:\*\* \w+ FAILED|.*\bexited (?:with|\()|exit status \d"
+    r"|error:? (?:Command failed|script|Recipe)"
+    r"|npm (?:ERR!|error)|.*ELIFECYCLE|\S*make(?:\[\d+\])?: \*\*\*|.*ERROR task failed|.*[Cc]ommand failed|Failed: )"
+)
+"""A verdict that says that something failed and not what."""
+_BLOCKED = _any(
+    r"\bno such host\b|could not resolve|name resolution|\bE(?:CONNREFUSED|NOTFOUND|AI_AGAIN|TIMEDOUT|PERM|ACCES|NOSPC)\b",
+    r"connection refused|operation not permitted|permission denied|no space left|read-only file system|database is locked",
+    r"command not found|cannot connect to the docker daemon|failed to (?:clone|download)|could not read (?:username|password)",
+    r"environment variables? .{0,60}(?:not set|missing|required)|\b[Mm]issing (?-i:[A-Z][A-Z0-9]*_[A-Z0-9_]+)\b",
+)
+"""What keeps a check from running at all, wherever it stands in its output."""
+_SOME_PASSED = _any(r"\b[1-9]\d* (?:tests? )?pass(?:ed|ing)?\b|^ok\s+\S|^\s*[✓✔]|\(pass\)|\.\.\. ok$")
+_ABOUT_CALL = _any(
+    r"[`'\"]--?[a-z][\w-]*|\b(?:option|flag|argument)s? --?[a-z]",
+    r"\b(?:provided|specified|supplied|requested|given) (?:[\w-]+ ){0,3}"
+    r"(?:specifier|scheme|target|name|value|option|argument|path|file|pattern|filter|destination|profile|package)s?\b",
+)
+"""A program that speaks about how it was called."""
+_STOPPED = frozenset([124, 137, 143, -9, -15])
+"""Exit codes of a command that was ended from outside."""
+_UNREACHED = {"curl": frozenset([5, 6, 7, 28, 35, 52, 55, 56, 60]), "wget": frozenset([4, 5]), "ssh": frozenset([255])}
+_NOT_RUN = frozenset([126, 127])
+"""The shell's own codes for a program that cannot be run."""
 _INLINE = frozenset(["-c", "-e", "-", "--eval", "-p"])
 INTERPRETERS = frozenset(
     ["python", "python3", "node", "ruby", "perl", "php", "deno", "bun", "bash", "sh", "tsx", "ts-node", "zsh"]
 )
 _LOCAL: frozenset[ToolKind] = frozenset(["read", "edit", "write", "search", "plan"])
 """Tools that work on what the agent names: what they refuse is what it named, unless the message says otherwise."""
+_SHORTEST = 3
+"""Characters of a word that a message may name."""
 
 
-def cause_of_tool(message: str, kind: ToolKind) -> Cause:
-    """The cause of a failure of a tool that is no shell."""
+def cause_of_tool(message: str, kind: ToolKind, named: Iterable[object] = ()) -> Cause:
+    """The cause of a failure of a tool that is no shell; `named` are the values it was called with."""
     if _ENVIRONMENT.search(message):
         return "environment"
-    return "mistake" if kind in _LOCAL or _MISTAKE.search(message) else "unknown"
+    if kind in _LOCAL or _MISTAKE.search(message) or _names_one(message, map(str, named)):
+        return "mistake"
+    return "unknown"
 
 
-def cause_of_command(message: str, shell: Understanding, text: str = "", likely: Cause | None = None) -> Cause:
-    """The cause of a command's failure with this message; `likely` is what the form of the message says by itself."""
+class Failure(NamedTuple):
+    """What is known of a command that failed."""
+
+    message: str
+    shell: Understanding
+    text: str = ""
+    likely: Cause | None = None
+    """What the form of the message says by itself."""
+    code: int | None = None
+
+
+def cause_of_command(failure: Failure) -> Cause:
+    """The cause of a command's failure."""
+    message, shell = failure.message, failure.shell
     if _own_module(message, shell):
         return "mistake"
-    if shell.checks or likely == "finding":
-        return _of_check(message)
-    if _ENVIRONMENT.search(message) or (shell.purpose in _REACHING and _OUTSIDE.search(text[-_NEAR:])):
+    if failure.code in _STOPPED or _names_what_nobody_typed(message, shell):
+        return "environment"
+    if _UNQUOTED.search(message):
+        return "mistake"
+    if failure.code in _NOT_RUN and not _MISTAKE.search(message):
+        return "environment"
+    if shell.checks or failure.likely == "finding":
+        return _of_check(failure)
+    if _ENVIRONMENT.search(message) or (shell.purpose in _REACHING and _OUTSIDE.search(failure.text[-_NEAR:])):
         return "environment"
     if message.startswith("CONFLICT"):
         return "finding"
-    return "mistake" if _MISTAKE.search(message) else _of_run(message, shell)
+    if (
+        _MISTAKE.search(message) and "not valid JSON" not in failure.text
+    ):  # a parser complains about what it was given to read
+        return "mistake"
+    return _of_run(failure)
+
+
+def _names_one(message: str, words: Iterable[str]) -> bool:
+    """Whether a message names one of the words that were passed."""
+    return any(len(word) >= _SHORTEST and word in message for word in words)
+
+
+_UNQUOTED = re.compile(r"command not found: [^\n]*[^\w.+@/:\s-]|[^\w.+@/\s-]: command not found")
+"""A word that can be no program: quotation went wrong."""
+_NO_FILE = re.compile(r"(?:\S*/)?([\w.-]+): ([^:'\"‘’\n]{1,80}): No such file", re.IGNORECASE)
+_EXPANDED = re.compile(r"[*?{\[$`]")
+
+
+def _names_what_nobody_typed(message: str, shell: Understanding) -> bool:
+    """Whether a program misses a file that it was not called with: then something between agent and program put it there."""
+    found = _NO_FILE.match(message)
+    if found is None:
+        return False
+    program, name = found.groups()
+    called = [command for command in shell.commands if command.program == program and program not in INTERPRETERS]
+    return bool(called) and not any(
+        "xargs" in command.wrappers or any(_is_or_holds(word, name) for word in command.words[1:]) for command in called
+    )
+
+
+def _is_or_holds(word: str, name: str) -> bool:
+    return (
+        word == name
+        or _EXPANDED.search(word) is not None
+        or name.startswith(f"{word.rstrip('/')}/")
+        or name in word[3:]
+    )
 
 
 _MODULE = re.compile(r"No module named '?([\w.]+)")
@@ -175,26 +270,89 @@ _PART = re.compile(r"[A-Za-z]{4,}")
 def _own_module(message: str, shell: Understanding) -> bool:
     """A module that is not there, named after what was called: the agent's own, not one that is to be installed."""
     found = _MODULE.search(message)
-    if found is None or shell.main is None:
+    if found is None or shell.main is None or not _INLINE.isdisjoint(shell.main.words):
         return False
     called = {part.lower() for word in shell.main.words[1:] for part in _PART.findall(word)}
     return not called.isdisjoint(part.lower() for part in _PART.findall(found[1])) and "-m" not in shell.main.words
 
 
-def _of_check(message: str) -> Cause:
+def _of_check(failure: Failure) -> Cause:
     """A check that ran and has news is a finding; one that could not start is not."""
+    message = failure.message
+    if _TEST.match(message) and not _NO_MODULE.search(message):
+        return "finding"
     if _ENVIRONMENT.search(message):
         return "environment"
-    return "mistake" if _NOT_STARTED.search(message) else "finding"
+    if _DIAGNOSTIC.match(message):
+        return "finding"
+    if _NOT_STARTED.search(message) or _ABOUT_CALL.search(message):
+        return "mistake"
+    return "environment" if _BARE.match(message) and _was_blocked(failure.text) else "finding"
 
 
-def _of_run(message: str, shell: Understanding) -> Cause:
+def _was_blocked(text: str) -> bool:
+    """Whether something outside kept a check from running: it says so, and nothing was checked."""
+    return _BLOCKED.search(text[-_NEAR:]) is not None and _SOME_PASSED.search(text) is None
+
+
+def _of_run(failure: Failure) -> Cause:
     """A program that ran and says something: news about the work, unless the agent's own few lines are at fault. A program that
     ends without a word, or that is nobody's work here, shows nothing."""
+    message, shell = failure.message, failure.shell
     main = shell.main
-    if main is None or not message:
+    if main is None:
         return "unknown"
+    if failure.code in _UNREACHED.get(main.program, ()):
+        return "environment"
+    if not message:
+        return "unknown"
+    if shell.purpose == "vcs":
+        return _of_version_control(message, shell)
     if shell.purpose in ("run", "other") and main.program in INTERPRETERS:
         inline = len(main.words) == 1 or not _INLINE.isdisjoint(main.words)
-        return "mistake" if _OWN_CODE.search(message) and inline else "finding"
-    return "finding" if shell.purpose in ("run", "format") else "unknown"
+        return "mistake" if inline and is_own_frame(failure.text, INLINE_FRAMES) else "finding"
+    if _ABOUT_CALL.search(message):
+        return "mistake"
+    if shell.purpose in ("run", "format"):
+        return "environment" if _BARE.match(message) and _was_blocked(failure.text) else "finding"
+    if shell.purpose in ("package", "network"):
+        return "environment"
+    if shell.purpose in ("read", "list", "search"):  # the last line of what was shown
+        return "unknown"
+    return "mistake" if _names_one(message, main.words[1:]) else "unknown"
+
+
+_FORGE_CHECKS = frozenset([("run", "watch"), ("pr", "checks"), ("run", "view"), ("pr", "merge")])
+
+
+def _of_version_control(message: str, shell: Understanding) -> Cause:
+    """A forge reports on checks; version control refuses what does not fit its state, which could have been looked at."""
+    main = shell.main
+    if main is not None and main.program == "gh":
+        return "finding" if tuple(operands(main.words, ("-R", "--repo"))[:2]) in _FORGE_CHECKS else "unknown"
+    return "mistake" if message.startswith(("fatal: ", "error: ")) else "unknown"
+
+
+# Which code an exception comes from
+INLINE_FRAMES = ("<string>", "<stdin>", "[eval", "[stdin", "-e", "<anonymous_script>")
+"""What interpreters call code that stands in the command itself."""
+_PYTHON = re.compile(r'^\s+File "([^"\n]+)", line \d+', re.MULTILINE)
+_THROWN = re.compile(r"^\s+at (?:.*\()?([^\s()]+?):\d+(?::\d+)?\)?$|^\s+at (\S+) \(<anonymous>\)$", re.MULTILINE)
+_RUBY = re.compile(r"^(\S+?):\d+:in |^.* at (\S+) line \d+[.,]", re.MULTILINE)
+_EXPECTED = re.compile(r"^AssertionError\b|^AssertionError:|is not valid JSON|JSONDecodeError", re.MULTILINE)
+
+
+def is_own_frame(text: str, own: Sequence[str]) -> bool:
+    """Whether the code that raised is one of these files, and what it raised is no statement about the work."""
+    if _EXPECTED.search(text):
+        return False
+    if frames := _PYTHON.findall(text):
+        frame = frames[-1]
+    elif (found := _THROWN.search(text) or _RUBY.search(text)) is not None:
+        frame = found[1] or found[2]
+    else:
+        return _OWN_CODE.search(text) is not None
+    return any(frame == name or frame.startswith(name) or frame.endswith(f"/{name}") for name in own)
+
+
+_OWN_CODE = re.compile(r"^(?:Syntax|Indentation|Tab|Name|Unicode\w*)Error\b", re.MULTILINE)

@@ -1,44 +1,53 @@
-"""What the agent did next, as evidence of why a call failed. Knows verdicts, not how they were reached.
+"""What the agent did before and next, as evidence of why a call failed. Knows verdicts, not how they were reached.
 
 Only a cause that nothing else shows is settled here, and that of the agent's own script: the same call with other arguments is
 the repair of a mistake; the same call again, unchanged, that works, was stopped by something outside; a script that the agent
-rewrites after it failed was its own mistake. A live session has no next call yet: there such a cause stays as it is.
+rewrites after it failed was its own mistake, and so was one that it had written itself and whose own code raised. A live session
+has no next call yet: there such a cause stays as it is.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 
 from msgspec import structs
 
 from preheat.commands import Understanding, command_text, understand
 from preheat.model.outcome import FAILURES, Cause, Outcome
-from preheat.model.session import ToolCall
-from preheat.outcomes.cause import INTERPRETERS
+from preheat.model.session import ToolCall, ToolResult
+from preheat.outcomes.cause import INTERPRETERS, is_own_frame
 
 _NEAR = 3
 """Calls of the agent in which it reacts to a failure."""
 _SCRIPT = re.compile(r"[\w./-]*?([\w-]+\.(?:py|js|mjs|ts|rb|sh|php|pl))$")
 
 
-def settle_causes(calls: Sequence[ToolCall], outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
-    """The outcomes, with the causes that the next calls show."""
+def settle_causes(
+    calls: Sequence[ToolCall], outcomes: Sequence[Outcome], results: Mapping[str, ToolResult]
+) -> tuple[Outcome, ...]:
+    """The outcomes, with the causes that the calls around them show."""
     settled = list(outcomes)
     for place, outcome in enumerate(outcomes):
         if outcome.status in FAILURES and outcome.cause in ("unknown", "finding"):
-            cause = _cause_by_reaction(calls, outcomes, place)
+            result = results.get(outcome.call_id)
+            cause = _cause_by_reaction(calls, outcomes, place, "" if result is None else result.text)
             if cause is not None:
                 settled[place] = structs.replace(outcome, cause=cause)
     return tuple(settled)
 
 
-def _cause_by_reaction(calls: Sequence[ToolCall], outcomes: Sequence[Outcome], place: int) -> Cause | None:
+def _cause_by_reaction(calls: Sequence[ToolCall], outcomes: Sequence[Outcome], place: int, text: str) -> Cause | None:
     call, outcome = calls[place], outcomes[place]
     shell = understand(command_text(call.input)) if call.kind == "shell" else None
     if outcome.cause == "finding":
         script = _own_script(shell)
-        after = next(_reactions(calls, place), None) if script else None
-        return "mistake" if after is not None and _writes(calls[after], script) else None
+        if not script:
+            return None
+        after = next(_reactions(calls, place), None)
+        if after is not None and _writes(calls[after], script):
+            return "mistake"
+        is_own = is_own_frame(text, (script,)) and any(_writes(call, script) for call in islice(calls, place + 1))
+        return "mistake" if is_own else None
     for after in islice(_reactions(calls, place), _NEAR):
         if not _is_same_kind(call, shell, calls[after]):
             continue
@@ -72,8 +81,8 @@ def _is_same_kind(call: ToolCall, shell: Understanding | None, other: ToolCall) 
 
 
 def _own_script(shell: Understanding | None) -> str:
-    """The name of the script that an interpreter ran; empty for tests and for anything else."""
-    if shell is None or shell.main is None or shell.purpose not in ("run", "other"):
+    """The name of the script that an interpreter ran; empty for a runner of tests and for anything else."""
+    if shell is None or shell.main is None or shell.purpose not in ("run", "other", "test"):
         return ""
     main = shell.main
     found = _SCRIPT.match(main.words[1]) if main.program in INTERPRETERS and len(main.words) > 1 else None
@@ -89,4 +98,6 @@ def _writes(call: ToolCall, script: str) -> bool:
     text = command_text(call.input)
     if script not in text:
         return False
-    return f"> {script}" in text or f">{script}" in text or ("sed -i" in text and text.rstrip(" '\"").endswith(script))
+    if ("sed -i" in text and text.rstrip(" '\"").endswith(script)) or f"tee {script}" in text:
+        return True
+    return re.search(rf">\s*['\"]?[\w./$~{{}}-]*\b{re.escape(script)}", text) is not None

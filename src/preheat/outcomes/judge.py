@@ -24,7 +24,7 @@ _ERROR = re.compile(
     r"|[\w.]*(?:Error|Exception)\b(?:: |$)|E(?:NOENT|ISDIR|ACCES|PERM|NOTDIR|EXIST)\b|Request failed|MCP error"
     r"|Argument Validation|(?:Permission|Access) denied|(?:Request |Operation |Tool )?[Tt]imed out"
     r"|String to replace not found|Traceback \(most recent"
-    r"|[^\n.:]{1,120}\b(?:not found|does not exist|doesn't exist|is not (?:valid|allowed|supported|recognized)"
+    r"|[^\n.:]{0,120}\b(?:not found|does not exist|doesn't exist|is not (?:valid|allowed|supported|recognized)"
     r"|failed|timed out)\b"
     r"|File has (?:not )?been \w+)"
 )
@@ -108,6 +108,8 @@ def judge_reported_success(case: Case, rung: Rung) -> Outcome:
     if fallbacks and (case.shows or shell.purpose == "vcs") and _only_fallback(case, fallbacks):
         return make_outcome(case, "empty", rung)
     if "$?" in command[-80:] and (code := echoed_code(case.result.text)):
+        if case.shows or case.asks_silently:  # whether something is there was the question, and the code is the answer
+            return make_outcome(case, "empty", rung, LIKELY)
         return judge_failure(case, "exit_code", case.text, code)
     failure = case.failure_line
     if failure is None or not failure.is_sure:
@@ -158,7 +160,7 @@ def _judge_look(case: Case, failure: lines.FailureLine, has_fallback: bool) -> O
 
 
 # The judge
-VERSION = 3
+VERSION = 4
 """Of the rules: a session judged by an older one is judged again."""
 
 
@@ -177,7 +179,7 @@ def judge(session: Session, dialect: Dialect = NO_DIALECT, hindsight: bool = Tru
             _take_late_ending(event.raw, results, late)
     started = _commands_by_process(calls, results)
     found = [_judge_call(call, results.get(call.call_id), patterns, late, started) for call in calls]
-    return settle_causes(calls, found) if hindsight and len(found) > 1 else tuple(found)
+    return settle_causes(calls, found, results) if hindsight and len(found) > 1 else tuple(found)
 
 
 def _commands_by_process(calls: list[ToolCall], results: dict[str, ToolResult]) -> dict[str, str]:
@@ -265,7 +267,8 @@ def judge_by_exit_code(case: Case) -> Outcome | None:
         answer = benign_answer(understood, code) if failure is None or not failure.is_sure else None
         if answer is not None:
             return make_outcome(case, answer, "exit_code", code=code)
-        if failure is not None and is_absence_answer(failure.line, understood.purpose):
+        absent = failure is not None and is_absence_answer(failure.line, understood.purpose)
+        if absent or (failure is None and case.asks_silently) or (case.asks_help and lines.shows_usage(case.text)):
             return make_outcome(case, "ok" if other_lines(case) else "empty", "exit_code", LIKELY, code=code)
     return judge_failure(case, "exit_code", case.text, code)
 

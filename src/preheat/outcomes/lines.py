@@ -211,6 +211,11 @@ def find_usage_failure(text: str) -> FailureLine | None:
     return FailureLine(above[0]) if len(above) <= _FEW and patterns.WHOLE.search(above[0]) else None
 
 
+def shows_usage(text: str) -> bool:
+    """Whether a text says near its beginning how a program is used."""
+    return "sage" in text[:_SHORT]
+
+
 def without_task_names(text: str) -> str:
     """An output without the name of the task that a runner of tasks puts before each line."""
     if text.count(": ") + text.count("] ") < 2:

@@ -38,7 +38,9 @@ SHELL = PatternSet(
     r"|parameter not set|read-only variable|cannot (?:create|execute|open)|not found\s*$|can't cd to|ambiguous redirect"
     r"|not a valid identifier|argument list too long|expression expected|invalid option|bad (?:option|pattern|math)"
     r"|too many arguments|job not found|number expected|unmatched)[^\n]*",
+    r"^(?:(?:\S*/)?(?:ba|z|da|k)sh|\(eval\))(?::| line |: line )\d+: [^\dw\s][^\n]+",
     r"^'[^'\n]{1,200}' is not recognized as an internal or external command[^\n]*",
+    r"^At line:\d+ char:\d+\s*$",
     r"^[\w./-]{1,100} ?: The term '[^'\n]{1,200}' is not recognized[^\n]*",
     r"^(?:Segmentation fault|Killed|Terminated|Aborted|Bus error|Illegal instruction)(?: \(core dumped\))?\s*$",
     ignore_case=True,
@@ -47,7 +49,7 @@ SHELL = PatternSet(
 COMPLAINT = re.compile(
     r"no such file|not found|permission denied|cannot|can't|could not|couldn't|unable|failed|invalid|illegal|unrecognized"
     r"|unknown|missing|refused|not permitted|is a directory|not a directory|no space|timed out|error|too many|not a git"
-    r"|bad |unexpected|usage|unterminated|no module|\(\d+\) |read-only|not empty|denied|expected|requires|ambiguous",
+    r"|bad |unexpected|usage|not allowed|unterminated|no module|\(\d+\) |read-only|not empty|denied|expected|requires|ambiguous",
     re.IGNORECASE,
 )
 """What the rest of a line says that begins with a program's name."""
@@ -72,6 +74,7 @@ VERDICT = PatternSet(
     # Go
     r"^vet: .*",
     r"^pattern \S+: .*",
+    r"^\s+imports \S+ from \S+: .*",
     r"^\s*--- FAIL: .*",
     r"^FAIL(?:\s+\S.*)?$",
     r"^go: (?:errors|cannot|no |updates|go\.mod|unknown) ?.*",
@@ -98,6 +101,7 @@ VERDICT = PatternSet(
     r"^Failed to compile\b.*",
     r"^[✘✖] \[ERROR\].*",
     r"^error during build:.*",
+    r"^\s*ERROR  \S.*",
     # C, Rust, Java, .NET, Swift
     r"^\S+:\d+(?::\d+)?:? (?:fatal )?error:? .*",
     r"^error\[E\d+\]: .*",
@@ -131,6 +135,7 @@ VERDICT = PatternSet(
     # Linters, formatters, runners of tasks
     r"^\S+\.py:\d+:\d+: [A-Z]{1,4}\d{3,4}:? .*",
     r"^\*{5,} Module .*",
+    r"^In \S+ line \d+:$",
     r"^(?:\d+ files? would be reformatted|[Ww]ould reformat:? ).*",
     r"^[1-9]\d* issues?(?::| found).*",
     r"^.*\.{3,}Failed$",
@@ -209,7 +214,7 @@ RUN = PatternSet(
     r"^(?:ERROR|E): (?:Could not|No matching|Unable|Failed|Cannot|Package|The repository).*",
     r"^(?:curl|ssh|scp|wget|rsync|git|gh|docker|kubectl|psql|sqlite3): .*(?:\(\d+\)|[Ee]rror|denied|refused|not|fail).*",
     r"^(?:\S+: )?(?:Host key verification failed|Permission denied \(publickey).*",
-    r"^\S+\.rb:\d+:in .*\(\w+(?:Error|Exception)\).*",
+    r"^(?:\S+\.rb|-e):\d+:in .*\([\w:]+\)$",
     r"^Error response from daemon.*",
     r"^Cannot connect to the Docker daemon.*",
     r"^Error from server.*",
@@ -225,6 +230,7 @@ RUN = PatternSet(
     r"^java\.\w+(?:\.\w+)*(?:Exception|Error)\b.*",
     r"^\S+: command not found.*",
     r"^Unhandled (?:exception|rejection).*",
+    r"^\d+ out of \d+ hunks? FAILED.*",
     r"^\{\"errors\":\[.*",
 )
 """How interpreters and programs end that fail."""
@@ -258,6 +264,7 @@ VCS = PatternSet(
     r"^pull request create failed.*",
     r"^husky - .*(?:failed|exited).*",
     r"^Aborting$",
+    r"^See git-[\w-]+\(1\) for details.*",
     r"^X Pull request .*",
 )
 """How version control refuses, or a forge reports on its checks."""
@@ -274,18 +281,19 @@ VCS_DONE = _any(
 VCS_REFUSED = _any(r"^CONFLICT \(", r"^ ! \[", r"^fatal: ", r"^error: failed to push", r"script failed \(code")
 
 EDGE = re.compile(
-    r"[\w./-]{1,30} (?:ERROR\b|error: ).*|\W{0,3}(?:Blocked|BLOCKED)\b.*"
+    r"[\w./-]{1,30} (?:ERROR\b|error: ).*|npm (?:ERR!|error) .*|\W{0,3}(?:Blocked|BLOCKED)\b.*"
     r"|(?:[\w./-]{1,60}: )?(?:fatal |internal |unexpected )?(?:error|ERROR|Error|FATAL|FAILED|Failed|failed|failure)\b"
     r"(?:\[\w+\])?[:!]? ?\S.*"
     r"|[\w.]*(?:Error|Exception)(?:: .*)?$|[Uu]sage: .*|[❌✗✘✖] .*"
-    r"|(?:Could not|Cannot|Unable to|Invalid|Unknown|No such|Unrecognized) .*|File Not Found$"
+    r"|(?:Could not|Cannot|Unable to|Invalid|Unknown|No such|Unrecognized) .*|File Not Found$|aborted: .*"
+    r"|E(?:NO[A-Z]+|ACCES|PERM|EXIST|INVAL|CONN[A-Z]+|TIMEDOUT|ISDIR|MFILE|BUSY|PIPE|ADDRINUSE|ROFS): .*"
 )
 """How a program may begin or end that fails, when nothing more particular is known: likely, not sure."""
 WHOLE = re.compile(
     r"\b(?:not found|no such|cannot|can't|could not|couldn't|unable to|failed|invalid|(?:unknown|unrecogni[sz]ed) \w+|refused"
     r"|denied|not permitted|already exists|timed out|error|not (?:a|an|allowed|supported|available|provided|mergeable|logged)"
     r"|no \w+(?: \w+)? (?:reported|provided|given|available)|accepts (?:at most|at least|\d+)|expected .{1,80} got"
-    r"|is required|must (?:be|have|specify)|still in progress|logged out)\b",
+    r"|required|must|there (?:is|are) no|aborted|still in progress|logged out)\b",
     re.IGNORECASE,
 )
 """What a program says that has nothing else to say: only where this is its whole output."""
@@ -304,7 +312,7 @@ FINE = re.compile(
     re.IGNORECASE,
 )
 
-TRACEBACK = re.compile(r"^Traceback \(most recent call last\):$", re.MULTILINE)
+TRACEBACK = re.compile(r"^.{0,200}Traceback \(most recent call last\):$", re.MULTILINE)
 LEFT = re.compile(r"^[^\s|+^~].*$", re.MULTILINE)
 EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(?::.*)?")
 RAISED = re.compile(r"\s|[A-Za-z_][\w.]*(?:Error|Exception|Warning)\b: |E  |FAILED |ERROR ")

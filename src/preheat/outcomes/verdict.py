@@ -9,7 +9,7 @@ from functools import lru_cache
 from preheat.model.outcome import CallEnding, Cause, Outcome, Rung, Status
 from preheat.outcomes import lines
 from preheat.outcomes.case import Case
-from preheat.outcomes.cause import cause_of_command, cause_of_tool
+from preheat.outcomes.cause import Failure, cause_of_command, cause_of_tool
 from preheat.outcomes.structure import message_in
 
 # Signatures: messages of the same failure made equal
@@ -121,19 +121,24 @@ def judge_failure(case: Case, rung: Rung, text: str, code: int | None = None) ->
         return make_outcome(case, "failed", rung, None, "mistake", signature(first_line(case.result.text)), code)
     if case.kind != "shell":
         message = first_line(message_in(text) or text)
-        return make_outcome(case, "failed", rung, None, cause_of_tool(message, case.kind), signature(message), code)
+        return make_outcome(case, "failed", rung, None, _of_tool(case, message), signature(message), code)
     failure, shell = case.failure_line, case.shell
     message = failure.line if failure is not None else _last_line(case.text)
     likely = failure.cause if failure is not None else None
-    cause: Cause = "unknown" if shell is None else cause_of_command(message, shell, case.text, likely)
-    if cause == "finding" and shell is not None and (missing := lines.find_missing_module(case.text)) is not None:
-        message, cause = missing.line, cause_of_command(missing.line, shell, case.text, likely)
+    known = None if shell is None else Failure(message, shell, case.text, likely, case.code)
+    cause: Cause = "unknown" if known is None else cause_of_command(known)
+    if cause == "finding" and known is not None and (missing := lines.find_missing_module(case.text)) is not None:
+        message, cause = missing.line, cause_of_command(known._replace(message=missing.line))
     if not message:
         program = shell.main.program if shell is not None and shell.main is not None else case.call.tool
         message = f"{program}: {'failed' if case.code is None else f'exit code {case.code}'}, no message"
     confidence = LIKELY if rung == "text" and failure is not None and not failure.is_sure else None
     status: Status = "partial" if rung != "text" and _is_partly_done(case) else "failed"
     return make_outcome(case, status, rung, confidence, cause, signature(message), code)
+
+
+def _of_tool(case: Case, message: str) -> Cause:
+    return cause_of_tool(message, case.kind, case.call.input.values())
 
 
 def _is_partly_done(case: Case) -> bool:
