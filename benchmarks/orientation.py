@@ -32,8 +32,9 @@ from preheat.model.orientation import PastEpisode, TouchedFiles
 from preheat.model.tree import TreeEvidence
 from preheat.orientation import History
 from preheat.orientation.measures import measure_files
-from preheat.orientation.prompt import count_terms, is_telling, own_words
+from preheat.orientation.prompt import count_terms, is_telling
 from preheat.orientation.ranking import LEAST_PROBABILITY, rank
+from preheat.prompt_text import own_words
 from preheat.provisioning.tokens import estimate_tokens
 from preheat.tree.index import TreeIndex
 from preheat.tree.sources import CommittedTree
