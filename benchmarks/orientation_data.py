@@ -37,6 +37,8 @@ class Use(NamedTuple):
     seq: int
     path: str
     is_edit: bool
+    is_new: bool = False
+    """Whether the call made the file, or wrote it as a whole."""
 
 
 class Prompt(NamedTuple):
@@ -62,7 +64,7 @@ class RecordedSession(NamedTuple):
     def uses(self) -> list[Use]:
         """Every use of a file, in the order of the calls."""
         found = [
-            Use(episode.number, seq, each.path, each.use in _EDITS)
+            Use(episode.number, seq, each.path, each.use in _EDITS, each.use == "made")
             for episode in self.episodes
             for each in episode.files
             if each.use != "removed"

@@ -1,6 +1,7 @@
 """The telling words of a prompt: without what programs put around it, addresses, and words that say nothing. Any language."""
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
@@ -16,6 +17,8 @@ _EMPTY = frozenset(
 )
 _SAYS_LITTLE = frozenset(term for word in _EMPTY for term in split(word))
 """Words that come in prompts about anything: alone they do not say where the work is."""
+_BRANCH_WEIGHT = 0.5
+"""What a word of the branch's name weighs beside one of the prompt."""
 
 
 @cache_short_texts
@@ -38,3 +41,20 @@ def find_words(text: str, terms: Iterable[str]) -> list[str]:
         if len(parts) == 1:
             words.setdefault(parts[0], token.lower())
     return [words[term] for term in terms if term in words]
+
+
+MAIN_BRANCHES = frozenset(["", "main", "master", "trunk", "develop", "dev", "next", "HEAD"])
+"""Branches that everybody works on: their names say nothing about a piece of work."""
+
+
+def branch_words(branch: str) -> str:
+    """What the name of a branch says about the work on it: `fix/empty-invoices` is about empty invoices."""
+    if branch in MAIN_BRANCHES:
+        return ""
+    kind, slash, rest = branch.partition("/")
+    return " ".join(word for word in re.split(r"[/_-]+", rest if slash else kind) if not word.isdigit())
+
+
+def with_branch(terms: Mapping[str, float], branch: str) -> Mapping[str, float]:
+    """Terms of a prompt with those of the branch's name, which count less."""
+    return {**dict.fromkeys(count_terms(branch_words(branch)), _BRANCH_WEIGHT), **terms}
