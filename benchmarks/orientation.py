@@ -32,21 +32,22 @@ from preheat.model.orientation import PastEpisode, TouchedFiles
 from preheat.model.tree import TreeEvidence
 from preheat.orientation import History
 from preheat.orientation.measures import measure_files
-from preheat.orientation.prompt import count_terms, is_telling, own_words
+from preheat.orientation.prompt import branch_words, count_terms, is_telling, with_branch
 from preheat.orientation.ranking import LEAST_PROBABILITY, rank
+from preheat.prompt_text import own_words
 from preheat.provisioning.tokens import estimate_tokens
 from preheat.tree.index import TreeIndex
 from preheat.tree.sources import CommittedTree
 
 MOST = 20
 _RESAMPLES = 1000
+DEVELOPMENT = ("oh-my-posh", "cipher-box", "FitToday", "git-sync", "chkit", "cli")
+"""Projects that were looked at to choose the measures; of the others nobody saw more than the figures here."""
 FIGURES = ("recall_5", "recall_10", "recall_20", "reads", "precision_5")
 SAID, ALWAYS = "preheat, as said", "preheat, never silent"
 HISTORY_ONLY, TREE_ONLY = "preheat without a tree", "preheat without history"
 _WORTH: dict[bool, float] = {True: 1.0, False: 0.3}
 _READ_WORTH = 0.6
-_LATER_SHARE = 0.3
-"""What a later prompt counts beside the first when weights are fitted: there are many of them in few sessions."""
 
 
 class Case(NamedTuple):
@@ -80,18 +81,24 @@ def run(quick: bool, data: str = "", repositories: str = "") -> dict[str, Any]:
     lists = {id(case): ranked for case, ranked in _rank_left_out(cases)}
     first = [each for each in cases if each.number == 0 and each.edited]
     later = [each for each in cases if each.number > 0 and each.edited]
-    weights = fit_weights([each.example for each in cases])
-    calibration = calibrate([each.example for each in cases], weights)
+    fitted = {part: _fit(cases, is_later) for part, is_later in (("first", False), ("later", True))}
     result = {
         "first": _summarise(first, lists), "later": _summarise(later, lists), "going_on": _measure_going_on(cases, lists),
+        "unseen": _summarise([each for each in first if not _is_for_development(each.project)], lists),
+        "development": _summarise([each for each in first if _is_for_development(each.project)], lists),
         "projects": {
             name: _summarise([each for each in first if each.project == name], lists)
             for name in sorted({each.project for each in first})
         },
-        "seconds": _percentiles([each.seconds for each in cases]), "weights": weights, "calibration": calibration._asdict(),
+        "seconds": _percentiles([each.seconds for each in cases]),
+        "fitted": {part: each._asdict() for part, each in fitted.items()},
     }  # fmt: skip
     _show(result)
     return result
+
+
+def _is_for_development(project: str) -> bool:
+    return project.rpartition("+")[2] in DEVELOPMENT
 
 
 # One project.
@@ -124,9 +131,11 @@ def _measure_session(
     history = History(earlier)
     files = tree.list_files(100_000).files if tree is not None else {}
     uses = session.uses
-    made = {use.path for use in reversed(uses) if use.is_edit and use.path not in files}
-    existing = {use.path for use in uses if use.path in files or (use.path in history.recent and use.path not in made)}
-    present = {*files, *history.recent}
+    folders = {folder for path in files for folder in _folders_above(path)}
+    known = {*history.recent} - folders
+    made = {path for path, first in {use.path: use for use in reversed(uses)}.items() if first.is_new}
+    existing = {use.path for use in uses if use.path in files or (use.path in known and use.path not in made)}
+    present = {*files, *known}
     for number, prompt in enumerate(session.prompts):
         before = [use for use in uses if use.episode < prompt.episode]
         opened = frozenset(use.path for use in before)
@@ -135,10 +144,12 @@ def _measure_session(
         if number and not after:
             continue
         started = time.perf_counter()
-        evidence = index.look_up(prompt.text, sorted(opened)) if index is not None else TreeEvidence()
+        asked = f"{prompt.text}\n{branch_words(session.branch)}"
+        evidence = index.look_up(asked, sorted(opened)) if index is not None else TreeEvidence()
         said = rank(prompt.text, history, evidence, touched, session.branch, present.__contains__)
         seconds = time.perf_counter() - started
-        terms = count_terms(prompt.text)
+        own = count_terms(prompt.text)
+        terms = with_branch(own, session.branch)
         reads = _reads_before_edit(after, existing - opened)
         edited = frozenset(use.path for use in after if use.is_edit) & existing - opened
         needed = {use.path: _READ_WORTH if use.path in reads else _WORTH[False] for use in after}
@@ -151,15 +162,20 @@ def _measure_session(
                 for path, each in measured.items()
                 if path in present
             }
-            return Example(project, kept, needed, _LATER_SHARE if number else 1.0)  # noqa: B023
+            return Example(project, kept, needed)  # noqa: B023
 
         yield Case(
             project, session.key, number, measure(history, evidence), measure(history, TreeEvidence()),
-            measure(History(), evidence), is_telling(terms) or any(each.named_by for each in evidence.files), edited, reads,
+            measure(History(), evidence), is_telling(own) or any(each.named_by for each in evidence.files), edited, reads,
             frozenset(use.path for use in after),
             _rank_baselines(prompt.text, history, evidence, opened, number, index, tree, files, names),
             estimate_tokens(describe(said)), seconds,
         )  # fmt: skip
+
+
+def _folders_above(path: str) -> list[str]:
+    parts = path.split("/")
+    return ["/".join(parts[:count]) for count in range(1, len(parts))]
 
 
 def _reads_before_edit(after: Sequence[Use], existing: set[str]) -> tuple[str, ...]:
@@ -198,14 +214,25 @@ def _best(values: dict[str, float], opened: frozenset[str]) -> list[str]:
 
 
 # Ranking with weights of the other projects.
+class Fitted(NamedTuple):
+    """A ranking model, for first prompts or for later ones."""
+
+    weights: Weights
+    calibration: Calibration
+
+
+def _fit(cases: Sequence[Case], is_later: bool, without: str = "") -> Fitted:
+    examples = [each.example for each in cases if bool(each.number) == is_later and each.project != without]
+    weights = fit_weights(examples)
+    return Fitted(weights, calibrate(examples, weights))
+
+
 def _rank_left_out(cases: Sequence[Case]) -> Iterator[tuple[Case, dict[str, list[str]]]]:
     for project in sorted({each.project for each in cases}):
-        others = [each.example for each in cases if each.project != project]
-        weights = fit_weights(others)
-        calibration = calibrate(others, weights)
+        fitted = {is_later: _fit(cases, is_later, project) for is_later in (False, True)}
         for case in cases:
             if case.project == project:
-                yield case, _rank_case(case, weights, calibration)
+                yield case, _rank_case(case, *fitted[bool(case.number)])
 
 
 def _rank_case(case: Case, weights: Weights, calibration: Calibration) -> dict[str, list[str]]:
@@ -295,7 +322,7 @@ def _percentiles(values: Sequence[float]) -> dict[str, float]:
 
 
 def _show(result: dict[str, Any]) -> None:
-    for part in ("first", "later"):
+    for part in ("first", "later", "development", "unseen"):
         print(f"\n{part} prompts, {result[part]['sessions']} with edits; tokens {result[part]['tokens']}")
         rows = [["rule", *FIGURES, "silent"]]
         rows += [
@@ -303,13 +330,14 @@ def _show(result: dict[str, Any]) -> None:
         ]
         table(rows)
     print("\nintervals, first prompts:", result["first"].get(SAID, {}).get("intervals"))
+    print("of projects that were not looked at:", result["unseen"].get(SAID, {}).get("intervals"))
     print("recall at 10 as the session goes on:", result["going_on"])
     rows = [["project", "sessions", *FIGURES, "silent"]]
     rows += [[_row(name, found[SAID])[0], str(found["sessions"]), *_row(name, found[SAID])[1:]]
              for name, found in result["projects"].items()]  # fmt: skip
     table(rows)
     print("seconds for one prompt:", result["seconds"])
-    print("weights fitted on all:", result["weights"], result["calibration"])
+    print("fitted on all:", result["fitted"])
 
 
 def _row(name: str, found: dict[str, Any]) -> list[str]:

@@ -1,8 +1,8 @@
 """Recorded sessions of projects in time order, with the working tree as it was before each, for `benchmarks.orientation`.
 
-A folder of projects is laid out as `corpus-projects`; `INDEX.json` in a project names the commit of the default branch before
-each session. Else the last commit of the default branch before the session's start is taken. Repositories are bare clones in
-`FOLDER/OWNER+NAME/repo`.
+A folder of projects is laid out as `corpus-projects`. Repositories are bare clones in `FOLDER/OWNER+NAME/repo`. The tree of
+a session is what it found at its start, as nearly as the public repository tells (`find_base`): it works on a branch, and the
+default branch may lack files that were there. No commit made after the start is ever taken.
 """
 
 import json
@@ -37,6 +37,8 @@ class Use(NamedTuple):
     seq: int
     path: str
     is_edit: bool
+    is_new: bool = False
+    """Whether the call made the file, or wrote it as a whole."""
 
 
 class Prompt(NamedTuple):
@@ -54,7 +56,7 @@ class RecordedSession(NamedTuple):
     ended_at: float
     branch: str
     commit: str
-    """The commit before its start; empty without a repository."""
+    """The commit that it began at; empty without a repository."""
     prompts: tuple[Prompt, ...]
     episodes: tuple[Episode, ...]
 
@@ -62,7 +64,7 @@ class RecordedSession(NamedTuple):
     def uses(self) -> list[Use]:
         """Every use of a file, in the order of the calls."""
         found = [
-            Use(episode.number, seq, each.path, each.use in _EDITS)
+            Use(episode.number, seq, each.path, each.use in _EDITS, each.use == "made")
             for episode in self.episodes
             for each in episode.files
             if each.use != "removed"
@@ -105,7 +107,7 @@ def _load(source: Source, place: str, repositories: str) -> RecordedProject:
     name = source.name.partition("__")[2] or source.name
     repository = os.path.join(repositories, name, "repo")
     repository = repository if repositories and os.path.isdir(repository) else ""
-    commits = _read_index(os.path.join(place, "INDEX.json"))
+    bases = _read_index(os.path.join(place, "INDEX.json"))
     found = []
     for path in _files_below(place):
         try:
@@ -113,7 +115,7 @@ def _load(source: Source, place: str, repositories: str) -> RecordedProject:
         except NotRecognised:
             continue
         branch = _first_branch(path)
-        found += [_record(each, branch, repository, commits) for each in read(path, reader) if each.started_at]
+        found += [_record(each, branch, repository, bases) for each in read(path, reader) if each.started_at]
     sessions = {each.key: each for each in found if each.prompts}
     return RecordedProject(
         name, repository, tuple(sorted(sessions.values(), key=lambda each: (each.started_at, each.key)))
@@ -126,12 +128,53 @@ def _files_below(place: str) -> list[str]:
     )
 
 
-def _read_index(path: str) -> dict[str, str]:
+class Base(NamedTuple):
+    """What an index of sessions says of the commits around one."""
+
+    head: str = ""
+    """Of the default branch before its start."""
+    parent: str = ""
+    """The parent of the first commit that came of it."""
+
+
+def _read_index(path: str) -> dict[str, Base]:
     if not os.path.exists(path):
         return {}
     with open(path, encoding="utf-8") as stream:
         listed = json.load(stream)["sessions_list"]
-    return {each["session_id"]: each.get("head_before_start") or "" for each in listed}
+    return {
+        each["session_id"]: Base(each.get("head_before_start") or "", each.get("parent_of_first_commit") or "")
+        for each in listed
+    }
+
+
+def find_base(repository: str, branch: str, known: Base, started: float) -> str:
+    """The commit that a session began at: the parent of its first commit, if that was there before it started; else the last one
+    before the start of its branch, as it is in the clone or as it was merged; else the last one of the default branch."""
+    when = datetime.fromtimestamp(started, UTC).isoformat()
+    made = _ask(repository, "show", "-s", "--format=%ct", known.parent) if known.parent else ""
+    if made.isdigit() and int(made) <= started:
+        return known.parent
+    head = known.head if known.head and _ask(repository, "cat-file", "-t", known.head) == "commit" else ""
+    head = head or _ask(repository, "rev-list", "-1", f"--before={when}", "HEAD")
+    for tip in _find_tips(repository, branch):
+        last = _ask(repository, "rev-list", "-1", f"--before={when}", tip)
+        # A branch without own commits by then says nothing: it was made from the default branch, newer or older.
+        if last and _ask(repository, "merge-base", last, head or last) != last:
+            return last
+    return head
+
+
+def _find_tips(repository: str, branch: str) -> list[str]:
+    if branch in ("", "HEAD") or branch.startswith("-"):
+        return []
+    tips = [_ask(repository, "rev-parse", "--verify", "--quiet", f"refs/heads/{branch}^{{commit}}")]
+    words = ("log", "--merges", "-3", "--fixed-strings", f"--grep=/{branch}", "--format=%P%x09%s", "HEAD")
+    for line in _ask(repository, *words).splitlines():
+        parents, _, title = line.partition("\t")
+        if title.endswith(f"/{branch}") and len(parents.split()) > 1:
+            tips.append(parents.split()[1])
+    return [tip for tip in tips if tip]
 
 
 def _first_branch(path: str) -> str:
@@ -141,21 +184,16 @@ def _first_branch(path: str) -> str:
     return found[1] if found else ""
 
 
-def _record(session: Session, branch: str, repository: str, commits: dict[str, str]) -> RecordedSession:
+def _record(session: Session, branch: str, repository: str, bases: dict[str, Base]) -> RecordedSession:
     started = session.started_at or 0.0
     texts = {
         each.line: each.text for each in session.events if isinstance(each, UserMessage) and each.origin == "human"
     }
     episodes = analyse(session).episodes
     prompts = tuple(Prompt(each.number, texts[each.line]) for each in episodes if each.line in texts)
-    commit = commits.get(session.id, "")
-    if repository and not _ask(repository, "cat-file", "-t", commit or "none"):
-        when = datetime.fromtimestamp(started, UTC).isoformat()
-        commit = _ask(repository, "rev-list", "-1", f"--before={when}", "HEAD")
+    commit = find_base(repository, branch, bases.get(session.id, Base()), started) if repository else ""
     key = f"{session.agent}:{session.id}"
-    return RecordedSession(
-        key, started, session.ended_at or started, branch, commit if repository else "", prompts, episodes
-    )
+    return RecordedSession(key, started, session.ended_at or started, branch, commit, prompts, episodes)
 
 
 def _ask(repository: str, *words: str) -> str:

@@ -2,7 +2,7 @@
 
 For each prompt the weighted files compete: the likelihood of a softmax over all files that a measure brings in, where a file that
 the session edits counts 1, one that it reads before its first edit 0.6, another that it uses 0.3. A small penalty keeps weights
-from growing. Projects count by their sessions, but none for more than `MOST_SESSIONS`; a later prompt counts less than the first.
+from growing. Projects count by their prompts, but none for more than `MOST_PROMPTS`.
 """
 
 import math
@@ -17,7 +17,7 @@ from scipy.optimize import minimize
 from preheat.orientation.measures import MEASURES, Measures
 
 PENALTY = 0.005
-MOST_SESSIONS = 60
+MOST_PROMPTS = 60
 Weights = dict[str, float]
 
 
@@ -27,8 +27,6 @@ class Example(NamedTuple):
     project: str
     measured: dict[str, Measures]
     needed: dict[str, float]
-    share: float = 1.0
-    """How much it counts."""
 
 
 class Calibration(NamedTuple):
@@ -47,10 +45,8 @@ def _matrix(example: Example) -> tuple[NDArray[np.float64], NDArray[np.float64]]
 def fit_weights(examples: Sequence[Example]) -> Weights:
     """The weights under which the needed files come first."""
     usable = [(each, *_matrix(each)) for each in examples if any(path in each.measured for path in each.needed)]
-    counts: Counter[str] = Counter()
-    for each, _, _ in usable:
-        counts[each.project] += each.share  # type: ignore[assignment]
-    shares = [each.share * min(1.0, MOST_SESSIONS / counts[each.project]) for each, _, _ in usable]
+    counts = Counter(each.project for each, _, _ in usable)
+    shares = [min(1.0, MOST_PROMPTS / counts[each.project]) for each, _, _ in usable]
     total = sum(shares)
 
     def lose(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:

@@ -45,6 +45,7 @@ BASE = (
     "processes",
     "sqlite_files",
     "text_cache",
+    "prompt_text",
     "terms",
     "limits",
     "settings_file",

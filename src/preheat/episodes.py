@@ -14,12 +14,13 @@ from preheat.model.analysis import CheckEnding, CheckRun, Episode, FileUse, File
 from preheat.model.outcome import FAILURES
 from preheat.model.profile import CallRecord
 from preheat.model.session import AssistantMessage, Event, Session, ToolCall, UserMessage, surviving_events
+from preheat.prompt_text import own_words
 from preheat.safe_text.cleanup import one_line
 from preheat.safe_text.paths import make_paths_relative
 
 __all__ = ["VERSION", "split_episodes"]
 
-VERSION = 1
+VERSION = 2
 """Version of the rules: a session that older ones split is split again."""
 _PROMPT_LENGTH, _CLOSING_LENGTH, _COMMAND_LENGTH = 600, 300, 200
 """Characters of each text that are kept."""
@@ -143,7 +144,7 @@ def _close_episode(
     return Episode(
         number=number,
         line=episode.line,
-        prompt=_shorten(relate(episode.prompt[: 8 * _PROMPT_LENGTH]), _PROMPT_LENGTH),
+        prompt=_shorten(relate(own_words(episode.prompt)[: 8 * _PROMPT_LENGTH]), _PROMPT_LENGTH),
         started_at=episode.started_at,
         ended_at=episode.ended_at,
         files=tuple([FileUse(path, use, tuple(seqs)) for (path, use), seqs in kept]),

@@ -58,6 +58,8 @@ _COMMON_STEMS = frozenset(map(stem, _COMMON))
 
 
 def _divide(token: str) -> tuple[str, ...]:
+    if token.islower() and token.isascii() and token.replace("_", "").isalpha():  # most words: no need for a pattern
+        return tuple([stem(part) for part in token.split("_") if 1 < len(part) <= LONGEST_TERM])
     parts = _PART.findall(token)
     if len(parts) > 2 * _MOST_CHANGES and sum(map(str.isdigit, parts)) > _MOST_CHANGES:
         return ()

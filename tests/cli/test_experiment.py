@@ -421,6 +421,40 @@ def test_explain_advice_measures_the_next_calls(person: Person) -> None:
     assert printed.startswith("Advice helps: -30.0 mistakes per 100 of the next 5 calls")
 
 
+def test_explain_orientation_measures_calls_before_the_next_edit_and_leaves_advice_alone(person: Person) -> None:
+    """The edit is the call after the moment where files were named, and three or four calls later where that was withheld; a
+    session without an edit counts with all its calls."""
+    start = prepare_shop(person)
+    project = os.path.join(person.home, "shop")
+    records: list[AssignmentRecord] = []
+    for number in range(COUNT):
+        at, shown = start + number * 3600, number % 2 == 0
+        found = ClaudeTranscript(session=session_id(number), project=project, started=at).prompt("the next step")
+        for _ in range(0 if shown else 3 + number % 4 // 2):
+            found = found.run("cat src/a.py", "x = 1")
+        if number:
+            found = found.call("Edit", {"file_path": f"{project}/src/a.py", "old_string": "1", "new_string": "2"})
+            found = found.result("The file has been updated.")
+        found = found.run(RIGHT, "5 passed in 0.1s")
+        found.answer("Done.").write(person.projects)
+        fields: dict[str, Any] = {"session": f"claude_code:{session_id(number)}", "turn": 1, "signal": "orientation"}
+        records.append(AdviceAssignment(at=at + 0.5, cause="c", shown=shown, probability=0.5, **fields))
+    with writing(person.folder) as state:
+        experiments.keep_assignments(state, records)
+    person.run("sync")
+    person.run("learn")
+    found_effect = json.loads(person.run("experiment", "explain", "orientation", "--json").out)
+    assert found_effect["calls"]["units"] == [COUNT // 2, COUNT // 2]
+    assert found_effect["calls"]["level"] == pytest.approx(1 / (COUNT // 2))  # the one without an edit ran its check
+    assert found_effect["calls"]["base"] == pytest.approx(3.5)
+    assert found_effect["calls"]["high"] < 0
+    assert found_effect["moments_without_edit_after"] == 1
+    printed = person.run("experiment", "explain", "orientation").out
+    assert printed.startswith("Orientation saves calls before the next edit: -3.")
+    advice = json.loads(person.run("experiment", "explain", "advice", "--json").out)
+    assert advice["estimate"]["units"] == [0, 0]
+
+
 def test_a_harmful_template_is_unloaded_and_recorded_once(person: Person) -> None:
     start = prepare_shop(person)
     project = os.path.join(person.home, "shop")

@@ -7,7 +7,7 @@ from preheat.model.tree import TreeEvidence
 from preheat.orientation import History, rank
 from preheat.orientation.measures import MEASURES, measure_files
 from preheat.orientation.prompt import count_terms
-from preheat.orientation.weights import WEIGHTS
+from preheat.orientation.weights import FIRST, LATER
 from tests.orientation.builders import episode, evidence, tree
 
 PAST = [
@@ -144,7 +144,7 @@ def test_every_measure_has_a_weight_and_lies_between_nothing_and_one() -> None:
     history = History(PAST)
     touched = TouchedFiles(frozenset(["src/login.py"]), frozenset(["src/login.py"]))
     measured = measure_files(terms, history, history.find_similar(terms), known, touched, "main")
-    assert set(WEIGHTS) == set(MEASURES)
+    assert set(FIRST.weights) == set(LATER.weights) == set(MEASURES)
     for measures in measured.values():
         assert set(measures) <= set(MEASURES)
         assert all(0 <= value <= 1.000001 for value in measures.values())

@@ -16,6 +16,7 @@ from preheat.files import read_text
 from preheat.model.orientation import NOTHING_TOUCHED, Orientation, TouchedFiles
 from preheat.orientation import History, rank
 from preheat.orientation import text as _text
+from preheat.orientation.prompt import branch_words
 from preheat.provisioning.tokens import estimate_tokens
 from preheat.settings import archive_path
 from preheat.tree.index import TreeIndex
@@ -39,8 +40,9 @@ class Orienter:
 
     def orient(self, prompt: str, touched: TouchedFiles = NOTHING_TOUCHED) -> Orientation:
         """Where the work of a prompt lies, by files that exist now and that the session has not opened."""
-        evidence = self._index.look_up(prompt, sorted(touched.opened))
-        return rank(prompt, self._history, evidence, touched, read_branch(self._root), self._exists)
+        branch = read_branch(self._root)
+        evidence = self._index.look_up(f"{prompt}\n{branch_words(branch)}", sorted(touched.opened))
+        return rank(prompt, self._history, evidence, touched, branch, self._exists)
 
     def _exists(self, path: str) -> bool:
         return os.path.isfile(os.path.join(self._root, path)) if os.path.isdir(self._root) else True

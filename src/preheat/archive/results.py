@@ -5,6 +5,7 @@ Knows nothing of assignments: they are kept in the state beside the archive.
 
 import sqlite3
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from preheat.archive.projects import load_session_roots
 from preheat.commands.values import CHECKS
@@ -48,6 +49,32 @@ def load_call_failures(connection: sqlite3.Connection, session: str) -> list[tup
         (session,),
     )
     return [(at, status in _FAILED and cause == _MISTAKE) for at, status, cause in rows]
+
+
+class CallCost(NamedTuple):
+    """A dated call, and the tokens that were new to the model in its response."""
+
+    seq: int
+    at: float
+    tokens: int
+    """Fresh input, what was written to the cache, and output; 0 for a further call of the same response."""
+
+
+def load_call_costs(connection: sqlite3.Connection, session: str) -> list[CallCost]:
+    """The dated calls of a session in their order, without copies of another's."""
+    rows = connection.execute(
+        "SELECT calls.seq, calls.at, calls.response, coalesce(responses.input_tokens + responses.cache_write_tokens"
+        " + responses.output_tokens, 0) FROM calls JOIN sessions ON sessions.id = calls.session_id"
+        " LEFT JOIN responses ON responses.session_id = calls.session_id AND responses.response = calls.response"
+        " WHERE sessions.key = ? AND calls.at IS NOT NULL AND NOT calls.copied ORDER BY calls.seq",
+        (session,),
+    )
+    counted: set[int] = set()
+    found: list[CallCost] = []
+    for seq, at, response, tokens in rows:
+        found.append(CallCost(seq, at, 0 if response in counted else tokens))
+        counted.add(response)
+    return found
 
 
 def load_session_results(

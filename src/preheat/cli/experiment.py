@@ -23,7 +23,14 @@ from preheat.model.experiment import (
     LedgerEntry,
     MetricName,
 )
-from preheat.model.experiment_report import AdviceEffect, LessonEffect, LessonUtility, StartedExperiment, TemplateEffect
+from preheat.model.experiment_report import (
+    AdviceEffect,
+    LessonEffect,
+    LessonUtility,
+    OrientationEffect,
+    StartedExperiment,
+    TemplateEffect,
+)
 
 
 # `preheat experiment status`
@@ -277,12 +284,13 @@ def power_command(metric: MetricName, margin: float | None, share: float | None,
   preheat experiment explain r1f3a2b4c          a lesson, by its id
   preheat experiment explain mine               a template
   preheat experiment explain advice             what advice does to the next calls
+  preheat experiment explain orientation        what naming files with a prompt does before the next edit
   preheat experiment explain all                every lesson that was withheld from some sessions""",
 )
-@click.argument("item", default="all", metavar="[LESSON|TEMPLATE|advice|all]")
+@click.argument("item", default="all", metavar="[LESSON|TEMPLATE|advice|orientation|all]")
 @json_option
 def explain_command(item: str, as_json: bool) -> int:
-    """Show what a lesson, a template or advice did for the sessions that got it.
+    """Show what a lesson, a template, advice or orientation did for the sessions that got it.
 
     In warm sessions each lesson is withheld at random from one in ten. With few sessions its estimated effect is pulled towards
     that of the other lessons.
@@ -294,6 +302,13 @@ def explain_command(item: str, as_json: bool) -> int:
             print_json(advice)
         else:
             _show_advice(advice)
+        return 0
+    if item == "orientation":
+        orientation = experiments.explain_orientation()
+        if as_json:
+            print_json(orientation)
+        else:
+            _show_orientation(orientation)
         return 0
     templates = experiments.explain_templates(item) if item != "all" else []
     if templates:
@@ -362,6 +377,40 @@ def _show_advice(found: AdviceEffect) -> None:
         say(screen, f"  not counted, because the archive has no call after it: {count(without, 'moment')}", "dim")
     for remark in estimate.remarks:
         say(screen, f"  {clean(remark)}", "dim")
+
+
+# What orientation did
+def _show_orientation(found: OrientationEffect) -> None:
+    screen = console()
+    for estimate, unit in ((found.calls, "calls"), (found.tokens, "tokens")):
+        if estimate.difference is None or estimate.low is None or estimate.high is None:
+            say(screen, f"Too little data on {unit} before the next edit: {clean(estimate.why)}.", "bold")
+            continue
+        verdict = "saves" if estimate.high < 0 else "costs" if estimate.low > 0 else "shows no difference yet in"
+        say(
+            screen,
+            f"Orientation {verdict} {unit} before the next edit: {estimate.difference:+,.1f} (95 % {estimate.low:+,.1f} to"
+            f" {estimate.high:+,.1f}).",
+            "bold",
+        )
+    given, withheld = found.calls.units
+    say(
+        screen,
+        f"  files named {count(given, 'time')}, withheld at random {count(withheld, 'time')},"
+        f" in {count(found.calls.clusters, 'session')}",
+    )
+    if found.moments_without_edit_after:
+        say(
+            screen,
+            f"  nothing was edited after {count(found.moments_without_edit_after, 'moment')}: all calls up to the next count",
+            "dim",
+        )
+    if found.moments_without_calls_after:
+        say(
+            screen,
+            f"  not counted, because the archive has no call after it: {count(found.moments_without_calls_after, 'moment')}",
+            "dim",
+        )
 
 
 # What lessons did

@@ -138,6 +138,19 @@ class AdviceEffect(msgspec.Struct, frozen=True, kw_only=True):
     """Moments that cannot be measured: the archive has no dated calls after them."""
 
 
+class OrientationEffect(msgspec.Struct, frozen=True, kw_only=True):
+    """The effect of naming files with a prompt on what a session does before its next edit."""
+
+    calls: EffectEstimate
+    """Calls before the edit: the primary metric."""
+    tokens: EffectEstimate
+    """Tokens that were new to the model in these calls."""
+    moments_without_calls_after: int
+    """Moments that cannot be measured: the archive has no dated calls after them."""
+    moments_without_edit_after: int
+    """Moments after which nothing was edited until the next or until the end: all calls up to there count."""
+
+
 # Sample sizes.
 class SampleSize(msgspec.Struct, frozen=True):
     """How many sessions a trial needs."""

@@ -11,9 +11,9 @@ import msgspec
 from preheat.model.analysis import Episode
 from preheat.model.tree import Symbol
 
-OrientationReason: TypeAlias = Literal["named", "symbol", "words", "similar", "together", "recent"]
+OrientationReason: TypeAlias = Literal["named", "symbol", "words", "similar", "together", "recent", "titles"]
 """Why a file is named: the prompt has its name; a symbol of it; words of it or of its path; similar earlier work used it; it was
-used or changed together with files that stand out; it was in work lately."""
+used or changed together with files that stand out; it was in work lately; commits with such a title changed it."""
 
 
 class PastEpisode(NamedTuple):

@@ -69,6 +69,8 @@ class FileEvidence(msgspec.Struct, frozen=True, kw_only=True):
     """Recent commits in which it changed together with a file that was touched."""
     commits: int
     """Recent commits that changed it."""
+    title_score: float = 0.0
+    """How much the titles of recent commits that changed it are like the prompt; 0 if none is. Comparable within one prompt."""
     days_since_change: float | None
     """Days from its last recent commit to the newest commit; None if no recent commit changed it."""
     tests: tuple[str, ...]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from preheat.model.analysis import Episode, FileUseKind
 from preheat.model.orientation import PastEpisode
-from preheat.orientation.prompt import count_terms
+from preheat.orientation.prompt import MAIN_BRANCHES, count_terms
 
 MOST_EPISODES = 10_000
 """Episodes that are known, the newest ones."""
@@ -26,7 +26,6 @@ _RECENT_SESSIONS, _FREQUENT_SESSIONS = 4, 25
 """After so many sessions a use counts for a third: as something recent, as something frequent."""
 _MOST_OF_SEED = 200
 """Episodes, the newest ones, in which a file is looked for beside another."""
-_MAIN_BRANCHES = frozenset(["", "main", "master", "trunk", "develop", "HEAD"])
 
 
 class Similar(NamedTuple):
@@ -75,7 +74,7 @@ class History:
 
     def files_of_branch(self, branch: str) -> dict[str, float]:
         """The files that earlier sessions on the same branch used; none for a branch that everybody works on."""
-        if branch in _MAIN_BRANCHES:
+        if branch in MAIN_BRANCHES:
             return {}
         found: dict[str, float] = {}
         for past, files in zip(self.episodes, self.files, strict=True):

@@ -13,7 +13,8 @@ Measures = dict[str, float]
 
 MEASURES = (
     "named", "symbol", "content", "content_place", "path", "name_share", "whole_name", "similar", "similar_total",
-    "branch", "recent", "frequent", "known", "committed", "commits", "changed_with", "together", "twin", "folder", "test",
+    "branch", "recent", "frequent", "known", "committed", "commits", "titles", "titles_total",
+    "changed_with", "together", "twin", "folder", "test",
     "document",
 )  # fmt: skip
 """The order in which the weights have them."""
@@ -70,6 +71,9 @@ def _add_tree(found: dict[str, Measures], evidence: TreeEvidence) -> None:
     _add_scaled(found, "path", {each.path: each.path_score for each in evidence.files})
     _add_scaled(found, "commits", {each.path: float(each.commits) for each in evidence.files})
     _add_scaled(found, "changed_with", {each.path: float(each.changed_with) for each in evidence.files})
+    _add_scaled(found, "titles", {each.path: each.title_score for each in evidence.files})
+    for each in evidence.files:
+        _set(found, each.path, "titles_total", min(1.0, each.title_score))
     ordered = sorted(evidence.files, key=lambda each: (-each.content_score, each.path))
     for place, each in enumerate(ordered):
         if each.content_score > 0:

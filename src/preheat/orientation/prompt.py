@@ -5,13 +5,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from preheat.prompt_text import own_words, without_addresses
 from preheat.terms import split, tokens_of
 from preheat.text_cache import cache_short_texts
 
-LONGEST = 20_000
-"""Characters of a prompt that are read; of a longer one half from each end."""
-_WRAPPED = re.compile(r"\A\s*<([A-Za-z][\w-]{0,40})>.*?</\1>", re.DOTALL)
-_ADDRESS = re.compile(r"\b[a-z]{2,9}://\S+")
 _EMPTY = frozenset(
     """
     add address branch change check code commit continue create docs explain file fix following go implement issue look merge
@@ -20,22 +17,14 @@ _EMPTY = frozenset(
 )
 _SAYS_LITTLE = frozenset(term for word in _EMPTY for term in split(word))
 """Words that come in prompts about anything: alone they do not say where the work is."""
-
-
-def own_words(prompt: str) -> str:
-    """The prompt without blocks in tags that a program put before it, unless nothing else is there."""
-    if len(prompt) > LONGEST:
-        prompt = f"{prompt[: LONGEST // 2]}\n{prompt[-LONGEST // 2 :]}"
-    rest = prompt
-    while (found := _WRAPPED.match(rest)) is not None:
-        rest = rest[found.end() :]
-    return rest if rest.strip() else prompt
+_BRANCH_WEIGHT = 0.5
+"""What a word of the branch's name weighs beside one of the prompt."""
 
 
 @cache_short_texts
 def count_terms(text: str) -> Mapping[str, float]:
     """The terms of a text with their weights: more for what comes again."""
-    counts = Counter(term for token in tokens_of(_ADDRESS.sub(" ", own_words(text))) for term in split(token))
+    counts = Counter(term for token in tokens_of(without_addresses(own_words(text))) for term in split(token))
     return {term: 1 + math.log(number) for term, number in counts.items()}
 
 
@@ -52,3 +41,20 @@ def find_words(text: str, terms: Iterable[str]) -> list[str]:
         if len(parts) == 1:
             words.setdefault(parts[0], token.lower())
     return [words[term] for term in terms if term in words]
+
+
+MAIN_BRANCHES = frozenset(["", "main", "master", "trunk", "develop", "dev", "next", "HEAD"])
+"""Branches that everybody works on: their names say nothing about a piece of work."""
+
+
+def branch_words(branch: str) -> str:
+    """What the name of a branch says about the work on it: `fix/empty-invoices` is about empty invoices."""
+    if branch in MAIN_BRANCHES:
+        return ""
+    kind, slash, rest = branch.partition("/")
+    return " ".join(word for word in re.split(r"[/_-]+", rest if slash else kind) if not word.isdigit())
+
+
+def with_branch(terms: Mapping[str, float], branch: str) -> Mapping[str, float]:
+    """Terms of a prompt with those of the branch's name, which count less."""
+    return {**dict.fromkeys(count_terms(branch_words(branch)), _BRANCH_WEIGHT), **terms}

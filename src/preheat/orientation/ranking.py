@@ -21,8 +21,8 @@ from preheat.model.orientation import (
 from preheat.model.tree import FileEvidence, TreeEvidence
 from preheat.orientation.history import History, Similar
 from preheat.orientation.measures import Measures, measure_files
-from preheat.orientation.prompt import count_terms, find_words, is_telling
-from preheat.orientation.weights import OFFSET, SLOPE, WEIGHTS
+from preheat.orientation.prompt import count_terms, find_words, is_telling, with_branch
+from preheat.orientation.weights import FIRST, LATER, Model
 
 MOST_FILES = 10
 LEAST_PROBABILITY = 0.06
@@ -37,6 +37,7 @@ _REASONS: dict[OrientationReason, tuple[str, ...]] = {
     "similar": ("similar", "similar_total"),
     "together": ("changed_with", "together", "twin", "folder"),
     "recent": ("branch", "recent", "frequent", "known", "committed", "commits"),
+    "titles": ("titles", "titles_total"),
 }
 _AROUND = re.compile(r"^cd \./? && |\s*(?:2>&1)?\s*\|\s*(?:tail|head)\b[^|;&]*$")
 """The way to the project's own folder before a command, where an agent is already; and the cutting of its output."""
@@ -58,12 +59,13 @@ def rank(
 ) -> Orientation:
     """The files that a prompt will need, of those that exist and that the session has not opened yet. `branch` is the one that
     the session works on; `evidence` is what the working tree says, and may be empty, as may the history."""
-    terms = count_terms(prompt)
-    if not is_telling(terms) and not any(each.named_by for each in evidence.files):
+    if not is_telling(count_terms(prompt)) and not any(each.named_by for each in evidence.files):
         return Orientation(silence="no telling words")
+    terms = with_branch(count_terms(prompt), branch)
     similar = history.find_similar(terms)
     measured = measure_files(terms, history, similar, evidence, touched, branch)
-    scores = {path: score(measures) for path, measures in measured.items()}
+    model = LATER if touched.opened else FIRST
+    scores = {path: score(measures, model) for path, measures in measured.items()}
     ordered = sorted(scores, key=lambda path: (-scores[path], path))
     chosen: list[str] = []
     for path in ordered:
@@ -71,11 +73,11 @@ def rank(
             break
         if exists(path):
             chosen.append(path)
-    if not chosen or probability(scores[chosen[0]]) < LEAST_PROBABILITY:
+    if not chosen or probability(scores[chosen[0]], model) < LEAST_PROBABILITY:
         return Orientation(silence="nothing stands out")
     known = {each.path: each for each in evidence.files}
     return Orientation(
-        files=tuple(_describe(path, measured[path], scores[path], known.get(path)) for path in chosen),
+        files=tuple(_describe(path, measured[path], model, known.get(path)) for path in chosen),
         check=_find_check(history, chosen),
         similar=tuple(
             work
@@ -85,26 +87,27 @@ def rank(
     )
 
 
-def score(measures: Measures) -> float:
+def score(measures: Measures, model: Model = FIRST) -> float:
     """The weighted sum of a file's measures."""
-    return sum(WEIGHTS[name] * value for name, value in measures.items())
+    return sum(model.weights[name] * value for name, value in measures.items())
 
 
-def probability(value: float) -> float:
+def probability(value: float, model: Model = FIRST) -> float:
     """How often a file with this score was used."""
-    return 1 / (1 + math.exp(-max(-30.0, min(30.0, SLOPE * value + OFFSET))))
+    return 1 / (1 + math.exp(-max(-30.0, min(30.0, model.slope * value + model.offset))))
 
 
-def _describe(path: str, measures: Measures, value: float, evidence: FileEvidence | None) -> OrientedFile:
+def _describe(path: str, measures: Measures, model: Model, evidence: FileEvidence | None) -> OrientedFile:
     shares = {
-        reason: sum(WEIGHTS[name] * measures.get(name, 0.0) for name in names) for reason, names in _REASONS.items()
+        reason: sum(model.weights[name] * measures.get(name, 0.0) for name in names)
+        for reason, names in _REASONS.items()
     }
     total = sum(max(0.0, share) for share in shares.values()) or 1.0
     reasons = sorted((each for each in shares if shares[each] >= _LEAST_SHARE * total), key=lambda each: -shares[each])
     matches = evidence.symbols if evidence is not None else ()
     return OrientedFile(
         path=path,
-        probability=round(probability(value), 3),
+        probability=round(probability(score(measures, model), model), 3),
         reasons=tuple(reasons[:_MOST_REASONS]),
         symbols=tuple(match.symbol for match in matches[:_MOST_SYMBOLS]),
         tests=evidence.tests[:_MOST_TESTS] if evidence is not None else (),

@@ -23,6 +23,7 @@ _REASONS: dict[OrientationReason, str] = {
     "similar": "used for similar work",
     "together": "used with the others",
     "recent": "in work lately",
+    "titles": "changed by such commits",
 }
 _MINUTE = 60
 _MOST_REASONS = 2

@@ -1,5 +1,6 @@
 """Gathers what an index says about a prompt, into one value. Knows the tables; ranks nothing."""
 
+import heapq
 import os
 import sqlite3
 from collections import Counter
@@ -16,7 +17,7 @@ from preheat.tree.prompt import PromptParts, read_prompt
 from preheat.tree.scores import Lengths, Ranking, score
 from preheat.tree.update import CONTENT, PATH, SYMBOL
 
-_BEST_CONTENTS, _BEST_PATHS, _MOST_RELATED, _MOST_RECENT = 60, 40, 30, 30
+_BEST_CONTENTS, _BEST_PATHS, _MOST_RELATED, _MOST_RECENT, _MOST_BY_TITLE = 60, 40, 30, 30, 40
 """How many files each measure brings in."""
 _MOST_DEFINITIONS = 30
 """Files that define a symbol of one name; more say nothing about where the work is."""
@@ -60,6 +61,7 @@ def gather(knowledge: Knowledge, prompt: str, touched: Sequence[str], find_tests
     named = _find_named(connection, parts, knowledge.root)
     definitions = _find_definitions(reader, parts.keys, knowledge.contents)
     related = knowledge.history.changed_with(touched)
+    titles = knowledge.history.score_by_titles(parts.terms)
     rows = _load_rows(
         connection,
         [*best_contents, *best_paths, *definitions.best(_MOST_SYMBOL_FILES)],
@@ -67,6 +69,7 @@ def gather(knowledge: Knowledge, prompt: str, touched: Sequence[str], find_tests
             *named,
             *(path for path, _ in related.most_common(_MOST_RELATED)),
             *knowledge.history.most_recent(_MOST_RECENT),
+            *heapq.nlargest(_MOST_BY_TITLE, titles, key=lambda path: (titles[path], path)),
         ],
     )
     words = _explain(rows, contents, paths, parts)
@@ -86,6 +89,7 @@ def gather(knowledge: Knowledge, prompt: str, touched: Sequence[str], find_tests
             symbols=symbols[row.path],
             changed_with=related[row.path],
             commits=knowledge.history.count_changes(row.path),
+            title_score=titles.get(row.path, 0.0),
             days_since_change=knowledge.history.days_since(row.path),
             tests=tuple(tests.get(row.path, ())),
         )

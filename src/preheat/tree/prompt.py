@@ -4,10 +4,9 @@ import re
 from collections import Counter
 from typing import NamedTuple
 
+from preheat.prompt_text import own_words, without_addresses
 from preheat.terms import key_of, split, symbol_key, tokens_of
 
-LONGEST = 100_000
-"""Characters that are read from each end of a longer prompt, one half each."""
 _MOST_TERMS = 500
 _MOST_KEYS = 400
 _MOST_MENTIONS = 200
@@ -36,9 +35,8 @@ class PromptParts(NamedTuple):
 
 def read_prompt(prompt: str) -> PromptParts:
     """Take a prompt apart; of a very long one its beginning and its end."""
-    if len(prompt) > LONGEST:
-        prompt = f"{prompt[: LONGEST // 2]}\n{prompt[-LONGEST // 2 :]}"
-    tokens = tokens_of(prompt)
+    prompt = own_words(prompt)
+    tokens = tokens_of(without_addresses(prompt))
     counts: Counter[str] = Counter()
     words: dict[str, str] = {}
     for token, number in Counter(tokens).items():

@@ -7,6 +7,7 @@ import os
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import closing
+from itertools import chain, islice
 from typing import NamedTuple, Protocol
 
 from preheat.files import open_file
@@ -59,27 +60,16 @@ class Source(Protocol):
         """The contents of files, in the order given; None for what cannot be read."""
 
 
-class _Choice:
-    """Takes paths up to a limit; files with contents come before those of which only the path is of use."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._chosen: dict[str, FoundFile] = {}
-        self._rest: dict[str, FoundFile] = {}
-        self._left_out = 0
-
-    def add(self, path: str, found: FoundFile) -> None:
-        has_contents = kind_by_name(path, found.size) == "text"
-        chosen = self._chosen if has_contents else self._rest
-        if len(chosen) < self._most or path in chosen:
-            chosen[path] = found
-        else:
-            self._left_out += 1
-
-    def finish(self) -> Listing:
-        room = max(0, self._most - len(self._chosen))
-        kept = dict(list(self._rest.items())[:room])
-        return Listing({**self._chosen, **kept}, self._left_out + len(self._rest) - len(kept))
+def _choose(found: dict[str, FoundFile], most: int) -> Listing:
+    """Files up to a limit; those with contents come before those of which only the path is of use."""
+    if len(found) <= most:
+        return Listing(found, 0)
+    chosen: dict[str, FoundFile] = {}
+    rest: dict[str, FoundFile] = {}
+    for path, each in found.items():
+        (chosen if kind_by_name(path, each.size) == "text" else rest)[path] = each
+    kept = dict(islice(chain(chosen.items(), rest.items()), most))
+    return Listing(kept, len(found) - len(kept))
 
 
 class WorkingTree:
@@ -93,7 +83,7 @@ class WorkingTree:
         self.head = ask(own, "rev-parse", "--verify", "--quiet", "HEAD^{commit}") if is_repository else ""
 
     def list_files(self, most: int) -> Listing:
-        choice = _Choice(most)
+        found: dict[str, FoundFile] = {}
         for path in self._listed_paths() if self.repository else self._walked_paths():
             if not may_be_named(path) or is_in_left_out_folder(path):
                 continue
@@ -103,8 +93,8 @@ class WorkingTree:
                 continue
             if stat.S_ISREG(status.st_mode):
                 stamp = f"{status.st_mtime_ns:x}.{status.st_ctime_ns:x}.{status.st_size:x}"
-                choice.add(path, FoundFile(stamp, status.st_size))
-        return choice.finish()
+                found[path] = FoundFile(stamp, status.st_size)
+        return _choose(found, most)
 
     def _listed_paths(self) -> Iterator[str]:
         words = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
@@ -136,7 +126,7 @@ class CommittedTree:
         self.head = commit
 
     def list_files(self, most: int) -> Listing:
-        choice = _Choice(most)
+        found: dict[str, FoundFile] = {}
         own = Repository(self.root, is_bare=True)
         for record in read_records(own, "ls-tree", "-r", "-z", "--long", self.head, seconds=_LIST_SECONDS):
             facts, _, raw_path = record.partition(b"\t")
@@ -145,8 +135,8 @@ class CommittedTree:
             if len(words) != 4 or not words[0].startswith("100") or not words[3].isdigit():
                 continue  # a link, a submodule, or an object that is not there
             if may_be_named(path) and not is_in_left_out_folder(path):
-                choice.add(path, FoundFile(words[2], int(words[3])))
-        return choice.finish()
+                found[path] = FoundFile(words[2], int(words[3]))
+        return _choose(found, most)
 
     def read_files(self, files: Iterable[tuple[str, FoundFile]]) -> Iterator[tuple[str, bytes | None]]:
         with closing(ObjectReader(Repository(self.root, is_bare=True))) as reader:

@@ -42,6 +42,7 @@ from preheat.model.experiment_report import (
     ExperimentStatus,
     LessonEffect,
     ListedExperiment,
+    OrientationEffect,
     RatedSession,
     SampleSizeForecast,
     SessionArm,
@@ -276,6 +277,11 @@ class Experiments:
         """The effect of advice on the mistakes in the next calls."""
         with self._archive() as archive:
             return _results.measure_advice(archive)
+
+    def explain_orientation(self) -> OrientationEffect:
+        """The effect of naming files with a prompt on the calls and tokens before the next edit."""
+        with self._archive() as archive:
+            return _results.measure_orientation(archive)
 
     # The ledger and ratings.
     def ledger(self) -> ExperimentLedger:

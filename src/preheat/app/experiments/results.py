@@ -5,22 +5,30 @@ Knows no formula. Loads the statistics: `comparisons` and `withdrawal`, which ar
 
 import sqlite3
 from collections.abc import Iterable
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from preheat.app.experiments.assignment import ORIENTATION
 from preheat.app.experiments.records import Records, load_exposures, load_records
 from preheat.app.lazy import LazyModule
 from preheat.archive import notes
 from preheat.archive.lessons import load_measured_sessions as measured_sessions
-from preheat.archive.results import load_call_failures, load_session_results
+from preheat.archive.results import load_call_costs, load_call_failures, load_session_results
 from preheat.experiments.measure import build_trial, single_units
 from preheat.experiments.report import estimate_effect
 from preheat.experiments.report import make_report as report_trial
 from preheat.experiments.withdrawal import ITEM_MARGIN
 from preheat.lessons.conventions import LEARN_CONVENTIONS
 from preheat.model.experiment import EffectEstimate, MetricName, SessionResult
-from preheat.model.experiment_report import AdviceEffect, ExperimentReport, LessonUtility, SampleSizeForecast
+from preheat.model.experiment_report import (
+    AdviceEffect,
+    ExperimentReport,
+    LessonUtility,
+    OrientationEffect,
+    SampleSizeForecast,
+)
 from preheat.state.experiments import StoredPlan
 from preheat.statistics.arms import student_quantile
 from preheat.statistics.effect import always_valid_errors
@@ -98,7 +106,7 @@ def measure_templates(archive: sqlite3.Connection, now: float) -> dict[str, Effe
 
 def measure_advice(archive: sqlite3.Connection) -> AdviceEffect:
     """The effect of advice on the mistakes in the next calls, from advisories that were withheld at random."""
-    advice = load_records(archive).advice
+    advice = [each for each in load_records(archive).advice if each.signal != ORIENTATION]
     calls = {session: load_call_failures(archive, session) for session in {each.session for each in advice}}
     moments: list[AdviceMoment] = []
     without_calls = 0
@@ -112,6 +120,45 @@ def measure_advice(archive: sqlite3.Connection) -> AdviceEffect:
         moments.append(AdviceMoment(each.session, each.shown, each.probability, sum(after) / len(after), before))
     estimate = estimate_excursion(moments, metric="mistakes")
     return AdviceEffect(estimate=estimate, next_calls=CALLS_AFTER_ADVICE, moments_without_calls_after=without_calls)
+
+
+def measure_orientation(archive: sqlite3.Connection) -> OrientationEffect:
+    """The effect of naming files with a prompt on the calls and tokens before the next edit, from moments at which it was
+    withheld at random. A moment without an edit counts, too: whether there is one may depend on what was named."""
+    drawn = [each for each in load_records(archive).advice if each.signal == ORIENTATION]
+    calls: list[AdviceMoment] = []
+    tokens: list[AdviceMoment] = []
+    without_calls = without_edit = 0
+    for session in sorted({each.session for each in drawn}):
+        costs = load_call_costs(archive, session)
+        edits = _find_edits(archive, session)
+        moments = sorted((each for each in drawn if each.session == session), key=lambda each: each.at)
+        ends = [*(each.at for each in moments[1:]), inf]
+        for moment, end in zip(moments, ends, strict=True):
+            after = [cost for cost in costs if moment.at < cost.at <= end]
+            if not after:
+                without_calls += 1
+                continue
+            place = next((place for place, cost in enumerate(after) if cost.seq in edits), None)
+            without_edit += place is None
+            until = after if place is None else after[:place]
+            about = (session, moment.shown, moment.probability)
+            calls.append(AdviceMoment(*about, float(len(until)), (float(moment.turn),)))
+            tokens.append(AdviceMoment(*about, float(sum(cost.tokens for cost in until)), (float(moment.turn),)))
+    return OrientationEffect(
+        calls=estimate_excursion(calls, metric="calls before the next edit"),
+        tokens=estimate_excursion(tokens, metric="tokens before the next edit"),
+        moments_without_calls_after=without_calls,
+        moments_without_edit_after=without_edit,
+    )
+
+
+def _find_edits(archive: sqlite3.Connection, session: str) -> frozenset[int]:
+    """The numbers of the calls that changed or made a file of the project."""
+    episodes = notes.load_episodes(archive, session)
+    return frozenset(
+        seq for episode in episodes for each in episode.files if each.use in ("changed", "made") for seq in each.seqs
+    )
 
 
 # How many sessions a comparison needs, by simulation from the sessions of the archive.
