@@ -104,13 +104,8 @@ class Fork(NamedTuple):
 def run(quick: bool, data: str = "", repositories: str = "") -> dict[str, Any]:
     forks: list[Fork] = []
     warned: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for name, sessions, repository in _projects(data, repositories):
-        past: list[PastCommand] = []
-        paths: set[str] = set()
-        for number, recorded in enumerate(sessions[:8] if quick else sessions):
-            forks += _walk(name, recorded, repository, summarise_history(past), number, warned[name], frozenset(paths))
-            paths |= _touched(recorded.session)
-            past += _past(recorded.session)
+    for _, found in walk_projects(quick, data, repositories, warned):
+        forks += found
     os.makedirs(os.path.dirname(OUTPUT), exist_ok=True)
     with open(OUTPUT, "w", encoding="utf-8") as stream:
         stream.writelines(json.dumps(fork._asdict(), ensure_ascii=False) + "\n" for fork in forks)
@@ -120,6 +115,23 @@ def run(quick: bool, data: str = "", repositories: str = "") -> dict[str, Any]:
         result[title] = _score(chosen, sum((warned[name] for name in warned if name in names), Counter()))
     _show(result)
     return result
+
+
+def walk_projects(
+    quick: bool, data: str, repositories: str, warned: defaultdict[str, Counter[str]]
+) -> Iterator[tuple[RecordedSession, list[Fork]]]:
+    """Every session in turn with its forks, each with what was known before it; what was warned of is counted by project."""
+    for name, sessions, repository in _projects(data, repositories):
+        past: list[PastCommand] = []
+        paths: set[str] = set()
+        for number, recorded in enumerate(sessions[:8] if quick else sessions):
+            history = summarise_history(past)
+            yield (
+                recorded,
+                list(_walk(name, recorded, repository, history, number, warned[name], frozenset(paths))),
+            )
+            paths |= _touched(recorded.session)
+            past += _past(recorded.session)
 
 
 # The data.
