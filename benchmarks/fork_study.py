@@ -1,8 +1,8 @@
 """The cases of the fork study, from real sessions: failures that a later call repaired, as commands of one shell tool.
 
-What Preheat says of a failure is the text (before the call if it would have warned, else after the error). Where it says nothing, the
-text names the repair outright in the sentence of a known failure. Cases hold text of real sessions: they stay outside of the
-repository, where only figures go.
+What Preheat says of a failure is the text: before the call if it would have warned, else after the error. Where it says
+nothing, the text names the repair outright in the sentence of a known failure. Cases hold text of real sessions: they stay
+outside of the repository, where only figures go.
 """
 
 import re

@@ -22,6 +22,9 @@ COMMANDS = {
     "cost": CommandEntry(
         "cost:cost_command", "Show what sessions cost: tokens and money by day, project, model, agent or session."
     ),
+    "receipts": CommandEntry(
+        "receipts:receipts_command", "Show what sessions were told, what was seen of it, and what it cost."
+    ),
     "learn": CommandEntry(
         "lessons:learn_command", "Learn from the sessions in the archive: what works, what does not, what fixes it."
     ),

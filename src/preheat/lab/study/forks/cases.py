@@ -1,4 +1,4 @@
-"""The cases of the fork study: a failure, its repair, what came before, and the texts. Standard library only; kept as one JSON file.
+"""The cases of the fork study: a failure, its repair, what came before, and the texts. Standard library only.
 
 Two points in each case: `call`, just before the call that failed, and `error`, just after its error. At both the same two
 commands are scored: the one that failed and the one that repaired it.
