@@ -63,8 +63,7 @@ def _score_arm(case: ForkCase, model: Model, arm: str, prefix: str, shared: str,
     first = model.after(failed.suffix, keep=1)[0]
     nats = {}
     for name, prompt in (("failed", failed), ("repair", repair)):
-        rest = model.after(prompt.command[:-1], keep=len(prompt.command) - 1) if len(prompt.command) > 1 else []
-        rows = [first, *rest]
+        rows = [first, *model.after(prompt.command[:-1], keep=len(prompt.command) - 1)]
         nats[name] = sum(token_nats(row, token) for row, token in zip(rows, prompt.command, strict=True))
         model.cut(start + len(failed.suffix))
     model.cut(start)
