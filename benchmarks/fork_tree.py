@@ -207,6 +207,9 @@ class RecordedTree:
             self._texts[relative] = self._repository.text(self._commit, relative) if is_known else None
         return self._texts[relative]
 
+    def find_listener(self, port: int) -> None:
+        """What ran on the machine of a recorded session is not known."""
+
     # What calls do.
     def apply(self, each: JudgedCall, planned: PlannedCall) -> None:
         """The tree after a call."""

@@ -33,6 +33,8 @@ from preheat.answers import (
 from preheat.answers.edit_text import read_edits
 from preheat.answers.facts import update_facts
 from preheat.answers.history import PastCommand
+from preheat.answers.paths import find_missing
+from preheat.answers.scripts import find_manifest
 from preheat.app.analysis.assessment import assess
 from preheat.app.analysis.one_pass import prepare_for_learners
 from preheat.calls.files import file_of, find_touches
@@ -99,18 +101,16 @@ class Fork(NamedTuple):
     remedies: list[str]
     is_right: bool | None
     """Whether the remedy is what the session ended up with; None where it ended up with nothing that can be compared."""
+    is_known: bool
+    """Whether the tree as it could be made anew says what it is about: the path is missing there too, the text of the file or
+    the manifest is known. On the agent's own disk that is always so."""
 
 
 def run(quick: bool, data: str = "", repositories: str = "") -> dict[str, Any]:
     forks: list[Fork] = []
     warned: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for name, sessions, repository in _projects(data, repositories):
-        past: list[PastCommand] = []
-        paths: set[str] = set()
-        for number, recorded in enumerate(sessions[:8] if quick else sessions):
-            forks += _walk(name, recorded, repository, summarise_history(past), number, warned[name], frozenset(paths))
-            paths |= _touched(recorded.session)
-            past += _past(recorded.session)
+    for _, found in walk_projects(quick, data, repositories, warned):
+        forks += found
     os.makedirs(os.path.dirname(OUTPUT), exist_ok=True)
     with open(OUTPUT, "w", encoding="utf-8") as stream:
         stream.writelines(json.dumps(fork._asdict(), ensure_ascii=False) + "\n" for fork in forks)
@@ -120,6 +120,23 @@ def run(quick: bool, data: str = "", repositories: str = "") -> dict[str, Any]:
         result[title] = _score(chosen, sum((warned[name] for name in warned if name in names), Counter()))
     _show(result)
     return result
+
+
+def walk_projects(
+    quick: bool, data: str, repositories: str, warned: defaultdict[str, Counter[str]]
+) -> Iterator[tuple[RecordedSession, list[Fork]]]:
+    """Every session in turn with its forks, each with what was known before it; what was warned of is counted by project."""
+    for name, sessions, repository in _projects(data, repositories):
+        past: list[PastCommand] = []
+        paths: set[str] = set()
+        for number, recorded in enumerate(sessions[:8] if quick else sessions):
+            history = summarise_history(past)
+            yield (
+                recorded,
+                list(_walk(name, recorded, repository, history, number, warned[name], frozenset(paths))),
+            )
+            paths |= _touched(recorded.session)
+            past += _past(recorded.session)
 
 
 # The data.
@@ -260,8 +277,19 @@ def _fork(
         name, session.key, session.session.agent, each.record.seq, each.call.kind, group, each.record.cause or "unknown",
         session.relative(what)[:400], error[:300], number, each.record.recovered_in, resolution[:8],
         before.text if before else "", before.rule if before else "", after.text if after else "",
-        after.rule if after else "", list(after.remedies) if after else [], is_right,
+        after.rule if after else "", list(after.remedies) if after else [], is_right, _is_known(group, planned, text, tree),
     )  # fmt: skip
+
+
+def _is_known(group: str, planned: PlannedCall, text: str, tree: RecordedTree) -> bool:
+    if group == "missing path":
+        return any(tree.kind(path) == "none" for path, _ in find_missing(Failure(planned, text)))
+    if group == "edit text":
+        edits = read_edits(planned)
+        return bool(edits) and all(tree.read_text(planned.absolute(edit.path)) is not None for edit in edits)
+    if group == "script or flag" and (place := find_manifest(planned, tree)):
+        return tree.read_text(place) is not None
+    return True
 
 
 Later = Sequence[tuple[int, JudgedCall, PlannedCall]]
@@ -375,6 +403,8 @@ def _score(forks: Sequence[Fork], warned: Counter[str]) -> dict[str, Any]:
         "answered": len(answered),
         "resolved": len(resolved),
         "right": sum(each.is_right is True for each in resolved),
+        "known": sum(each.is_known for each in asked),
+        "known and answered": sum(each.is_known for each in answered),
         "groups": {
             group: {
                 "failures": len(of),
@@ -382,6 +412,8 @@ def _score(forks: Sequence[Fork], warned: Counter[str]) -> dict[str, Any]:
                 "answered": sum(bool(each.after) for each in of),
                 "resolved": sum(each.is_right is not None for each in of),
                 "right": sum(each.is_right is True for each in of),
+                "known": sum(each.is_known for each in of),
+                "known and answered": sum(each.is_known and bool(each.after) for each in of),
             }
             for group in (*(group for group, _ in _GROUPS), "other")
             if (of := [each for each in forks if each.group == group])
@@ -394,18 +426,21 @@ def _share(count: int, total: int) -> str:
 
 
 def _show(result: dict[str, Any]) -> None:
-    rows = [["project", "calls", "failures", "repaired", "warned that fail", "foreseen", "answered", "remedy right"]]
+    rows = [["project", "calls", "failures", "repaired", "warned that fail", "foreseen", "answered", "where the tree is known",
+             "remedy right"]]  # fmt: skip
     for name, score in result.items():
         rows.append([
             name, f"{score.get('calls', 0):,}", str(score["failures"]), str(score["repaired"]),
             _share(score.get("warned and failed", 0), score.get("warned", 0)), _share(score["foreseen"], score["failures"]),
-            _share(score["answered"], score["asked"]), _share(score["right"], score["resolved"]),
+            _share(score["answered"], score["asked"]), _share(score["known and answered"], score["known"]),
+            _share(score["right"], score["resolved"]),
         ])  # fmt: skip
     table(rows)
     for title in ("developed on", "left out"):
         groups = result[title]["groups"]
-        table([[title, "failures", "foreseen", "answered", "remedy right"]] + [
-            [group, str(of["failures"]), str(of["foreseen"]), str(of["answered"]), _share(of["right"], of["resolved"])]
+        table([[title, "failures", "foreseen", "answered", "where the tree is known", "remedy right"]] + [
+            [group, str(of["failures"]), str(of["foreseen"]), str(of["answered"]),
+             _share(of["known and answered"], of["known"]), _share(of["right"], of["resolved"])]
             for group, of in groups.items()
         ])  # fmt: skip
         rules = sorted(key.removesuffix(": warned") for key in result[title] if key.endswith(": warned"))

@@ -143,7 +143,7 @@ def fit_calls(session: JudgedSession) -> Iterator[JudgedCall]:
 
 def _make_task(source: str, session: JudgedSession, asked: JudgedCall) -> StudyTask:
     """The last thing that a person said before the call, the two shell calls before it, and the call."""
-    conversation = [Message("user", session.relative(_prompt_before(session, asked))[:_PROMPT])]
+    conversation = [Message("user", session.relative(prompt_before(session, asked))[:_PROMPT])]
     before = [
         earlier for earlier in session.calls if earlier.call.kind == "shell" and earlier.record.seq < asked.record.seq
     ][-2:]
@@ -155,7 +155,7 @@ def _make_task(source: str, session: JudgedSession, asked: JudgedCall) -> StudyT
     return StudyTask(identity, session.key, source, tuple(conversation), command_of(asked, session).strip(), most=-1)
 
 
-def _prompt_before(session: JudgedSession, call: JudgedCall) -> str:
+def prompt_before(session: JudgedSession, call: JudgedCall) -> str:
     prompt = opening_text(session)
     for event in session.events():
         if isinstance(event, ToolCall) and event is call.call:

@@ -3,7 +3,7 @@
 from posixpath import basename, dirname, join, splitext
 
 from preheat.answers import PlannedCall
-from preheat.answers.values import PathKind, is_below
+from preheat.answers.values import Listener, PathKind, is_below
 
 ROOT = "/work/shop"
 
@@ -19,6 +19,7 @@ class MemoryTree:
             while (path := dirname(path)) not in self.folders:
                 self.folders.add(path)
         self.hidden = hidden
+        self.listeners: dict[int, Listener] = {}
 
     def kind(self, path: str) -> PathKind:
         if path in self.hidden or not is_below(path, ROOT):
@@ -36,6 +37,9 @@ class MemoryTree:
 
     def find_stem(self, stem: str) -> tuple[str, ...]:
         return tuple(sorted(path for path in self.files if splitext(basename(path))[0].lower() == stem.lower()))
+
+    def find_listener(self, port: int) -> Listener | None:
+        return self.listeners.get(port)
 
     def read_text(self, path: str) -> str | None:
         return self.files.get(path)

@@ -4,8 +4,9 @@ from collections.abc import Callable
 
 from preheat.answers.edit_text import check_edit
 from preheat.answers.history import NO_HISTORY, History
+from preheat.answers.obstacles import find_port_holder, look_at_lock, read_commit_hook
 from preheat.answers.paths import answer_missing_path
-from preheat.answers.programs import find_flag, locate_module, locate_program, look_at_lock
+from preheat.answers.programs import find_flag, locate_module, locate_program
 from preheat.answers.scripts import check_script
 from preheat.answers.values import Answer, Failure, ProjectFiles, SessionFacts
 
@@ -28,6 +29,8 @@ AFTER: tuple[Rule, ...] = (
     locate_module,
     find_flag,
     look_at_lock,
+    find_port_holder,
+    read_commit_hook,
 )
 """The rules, in this order."""
 

@@ -15,6 +15,8 @@ from preheat.answers.values import ProjectFiles, is_below
 MOST_NAMED = 3
 _MOST_CANDIDATES = 60
 _CLOSE = 0.8
+_NEAR = 0.7
+"""How alike a name must be to be named as one of the nearest, not as the one that was meant."""
 _SHORT_NAME = 3
 _COMMON = frozenset(
     ["index", "main", "mod", "lib", "__init__", "readme", "package", "types", "utils", "config", "test", "skill"]
@@ -150,6 +152,32 @@ def deepest_existing(path: str, files: ProjectFiles) -> str:
             return ""
         place = dirname(place)
     return ""
+
+
+def nearest_known_folder(path: str, files: ProjectFiles) -> str:
+    """The deepest folder on the way to a path that surely is there, also where something on the way is not known; empty if even
+    the project's own is not known to be."""
+    place = dirname(path)
+    while is_below(place, files.root):
+        if files.kind(place) == "folder":
+            return place
+        place = dirname(place)
+    return ""
+
+
+def nearest_names(path: str, folder: str, files: ProjectFiles) -> tuple[str, ...]:
+    """The names in a folder that are spelled most like the part of a path that is missing there; none if none is alike."""
+    names = files.names_in(folder)
+    if names is None or len(names) > _MOST_SIBLINGS:
+        return ()
+    wanted = _bare(_parts(path[len(folder) :])[0])
+    alike = sorted(
+        (-ratio, name)
+        for name in names
+        if (ratio := SequenceMatcher(None, wanted, _bare(name), autojunk=False).ratio()) >= _NEAR
+        and not _differ_by_number(wanted, _bare(name))
+    )
+    return tuple(name for _, name in alike[:MOST_NAMED])
 
 
 def list_folder(folder: str, files: ProjectFiles, most: int) -> tuple[str, ...]:

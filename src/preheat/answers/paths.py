@@ -5,7 +5,14 @@ from collections.abc import Iterator
 
 from preheat.answers import sentences
 from preheat.answers.history import History
-from preheat.answers.missing import MOST_NAMED, deepest_existing, find_meant, list_folder
+from preheat.answers.missing import (
+    MOST_NAMED,
+    deepest_existing,
+    find_meant,
+    list_folder,
+    nearest_known_folder,
+    nearest_names,
+)
 from preheat.answers.shell_paths import NeededPath, last_commands, needed_paths
 from preheat.answers.values import Answer, Failure, PlannedCall, ProjectFiles, SessionFacts, is_below
 from preheat.calls.files import changed_files, file_of
@@ -27,6 +34,11 @@ _MESSAGES = tuple(
         rf"{_PATH}: (?:no such file|not a directory|IO error)",
     )
 )
+_SAYS_MISSING = re.compile(
+    r"(?i)no such file|does not exist|(?:file|path|folder|directory) not found|ENOENT|not a directory|"
+    r"cannot find (?:the )?(?:file|path)"
+)
+"""What a tool that is no shell says of a path at which there is nothing."""
 _PATH_NAMES = ("path", "file_path", "filePath", "absolute_path", "directory", "dir", "dir_path")
 
 
@@ -80,12 +92,38 @@ def _replaces(call: PlannedCall) -> bool:
 
 
 def answer_missing_path(failure: Failure, files: ProjectFiles, history: History, facts: SessionFacts) -> Answer | None:
-    """What was meant by a path that a failed call did not find."""
-    call = failure.call
-    for path, typed in _find_arguments(call) if call.kind != "shell" else _find_in_output(failure):
-        if files.kind(path) == "none":
-            return describe_missing(call, path, typed, files)
+    """What was meant by a path that a failed call did not find. That it is missing is known from what came back, so a path of
+    which the disk says nothing (outside of the project, ignored) may have been meant otherwise too."""
+    call, found = failure.call, find_missing(failure)
+    if call.kind != "shell" and not found:  # it failed for another reason: then that the path is missing is news
+        return check_paths(call, files)
+    for wanted in ("none", "unknown"):
+        for path, typed in found:
+            if files.kind(path) == wanted and (answer := _describe_after(call, path, typed, files)) is not None:
+                return answer
     return None
+
+
+def find_missing(failure: Failure) -> list[tuple[str, str]]:
+    """The paths of a call that are missing by what came back, absolute, with how they were typed."""
+    if failure.call.kind == "shell":
+        return list(_find_in_output(failure))
+    is_said = _SAYS_MISSING.search(failure.text[:_MOST_TEXT]) is not None
+    return list(_find_arguments(failure.call)) if is_said else []
+
+
+def _describe_after(call: PlannedCall, path: str, typed: str, files: ProjectFiles) -> Answer | None:
+    """The answer for a path that a call did not find; None where it would only repeat the error."""
+    if path.endswith("/.git/index.lock"):
+        return Answer("lock", sentences.LOCK_GONE.write(path=call.show(path)), path)
+    meant = find_meant(path, files, call.folder)
+    if typed.endswith("/"):
+        meant = tuple(each for each in meant if files.kind(each) == "folder")
+    if meant or files.kind(path) != "none":
+        return _name_meant(call, path, typed, meant) or _describe_nearest(path, typed, call, files)
+    return _describe_surroundings(path, typed, call, files, is_plain=False) or _describe_nearest(
+        path, typed, call, files
+    )
 
 
 def _find_in_output(failure: Failure) -> Iterator[tuple[str, str]]:
@@ -101,7 +139,9 @@ def _find_in_output(failure: Failure) -> Iterator[tuple[str, str]]:
             typed = found["path"].rstrip(".,)")
             if (
                 typed in seen
-                or typed not in command
+                or not re.search(
+                    rf"(?<![\w:/.@-]){re.escape(typed)}", command
+                )  # not the end of an address or of another path
                 or typed.startswith(("-", "~", "http"))
                 or typed in (".", "..", "/")
             ):
@@ -115,22 +155,43 @@ def _find_in_output(failure: Failure) -> Iterator[tuple[str, str]]:
 def describe_missing(call: PlannedCall, path: str, typed: str, files: ProjectFiles) -> Answer | None:
     """The answer for a path at which there is nothing."""
     meant = find_meant(path, files, call.folder)
-    if len(meant) == 1:
-        said = sentences.MISSING_MEANT.write(path=typed, meant=call.show(meant[0]))
-    elif meant:
-        said = sentences.MISSING_SEVERAL.write(path=typed, others=[call.show(each) for each in meant[:MOST_NAMED]])
-    else:
+    if not meant:
         return _describe_surroundings(path, typed, call, files)
-    return _answer(said or sentences.MISSING_PLAIN.write(path=typed), path, meant if said else ())
+    return _name_meant(call, path, typed, meant) or _answer(sentences.MISSING_PLAIN.write(path=typed), path, ())
 
 
-def _describe_surroundings(path: str, typed: str, call: PlannedCall, files: ProjectFiles) -> Answer | None:
+def _name_meant(call: PlannedCall, path: str, typed: str, meant: tuple[str, ...]) -> Answer | None:
+    if not meant:
+        return None
+    if meant[0] == call.folder:
+        said = sentences.ALREADY_INSIDE.write(folder=typed, path=typed)
+    elif len(meant) == 1:
+        said = sentences.MISSING_MEANT.write(path=typed, meant=call.show(meant[0]))
+    else:
+        said = sentences.MISSING_SEVERAL.write(path=typed, others=[call.show(each) for each in meant[:MOST_NAMED]])
+    return _answer(said, path, meant)
+
+
+def _describe_surroundings(
+    path: str, typed: str, call: PlannedCall, files: ProjectFiles, is_plain: bool = True
+) -> Answer | None:
+    """What the nearest folder holds, if that is little; else only that the path is missing, if that may be said."""
     there = deepest_existing(path, files)
     names = list_folder(there, files, _MOST_LISTED) if there and there != files.root else ()
     if names:
         said = sentences.MISSING_LISTED.write(path=typed, folder=call.show(there), names=names)
     else:
-        said = sentences.MISSING_PLAIN.write(path=typed)
+        said = sentences.MISSING_PLAIN.write(path=typed) if is_plain else ""
+    return _answer(said, path, tuple(f"{there}/{name}" for name in names))
+
+
+def _describe_nearest(path: str, typed: str, call: PlannedCall, files: ProjectFiles) -> Answer | None:
+    """The names that are spelled most alike where the path ends."""
+    there = nearest_known_folder(path, files)
+    names = nearest_names(path, there, files) if there else ()
+    if not names:
+        return None
+    said = sentences.MISSING_NEAREST.write(path=typed, folder=call.show(there), names=names)
     return _answer(said, path, tuple(f"{there}/{name}" for name in names))
 
 

@@ -1,4 +1,4 @@
-"""Programs, modules and flags that were not there: where they are here, or what worked in earlier sessions; locks. Pure."""
+"""Programs, modules and flags that were not there: where they are here, or what worked in earlier sessions. Pure."""
 
 import re
 from difflib import get_close_matches
@@ -17,7 +17,6 @@ _FLAG = re.compile(
     r"(?:option|flag|argument|arguments|switch)s?[\s:'\"`]*(?:--\s+)?['\"`]?(-{0,2}[A-Za-z][\w-]*)"
 )
 _UNDEFINED_FLAG = re.compile(r"flag provided but not defined: (-{1,2}[\w-]+)")
-_LOCK = re.compile(r"Unable to create '([^'\n]{1,300}\.lock)': File exists")
 _USAGE_FLAG = re.compile(r"(?<![\w-])--[a-z][\w-]+")
 _MOST_TEXT = 20_000
 
@@ -91,15 +90,3 @@ def find_flag(failure: Failure, files: ProjectFiles, history: History, facts: Se
 
 def _flag_answer(said: str, about: str, remedy: str) -> Answer | None:
     return Answer("flag", said, about, (remedy,)) if said else None
-
-
-def look_at_lock(failure: Failure, files: ProjectFiles, history: History, facts: SessionFacts) -> Answer | None:
-    """Whether the lock that stopped a command of version control is still there."""
-    found = _LOCK.search(failure.text[:_MOST_TEXT])
-    path = failure.call.absolute(found[1]) if found else ""
-    kind = files.kind(path) if path else "unknown"
-    if kind not in ("file", "none"):
-        return None
-    sentence = sentences.LOCK_HELD if kind == "file" else sentences.LOCK_GONE
-    said = sentence.write(path=failure.call.show(path))
-    return Answer("lock", said, path) if said else None

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
-from posixpath import dirname, join
+from posixpath import dirname, join, normpath
 from typing import NamedTuple
 
 from preheat.answers import sentences
@@ -15,10 +15,14 @@ from preheat.commands.values import Command
 _RUN = frozenset(["run", "run-script", "task"])
 _WITH_RUN = frozenset(["npm", "pnpm", "bun", "mise", "composer", "deno"])
 _BARE = frozenset(["make", "just", "task", "poe"])
-_ELSEWHERE = ("--filter", "-F", "-w", "--workspace", "--workspaces", "-r", "--recursive", "-C", "--cwd", "--dir", "--prefix",
-              "--if-present", "-f", "--file", "--makefile", "--justfile", "--directory",
-              "-d", "--working-dir", "--config")  # fmt: skip
+_BARE_TOO = frozenset(["pnpm", "yarn"])
+"""Programs that run a script by its bare name if they have no command of that name."""
+_FOLDER_OPTIONS = ("--prefix", "-C", "--cwd", "--dir", "--directory")
+_WORKSPACE_OPTIONS = ("--filter", "-F", "-w", "--workspace")
+_ELSEWHERE = ("--workspaces", "-r", "--recursive", "--if-present", "-f", "--file", "--makefile", "--justfile", "-d",
+              "--working-dir", "--config")  # fmt: skip
 """Options after which another manifest counts, or a missing script is no failure."""
+_TASK_FOLDERS = ("mise-tasks", ".mise-tasks", "mise/tasks", ".mise/tasks", ".config/mise/tasks")
 _NPM_ALIASES = frozenset(["test", "start", "stop", "restart"])
 _MOST_LISTED = 12
 _MOST_MANIFESTS = 30
@@ -33,20 +37,55 @@ class Request(NamedTuple):
     typed: str
 
 
-def find_request(call: PlannedCall) -> Request | None:
-    """What of a manifest the last command of a call runs; None if it runs nothing of one."""
+def find_request(call: PlannedCall, files: ProjectFiles, failed: bool = False) -> Request | None:
+    """What of a manifest the last command of a call runs; None if it runs nothing of one. `failed`: the call has failed, so
+    that a bare name can only have been meant as a script."""
     if call.kind != "shell":
         return None
     for command, folder in reversed(last_commands(command_text(call.arguments), call.folder)):
-        name = _read_name(command)
-        if name and folder:
-            return Request(command.program, name, folder, " ".join(command.words))
+        words, place = _take_folder(command, folder, files) if failed else (command.words[1:], folder)
+        name = _read_name(command, words, failed)
+        if name and place:
+            return Request(command.program, name, place, " ".join(command.words))
     return None
 
 
-def _read_name(command: Command) -> str:
-    program, words = command.program, command.words[1:]
-    if program not in MANIFESTS or command.wrappers or any(word.split("=")[0] in _ELSEWHERE for word in words):
+def find_manifest(call: PlannedCall, files: ProjectFiles) -> str:
+    """The manifest that the script of a call should be in; empty if it runs none."""
+    request = find_request(call, files, failed=True)
+    return _nearest(MANIFESTS[request.runner], request.folder, files) if request is not None else ""
+
+
+def _take_folder(command: Command, folder: str, files: ProjectFiles) -> tuple[tuple[str, ...], str]:
+    """Of a command that failed: the words behind the program without the option that names another folder or workspace, and that
+    folder; an empty one where it cannot be told."""
+    words = command.words[1:]
+    for number, word in enumerate(words):
+        option, has_value, value = word.partition("=")
+        if option not in _FOLDER_OPTIONS and option not in _WORKSPACE_OPTIONS:
+            continue
+        used = 1 if has_value else 2
+        value = value if has_value else next(iter(words[number + 1 :]), "")
+        rest = (*words[:number], *words[number + used :])
+        if option in _FOLDER_OPTIONS:
+            place = normpath(join(folder, value)) if value else ""
+            return rest, place if files.kind(place) == "folder" else ""
+        return rest, _find_workspace(value, files)
+    return words, folder
+
+
+def _find_workspace(name: str, files: ProjectFiles) -> str:
+    """The folder of the one package of a monorepo that has a name, or stands in a folder of this name; empty if it is not one."""
+    packages = [path for path in files.find("package.json") if "/node_modules/" not in path][:_MOST_MANIFESTS]
+    named = [path for path in packages if f'"name": "{name}"' in (files.read_text(path) or "")]
+    found = named or [path for path in packages if path.endswith(f"/{name.removeprefix('./')}/package.json")]
+    return dirname(found[0]) if name and len(found) == 1 else ""
+
+
+def _read_name(command: Command, words: tuple[str, ...], failed: bool) -> str:
+    program = command.program
+    elsewhere = (*_ELSEWHERE, *_FOLDER_OPTIONS, *_WORKSPACE_OPTIONS)
+    if program not in MANIFESTS or command.wrappers or any(word.split("=")[0] in elsewhere for word in words):
         return ""
     operands = [word for word in words if not word.startswith("-") and "=" not in word]
     if words[:1] != tuple(operands[:1]):
@@ -61,7 +100,9 @@ def _read_name(command: Command) -> str:
         return operands[1] if _is_name(operands[1]) else ""
     if program == "npm" and operands[:1] and operands[0] in _NPM_ALIASES:
         return operands[0] if operands[0] == "test" else ""
-    if program in _BARE and operands:
+    if (
+        program in _BARE or (failed and program in _BARE_TOO and operands[:1] and operands[0] not in _RUN)
+    ) and operands:
         return operands[0] if _is_name(operands[0]) else ""
     return ""
 
@@ -75,7 +116,7 @@ def _is_name(word: str) -> bool:
 def check_script(call: PlannedCall, files: ProjectFiles, failed: bool = False) -> Answer | None:
     """What to run instead of a script that its manifest does not have; None if it has it, or that is not sure. `failed`: the
     call has failed, so nothing else has that name."""
-    request = find_request(call)
+    request = find_request(call, files, failed)
     if request is None:
         return None
     manifest = MANIFESTS[request.runner]
@@ -83,6 +124,8 @@ def check_script(call: PlannedCall, files: ProjectFiles, failed: bool = False) -
     if not place:
         return _no_manifest(call, request, manifest, files)
     names = _read(manifest, place, files)
+    if names is not None and request.runner == "mise":
+        names = (*names, *_tasks_in_folders(dirname(place), files))
     if names is None or request.name in names:
         return None
     if not failed and _is_otherwise_there(request, dirname(place), files):
@@ -139,15 +182,20 @@ def _read(manifest: Manifest, path: str, files: ProjectFiles) -> tuple[str, ...]
     return manifest.read(text) if text is not None else None
 
 
+def _tasks_in_folders(folder: str, files: ProjectFiles) -> Iterator[str]:
+    """Tasks that are files in a folder of tasks, in folders of these too: `lint/all` is `lint:all`."""
+    for tasks in _TASK_FOLDERS:
+        for name in files.names_in(join(folder, tasks)) or ():
+            below = files.names_in(join(folder, tasks, name))
+            yield from [name] if below is None else [f"{name}:{each}" for each in below]
+
+
 def _is_otherwise_there(request: Request, folder: str, files: ProjectFiles) -> bool:
     """Whether the name is run although the manifest does not have it: a file, an installed program, a task in a folder."""
     places = [join(request.folder, request.name), join(folder, "node_modules/.bin", request.name)]
     if request.runner == "mise":
         name = request.name.replace(":", "/")
-        places += [
-            join(folder, tasks, name)
-            for tasks in ("mise-tasks", ".mise-tasks", "mise/tasks", ".mise/tasks", ".config/mise/tasks")
-        ]
+        places += [join(folder, tasks, name) for tasks in _TASK_FOLDERS]
     if any(files.kind(place) in ("file", "folder") for place in places):
         return True
     return request.runner == "mise"  # tasks may also come from the person's own configuration, or from included files

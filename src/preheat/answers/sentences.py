@@ -22,6 +22,8 @@ SLOTS["list_of"] = fit_one_of("scripts", "targets", "recipes", "tasks", "session
 MISSING_MEANT = Sentence("`{path:path}` does not exist here; `{meant:path}` does.")
 MISSING_SEVERAL = Sentence("`{path:path}` does not exist here; of that name there are {others:path*}.")
 MISSING_LISTED = Sentence("`{path:path}` does not exist here; `{folder:path}` holds {names:path*}.")
+MISSING_NEAREST = Sentence("`{path:path}` does not exist here; nearest to it in `{folder:path}` are {names:path*}.")
+ALREADY_INSIDE = Sentence("The call ran in `{folder:path}` already: from there `{path:path}` does not exist.")
 MISSING_PLAIN = Sentence("`{path:path}` does not exist here.")
 IS_FOLDER = Sentence("`{path:path}` is a folder[; it holds {names:path*}].")
 
@@ -72,6 +74,11 @@ KNOWN_FAILURE = Sentence(
 
 # Who is in the way
 LOCK_GONE = Sentence("`{path:path}` is gone by now: what it held up can be run again.")
+PORT_HELD = Sentence(
+    "Port {port:number} is held by `{name:program}`, process {process:number}[, which runs in `{folder:path}`]."
+)
+PORT_FREE = Sentence("Nothing listens on port {port:number} any more: what needed it can be run again.")
+HOOK_RUNS = Sentence("The hook `{path:path}` refused; it runs {commands:command*}.")
 LOCK_HELD = Sentence(
     "`{path:path}` is still there: another program works on this repository, or one ended without removing it."
 )

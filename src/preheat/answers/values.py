@@ -1,7 +1,7 @@
 """What the rules of this stage get and give: a call, what may be looked at, what the session did, an answer. Decides nothing."""
 
 from posixpath import isabs, join, normpath, relpath
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 import msgspec
 
@@ -11,8 +11,19 @@ PathKind: TypeAlias = Literal["file", "folder", "none", "unknown"]
 """What is at a path; `unknown` where it must not or could not be looked at. `none` is said only when it is sure."""
 
 RuleName: TypeAlias = Literal[
-    "missing path", "edit text", "script", "flag", "program", "module", "folder", "lock", "known failure",
+    "missing path", "edit text", "script", "flag", "program", "module", "folder", "lock", "port", "commit hook",
+    "known failure",
 ]  # fmt: skip
+
+
+class Listener(NamedTuple):
+    """The process that listens on a port of this machine."""
+
+    process: int = 0
+    """Its number; 0: none does."""
+    program: str = ""
+    folder: str = ""
+    """Where it runs, absolute."""
 
 
 class ProjectFiles(Protocol):
@@ -36,6 +47,9 @@ class ProjectFiles(Protocol):
 
     def read_text(self, path: str) -> str | None:
         """The text of a file as it is now; None if it is too large, no text or cannot be read."""
+
+    def find_listener(self, port: int) -> Listener | None:
+        """Who listens on a port; None where that cannot be told."""
 
 
 class PlannedCall(msgspec.Struct, frozen=True):

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from preheat.app.lab import labs as _lab
     from preheat.app.lab import training as _training
     from preheat.app.live import outputs as _outputs
+    from preheat.app.live import receipts as _receipts
     from preheat.app.live import signals as _signals
     from preheat.app.sessions import archive as _sessions
     from preheat.app.sessions import exports as _exports
@@ -72,6 +73,7 @@ if TYPE_CHECKING:
     from preheat.model.population import Population
     from preheat.model.profile import SessionProfile
     from preheat.model.progress import Progress
+    from preheat.model.receipt import Receipts
     from preheat.model.session import Session
     from preheat.model.template import Template
 else:
@@ -98,6 +100,7 @@ else:
     _outputs = LazyModule("preheat.app.live.outputs")
     _progress = LazyModule("preheat.model.progress")
     _projects = LazyModule("preheat.app.project_assignment")
+    _receipts = LazyModule("preheat.app.live.receipts")
     _reliability = LazyModule("preheat.app.analysis.reliability")
     _scorecard = LazyModule("preheat.app.analysis.scorecard")
     _sources = LazyModule("preheat.app.sessions.sources")
@@ -305,6 +308,11 @@ class Preheat:
     def costs(self, chosen: "_listing.SessionFilter | None" = None, by: "CostGrouping" = "day") -> "Costs":
         """What sessions cost, in tokens and money: by day, project, model, agent or session."""
         return _costs.add_up_costs(self.folder, chosen or _listing.SessionFilter(), by)
+
+    def receipts(self, project: str = "", session: str = "", since: float = 0.0) -> "Receipts":
+        """What sessions of the last fourteen days were told, what was seen of it, and what it cost: all of them, those of a
+        project, one, or since a time."""
+        return _receipts.collect_receipts(self.folder, project, session, since)
 
     def compare(self, a: "str | dict[str, Any]", b: "str | dict[str, Any]") -> "Comparison":
         """Compare two sessions by name, or two sets of sessions by their filters."""

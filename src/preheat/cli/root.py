@@ -35,6 +35,9 @@ MORE = {
     ),
     "projects": CommandEntry("projects:projects_group", "Show which sessions belong to one project, and correct it."),
     "admin": CommandEntry("admin:admin_group", "Look after Preheat itself: its health, daemon, tools and files."),
+    "receipts": CommandEntry(
+        "receipts:receipts_command", "Show what sessions were told, what was seen of it, and what it cost."
+    ),
     "uninstall": CommandEntry("install:uninstall_command", "Remove Preheat from an agent's settings."),
     "demo": CommandEntry("demo:demo_command", "See Preheat at work on sample sessions."),
 }

@@ -21,6 +21,7 @@ from preheat.app.live.hooks import HandedContext, Hooks, LiveState
 from preheat.app.live.running import RunningSession
 from preheat.daemon.journal import Journal, JournalError
 from preheat.daemon.sessions import Sessions
+from preheat.daemon.timing import HandlingTimes, SessionKey
 from preheat.model.experiment import AssignmentRecord
 from preheat.model.live import (
     ADVISORY_OPEN,
@@ -143,6 +144,9 @@ class Engine:
         """Gives tokens in the context and the size of the window, by agent and session, where they are known."""
         self.last_session: RunningSession | None = None
         """The session of the last event."""
+        self.last_key: SessionKey | None = None
+        """Agent and id of the last event's session, also where nothing was recorded."""
+        self.times = HandlingTimes()
         self.last_events: dict[str, dict[str, str | float]] = {}
         """The last event of each agent."""
         self.troubles: dict[str, str] = {}
@@ -187,7 +191,7 @@ class Engine:
         agent waits for that answer, and a person may have asked to refuse the call.
         Raises Overrun if it took too long; nothing has changed then.
         """
-        self.last_session = None
+        self.last_session = self.last_key = None
         try:
             self._hooks.load_agent(agent)
             with self._limit(seconds):
@@ -200,6 +204,7 @@ class Engine:
                 return HookResult(self._refuse(event, why, at))
             if event.subagent or event.name in _IGNORED:
                 return NO_ANSWER
+            self.last_key = (event.agent, event.session)
             if is_late is not None and event.name != "before_tool" and is_late(event):
                 return HookResult(deferred=event)
             result = self._take_known(event, at, seconds, awaited)
@@ -243,7 +248,9 @@ class Engine:
         wants_context = awaited and self._wants_context(event, running, answer)
         if awaited and event.name == "prompt" and answer is None and not wants_context:
             entry, text = self._with_named_files(event, running, entry)
-            encoded = self._hooks.write(event, HookAnswer(context=text)) if text else encoded
+            answer = HookAnswer(context=text) if text else None
+            encoded = self._hooks.write(event, answer) if answer is not None else encoded
+        entry = self._with_receipt(event, running, entry, answer if encoded else None)
         if wants_context:
             entry = self._with_assignment(event, running, entry)
         if entry.events or entry.advisory or entry.assignments or entry.orientation:
@@ -273,6 +280,8 @@ class Engine:
         entry = msgspec.structs.replace(entry, events=events)
         if event.name == "stop" and awaited and advisory is not None:
             return self._respond_to_stop(event, running, entry, advisory, state)
+        if event.name == "stop" and awaited and (line := self._hooks.describe_receipt(event, running)):
+            return msgspec.structs.replace(entry, is_reported=True), HookAnswer(person=line), state
         if advisory is not None and not carries:  # not counted as given: the state is folded again without it
             return msgspec.structs.replace(entry, undelivered=advisory), None, None
         if not awaited:
@@ -303,6 +312,9 @@ class Engine:
             advisory = self._hooks.overdue_advice(running, (), state, event)
         entry = msgspec.structs.replace(entry, advisory=advisory, key="", call_id="")
         entry = self._with_advice_assignment(event, running, entry)
+        if entry.advisory is None and entry.withheld is None:
+            return entry, None, None
+        entry = msgspec.structs.replace(entry, planned_call=event.call_id or f"tool {event.tool}")
         if entry.advisory is None:
             return entry, None, None
         if holds:
@@ -344,6 +356,16 @@ class Engine:
             return entry
         entry = msgspec.structs.replace(entry, assignments=(*entry.assignments, assignment))
         return entry if assignment.shown else msgspec.structs.replace(entry, advisory=None, withheld=entry.advisory)
+
+    def _with_receipt(
+        self, event: HookEvent, running: RunningSession, entry: JournalEntry, answer: HookAnswer | None
+    ) -> JournalEntry:
+        """The entry with what the answer puts into the model's context, and whether a held call came again."""
+        tokens = self._hooks.count_tokens(answer) if answer is not None else 0
+        passed = ""
+        if running.held_calls and entry.events and (key := _call_key(event)) in running.held_calls:
+            passed = key
+        return msgspec.structs.replace(entry, tokens=tokens, passed_call=passed) if tokens or passed else entry
 
     def _with_context_size(self, event: LiveEvent, hook: HookEvent) -> LiveEvent:
         """A call with the context size from the transcript: hooks do not give it."""
@@ -397,8 +419,8 @@ class Engine:
             self._hooks.count_hold(event, entry.advisory, entry.held_call)
             return
         call = next((each for each in entry.events if isinstance(each, CallEvent)), None)
-        if call is not None and (key := _call_key(event)) in running.held_calls:
-            self._hooks.holds.count_passed(key, call.status in ("ok", "empty"))
+        if call is not None and entry.passed_call:
+            self._hooks.holds.count_passed(entry.passed_call, call.status in ("ok", "empty"))
 
     def _with_short_output(
         self, event: HookEvent, answer: HookAnswer | None, state: LiveState, seconds: float
@@ -477,14 +499,15 @@ class Engine:
             context=context.id if context is not None else "",
             context_due=False if running.context_due else None,
         )
+        answer = HookAnswer(context=text, messages=messages)
         try:
-            self._record(running, entry)
+            self._record(running, msgspec.structs.replace(entry, tokens=self._hooks.count_tokens(answer)))
         except JournalError:
             return b""
         if is_empty:
             return b""
         self.counts["contexts"] += has_context
-        return self._hooks.write(event, HookAnswer(context=text, messages=messages))
+        return self._hooks.write(event, answer)
 
     # The journal and the sessions.
     def record_transcript_events(self, running: RunningSession, events: list[LiveEvent], at: float) -> None:
@@ -503,7 +526,7 @@ class Engine:
             return  # the next look at the transcript finds them again
 
     def _record(self, running: RunningSession, entry: JournalEntry, folded: LiveState | None = None) -> None:
-        written = self.journal.append(entry)
+        written = self.journal.append(self.times.add_to(entry))
         if entry.assignments:
             self._store_assignments(entry.assignments)
         self.last_session = self._hooks.apply(running, written, folded)

@@ -123,6 +123,7 @@ class Server:
             self._start_task(self._answer_test(agent, reply))
             return
         self._last_event = time.monotonic()
+        began = time.perf_counter()
         at = time.time()
         clean = self._hooks.clean(payload)  # without a limit of time: it is needed for an event that is stored, too
         try:
@@ -131,6 +132,7 @@ class Server:
             self._spool.put(agent, at, clean)
             reply(b"")
             return
+        reply = self._engine.times.measure(reply, self._engine.last_key, began)
         if step.deferred is not None:
             self._defer(step.deferred, at, clean)
             reply(b"")

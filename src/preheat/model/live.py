@@ -134,6 +134,8 @@ class Advisory(msgspec.Struct, frozen=True, kw_only=True):
     """Number of the session's turn in which it was made."""
     lesson: str = ""
     """The id of the lesson that it hands out; empty: none."""
+    names: tuple[str, ...] = ()
+    """What an answer names to use instead, as later calls would say it: paths relative to the project, scripts, commands."""
 
 
 ANSWER, WARNING = "answer:", "warning:"
@@ -266,3 +268,17 @@ class JournalEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     """Whether it is a session that Preheat itself started."""
     orientation: tuple[str, ...] = ()
     """Files that were named with a prompt, or would have been, had that not been withheld at random."""
+    planned_call: str = ""
+    """The call that an advisory before it is about: its id, or `tool NAME` where the program gives none."""
+    passed_call: str = ""
+    """A hash of a call that was held once, came again and was let pass."""
+    is_reported: bool = False
+    """Whether the person was shown what the session was told so far."""
+    tokens: int = 0
+    """Tokens that the answer put into the model's context, estimated."""
+    events_taken: int = 0
+    """Events of the session that were answered since the last entry."""
+    microseconds: int = 0
+    """The daemon's time on them."""
+    slowest: int = 0
+    """The longest of these times, in microseconds."""

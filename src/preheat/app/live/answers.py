@@ -21,6 +21,7 @@ from preheat.model.live import ANSWER, WARNING, Advisory, CallEvent, HookEvent, 
 from preheat.model.outcome import FAILURES
 from preheat.safe_text.paths import make_paths_relative
 
+_MOST_NAMES = 12
 _MOST_CALLS = 20_000
 """Shell calls of earlier sessions that are looked at, the newest."""
 
@@ -61,7 +62,7 @@ def advise_after_failure(
     if not isinstance(event, CallEvent) or event.status not in FAILURES or event.cause == "finding" or not hook.tool:
         return None
     found = answer_failure(Failure(planned_call(hook), hook.result or ""), DiskFiles(root, names), history, facts)
-    return _make_advisory(state, found, ANSWER, thresholds)
+    return _make_advisory(state, found, ANSWER, thresholds, root)
 
 
 def warn_before_call(
@@ -71,12 +72,13 @@ def warn_before_call(
     """The warning before a call that is known to fail."""
     if hook.subagent or not hook.tool:
         return None
-    return _make_advisory(
-        state, warn_before(planned_call(hook), DiskFiles(root, names), history, facts), WARNING, thresholds
-    )
+    found = warn_before(planned_call(hook), DiskFiles(root, names), history, facts)
+    return _make_advisory(state, found, WARNING, thresholds, root)
 
 
-def _make_advisory(state: LiveState, found: Answer | None, moment: str, thresholds: Thresholds) -> Advisory | None:
+def _make_advisory(
+    state: LiveState, found: Answer | None, moment: str, thresholds: Thresholds, root: str
+) -> Advisory | None:
     if found is None:
         return None
     about = blake2b(found.about.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
@@ -84,4 +86,10 @@ def _make_advisory(state: LiveState, found: Answer | None, moment: str, threshol
     if answer_subject(cause) in state.mistake.given_lessons:
         return None
     text = format_advisory(found.text, thresholds.advice_tokens)
-    return Advisory(signal="mistake", text=text, cause=cause, turn=state.turn)
+    return Advisory(signal="mistake", text=text, cause=cause, turn=state.turn, names=_read_names(found, root))
+
+
+def _read_names(found: Answer, root: str) -> tuple[str, ...]:
+    """What an answer names, as a later call would say it; of lines to edit, their file."""
+    places = (found.about.rpartition(" ")[0],) if found.rule == "edit text" else found.remedies
+    return tuple(place.removeprefix(f"{root.rstrip('/')}/") for place in places[:_MOST_NAMES] if place)

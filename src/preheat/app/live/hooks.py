@@ -46,6 +46,8 @@ from preheat.model.experiment import AdviceAssignment, Assignment, AssignmentRec
 from preheat.model.live import Advisory, CallEvent, HookAnswer, HookEvent, JournalEntry, LiveEvent, Phase, is_answer
 from preheat.model.orientation import TouchedFiles
 from preheat.model.session import Session, ToolCall, ToolResult
+from preheat.provisioning.tokens import estimate_tokens
+from preheat.receipts import describe_session
 from preheat.settings import archive_path
 from preheat.state.connect import reading
 from preheat.state.marks import marks_stamp
@@ -168,6 +170,18 @@ class Hooks:
         """Whether the agent's program shows a line to the person at the end of a turn."""
         hooks = hooks_of(event.agent)
         return hooks is not None and hooks.moments.person
+
+    def describe_receipt(self, event: HookEvent, running: RunningSession) -> str:
+        """What a session was told and what came of it, for the person; empty if there is nothing new, or nobody would see it."""
+        receipt = running.receipt
+        if not self.choices.receipt_line or receipt.said <= receipt.reported or not self.can_tell_person(event):
+            return ""
+        return describe_session(receipt)
+
+    def count_tokens(self, answer: HookAnswer) -> int:
+        """Tokens that an answer puts into the model's context, estimated."""
+        texts = [answer.context, answer.block, *(msgspec.json.encode(each).decode() for each in answer.messages)]
+        return sum(estimate_tokens(text) for text in texts if text)
 
     def keeps_context(self, agent: str) -> bool:
         """Whether a resumed session sends the model again what it was given at its start."""

@@ -13,7 +13,8 @@ from itertools import islice
 
 import msgspec
 
-from preheat.answers.values import PathKind
+from preheat.answers.values import Listener, PathKind
+from preheat.app.live.ports import find_listener
 from preheat.errors import PreheatError
 from preheat.files import read_text
 from preheat.programs import ask_git
@@ -133,6 +134,9 @@ class DiskFiles:
             if kind != "none":
                 found.append(place)
         return tuple(found)
+
+    def find_listener(self, port: int) -> Listener | None:
+        return find_listener(port, lambda: self._clock() < self._until)
 
     def read_text(self, path: str) -> str | None:
         if not self._may_look(path):

@@ -21,6 +21,8 @@ from preheat.live.state import LiveState, fold
 from preheat.model.experiment import Assignment
 from preheat.model.live import Advisory, CallEvent, EndEvent, JournalEntry, LiveEvent, PromptEvent
 from preheat.model.outcome import FAILURES
+from preheat.model.receipt import Receipt
+from preheat.receipts.fold import update_receipt
 
 __all__ = [
     "LiveState",
@@ -95,6 +97,8 @@ class RunningSession(
     """The last files that its calls touched, relative to the project."""
     edited: tuple[str, ...] = ()
     """The last files that its calls changed."""
+    receipt: Receipt = Receipt()
+    """What it was told, what came of it, and what that cost."""
 
 
 def apply_entry(
@@ -151,6 +155,7 @@ def apply_entry(
         oriented=_keep_last(running.oriented, entry.orientation),
         opened=opened,
         edited=edited,
+        receipt=update_receipt(running.receipt, entry),
     )
 
 

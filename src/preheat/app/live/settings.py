@@ -29,7 +29,9 @@ class OptInActions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     start_as: StartAs = "text"
     """The context of a new session: a text, or messages in which example calls are real calls."""
     orientation: bool = True
-    """Files that a prompt may need are named with it; the only one of these that is on unless it is turned off."""
+    """Files that a prompt may need are named with it; on unless it is turned off."""
+    receipt_line: bool = True
+    """At the end of a turn a line says what the session was told and what came of it, if that is new; on unless turned off."""
 
 
 NO_ACTIONS = OptInActions()

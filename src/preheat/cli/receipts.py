@@ -1,0 +1,154 @@
+"""The command `preheat receipts`: what sessions were told, what was seen of it, and what it cost. Adds nothing up itself."""
+
+import os
+
+import click
+
+from preheat.cli.command import ExampleCommand, json_option
+from preheat.cli.home import open_preheat
+from preheat.cli.options import DateOption
+from preheat.cli.screen import console, hint, plain_table, print_json, print_table, say
+from preheat.cli.text import count, date_time, printable, tokens
+from preheat.model.receipt import FileTally, Receipts, SessionReceipt, Tally, ToldKind
+
+_SESSIONS = 15
+_TITLES: dict[ToldKind, str] = {
+    "warning": "calls warned of",
+    "hold": "calls held once",
+    "answer": "answers after a failure",
+    "advice": "other advice",
+}
+_OUTCOMES = {"failed": "the call failed", "worked": "the call worked", "followed": "followed", "": "nothing seen"}
+
+
+@click.command(
+    "receipts",
+    cls=ExampleCommand,
+    epilog="""\
+  preheat receipts                        all sessions of the last fourteen days
+  preheat receipts --project . --since 7d this project, the last week
+  preheat receipts --session 3f2a         one session, with every text it was told
+  preheat receipts --json | jq .said.answer
+
+What is counted was seen to happen; that it happened because of Preheat is not claimed. Where texts are withheld at random
+(`preheat experiment`), the same counts stand beside it for what was not said: that is the comparison.""",
+)
+@click.option(
+    "--project", metavar="TEXT", default="", help="Only this project (`.` is here), or those with this in their path."
+)
+@click.option("--session", metavar="ID", default="", help="Only this session: its id, or the beginning of it.")
+@click.option(
+    "--since", type=DateOption(), metavar="DATE", default=0.0, help="Only sessions since: 2026-01-31, 7d, 2w."
+)
+@json_option
+def receipts_command(project: str, session: str, since: float, as_json: bool) -> int:
+    """Show what sessions were told, what was seen of it, and what it cost."""
+    if project and (project[0] in ".~" or os.sep in project):
+        project = os.path.abspath(os.path.expanduser(project))
+    found = open_preheat().receipts(project, session, since)
+    if as_json:
+        print_json(found)
+        return 0
+    if not any(each.receipt.events or each.receipt.said for each in found.sessions):
+        say(console(), "No session was told anything yet, as far as the daemon knows.")
+        hint("`preheat install` has agents ask; `preheat status` says whether they do.")
+        return 0
+    _show_totals(found)
+    if session:
+        for each in found.sessions:
+            _show_session(each)
+    else:
+        _show_sessions(found.sessions)
+    _show_withdrawn(found)
+    return 0
+
+
+def _show_totals(found: Receipts) -> None:
+    screen = console()
+    table = plain_table()
+    table.add_column("seen to happen")
+    for title in ("said", "call failed", "call worked", "followed"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for kind, title in _TITLES.items():
+        for tally, suffix in ((found.said.get(kind), ""), (found.drawn.get(kind), ", drawn at random to be said"),
+                              (found.withheld.get(kind), ", drawn at random not to be said")):  # fmt: skip
+            if tally is not None:
+                table.add_row(f"{title}{suffix}", *_cells(kind, tally))
+    if table.row_count:
+        print_table(screen, table)
+    for files, what in (
+        (found.files, ""),
+        (found.files_drawn, " (drawn at random to be named)"),
+        (found.files_withheld, " (drawn at random not to be named)"),
+    ):
+        if files.named:
+            say(screen, f"Files for a prompt{what}: {_describe_files(files)}.")
+    say(screen, _describe_cost(found))
+
+
+def _cells(kind: ToldKind, tally: Tally) -> list[str]:
+    made = ["", ""] if kind in ("answer", "advice") else [str(tally.failed), str(tally.worked)]
+    return [str(tally.said), *made, "" if kind in ("advice", "warning") else str(tally.followed)]
+
+
+def _describe_files(files: FileTally) -> str:
+    return f"{count(files.named, 'file')}, {files.opened} opened afterwards"
+
+
+def _describe_cost(found: Receipts) -> str:
+    mean = found.milliseconds / found.events if found.events else 0.0
+    spent = f"{found.milliseconds:,.0f} ms in the daemon for {count(found.events, 'event')}"
+    return (
+        f"Cost: {tokens(found.tokens)} tokens (estimated), with {count(found.contexts, 'context')}; {spent} "
+        f"({mean:.2f} ms each, the slowest {found.slowest_milliseconds:,.0f}). "
+        "Not in it: the start of the hook's client, and what the agent's program does around a hook."
+    )
+
+
+def _show_sessions(sessions: tuple[SessionReceipt, ...]) -> None:
+    told = [each for each in sessions if each.receipt.said or each.receipt.told]
+    if not told:
+        return
+    screen = console()
+    table = plain_table()
+    table.add_column("session")
+    table.add_column("project")
+    for title in ("last event", "texts", "files named", "opened", "tokens", "ms"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for each in told[:_SESSIONS]:
+        receipt = each.receipt
+        shown = [file for file in receipt.files if file.is_shown]
+        table.add_row(
+            printable(each.session[:12]),
+            printable(os.path.basename(each.project)),
+            date_time(each.last_at),
+            str(sum(one.is_shown for one in receipt.told)),
+            str(len(shown)),
+            str(sum(file.is_opened for file in shown)),
+            tokens(receipt.tokens),
+            f"{receipt.microseconds / 1000:,.0f}",
+        )
+    print_table(screen, table)
+    if len(told) > _SESSIONS:
+        say(screen, f"{count(len(told) - _SESSIONS, 'more session')}; --json has them all.", "dim")
+
+
+def _show_session(session: SessionReceipt) -> None:
+    screen = console()
+    say(screen, f"{session.agent} {printable(session.session)} in {printable(session.project)}", "bold")
+    for told in session.receipt.told:
+        withheld = "" if told.is_shown else " (withheld at random)"
+        seen = f"; {_OUTCOMES[told.outcome]}" if told.kind != "advice" else ""
+        say(screen, f"turn {told.turn}, {_TITLES[told.kind]}{withheld}: {printable(told.text)}{seen}")
+    for file in session.receipt.files:
+        withheld = "" if file.is_shown else " (withheld at random)"
+        say(screen, f"named{withheld}: {printable(file.path)}; {'opened' if file.is_opened else 'not opened'}")
+
+
+def _show_withdrawn(found: Receipts) -> None:
+    for each in found.withdrawn:
+        say(
+            console(),
+            f"Withdrawn: in {printable(each.project)} no call is held for `{printable(each.reason)}` any more; of "
+            f"{count(each.worked + each.failed, 'call')} that came again, {each.worked} worked.",
+        )
