@@ -46,6 +46,7 @@ BASE = (
     "sqlite_files",
     "text_cache",
     "terms",
+    "stated",
     "limits",
     "settings_file",
     "settings",

@@ -6,6 +6,7 @@ import pty
 import select
 import subprocess
 import sys
+import termios
 import time
 from typing import Any
 
@@ -14,7 +15,7 @@ import pytest
 from preheat.testing.builders import ClaudeTranscript
 from tests.ingest.test_learning import worked
 from tests.screens import check_screen
-from tests.waiting import HUNG
+from tests.waiting import HUNG, until
 
 from .builders import SHOP, teach
 from .conftest import Person
@@ -68,6 +69,8 @@ def answer_keys(keys: str, *arguments: str, **environment: str) -> str:
             break
         shown += block
         if shown.rstrip(b" ").endswith(b"[q]uit") and waiting:
+            # What is typed before the terminal gives single keys is thrown away.
+            until(lambda: not termios.tcgetattr(master)[3] & termios.ICANON, "the terminal gives single keys")
             os.write(master, waiting.pop(0).encode())
     os.close(master)
     assert process.wait(HUNG) == 0, shown.decode(errors="replace")

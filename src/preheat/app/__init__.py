@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from preheat.app import lessons as _lessons
     from preheat.app import orientation as _orientation
     from preheat.app import project_assignment as _projects
+    from preheat.app import proposals as _proposals
     from preheat.app import trees as _trees
     from preheat.app.analysis import assessment as _assessment
     from preheat.app.analysis import one_pass as _analysis
@@ -95,6 +96,7 @@ else:
     _outputs = LazyModule("preheat.app.live.outputs")
     _progress = LazyModule("preheat.model.progress")
     _projects = LazyModule("preheat.app.project_assignment")
+    _proposals = LazyModule("preheat.app.proposals")
     _reliability = LazyModule("preheat.app.analysis.reliability")
     _scorecard = LazyModule("preheat.app.analysis.scorecard")
     _sources = LazyModule("preheat.app.sessions.sources")
@@ -142,6 +144,11 @@ class Preheat:
     def knowledge(self) -> "_lessons.Lessons":
         """The lessons, and the marks and approvals that people gave them."""
         return _lessons.Lessons(self.folder)
+
+    @property
+    def proposals(self) -> "_proposals.Proposals":
+        """Proposals for a project's instructions file: make, write, undo, commit."""
+        return _proposals.Proposals(self.folder)
 
     @property
     def projects(self) -> "_projects.Projects":

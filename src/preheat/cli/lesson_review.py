@@ -126,8 +126,8 @@ def _show(screen: "Console", each: "ReviewedLesson", number: int, total: int) ->
 
     lesson = each.lesson
     heading = Text(f"{number} of {total}  ", "bold cyan").append(f"{_describe(lesson)}  ").append(lesson.id, "dim")
-    screen.print(heading, soft_wrap=True)
-    screen.print(Padding(Text(clean(each.said), "bold"), (0, 0, 0, 4)))
+    screen.print(heading)
+    screen.print(Padding(Text(clean(each.said), "bold"), (0, 0, 0, 4), expand=False))
     if each.needs_approval:
         whose = "words of your agent" if lesson.author == "agent" else "words from a session"
         say(screen, f"    {whose}: told to sessions only if you keep it", "yellow")

@@ -15,6 +15,7 @@ from click.shell_completion import CompletionItem
 from preheat.cli.command import ExampleCommand, ExampleGroup, json_option
 from preheat.cli.home import open_archive, open_preheat
 from preheat.cli.lesson_names import LessonName
+from preheat.cli.lesson_proposal import propose_command
 from preheat.cli.lesson_review import review_command
 from preheat.cli.lesson_writing import add_command, approve_command, edit_command, undo_command
 from preheat.cli.options import AgentName
@@ -226,6 +227,7 @@ lessons_group.add_command(review_command)
 lessons_group.add_command(add_command)
 lessons_group.add_command(edit_command)
 lessons_group.add_command(approve_command)
+lessons_group.add_command(propose_command)
 
 
 @lessons_group.command(
