@@ -24,7 +24,7 @@ SURFACES = ("cli", "tools", "mcp", "daemon", "plugins")
 APP = "app"
 STAGES = (
     "outcomes", "profiles", "episodes", "projects", "lessons", "orientation", "live", "answers", "provisioning", "compress",
-    "experiments", "templates", "reports", "lab",
+    "experiments", "templates", "reports", "lab", "distill",
 )  # fmt: skip
 """Pure: values in, values out. They never import each other."""
 EDGES = ("agents", "archive", "state", "tree", "ingest", "installing", "daemon_client", "native_client", "prices")

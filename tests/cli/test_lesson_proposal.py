@@ -1,9 +1,8 @@
-"""`preheat lessons propose`: the lines that the instructions file of a project lacks, its stale lines, and what contradicts it."""
+"""`preheat lessons propose`: the lines that a project's instructions file lacks, its stale lines, and what contradicts it."""
 
 import json
 import os
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +77,7 @@ def test_the_patch_has_only_what_the_file_does_not_state_and_git_applies_it(pers
 
 def test_a_stale_line_is_marked_and_the_contradiction_is_told(person: Person, shop: Path) -> None:
     (shop / "AGENTS.md").write_text("# Shop\n\nRun `npm test`.\n\n```sh\nnpm test\n```\n")
+    person.run("lessons", "add", "--command", "pnpm run test:unit", "--instead-of", "npm test", "--project", ".")
     found = propose(person)
     assert [(each["line"], each["command"]) for each in found["stale"]] == [(3, "npm test"), (6, "npm test")]
     assert found["stale"][0]["why"].startswith("`npm test` has failed 5 of 5 times since 2026-01-")
@@ -155,10 +155,6 @@ def test_a_persons_lesson_stands_first_with_evidence_on_request(person: Person, 
 def test_another_file_can_be_named_and_one_outside_is_refused(person: Person, shop: Path) -> None:
     (shop / "docs").mkdir()
     assert propose(person, "--file", "docs/NOTES.md")["file"] == "docs/NOTES.md"
-    (shop / "GEMINI.md").write_text("# Notes\n")
-    assert propose(person)["file"] == "GEMINI.md"  # there is no other that an agent reads
-    (shop / "CLAUDE.md").write_text("# Notes\n")
-    assert propose(person)["file"] == "AGENTS.md"
     for name, error in (("../else.md", "is not in the project"), ("docs", "is no file"), ("no/x.md", "is no file")):
         done = person.run("lessons", "propose", "--file", name)
         assert (done.code, error in done.err) == (2, True), done.err
@@ -172,5 +168,4 @@ def test_the_screen(person: Person, shop: Path, monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setenv("COLUMNS", str(width))
     (shop / "AGENTS.md").write_text("# Shop\n\nRun `npm test`.\n")
     done = person.run("lessons", "propose")
-    assert time.time() > 0
     check_screen(f"lessons-propose-{width}", done.out + "--- error stream ---\n" + done.err)

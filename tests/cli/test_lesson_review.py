@@ -1,4 +1,4 @@
-"""`preheat lessons review`, `add`, `edit`, `approve` and `undo`: a person's decisions and words, and what sessions are told then."""
+"""`preheat lessons review`, `add`, `edit`, `approve` and `undo`: a person's words, and what sessions are told then."""
 
 import json
 import os

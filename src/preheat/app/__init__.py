@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from preheat.app import context as _context
     from preheat.app import costs as _costs
     from preheat.app import daemon as _daemon
+    from preheat.app import distilling as _distilling
     from preheat.app import health as _health
     from preheat.app import installation as _installation
     from preheat.app import learning as _learning
@@ -86,6 +87,7 @@ else:
     _dataset = LazyModule("preheat.app.lab.dataset")
     _lab = LazyModule("preheat.app.lab.labs")
     _daemon = LazyModule("preheat.app.daemon")
+    _distilling = LazyModule("preheat.app.distilling")
     _experiments = LazyModule("preheat.app.experiments.comparisons")
     _installation = LazyModule("preheat.app.installation")
     _learning = LazyModule("preheat.app.learning")
@@ -149,6 +151,11 @@ class Preheat:
     def proposals(self) -> "_proposals.Proposals":
         """Proposals for a project's instructions file: make, write, undo, commit."""
         return _proposals.Proposals(self.folder)
+
+    @property
+    def distilling(self) -> "_distilling.Distilling":
+        """Lessons that a person's own agent proposes: plan, run."""
+        return _distilling.Distilling(self.folder)
 
     @property
     def projects(self) -> "_projects.Projects":

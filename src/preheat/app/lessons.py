@@ -14,6 +14,7 @@ import msgspec
 from preheat.amounts import format_count
 from preheat.app.context import approved_texts
 from preheat.app.experiments.withdrawal import bring_back
+from preheat.app.project_assignment import assign_archive
 from preheat.app.projects import find_project, require_project
 from preheat.archive import lessons as stored
 from preheat.archive.connect import connect
@@ -169,6 +170,7 @@ class Lessons:
         without secrets. Raises UserError."""
         found, secrets = _word(new)
         with closing(connect(self._folder)) as connection:
+            assign_archive(connection)
             name = require_project(connection, project) if project is not None else ""
             place = find_project(connection, project) if project is not None else None
         now = time.time()

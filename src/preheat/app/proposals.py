@@ -17,9 +17,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from preheat.agents import WITH_HEADLESS
-from preheat.agents.headless import headless_of
 from preheat.app.context import approved_texts
+from preheat.app.project_assignment import assign_archive
 from preheat.app.projects import find_project, find_repository, require_project
 from preheat.archive.connect import connect
 from preheat.archive.lessons import load_lessons
@@ -75,6 +74,7 @@ class Proposals:
         """What the instructions file of a project (name or folder) lacks, and what is stale in it. Raises UserError."""
         now = time.time()
         with closing(connect(self._folder)) as connection:
+            assign_archive(connection)
             name = require_project(connection, project)
             root = _find_root(connection, project, name)
             found = find_project(connection, project)
@@ -155,9 +155,7 @@ def make_patch(name: str, before: str, after: str) -> str:
     lines = difflib.unified_diff(
         before.splitlines(keepends=True), after.splitlines(keepends=True), old, f"b/{name}", n=3
     )
-    found = []
-    for line in lines:
-        found.append(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n")
+    found = [line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines]
     if not found:
         return ""
     begin = f"diff --git a/{name} b/{name}\n" + ("" if before else "new file mode 100644\n")
@@ -176,7 +174,7 @@ def _find_root(connection: sqlite3.Connection, project: str, name: str) -> str:
 
 
 def _find_file(root: str, wanted: str) -> str:
-    """The instructions file: the named one, else `AGENTS.md`, else the one that an agent reads and the project has."""
+    """The instructions file: the named one, else `AGENTS.md`. Raises UserError if it is not in the project."""
     if wanted:
         path = os.path.abspath(os.path.join(root, os.path.expanduser(wanted)))
         if os.path.commonpath([os.path.realpath(path), os.path.realpath(root)]) != os.path.realpath(root):
@@ -184,12 +182,7 @@ def _find_file(root: str, wanted: str) -> str:
         if os.path.isdir(path) or not os.path.isdir(os.path.dirname(path)):
             raise UserError(f"`{wanted}` is no file; name one like `{USUAL_FILE}`")
         return path
-    usual = os.path.join(root, USUAL_FILE)
-    if os.path.exists(usual):
-        return usual
-    names = {headless.instructions_file for agent in WITH_HEADLESS if (headless := headless_of(agent)) is not None}
-    there = [path for name in sorted(names - {""}) if os.path.isfile(path := os.path.join(root, name))]
-    return there[0] if len(there) == 1 else usual
+    return os.path.join(root, USUAL_FILE)
 
 
 def _load_runs(connection: sqlite3.Connection, project: str) -> list[CommandRun]:

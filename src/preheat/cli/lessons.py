@@ -14,6 +14,7 @@ from click.shell_completion import CompletionItem
 
 from preheat.cli.command import ExampleCommand, ExampleGroup, json_option
 from preheat.cli.home import open_archive, open_preheat
+from preheat.cli.lesson_distilling import distill_command
 from preheat.cli.lesson_names import LessonName
 from preheat.cli.lesson_proposal import propose_command
 from preheat.cli.lesson_review import review_command
@@ -228,6 +229,7 @@ lessons_group.add_command(add_command)
 lessons_group.add_command(edit_command)
 lessons_group.add_command(approve_command)
 lessons_group.add_command(propose_command)
+lessons_group.add_command(distill_command)
 
 
 @lessons_group.command(

@@ -1,8 +1,9 @@
 """A proposal for a project's instructions file: the lines that it lacks, the lines that are stale, and what contradicts it.
 
-Pure: the text of the file, the lessons and the record of its commands go in, the changed text comes out. Knows no file and no git.
+Pure: the text of the file, the lessons and the record of its commands go in, the changed text comes out. Knows no file, no git.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -20,6 +21,7 @@ _MOST_LINES = 25
 _LEAST_FAILURES = 3
 """A command that failed this many times in a row, in two sessions or more, is stale."""
 _MARK = "<!-- Preheat: "
+_COUNTS = re.compile(r" \((?:not found )?(?:once|twice|[\d,]+ times|[\d,]+ of [\d,]+)\b[^()`]*\)")
 
 
 class CommandRun(NamedTuple):
@@ -115,6 +117,7 @@ def _compare(
         text = describe_lesson(msgspec.structs.replace(lesson, support=Support()), approved)
         if not text or "\n" in text:
             continue
+        text = _without_counts(text) if lesson.author == "preheat" else text
         text = text[0].upper() + text[1:]
         opposite = statements.find_command(lesson.avoid) if lesson.avoid else None
         if opposite is not None and not _is_stated_use(statements, lesson, opposite):
@@ -125,6 +128,11 @@ def _compare(
             lines.append(ProposedLine(lesson.id, text, _describe_evidence(lesson, days)))
             known.add(text.casefold())
     return tuple(lines), tuple(contradictions), stated
+
+
+def _without_counts(text: str) -> str:
+    """A sentence without the counts in brackets: they would be out of date with the next session."""
+    return _COUNTS.sub("", text)
 
 
 def _rank(lesson: Lesson) -> tuple[bool, int, float, str]:
@@ -152,7 +160,7 @@ def _describe_evidence(lesson: Lesson, days: Mapping[float, str]) -> str:
         return "written by a person"
     support = lesson.support
     total = support.calls_for + support.calls_against
-    seen = f", last {days[lesson.last_seen]}" if lesson.last_seen in days else ""
+    seen = f", last {days[lesson.last_seen]}" if lesson.last_seen is not None and lesson.last_seen in days else ""
     sessions = format_count(support.sessions_for, "session")
     return f"{support.calls_for:,} of {format_count(total, 'call')} in {sessions}{seen}"
 
@@ -171,7 +179,9 @@ def _find_stale(statements: Statements, runs: Sequence[CommandRun], days: Mappin
             streak.append(run)
         if len(streak) < _LEAST_FAILURES or len({run.session for run in streak}) < 2:
             continue
-        since = next((f" since {days[run.at]}" for run in reversed(streak) if run.at in days), "")
+        since = next(
+            (f" since {days[run.at]}" for run in reversed(streak) if run.at is not None and run.at in days), ""
+        )
         often = f"{len(streak):,} of {len(mine):,}" if len(streak) == len(mine) else f"the last {len(streak):,}"
         why = f"`{stated.text}` has failed {often} times{since}"
         if all((each.line, each.command) != (stated.line + 1, stated.text) for each in found):
