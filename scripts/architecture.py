@@ -24,7 +24,7 @@ SURFACES = ("cli", "tools", "mcp", "daemon", "plugins")
 APP = "app"
 STAGES = (
     "outcomes", "profiles", "episodes", "projects", "lessons", "orientation", "live", "answers", "provisioning", "compress",
-    "experiments", "templates", "receipts", "reports", "lab",
+    "experiments", "templates", "receipts", "reports", "lab", "distill",
 )  # fmt: skip
 """Pure: values in, values out. They never import each other."""
 EDGES = ("agents", "archive", "state", "tree", "ingest", "installing", "daemon_client", "native_client", "prices")
@@ -47,6 +47,7 @@ BASE = (
     "text_cache",
     "prompt_text",
     "terms",
+    "stated",
     "limits",
     "settings_file",
     "settings",

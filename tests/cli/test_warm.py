@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 from typing import Any
 
 import click
@@ -183,7 +184,25 @@ def test_success_is_tracked_over_the_sessions_that_got_it(harbour: Person) -> No
     assert harbour.run("profile").code == 0  # judges
     (row,) = run_json(harbour, "list")
     assert row["tracked"] == {"uses": 4, "sessions": 3, "succeeded": 2, "failed": 1}
-    assert "used 4 times, 67% success of 3" in harbour.run("warm", "show", "mine").out
+    assert "used 4 times, 67 % success of 3 with a check" in harbour.run("warm", "show", "mine").out
+
+
+def test_five_sessions_with_one_task_are_five_uses_and_each_counts(harbour: Person) -> None:
+    """The same template and the same task give the same text; four of the five sessions end with a passing check."""
+    open_store().store(template(), "built", AT)
+    said = ""
+    for number in range(11, 16):
+        done = harbour.run("warm", "start", "--template", "mine", "--task", "mend the pier and test it")
+        assert done.code == 0
+        said = done.out
+        start = pier_session(number, rounds=1, last=int(number == 13), shown=said)
+        harbour.write(replace(start, started=time.time() + number))
+    assert said.startswith("<preheat-context")
+    assert harbour.run("sync").code == 0
+    assert harbour.run("profile").code == 0  # judges
+    (row,) = run_json(harbour, "list")
+    assert row["tracked"] == {"uses": 5, "sessions": 5, "succeeded": 4, "failed": 1}
+    assert row["used"] == "used 5 times, 80 % success"
 
 
 def test_the_use_of_a_template_is_recorded(two: Person) -> None:

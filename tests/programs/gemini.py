@@ -18,7 +18,7 @@ from tests.programs.isolation import can_isolate, run_isolated, run_isolated_job
 
 MODEL = "gemini-2.5-flash"
 """A model that the program knows: for others it asks a model which one to take."""
-_SETTINGS: dict[str, Any] = {
+SETTINGS: dict[str, Any] = {
     "security": {"auth": {"selectedType": "gemini-api-key"}},
     "privacy": {"usageStatisticsEnabled": False},
     "telemetry": {"enabled": False},
@@ -108,7 +108,7 @@ def run_here(job: Job) -> Finished:
     os.makedirs(own, exist_ok=True)
     os.makedirs(project(job.home), exist_ok=True)
     with open(os.path.join(own, "settings.json"), "w", encoding="utf-8") as file:
-        json.dump({**_SETTINGS, **job.settings}, file)
+        json.dump({**SETTINGS, **job.settings}, file)
     with ModelServer(job.script, side_text=job.side_text) as server:
         own_names = {
             "GEMINI_CLI_HOME": job.home,

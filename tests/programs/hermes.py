@@ -18,7 +18,7 @@ from preheat.testing.script import Reply
 from tests.programs import program as programs
 from tests.programs.isolation import can_isolate, run_isolated, run_isolated_job
 
-_CONFIG = """\
+CONFIG = """\
 model: {{provider: custom, default: scripted, base_url: "{url}", api_key: none, context_length: {window}}}
 memory: {{nudge_interval: {review}}}
 skills: {{creation_nudge_interval: {review}}}
@@ -105,7 +105,7 @@ def run_here(job: Job) -> Finished:
     with ModelServer(job.script) as server:
         more = {name: value.replace("{url}", server.url) for name, value in job.environment.items()}
         environment = programs.clean_environment(job.home, {"HERMES_HOME": own, **more})
-        config = _CONFIG.format(url=server.url, window=job.window, settings=job.settings, review=job.review)
+        config = CONFIG.format(url=server.url, window=job.window, settings=job.settings, review=job.review)
         with open(os.path.join(own, "config.yaml"), "w", encoding="utf-8") as file:
             file.write(config)
         for command in job.before:

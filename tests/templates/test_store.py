@@ -307,15 +307,23 @@ def test_results_are_counted_by_session() -> None:
     """Five uses, four sessions, one of them without a check."""
     uses = [TemplateUse(at=AT, template="d", context=str(number)) for number in range(5)]
     found = {
-        "0": UsedSession("a", True),
-        "1": UsedSession("b", True),
-        "2": UsedSession("c", False),
-        "3": UsedSession("d", None),
-        "4": UsedSession("d", None),
+        "0": [UsedSession("a", True)],
+        "1": [UsedSession("b", True)],
+        "2": [UsedSession("c", False)],
+        "3": [UsedSession("d", None)],
+        "4": [UsedSession("d", None)],
     }
     results = track(uses, found)
     assert (results.uses, results.sessions, results.succeeded, results.failed) == (5, 4, 2, 1)
     assert track([], {}).uses == 0
+
+
+def test_every_session_that_was_given_the_same_context_counts() -> None:
+    """Five sessions with one task: they are given the same text, and four of them succeed."""
+    uses = [TemplateUse(at=AT + number, template="d", context="same") for number in range(5)]
+    found = {"same": [UsedSession(str(number), number != 2) for number in range(5)]}
+    results = track(uses, found)
+    assert (results.uses, results.sessions, results.succeeded, results.failed) == (5, 5, 4, 1)
 
 
 def all_files(store: TemplateStore) -> list[str]:

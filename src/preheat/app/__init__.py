@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from preheat.app import context as _context
     from preheat.app import costs as _costs
     from preheat.app import daemon as _daemon
+    from preheat.app import distilling as _distilling
     from preheat.app import health as _health
     from preheat.app import home as _home
     from preheat.app import installation as _installation
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from preheat.app import lessons as _lessons
     from preheat.app import orientation as _orientation
     from preheat.app import project_assignment as _projects
+    from preheat.app import proposals as _proposals
     from preheat.app import trees as _trees
     from preheat.app.analysis import assessment as _assessment
     from preheat.app.analysis import one_pass as _analysis
@@ -90,6 +92,7 @@ else:
     _dataset = LazyModule("preheat.app.lab.dataset")
     _lab = LazyModule("preheat.app.lab.labs")
     _daemon = LazyModule("preheat.app.daemon")
+    _distilling = LazyModule("preheat.app.distilling")
     _experiments = LazyModule("preheat.app.experiments.comparisons")
     _installation = LazyModule("preheat.app.installation")
     _learning = LazyModule("preheat.app.learning")
@@ -100,6 +103,7 @@ else:
     _outputs = LazyModule("preheat.app.live.outputs")
     _progress = LazyModule("preheat.model.progress")
     _projects = LazyModule("preheat.app.project_assignment")
+    _proposals = LazyModule("preheat.app.proposals")
     _receipts = LazyModule("preheat.app.live.receipts")
     _reliability = LazyModule("preheat.app.analysis.reliability")
     _scorecard = LazyModule("preheat.app.analysis.scorecard")
@@ -148,6 +152,16 @@ class Preheat:
     def knowledge(self) -> "_lessons.Lessons":
         """The lessons, and the marks and approvals that people gave them."""
         return _lessons.Lessons(self.folder)
+
+    @property
+    def proposals(self) -> "_proposals.Proposals":
+        """Proposals for a project's instructions file: make, write, undo, commit."""
+        return _proposals.Proposals(self.folder)
+
+    @property
+    def distilling(self) -> "_distilling.Distilling":
+        """Lessons that a person's own agent proposes: plan, run."""
+        return _distilling.Distilling(self.folder)
 
     @property
     def projects(self) -> "_projects.Projects":

@@ -6,18 +6,21 @@ learned or chosen; marks of a person are kept in the state beside the archive. T
 """
 
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
+from typing import NamedTuple
 
 import msgspec
 
 from preheat.archive.connect import folder_of
 from preheat.archive.packing import compress, decode_stored, decompress
+from preheat.archive.projects import load_project_names
 from preheat.model.experiment import MeasuredSession
-from preheat.model.lesson import Lesson, LessonMark
+from preheat.model.lesson import Approval, Lesson, LessonMark, WrittenLesson
 from preheat.model.profile import Rate
 from preheat.state.connect import reading
-from preheat.state.marks import marks
+from preheat.state.marks import approvals, marks
+from preheat.state.written_lessons import written_lessons
 
 _WEIGHED = ""
 """In the column `learner`: marks the row with the digest of the conclusions that a project's lessons were made from."""
@@ -116,17 +119,20 @@ def store_lessons(connection: sqlite3.Connection, project: str, lessons: Mapping
 
 
 def load_lessons(connection: sqlite3.Connection, projects: Iterable[str] | None = None) -> list[Lesson]:
-    """The lessons of some projects (None: of all; `""`: lessons that hold anywhere) with a person's marks applied, the best
-    first."""
-    marked = _load_marks(connection)
-    if projects is None:
+    """The lessons of some projects (None: of all; `""`: lessons that hold anywhere), learned and written ones, with a person's
+    marks and approvals applied, the best first."""
+    said = _load_said(connection)
+    wanted = None if projects is None else list(dict.fromkeys(projects))
+    if wanted is None:
         rows = connection.execute("SELECT data FROM lessons").fetchall()
     else:
         rows = []
-        for project in dict.fromkeys(projects):
+        for project in wanted:
             rows += connection.execute("SELECT data FROM lessons WHERE project = ?", (project,)).fetchall()
-    found = [_apply_mark(lesson, marked) for (data,) in rows if (lesson := _decode(data)) is not None]
-    return sorted(found, key=lambda lesson: (-lesson.score, lesson.id))
+    learned = [lesson for (data,) in rows if (lesson := _decode(data)) is not None]
+    written = [each for each in _name_projects(connection, said) if wanted is None or each.scope.project in wanted]
+    found = [_apply_mark(_outrank(lesson, said.written), said) for lesson in (*learned, *written)]
+    return sorted(found, key=lambda lesson: (lesson.author != "person", -lesson.score, lesson.id))
 
 
 def count_lessons(connection: sqlite3.Connection) -> dict[str, int]:
@@ -142,19 +148,64 @@ def _decode(data: bytes) -> Lesson | None:
         return None
 
 
-def _load_marks(connection: sqlite3.Connection) -> dict[str, LessonMark]:
-    """A person's marks by lesson, from the state beside the archive."""
+class _Said(NamedTuple):
+    """What people said of lessons, by the ids of these, and the lessons that they wrote."""
+
+    marks: Mapping[str, LessonMark] = {}
+    approvals: Mapping[str, Approval] = {}
+    written: Sequence[WrittenLesson] = ()
+
+
+def _load_said(connection: sqlite3.Connection) -> _Said:
+    """From the state beside the archive."""
     folder = folder_of(connection)
     if not folder:
-        return {}
+        return _Said()
     with reading(folder) as state:
-        return marks(state)
+        return _Said(marks(state), approvals(state), written_lessons(state))
 
 
-def _apply_mark(lesson: Lesson, marked: Mapping[str, LessonMark]) -> Lesson:
-    mark = marked.get(lesson.id)
-    if mark is None:
+def _name_projects(connection: sqlite3.Connection, said: _Said) -> list[Lesson]:
+    """The written lessons, each with the present name of its project."""
+    if not said.written:
+        return []
+    names = load_project_names(connection)
+    found = []
+    for each in said.written:
+        scope = msgspec.structs.replace(
+            each.lesson.scope, project=names.get(each.project, each.lesson.scope.project) if each.project else ""
+        )
+        found.append(msgspec.structs.replace(each.lesson, scope=scope))
+    return found
+
+
+def _outrank(lesson: Lesson, written: Sequence[WrittenLesson]) -> Lesson:
+    """A learned lesson, retired if a person rewrote it or wrote the opposite."""
+    if lesson.author == "person":
         return lesson
+    for each in written:
+        own = each.lesson
+        if own.author != "person" or own.status != "active":
+            continue
+        if each.replaces == lesson.id:
+            return msgspec.structs.replace(lesson, status="retired", why=f"you rewrote it: `{own.id}`")
+        is_here = own.scope.project in ("", lesson.scope.project)
+        if is_here and (_is_command(lesson.use, own.avoid) or _is_command(lesson.avoid, own.use)):
+            return msgspec.structs.replace(lesson, status="retired", why=f"you wrote otherwise: `{own.id}`")
+    return lesson
+
+
+def _is_command(command: str, other: str) -> bool:
+    """Whether a command is another one, alone or with further arguments."""
+    words, first = command.split(), other.split()
+    return bool(first) and words[: len(first)] == first
+
+
+def _apply_mark(lesson: Lesson, said: _Said) -> Lesson:
+    mark = said.marks.get(lesson.id)
+    if mark is None:
+        is_approved = lesson.status in ("weak", "waiting") and lesson.id in said.approvals
+        return msgspec.structs.replace(lesson, status="active", why="") if is_approved else lesson
     if mark.mark == "retired":
         return msgspec.structs.replace(lesson, status="retired", why=mark.why or "retired by you")
     status = lesson.status if lesson.status == "quarantined" else "active"

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from preheat.archive.projects import load_session_roots
 from preheat.commands.values import CHECKS
 from preheat.model.experiment import Rating, SessionResult
-from preheat.model.outcome import CAUSES, FAILURES, JUDGED, STATUSES
+from preheat.model.outcome import CAUSES, FAILURES, JUDGED, STATUSES, Cause, Status
 
 # The archive stores statuses and causes as indexes into these tuples.
 _PASSED = frozenset(place for place, status in enumerate(STATUSES) if status in ("ok", "empty"))
@@ -35,6 +35,37 @@ def load_last_checks(connection: sqlite3.Connection) -> dict[str, bool]:
         [f"shell:{purpose}" for purpose in sorted(CHECKS)],
     )
     return {key: status in _PASSED for key, status, _ in rows}
+
+
+class ShellRun(NamedTuple):
+    """A judged shell call of a project."""
+
+    session: str
+    """The key of its session."""
+    seq: int
+    command: str
+    """On one line, capped."""
+    status: Status
+    cause: Cause | None
+    at: float | None
+
+
+def load_shell_runs(connection: sqlite3.Connection, project: str) -> list[ShellRun]:
+    """The judged shell calls of a project's sessions, given its key, in time order; copied calls and those of Preheat's own runs
+    are left out."""
+    rows = connection.execute(
+        "SELECT sessions.key, calls.seq, calls.summary, outcomes.status, outcomes.cause, calls.at FROM outcomes"
+        " JOIN sessions ON sessions.id = outcomes.session_id JOIN places ON places.session_id = outcomes.session_id"
+        " JOIN calls ON calls.session_id = outcomes.session_id AND calls.seq = outcomes.seq"
+        " WHERE places.project = ? AND calls.kind = 'shell' AND NOT calls.copied"
+        " AND sessions.starter NOT IN ('preheat', 'background')"
+        " ORDER BY coalesce(calls.at, sessions.started_at, 0), sessions.key, calls.seq",
+        (project,),
+    )
+    return [
+        ShellRun(key, seq, command, STATUSES[status], None if cause is None else CAUSES[cause], at)
+        for key, seq, command, status, cause, at in rows
+    ]
 
 
 def load_call_failures(connection: sqlite3.Connection, session: str) -> list[tuple[float, bool]]:

@@ -14,10 +14,15 @@ from click.shell_completion import CompletionItem
 
 from preheat.cli.command import ExampleCommand, ExampleGroup, json_option
 from preheat.cli.home import open_archive, open_preheat
+from preheat.cli.lesson_distilling import distill_command
+from preheat.cli.lesson_names import LessonName
+from preheat.cli.lesson_proposal import propose_command
+from preheat.cli.lesson_review import review_command
+from preheat.cli.lesson_writing import add_command, approve_command, edit_command, undo_command
 from preheat.cli.options import AgentName
 from preheat.cli.progress import Display
 from preheat.cli.screen import clean, hint, print_json
-from preheat.cli.text import count, one_line, printable
+from preheat.cli.text import count, printable
 from preheat.errors import UserError
 from preheat.model.lesson import LESSON_KINDS, Lesson
 
@@ -133,29 +138,19 @@ def _print_json(report: "LearnReport") -> None:
 _LIMIT = 40
 
 
-class LessonName(click.ParamType):  # type: ignore[type-arg] # not generic in older releases
-    """A lesson by its id or the beginning of it."""
-
-    name = "lesson"
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        return [
-            CompletionItem(each.id, help=one_line(each.text, 60))
-            for each in open_archive().knowledge.lessons()
-            if each.id.startswith(incomplete)
-        ]
-
-
 @click.group(
     "lessons",
     cls=ExampleGroup,
     epilog="""\
   preheat lessons list --project .
+  preheat lessons review                    what is new: keep, edit or drop each with one key
+  preheat lessons add 'run make gen after editing the schema' --project .
+  preheat lessons propose --project .       the lines that AGENTS.md lacks, as a patch
   preheat lessons show r1f3a2b4c            its evidence: sessions and calls, for and against
-  preheat lessons retire r1f3a2b4c          never give it to a session again""",
+  preheat lessons undo                      take back the last thing you did with lessons""",
 )
 def lessons_group() -> None:
-    """Learn what works, and see it with its evidence; pin and retire it."""
+    """Learn what works; list, review, write and propose lessons, with their evidence."""
 
 
 lessons_group.add_command(learn_command)
@@ -236,6 +231,14 @@ def show_command(lesson: str, as_json: bool) -> int:
     return 0
 
 
+lessons_group.add_command(review_command)
+lessons_group.add_command(add_command)
+lessons_group.add_command(edit_command)
+lessons_group.add_command(approve_command)
+lessons_group.add_command(propose_command)
+lessons_group.add_command(distill_command)
+
+
 @lessons_group.command(
     "retire", cls=ExampleCommand, epilog="  preheat lessons retire r1f3a2b4c --because 'we moved to pnpm'"
 )
@@ -277,3 +280,6 @@ def _mark(lesson: str, mark: "MarkKind | None", why: str, as_json: bool) -> int:
     undo = f" `preheat lessons release {one.id}` undoes it." if mark else ""
     print(f"{done}: {clean(one.text)}{undo}")
     return 0
+
+
+lessons_group.add_command(undo_command)

@@ -66,5 +66,7 @@ def describe_use(results: TemplateResults) -> str:
         return "not used yet"
     judged = results.succeeded + results.failed
     times = "once" if results.uses == 1 else f"{results.uses:,} times"
-    success = f"{results.succeeded / judged:.0%} success of {judged:,}" if judged else "success unknown"
-    return f"used {times}, {success}"
+    if not judged:
+        return f"used {times}, success unknown"
+    share = f"{100 * results.succeeded / judged:.0f} % success"
+    return f"used {times}, {share}" + (f" of {judged:,} with a check" if judged != results.uses else "")

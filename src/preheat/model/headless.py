@@ -66,6 +66,8 @@ class HeadlessProgram(NamedTuple):
     """Sets it up for an endpoint, in a home, with an environment that has the key; None where that is not supported."""
     instructions_file: str = ""
     """The instructions file in the working folder that it reads at its start; empty: none."""
+    answer_only: tuple[str, ...] = ()
+    """Options with which it answers and may change nothing; empty: it has no such options."""
     out_of_turns: str = ""
     """What it prints when the limit of turns is reached; empty: it has no such limit."""
     record_suffix: str = ""

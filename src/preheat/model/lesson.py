@@ -20,9 +20,13 @@ LESSON_KINDS: tuple[LessonKind, ...] = (
 )  # fmt: skip
 """In the order in which they are shown."""
 
-LessonStatus: TypeAlias = Literal["active", "weak", "retired", "quarantined"]
+LessonStatus: TypeAlias = Literal["active", "weak", "retired", "quarantined", "waiting"]
 """`weak`: too little support so far. `retired`: by a person, or because it does not help. `quarantined`: reads like an
-instruction that a tool printed. Only active ones are given to sessions."""
+instruction that a tool printed. `waiting`: by a person's own agent, and no person has reviewed it. Only active ones are given to
+sessions."""
+
+Author: TypeAlias = Literal["preheat", "person", "agent"]
+"""Who worded a lesson: the learners, a person, or a person's own agent that was asked to distill sessions."""
 
 MOST_EVIDENCE = 20
 """Calls and messages that a lesson cites, at most."""
@@ -183,6 +187,8 @@ class Lesson(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     newest counting most; None where that is not known."""
     utility: float | None = None
     """The effect of showing the lesson on the mistake rate, from a randomised comparison; None: not measured."""
+    author: Author = "preheat"
+    """Who worded it. What a person wrote is not weighed: it outranks what was learned."""
 
     def freshness(self, now: float) -> float:
         """1 when just seen, half after each half-life."""
@@ -246,3 +252,44 @@ class Approval(NamedTuple):
     why: str = ""
     """The person's reason."""
     at: float = 0.0
+
+
+# What people do with lessons: write, edit, approve, pin, retire, review, and undo.
+LONGEST_TEXT = 300
+"""Characters of a lesson's text that a session is given: a person's text may not be longer."""
+
+LessonAction: TypeAlias = Literal["add", "edit", "approve", "pin", "retire", "release", "keep", "drop"]
+Verdict: TypeAlias = Literal["kept", "edited", "dropped"]
+"""What a person decided of a lesson in a review."""
+
+
+class WrittenLesson(NamedTuple):
+    """A lesson that a person wrote, or that a person's own agent proposed."""
+
+    lesson: Lesson
+    project: str = ""
+    """The key of its project: the name may change. Empty: it holds anywhere."""
+    replaces: str = ""
+    """The id of the lesson that it is an edited form of; empty if none."""
+    at: float = 0.0
+
+
+class LessonRecord(msgspec.Struct, frozen=True, array_like=True):
+    """Everything that people said of one lesson at one time, so that it can be restored."""
+
+    lesson: str
+    """The id of the lesson."""
+    mark: LessonMark | None = None
+    approval: Approval | None = None
+    written: WrittenLesson | None = None
+    review: Verdict | None = None
+
+
+class LessonChange(NamedTuple):
+    """One thing that a person did with lessons."""
+
+    number: int
+    at: float
+    action: LessonAction
+    before: tuple[LessonRecord, ...]
+    """What the lessons concerned were before; the first one is the one that was named."""

@@ -89,9 +89,9 @@ class TemplateResults(msgspec.Struct, frozen=True):
     """How the sessions that got a template went, as far as they are in the archive."""
 
     uses: int = 0
-    """How often the template was used."""
+    """How often the template was handed out; at least the sessions that got it."""
     sessions: int = 0
-    """Uses whose session was found in the archive."""
+    """Sessions in the archive that got it."""
     succeeded: int = 0
     """Sessions in the archive whose last check passed."""
     failed: int = 0

@@ -108,9 +108,31 @@ _CORRECTIONS = (
     ) WITHOUT ROWID""",
 )
 
+_WRITTEN_LESSONS = (
+    """CREATE TABLE written_lessons (
+        lesson TEXT PRIMARY KEY,
+        project TEXT NOT NULL,
+        replaces TEXT NOT NULL,
+        data BLOB NOT NULL,
+        at REAL NOT NULL
+    ) WITHOUT ROWID""",
+    """CREATE TABLE reviews (
+        lesson TEXT PRIMARY KEY,
+        verdict TEXT NOT NULL,
+        at REAL NOT NULL
+    ) WITHOUT ROWID""",
+    """CREATE TABLE lesson_changes (
+        number INTEGER PRIMARY KEY,
+        at REAL NOT NULL,
+        action TEXT NOT NULL,
+        lesson TEXT NOT NULL,
+        before BLOB NOT NULL
+    )""",
+)
+
 SECRET_BYTES = 32
 """The length of the secret key."""
-STEPS: tuple[tuple[str, ...], ...] = (_FIRST, _CORRECTIONS)
+STEPS: tuple[tuple[str, ...], ...] = (_FIRST, _CORRECTIONS, _WRITTEN_LESSONS)
 """In order."""
 HEAD = len(STEPS)
 

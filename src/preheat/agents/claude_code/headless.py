@@ -12,4 +12,4 @@ def arguments(request: HeadlessRequest) -> list[str]:
     return ["--print", *model_option(request), *request.options, *allowed]
 
 
-HEADLESS = HeadlessProgram("claude", arguments, reads_input=True)
+HEADLESS = HeadlessProgram("claude", arguments, reads_input=True, answer_only=("--permission-mode", "plan"))

@@ -58,4 +58,5 @@ HEADLESS = HeadlessProgram(
     tested_version="0.166.0",
     set_up=set_up_endpoint,
     instructions_file="AGENTS.md",
+    answer_only=("--sandbox", "read-only"),
 )

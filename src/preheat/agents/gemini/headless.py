@@ -9,4 +9,4 @@ def arguments(request: HeadlessRequest) -> list[str]:
     return [*approval, "--skip-trust", *model_option(request), *request.options, f"--prompt={request.prompt}"]
 
 
-HEADLESS = HeadlessProgram("gemini", arguments, tested_version="0.61.0")
+HEADLESS = HeadlessProgram("gemini", arguments, tested_version="0.61.0", answer_only=("--approval-mode", "default"))

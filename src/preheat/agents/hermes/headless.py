@@ -33,5 +33,6 @@ HEADLESS = HeadlessProgram(
     tested_version="0.19.0",
     set_up=set_up_endpoint,
     instructions_file="AGENTS.md",
+    answer_only=("--toolsets", "todo"),
     out_of_turns="Reached maximum iterations",
 )

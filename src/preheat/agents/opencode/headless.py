@@ -50,4 +50,5 @@ HEADLESS = HeadlessProgram(
     tested_version="1.18.33",
     set_up=set_up_endpoint,
     instructions_file="AGENTS.md",
+    answer_only=("--agent", "plan"),
 )

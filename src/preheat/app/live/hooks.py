@@ -51,6 +51,7 @@ from preheat.receipts import describe_session
 from preheat.settings import archive_path
 from preheat.state.connect import reading
 from preheat.state.marks import marks_stamp
+from preheat.state.written_lessons import written_stamp
 
 if TYPE_CHECKING:
     from preheat import outcomes
@@ -367,7 +368,7 @@ class Hooks:
         path = archive_path(self._folder)
         marks: tuple[float, ...] = ()
         with suppress(UserError), reading(self._folder) as state:
-            marks = marks_stamp(state)
+            marks = (*marks_stamp(state), *written_stamp(state))
         return _changed_at(path), _changed_at(f"{path}-wal"), *marks
 
     def _load_known(self, cwd: str) -> tuple[KnownMistakes, History]:

@@ -7,7 +7,7 @@ the start of a session asks for what is loaded.
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
@@ -108,7 +108,7 @@ def load_uses(folder: str) -> list[TemplateUse]:
 
 # The success of the sessions that got a template.
 class UsedSession(msgspec.Struct, frozen=True):
-    """The session that got a context."""
+    """A session that got a context."""
 
     session: str
     """Its key."""
@@ -121,17 +121,19 @@ def task_hash(task: str) -> str:
     return blake2b(" ".join(task.split()).encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
-def track(uses: Iterable[TemplateUse], found: Mapping[str, UsedSession]) -> TemplateResults:
-    """The uses and their success, with the sessions found by context id. A session that got several counts once."""
+def track(uses: Iterable[TemplateUse], found: Mapping[str, Sequence[UsedSession]]) -> TemplateResults:
+    """The uses and their success, with the sessions found by context id: several sessions with the same task are given the same
+    context, and each of them counts. A session that got several contexts counts once."""
     number, sessions = 0, dict[str, bool | None]()
     for use in uses:
         number += 1
-        session = found.get(use.context)
-        if session is not None:
-            sessions[session.session] = session.passed
+        sessions |= {each.session: each.passed for each in found.get(use.context, ())}
     results = list(sessions.values())
     return TemplateResults(
-        uses=number, sessions=len(results), succeeded=results.count(True), failed=results.count(False)
+        uses=max(number, len(results)),
+        sessions=len(results),
+        succeeded=results.count(True),
+        failed=results.count(False),
     )
 
 
@@ -150,16 +152,16 @@ def track_uses(folder: str, uses: Iterable[TemplateUse]) -> dict[str, TemplateRe
     return {digest: track(some, found) for digest, some in by_version.items()}
 
 
-def find_sessions(folder: str, uses: list[TemplateUse]) -> dict[str, UsedSession]:
-    """By context: the session that got it, if the archive has it."""
+def find_sessions(folder: str, uses: list[TemplateUse]) -> dict[str, list[UsedSession]]:
+    """By context: the sessions that got it, as far as the archive has them."""
     if not uses or not _sessions.has_archive(folder):
         return {}
     with closing(connect(folder)) as connection:
         return _sessions_of(connection, sorted(uses, key=lambda use: (-use.at, use.context)))
 
 
-def _sessions_of(connection: sqlite3.Connection, uses: list[TemplateUse]) -> dict[str, UsedSession]:
-    """By context: the session that got it. A session is searched once, for all contexts that it may have got."""
+def _sessions_of(connection: sqlite3.Connection, uses: list[TemplateUse]) -> dict[str, list[UsedSession]]:
+    """By context: the sessions that got it. A session is searched once, for all contexts that it may have got."""
     since = min(use.at for use in uses) - _BEFORE
     known = [
         each for each in _queries.list_sessions(connection, SessionFilter(since=since)) if each.started_at is not None
@@ -172,10 +174,10 @@ def _sessions_of(connection: sqlite3.Connection, uses: list[TemplateUse]) -> dic
                 order[each.key] = each
                 wanted[each.key].add(use.context)
     passed = _checks.load_last_checks(connection) if order else {}
-    found: dict[str, UsedSession] = {}
+    found: defaultdict[str, list[UsedSession]] = defaultdict(list)
     for key in list(order)[:_MOST_SESSIONS]:
         for context in _contexts_in(connection, key, wanted[key]):
-            found.setdefault(context, UsedSession(key, passed.get(key)))
+            found[context].append(UsedSession(key, passed.get(key)))
     return found
 
 

@@ -1,0 +1,128 @@
+"""What a project's own instructions state: the commands and paths in a Markdown text, compared by meaning and not by wording.
+
+Pure. Knows no file name and no agent. A command counts as stated if the text has it alone, with more arguments or with fewer.
+"""
+
+import re
+import shlex
+from collections.abc import Iterable
+from typing import NamedTuple
+
+_FENCE = re.compile(r"^\s{0,3}(`{3,}|~{3,})\s*([\w+-]*)")
+_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
+_SHELL = frozenset(["", "sh", "bash", "shell", "zsh", "console", "shell-session", "terminal", "text"])
+_PROMPT = re.compile(r"^\s*(?:\$|%|>|❯)\s+")
+_PROGRAM = re.compile(r"\.{0,2}[\w@][\w./@+-]*|\./[\w./-]+")
+_PATH = re.compile(r"(?:[\w@.~-]+/)+[\w@.*-]*|[\w-]+\.[a-z]{1,5}")
+_VARIABLE = re.compile(r"[A-Za-z_]\w*=.*")
+_OPERATORS = frozenset(["&&", "||", ";", "|", "&", "|&"])
+_RUNNERS = frozenset(["npm", "pnpm", "yarn", "bun"])
+_SHORT_SCRIPTS = frozenset(["test", "start", "stop", "restart"])
+"""Scripts that a package runner runs without `run`."""
+_PREFIXES = frozenset(["sudo", "time", "command", "exec", "env"])
+_LONGEST = 2_000
+"""Characters of a line that are read."""
+
+Words = tuple[str, ...]
+
+
+class StatedCommand(NamedTuple):
+    """A command in a text."""
+
+    line: int
+    """The number of its line, from 0."""
+    text: str
+    """The command as it stands there."""
+    words: Words
+    """Its words in the form in which they are compared."""
+    fence: int | None
+    """The line of the fence that opens the block around it; None if it stands in a sentence."""
+
+
+class Statements(NamedTuple):
+    """What a text states."""
+
+    commands: tuple[StatedCommand, ...]
+    paths: frozenset[str]
+
+    def find_command(self, command: str) -> StatedCommand | None:
+        """Where a command is stated: alone, with more arguments or with fewer; None if it is not."""
+        wanted = command_parts(command)
+        if not wanted:
+            return None
+        found = [self._find_part(words) for words in wanted]
+        return found[0] if all(each is not None for each in found) else None
+
+    def _find_part(self, words: Words) -> StatedCommand | None:
+        return next((each for each in self.commands if is_same_command(each.words, words)), None)
+
+    def has_paths(self, paths: Iterable[str]) -> bool:
+        """Whether all of these paths are named."""
+        return all(path.strip("/") in self.paths for path in paths)
+
+
+def read_statements(text: str) -> Statements:
+    """The commands and paths that a Markdown text names in code."""
+    commands: list[StatedCommand] = []
+    paths: set[str] = set()
+    fence: tuple[str, str, int] | None = None
+    for number, line in enumerate(text.splitlines()):
+        line = line[:_LONGEST]
+        found = _FENCE.match(line)
+        if fence is not None:
+            if found and found[1].startswith(fence[0]) and not found[2]:
+                fence = None
+            elif fence[1] in _SHELL:
+                commands += _read_command(_PROMPT.sub("", line).partition(" #")[0], number, fence[2])
+        elif found:
+            fence = (found[1], found[2].lower(), number)
+        else:
+            for _, code in _SPAN.findall(line):
+                commands += _read_command(_PROMPT.sub("", code), number, None)
+                paths |= {each.strip("/") for each in code.split() if _PATH.fullmatch(each)}
+    return Statements(tuple(commands), frozenset(paths))
+
+
+def _read_command(text: str, line: int, fence: int | None) -> list[StatedCommand]:
+    text = text.strip()
+    if not text or text.startswith("#"):
+        return []
+    return [StatedCommand(line, text, words, fence) for words in command_parts(text)]
+
+
+def command_parts(text: str) -> list[Words]:
+    """The commands of a chain in the form in which they are compared: without `cd`, variables and `sudo`; `npm run test` is
+    `npm test`. Empty where a text is no command."""
+    lexer = shlex.shlex(text[:_LONGEST], posix=True, punctuation_chars=";&|")
+    lexer.whitespace_split = True
+    lexer.commenters = ""
+    try:
+        tokens = list(lexer)
+    except ValueError:  # an open quote
+        return []
+    parts: list[list[str]] = [[]]
+    for token in tokens:
+        if token in _OPERATORS:
+            parts.append([])
+        else:
+            parts[-1].append(token)
+    found = [_normalise(part) for part in parts]
+    return [words for words in found if words]
+
+
+def _normalise(part: list[str]) -> Words:
+    while part and (_VARIABLE.fullmatch(part[0]) or part[0] in _PREFIXES):
+        part = part[1:]
+    if not part or part[0] == "cd" or not _PROGRAM.fullmatch(part[0]):
+        return ()
+    if part[0] in _RUNNERS and part[1:2] == ["run"] and part[2:3] and part[2] in _SHORT_SCRIPTS:
+        part = [part[0], *part[2:]]
+    return tuple(part)
+
+
+def is_same_command(stated: Words, words: Words) -> bool:
+    """Whether two commands say the same: one is the other with further arguments. The bare name of a program says nothing."""
+    shorter, longer = sorted((stated, words), key=len)
+    if len(shorter) < 2:
+        return shorter == longer
+    return longer[: len(shorter)] == shorter

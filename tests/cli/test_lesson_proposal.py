@@ -1,0 +1,171 @@
+"""`preheat lessons propose`: the lines that a project's instructions file lacks, its stale lines, and what contradicts it."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from preheat.testing.builders import ClaudeTranscript
+from tests.screens import check_screen
+
+from .conftest import Person
+
+DAY = 86400.0
+
+
+def git(folder: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        ["git", "-c", "user.name=A", "-c", "user.email=a@example.org", "-C", str(folder), *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def shop(person: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository in which `npm test` always failed and `pnpm run test:unit` works, and whose lessons are learned."""
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    git(folder, "init", "-q", "-b", "main")
+    git(folder, "config", "user.name", "A")
+    git(folder, "config", "user.email", "a@example.org")
+    (folder / "package.json").write_text("{}")
+    git(folder, "add", ".")
+    git(folder, "commit", "-qm", "begin")
+    start = 1_768_000_000.0
+    for number in range(1, 6):
+        session = f"{number:08x}-1111-4000-8000-000000000000"
+        made = ClaudeTranscript(session=session, project=str(folder), started=start + number * DAY / 10)
+        made = made.prompt(f"Make checkout step {number} work and test it").answer("I run the tests.")
+        made = made.run("npm test", 'npm error Missing script: "test"', 1).answer("so")
+        made = made.run("pnpm run test:unit", "9 passed").answer("and lint")
+        made = made.run("pnpm run lint", "ok").answer("edit")
+        path = f"{folder}/src/cart.ts"
+        made = made.call("Edit", {"file_path": path, "old_string": "a", "new_string": f"{number}"}).result("updated")
+        person.write(made.answer("again").run("pnpm run test:unit", "10 passed").answer("done"))
+    assert person.run("sync").code == 0
+    assert person.run("learn", "--quiet").code == 0
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def propose(person: Person, *arguments: str) -> Any:
+    done = person.run("lessons", "propose", *arguments, "--json")
+    assert done.code == 0, done.err
+    return json.loads(done.out)
+
+
+def test_the_patch_has_only_what_the_file_does_not_state_and_git_applies_it(person: Person, shop: Path) -> None:
+    (shop / "AGENTS.md").write_text("# Shop\n\nLint with `pnpm run lint`.")
+    found = propose(person)
+    assert found["stated"] >= 1
+    assert any("pnpm run test:unit" in each["text"] for each in found["lines"])
+    assert not any("pnpm run lint" in each["text"] for each in found["lines"])
+    patch = person.run("lessons", "propose").out
+    assert patch == found["patch"]
+    subprocess.run(["git", "apply"], cwd=shop, input=patch, text=True, check=True)
+    after = (shop / "AGENTS.md").read_text()
+    assert after.startswith("# Shop\n\nLint with `pnpm run lint`.\n\n## How things are done here\n\n- ")
+    assert propose(person)["lines"] == []
+    assert "Nothing to propose" in person.run("lessons", "propose").err
+
+
+def test_a_stale_line_is_marked_and_the_contradiction_is_told(person: Person, shop: Path) -> None:
+    (shop / "AGENTS.md").write_text("# Shop\n\nRun `npm test`.\n\n```sh\nnpm test\n```\n")
+    person.run("lessons", "add", "--command", "pnpm run test:unit", "--instead-of", "npm test", "--project", ".")
+    found = propose(person)
+    assert [(each["line"], each["command"]) for each in found["stale"]] == [(3, "npm test"), (6, "npm test")]
+    assert found["stale"][0]["why"].startswith("`npm test` has failed 5 of 5 times since 2026-01-")
+    assert {each["command"] for each in found["contradictions"]} == {"npm test"}
+    done = person.run("lessons", "propose", "--write")
+    assert "AGENTS.md:3 says `npm test`, but: " in done.err
+    lines = (shop / "AGENTS.md").read_text().splitlines()
+    comment = f"<!-- Preheat: {found['stale'][0]['why']} -->"
+    assert lines[2:6] == ["Run `npm test`.", comment, "", comment]
+    assert lines[6] == "```sh"
+    assert propose(person)["patch"] == ""  # a mark is set once
+
+
+def test_a_command_whose_tests_fail_is_not_stale(person: Person, shop: Path) -> None:
+    for number in range(11, 16):
+        made = ClaudeTranscript(session=f"{number:08x}-1111-4000-8000-000000000000", project=str(shop))
+        made = (
+            made.prompt("test it").answer("yes").run("pnpm run test:unit", "FAIL src/a.test.ts\n1 failed, 8 passed", 1)
+        )
+        person.write(made.answer("it fails"))
+    person.run("sync")
+    (shop / "AGENTS.md").write_text("Test with `pnpm run test:unit`.\n")
+    assert propose(person)["stale"] == []
+
+
+def test_write_can_be_undone_unless_the_file_was_changed_since(person: Person, shop: Path) -> None:
+    assert propose(person, "--write")["written"] is True
+    assert "pnpm run test:unit" in (shop / "AGENTS.md").read_text()
+    assert person.run("lessons", "propose", "--undo").code == 0
+    assert not (shop / "AGENTS.md").exists()
+    (shop / "AGENTS.md").write_text("# Mine\n")
+    os.chmod(shop / "AGENTS.md", 0o640)
+    propose(person, "--write")
+    assert (shop / "AGENTS.md").stat().st_mode & 0o777 == 0o640
+    with (shop / "AGENTS.md").open("a") as file:
+        file.write("more\n")
+    done = person.run("lessons", "propose", "--undo")
+    assert done.code == 2
+    assert "was changed since" in done.err
+
+
+def test_a_branch_gets_one_commit_and_no_hook_or_filter_runs(person: Person, shop: Path, tmp_path: Path) -> None:
+    ran = tmp_path / "ran"
+    for name in ("pre-commit", "commit-msg", "post-commit", "reference-transaction", "post-index-change"):
+        hook = shop / ".git" / "hooks" / name
+        hook.write_text(f"#!/bin/sh\ntouch {ran}\n")
+        hook.chmod(0o755)
+    git(shop, "config", "filter.evil.clean", f"touch {ran}; cat")
+    (shop / ".git" / "info").mkdir(exist_ok=True)
+    (shop / ".git" / "info" / "attributes").write_text("*.md filter=evil\n")
+    head = git(shop, "rev-parse", "HEAD")
+    ran.unlink(missing_ok=True)
+    commit = propose(person, "--branch", "notes")["commit"]
+    assert not ran.exists()
+    assert git(shop, "rev-parse", "notes") == commit
+    assert git(shop, "rev-parse", "notes~1") == head == git(shop, "rev-parse", "HEAD")
+    assert git(shop, "show", "--name-only", "--format=", "notes") == "AGENTS.md"
+    assert "pnpm run test:unit" in git(shop, "show", "notes:AGENTS.md")
+    assert not (shop / "AGENTS.md").exists()
+    done = person.run("lessons", "propose", "--branch", "notes")
+    assert (done.code, "there is a branch `notes` already" in done.err) == (2, True)
+    done = person.run("lessons", "propose", "--branch", "a..b")
+    assert (done.code, "is no name for a branch" in done.err) == (2, True)
+
+
+def test_a_persons_lesson_stands_first_with_evidence_on_request(person: Person, shop: Path) -> None:
+    person.run("lessons", "add", "Prices are in cents, never in floats", "--project", ".")
+    lines = propose(person, "--evidence")["patch"].splitlines()
+    place = lines.index("+- Prices are in cents, never in floats")
+    assert lines[place - 2] == "+## How things are done here"
+    assert lines[place + 1].startswith("+  <!-- written by a person (c")
+    assert any("of 10 calls in 5 sessions, last 2026-01-" in line for line in lines)
+
+
+def test_another_file_can_be_named_and_one_outside_is_refused(person: Person, shop: Path) -> None:
+    (shop / "docs").mkdir()
+    assert propose(person, "--file", "docs/NOTES.md")["file"] == "docs/NOTES.md"
+    for name, error in (("../else.md", "is not in the project"), ("docs", "is no file"), ("no/x.md", "is no file")):
+        done = person.run("lessons", "propose", "--file", name)
+        assert (done.code, error in done.err) == (2, True), done.err
+    (shop / "bad.md").write_bytes(b"\xff\xfe\x00")
+    assert "is no text in UTF-8" in person.run("lessons", "propose", "--file", "bad.md").err
+    assert person.run("lessons", "propose", "--write", "--undo").code == 2
+
+
+@pytest.mark.parametrize("width", [60, 110])
+def test_the_screen(person: Person, shop: Path, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    (shop / "AGENTS.md").write_text("# Shop\n\nRun `npm test`.\n")
+    done = person.run("lessons", "propose")
+    check_screen(f"lessons-propose-{width}", done.out + "--- error stream ---\n" + done.err)

@@ -1,0 +1,60 @@
+"""What a project's own instructions state: commands by meaning, wherever and however they are written."""
+
+import pytest
+
+from preheat.stated import command_parts, read_statements
+
+TEXT = """\
+# Notes
+
+Run `uv run pytest` before you commit; the schema is in `db/schema.sql`. We like `pytest`.
+
+```sh
+$ cd web && pnpm run lint   # takes a minute
+CI=1 npm run test -- --run
+```
+
+```python
+make = "all"
+```
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "line"),
+    [
+        ("uv run pytest", 2),
+        ("uv run pytest tests/unit -x", 2),
+        ("pnpm run lint", 5),
+        ("cd web && pnpm run lint", 5),
+        ("npm test", 6),
+        ("npm run test -- --run", 6),
+        ("pytest", 2),
+    ],
+)
+def test_a_command_is_stated_by_its_meaning(command: str, line: int) -> None:
+    found = read_statements(TEXT).find_command(command)
+    assert found is not None
+    assert found.line == line
+
+
+@pytest.mark.parametrize("command", ["pytest tests", "pnpm run build", "make = all", "npm install", "", "'open quote"])
+def test_other_commands_are_not_stated(command: str) -> None:
+    assert read_statements(TEXT).find_command(command) is None
+
+
+def test_paths_in_code_are_stated() -> None:
+    found = read_statements(TEXT)
+    assert found.has_paths(["db/schema.sql"])
+    assert not found.has_paths(["db/other.sql"])
+
+
+def test_a_chain_is_taken_apart() -> None:
+    assert command_parts("cd app && FOO=1 sudo make gen; npm run test | tail -3") == [
+        ("make", "gen"), ("npm", "test"), ("tail", "-3"),
+    ]  # fmt: skip
+
+
+def test_a_block_that_is_never_closed_and_a_huge_line_are_read() -> None:
+    assert read_statements("```sh\nmake gen\n").find_command("make gen") is not None
+    assert read_statements("`" + "x" * 100_000 + "`").commands == ()
