@@ -40,7 +40,9 @@ _CONFIGURATIONS = ("vite.config.", "astro.config.", "nuxt.config.", "next.config
 
 def wanted_files(paths: "frozenset[str] | list[str]") -> list[str]:
     """Of the files of a tree, those whose contents facts are read from, the highest first."""
-    wanted = [path for path in paths if path.count("/") <= _MOST_DEEP and "node_modules/" not in path and _is_wanted(path)]
+    wanted = [
+        path for path in paths if path.count("/") <= _MOST_DEEP and "node_modules/" not in path and _is_wanted(path)
+    ]
     return sorted(wanted, key=lambda path: (path.count("/"), path))[:_MOST_FILES]
 
 

@@ -21,7 +21,9 @@ _EVERYTHING = frozenset(["verify", "ci", "check", "checks", "validate", "precomm
 _FIXING = re.compile(r"(?:^|[:_-])fix(?:$|[:_-])")
 _BUILT = r"(?:\./)?(?:[\w@.-]+/)*(?:dist|build|out|coverage|lib|target|bin|tmp|\.next|\.turbo|\.nuxt|\.cache|\.output|[\w.-]*\.tsbuildinfo|\*\.\w+)(?:/\*)?"
 _CLEANING = re.compile(rf"\b(?:rm\s+-rf?|rimraf|del-cli|shx\s+rm\s+-rf?)(?:\s+{_BUILT})+(?=\s*(?:$|[;&|)]))")
-_CALLED = re.compile(r"\b(?:npm|pnpm|yarn|bun)\s+(?:run\s+)?([\w:.-]+)|\b(?:make|just)\s+([\w:.-]+)|\bmise\s+run\s+([\w:.-]+)")
+_CALLED = re.compile(
+    r"\b(?:npm|pnpm|yarn|bun)\s+(?:run\s+)?([\w:.-]+)|\b(?:make|just)\s+([\w:.-]+)|\bmise\s+run\s+([\w:.-]+)"
+)
 _NO_TEST = re.compile(r"no test specified|^(?:true|:|exit [01])$")
 """What a fresh package has in the place of a test."""
 _LONGEST_BODY = 90
@@ -67,7 +69,20 @@ def topic_of_script(script: Script) -> str:
         return "check"
     if _NO_TEST.search(body_of(script)) or re.search(r"watch|bench|debug|headed", name):
         return ""
-    if first in ("pre", "post", "clean", "dev", "start", "serve", "watch", "deploy", "release", "publish", "install", "setup"):
+    if first in (
+        "pre",
+        "post",
+        "clean",
+        "dev",
+        "start",
+        "serve",
+        "watch",
+        "deploy",
+        "release",
+        "publish",
+        "install",
+        "setup",
+    ):
         return ""
     named = purpose_of_name(name)
     if named in CHECK_TOPICS and not name.startswith(("pre", "post")):
@@ -108,7 +123,9 @@ def _rank(script: Script) -> tuple[object, ...]:
 
 def _fact(tree: ProjectTree, topic: str, command: str, script: Script, is_main: bool, package: str = "") -> Lesson:
     body = " ".join(body_of(script).split())
-    is_shown = body and len(body) <= _LONGEST_BODY and body != command and ";" not in body and script.runner != "mise tasks"
+    is_shown = (
+        body and len(body) <= _LONGEST_BODY and body != command and ";" not in body and script.runner != "mise tasks"
+    )
     about = "lint, with fixes" if topic == "lint" and _FIXING.search(script.name) else topic
     details = {"about": about} | ({"body": body} if is_shown else {}) | ({"package": package} if package else {})
     return make_fact(
@@ -155,13 +172,19 @@ def _task_facts(tree: ProjectTree) -> list[Lesson]:
 
 
 def _is_foreign(path: str) -> bool:
-    return bool(re.search(r"(?:^|/)(?:node_modules|vendor|third_party|fixtures?|examples?|testdata|test_helper|tests?)/", path))
+    return bool(
+        re.search(r"(?:^|/)(?:node_modules|vendor|third_party|fixtures?|examples?|testdata|test_helper|tests?)/", path)
+    )
 
 
 def _implied_facts(tree: ProjectTree, known: Sequence[Lesson]) -> list[Lesson]:
     """What a language's manifest implies, where the project has no script of its own for it."""
     bodies = {body for fact in known if (body := fact.details.get("body"))}
-    mains = {(fact.topic, fact.details.get("package", "")) for fact in known if fact.reach != _SELDOM or fact.details.get("package")}
+    mains = {
+        (fact.topic, fact.details.get("package", ""))
+        for fact in known
+        if fact.reach != _SELDOM or fact.details.get("package")
+    }
     found = []
     for each in find_implied(tree):
         if each.command in bodies and each.about == "":
@@ -194,7 +217,12 @@ def _forge_facts(tree: ProjectTree, known: Sequence[Lesson]) -> list[Lesson]:
         for folder, line in read_workflow(tree.texts[path]).commands:
             command = in_folder(folder, line)
             topic = purpose_of_command(line)
-            is_plain = not re.search(r"[|<>$`(){}\"']", line) and "&&" not in line and len(line) < _LONGEST_BODY
+            is_plain = (
+                "node_modules" not in line
+                and not re.search(r"[|<>$`(){}\"']", line)
+                and "&&" not in line
+                and len(line) < _LONGEST_BODY
+            )
             is_known = command_key(command) in named or (bool(runner) and line.partition(" ")[0] in others)
             if topic not in CHECK_TOPICS or not is_plain or danger_reason(line) or is_known:
                 continue
@@ -215,7 +243,9 @@ def command_key(command: str) -> str:
     kept: list[str] = []
     for place, word in enumerate(words):
         after = words[place + 1] if place + 1 < len(words) else ""
-        is_idle = kept[-1:] in (["pnpm"], ["yarn"], ["npm"]) or (kept[-1:] == ["bun"] and after not in ("test", "build"))
+        is_idle = kept[-1:] in (["pnpm"], ["yarn"], ["npm"]) or (
+            kept[-1:] == ["bun"] and after not in ("test", "build")
+        )
         if word == "run" and is_idle and after:
             continue
         kept.append(word)

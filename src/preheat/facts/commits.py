@@ -9,7 +9,9 @@ from preheat.model.lesson import Lesson
 from preheat.statistics.shares import wilson
 
 CONVENTIONAL = re.compile(r"^(?P<type>[a-z]{2,10})(?P<scope>\([\w@/., -]{1,40}\))?!?: \S")
-TYPES = frozenset("feat fix docs chore refactor test tests style perf build ci revert wip release deps security".split())  # noqa: SIM905
+TYPES = frozenset(
+    "feat fix docs chore refactor test tests style perf build ci revert wip release deps security".split()
+)  # noqa: SIM905
 _FEW = 8
 _SURE = 0.6
 _MOMENTS = {"commit": "a commit", "message": "a commit message", "push": "a push"}
@@ -26,14 +28,26 @@ def learn_commits(tree: ProjectTree) -> list[Lesson]:
     if ".changeset/config.json" in tree.paths:
         text = "A change that users notice needs a file in `.changeset/`."
         found.append(
-            make_fact(tree, "release", ("changeset",), text, reach=0.45, files=(".changeset",), details={"about": "change file", "path": ".changeset/"})
+            make_fact(
+                tree,
+                "release",
+                ("changeset",),
+                text,
+                reach=0.45,
+                files=(".changeset",),
+                details={"about": "change file", "path": ".changeset/"},
+            )
         )
     return found
 
 
 def _hook_fact(tree: ProjectTree, hook: HookCommands) -> Lesson:
     commands = [command.replace("$1", "FILE").replace('"FILE"', "FILE") for command in hook.commands]
-    staged = read_staged_commands(tree.texts.get("package.json", "")) if any("lint-staged" in each for each in commands) else ()
+    staged = (
+        read_staged_commands(tree.texts.get("package.json", ""))
+        if any("lint-staged" in each for each in commands)
+        else ()
+    )
     run = [command for _, each in staged for command in each]
     listed = ", ".join(f"`{command}`" for command in commands)
     return make_fact(

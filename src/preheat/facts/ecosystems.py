@@ -30,7 +30,11 @@ _CARGO = (("test", "cargo test", ""), ("test", "cargo test NAME", "one test"), (
 _COMMANDS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "go.mod": _GO,
     "Cargo.toml": _CARGO,
-    "Package.swift": (("test", "swift test", ""), ("build", "swift build", ""), ("test", "swift test --filter NAME", "one test")),
+    "Package.swift": (
+        ("test", "swift test", ""),
+        ("build", "swift build", ""),
+        ("test", "swift test --filter NAME", "one test"),
+    ),
     "gradlew": (("test", "./gradlew test", ""), ("build", "./gradlew build", "")),
     "pom.xml": (("test", "mvn test", ""), ("build", "mvn package", "")),
     "mvnw": (("test", "./mvnw test", ""), ("build", "./mvnw package", "")),
@@ -74,7 +78,9 @@ def names_ecosystem(path: str) -> bool:
 def find_implied(tree: ProjectTree) -> list[ImpliedCommand]:
     """The commands that the manifests of a tree imply, those of its own folder first."""
     found: list[ImpliedCommand] = []
-    workspaces = [dirname(path) for path, text in tree.texts.items() if path.endswith("Cargo.toml") and "[workspace]" in text]
+    workspaces = [
+        dirname(path) for path, text in tree.texts.items() if path.endswith("Cargo.toml") and "[workspace]" in text
+    ]
     for path in sorted(tree.paths, key=lambda each: (each.count("/"), each)):
         if not names_ecosystem(path) or _OTHERS.search(path):
             continue
@@ -82,9 +88,13 @@ def find_implied(tree: ProjectTree) -> list[ImpliedCommand]:
         if name == "pyproject.toml":
             found += _python(tree, folder, path)
             continue
-        if name == "Cargo.toml" and any(folder != each and f"{folder}/".startswith(f"{each}/" if each else "") for each in workspaces):
+        if name == "Cargo.toml" and any(
+            folder != each and f"{folder}/".startswith(f"{each}/" if each else "") for each in workspaces
+        ):
             continue  # a member: cargo addresses it from the root
-        commands = (("test", "dotnet test", ""), ("build", "dotnet build", "")) if _SOLUTION.search(name) else _COMMANDS[name]
+        commands = (
+            (("test", "dotnet test", ""), ("build", "dotnet build", "")) if _SOLUTION.search(name) else _COMMANDS[name]
+        )
         found += (ImpliedCommand(topic, command, about, folder, path) for topic, command, about in commands)
     return found
 
@@ -96,7 +106,9 @@ def _python(tree: ProjectTree, folder: str, path: str) -> list[ImpliedCommand]:
         return []
     tools = document.get("tool")
     configured = set(tools) if isinstance(tools, dict) else set()
-    named = {name for name in ("pytest", "ruff", "mypy", "pyright", "black") if name in configured or f'"{name}' in text}
+    named = {
+        name for name in ("pytest", "ruff", "mypy", "pyright", "black") if name in configured or f'"{name}' in text
+    }
     prefix = f"{folder}/" if folder else ""
     starter = next((starter for lock, starter in _STARTERS.items() if f"{prefix}{lock}" in tree.paths), "")
     return [

@@ -19,7 +19,9 @@ _NAME = re.compile(r"(?:@[\w.-]+/)?[\w.-]{1,60}")
 _LOCK = re.compile(r"[\w.-]+-lock\.(?:ya?ml|json)")
 _FOLDER = re.compile(r"[\w./@-]*")
 _MOST_PACKAGES = 60
-_OTHERS = re.compile(r"(?:^|/)(?:node_modules|vendor|third_party|test|tests|fixtures?|examples?|testdata|\.\w[^/]*|template\w*)/")
+_OTHERS = re.compile(
+    r"(?:^|/)(?:node_modules|vendor|third_party|test|tests|fixtures?|examples?|testdata|\.\w[^/]*|template\w*)/"
+)
 
 
 class Package(NamedTuple):
@@ -74,6 +76,12 @@ def find_packages(tree: ProjectTree) -> list[Package]:
         found.append(Package(folder, name, read_scripts(path, tree.texts[path]), find_runner(tree, folder), is_member))
     found.sort(key=lambda package: (package.folder.count("/") if package.folder else -1, package.folder))
     return found[:_MOST_PACKAGES]
+
+
+def find_locks(tree: ProjectTree, folder: str) -> list[str]:
+    """The lock files of package managers in a folder."""
+    prefix = f"{folder}/" if folder else ""
+    return [lock for lock in _LOCKS if f"{prefix}{lock}" in tree.paths]
 
 
 def find_runner(tree: ProjectTree, folder: str) -> str:

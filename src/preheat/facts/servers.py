@@ -10,11 +10,16 @@ from preheat.manifests.scripts import Script, body_of, command_of, read_scripts
 from preheat.manifests.services import is_compose, read_ports
 from preheat.model.lesson import Lesson
 
-_SERVING = re.compile(r"^(?:dev|start|serve|server|preview|storybook|watch|run|up)(?:[:._-].*)?$|(?:^|[:._-])(?:dev|serve|start)$")
+_SERVING = re.compile(
+    r"^(?:dev|start|serve|server|preview|storybook|watch|run|up)(?:[:._-].*)?$|(?:^|[:._-])(?:dev|serve|start)$"
+)
 _PORT = re.compile(
     r"(?:--port[= ]|(?<![\w-])-p[ =]?|\bPORT=|localhost:|127\.0\.0\.1:|0\.0\.0\.0:|--http-port[= ])(?P<port>\d{4,5})\b"
 )
-_CONFIGURED = re.compile(r"\bport\s*[:=]\s*(?:Number\([^)]*\)\s*\|\|\s*|process\.env\.\w+\s*(?:\|\||\?\?)\s*)?[\"']?(?P<port>\d{4,5})\b", re.IGNORECASE)
+_CONFIGURED = re.compile(
+    r"\bport\s*[:=]\s*(?:Number\([^)]*\)\s*\|\|\s*|process\.env\.\w+\s*(?:\|\||\?\?)\s*)?[\"']?(?P<port>\d{4,5})\b",
+    re.IGNORECASE,
+)
 _MOST = 6
 
 
@@ -48,7 +53,9 @@ def _configured_port(tree: ProjectTree, folder: str) -> str:
     """The port in the configuration of the tool that serves a package."""
     prefix = f"{folder}/" if folder else ""
     for path, text in tree.texts.items():
-        if path.startswith(prefix) and re.fullmatch(rf"{re.escape(prefix)}(?:vite|astro|nuxt|vue|webpack|next)\.config\.\w+", path):
+        if path.startswith(prefix) and re.fullmatch(
+            rf"{re.escape(prefix)}(?:vite|astro|nuxt|vue|webpack|next)\.config\.\w+", path
+        ):
             found = _CONFIGURED.search(text)
             if found:
                 return found["port"]

@@ -37,7 +37,9 @@ def learn_setups(tree: ProjectTree) -> list[Lesson]:
         if package.folder and package.runner and not package.is_member and package.folder.count("/") < 2
     ][:3]
     for lock, command in _INSTALLS.items():
-        places = sorted((dirname(path) for path in tree.paths if path.rpartition("/")[2] == lock and path.count("/") < 2))
+        places = sorted(
+            (dirname(path) for path in tree.paths if path.rpartition("/")[2] == lock and path.count("/") < 2)
+        )
         found += (_install(tree, in_folder(place, command), f"{place}/{lock}".lstrip("/")) for place in places[:2])
     found += _mise(tree)
     if ".pre-commit-config.yaml" in tree.paths:
@@ -47,7 +49,14 @@ def learn_setups(tree: ProjectTree) -> list[Lesson]:
 
 def _install(tree: ProjectTree, command: str, file: str) -> Lesson:
     return make_fact(
-        tree, "setup", (command,), f"After a clone: `{command}`.", reach=0.3, use=command, files=(file,), details={"about": "setup"}
+        tree,
+        "setup",
+        (command,),
+        f"After a clone: `{command}`.",
+        reach=0.3,
+        use=command,
+        files=(file,),
+        details={"about": "setup"},
     )
 
 

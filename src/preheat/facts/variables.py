@@ -25,5 +25,11 @@ def _fact(tree: ProjectTree, names: list[str], path: str, folder: str) -> Lesson
     listed = ", ".join(f"`{name}`" for name in names)
     details = {"about": "variables", "names": ",".join(names)} | ({"package": folder} if folder else {})
     return make_fact(
-        tree, "variable", (path,), f"Variables that are needed, by `{path}`: {listed}.", reach=0.2, files=(path,), details=details
+        tree,
+        "variable",
+        (path,),
+        f"Variables that are needed, by `{path}`: {listed}.",
+        reach=0.2,
+        files=(path,),
+        details=details,
     )

@@ -8,7 +8,9 @@ from preheat.manifests.scripts import LARGEST, read_json
 HookMoment: TypeAlias = Literal["commit", "message", "push"]
 _MOMENTS: dict[str, HookMoment] = {"pre-commit": "commit", "commit-msg": "message", "pre-push": "push"}
 _FOLDERS = (".husky/", ".githooks/", "githooks/", ".git-hooks/")
-_IDLE = re.compile(r"^(?:#|\.\s|source\s|set\s|exec\s+<|export\s|if\b|then\b|fi\b|else\b|elif\b|exit\b|cd\s|echo\b|printf\b|\[|\}|\{)")
+_IDLE = re.compile(
+    r"^(?:#|\.\s|source\s|set\s|exec\s+<|export\s|if\b|then\b|fi\b|else\b|elif\b|exit\b|cd\s|echo\b|printf\b|\[|\}|\{)"
+)
 _ID = re.compile(r"^\s*-?\s*id:\s*[\"']?(?P<id>[\w.-]{1,60})[\"']?\s*$", re.MULTILINE)
 _LEFTHOOK = re.compile(r"^(?P<hook>pre-commit|commit-msg|pre-push):\s*$")
 _LEFTHOOK_RUN = re.compile(r"^\s+run:\s*(?P<run>[^|>\n][^\n]*)$")

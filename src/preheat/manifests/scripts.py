@@ -13,13 +13,16 @@ LARGEST = 262_144
 _MOST = 200
 _LONGEST_BODY = 2_000
 _NAME = re.compile(r"[A-Za-z0-9_][\w:./@+-]{0,59}")
-_TARGET = re.compile(r"^(?P<name>[A-Za-z0-9_][\w./-]*)[ \t]*:(?![=:])[^\n]*\n(?P<body>(?:\t[^\n]*\n?|[ \t]*\n)*)", re.MULTILINE)
+_TARGET = re.compile(
+    r"^(?P<name>[A-Za-z0-9_][\w./-]*)[ \t]*:(?![=:])[^\n]*\n(?P<body>(?:\t[^\n]*\n?|[ \t]*\n)*)", re.MULTILINE
+)
 _RECIPE = re.compile(
     r"^@?(?P<name>[A-Za-z_][\w-]*)(?:[ \t]+[^:\n]*)?:(?!=)[^\n]*\n(?P<body>(?:[ \t]+[^\n]*\n?|[ \t]*\n)*)", re.MULTILINE
 )
 _TASK = re.compile(r"^  (?P<name>[\w:.-]+):[ \t]*(?P<rest>[^\n]*)\n(?P<body>(?:    [^\n]*\n?|[ \t]*\n)*)", re.MULTILINE)
 _SESSION = re.compile(
-    r"^@nox\.session\b[^\n]*\n(?:@[^\n]*\n)*def[ \t]+(?P<name>\w+)[^\n]*\n(?P<body>(?:[ \t]+[^\n]*\n?|[ \t]*\n)*)", re.MULTILINE
+    r"^@nox\.session\b[^\n]*\n(?:@[^\n]*\n)*def[ \t]+(?P<name>\w+)[^\n]*\n(?P<body>(?:[ \t]+[^\n]*\n?|[ \t]*\n)*)",
+    re.MULTILINE,
 )
 _TASK_FOLDERS = ("mise-tasks/", ".mise-tasks/", "mise/tasks/", ".mise/tasks/", ".config/mise/tasks/")
 
@@ -122,7 +125,9 @@ def _taskfile(text: str) -> _Pairs:
     if not found:
         return
     for each in _TASK.finditer(tasks):
-        lines = re.findall(r"^\s*-[ \t]+(?:cmd:[ \t]*)?(?![\w-]+:\s)(.+)$|^\s*cmd:[ \t]*(.+)$", each["body"], re.MULTILINE)
+        lines = re.findall(
+            r"^\s*-[ \t]+(?:cmd:[ \t]*)?(?![\w-]+:\s)(.+)$|^\s*cmd:[ \t]*(.+)$", each["body"], re.MULTILINE
+        )
         yield each["name"], "; ".join(one or other for one, other in lines)
 
 
@@ -170,7 +175,9 @@ def command_of(script: Script, node_runner: str = "npm") -> str:
     return _COMMANDS[script.runner].format(name)
 
 
-_OWN_COMMANDS = frozenset("install add remove publish pack audit init link update deploy exec create list config why dedupe".split())  # noqa: SIM905
+_OWN_COMMANDS = frozenset(
+    "install add remove publish pack audit init link update deploy exec create list config why dedupe".split()
+)  # noqa: SIM905
 _COMMANDS = {
     "composer": "composer run {}",
     "deno": "deno task {}",

@@ -7,7 +7,9 @@ from preheat.manifests.scripts import LARGEST
 _COMPOSE = re.compile(r"(?:^|/)(?:docker-)?compose[\w.-]*\.ya?ml$")
 _SERVICE = re.compile(r"^  (?P<name>[A-Za-z][\w.-]{0,39}):[ \t]*$")
 _PORT = re.compile(r"^\s*-\s*[\"']?(?:[\d.]+:)?(?:\$\{\w+:-)?(?P<port>\d{2,5})\}?:\d{2,5}[\"']?\s*$")
-_ENVIRONMENT = re.compile(r"(?:^|/)\.?env(?:\.[\w-]+)*\.(?:example|sample|template|dist)$|(?:^|/)\.env\.(?:example|sample|template|dist|local\.example)$")
+_ENVIRONMENT = re.compile(
+    r"(?:^|/)\.?env(?:\.[\w-]+)*\.(?:example|sample|template|dist)$|(?:^|/)\.env\.(?:example|sample|template|dist|local\.example)$"
+)
 _ASSIGNED = re.compile(r"^(?P<off>#\s?)?(?:export\s+)?(?P<name>[A-Z][A-Z0-9_]{1,47})=(?P<value>[^\n]*)$", re.MULTILINE)
 _GENERATED = re.compile(r"^(?P<pattern>\S+)[ \t][^\n]*\blinguist-generated\b(?!=false)", re.MULTILINE)
 _HEADER = re.compile(
@@ -52,7 +54,9 @@ def read_variable_names(text: str) -> tuple[tuple[str, bool], ...]:
     found: dict[str, bool] = {}
     for each in _ASSIGNED.finditer(text):
         value = each["value"].split(" #")[0].strip().strip("\"'")
-        placeholder = not value or re.search(r"(?i)your|change|xxx|<|\.\.\.|replace|todo|secret|example", value) is not None
+        placeholder = (
+            not value or re.search(r"(?i)your|change|xxx|<|\.\.\.|replace|todo|secret|example", value) is not None
+        )
         if not each["off"]:
             found.setdefault(each["name"], placeholder)
     return tuple(found.items())[:60]
