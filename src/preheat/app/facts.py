@@ -46,6 +46,13 @@ class FolderFacts(NamedTuple):
     name: str = ""
     """The name of the project, by its folder where no session gave it one."""
 
+    read_at: dict[str, int] = {}
+    """By file that was read, when it had last changed, in nanoseconds."""
+
+    def is_current(self) -> bool:
+        """Whether the files that facts were read from are as they were."""
+        return all(_changed_at(os.path.join(self.root, path)) == at for path, at in self.read_at.items())
+
     def for_agent(self, agent: str) -> list[Lesson]:
         """What an agent may be told: not what it reads by itself."""
         statements = self.stated.get(agent)
@@ -100,7 +107,15 @@ def load_facts(where: str, project: str, lessons: Sequence[Lesson], agents: Iter
     stated = {
         agent: _read_stated(root, tree, instruction_files_of(agent)) for agent in dict.fromkeys(agents) if agent in LIVE
     }
-    return FolderFacts(root, tuple(joined), stated, name)
+    read_at = {path: _changed_at(os.path.join(root, path)) for path in tree.texts}
+    return FolderFacts(root, tuple(joined), stated, name, read_at)
+
+
+def _changed_at(path: str) -> int:
+    try:
+        return os.stat(path).st_mtime_ns
+    except OSError:
+        return 0
 
 
 def project_place(where: str) -> str:

@@ -203,7 +203,7 @@ def advise_with_fact(
     if found is None:
         return None
     line, lesson = found
-    known = SignalReading(signal="mistake", value=1.0, fired=True, cause=lesson, text=f"In this project: {line}")
+    known = SignalReading(signal="mistake", value=1.0, fired=True, cause=lesson, text=line)
     return advisory_for_mistake(state, known, thresholds)
 
 

@@ -9,6 +9,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -23,7 +24,15 @@ from preheat.app.experiments.assignment import Assigner
 from preheat.app.facts import NO_FACTS as NO_FOLDER_FACTS
 from preheat.app.facts import FolderFacts
 from preheat.app.lazy import LazyModule
-from preheat.app.live.advice import advise_before_call, advise_with_fact, live_events, load_known_mistakes, step, still_holds, tool_kind
+from preheat.app.live.advice import (
+    advise_before_call,
+    advise_with_fact,
+    live_events,
+    load_known_mistakes,
+    step,
+    still_holds,
+    tool_kind,
+)
 from preheat.app.live.answers import advise_after_failure, load_history, warn_before_call
 from preheat.app.live.holds import Holds
 from preheat.app.live.outputs import shorten_output
@@ -410,21 +419,26 @@ class Hooks:
         self, event: HookEvent, task: str, is_given_up: Callable[[], bool] = lambda: False
     ) -> HandedContext | None:
         """The context of a session at its start. Slow: nothing is recorded as handed out if nobody waits for it any more."""
-        if self._folder_at(event.cwd).stamp != self._stamp():  # lessons may have been learned or marked since
+        at = self._folder_at(event.cwd)
+        if at.stamp != self._stamp() or not at.facts.is_current():  # lessons or files may have changed since
             self.prepare_folder(event.cwd)
         form = self._message_format(event.agent)
         template = self._assigner.template_for(event)
         facts = self._folder_at(event.cwd).facts
-        # An agent that takes nothing with a prompt is told at once what the task asks for.
-        is_asked_later = hooks_of(event.agent) is not None and hooks_of(event.agent).moments.carry("prompt")  # type: ignore[union-attr]
-        budget = START_TOKENS if is_asked_later else PROMPT_TOKENS
-        shared = {"agent": event.agent, "template": template, "examples": bool(form), "facts": facts, "lesson_budget": budget}
+        choose = partial(
+            provision,
+            self._folder,
+            task,
+            agent=event.agent,
+            template=template,
+            examples=bool(form),
+            facts=facts if facts.root else None,
+            lesson_budget=START_TOKENS if self._takes_prompts(event.agent) else PROMPT_TOKENS,
+        )
         try:
-            chosen = provision(
-                self._folder, task, project=event.cwd, resuming=True, loaded=not template, **shared
-            )
+            chosen = choose(project=event.cwd, resuming=True, loaded=not template)
         except NotFound:  # no session ran here before: general lessons, and what the files say
-            chosen = provision(self._folder, task, cwd=event.cwd, **shared)
+            chosen = choose(cwd=event.cwd)
         self._note_told(event, chosen.items)
         chosen, replacement, records = self._assigner.treat(event, chosen)
         if replacement is not None:
@@ -437,6 +451,11 @@ class Hooks:
         if form:
             return HandedContext(chosen.id, "", tuple(render(chosen, form).document), records)
         return HandedContext(chosen.id, render(chosen).text, records=records)
+
+    def _takes_prompts(self, agent: str) -> bool:
+        """Whether an agent is told with a prompt what that asks for; else it is told at the start, as far as the task is known."""
+        hooks = hooks_of(agent)
+        return hooks is not None and hooks.moments.carry("prompt")
 
     def _note_told(self, event: HookEvent, items: Sequence[ContextLesson]) -> None:
         """Remember what a session is told at its start, so that its first prompt does not bring it again."""
