@@ -28,6 +28,7 @@ NAMES = (
     "outcomes",
     "judging",
     "compression",
+    "facts",
     "foresight",
     "forks",
     "learning",

@@ -23,7 +23,7 @@ SURFACES = ("cli", "tools", "mcp", "daemon", "plugins")
 """Parse, call the application, show; nothing else."""
 APP = "app"
 STAGES = (
-    "outcomes", "profiles", "episodes", "projects", "lessons", "orientation", "live", "answers", "provisioning", "compress",
+    "outcomes", "profiles", "episodes", "projects", "lessons", "facts", "orientation", "live", "answers", "provisioning", "compress",
     "experiments", "templates", "receipts", "reports", "lab", "distill",
 )  # fmt: skip
 """Pure: values in, values out. They never import each other."""
@@ -31,6 +31,7 @@ EDGES = ("agents", "archive", "state", "tree", "ingest", "installing", "daemon_c
 """Formats, databases, files, other programs."""
 BASE = (
     "mistakes",
+    "manifests",
     "statistics",
     "safe_text",
     "commands",

@@ -4,7 +4,7 @@ import pytest
 
 from preheat.answers import Failure, History, answer_failure, warn_before
 from preheat.answers.history import PastCommand, summarise_history
-from preheat.answers.manifests import MANIFESTS
+from preheat.manifests.names import MANIFESTS
 from tests.answers.tree import ROOT, MemoryTree, shell
 
 TREE = MemoryTree(

@@ -81,6 +81,13 @@ def renderers_of(agent: str) -> tuple[Renderer, ...]:
     return found
 
 
+def instruction_files_of(agent: str) -> tuple[str, ...]:
+    """The files of a project that the agent puts before its model by itself, with any case of letters; none where that is not
+    known. A README is put before it by no agent."""
+    found: tuple[str, ...] = _module(f"preheat.agents.{agent}").INSTRUCTIONS if agent in LIVE else ()
+    return found
+
+
 def start_session_of(agent: str) -> StartSession:
     """How a session of this agent is made of a context, in a form that can start sessions."""
     found: StartSession = part_of(agent, "session_import").start_session

@@ -6,7 +6,7 @@ from posixpath import dirname, join, normpath
 from typing import NamedTuple
 
 from preheat.answers import sentences
-from preheat.answers.manifests import MANIFESTS, Manifest
+from preheat.manifests.names import MANIFESTS, Manifest
 from preheat.answers.shell_paths import last_commands
 from preheat.answers.values import Answer, PlannedCall, ProjectFiles, is_below
 from preheat.commands import command_text

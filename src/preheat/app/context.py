@@ -5,7 +5,7 @@ Knows nothing of how lessons are chosen or worded (`provisioning`). Light: every
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -25,10 +25,14 @@ from preheat.programs import ask_git
 from preheat.provisioning import FORMATS, TASK_CHARACTERS
 from preheat.provisioning import provision as choose_context
 from preheat.provisioning import render as render_context
+from preheat.provisioning import without_lessons
+from preheat.provisioning.selection import content_words
 from preheat.provisioning.tokens import estimate_tokens as estimate_tokens
 from preheat.settings import archive_path, state_path
 
 if TYPE_CHECKING:
+    from preheat.app import facts as _facts
+    from preheat.app.facts import FolderFacts
     from preheat.app.templates import uses as _uses
     from preheat.archive import lessons as _lessons
     from preheat.archive import projects as _projects
@@ -37,6 +41,7 @@ if TYPE_CHECKING:
     from preheat.state import marks as _marks
     from preheat.templates import store as _store
 else:  # a start needs a template or lessons, not both; most have no resume packet, whose module loads a parser of commands
+    _facts = LazyModule("preheat.app.facts")
     _lessons = LazyModule("preheat.archive.lessons")
     _marks = LazyModule("preheat.state.marks")
     _projects = LazyModule("preheat.archive.projects")
@@ -52,6 +57,7 @@ __all__ = [
     "estimate_tokens",
     "formats",
     "known_lessons",
+    "load_folder_facts",
     "loaded_template",
     "provision",
     "record_use",
@@ -80,11 +86,14 @@ def provision(
     loaded: bool = False,
     now: float | None = None,
     cwd: str = "",
+    facts: "FolderFacts | None" = None,
+    lesson_budget: int = 0,
 ) -> Context:
     """Choose the context of a new session for a task, from the lessons of a project or from a template. The project is given by
     name or folder; else it is the one around `cwd`, which is the current folder unless given. `examples`: for a format made of
     messages; `resuming`: include the resume packet whatever the task is; `loaded`: use the template that is loaded for the
-    project, if there is one with something for this task. Empty, with the reason, where nothing fits."""
+    project, if there is one with something for this task; `facts`: of the project, where they are loaded already;
+    `lesson_budget`: the budget where no template is used, if that is another. Empty, with the reason, where nothing fits."""
     now = time.time() if now is None else now
     where = project or cwd or os.getcwd()
     if loaded and not template and (pinned := loaded_template(folder, where)):
@@ -102,11 +111,18 @@ def provision(
             _resume_packets(_load_project_lessons(folder, "", where)) if resuming else []
         )  # a template has no resume packet
         known = _ProjectLessons(version.template.project, where, [*version.template.lessons, *map(_as_pinned, packets)])
+        asked: frozenset[str] = frozenset()
     else:
         template_name, addendum = "", ""
         known = _load_project_lessons(folder, project, where)
+        if facts is None:
+            facts = _facts.load_facts(known.folder, known.project, known.lessons, (agent,) if agent else ())
+        known = known._replace(project=known.project or facts.name, lessons=facts.for_agent(agent))
+        asked = facts.ids_for_prompt(agent, task)
         if resuming:
             known = known._replace(lessons=[_as_pinned(lesson) for lesson in known.lessons])
+        budget = lesson_budget or budget
+    known = known._replace(lessons=_without_other_packets(known, task))
     return choose_context(
         [_with_age(lesson, known.folder, now) for lesson in known.lessons],
         task=task,
@@ -118,6 +134,7 @@ def provision(
         addendum=addendum,
         examples=examples,
         approved=approved_texts(folder),
+        asked=asked,
     )
 
 
@@ -128,6 +145,12 @@ def approved_texts(folder: str) -> frozenset[str]:
     with suppress(UserError), _state.reading(folder) as state:
         return frozenset(each.digest for each in _marks.approvals(state).values())
     return frozenset()
+
+
+def load_folder_facts(folder: str, where: str, agents: Iterable[str] = ()) -> "FolderFacts":
+    """The lessons and facts of the project around a folder, as `provision` takes them. Slow. Raises PreheatError."""
+    known = _load_project_lessons(folder, "", where)
+    return _facts.load_facts(where, known.project, known.lessons, agents)
 
 
 class _ProjectLessons(NamedTuple):
@@ -179,6 +202,39 @@ def loaded_template(folder: str, where: str) -> str:
     return pin.address if pin is not None and not _uses.pin_status(folder, pin).problem else ""
 
 
+_DEFAULT_BRANCHES = frozenset(["main", "master", "trunk", "develop", "dev"])
+_CONTINUING = frozenset(["continue", "resume", "weiter", "proceed", "finish", "continua", "continuer", "continuar"])
+_SHARED = 0.25
+"""The share of a task's words that the last session's request must have, for the task to go on with it."""
+
+
+def _without_other_packets(known: "_ProjectLessons", task: str) -> list[Lesson]:
+    """The lessons without a resume packet whose work does not go on: on another branch, or with another aim."""
+    if all(lesson.packet is None for lesson in known.lessons):
+        return known.lessons
+    branch = ask_git(known.folder, "branch", "--show-current") if os.path.isdir(known.folder) else ""
+    return [lesson for lesson in known.lessons if lesson.packet is None or goes_on(lesson.packet, branch, task)]
+
+
+def goes_on(packet: ResumePacket, branch: str, task: str) -> bool:
+    """Whether a session on a branch with a task goes on where a packet ends: on the same branch, and with its aim. Without a task
+    yet, only work that was left open on a branch of its own."""
+    if packet.branch and branch and packet.branch != branch:
+        return False
+    is_open = not packet.committed or bool(packet.unverified) or any(not check.passed for check in packet.checks)
+    words = content_words(task[:TASK_CHARACTERS])
+    if not task.strip():
+        return is_open and branch not in _DEFAULT_BRANCHES
+    if not words.isdisjoint(map(_stem_of, _CONTINUING)) and len(words) <= 6:
+        return True
+    named = any(path.rpartition("/")[2] in task for path in (*packet.unverified, *packet.files) if path)
+    return named or len(words & content_words(packet.goal)) >= max(1, _SHARED * len(words))
+
+
+def _stem_of(word: str) -> str:
+    return next(iter(content_words(word)), word)
+
+
 def _as_pinned(lesson: Lesson) -> Lesson:
     """A resume packet as if a person had pinned it."""
     if lesson.packet is None:
@@ -213,8 +269,16 @@ def formats() -> tuple[Renderer, ...]:
 
 
 def render(context: Context, form: str | Renderer = "text") -> RenderedContext:
-    """A context in a format, given by name or itself."""
+    """A context in a format, given by name or itself. What goes into a file of the project says nothing of the last session: it
+    would be out of date with the next one, and it is nobody else's."""
+    renderer = form if isinstance(form, Renderer) else next((each for each in formats() if each.name == form), None)
+    if renderer is not None and (renderer.insert is not None or renderer.name in _FILE_FORMS):
+        context = without_lessons(context, frozenset(item.lesson for item in context.items if item.kind == "resume"))
     return render_context(context, form, formats())
+
+
+_FILE_FORMS = frozenset(["agents-md", "skill"])
+"""Forms that are files of a project."""
 
 
 def begin_session(

@@ -4,7 +4,9 @@ One lesson for each aspect of a way that several sessions used: the command as i
 was tried for the same purpose and failed. A failing test is no failure of the command.
 """
 
+import re
 from collections.abc import Sequence
+from statistics import median
 
 from preheat.amounts import format_count
 from preheat.calls.placeholders import without_tests
@@ -122,7 +124,8 @@ def _lesson(
         id=lesson_id("convention", scope, "command", aspect.purpose, aspect.way, aspect.name),
         kind="convention",
         scope=scope,
-        topic=aspect.purpose,
+        topic=_topic_of(aspect),
+        details=_details(aspect, single, use),
         text="; ".join((text[0].upper() + text[1:], *shown)) + ".",
         use=use,
         avoid=avoid,
@@ -139,6 +142,42 @@ def _lesson(
         status=status,
         why=why,
     )
+
+
+_GENERATING = re.compile(r"(?:^|[\s:._-])(?:gen|generate|codegen|render)(?:$|[\s:._-])")
+_INSTALLING = re.compile(r"^(?:\S+ )*(?:install|sync|ci)$")
+_SLOW = 5.0
+_LONG_LIMIT = 180.0
+
+
+def _topic_of(aspect: Aspect) -> str:
+    """The topic of a lesson: the purpose, or the kind of fact that its command shows."""
+    if aspect.purpose in ("run", "other") and _GENERATING.search(aspect.core):
+        return "generate"
+    if aspect.purpose == "package" and _INSTALLING.match(aspect.core) and "…" not in aspect.core:
+        return "setup"
+    return aspect.purpose
+
+
+def _details(aspect: Aspect, single: bool, use: str) -> dict[str, str]:
+    """What a check is called, how long it takes, and which time limit its calls were given, where that is long."""
+    topic = _topic_of(aspect)
+    if topic in ("setup", "generate"):
+        return {"about": topic} if " -" not in use and "NAME" not in use else {}
+    if topic not in _VARIANT_WORDS or topic == "package":
+        return {}
+    found = {"about": "one test" if single else "one test file" if topic == "test" and _names_file(use) else topic}
+    seconds = [value for each in aspect.tally.uses for value in each.used.seconds]
+    limits = [value for each in aspect.tally.uses for value in each.used.limits]
+    if len(seconds) >= ENOUGH_CALLS and (usual := median(seconds)) >= _SLOW:
+        found["duration"] = f"{usual:.0f} s" if usual < 120 else f"{usual / 60:.0f} min"
+    if len(limits) >= ENOUGH_CALLS and (limit := median(limits)) >= _LONG_LIMIT:
+        found["timeout"] = f"{limit / 60:.0f} min"
+    return found
+
+
+def _names_file(use: str) -> bool:
+    return re.search(r"\sPATH\b|\.\w{1,5}(?:\s|$)", use) is not None
 
 
 def _describe_variants(variants: list[Tally], use: str) -> tuple[list[str], str, tuple[str, ...]]:
@@ -169,9 +208,10 @@ def _status(aspect: Aspect, sessions: Sequence[SessionCommands], successor: str)
         return "weak", "seen in two sessions only"
     if successor:
         return "weak", f"not used in the newest sessions, which use `{successor}`"
-    working = [each.position for each in sessions if each.commands.programs]
+    # Only sessions with an occasion count: those that ran anything for the same purpose.
+    working = [each.position for each in sessions if any(used.purpose == aspect.purpose for used in each.commands.used)]
     if tally.sessions < _RARE * len(working):
-        return "weak", f"used in {tally.sessions} of {len(working)} sessions only"
+        return "weak", f"used in {tally.sessions} of {len(working)} sessions with an occasion only"
     first = len(sessions) - len(sessions) // 3
     recent = sum(place >= first for place in working)
     expected = recent * tally.sessions / max(1, len(working) - recent)

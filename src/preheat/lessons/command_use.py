@@ -67,6 +67,10 @@ class CommandUse(msgspec.Struct, frozen=True, gc=False):
     """Places of calls that ran, the last ones; likewise of those that failed."""
     bad_seqs: tuple[int, ...] = ()
     last: float | None = None
+    seconds: tuple[float, ...] = ()
+    """How long calls of it alone took, the last ones."""
+    limits: tuple[float, ...] = ()
+    """The time limits, in seconds, that calls of it were given, the last ones."""
 
     @property
     def ran_count(self) -> int:
@@ -117,9 +121,15 @@ class _Counts:
         self.seqs: list[int] = []
         self.bad_seqs: list[int] = []
         self.last: float | None = None
+        self.seconds: list[float] = []
+        self.limits: list[float] = []
 
-    def add(self, command: TypedCommand, call: JudgedCall) -> None:
+    def add(self, command: TypedCommand, call: JudgedCall, is_alone: bool) -> None:
         record = call.record
+        if is_alone and call.ran and record.seconds is not None:
+            self.seconds.append(round(record.seconds, 1))
+        if is_alone and call.ran and (limit := _time_limit(call.call.input)) is not None:
+            self.limits.append(limit)
         # A failure of unknown cause counts with those that came from outside: against the command, not as a mistake.
         cause = "ok" if call.worked else "environment" if record.cause in (None, "unknown") else record.cause
         self.causes[cause] += 1
@@ -139,7 +149,20 @@ class _Counts:
             causes["ok"], causes["finding"], causes["mistake"], causes["environment"],
             most_frequent(self.ran), most_frequent(self.failed), tuple(text for text, _ in most_frequent(self.signatures)),
             tuple(self.seqs[-MOST_SEQS:]), tuple(self.bad_seqs[-MOST_SEQS:]), self.last,
+            tuple(self.seconds[-MOST_SEQS:]), tuple(self.limits[-MOST_SEQS:]),
         )  # fmt: skip
+
+
+_LIMITS = {"timeout": 1000.0, "timeout_ms": 1000.0, "timeoutMs": 1000.0, "timeout_seconds": 1.0, "timeout_sec": 1.0}
+"""Arguments for a time limit, and how many of their units are a second."""
+
+
+def _time_limit(arguments: dict[str, object]) -> float | None:
+    for name, unit in _LIMITS.items():
+        value = arguments.get(name)
+        if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
+            return float(value) / (unit if value >= unit else 1.0)
+    return None
 
 
 def most_frequent(counts: Counter[str], number: int = MOST_TEXTS) -> tuple[tuple[str, int], ...]:
@@ -175,12 +198,13 @@ def collect_commands(seen: JudgedSession) -> CommandNotes:
             name = max(programs_here, key=lambda program: programs_here[program])  # of equals the first
             astray.append(_make_missing(each, name, text, commands[0].folder))
             continue
-        for command in _judged_commands(each, text, commands):
+        judged = list(_judged_commands(each, text, commands))
+        for command in judged:
             if each.ran:
                 programs[command.program] += 1
             if command.purpose in _PURPOSES and not _runs_own_script(command, own):
                 key = (command.purpose, command.way, command.form, command.folder)
-                counts.setdefault(key, _Counts(command)).add(command, each)
+                counts.setdefault(key, _Counts(command)).add(command, each, len(commands) == 1)
         own.update(find_written_names(text))
     found = sorted((each.value() for each in counts.values()), key=_by_weight)[:MOST_USED]
     return CommandNotes(
@@ -247,12 +271,21 @@ def _judged_commands(call: JudgedCall, text: str, commands: tuple[TypedCommand, 
         alone = [each for each in understand(text).commands if each.program.lower() not in ("cd", "echo", "export")]
         chained = sum(each.purpose not in ("read", "search", "list", "other") for each in alone) > 1
         return () if chained and not call.ran else commands
-    if call.worked and not understand(text).masked:
+    if "||" in text:
+        return _main_command(text, commands) if call.ran else ()
+    if call.worked:  # the judge has read the output of all: none of them complains
         return commands
-    if call.ran:  # the judge speaks of the main one
-        main = understand(text).main
-        return [each for each in commands if main is not None and each.program == main.program][:1]
+    if call.ran:  # the judge speaks of the main one; what stands before it with `&&` worked
+        main = _main_command(text, commands)
+        is_chain = ";" not in text and "\n" not in text.strip()
+        place = commands.index(main[0]) if main else 0
+        return [*(commands[:place] if is_chain else ()), *main]
     return ()
+
+
+def _main_command(text: str, commands: tuple[TypedCommand, ...]) -> list[TypedCommand]:
+    main = understand(text).main
+    return [each for each in commands if main is not None and each.program == main.program][-1:]
 
 
 def _runs_own_script(command: TypedCommand, own: set[str]) -> bool:

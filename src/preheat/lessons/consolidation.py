@@ -78,7 +78,7 @@ def _join_group(group: Sequence[Lesson]) -> Lesson:
 # Settles what lessons say about one thing, and limits their number
 CAPS: dict[tuple[str, str], int] = {
     ("resume", ""): 1,
-    ("convention", ""): 25,
+    ("convention", ""): 40,
     ("repair", ""): 30,
     ("dead_end", ""): 15,
     ("error", ""): 20,

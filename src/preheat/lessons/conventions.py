@@ -1,7 +1,8 @@
 """LearnConventions: what works in this project, put together from its parts. Knows no archive.
 
 Commands by purpose with the variants that fail (`command_lessons`), what commands need (`command_needs`), where new files go
-(`placement`), what people corrected (`corrections`), and how people write to their agent (here).
+(`placement`), what people corrected (`corrections`), commits with their hooks, branches and pull requests (`commits`), servers
+(`servers`), variables (`variables`), and how people write to their agent (here).
 """
 
 from collections import Counter
@@ -16,8 +17,11 @@ from preheat.lessons.command_lessons import learn_commands
 from preheat.lessons.command_needs import learn_needs
 from preheat.lessons.command_use import CommandNotes, SessionCommands, collect_commands
 from preheat.lessons.corrections import Rule, SessionRules, find_rules, learn_corrections
+from preheat.lessons.commits import NO_COMMITS, CommitNotes, SessionCommits, collect_commits, learn_commit_forms
 from preheat.lessons.learner import Learner, SessionNotes
 from preheat.lessons.placement import NewFile, SessionFiles, find_new_files, learn_placement
+from preheat.lessons.servers import ServerStart, SessionServers, find_servers, learn_servers
+from preheat.lessons.variables import MissingVariable, SessionVariables, find_missing_variables, learn_variables
 from preheat.model.lesson import Evidence, Lesson, Scope, count_support, lesson_id, select_evidence
 
 # How the people of a project write to their agent, by the first implementation's rules
@@ -109,7 +113,7 @@ def learn_style(project: str, sessions: Sequence[SessionWriting]) -> list[Lesson
 
 
 # The learner
-MOST_ACTIVE = 25
+MOST_ACTIVE = 40
 """More would not be read, and the rest is hardly ever needed."""
 _TOPICS = {"correction": 2.0, "folder": 2.0, "missing": 1.5, "runner": 1.5, "test": 1.5, "run": 0.7, "other": 0.7}
 """How much a topic weighs: first what an agent cannot find out without failing."""
@@ -122,11 +126,22 @@ class ConventionNotes(msgspec.Struct, frozen=True):
     made: tuple[NewFile, ...] = ()
     rules: tuple[Rule, ...] = ()
     written: WritingCounts = WritingCounts()
+    committed: CommitNotes = NO_COMMITS
+    servers: tuple[ServerStart, ...] = ()
+    variables: tuple[MissingVariable, ...] = ()
 
 
 def take_notes(seen: JudgedSession) -> ConventionNotes | None:
     """What a session shows of its project's conventions; None where it shows none."""
-    notes = ConventionNotes(collect_commands(seen), find_new_files(seen), find_rules(seen), count_writing(seen))
+    notes = ConventionNotes(
+        collect_commands(seen),
+        find_new_files(seen),
+        find_rules(seen),
+        count_writing(seen),
+        collect_commits(seen),
+        find_servers(seen),
+        find_missing_variables(seen),
+    )
     return None if notes == ConventionNotes() else notes
 
 
@@ -143,6 +158,11 @@ def learn(project: str, noted: Sequence[SessionNotes[ConventionNotes]]) -> list[
         *learn_needs(project, sessions),
         *learn_placement(project, [SessionFiles(each.session, each.notes.made) for each in noted]),
         *learn_corrections(project, [SessionRules(each.session, each.notes.rules) for each in noted]),
+        *learn_commit_forms(
+            project, [SessionCommits(each.session, each.started_at, each.notes.committed) for each in noted]
+        ),
+        *learn_servers(project, [SessionServers(each.session, each.notes.servers) for each in noted]),
+        *learn_variables(project, [SessionVariables(each.session, each.notes.variables) for each in noted]),
         *learn_style(project, [SessionWriting(each.session, each.started_at, each.notes.written) for each in noted]),
     ]
     return _limit_active(sorted(lessons, key=_rank))
@@ -177,4 +197,4 @@ def describe(lessons: Sequence[Lesson]) -> str:
     return f"{format_count(len(active), 'convention')} ({topics}){more}"
 
 
-LEARN_CONVENTIONS = Learner("LearnConventions", 2, ConventionNotes, take_notes, learn, describe=describe)
+LEARN_CONVENTIONS = Learner("LearnConventions", 3, ConventionNotes, take_notes, learn, describe=describe)

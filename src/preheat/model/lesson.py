@@ -162,6 +162,8 @@ class Lesson(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """For a dead end: a command that shows whether it still holds."""
     environment: dict[str, str] = {}
     """For a dead end: what was so when it failed (agent, model, branch, versions)."""
+    details: dict[str, str] = {}
+    """For a fact of a project: more that its sentence has a place for (`duration`, `port`, `body`…), by name."""
     support: Support = Support()
     first_seen: float | None = None
     last_seen: float | None = None

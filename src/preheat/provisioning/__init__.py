@@ -56,13 +56,14 @@ def provision(
     sessions: int = 0,
     examples: bool = False,
     approved: frozenset[str] = frozenset(),
+    asked: frozenset[str] = frozenset(),
 ) -> Context:
     """The context of a session with this task, or the reason why it is empty.
 
     `project` is its name in lessons; `template` the `name@digest` that the lessons are from, and `addendum` its own text.
     `sessions` is how many sessions were learned from, where that is known; with `examples` real calls are included although
     a convention names the same command, for formats that are made of messages. `approved` has the digests of texts that a person
-    approved: they are handed on as they stand.
+    approved: they are handed on as they stand. `asked` has the ids of facts that the task asks for.
     """
     task = strip_invisible(task)
     addendum = without_markup(make_harmless(addendum)).strip()
@@ -77,6 +78,7 @@ def provision(
         sessions=known,
         template=bool(template),
         examples=examples,
+        asked=asked,
     )
     candidates = sorted(chosen.candidates, key=lambda each: display_order(each.lesson))
     left_out = chosen.left_out

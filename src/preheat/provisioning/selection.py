@@ -124,6 +124,11 @@ costs 370 tokens (median of 964 in the shared projects; 700 on average), and a l
 session in ten needs it."""
 
 
+_ASKED = 0.8
+"""How likely a session needs a fact that its task asks for."""
+_LEAST_OF_OWN_TOOLS = 0.35
+
+
 class Kind(NamedTuple):
     """How lessons of a kind are chosen."""
 
@@ -184,9 +189,10 @@ def select(
     sessions: int = 0,
     template: bool = False,
     examples: bool = False,
+    asked: frozenset[str] = frozenset(),
 ) -> Selection:
     """The lessons for a task. Lessons of a template were chosen by a person, and may be of another project. With `examples`,
-    examples are chosen even if a convention names the same command."""
+    examples are chosen even if a convention names the same command. `asked`: ids of facts that the task's words or files ask for."""
     left_out: Counter[str] = Counter()
     fit = []
     for lesson in {each.id: each for each in lessons}.values():
@@ -201,7 +207,9 @@ def select(
 
     near = similarities(content_words(task[:TASK_CHARACTERS]), [_words_of(lesson) for lesson in fit])
     valued = [
-        _make_candidate(lesson, _estimate_likelihood(lesson, close, sessions), here(lesson), now)
+        _make_candidate(
+            lesson, max(_estimate_likelihood(lesson, close, sessions), _ASKED * (lesson.id in asked)), here(lesson), now
+        )
         for lesson, close in zip(fit, near, strict=True)
     ]
     valued.sort(key=lambda each: (not each.lesson.pinned, -each.value, each.lesson.id))
@@ -261,7 +269,9 @@ def _make_candidate(lesson: Lesson, likely: float, here: bool, now: float) -> Ca
 
 
 def _least_likelihood(lesson: Lesson) -> float:
-    return KINDS[lesson.kind].least
+    """A repair of an agent's own tool says what the tool's error says: only where many sessions here fall for it."""
+    is_own_tool = lesson.kind in ("repair", "error") and lesson.topic != "shell" and bool(lesson.scope.tool)
+    return max(KINDS[lesson.kind].least, _LEAST_OF_OWN_TOOLS if is_own_tool else 0.0)
 
 
 def _estimate_likelihood(lesson: Lesson, close: float, sessions: int) -> float:

@@ -32,4 +32,6 @@ def discover(root: str) -> Iterator[SourceFile]:
     return files_below(root, (".jsonl",), depth=6)
 
 
+INSTRUCTIONS = ("CLAUDE.md", ".claude/CLAUDE.md", "CLAUDE.local.md")
+"""Files of a project that the program puts before its model by itself."""
 PLACES = Places("claude_code", "Claude Code", 2, roots, discover)

@@ -82,4 +82,6 @@ def companions_stamp(messages: str) -> str:
     return stamp
 
 
+INSTRUCTIONS = (".clinerules", "AGENTS.md")
+"""Files of a project that the program puts before its model by itself."""
 PLACES = Places("cline", "Cline", 1, roots, discover, locate)

@@ -37,4 +37,6 @@ def discover(root: str) -> Iterator[SourceFile]:
             yield found
 
 
+INSTRUCTIONS = ("AGENTS.override.md", "AGENTS.md")
+"""Files of a project that the program puts before its model by itself."""
 PLACES = Places("codex", "Codex CLI", 3, roots, discover)

@@ -31,4 +31,6 @@ def discover(root: str) -> Iterator[SourceFile]:
             yield found
 
 
+INSTRUCTIONS = (".github/copilot-instructions.md", "AGENTS.md", "CLAUDE.md", "GEMINI.md")
+"""Files of a project that the program puts before its model by itself."""
 PLACES = Places("copilot", "GitHub Copilot CLI", 1, roots, discover)

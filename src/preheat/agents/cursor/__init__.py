@@ -49,4 +49,6 @@ def discover(root: str) -> Iterator[SourceFile]:
         yield from files_below(os.path.join(root, project, TRANSCRIPTS), (".jsonl",), depth=3)
 
 
+INSTRUCTIONS = (".cursorrules", "AGENTS.md", "CLAUDE.md")
+"""Files of a project that the program puts before its model by itself."""
 PLACES = Places("cursor", "Cursor", 1, roots, discover)

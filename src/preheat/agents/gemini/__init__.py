@@ -34,4 +34,6 @@ def discover(root: str) -> Iterator[SourceFile]:
         yield from (item for item in found if f"{item.path}l" not in journals)
 
 
+INSTRUCTIONS = ("GEMINI.md",)
+"""Files of a project that the program puts before its model by itself."""
 PLACES = Places("gemini", "Gemini CLI", 1, roots, discover)

@@ -44,4 +44,6 @@ def discover(root: str) -> Iterator[SourceFile]:
             yield found
 
 
+INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md", ".cursorrules")
+"""Files of a project that the program puts before its model by itself."""
 PLACES = Places("hermes", "Hermes Agent", 3, roots, discover)

@@ -95,4 +95,6 @@ def _names(folder: str) -> list[str]:
         return []
 
 
+INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md")
+"""Files of a project that the program puts before its model by itself."""
 PLACES = Places("opencode", "OpenCode", 1, roots, discover, locate)

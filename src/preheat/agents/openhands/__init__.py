@@ -73,4 +73,6 @@ def locate(path: str) -> SourceFile | None:
     return conversation_at(os.path.dirname(path)) if os.path.basename(path) == STATE else source_at(path)
 
 
+INSTRUCTIONS = ("AGENTS.md", ".openhands/microagents/repo.md")
+"""Files of a project that the program puts before its model by itself."""
 PLACES = Places("openhands", "OpenHands", 1, roots, discover, locate)

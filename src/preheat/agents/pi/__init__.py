@@ -35,4 +35,6 @@ def _expand(path: str, environment: Mapping[str, str]) -> str:
     return path
 
 
+INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md")
+"""Files of a project that the program puts before its model by itself."""
 PLACES = Places("pi", "Pi", 1, roots, discover)

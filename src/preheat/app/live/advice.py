@@ -4,6 +4,7 @@ advisory.
 Knows no signal by name but `mistake`, the only one that needs lessons, and no hook's format.
 """
 
+import os
 import sqlite3
 from collections.abc import Callable
 from functools import lru_cache
@@ -13,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from preheat.agents import LIVE, dialect_of
 from preheat.agents.tool_names import kind_by_name as kind_by_name
+from preheat.app.facts import FolderFacts
 from preheat.app.lazy import LazyModule
 from preheat.archive.lessons import load_lessons
+from preheat.calls.files import changed_files, file_of
 from preheat.calls.intent import is_bookkeeping
 from preheat.commands import command_text
 from preheat.live.advice import advice_budget, advise, format_advisory, record_advice
@@ -181,6 +184,27 @@ def advise_before_call(
     return advisory_for_mistake(
         state, read_planned_command(state.mistake, known, command_text(event.arguments), event.agent), thresholds
     )
+
+
+def advise_with_fact(
+    state: LiveState, event: HookEvent, facts: FolderFacts, root: str = "", thresholds: Thresholds = DEFAULTS
+) -> Advisory | None:
+    """The fact of the project that a call is about to need, once in a session: what a commit runs and looks like, that a file is
+    generated."""
+    kind = tool_kind(event)
+    if event.subagent or not facts.lessons or kind not in ("shell", "edit", "write"):
+        return None
+    command = command_text(event.arguments) if kind == "shell" else ""
+    call = ToolCall(line=1, call_id=event.call_id, tool=event.tool, kind=kind, input=event.arguments)
+    paths = [] if command else [path for path in (*changed_files(call).splitlines(), file_of(call)) if path]
+    changed = [os.path.relpath(path, root) if os.path.isabs(path) and root else path for path in paths]
+    told = frozenset(state.mistake.given_lessons)
+    found = facts.choose_for_call(event.agent, command, changed, told)
+    if found is None:
+        return None
+    line, lesson = found
+    known = SignalReading(signal="mistake", value=1.0, fired=True, cause=lesson, text=line)
+    return advisory_for_mistake(state, known, thresholds)
 
 
 def advisory_for_mistake(state: LiveState, found: SignalReading | None, thresholds: Thresholds) -> Advisory | None:

@@ -9,6 +9,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -18,10 +19,20 @@ from preheat.agents.reader import Parser
 from preheat.agents.sources import read as read_sessions
 from preheat.agents.sources import read_part as read_session
 from preheat.answers import NO_HISTORY, History, SessionFacts
-from preheat.app.context import provision, record_use, render
+from preheat.app.context import load_folder_facts, provision, record_use, render
 from preheat.app.experiments.assignment import Assigner
+from preheat.app.facts import NO_FACTS as NO_FOLDER_FACTS
+from preheat.app.facts import FolderFacts
 from preheat.app.lazy import LazyModule
-from preheat.app.live.advice import advise_before_call, live_events, load_known_mistakes, step, still_holds, tool_kind
+from preheat.app.live.advice import (
+    advise_before_call,
+    advise_with_fact,
+    live_events,
+    load_known_mistakes,
+    step,
+    still_holds,
+    tool_kind,
+)
 from preheat.app.live.answers import advise_after_failure, load_history, warn_before_call
 from preheat.app.live.holds import Holds
 from preheat.app.live.outputs import shorten_output
@@ -42,10 +53,11 @@ from preheat.live.safety import Severity, check_call, matcher, refusal
 from preheat.live.scorecard import summarise_scorecard
 from preheat.live.signal import DEFAULTS
 from preheat.live.state import fold
+from preheat.model.context import ContextLesson
 from preheat.model.experiment import AdviceAssignment, Assignment, AssignmentRecord
 from preheat.model.live import Advisory, CallEvent, HookAnswer, HookEvent, JournalEntry, LiveEvent, Phase, is_answer
 from preheat.model.orientation import TouchedFiles
-from preheat.model.session import Session, ToolCall, ToolResult
+from preheat.model.session import PREHEAT_MARK, Session, ToolCall, ToolResult
 from preheat.provisioning.tokens import estimate_tokens
 from preheat.receipts import describe_session
 from preheat.settings import archive_path
@@ -65,6 +77,13 @@ else:  # a session that starts has no calls and no score, and may be waiting for
 __all__ = ["CleanPayload", "HandedContext", "Hooks", "LiveState", "NamedFiles", "Parser"]
 
 NO_FACTS = SessionFacts()
+START_TOKENS = 300
+"""Tokens of what holds for every task, at the start of a session."""
+PROMPT_TOKENS = 600
+"""Tokens of the files and facts that are named with a prompt."""
+FACT = "lesson:"
+"""Before the id of a fact's lesson, among what was named with a prompt."""
+FACTS_OPEN, FACTS_CLOSE = f"{PREHEAT_MARK}facts>", f"</{PREHEAT_MARK[1:]}facts>"
 _MOST_ORIENTERS = 8
 """The number of folders whose episodes and index are kept in memory."""
 _MOST_FOLDERS = 200
@@ -89,10 +108,11 @@ class CleanPayload(bytes):
 
 
 class NamedFiles(NamedTuple):
-    """The files that are named with a prompt."""
+    """The files and facts that are named with a prompt."""
 
     text: str
     paths: tuple[str, ...]
+    """The files, and the ids of the facts' lessons after `FACT`."""
     assignment: AdviceAssignment | None
     """Whether they are named at all, by assignment; None if nothing is assigned: then they are."""
 
@@ -109,6 +129,7 @@ class FolderKnowledge(NamedTuple):
     known: KnownMistakes
     history: History = NO_HISTORY
     names: NameIndex = NO_NAMES
+    facts: FolderFacts = NO_FOLDER_FACTS
     stamp: tuple[float, ...] = ()
     """When the archive's file and log had last changed, and a stamp of the marks on lessons."""
 
@@ -131,6 +152,7 @@ class Hooks:
             matcher()  # compiling its patterns takes longer than a hook may
         self._folders: dict[str, FolderKnowledge] = {}
         self._orienters: dict[str, _orientation.Orienter | None] = {}
+        self._told_at_start: dict[tuple[str, str], frozenset[str]] = {}
         self._assigner = Assigner(folder)
         self._loaded: set[str] = set()
         self.holds = Holds(folder)
@@ -226,8 +248,10 @@ class Hooks:
     def advise_before_call(self, state: LiveState, hook: HookEvent, facts: SessionFacts = NO_FACTS) -> Advisory | None:
         """The advisory on a call that is about to be made: what a lesson says of it, else why it fails here."""
         at = self._folder_at(hook.cwd)
-        return advise_before_call(state, hook, at.known, self.thresholds) or warn_before_call(
-            state, hook, at.root, at.names, at.history, facts, thresholds=self.thresholds
+        return (
+            advise_before_call(state, hook, at.known, self.thresholds)
+            or warn_before_call(state, hook, at.root, at.names, at.history, facts, thresholds=self.thresholds)
+            or advise_with_fact(state, hook, at.facts, at.root, self.thresholds)
         )
 
     def may_hold(self, hook: HookEvent, advisory: Advisory) -> bool:
@@ -326,15 +350,18 @@ class Hooks:
     def prepare_folder(self, cwd: str) -> None:
         """Load the known mistakes of a folder; none if the archive cannot be read. Slow."""
         root = project_root(cwd) or cwd
-        known, history, stamp = NO_KNOWN_MISTAKES, NO_HISTORY, self._stamp()
+        known, history, facts, stamp = NO_KNOWN_MISTAKES, NO_HISTORY, NO_FOLDER_FACTS, self._stamp()
         if os.path.exists(archive_path(self._folder)):
             try:
                 known, history = self._load_known(cwd)
             except PreheatError:
                 known, history = NO_KNOWN_MISTAKES, NO_HISTORY
+        if cwd:
+            with suppress(PreheatError, OSError):
+                facts = load_folder_facts(self._folder, cwd, WITH_HOOKS)
         while len(self._folders) >= _MOST_FOLDERS:
             del self._folders[next(iter(self._folders))]
-        self._folders[cwd] = FolderKnowledge(root, known, history, list_names(root), stamp)
+        self._folders[cwd] = FolderKnowledge(root, known, history, list_names(root), facts, stamp)
 
     def can_name_files(self, cwd: str) -> bool:
         """Whether it was tried to load what names the files of a prompt in a folder; always true if that is turned off."""
@@ -350,19 +377,36 @@ class Hooks:
         self._orienters[cwd] = orienter
 
     def name_files(self, event: HookEvent, running: RunningSession) -> NamedFiles | None:
-        """The files that a prompt needs, of those that its session neither opened nor was told of; None if none stand out."""
-        orienter = self._orienters.get(event.cwd)
+        """The files that a prompt needs, of those that its session neither opened nor was told of, and the facts that it asks for
+        and the session was not told; None if there are neither."""
         is_cold = running.assigned is not None and running.assigned.arm not in ("warm", "unassigned")
-        if orienter is None or is_cold or not event.prompt.strip():
+        if is_cold or not event.prompt.strip():
             return None
-        touched = TouchedFiles(frozenset(running.opened), frozenset(running.edited))
-        found = orienter.orient(event.prompt, touched)
-        text = _orientation.describe(found)
-        if not text or not _orientation.turns_elsewhere(found, frozenset(running.oriented)):
+        text, paths, near = self._orient(event, running)
+        room = PROMPT_TOKENS - (estimate_tokens(text) if text else 0)
+        told = frozenset(each.removeprefix(FACT) for each in running.oriented if each.startswith(FACT))
+        told |= self._told_at_start.get((event.agent, event.session), frozenset())
+        facts, ids = self._folder_at(event.cwd).facts.choose_for_prompt(event.agent, event.prompt, near, told, room)
+        if facts:
+            text = f"{FACTS_OPEN}\n{facts}\n{FACTS_CLOSE}\n{text}".rstrip("\n")
+            paths = (*paths, *(f"{FACT}{each}" for each in ids))
+        if not text:
             return None
         root = running.assigned.root if running.assigned is not None else ""
-        paths = tuple(each.path for each in found.files)
         return NamedFiles(text, paths, self._assigner.assign_orientation(event, paths, running.state.turn, root))
+
+    def _orient(self, event: HookEvent, running: RunningSession) -> tuple[str, tuple[str, ...], list[str]]:
+        """What is said of the files of a prompt, which these are, and all that are likely, said or not."""
+        orienter = self._orienters.get(event.cwd)
+        if orienter is None:
+            return "", (), []
+        touched = TouchedFiles(frozenset(running.opened), frozenset(running.edited))
+        found = orienter.orient(event.prompt, touched)
+        near = [each.path for each in found.files]
+        text = _orientation.describe(found)
+        if not text or not _orientation.turns_elsewhere(found, frozenset(running.oriented)):
+            return "", (), near
+        return text, tuple(near), near
 
     def _stamp(self) -> tuple[float, ...]:
         path = archive_path(self._folder)
@@ -389,23 +433,27 @@ class Hooks:
         self, event: HookEvent, task: str, is_given_up: Callable[[], bool] = lambda: False
     ) -> HandedContext | None:
         """The context of a session at its start. Slow: nothing is recorded as handed out if nobody waits for it any more."""
-        if self._folder_at(event.cwd).stamp != self._stamp():  # lessons may have been learned or marked since
+        at = self._folder_at(event.cwd)
+        if at.stamp != self._stamp() or not at.facts.is_current():  # lessons or files may have changed since
             self.prepare_folder(event.cwd)
         form = self._message_format(event.agent)
         template = self._assigner.template_for(event)
+        facts = self._folder_at(event.cwd).facts
+        choose = partial(
+            provision,
+            self._folder,
+            task,
+            agent=event.agent,
+            template=template,
+            examples=bool(form),
+            facts=facts if facts.root else None,
+            lesson_budget=START_TOKENS if self._takes_prompts(event.agent) else PROMPT_TOKENS,
+        )
         try:
-            chosen = provision(
-                self._folder,
-                task,
-                agent=event.agent,
-                project=event.cwd,
-                resuming=True,
-                template=template,
-                loaded=not template,
-                examples=bool(form),
-            )
-        except NotFound:  # no session ran here before: general lessons
-            chosen = provision(self._folder, task, agent=event.agent, template=template, examples=bool(form))
+            chosen = choose(project=event.cwd, resuming=True, loaded=not template)
+        except NotFound:  # no session ran here before: general lessons, and what the files say
+            chosen = choose(cwd=event.cwd)
+        self._note_told(event, chosen.items)
         chosen, replacement, records = self._assigner.treat(event, chosen)
         if replacement is not None:
             return HandedContext(chosen.id if replacement else "", replacement, records=records)
@@ -417,6 +465,17 @@ class Hooks:
         if form:
             return HandedContext(chosen.id, "", tuple(render(chosen, form).document), records)
         return HandedContext(chosen.id, render(chosen).text, records=records)
+
+    def _takes_prompts(self, agent: str) -> bool:
+        """Whether an agent is told with a prompt what that asks for; else it is told at the start, as far as the task is known."""
+        hooks = hooks_of(agent)
+        return hooks is not None and hooks.moments.carry("prompt")
+
+    def _note_told(self, event: HookEvent, items: Sequence[ContextLesson]) -> None:
+        """Remember what a session is told at its start, so that its first prompt does not bring it again."""
+        while len(self._told_at_start) >= _MOST_FOLDERS:
+            del self._told_at_start[next(iter(self._told_at_start))]
+        self._told_at_start[event.agent, event.session] = frozenset(item.lesson for item in items)
 
     # Assignment.
     def assign_session(self, event: HookEvent, known: Assignment | None, begun: bool) -> Assignment | None:

@@ -1,0 +1,421 @@
+"""Of the facts that a developer would write down for the next one, how many is a session told, and is what it is told of use?
+
+Learns from the first 60 % of each project's sessions and plays the later ones moment by moment: the start, every prompt of a person,
+every call before it is made. The tree is the commit of the default branch before the session (`--repositories FOLDER` with bare
+clones; without one only lessons count). Files of a prompt are those that it names itself: orientation is left out here, so the
+facts of a package that only orientation would find are not counted. Counted are, by project:
+
+- facts (`labels/facts-*.jsonl`, made by the rules in `facts_rules.md` without a look at our lines): handed out in any moment of a
+  later session, or stated in a file that its agent reads by itself; handed out alone; told before half of the sessions that used
+  it had used it; known, handed out or not; known from the tree alone, as in a project without any session;
+- failures of the later sessions (causes `mistake` and `environment`) that a line handed out before names: its error, the command
+  or file that repaired it, the program that was missing. What an agent's own tools always say does not count;
+- strict precision: of the lines handed out at the start and with prompts, the share whose command, file or error occurs in the
+  session;
+- what "add a feature and test it" is told at the start and with the prompt, after all sessions.
+
+`labels/facts-grades-*.jsonl` grade lines that were handed out; the shares are over those that have a grade.
+"""
+
+import glob
+import json
+import os
+import re
+import subprocess
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from benchmarks.foresight import (
+    Failure,
+    applies,
+    collect_activity,
+    command_keys,
+    command_of,
+    covers,
+    guidance_of,
+    learn_lessons,
+    take_notes,
+)
+from benchmarks.measuring import SHARED, table
+from benchmarks.real import real_sessions, sources
+from preheat.agents import LIVE, instruction_files_of
+from preheat.app.analysis.assessment import assess
+from preheat.app.analysis.one_pass import prepare_for_learners
+from preheat.app.live.hooks import PROMPT_TOKENS, START_TOKENS
+from preheat.calls.files import changed_files, file_of
+from preheat.calls.judged import JudgedCall, JudgedSession
+from preheat.calls.words import telling_words
+from preheat.facts import EMPTY_TREE, ProjectTree, derive_facts, wanted_files
+from preheat.facts.choice import choose_for_call, choose_for_prompt
+from preheat.facts.join import join_facts
+from preheat.facts.stated import without_stated
+from preheat.live.mistake import find_hint_before_command, index_lessons
+from preheat.manifests.instructions import NO_STATEMENTS, Statements, read_statements
+from preheat.model.lesson import Lesson
+from preheat.projects.folders import main_folder
+from preheat.provisioning import provision
+from preheat.provisioning.lesson_text import describe_lesson
+from preheat.provisioning.tokens import estimate_tokens
+
+EARLIER = 0.6
+FEWEST = 5
+TASK = "add a feature and test it"
+SHOWN = ("fix the failing lint", "add an endpoint")
+SHARED_FOLDERS = ("corpus-projects", "corpus-projects-2")
+_LABELS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "labels")
+_PATHS = re.compile(r"[\w@.-]+(?:/[\w@.-]+)+")
+_NOT_FOUND = re.compile(r"(?:command not found: |: )?([\w.+-]+)(?:: (?:command )?not found|$)")
+
+
+class LabelledFact(NamedTuple):
+    """A fact as a rater wrote it down."""
+
+    project: str
+    id: str
+    kind: str
+    patterns: tuple["re.Pattern[str]", ...]
+
+    def is_in(self, line: str) -> bool:
+        return any(pattern.search(line) for pattern in self.patterns)
+
+
+class Line(NamedTuple):
+    """A line that a session is told."""
+
+    moment: str
+    text: str
+    lesson: Lesson
+
+
+class Project(NamedTuple):
+    """A project with its sessions in time order."""
+
+    name: str
+    repository: str
+    sessions: list[JudgedSession]
+
+
+# Data
+def load_labels(project: str) -> list[LabelledFact]:
+    found = []
+    for path in sorted(glob.glob(os.path.join(_LABELS, "facts-*.jsonl"))):
+        if "grades" not in path:
+            with open(path, encoding="utf-8") as stream:
+                found += [json.loads(line) for line in stream]
+    return [
+        LabelledFact(each["project"], each["id"], each["kind"], tuple(map(_pattern, each["any"])))
+        for each in found
+        if each["project"] == project
+    ]
+
+
+def _pattern(text: str) -> "re.Pattern[str]":
+    """A text as whole words in this order; `…` for any between."""
+    parts = [r"\s+".join(map(re.escape, part.split())) for part in text.split("…")]
+    body = r"[^`]*?".join(parts)
+    before = r"(?<![\w-])" if text[:1].isalnum() else ""
+    return re.compile(before + body + (r"(?![\w-])" if text[-1:].isalnum() else ""))
+
+
+def load_grades() -> dict[tuple[str, str], str]:
+    found = {}
+    for path in sorted(glob.glob(os.path.join(_LABELS, "facts-grades-*.jsonl"))):
+        with open(path, encoding="utf-8") as stream:
+            for each in map(json.loads, stream):
+                found[each["project"], each["line"]] = each["grade"]
+    return found
+
+
+def load_projects(data: str, repositories: str, wanted: Sequence[str] = ()) -> Iterator[Project]:
+    for folder in [data] if data else [os.path.join(SHARED, each) for each in SHARED_FOLDERS]:
+        by_source: defaultdict[str, list[JudgedSession]] = defaultdict(list)
+        names = [each.name for each in sources(folder)]
+        if wanted and not any(part in name for part in wanted for name in names):
+            continue
+        for each in real_sessions(data=folder):
+            name = each.source.removeprefix("projects: ").partition("__")[2]
+            if name and (not wanted or any(part in name for part in wanted)):
+                records = assess(each.session).records
+                by_source[name].append(prepare_for_learners(each.session, records, main_folder(each.session.project)))
+        for name, sessions in sorted(by_source.items()):
+            place = os.path.join(repositories, name, "repo") if repositories else ""
+            ordered = sorted(sessions, key=lambda session: (session.session.started_at or 0.0, session.key))
+            if len(ordered) >= FEWEST:
+                yield Project(name, place if os.path.isdir(place) else "", ordered)
+
+
+class Trees:
+    """The trees of a repository, by commit."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._known: dict[str, tuple[ProjectTree, list[Lesson], dict[str, str]]] = {}
+
+    def at(self, started: float | None) -> tuple[ProjectTree, list[Lesson], dict[str, str]]:
+        """The tree before a moment with its facts and its instruction files; the newest without one."""
+        if not self._project.repository:
+            return EMPTY_TREE, [], {}
+        commit = "HEAD"
+        if started is not None:
+            when = datetime.fromtimestamp(started, UTC).isoformat()
+            commit = self._git("rev-list", "-1", f"--before={when}", "HEAD").strip() or self._first()
+        if commit not in self._known:
+            self._known[commit] = self._read(commit)
+        return self._known[commit]
+
+    def _first(self) -> str:
+        return self._git("rev-list", "--max-parents=0", "HEAD").split()[0]
+
+    def _read(self, commit: str) -> tuple[ProjectTree, list[Lesson], dict[str, str]]:
+        paths = self._git("ls-tree", "-r", "--name-only", commit).splitlines()
+        files = {name.lower() for agent in LIVE for name in instruction_files_of(agent)}
+        stated = [path for path in paths if path.lower() in files]
+        texts = self._show(commit, [*wanted_files(paths), *stated])
+        subjects = self._git("log", "-60", "--format=%s", commit).splitlines()
+        wanted = {path: text for path, text in texts.items() if path not in stated and text}
+        tree = ProjectTree(frozenset(paths), wanted, subjects, self._project.name)
+        return tree, derive_facts(tree), {path: texts.get(path, "") for path in stated}
+
+    def _show(self, commit: str, paths: Sequence[str]) -> dict[str, str]:
+        asked = "".join(f"{commit}:{path}\n" for path in paths)
+        output = subprocess.run(
+            ["git", "-C", self._project.repository, "cat-file", "--batch"],
+            input=asked.encode(), capture_output=True, check=False,
+        ).stdout  # fmt: skip
+        found: dict[str, str] = {}
+        place = 0
+        for path in paths:
+            head, _, _ = output[place:].partition(b"\n")
+            place += len(head) + 1
+            words = head.split()
+            if len(words) == 3 and words[1] == b"blob":
+                size = int(words[2])
+                found[path] = output[place : place + size].decode("utf-8", "replace")
+                place += size + 1
+        return found
+
+    def _git(self, *words: str) -> str:
+        done = subprocess.run(["git", "-C", self._project.repository, *words], capture_output=True, check=False)
+        return done.stdout.decode("utf-8", "replace")
+
+
+# The moments of a session
+def statements_for(agent: str, instructions: dict[str, str]) -> Statements:
+    wanted = {name.lower() for name in instruction_files_of(agent)}
+    texts = [text for path, text in instructions.items() if path.lower() in wanted]
+    imported = [instructions[word[1:]] for text in texts for word in text.split() if word[1:] in instructions and word[0] == "@"]
+    return read_statements(*texts, *imported) if texts else NO_STATEMENTS
+
+
+def start_lines(lessons: Sequence[Lesson], project: str, agent: str, now: float, task: str = "") -> list[Line]:
+    usable = [lesson for lesson in lessons if lesson.packet is None]
+    context = provision(usable, task=task, now=now, agent=agent, project=project, budget=START_TOKENS)
+    by_id = {lesson.id: lesson for lesson in usable}
+    return [Line("start", item.text, by_id[item.lesson]) for item in context.items]
+
+
+def prompt_lines(lessons: Sequence[Lesson], prompt: str, told: set[str]) -> list[Line]:
+    found = []
+    room = PROMPT_TOKENS // 2  # the other half is orientation's
+    for each in choose_for_prompt(lessons, prompt, _PATHS.findall(prompt[:4000]), frozenset(told)):
+        text = describe_lesson(each.lesson)
+        cost = estimate_tokens(f"- {text}\n")
+        if text and cost <= room:
+            found.append(Line("prompt", text, each.lesson))
+            told.add(each.lesson.id)
+            room -= cost
+    return found
+
+
+def call_lines(lessons: Sequence[Lesson], known: Any, session: JudgedSession, call: JudgedCall, told: set[str]) -> list[Line]:
+    command = command_of(call, session)
+    changed = [] if command else [session.relative(path) for path in (*changed_files(call.call).splitlines(), file_of(call.call)) if path]
+    found = []
+    hint = find_hint_before_command(known, command, session.session.agent) if command else None
+    if hint is not None and hint.lesson not in told:
+        told.add(hint.lesson)
+        found.append(Line("call", hint.text, next(each for each in lessons if each.id == hint.lesson)))
+    lesson = choose_for_call(lessons, command, changed, frozenset(told)) if call.call.kind in ("shell", "edit", "write") else None
+    if lesson is not None and (text := describe_lesson(lesson)):
+        told.add(lesson.id)
+        found.append(Line("call", text, lesson))
+    return found
+
+
+class Played(NamedTuple):
+    """What one later session was told, and what it met."""
+
+    lines: list[Line]
+    told_before: dict[str, bool]
+    """By labelled fact that the session used: whether it had been told before."""
+    failures: int
+    covered: int
+    applied: int
+    judged: int
+
+
+def play(session: JudgedSession, lessons: list[Lesson], project: str, labels: Sequence[LabelledFact]) -> Played:
+    agent, now = session.session.agent, session.session.started_at or 0.0
+    lines = start_lines(lessons, project, agent, now)
+    told = {line.lesson.id for line in lines}
+    known = index_lessons(lessons, now)
+    prompts = {message.line: message.text for message in session.human_messages()}
+    asked = sorted(prompts.items())
+    told_before: dict[str, bool] = {}
+    failures = covered = 0
+    by_seq = session.calls_by_seq()
+    for call in session.calls:
+        while asked and asked[0][0] <= call.call.line:
+            lines += prompt_lines(lessons, asked.pop(0)[1], told)
+        command = command_of(call, session)
+        for fact in labels:
+            if command and fact.id not in told_before and fact.is_in(command):
+                told_before[fact.id] = any(fact.is_in(line.text) for line in lines)
+        lines += call_lines(lessons, known, session, call, told)
+        if call.failed and call.record.cause in ("mistake", "environment"):
+            failures += 1
+            covered += _is_named(call, session, by_seq, lines)
+    for _, text in asked:
+        lines += prompt_lines(lessons, text, told)
+    there = collect_activity(session)
+    judged = [line for line in lines if line.moment != "call"]
+    applied = sum(_applied(line.lesson, session, there) for line in judged)
+    return Played(lines, told_before, failures, covered, applied, len(judged))
+
+
+def _is_named(call: JudgedCall, session: JudgedSession, by_seq: dict[int, JudgedCall], lines: Sequence[Line]) -> bool:
+    """Whether a line handed out so far names the failure: what repaired it, its error, the program that was missing."""
+    own = [line.lesson for line in lines if not (line.lesson.scope.tool and line.lesson.topic != "shell")]
+    repair = by_seq.get(call.record.seq + call.record.recovered_in) if call.record.recovered_in is not None else None
+    commands = command_keys(command_of(repair, session)) if repair is not None and repair.call.kind == "shell" else frozenset()
+    file = session.relative(file_of(repair.call)) if repair is not None and repair.call.kind != "shell" else ""
+    failure = Failure(telling_words(call.record.signature), commands, file)
+    if covers(guidance_of(own), failure):
+        return True
+    missing = _NOT_FOUND.search(call.record.signature) if "not found" in call.record.signature else None
+    if missing and any(missing[1] in lesson.details.get("names", "").split(",") for lesson in own):
+        return True
+    return "hook" in call.record.signature.lower() + " husky pre-commit" and "commit" in command_of(call, session) and any(
+        lesson.topic == "hook" for lesson in own
+    ) and bool(re.search(r"(?i)husky|pre-commit|hook", call.record.signature))
+
+
+def _applied(lesson: Lesson, session: JudgedSession, there: Any) -> bool:
+    if applies(lesson, there):
+        return True
+    if lesson.topic in ("hook", "commit"):
+        return any("git commit" in command_of(call, session) for call in session.calls)
+    if lesson.topic in ("branch", "pull_request", "release"):
+        return any(re.search(r"git (?:checkout -b|switch -c)|gh pr create|changeset", command_of(call, session)) for call in session.calls)
+    body = lesson.details.get("body", "")
+    if body and not command_keys(body).isdisjoint(there.worked | there.failed):
+        return True
+    if lesson.topic == "missing":
+        names = set(lesson.details.get("names", "").split(","))
+        return any(not names.isdisjoint(command_of(call, session).split()) for call in session.calls)
+    return False
+
+
+# Figures
+def measure(project: Project) -> dict[str, Any]:
+    labels = load_labels(project.name)
+    trees = Trees(project)
+    cut = int(len(project.sessions) * EARLIER)
+    pages = take_notes(project.sessions)
+    lessons = learn_lessons(project.name, pages[:cut])
+    later = project.sessions[cut:]
+    tree, facts, _ = trees.at(later[0].session.started_at)
+    known = join_facts(lessons, facts, tree)
+    told_in: defaultdict[str, list[bool]] = defaultdict(list)
+    handed: set[str] = set()
+    stated: set[str] = set()
+    lines: dict[str, Line] = {}
+    counts: defaultdict[str, int] = defaultdict(int)
+    for session in later:
+        tree, facts, instructions = trees.at(session.session.started_at)
+        statements = statements_for(session.session.agent, instructions)
+        usable = without_stated(join_facts(lessons, facts, tree), statements)
+        played = play(session, usable, project.name, labels)
+        for fact in labels:
+            if any(fact.is_in(line.text) for line in played.lines):
+                handed.add(fact.id)
+            if any(fact.is_in(code) for code in (*statements.commands, *statements.codes)):
+                stated.add(fact.id)
+        for name, was_told in played.told_before.items():
+            told_in[name].append(was_told or name in stated)
+        for line in played.lines:
+            lines.setdefault(line.text, line)
+        for name in ("failures", "covered", "applied", "judged"):
+            counts[name] += getattr(played, name)
+    first_tree = trees.at(later[0].session.started_at)[1]
+    ids = [fact.id for fact in labels]
+    every = {text for lesson in known if (text := describe_lesson(lesson))}
+    alone = {text for lesson in first_tree if (text := describe_lesson(lesson))}
+    return {
+        "project": project.name, "sessions": len(project.sessions), "later": len(later), "facts": len(ids),
+        "handed": len(handed & set(ids)), "handed_or_stated": len((handed | stated) & set(ids)),
+        "in_time": sum(2 * sum(each) >= len(each) for each in told_in.values()), "used": len(told_in),
+        "known": sum(any(fact.is_in(text) for text in every) or fact.id in stated for fact in labels),
+        "tree": sum(any(fact.is_in(text) for text in alone) for fact in labels),
+        "missed": [fact.id for fact in labels if fact.id not in handed | stated],
+        **counts,
+        "task": [line.text for line in lines_for_task(project, pages, trees)],
+        "lines": [[line.moment, text] for text, line in lines.items()],
+    }  # fmt: skip
+
+
+def lines_for_task(project: Project, pages: Any, trees: Trees, task: str = TASK) -> list[Line]:
+    """What a session with a task is told at its start and with its prompt, after all sessions."""
+    tree, facts, instructions = trees.at(None)
+    agent = project.sessions[-1].session.agent
+    lessons = without_stated(join_facts(learn_lessons(project.name, pages), facts, tree), statements_for(agent, instructions))
+    found = start_lines(lessons, project.name, agent, project.sessions[-1].session.started_at or 0.0)
+    return found + prompt_lines(lessons, task, {line.lesson.id for line in found})
+
+
+def run(quick: bool = False, data: str = "", repositories: str = "", projects: Sequence[str] = ()) -> dict[str, Any]:
+    wanted = projects or (("git-sync",) if quick else ())
+    found = [measure(project) for project in load_projects(data, repositories, wanted)]
+    show(found)
+    return {"projects": found, "together": add_up(found)}
+
+
+def add_up(found: Iterable[dict[str, Any]]) -> dict[str, float]:
+    rows = list(found)
+    total = {name: sum(each.get(name, 0) for each in rows) for name in ("facts", "handed", "handed_or_stated", "in_time", "used", "known", "tree", "failures", "covered", "applied", "judged")}  # fmt: skip
+    grades = load_grades()
+    graded = [grades[each["project"], text] for each in rows for _, text in each["lines"] if (each["project"], text) in grades]
+    large = [each for each in rows if each["sessions"] >= 8]
+    return total | {
+        "graded": len(graded), "useful": graded.count("useful"), "wrong": graded.count("wrong"),
+        "large": len(large), "five": sum(len(_useful(each, grades)) >= 5 for each in large),
+    }  # fmt: skip
+
+
+def _useful(project: dict[str, Any], grades: dict[tuple[str, str], str]) -> list[str]:
+    """The lines for the ordinary task that are of use; all of them where none has a grade."""
+    return [text for text in project["task"] if grades.get((project["project"], text), "useful") == "useful"]
+
+
+def show(found: Sequence[dict[str, Any]]) -> None:
+    rows = [
+        [each["project"], each["sessions"], each["facts"], _share(each["handed_or_stated"], each["facts"]), _share(each["handed"], each["facts"]),
+         _share(each["in_time"], each["used"]), _share(each["known"], each["facts"]), _share(each["tree"], each["facts"]),
+         _share(each["covered"], each["failures"]), _share(each["applied"], each["judged"]), len(each["task"])]
+        for each in found
+    ]  # fmt: skip
+    total = add_up(found)
+    rows.append(
+        ["together", "", total["facts"], _share(total["handed_or_stated"], total["facts"]), _share(total["handed"], total["facts"]),
+         _share(total["in_time"], total["used"]), _share(total["known"], total["facts"]), _share(total["tree"], total["facts"]),
+         _share(total["covered"], total["failures"]), _share(total["applied"], total["judged"]), f"{total['five']:.0f} of {total['large']:.0f}"]
+    )  # fmt: skip
+    table([["project", "sessions", "facts", "handed out or stated", "handed out", "in time", "known", "tree alone", "failures named", "strict precision", "lines for the task"], *([str(cell) for cell in row] for row in rows)])  # fmt: skip
+    if total["graded"]:
+        print(f"graded lines: {total['graded']:.0f}, useful {_share(total['useful'], total['graded'])}, wrong {total['wrong']:.0f}")
+
+
+def _share(part: float, whole: float) -> str:
+    return f"{100 * part / whole:.0f} % ({part:.0f} of {whole:.0f})" if whole else ""

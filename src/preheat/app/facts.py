@@ -1,0 +1,177 @@
+"""The facts of the project in a folder: reads the files that state them, puts them beside its lessons, and chooses for a moment.
+
+Knows nothing of how facts are found, joined or chosen (`facts`). Reading a tree takes tens of milliseconds: the daemon keeps what
+was read (`FolderFacts`), and asks the file system again only for what it is about to hand out.
+"""
+
+import os
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+from preheat.agents import LIVE, instruction_files_of
+from preheat.app.projects import find_repository, project_root
+from preheat.facts import EMPTY_TREE, ProjectTree, derive_facts, wanted_files
+from preheat.facts.choice import choose_for_call, choose_for_prompt
+from preheat.facts.join import join_facts
+from preheat.facts.stated import Contradiction, find_contradictions, without_stated
+from preheat.files import read_text
+from preheat.manifests.instructions import NO_STATEMENTS, Statements, read_statements
+from preheat.manifests.scripts import LARGEST
+from preheat.model.lesson import Lesson
+from preheat.programs import ask_git
+from preheat.provisioning.lesson_text import describe_lesson
+from preheat.provisioning.tokens import estimate_tokens
+from preheat.safe_text.fact_sentences import PROMPT_HEAD
+
+__all__ = ["NO_FACTS", "FolderFacts", "contradictions", "load_facts", "read_tree"]
+
+_MOST_PATHS = 60_000
+_MOST_WALKED = 5_000
+_SUBJECTS = 60
+_README = ("README.md", "README.rst", "README", "CONTRIBUTING.md")
+_SKIPPED = frozenset(["node_modules", ".git", "target", "dist", "build", ".venv", "venv", "__pycache__"])
+_IMPORT = "@"
+
+
+class FolderFacts(NamedTuple):
+    """The facts of a folder, with its lessons."""
+
+    root: str = ""
+    lessons: tuple[Lesson, ...] = ()
+    """The lessons and facts of the project, joined; not yet without what a file says."""
+    stated: dict[str, Statements] = {}
+    """By agent, what the files say that it reads by itself."""
+
+    name: str = ""
+    """The name of the project, by its folder where no session gave it one."""
+
+    read_at: dict[str, int] = {}
+    """By file that was read, when it had last changed, in nanoseconds."""
+
+    def is_current(self) -> bool:
+        """Whether the files that facts were read from are as they were."""
+        return all(_changed_at(os.path.join(self.root, path)) == at for path, at in self.read_at.items())
+
+    def for_agent(self, agent: str) -> list[Lesson]:
+        """What an agent may be told: not what it reads by itself."""
+        statements = self.stated.get(agent)
+        return list(self.lessons) if statements is None else without_stated(self.lessons, statements)
+
+    def ids_for_prompt(self, agent: str, prompt: str, files: Sequence[str] = ()) -> frozenset[str]:
+        """The ids of the facts that a prompt asks for."""
+        return frozenset(each.lesson.id for each in choose_for_prompt(self.for_agent(agent), prompt, files))
+
+    def choose_for_prompt(
+        self, agent: str, prompt: str, files: Sequence[str], told: frozenset[str], most_tokens: int
+    ) -> tuple[str, tuple[str, ...]]:
+        """The lines of the facts that a prompt asks for and the ids of their lessons, within a number of tokens."""
+        lines: list[str] = []
+        chosen: list[str] = []
+        room = most_tokens - estimate_tokens(PROMPT_HEAD.write()) - 2
+        for each in choose_for_prompt(self.for_agent(agent), prompt, files, told):
+            line = describe_lesson(each.lesson) if self._still_there(each.lesson) else ""
+            cost = estimate_tokens(f"- {line}\n")
+            if line and cost <= room and f"- {line}" not in lines:
+                lines.append(f"- {line}")
+                chosen.append(each.lesson.id)
+                room -= cost
+        return ("\n".join([PROMPT_HEAD.write(), *lines]) if lines else ""), tuple(chosen)
+
+    def choose_for_call(
+        self, agent: str, command: str, changed: Sequence[str], told: frozenset[str]
+    ) -> tuple[str, str] | None:
+        """The fact that a call is about to need, as a line with the id of its lesson; None if there is none."""
+        lesson = choose_for_call(self.for_agent(agent), command, changed, told)
+        line = describe_lesson(lesson) if lesson is not None and self._still_there(lesson) else ""
+        return (line, lesson.id) if lesson is not None and line else None
+
+    def _still_there(self, lesson: Lesson) -> bool:
+        """Whether a file that a fact cites is there at this moment."""
+        named = [path for path in lesson.files if path and "*" not in path]
+        return not named or any(os.path.exists(os.path.join(self.root, path)) for path in named)
+
+
+NO_FACTS = FolderFacts()
+
+
+def load_facts(where: str, project: str, lessons: Sequence[Lesson], agents: Iterable[str] = ()) -> FolderFacts:
+    """The facts of the project around a folder, joined with its lessons; the lessons alone where the folder is no project. `project`
+    is its name in lessons. Slow."""
+    root = project_place(where)
+    name = project or os.path.basename(root)
+    tree = read_tree(root, name) if root else EMPTY_TREE
+    if not tree.paths:
+        return FolderFacts(where, tuple(lessons), name=project)
+    joined = join_facts(lessons, derive_facts(tree), tree)
+    stated = {
+        agent: _read_stated(root, tree, instruction_files_of(agent)) for agent in dict.fromkeys(agents) if agent in LIVE
+    }
+    read_at = {path: _changed_at(os.path.join(root, path)) for path in tree.texts}
+    return FolderFacts(root, tuple(joined), stated, name, read_at)
+
+
+def _changed_at(path: str) -> int:
+    try:
+        return os.stat(path).st_mtime_ns
+    except OSError:
+        return 0
+
+
+def project_place(where: str) -> str:
+    """The folder whose files state the facts of a folder; empty if it is in no project."""
+    found = (find_repository(where) or project_root(where)) if os.path.isdir(where) else ""
+    return found if found and os.path.isdir(found) else ""
+
+
+def read_tree(root: str, project: str = "") -> ProjectTree:
+    """The files of a working tree that facts are read from."""
+    listed = ask_git(root, "ls-files", "-co", "--exclude-standard", "-z", "--deduplicate").split("\0")
+    paths = [path for path in listed if path][:_MOST_PATHS] or _walk(root)
+    texts = {path: text for path in wanted_files(paths) if (text := _read(os.path.join(root, path)))}
+    subjects = ask_git(root, "log", f"-{_SUBJECTS}", "--format=%s", "--no-show-signature").splitlines()
+    return ProjectTree(frozenset(paths), texts, subjects, project)
+
+
+def _walk(root: str) -> list[str]:
+    """The files below a folder without git, the highest first, not too many."""
+    found: list[str] = []
+    for parent, folders, names in os.walk(root):
+        folders[:] = sorted(name for name in folders if name not in _SKIPPED)
+        place = os.path.relpath(parent, root)
+        found += (name if place == "." else f"{place}/{name}".replace(os.sep, "/") for name in names)
+        if len(found) > _MOST_WALKED or place.count(os.sep) > 6:
+            break
+    return found[:_MOST_WALKED]
+
+
+def _read(path: str) -> str:
+    with suppress(OSError, ValueError):
+        return read_text(path, most=LARGEST, errors="replace")
+    return ""
+
+
+def _read_stated(root: str, tree: ProjectTree, files: Sequence[str]) -> Statements:
+    """What the instruction files of a project state, with the files that they import (`@AGENTS.md`)."""
+    texts = [text for path in _find_files(tree, files) if (text := _read(os.path.join(root, path)))]
+    imported = [
+        word[1:] for text in texts for word in text.split() if word.startswith(_IMPORT) and word[1:] in tree.paths
+    ]
+    texts += (_read(os.path.join(root, path)) for path in dict.fromkeys(imported[:5]))
+    return read_statements(*texts) if texts else NO_STATEMENTS
+
+
+def _find_files(tree: ProjectTree, files: Sequence[str]) -> list[str]:
+    wanted = {file.lower() for file in files}
+    return sorted(path for path in tree.paths if path.lower() in wanted)
+
+
+def contradictions(where: str, project: str, lessons: Sequence[Lesson]) -> list[Contradiction]:
+    """What the instruction files and the README of a project say otherwise than its tree and its sessions show."""
+    root = project_place(where)
+    if not root:
+        return []
+    tree = read_tree(root, project)
+    files = dict.fromkeys((*(file for agent in LIVE for file in instruction_files_of(agent)), *_README))
+    statements = {path: read_statements(_read(os.path.join(root, path))) for path in _find_files(tree, list(files))}
+    return find_contradictions(join_facts(lessons, derive_facts(tree), tree), tree, statements)

@@ -1,0 +1,252 @@
+"""How a project is built, tested, linted, type-checked and formatted, by its scripts, its forge's checks and its manifests. Pure."""
+
+import re
+import shlex
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+from preheat.commands.purposes import purpose_of, purpose_of_name
+from preheat.facts.ecosystems import ImpliedCommand, find_implied
+from preheat.facts.packages import Package, address_package, find_packages, find_runner
+from preheat.facts.values import ProjectTree, in_folder, make_fact
+from preheat.manifests.scripts import Script, body_of, command_of, read_scripts, task_of_path
+from preheat.manifests.workflows import is_workflow, read_workflow
+from preheat.model.lesson import Lesson
+from preheat.safe_text.reasons import danger_reason
+
+CHECK_TOPICS = frozenset(["test", "build", "lint", "typecheck", "format"])
+_REACH = {"test": 0.9, "lint": 0.75, "typecheck": 0.75, "build": 0.6, "format": 0.5, "check": 0.7}
+_SELDOM = 0.2
+_EVERYTHING = frozenset(["verify", "ci", "check", "checks", "validate", "precommit", "all"])
+_FIXING = re.compile(r"(?:^|[:_-])fix(?:$|[:_-])")
+_BUILT = r"(?:\./)?(?:[\w@.-]+/)*(?:dist|build|out|coverage|lib|target|bin|tmp|\.next|\.turbo|\.nuxt|\.cache|\.output|[\w.-]*\.tsbuildinfo|\*\.\w+)(?:/\*)?"
+_CLEANING = re.compile(rf"\b(?:rm\s+-rf?|rimraf|del-cli|shx\s+rm\s+-rf?)(?:\s+{_BUILT})+(?=\s*(?:$|[;&|)]))")
+_CALLED = re.compile(
+    r"\b(?:npm|pnpm|yarn|bun)\s+(?:run\s+)?([\w:.-]+)|\b(?:make|just)\s+([\w:.-]+)|\bmise\s+run\s+([\w:.-]+)"
+)
+_NO_TEST = re.compile(r"no test specified|^(?:true|:|exit [01])$")
+"""What a fresh package has in the place of a test."""
+_LONGEST_BODY = 90
+_MOST_VARIANTS = 4
+
+
+def learn_checks(tree: ProjectTree) -> list[Lesson]:
+    """Facts on the checks of a project, of its own folder and of each package."""
+    packages = find_packages(tree)
+    found = [fact for package in packages for fact in _package_facts(tree, package)]
+    found += _workspace_facts(tree, packages)
+    found += _task_facts(tree)
+    found += _implied_facts(tree, found)
+    return [*found, *_forge_facts(tree, found)]
+
+
+@lru_cache(maxsize=2048)
+def purpose_of_command(command: str) -> str:
+    """What a plain command is for, without a shell's parser: the start of a session waits for it."""
+    command = re.sub(r"^cd \S+ && ", "", command)
+    try:
+        words = tuple(shlex.split(command, comments=True))
+    except ValueError:
+        return "other"
+    while words and (re.fullmatch(r"\w+=\S*", words[0]) or words[0] in ("npx", "bunx", "time", "env", "exec", "sudo")):
+        words = words[1:]
+    while len(words) > 2 and words[0] in ("uv", "poetry", "pdm", "pipenv", "hatch") and words[1] == "run":
+        words = words[2:]
+    if words[:3] == ("mise", "exec", "--") or words[:3] == ("mise", "x", "--"):
+        words = words[3:]
+    if len(words) > 2 and words[0] in ("pnpm", "yarn", "bun", "npm") and words[1] in ("exec", "x", "dlx"):
+        words = words[2:]
+    return purpose_of(words) if words else "other"
+
+
+def topic_of_script(script: Script) -> str:
+    """What a script is for, by its name, else by what it runs; empty where that is none of the checks."""
+    name = script.name.lower()
+    first = re.split(r"[:._-]", name)[0]
+    if name in _EVERYTHING and len({purpose_of_command(part) for part in _parts(body_of(script))} & CHECK_TOPICS) > 1:
+        return "check"
+    if name in ("verify", "ci", "precommit") or (name == "check" and script.runner == "mise"):
+        return "check"
+    if _NO_TEST.search(body_of(script)) or re.search(r"watch|bench|debug|headed", name):
+        return ""
+    if first in (
+        "pre",
+        "post",
+        "clean",
+        "dev",
+        "start",
+        "serve",
+        "watch",
+        "deploy",
+        "release",
+        "publish",
+        "install",
+        "setup",
+    ):
+        return ""
+    named = purpose_of_name(name)
+    if named in CHECK_TOPICS and not name.startswith(("pre", "post")):
+        return str(named)
+    return ""
+
+
+def _parts(body: str) -> list[str]:
+    return [part.strip() for part in re.split(r"&&|;|\|\|", body) if part.strip()]
+
+
+def is_harmful(script: Script, scripts: Sequence[Script], depth: int = 3) -> bool:
+    """Whether a script, or one that it calls, does what nobody should be led to: removing its own build output is no harm."""
+    body = _CLEANING.sub("true", body_of(script))
+    if danger_reason(body):
+        return True
+    called = {name for names in _CALLED.findall(body) for name in names if name and name != script.name}
+    return depth > 0 and any(each.name in called and is_harmful(each, scripts, depth - 1) for each in scripts)
+
+
+def _package_facts(tree: ProjectTree, package: Package) -> Iterable[Lesson]:
+    shown: dict[str, int] = {}
+    for script in sorted(package.scripts, key=_rank):
+        topic = topic_of_script(script)
+        command = package.command(script) if topic else ""
+        if not command or is_harmful(script, package.scripts):
+            continue
+        number = shown.get(topic, 0)
+        shown[topic] = number + 1
+        if number < _MOST_VARIANTS:
+            yield _fact(tree, topic, command, script, is_main=not number and not package.folder, package=package.folder)
+
+
+def _rank(script: Script) -> tuple[object, ...]:
+    """The plain one first: `test` before `test:e2e`."""
+    return (len(re.split(r"[:._-]", script.name)), len(script.name), script.name)
+
+
+def _fact(tree: ProjectTree, topic: str, command: str, script: Script, is_main: bool, package: str = "") -> Lesson:
+    body = " ".join(body_of(script).split())
+    is_shown = (
+        body and len(body) <= _LONGEST_BODY and body != command and ";" not in body and script.runner != "mise tasks"
+    )
+    about = "lint, with fixes" if topic == "lint" and _FIXING.search(script.name) else topic
+    details = {"about": about} | ({"body": body} if is_shown else {}) | ({"package": package} if package else {})
+    return make_fact(
+        tree, topic, ("script", command), f"The {topic} runs with `{command}` (in `{script.file}`).",
+        reach=_REACH[topic] if is_main and about == topic else _SELDOM, use=command,
+        files=(package,) if package else (script.file,), details=details,
+    )  # fmt: skip
+
+
+def _workspace_facts(tree: ProjectTree, packages: Sequence[Package]) -> Iterable[Lesson]:
+    """How one package of a workspace is checked, where several have the same script."""
+    members = [package for package in packages if package.is_member and package.runner and package.name]
+    for topic in ("test", "build", "typecheck", "lint"):
+        having = [each for each in members if any(script.name == topic for script in each.scripts)]
+        if len(having) > 1:
+            command = address_package(having[0].runner, "PACKAGE", topic)
+            yield make_fact(
+                tree, topic, ("workspace", command), f"The {topic} of one package runs with `{command}`.",
+                reach=0.55 if topic == "test" else 0.3, use=command, details={"about": f"{topic} of one package"},
+                files=("package.json",),
+            )  # fmt: skip
+
+
+def _task_facts(tree: ProjectTree) -> list[Lesson]:
+    """Facts on the tasks of runners that are no package's: `make`, `just`, `mise`…"""
+    by_folder: dict[str, list[Script]] = {}
+    for path in sorted(tree.texts):
+        if path.rpartition("/")[2] != "package.json" and (task_of_path(path) or not _is_foreign(path)):
+            for script in read_scripts(path, tree.texts[path]):
+                by_folder.setdefault(script.folder, []).append(script)
+    found: list[Lesson] = []
+    for folder, scripts in sorted(by_folder.items()):
+        shown: dict[str, int] = {}
+        for script in sorted(scripts, key=_rank):
+            topic = topic_of_script(script)
+            command = in_folder(folder, command_of(script)) if topic else ""
+            if not command or is_harmful(script, scripts):
+                continue
+            number = shown.get(topic, 0)
+            shown[topic] = number + 1
+            if number < _MOST_VARIANTS:
+                found.append(_fact(tree, topic, command, script, is_main=not number and not folder, package=folder))
+    return found
+
+
+def _is_foreign(path: str) -> bool:
+    return bool(
+        re.search(r"(?:^|/)(?:node_modules|vendor|third_party|fixtures?|examples?|testdata|test_helper|tests?)/", path)
+    )
+
+
+def _implied_facts(tree: ProjectTree, known: Sequence[Lesson]) -> list[Lesson]:
+    """What a language's manifest implies, where the project has no script of its own for it."""
+    bodies = {body for fact in known if (body := fact.details.get("body"))}
+    mains = {
+        (fact.topic, fact.details.get("package", ""))
+        for fact in known
+        if fact.reach != _SELDOM or fact.details.get("package")
+    }
+    found = []
+    for each in find_implied(tree):
+        if each.command in bodies and each.about == "":
+            continue
+        is_own = (each.topic, each.folder) not in mains
+        found.append(_implied_fact(tree, each, is_own))
+    return found
+
+
+def _implied_fact(tree: ProjectTree, each: ImpliedCommand, is_own: bool) -> Lesson:
+    command = in_folder(each.folder, each.command)
+    about = each.about or each.topic
+    reach = _REACH[each.topic] - 0.1 if is_own and not each.folder and not each.about else _SELDOM
+    details = {"about": about} | ({"package": each.folder} if each.folder else {})
+    return make_fact(
+        tree, each.topic, ("implied", command), f"The {about} runs with `{command}` (by `{each.file}`).",
+        reach=reach, use=command, files=(each.folder,) if each.folder else (each.file,), details=details,
+    )  # fmt: skip
+
+
+def _forge_facts(tree: ProjectTree, known: Sequence[Lesson]) -> list[Lesson]:
+    """The checks that the forge runs and no script names."""
+    named = {command_key(fact.use) for fact in known}
+    runner = find_runner(tree, "") if "package.json" in tree.texts else ""
+    others = {"npm", "pnpm", "yarn", "bun"} - {runner}
+    found: list[Lesson] = []
+    for path in sorted(tree.texts):
+        if not is_workflow(path):
+            continue
+        for folder, line in read_workflow(tree.texts[path]).commands:
+            command = in_folder(folder, line)
+            topic = purpose_of_command(line)
+            is_plain = (
+                "node_modules" not in line
+                and not re.search(r"[|<>$`(){}\"']", line)
+                and "&&" not in line
+                and len(line) < _LONGEST_BODY
+            )
+            is_known = command_key(command) in named or (bool(runner) and line.partition(" ")[0] in others)
+            if topic not in CHECK_TOPICS or not is_plain or danger_reason(line) or is_known:
+                continue
+            named.add(command_key(command))
+            found.append(
+                make_fact(
+                    tree, topic, ("forge", command), f"The forge checks with `{command}` (`{path}`).",
+                    reach=0.4 if topic in ("test", "lint") else _SELDOM, use=command, files=(path,),
+                    details={"about": f"{topic}, as the forge runs it"},
+                )
+            )  # fmt: skip
+    return found[:12]
+
+
+def command_key(command: str) -> str:
+    """A form in which the same command has one text: `bun run test` and `bun test` of a script, `yarn run x` and `yarn x`."""
+    words = command.split()
+    kept: list[str] = []
+    for place, word in enumerate(words):
+        after = words[place + 1] if place + 1 < len(words) else ""
+        is_idle = kept[-1:] in (["pnpm"], ["yarn"], ["npm"]) or (
+            kept[-1:] == ["bun"] and after not in ("test", "build")
+        )
+        if word == "run" and is_idle and after:
+            continue
+        kept.append(word)
+    return " ".join(kept)

@@ -1,0 +1,118 @@
+"""The checks that a language's own manifest implies where the project names none: `go test ./...` beside a `go.mod`. Pure."""
+
+import re
+from posixpath import basename, dirname
+from typing import NamedTuple
+
+from preheat.facts.values import ProjectTree
+from preheat.manifests.scripts import read_toml
+
+
+class ImpliedCommand(NamedTuple):
+    """A command that a manifest implies."""
+
+    topic: str
+    command: str
+    about: str
+    """Empty for the whole; else the form: `one test`, `one file`."""
+    folder: str
+    file: str
+
+
+_GO = (
+    ("test", "go test ./...", ""),
+    ("test", "go test ./FOLDER/... -run NAME", "one test"),
+    ("build", "go build ./...", ""),
+    ("lint", "go vet ./...", ""),
+)
+_CARGO = (("test", "cargo test", ""), ("test", "cargo test NAME", "one test"), ("build", "cargo build", ""),
+          ("typecheck", "cargo check", ""), ("lint", "cargo clippy", ""), ("format", "cargo fmt", ""))  # fmt: skip
+_COMMANDS: dict[str, tuple[tuple[str, str, str], ...]] = {
+    "go.mod": _GO,
+    "Cargo.toml": _CARGO,
+    "Package.swift": (
+        ("test", "swift test", ""),
+        ("build", "swift build", ""),
+        ("test", "swift test --filter NAME", "one test"),
+    ),
+    "gradlew": (("test", "./gradlew test", ""), ("build", "./gradlew build", "")),
+    "pom.xml": (("test", "mvn test", ""), ("build", "mvn package", "")),
+    "mvnw": (("test", "./mvnw test", ""), ("build", "./mvnw package", "")),
+    "mix.exs": (("test", "mix test", ""), ("build", "mix compile", ""), ("format", "mix format", "")),
+    "rebar.config": (("test", "rebar3 eunit", ""), ("build", "rebar3 compile", "")),
+    "build.sbt": (("test", "sbt test", ""), ("build", "sbt compile", "")),
+    "stack.yaml": (("test", "stack test", ""), ("build", "stack build", "")),
+    "pubspec.yaml": (("test", "dart test", ""), ("lint", "dart analyze", "")),
+    "build.zig": (("test", "zig build test", ""), ("build", "zig build", "")),
+    ".golangci.yml": (("lint", "golangci-lint run", ""),),
+    ".golangci.yaml": (("lint", "golangci-lint run", ""),),
+    ".rspec": (("test", "bundle exec rspec", ""),),
+    ".rubocop.yml": (("lint", "bundle exec rubocop", ""),),
+    "phpunit.xml": (("test", "vendor/bin/phpunit", ""),),
+    "phpunit.xml.dist": (("test", "vendor/bin/phpunit", ""),),
+    ".swiftlint.yml": (("lint", "swiftlint", ""),),
+}
+_TOOLS = (
+    ("pytest", "test", "pytest", ""),
+    ("pytest", "test", "pytest PATH::NAME", "one test"),
+    ("ruff", "lint", "ruff check .", ""),
+    ("ruff", "format", "ruff format .", ""),
+    ("black", "format", "black .", ""),
+    ("mypy", "typecheck", "mypy", ""),
+    ("pyright", "typecheck", "pyright", ""),
+)
+_STARTERS = {"uv.lock": "uv run ", "poetry.lock": "poetry run ", "pdm.lock": "pdm run ", "Pipfile.lock": "pipenv run "}
+_MOST_DEEP = 3
+_OTHERS = re.compile(r"(?:^|/)(?:node_modules|vendor|third_party|tests?|fixtures?|examples?|testdata|\.\w[^/]*)/")
+_SOLUTION = re.compile(r"\.(?:sln|slnx)$")
+
+
+def names_ecosystem(path: str) -> bool:
+    """Whether a file implies commands."""
+    name = basename(path)
+    return (name in _COMMANDS or name == "pyproject.toml" or bool(_SOLUTION.search(name))) and path.count(
+        "/"
+    ) <= _MOST_DEEP
+
+
+def find_implied(tree: ProjectTree) -> list[ImpliedCommand]:
+    """The commands that the manifests of a tree imply, those of its own folder first."""
+    found: list[ImpliedCommand] = []
+    workspaces = [
+        dirname(path) for path, text in tree.texts.items() if path.endswith("Cargo.toml") and "[workspace]" in text
+    ]
+    for path in sorted(tree.paths, key=lambda each: (each.count("/"), each)):
+        if not names_ecosystem(path) or _OTHERS.search(path):
+            continue
+        folder, name = dirname(path), basename(path)
+        if name == "pyproject.toml":
+            found += _python(tree, folder, path)
+            continue
+        if name == "Cargo.toml" and any(
+            folder != each and f"{folder}/".startswith(f"{each}/" if each else "") for each in workspaces
+        ):
+            continue  # a member: cargo addresses it from the root
+        commands = (
+            (("test", "dotnet test", ""), ("build", "dotnet build", "")) if _SOLUTION.search(name) else _COMMANDS[name]
+        )
+        found += (ImpliedCommand(topic, command, about, folder, path) for topic, command, about in commands)
+    return found
+
+
+def _python(tree: ProjectTree, folder: str, path: str) -> list[ImpliedCommand]:
+    text = tree.texts.get(path, "")
+    document = read_toml(text)
+    if not isinstance(document, dict):
+        return []
+    tools = document.get("tool")
+    configured = set(tools) if isinstance(tools, dict) else set()
+    named = {
+        name for name in ("pytest", "ruff", "mypy", "pyright", "black") if name in configured or f'"{name}' in text
+    }
+    prefix = f"{folder}/" if folder else ""
+    starter = next((starter for lock, starter in _STARTERS.items() if f"{prefix}{lock}" in tree.paths), "")
+    return [
+        ImpliedCommand(topic, f"{starter}{command}", about, folder, path)
+        for tool, topic, command, about in _TOOLS
+        if tool in named
+    ]

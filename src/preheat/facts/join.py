@@ -1,0 +1,135 @@
+"""Puts what the tree says beside what sessions taught: one fact for each command, confirmed where both agree, and nothing that the
+tree no longer has. Pure."""
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+
+from preheat.facts.checks import CHECK_TOPICS, command_key
+from preheat.facts.packages import find_packages
+from preheat.facts.values import ProjectTree
+from preheat.manifests.scripts import read_scripts
+from preheat.model.lesson import Lesson
+
+_NODE = re.compile(
+    r"^(?:cd (?P<folder>[\w./@-]+) && )?(?P<runner>npm|pnpm|yarn|bun) run (?P<name>[\w:./-]+)(?=\s|$)|^(?:npm|pnpm) (?P<test>test)(?=\s|$)"
+)
+_TASK = re.compile(r"^(?P<runner>make|just|mise run|task) (?P<name>[A-Za-z][\w:.-]*)(?=\s|$)")
+_FOLDER = re.compile(r"^cd (?P<folder>[\w./@-]+) && ")
+_OPEN_MAKE = re.compile(r"^(?:-?s?include\b|[^\t#\n]*%[^\n]*:|import\??\s|mod\??\s)", re.MULTILINE)
+_FLOORS = {"commit": 0.5, "hook": 0.6, "branch": 0.35, "pull_request": 0.35, "variable": 0.3, "release": 0.4}
+"""How likely a session needs a fact whose use is not counted."""
+_TAKEN_OVER = 0.3
+"""The reach that a fact of the tree keeps where sessions do it otherwise."""
+_MUCH = 0.3
+
+
+def join_facts(lessons: Sequence[Lesson], facts: Sequence[Lesson], tree: ProjectTree) -> list[Lesson]:
+    """The lessons of a project with the facts of its tree. What a person pinned stays as it is."""
+    by_key = {command_key(fact.use): fact for fact in facts if fact.use}
+    by_topic = {fact.topic: fact for fact in facts if fact.topic in ("commit", "release")}
+    hooks = {fact.details.get("about"): fact for fact in facts if fact.topic == "hook"}
+    used: set[str] = set()
+    found: list[Lesson] = []
+    for lesson in lessons:
+        if lesson.pinned or lesson.kind == "resume":
+            found.append(lesson)
+            continue
+        if is_stale(lesson, tree):
+            continue
+        fact = _counterpart(lesson, by_key, by_topic, hooks)
+        if fact is None:
+            found.append(_with_floor(lesson))
+            continue
+        used.add(fact.id)
+        found.append(_confirm(lesson, fact))
+    taken = {
+        (lesson.topic, lesson.details.get("about", ""))
+        for lesson in found
+        if lesson.kind == "convention" and lesson.status == "active" and (lesson.reach or 0.0) >= _MUCH
+    }
+    found += (_with_less_reach(fact, taken) for fact in facts if fact.id not in used)
+    return found
+
+
+def _counterpart(
+    lesson: Lesson, by_key: dict[str, Lesson], by_topic: dict[str, Lesson], hooks: dict[str | None, Lesson]
+) -> Lesson | None:
+    if lesson.kind != "convention":
+        return None
+    if lesson.topic == "hook":
+        return hooks.get(lesson.details.get("about"))
+    if lesson.topic in by_topic and not lesson.use:
+        return by_topic[lesson.topic]
+    return by_key.get(command_key(lesson.use)) if lesson.use and lesson.topic != "correction" else None
+
+
+def _confirm(lesson: Lesson, fact: Lesson) -> Lesson:
+    """A lesson that the tree confirms: one session is enough then."""
+    if fact.topic == "commit":  # the project's commits say more than those of a few sessions
+        return msgspec.structs.replace(fact, support=lesson.support, evidence=lesson.evidence)
+    is_once = lesson.status == "weak" and lesson.why.startswith("seen in ")
+    about = fact.details.get("about", "") if lesson.topic == fact.topic or fact.topic == "check" else ""
+    details = {**fact.details, **lesson.details} | ({"about": about} if about else {})
+    topic = fact.topic if fact.topic in ("check", "generate", "serve") else lesson.topic
+    return msgspec.structs.replace(
+        lesson,
+        topic=topic,
+        details=details if details.get("about") else lesson.details,
+        files=lesson.files or fact.files,
+        reach=max(lesson.reach or 0.0, fact.reach or 0.0),
+        score=max(lesson.score, fact.score),
+        status="active" if is_once else lesson.status,
+        why="" if is_once else lesson.why,
+    )
+
+
+def _with_floor(lesson: Lesson) -> Lesson:
+    floor = _FLOORS.get(lesson.topic, 0.0) if lesson.kind == "convention" and lesson.details else 0.0
+    return msgspec.structs.replace(lesson, reach=floor) if (lesson.reach or 0.0) < floor else lesson
+
+
+def _with_less_reach(fact: Lesson, taken: set[tuple[str, str]]) -> Lesson:
+    """A fact of the tree where sessions have a command of their own for the same."""
+    if fact.topic not in CHECK_TOPICS or (fact.topic, fact.details.get("about", "")) not in taken:
+        return fact
+    return msgspec.structs.replace(fact, reach=min(fact.reach or 0.0, _TAKEN_OVER))
+
+
+# What the tree no longer has
+def is_stale(lesson: Lesson, tree: ProjectTree) -> bool:
+    """Whether a lesson cites a script, a folder or files that the tree does not have (any more)."""
+    if not tree.paths or lesson.packet is not None:
+        return False
+    if lesson.kind in ("dead_end", "error"):
+        return lesson.kind == "dead_end" and bool(lesson.avoid) and _has_script(lesson.avoid, tree) is True
+    folder = _FOLDER.match(lesson.use)
+    if folder is not None and not tree.has_folder(folder["folder"].rstrip("/")):
+        return True
+    if lesson.use and _has_script(lesson.use, tree) is False:
+        return True
+    if lesson.kind == "repair" or not lesson.files:
+        return False
+    return not any(path in tree.paths or tree.has_folder(path.rstrip("/")) for path in lesson.files if path)
+
+
+def _has_script(command: str, tree: ProjectTree) -> bool | None:
+    """Whether the script that a command runs is in its manifest; None where it runs none, or that is not sure."""
+    node = _NODE.match(command)
+    if node is not None:
+        folder = node["folder"] or ""
+        packages = [package for package in find_packages(tree) if package.folder == folder]
+        name = node["name"] or node["test"]
+        if not packages or "/" in name or "." in name:
+            return None
+        return any(script.name == name for script in packages[0].scripts)
+    task = _TASK.match(command)
+    if task is None:
+        return None
+    runner = task["runner"].partition(" ")[0]
+    texts = {path: text for path, text in tree.texts.items() if "/" not in path or runner == "mise"}
+    scripts = [script for path, text in texts.items() for script in read_scripts(path, text) if script.runner == runner]
+    if not scripts or any(_OPEN_MAKE.search(texts[script.file]) for script in scripts if runner in ("make", "just")):
+        return None
+    return any(script.name == task["name"] for script in scripts) or (None if runner == "mise" else False)

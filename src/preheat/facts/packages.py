@@ -1,0 +1,101 @@
+"""Which program runs the scripts of a package, and how one package of a workspace is addressed. Pure."""
+
+import re
+from posixpath import dirname
+from typing import NamedTuple
+
+from preheat.facts.values import ProjectTree, in_folder, parents
+from preheat.manifests.scripts import Script, command_of, read_json, read_scripts
+
+_LOCKS = {
+    "pnpm-lock.yaml": "pnpm",
+    "bun.lock": "bun",
+    "bun.lockb": "bun",
+    "yarn.lock": "yarn",
+    "package-lock.json": "npm",
+    "npm-shrinkwrap.json": "npm",
+}
+_NAME = re.compile(r"(?:@[\w.-]+/)?[\w.-]{1,60}")
+_LOCK = re.compile(r"[\w.-]+-lock\.(?:ya?ml|json)")
+_FOLDER = re.compile(r"[\w./@-]*")
+_MOST_PACKAGES = 60
+_OTHERS = re.compile(
+    r"(?:^|/)(?:node_modules|vendor|third_party|test|tests|fixtures?|examples?|testdata|\.\w[^/]*|template\w*)/"
+)
+
+
+class Package(NamedTuple):
+    """A package of scripts."""
+
+    folder: str
+    name: str
+    scripts: tuple[Script, ...]
+    runner: str
+    """The program that runs its scripts; empty where the files contradict each other."""
+    is_member: bool
+    """It belongs to a workspace whose runner addresses it by name."""
+
+    def command(self, script: Script) -> str:
+        """What is typed in the project's own folder to run one of its scripts."""
+        plain = command_of(script, self.runner)
+        if not plain:
+            return ""
+        if self.is_member and self.name and script.name not in ("install", "prepare"):
+            return address_package(self.runner, self.name, script.name)
+        return in_folder(self.folder, plain)
+
+
+def address_package(runner: str, package: str, script: str) -> str:
+    """How a script of one package of a workspace is run from its root."""
+    return {
+        "pnpm": f"pnpm --filter {package} {script}",
+        "bun": f"bun run --filter {package} {script}",
+        "yarn": f"yarn workspace {package} {script}",
+    }.get(runner, f"npm run {script} -w {package}")
+
+
+def find_packages(tree: ProjectTree) -> list[Package]:
+    """The packages of scripts in a tree, the project's own first."""
+    found = []
+    manifests = sorted(path for path in tree.texts if path.rpartition("/")[2] == "package.json")
+    root_document = read_json(tree.texts.get("package.json", "")) or {}
+    has_workspace = "pnpm-workspace.yaml" in tree.paths or (
+        isinstance(root_document, dict) and bool(root_document.get("workspaces"))
+    )
+    for path in manifests:
+        if _OTHERS.search(path) and path.count("/") > 0:
+            continue
+        folder = dirname(path)
+        if not _FOLDER.fullmatch(folder):
+            continue
+        document = read_json(tree.texts[path])
+        name = document.get("name") if isinstance(document, dict) else ""
+        name = name if isinstance(name, str) and _NAME.fullmatch(name) else ""
+        has_own_lock = any(f"{folder}/{lock}" in tree.paths for lock in _LOCKS)
+        is_member = bool(folder) and has_workspace and not has_own_lock
+        found.append(Package(folder, name, read_scripts(path, tree.texts[path]), find_runner(tree, folder), is_member))
+    found.sort(key=lambda package: (package.folder.count("/") if package.folder else -1, package.folder))
+    return found[:_MOST_PACKAGES]
+
+
+def find_locks(tree: ProjectTree, folder: str) -> list[str]:
+    """The lock files of package managers in a folder."""
+    prefix = f"{folder}/" if folder else ""
+    return [lock for lock in _LOCKS if f"{prefix}{lock}" in tree.paths]
+
+
+def find_runner(tree: ProjectTree, folder: str) -> str:
+    """The program that runs the scripts of a package in a folder, by the nearest lock file or what a package says; empty where
+    several contradict each other."""
+    for place in [folder, *parents(f"{folder}/x")] if folder else [""]:
+        prefix = f"{place}/" if place else ""
+        document = read_json(tree.texts.get(f"{prefix}package.json", ""))
+        stated = document.get("packageManager") if isinstance(document, dict) else None
+        if isinstance(stated, str) and (name := stated.partition("@")[0]) in ("npm", "pnpm", "yarn", "bun"):
+            return name
+        runners = {runner for lock, runner in _LOCKS.items() if f"{prefix}{lock}" in tree.paths}
+        if runners:
+            return runners.pop() if len(runners) == 1 else ""
+        if any(path.startswith(prefix) and _LOCK.fullmatch(path[len(prefix) :]) for path in tree.paths):
+            return ""  # the lock file of a program that we do not know
+    return "npm"

@@ -1,0 +1,48 @@
+"""Every other script of a project, to be named when a prompt asks for it by a word of its name: migrate, seed, deploy… Pure."""
+
+import re
+
+from preheat.facts.checks import is_harmful, topic_of_script
+from preheat.facts.packages import find_packages
+from preheat.facts.values import ProjectTree, in_folder, make_fact
+from preheat.manifests.scripts import Script, body_of, command_of, read_scripts
+from preheat.model.lesson import Lesson
+
+_MOST = 40
+_LIFECYCLE = re.compile(r"^(?:pre|post)(?=\w)|^(?:prepare|install|default|all|help|clean)$")
+_LONGEST_BODY = 90
+
+
+def learn_scripts(tree: ProjectTree) -> list[Lesson]:
+    """A fact for each script that is no check: too seldom needed to be said unasked."""
+    found: list[Lesson] = []
+    for package in find_packages(tree):
+        found += [
+            _fact(tree, package.command(script), script, package.folder)
+            for script in package.scripts
+            if _is_kept(script) and package.runner and not is_harmful(script, package.scripts)
+        ]
+    for path in sorted(tree.texts):
+        if path.rpartition("/")[2] != "package.json" and path.count("/") <= 3:
+            scripts = read_scripts(path, tree.texts[path])
+            found += [
+                _fact(tree, in_folder(script.folder, command_of(script)), script, script.folder)
+                for script in scripts
+                if _is_kept(script) and not is_harmful(script, scripts)
+            ]
+    return [fact for fact in found if fact.use][:_MOST]
+
+
+def _is_kept(script: Script) -> bool:
+    return not topic_of_script(script) and not _LIFECYCLE.search(script.name)
+
+
+def _fact(tree: ProjectTree, command: str, script: Script, folder: str) -> Lesson:
+    body = " ".join(body_of(script).split())
+    details = {"about": "script", "name": script.name} | ({"package": folder} if folder else {})
+    if body and len(body) <= _LONGEST_BODY and ";" not in body:
+        details["body"] = body
+    return make_fact(
+        tree, "script", (command,), f"`{command}` is a script of `{script.file}`.", reach=0.05, use=command,
+        files=(folder,) if folder else (script.file,), details=details,
+    )  # fmt: skip

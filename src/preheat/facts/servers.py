@@ -1,0 +1,102 @@
+"""How a project is run: servers with their ports, programs, services in containers. Pure."""
+
+import re
+
+from preheat.facts.checks import is_harmful
+from preheat.facts.ecosystems import find_implied
+from preheat.facts.packages import find_packages
+from preheat.facts.values import ProjectTree, in_folder, make_fact
+from preheat.manifests.scripts import Script, body_of, command_of, read_scripts
+from preheat.manifests.services import is_compose, read_ports
+from preheat.model.lesson import Lesson
+
+_SERVING = re.compile(
+    r"^(?:dev|start|serve|server|preview|storybook|watch|run|up)(?:[:._-].*)?$|(?:^|[:._-])(?:dev|serve|start)$"
+)
+_PORT = re.compile(
+    r"(?:--port[= ]|(?<![\w-])-p[ =]?|\bPORT=|localhost:|127\.0\.0\.1:|0\.0\.0\.0:|--http-port[= ])(?P<port>\d{4,5})\b"
+)
+_CONFIGURED = re.compile(
+    r"\bport\s*[:=]\s*(?:Number\([^)]*\)\s*\|\|\s*|process\.env\.\w+\s*(?:\|\||\?\?)\s*)?[\"']?(?P<port>\d{4,5})\b",
+    re.IGNORECASE,
+)
+_MOST = 6
+
+
+def learn_servers(tree: ProjectTree) -> list[Lesson]:
+    """Facts on what is started to try the project out."""
+    found: list[Lesson] = []
+    for package in find_packages(tree):
+        for script in package.scripts:
+            if _SERVING.search(script.name) and not is_harmful(script, package.scripts):
+                port = _find_port(script) or _configured_port(tree, package.folder)
+                found.append(_fact(tree, package.command(script), script, port, package.folder))
+    for path in sorted(tree.texts):
+        if path.rpartition("/")[2] == "package.json" or path.count("/") > 2:
+            continue
+        scripts = read_scripts(path, tree.texts[path])
+        for script in scripts:
+            if _SERVING.search(script.name) and not is_harmful(script, scripts):
+                found.append(
+                    _fact(tree, in_folder(script.folder, command_of(script)), script, _find_port(script), script.folder)
+                )
+    found += _go_programs(tree)
+    return [*[fact for fact in found if fact.use][:_MOST], *_containers(tree)]
+
+
+def _find_port(script: Script) -> str:
+    found = _PORT.search(body_of(script))
+    return found["port"] if found else ""
+
+
+def _configured_port(tree: ProjectTree, folder: str) -> str:
+    """The port in the configuration of the tool that serves a package."""
+    prefix = f"{folder}/" if folder else ""
+    for path, text in tree.texts.items():
+        if path.startswith(prefix) and re.fullmatch(
+            rf"{re.escape(prefix)}(?:vite|astro|nuxt|vue|webpack|next)\.config\.\w+", path
+        ):
+            found = _CONFIGURED.search(text)
+            if found:
+                return found["port"]
+    return ""
+
+
+def _fact(tree: ProjectTree, command: str, script: Script, port: str, folder: str) -> Lesson:
+    details = {"about": "run"} | ({"port": port} if port else {}) | ({"package": folder} if folder else {})
+    text = f"The project runs with `{command}`" + (f" on port {port}" if port else "") + "."
+    files = (folder,) if folder else (script.file,)
+    return make_fact(tree, "serve", (command,), text, reach=0.3, use=command, files=files, details=details)
+
+
+def _go_programs(tree: ProjectTree) -> list[Lesson]:
+    """The programs of a Go module: `go run ./cmd/NAME`."""
+    if not any(each.file == "go.mod" for each in find_implied(tree)):
+        return []
+    mains = sorted({match[1] for path in tree.paths if (match := re.match(r"(cmd/[\w.-]+)/main\.go$", path))})
+    return [
+        make_fact(
+            tree, "serve", (f"go run ./{main}",), f"The program runs with `go run ./{main}`.", reach=0.3, use=f"go run ./{main}",
+            files=(main,), details={"about": "run"},
+        )
+        for main in mains[:3]
+    ]  # fmt: skip
+
+
+def _containers(tree: ProjectTree) -> list[Lesson]:
+    found = []
+    for path in sorted(tree.texts):
+        if not is_compose(path) or "staging" in path or "prod" in path:
+            continue
+        services = read_ports(tree.texts[path])
+        if services:
+            command = "docker compose up -d" if "/" not in path else f"docker compose -f {path} up -d"
+            ports = ", ".join(f"{name} {port}" for name, port in services)
+            found.append(
+                make_fact(
+                    tree, "serve", (command,), f"Services run with `{command}` ({ports}).", reach=0.3, use=command, files=(path,),
+                    details={"about": "services", "services": ",".join(name for name, _ in services),
+                             "ports": ",".join(port for _, port in services)},
+                )
+            )  # fmt: skip
+    return found[:3]

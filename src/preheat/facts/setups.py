@@ -1,0 +1,78 @@
+"""What is done once after a clone, and which tools the project brings along instead of the machine. Pure."""
+
+import re
+from posixpath import dirname
+
+from preheat.facts.packages import find_packages
+from preheat.facts.values import ProjectTree, in_folder, make_fact
+from preheat.manifests.scripts import read_toml
+from preheat.model.lesson import Lesson
+
+_INSTALLS = {
+    "uv.lock": "uv sync",
+    "poetry.lock": "poetry install",
+    "pdm.lock": "pdm install",
+    "Pipfile.lock": "pipenv install --dev",
+    "Gemfile.lock": "bundle install",
+    "composer.lock": "composer install",
+    "mix.lock": "mix deps.get",
+    "pubspec.lock": "dart pub get",
+    "Podfile.lock": "pod install",
+    "requirements.txt": "pip install -r requirements.txt",
+    ".gitmodules": "git submodule update --init --recursive",
+}
+_TOOL = re.compile(r"(?:[\w-]+:)?(?:[\w.@-]+/)?(?P<name>[A-Za-z][\w.+-]{0,30})")
+
+
+def learn_setups(tree: ProjectTree) -> list[Lesson]:
+    """Facts on the first steps in a fresh clone."""
+    found: list[Lesson] = []
+    packages = find_packages(tree)
+    own = next((package for package in packages if not package.folder and package.runner), None)
+    if own is not None:
+        found.append(_install(tree, f"{own.runner} install", "package.json"))
+    found += [
+        _install(tree, in_folder(package.folder, f"{package.runner} install"), f"{package.folder}/package.json")
+        for package in packages
+        if package.folder and package.runner and not package.is_member and package.folder.count("/") < 2
+    ][:3]
+    for lock, command in _INSTALLS.items():
+        places = sorted(
+            (dirname(path) for path in tree.paths if path.rpartition("/")[2] == lock and path.count("/") < 2)
+        )
+        found += (_install(tree, in_folder(place, command), f"{place}/{lock}".lstrip("/")) for place in places[:2])
+    found += _mise(tree)
+    if ".pre-commit-config.yaml" in tree.paths:
+        found.append(_install(tree, "pre-commit install", ".pre-commit-config.yaml"))
+    return found
+
+
+def _install(tree: ProjectTree, command: str, file: str) -> Lesson:
+    return make_fact(
+        tree,
+        "setup",
+        (command,),
+        f"After a clone: `{command}`.",
+        reach=0.3,
+        use=command,
+        files=(file,),
+        details={"about": "setup"},
+    )
+
+
+def _mise(tree: ProjectTree) -> list[Lesson]:
+    """Tools that mise installs: where the shell does not know one, mise runs it."""
+    file = next((path for path in ("mise.toml", ".mise.toml") if path in tree.texts), "")
+    document = read_toml(tree.texts.get(file, ""))
+    tools = document.get("tools") if isinstance(document, dict) else None
+    if not isinstance(tools, dict) or not tools:
+        return []
+    names = [found["name"] for each in list(tools)[:12] if (found := _TOOL.fullmatch(str(each)))]
+    text = f"Tools come with mise: {', '.join(f'`{name}`' for name in names)}; where one is not found, `mise exec -- NAME` runs it."
+    return [
+        _install(tree, "mise install", file),
+        make_fact(
+            tree, "missing", ("mise", *names), text, reach=0.5, use=f"mise exec -- {names[0] if len(names) == 1 else 'NAME'}",
+            files=(file,), details={"about": "tools", "names": ",".join(names[:8]), "manager": "mise"},
+        ),
+    ]  # fmt: skip

@@ -1,0 +1,80 @@
+"""What facts are made of: the files of a working tree that say how a project is worked on; and how a fact is made. Pure."""
+
+from collections.abc import Mapping, Sequence
+from posixpath import dirname
+from typing import NamedTuple
+
+from preheat.model.lesson import Lesson, Scope, lesson_id
+
+FACT_TOPICS = (
+    "test", "build", "lint", "typecheck", "format", "check", "package", "serve", "setup", "variable", "generate", "hook", "commit",
+    "branch", "pull_request", "release", "missing", "script",
+)  # fmt: skip
+"""Topics of facts, in the order in which they are said. `check` is everything at once, `package` the checks of one package."""
+_WORTH = 0.55
+"""The score of what a file of the project says and no session has tried."""
+
+
+class ProjectTree(NamedTuple):
+    """The working tree of a project, as far as facts need it."""
+
+    paths: frozenset[str] = frozenset()
+    """Its files, relative to the project."""
+    texts: Mapping[str, str] = {}
+    """The contents of those that `wanted_files` names."""
+    subjects: Sequence[str] = ()
+    """The first lines of its newest commits."""
+    project: str = ""
+    """Its name in lessons."""
+
+    def has_folder(self, folder: str) -> bool:
+        return not folder or any(path.startswith(f"{folder}/") for path in self.paths)
+
+
+EMPTY_TREE = ProjectTree()
+
+
+def make_fact(
+    tree: ProjectTree,
+    topic: str,
+    key: tuple[str, ...],
+    text: str,
+    *,
+    reach: float,
+    use: str = "",
+    avoid: str = "",
+    files: tuple[str, ...] = (),
+    details: dict[str, str] | None = None,
+) -> Lesson:
+    """A fact that the tree states: true as long as its files say so, however many sessions there were. `reach` is how likely a
+    session needs it."""
+    scope = Scope(project=tree.project)
+    return Lesson(
+        id=lesson_id("convention", scope, "tree", topic, *key),
+        kind="convention",
+        scope=scope,
+        topic=topic,
+        text=text,
+        use=use,
+        avoid=avoid,
+        files=files,
+        details=details or {},
+        score=_WORTH,
+        reach=reach,
+        half_life=0.0,
+    )
+
+
+def in_folder(folder: str, command: str) -> str:
+    """A command as it is typed from the project's own folder."""
+    return f"cd {folder} && {command}" if folder and command else command
+
+
+def parents(path: str) -> list[str]:
+    """The folders that a path lies in, the nearest first, down to the project's own."""
+    found = []
+    folder = dirname(path)
+    while folder:
+        found.append(folder)
+        folder = dirname(folder)
+    return [*found, ""]

@@ -1,0 +1,231 @@
+"""How commits, branches and pull requests are made here, and what the hooks of a commit cost. Knows no file on disk.
+
+Messages and names of branches belong to people: of a message only its type is kept, of a branch only its prefix.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from statistics import median
+from typing import NamedTuple
+
+import msgspec
+
+from preheat.calls.judged import JudgedCall, JudgedSession
+from preheat.commands import command_text
+from preheat.model.lesson import Evidence, Lesson, Scope, Support, count_support, lesson_id, select_evidence
+from preheat.statistics.shares import wilson
+
+HALF_LIFE = 120.0
+TYPES = frozenset(
+    [
+        "feat",
+        "fix",
+        "docs",
+        "chore",
+        "refactor",
+        "test",
+        "tests",
+        "style",
+        "perf",
+        "build",
+        "ci",
+        "revert",
+        "release",
+        "deps",
+    ]
+)
+_COMMIT = re.compile(r"(?:^|[;&|\n(]|\brtk)\s*git\s+(?:-C\s+\S+\s+|-c\s+\S+\s+)*commit\b(?P<rest>[^\n]*)")
+_PUSH = re.compile(r"(?:^|[;&|\n(]|\brtk)\s*git\s+(?:-C\s+\S+\s+)?push\b")
+_MESSAGE = re.compile(
+    r"(?:-[a-z]*m|--message)[ =]*(?:\"\$\(cat <<-?\s*['\"]?\w+['\"]?\n|\$?['\"])\s*(?P<first>[^\n'\"]{1,120})"
+)
+_TYPED = re.compile(r"(?P<type>[a-z]{2,10})(?P<scope>\([^)\s]{1,40}\))?!?: \S")
+_BRANCH = re.compile(
+    r"\bgit\s+(?:checkout\s+-[bB]|switch\s+(?:-c|--create)|worktree\s+add\s+(?:\S+\s+)?-b)\s+(?P<name>[\w./-]{2,80})"
+)
+_PULL = re.compile(r"\bgh\s+pr\s+create\b")
+_BASE = re.compile(r"--base[ =](?P<base>[\w./-]{1,40})")
+_HOOK = re.compile(
+    r"(?i)husky\b|pre-commit\b|lint-staged|lefthook|commit-msg|commitlint|hook(?:s)? (?:failed|declined|id:)|\bhk\b.*\b(?:failed|error)|- hook id:"
+)
+_ENOUGH_SESSIONS, _FEW = 2, 5
+_SURE = 0.6
+_SLOW = 3.0
+"""Seconds above which a commit is said to take its time."""
+
+
+class CommitNotes(msgspec.Struct, frozen=True, gc=False):
+    """The commits of one session."""
+
+    types: tuple[str, ...] = ()
+    """For each message its type, with `()` behind it where it has a scope; empty for another form."""
+    prefixes: tuple[str, ...] = ()
+    """For each new branch what stands before its first slash; empty where it has none."""
+    seconds: tuple[float, ...] = ()
+    """How long commits took."""
+    commits: int = 0
+    failed: tuple[int, ...] = ()
+    """Places of the commits that a hook refused."""
+    seqs: tuple[int, ...] = ()
+    pulls: tuple[int, ...] = ()
+    base: str = ""
+    last: float | None = None
+
+
+NO_COMMITS = CommitNotes()
+
+
+class SessionCommits(NamedTuple):
+    """One session, as `learn_commit_forms` wants it."""
+
+    session: str
+    at: float | None
+    notes: CommitNotes
+
+
+def collect_commits(seen: JudgedSession) -> CommitNotes:
+    """What a session shows of commits, branches and pull requests."""
+    types: list[str] = []
+    prefixes: list[str] = []
+    seconds: list[float] = []
+    failed: list[int] = []
+    seqs: list[int] = []
+    pulls: list[int] = []
+    base, last = "", None
+    for each in seen.calls:
+        text = command_text(each.call.input) if each.call.kind == "shell" else ""
+        if "git" not in text and "gh" not in text:
+            continue
+        if branch := _BRANCH.search(text):
+            prefixes.append(branch["name"].partition("/")[0].lower() if "/" in branch["name"] else "")
+        if _PULL.search(text) and each.worked:
+            pulls.append(each.record.seq)
+            base = found["base"] if (found := _BASE.search(text)) else base
+        commit = _COMMIT.search(text)
+        if commit is None or not (each.worked or each.failed):
+            continue
+        last = each.call.at or last
+        if each.failed and _fails_by_hook(each):
+            failed.append(each.record.seq)
+        elif each.worked:
+            seqs.append(each.record.seq)
+            if each.record.seconds is not None and not _PUSH.search(text):
+                seconds.append(round(each.record.seconds, 1))
+        if each.worked and (message := _MESSAGE.search(text)):
+            types.append(_type_of(message["first"]))
+    return CommitNotes(
+        tuple(types[-30:]), tuple(prefixes[-10:]), tuple(seconds[-10:]), len(seqs) + len(failed), tuple(failed[-5:]),
+        tuple(seqs[-5:]), tuple(pulls[-5:]), base, last,
+    )  # fmt: skip
+
+
+def _fails_by_hook(each: JudgedCall) -> bool:
+    output = each.result.text if each.result is not None else ""
+    return bool(_HOOK.search(each.record.signature) or _HOOK.search(output[-2000:]))
+
+
+def _type_of(subject: str) -> str:
+    found = _TYPED.match(subject)
+    return f"{found['type']}{'()' if found['scope'] else ''}" if found and found["type"] in TYPES else ""
+
+
+def learn_commit_forms(project: str, sessions: Sequence[SessionCommits]) -> list[Lesson]:
+    """What holds for commits, branches and pull requests, where sessions agree."""
+    scope = Scope(project=project)
+    found = [
+        _learn_messages(scope, sessions),
+        _learn_branches(scope, sessions),
+        _learn_pull_requests(scope, sessions),
+        _learn_hooks(scope, sessions),
+    ]
+    return [lesson for lesson in found if lesson is not None]
+
+
+def _learn_messages(scope: Scope, sessions: Sequence[SessionCommits]) -> Lesson | None:
+    every = [(each, kind) for each in sessions for kind in each.notes.types]
+    typed = [kind for _, kind in every if kind]
+    with_type = {each.session for each, kind in every if kind}
+    if len(with_type) < _ENOUGH_SESSIONS or len(every) < _FEW or wilson(len(typed), len(every))[0] < _SURE:
+        return None
+    counted = Counter(kind.removesuffix("()") for kind in typed)
+    names = [name for name, _ in sorted(counted.items(), key=lambda item: (-item[1], item[0]))][:5]
+    scoped = sum(kind.endswith("()") for kind in typed) > len(typed) / 2
+    form = "TYPE(SCOPE): …" if scoped else "TYPE: …"
+    evidence = [
+        Evidence(each.session, each.notes.seqs[-1] if each.notes.seqs else None, each.notes.last, not kind)
+        for each, kind in every
+    ]
+    return _lesson(
+        scope, "commit", f"Commit messages are `{form}`, mostly {', '.join(f'`{name}`' for name in names)} ({len(typed)} of {len(every)}).",
+        evidence, ("git commit",),
+        {"about": "message", "types": ",".join(names), "scope": "yes" if scoped else "", "good": str(len(typed)), "all": str(len(every))},
+    )  # fmt: skip
+
+
+def _learn_branches(scope: Scope, sessions: Sequence[SessionCommits]) -> Lesson | None:
+    every = [(each, prefix) for each in sessions for prefix in each.notes.prefixes]
+    counted = Counter(prefix for _, prefix in every if prefix)
+    with_prefix = {each.session for each, prefix in every if prefix}
+    usual = [name for name, count in sorted(counted.items(), key=lambda item: (-item[1], item[0])) if count > 1][:4]
+    good = sum(counted[name] for name in usual)
+    if len(with_prefix) < _ENOUGH_SESSIONS or len(every) < 3 or not usual or good < _SURE * len(every):
+        return None
+    evidence = [Evidence(each.session, None, each.at, prefix not in usual) for each, prefix in every]
+    listed = ", ".join(f"`{name}/`" for name in usual)
+    return _lesson(
+        scope, "branch", f"Names of branches begin with {listed} ({good} of {len(every)}).", evidence,
+        ("git checkout", "git switch"),
+        {"about": "branch", "prefixes": ",".join(f"{name}/" for name in usual), "good": str(good), "all": str(len(every))},
+    )  # fmt: skip
+
+
+def _learn_pull_requests(scope: Scope, sessions: Sequence[SessionCommits]) -> Lesson | None:
+    having = [each for each in sessions if each.notes.pulls]
+    if len(having) < _ENOUGH_SESSIONS:
+        return None
+    bases = Counter(each.notes.base for each in having if each.notes.base)
+    base = bases.most_common(1)[0][0] if bases and bases.most_common(1)[0][1] > 1 else ""
+    evidence = [Evidence(each.session, seq, each.at) for each in having for seq in each.notes.pulls]
+    lesson = _lesson(
+        scope, "pull_request", f"Pull requests are made with `gh pr create` ({len(having)} sessions).", evidence, ("gh pr create",),
+        {"about": "pull request"} | ({"base": base} if base else {}),
+    )  # fmt: skip
+    return msgspec.structs.replace(lesson, use="gh pr create") if lesson is not None else None
+
+
+def _learn_hooks(scope: Scope, sessions: Sequence[SessionCommits]) -> Lesson | None:
+    """What the hooks of a commit cost: how often they refused one, and how long a commit takes."""
+    commits = sum(each.notes.commits for each in sessions)
+    failed = sum(len(each.notes.failed) for each in sessions)
+    seconds = [value for each in sessions for value in each.notes.seconds]
+    usual = median(seconds) if seconds else 0.0
+    refused = {each.session for each in sessions if each.notes.failed}
+    if not refused or (len(refused) < _ENOUGH_SESSIONS and usual < _SLOW):
+        return None
+    evidence = [Evidence(each.session, seq, each.notes.last) for each in sessions for seq in each.notes.failed]
+    details = {"about": "commit", "failed": str(failed), "all": str(commits)}
+    if usual >= _SLOW:
+        details["duration"] = f"{usual:.0f} s"
+    return _lesson(scope, "hook", f"Hooks refused {failed} of {commits} commits.", evidence, ("git commit",), details)
+
+
+def _lesson(
+    scope: Scope, topic: str, text: str, evidence: list[Evidence], forms: tuple[str, ...], details: dict[str, str]
+) -> Lesson | None:
+    support: Support = count_support(evidence)
+    times = [each.at for each in evidence if each.at is not None]
+    return Lesson(
+        id=lesson_id("convention", scope, topic),
+        kind="convention",
+        scope=scope,
+        topic=topic,
+        text=text,
+        forms=forms,
+        details=details,
+        support=support,
+        first_seen=min(times, default=None),
+        last_seen=max(times, default=None),
+        half_life=HALF_LIFE,
+        evidence=select_evidence(evidence),
+    )

@@ -1,0 +1,227 @@
+"""The scripts, targets, recipes and tasks of a manifest with what they run, and the command that runs each. Pure."""
+
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from posixpath import basename, dirname
+from typing import Any, NamedTuple
+
+import msgspec
+
+LARGEST = 262_144
+"""Characters of a manifest that is read; a larger one gives nothing."""
+_MOST = 200
+_LONGEST_BODY = 2_000
+_NAME = re.compile(r"[A-Za-z0-9_][\w:./@+-]{0,59}")
+_TARGET = re.compile(
+    r"^(?P<name>[A-Za-z0-9_][\w./-]*)[ \t]*:(?![=:])[^\n]*\n(?P<body>(?:\t[^\n]*\n?|[ \t]*\n)*)", re.MULTILINE
+)
+_RECIPE = re.compile(
+    r"^@?(?P<name>[A-Za-z_][\w-]*)(?:[ \t]+[^:\n]*)?:(?!=)[^\n]*\n(?P<body>(?:[ \t]+[^\n]*\n?|[ \t]*\n)*)", re.MULTILINE
+)
+_TASK = re.compile(r"^  (?P<name>[\w:.-]+):[ \t]*(?P<rest>[^\n]*)\n(?P<body>(?:    [^\n]*\n?|[ \t]*\n)*)", re.MULTILINE)
+_SESSION = re.compile(
+    r"^@nox\.session\b[^\n]*\n(?:@[^\n]*\n)*def[ \t]+(?P<name>\w+)[^\n]*\n(?P<body>(?:[ \t]+[^\n]*\n?|[ \t]*\n)*)",
+    re.MULTILINE,
+)
+_TASK_FOLDERS = ("mise-tasks/", ".mise-tasks/", "mise/tasks/", ".mise/tasks/", ".config/mise/tasks/")
+
+
+class Script(NamedTuple):
+    """Something that a manifest names and a program runs."""
+
+    name: str
+    runner: str
+    """The program: `make`; `node` for the scripts of a package, which one of several programs runs."""
+    body: str
+    """What it runs, its lines joined by `; `; empty where that is not known."""
+    file: str
+    """The manifest, relative to the project."""
+
+    @property
+    def folder(self) -> str:
+        return dirname(self.file) if self.runner != "mise" else _mise_folder(self.file)
+
+
+def read_scripts(path: str, text: str) -> tuple[Script, ...]:
+    """The scripts of a manifest; none of a file that is no manifest, or not understood."""
+    if len(text) > LARGEST:
+        return ()
+    if task := task_of_path(path):
+        return (Script(task, "mise", _join(text), path),)
+    found = _READERS.get(basename(path))
+    if found is None:
+        return ()
+    runner, read = found
+    scripts = (Script(name, runner, body[:_LONGEST_BODY], path) for name, body in read(text) if _NAME.fullmatch(name))
+    return tuple(dict.fromkeys(scripts))[:_MOST]
+
+
+def task_of_path(path: str) -> str:
+    """The name of the task that a file in a folder of tasks is; empty for any other file."""
+    for folder in _TASK_FOLDERS:
+        before, found, name = f"/{path}".rpartition(f"/{folder}")
+        if found and not before.strip("/"):
+            name = name.removesuffix("/_default").replace("/", ":")
+            return name if _NAME.fullmatch(name) else ""
+    return ""
+
+
+def is_manifest(path: str) -> bool:
+    """Whether a file may hold scripts."""
+    return basename(path) in _READERS or bool(task_of_path(path))
+
+
+def _mise_folder(path: str) -> str:
+    return "" if task_of_path(path) else dirname(path).removesuffix(".config/mise").rstrip("/")
+
+
+def _join(text: str) -> str:
+    lines = (line.strip().lstrip("@-").strip() for line in text.splitlines())
+    return "; ".join(line for line in lines if line and not line.startswith("#"))[:_LONGEST_BODY]
+
+
+_Pairs = Iterator[tuple[str, str]]
+
+
+def _package_json(text: str) -> _Pairs:
+    return _texts(_table(read_json(text), "scripts"))
+
+
+def _composer_json(text: str) -> _Pairs:
+    return _texts(_table(read_json(text), "scripts"))
+
+
+def _deno_json(text: str) -> _Pairs:
+    return _texts(_table(read_json(text), "tasks"))
+
+
+def _mise_toml(text: str) -> _Pairs:
+    return _texts(_table(read_toml(text), "tasks"))
+
+
+def _pyproject(text: str) -> _Pairs:
+    document = read_toml(text)
+    for way, starter in (
+        (("tool", "poe", "tasks"), "poe"),
+        (("tool", "pdm", "scripts"), "pdm run"),
+        (("tool", "hatch", "envs", "default", "scripts"), "hatch run"),
+        (("tool", "taskipy", "tasks"), "task"),
+    ):
+        for name, body in _texts(_table(document, *way)):
+            yield name, f"{starter}\0{body}"
+
+
+def _makefile(text: str) -> _Pairs:
+    return ((found["name"], _join(found["body"])) for found in _TARGET.finditer(text))
+
+
+def _justfile(text: str) -> _Pairs:
+    return ((found["name"], _join(found["body"])) for found in _RECIPE.finditer(text))
+
+
+def _taskfile(text: str) -> _Pairs:
+    _, found, tasks = text.partition("\ntasks:")
+    if not found:
+        return
+    for each in _TASK.finditer(tasks):
+        lines = re.findall(
+            r"^\s*-[ \t]+(?:cmd:[ \t]*)?(?![\w-]+:\s)(.+)$|^\s*cmd:[ \t]*(.+)$", each["body"], re.MULTILINE
+        )
+        yield each["name"], "; ".join(one or other for one, other in lines)
+
+
+def _noxfile(text: str) -> _Pairs:
+    return ((found["name"], "") for found in _SESSION.finditer(text))
+
+
+def _tox_ini(text: str) -> _Pairs:
+    for found in re.finditer(r"^\[testenv:([\w.-]+)\]\n((?:(?!\[)[^\n]*\n?)*)", text, re.MULTILINE):
+        commands = re.search(r"^commands[ \t]*=((?:[^\n]*\n?)(?:[ \t]+[^\n]*\n?)*)", found[2], re.MULTILINE)
+        yield found[1], _join(commands[1]) if commands else ""
+
+
+def _cargo_config(text: str) -> _Pairs:
+    return _texts(_table(read_toml(text), "alias"))
+
+
+_READERS: dict[str, tuple[str, Callable[[str], _Pairs]]] = {
+    "package.json": ("node", _package_json),
+    "composer.json": ("composer", _composer_json),
+    **dict.fromkeys(("deno.json", "deno.jsonc"), ("deno", _deno_json)),
+    **dict.fromkeys(("mise.toml", ".mise.toml"), ("mise", _mise_toml)),
+    "pyproject.toml": ("python", _pyproject),
+    **dict.fromkeys(("Makefile", "makefile", "GNUmakefile"), ("make", _makefile)),
+    **dict.fromkeys(("justfile", "Justfile", ".justfile"), ("just", _justfile)),
+    **dict.fromkeys(("Taskfile.yml", "Taskfile.yaml", "taskfile.yml"), ("task", _taskfile)),
+    "noxfile.py": ("nox", _noxfile),
+    "tox.ini": ("tox", _tox_ini),
+}
+"""By the name of the file: the program that runs what it names, and how it is read."""
+
+
+def command_of(script: Script, node_runner: str = "npm") -> str:
+    """What a person types in the manifest's folder to run a script; `node_runner` runs the scripts of packages. Empty where that
+    is not known."""
+    name = script.name
+    if script.runner == "node":
+        if not node_runner:
+            return ""
+        bare = node_runner in ("pnpm", "yarn") or (node_runner == "npm" and name in ("test", "start"))
+        return f"{node_runner} {name}" if bare and name not in _OWN_COMMANDS else f"{node_runner} run {name}"
+    if script.runner == "python":
+        starter, _, _ = script.body.partition("\0")
+        return f"{starter} {name}"
+    return _COMMANDS[script.runner].format(name)
+
+
+_OWN_COMMANDS = frozenset(
+    "install add remove publish pack audit init link update deploy exec create list config why dedupe".split()
+)  # noqa: SIM905
+_COMMANDS = {
+    "composer": "composer run {}",
+    "deno": "deno task {}",
+    "mise": "mise run {}",
+    "make": "make {}",
+    "just": "just {}",
+    "task": "task {}",
+    "nox": "nox -s {}",
+    "tox": "tox -e {}",
+}
+
+
+def body_of(script: Script) -> str:
+    """What a script runs, as a shell text."""
+    return script.body.partition("\0")[2] if script.runner == "python" else script.body
+
+
+def read_json(text: str) -> Any:
+    """A document in JSON; None where it is none."""
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def read_toml(text: str) -> Any:
+    """A document in TOML; None where it is none."""
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return None
+
+
+def _table(document: Any, *way: str) -> Mapping[str, Any]:
+    for name in way:
+        document = document.get(name) if isinstance(document, Mapping) else None
+    return document if isinstance(document, Mapping) else {}
+
+
+def _texts(table: Mapping[str, Any]) -> _Pairs:
+    """The names of a table with their commands: a text, a list of them, or a table with `run`, `cmd` or `shell`."""
+    for name, value in list(table.items())[:_MOST]:
+        if isinstance(value, Mapping):
+            value = next((value[key] for key in ("run", "cmd", "shell", "command", "sequence") if key in value), "")
+        if isinstance(value, list):
+            value = "; ".join(each for each in value if isinstance(each, str))
+        yield str(name), " ".join(value.split()) if isinstance(value, str) else ""

@@ -1,0 +1,101 @@
+"""The commands that a project's forge runs on every change, and the variables that it gives them: workflow files. Pure.
+
+YAML is read line by line: only `run:` and `script:` steps with their folder, and names below `env:` and in `secrets.NAME`.
+"""
+
+import re
+from typing import NamedTuple
+
+from preheat.manifests.scripts import LARGEST
+
+_RUN = re.compile(r"^(?P<indent>[ ]*)(?:-[ ]+)?run:[ ]*(?P<rest>[^\n]*)$")
+_FOLDER = re.compile(r"^[ ]*working-directory:[ ]*[\"']?(?P<folder>[\w./@-]+)[\"']?[ ]*$")
+_ITEM = re.compile(r"^[ ]*-[ ]")
+_ENV = re.compile(r"^(?P<indent>[ ]*)env:[ ]*$")
+_NAME = re.compile(r"^(?P<indent>[ ]*)(?P<name>[A-Z][A-Z0-9_]{2,47}):")
+_SECRET = re.compile(r"\bsecrets\.([A-Z][A-Z0-9_]{2,47})\b")
+_EXPRESSION = re.compile(r"\$\{\{")
+_ALWAYS_THERE = frozenset(["GITHUB_TOKEN", "CI"])
+_MOST = 100
+
+
+class Workflow(NamedTuple):
+    """What one workflow file runs."""
+
+    commands: tuple[tuple[str, str], ...] = ()
+    """Folder and command, in their order."""
+    variables: tuple[str, ...] = ()
+    """Names of secrets and of variables that are set for a step."""
+
+
+def is_workflow(path: str) -> bool:
+    """Whether a file is a workflow of a forge."""
+    return path.startswith((".github/workflows/", ".forgejo/workflows/", ".gitea/workflows/")) and path.endswith(
+        (".yml", ".yaml")
+    )
+
+
+def read_workflow(text: str) -> Workflow:
+    """The commands and variables of a workflow file."""
+    if len(text) > LARGEST:
+        return Workflow()
+    commands: list[tuple[str, str]] = []
+    names: dict[str, None] = dict.fromkeys(_SECRET.findall(text))
+    lines = text.splitlines()
+    place = 0
+    while place < len(lines):
+        step = _RUN.match(lines[place])
+        if step is None:
+            env = _ENV.match(lines[place])
+            if env is not None:
+                names |= dict.fromkeys(_names_below(lines, place + 1, len(env["indent"])))
+            place += 1
+            continue
+        folder = _folder_of_step(lines, place)
+        rest = step["rest"].strip()
+        place += 1
+        if rest[:1] in ("|", ">"):
+            indent = len(step["indent"])
+            block: list[str] = []
+            while place < len(lines) and (not lines[place].strip() or _indent(lines[place]) > indent):
+                block.append(lines[place].strip())
+                place += 1
+            script = block if rest[0] == "|" else [" ".join(block)]
+        else:
+            script = [rest.strip("\"'")]
+        commands += ((folder, line) for line in _whole_lines(script) if line and not _EXPRESSION.search(line))
+    kept = tuple(name for name in names if name not in _ALWAYS_THERE)
+    return Workflow(tuple(dict.fromkeys(commands))[:_MOST], kept[:_MOST])
+
+
+def _whole_lines(lines: list[str]) -> list[str]:
+    """Lines with those that a backslash continues joined, and comments left out."""
+    joined = re.sub(r"\\\n\s*", "", "\n".join(lines))
+    return [line.strip() for line in joined.splitlines() if not line.lstrip().startswith("#")]
+
+
+def _folder_of_step(lines: list[str], place: int) -> str:
+    """The folder that the step around a line sets for itself."""
+    first = place
+    while first > 0 and not _ITEM.match(lines[first]):
+        first -= 1
+    depth = _indent(lines[first])
+    for line in lines[first : first + 30]:
+        if line is not lines[first] and line.strip() and _indent(line) <= depth:
+            break
+        if found := _FOLDER.match(line.replace("- ", "  ", 1)):
+            return found["folder"].removeprefix("./").rstrip("/")
+    return ""
+
+
+def _names_below(lines: list[str], place: int, indent: int) -> list[str]:
+    found = []
+    while place < len(lines) and (not lines[place].strip() or _indent(lines[place]) > indent):
+        if name := _NAME.match(lines[place]):
+            found.append(name["name"])
+        place += 1
+    return found
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))

@@ -1,0 +1,155 @@
+"""The line of a fact of a project, by its topic: from the fields of the lesson into one of our sentences. Knows no task."""
+
+from collections.abc import Callable
+from typing import Any
+
+from preheat.amounts import format_count
+from preheat.model.lesson import Lesson
+from preheat.safe_text import fact_sentences as sentences
+from preheat.safe_text.command_slot import fit_command
+
+_CUT = "…"
+_CHECKS = frozenset(["test", "build", "lint", "typecheck", "format", "check"])
+
+
+def describe_fact(lesson: Lesson) -> str:
+    """The line of a fact; empty where nothing of it may be handed on, or it is none."""
+    describe = _DESCRIPTIONS.get(lesson.topic)
+    if describe is None or (lesson.use and _CUT in fit_command(lesson.use)):  # a command with a gap cannot be typed
+        return ""
+    return describe(lesson)
+
+
+def _counts(lesson: Lesson) -> dict[str, Any]:
+    support = lesson.support
+    total = support.calls_for + support.calls_against
+    if not total:
+        return {}
+    return {"ran": support.calls_for, "total": total, "sessions": format_count(support.sessions_for, "session")}
+
+
+def _listed(lesson: Lesson, name: str, separator: str = ",") -> list[str]:
+    return [each for each in lesson.details.get(name, "").split(separator) if each]
+
+
+def _describe_check(lesson: Lesson) -> str:
+    details = lesson.details
+    about = details.get("about", lesson.topic)
+    about = "all checks" if about == "check" else about
+    values = {
+        "use": lesson.use,
+        "body": details.get("body", ""),
+        "duration": details.get("duration", ""),
+        "timeout": details.get("timeout", ""),
+        "avoid": lesson.avoid,
+        "error": lesson.error,
+        **_counts(lesson),
+    }
+    if details.get("package") and not lesson.use.startswith("cd "):
+        said = sentences.FOLDER_CHECK.write(about=about, package=details["package"], **values)
+        if said:
+            return said
+    return sentences.CHECK.write(about=about, **values)
+
+
+def _describe_server(lesson: Lesson) -> str:
+    details = lesson.details
+    if details.get("about") == "services":
+        return sentences.SERVICES.write(
+            names=_listed(lesson, "services"), ports=_listed(lesson, "ports"), use=lesson.use
+        )
+    return sentences.SERVER.write(
+        about="run", use=lesson.use, port=details.get("port", ""), sign=details.get("sign", ""), **_counts(lesson)
+    )
+
+
+def _describe_variables(lesson: Lesson) -> str:
+    file = lesson.files[0] if lesson.files else ""
+    return sentences.VARIABLES.write(use=lesson.use, names=_listed(lesson, "names"), file=file)
+
+
+def _describe_generation(lesson: Lesson) -> str:
+    path = lesson.details.get("path", "")
+    if path:
+        return sentences.GENERATED.write(path=path, use=lesson.use or lesson.details.get("by", ""))
+    return sentences.CHECK.write(
+        about="generate", use=lesson.use, body=lesson.details.get("body", ""), **_counts(lesson)
+    )
+
+
+def _describe_hook(lesson: Lesson) -> str:
+    details = lesson.details
+    moment = {"commit": "a commit", "message": "a commit message", "push": "a push"}.get(details.get("about", ""), "")
+    values = {
+        "moment": moment,
+        "duration": details.get("duration", ""),
+        "failed": details.get("failed", ""),
+        "all": details.get("all", ""),
+    }
+    commands = _listed(lesson, "commands", "\n")
+    if commands:
+        return sentences.HOOK.write(commands=commands, file=lesson.files[0] if lesson.files else "", **values)
+    return sentences.HOOK_FAILURES.write(**values)
+
+
+def _describe_message(lesson: Lesson) -> str:
+    details = lesson.details
+    form = sentences.MESSAGE_FORMS[0 if details.get("scope") else 1]
+    return sentences.MESSAGE.write(
+        form=form, types=_listed(lesson, "types"), good=details.get("good", ""), all=details.get("all", "")
+    )
+
+
+def _describe_branch(lesson: Lesson) -> str:
+    details = lesson.details
+    return sentences.BRANCH.write(
+        prefixes=_listed(lesson, "prefixes"), good=details.get("good", ""), all=details.get("all", "")
+    )
+
+
+def _describe_pull_request(lesson: Lesson) -> str:
+    sessions = format_count(lesson.support.sessions_for, "session")
+    return sentences.PULL_REQUEST.write(use=lesson.use, sessions=sessions, base=lesson.details.get("base", ""))
+
+
+def _describe_release(lesson: Lesson) -> str:
+    return sentences.CHANGE_FILE.write(path=lesson.details.get("path", ""))
+
+
+def _describe_missing(lesson: Lesson) -> str:
+    details = lesson.details
+    if details.get("manager"):
+        return sentences.TOOLS.write(manager=details["manager"], names=_listed(lesson, "names"), use=lesson.use)
+    support = lesson.support
+    times = "once" if support.calls_for == 1 else f"{support.calls_for} times"
+    return sentences.INSTEAD.write(
+        name=details.get("name", ""),
+        times=times,
+        sessions=format_count(support.sessions_for, "session"),
+        use=lesson.use,
+    )
+
+
+def _describe_setup(lesson: Lesson) -> str:
+    sessions = lesson.support.sessions_for
+    return sentences.SETUP.write(use=lesson.use, sessions=format_count(sessions, "session") if sessions else "")
+
+
+def _describe_script(lesson: Lesson) -> str:
+    return sentences.SCRIPT.write(use=lesson.use, body=lesson.details.get("body", ""))
+
+
+_DESCRIPTIONS: dict[str, Callable[[Lesson], str]] = {
+    **dict.fromkeys(_CHECKS, _describe_check),
+    "serve": _describe_server,
+    "variable": _describe_variables,
+    "generate": _describe_generation,
+    "hook": _describe_hook,
+    "commit": _describe_message,
+    "branch": _describe_branch,
+    "pull_request": _describe_pull_request,
+    "release": _describe_release,
+    "missing": _describe_missing,
+    "setup": _describe_setup,
+    "script": _describe_script,
+}
