@@ -5,7 +5,8 @@ model, so that a session with Preheat and one without differ by nothing else:
 
 - it opens the file that the text with its prompt names first; with none it opens the files whose names it can guess from, then
   searches for a word of the prompt;
-- it runs the test command that the text at its start names; with none it runs `npm test`, and reads `package.json` when that fails;
+- it runs the test command that the text at its start names; with none it runs `npm test`, then reads
+  `package.json`;
 - then it makes the change and runs the tests again.
 """
 
@@ -78,9 +79,7 @@ EARLIER = (
     Work(
         "Say which line of the address is missing",
         "src/address.js",
-        (
-            '  if (LINES.some((line) => !address[line])) throw new Error("The address is not complete");',
-        ),
+        ('  if (LINES.some((line) => !address[line])) throw new Error("The address is not complete");',),
         (
             "  const missing = LINES.find((line) => !address[line]);",
             "  if (missing) throw new Error(`The address has no ${missing}`);",
