@@ -77,7 +77,7 @@ COMMANDS = {
         "tree:tree_group", "Index working trees, so that a prompt's files can be found; list and delete that."
     ),
     "forget": CommandEntry("archive:forget_command", "Delete sessions from the archive for good."),
-    "demo": CommandEntry("demo:demo_command", "See Preheat at work on sample sessions."),
+    "demo": CommandEntry("demo:demo_command", "See on a recorded example what Preheat does."),
     "completion": CommandEntry("root:completion_command", "Print the tab completion for your shell."),
 }
 
