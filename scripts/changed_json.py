@@ -16,6 +16,7 @@ import tempfile
 from typing import Any
 
 CHECKOUT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+SAMPLES = os.path.join(CHECKOUT, "tests", "fixtures", "claude_code")
 COMMANDS = """\
 sync SAMPLES
 sessions list
@@ -80,7 +81,7 @@ def answers(source: str, folder: str) -> dict[str, tuple[int, set[str]]]:
     environment = {"HOME": home, "PREHEAT_HOME": f"{home}/data", "PYTHONPATH": source, "PATH": os.environ["PATH"]}
     found = {}
     for line in COMMANDS.splitlines():
-        words = shlex.split(line.replace("SAMPLES", os.path.join(source, "preheat", "samples")))
+        words = shlex.split(line.replace("SAMPLES", SAMPLES))
         ran = subprocess.run(
             [sys.executable, "-P", "-m", "preheat", *words, "--json"],
             env=environment,

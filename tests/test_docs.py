@@ -1,7 +1,6 @@
 """The documentation shows what the program does."""
 
 import difflib
-import filecmp
 import os
 import re
 import subprocess
@@ -253,14 +252,6 @@ def test_the_first_commands_of_the_readme_exist() -> None:
     assert block is not None
     assert [line.split("#")[0].strip() for line in block[1].strip().splitlines()] == ["./dev demo", "./dev test"]
     assert "./dev test" in text(os.path.join(CHECKOUT, ".ci", "run"))
-
-
-def test_the_samples_are_the_recorded_sessions() -> None:
-    samples = os.path.join(CHECKOUT, "src", "preheat", "samples")
-    fixtures = _files(os.path.join(TESTS, "fixtures"))
-    for path, name in _files(samples):
-        twins = [other for other, found in fixtures if found == name]
-        assert any(filecmp.cmp(path, other, shallow=False) for other in twins), name
 
 
 def _files(root: str) -> list[tuple[str, str]]:

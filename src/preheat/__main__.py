@@ -1,5 +1,5 @@
-"""The command `preheat`. Two commands take a quick path: a plain `preheat sync`, which is run often and mostly finds little or
-nothing new, and the start of the daemon, for which a session may be waiting.
+"""The command `preheat`. Three commands take a quick path: a plain `preheat sync`, which is run often and mostly finds little or
+nothing new, the start of the daemon, for which a session may be waiting, and `preheat hook AGENT`, for which it does wait.
 """
 
 import gc
@@ -16,6 +16,10 @@ def main() -> int:
     arguments = sys.argv[1:]
     if arguments[:1] == ["sync"] and set(arguments[1:]) <= _PLAIN_OPTIONS:
         _exit_at_once(_plain_sync(arguments[1:]))
+    if len(arguments) == 2 and arguments[0] == "hook" and arguments[1].isidentifier():
+        from preheat.cli.hook_client import run_hook_client  # noqa: PLC0415 - needs no click
+
+        run_hook_client(arguments[1])
     if arguments in (["admin", "serve", "--foreground"], ["serve", "--foreground"]) and sys.platform != "win32":
         from preheat.cli.foreground import run_daemon  # noqa: PLC0415 - needs no click
 

@@ -50,7 +50,7 @@ class Machine:
         """Install the hooks, as `preheat install` does."""
         plan = plan_install(self.agent, self.data, self.environment)
         apply_file_plan(plan, self.data, time.time())
-        _wait_longer(os.path.join(self.data, "hook.py"), plan.path)
+        wait_longer(os.path.join(self.data, "hook.py"), plan.path)
 
     def shell(self, command: str) -> Call:
         """A call that runs a command."""
@@ -69,7 +69,7 @@ class Machine:
         raise NotImplementedError
 
 
-def _wait_longer(*paths: str) -> None:
+def wait_longer(*paths: str) -> None:
     """Give what is installed a minute for everything: the machine of a test may be busy, and what is tested is where texts go."""
     limits = {
         "\nLIMIT = 1.2": "\nLIMIT = 60", "\nLIMIT = 0.3": "\nLIMIT = 60", "\nSTART = 1.5": "\nSTART = 60",
@@ -225,7 +225,7 @@ class HermesMachine(Machine):
 
     def install(self) -> None:
         folder = hermes.place_plugin(self.home, self.data)
-        _wait_longer(os.path.join(self.data, "hook.py"), os.path.join(folder, "daemon.py"))
+        wait_longer(os.path.join(self.data, "hook.py"), os.path.join(folder, "daemon.py"))
 
     def shell(self, command: str) -> Call:
         return Call("terminal", {"command": command})

@@ -19,7 +19,7 @@ COMMANDS = {
         "mistakes:mistakes_command", "Show the mistakes that sessions repeat, what they cost, and what fixes them."
     ),
     "lessons": CommandEntry(
-        "lessons:lessons_group", "Learn what works, and see it with its evidence; pin and retire it."
+        "lessons:lessons_group", "Learn what works; list, review, write and propose lessons, with their evidence."
     ),
     "where": CommandEntry("where:where_command", "Say which files a prompt will need, and why."),
     "start": CommandEntry("start:start_command", "Print what a new session should know, for a task."),
@@ -39,7 +39,7 @@ MORE = {
         "receipts:receipts_command", "Show what sessions were told, what was seen of it, and what it cost."
     ),
     "uninstall": CommandEntry("install:uninstall_command", "Remove Preheat from an agent's settings."),
-    "demo": CommandEntry("demo:demo_command", "See Preheat at work on sample sessions."),
+    "demo": CommandEntry("demo:demo_command", "See on a recorded example what Preheat does."),
 }
 """Listed below the front page."""
 

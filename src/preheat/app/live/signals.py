@@ -16,6 +16,7 @@ from preheat.agents.places import SourceFile
 from preheat.agents.sources import read as read_sessions
 from preheat.app.analysis.assessment import assess
 from preheat.app.live.advice import advisory_for_mistake, load_known_mistakes, step
+from preheat.app.live.hooks import Hooks
 from preheat.app.live.running import RunningSession, load_running_sessions
 from preheat.app.live.settings import load_thresholds
 from preheat.app.projects import find_place
@@ -29,8 +30,8 @@ from preheat.live.events import events_of
 from preheat.live.mistake import NO_KNOWN_MISTAKES, KnownMistakes, read_planned_command
 from preheat.live.signal import DEFAULTS, Thresholds
 from preheat.live.state import START, LiveState, reading, readings
-from preheat.model.live import Advisory, CallEvent, LiveEvent, Phase, SignalReading
-from preheat.model.session import Session
+from preheat.model.live import Advisory, CallEvent, HookEvent, LiveEvent, Phase, SignalReading
+from preheat.model.session import Session, ToolCall
 
 __all__ = ["Explanation", "LiveSession", "LiveSignals", "ReplayMoment", "ReplayedSession", "Timeline"]
 
@@ -208,6 +209,20 @@ class LiveSignals:
             except NotFound:
                 pass  # the id itself ends like this
         return self.replay(name), None
+
+    def advise_before_call(self, session: Session, call: ToolCall) -> Advisory | None:
+        """What a session that begins in the same folder would be told before this call, from all that is known now."""
+        hooks = Hooks(self._folder)
+        hooks.prepare_folder(session.project)
+        event = HookEvent(
+            agent=session.agent,
+            session="",
+            name="before_tool",
+            cwd=session.project,
+            tool=call.tool,
+            arguments=call.input,
+        )
+        return hooks.advise_before_call(START, event)
 
     # Running sessions.
     def sessions(self, now: float | None = None, within: float = RUNNING_SECONDS) -> list[LiveSession]:

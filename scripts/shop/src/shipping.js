@@ -1,0 +1,3 @@
+export function shippingCost(cents) {
+  return 490;
+}
