@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from preheat.app.sessions.archive import QuickLook
     from preheat.app.sessions.transcripts import Compressed
     from preheat.app.templates import library as _templates
+    from preheat.app.views import views as _views
     from preheat.archive import connect as _connect
     from preheat.archive import stamp as _stamp
     from preheat.errors import PreheatError
@@ -105,6 +106,7 @@ else:
     _transcripts = LazyModule("preheat.app.sessions.transcripts")
     _trees = LazyModule("preheat.app.trees")
     _signals = LazyModule("preheat.app.live.signals")
+    _views = LazyModule("preheat.app.views.views")
 
 
 def open(folder: str | None = None) -> "Preheat":  # noqa: A001 - read as `preheat.open()`
@@ -127,6 +129,11 @@ class Preheat:
     def archive(self) -> "_sessions.Sessions":
         """The sessions in the archive: list, find, search, load, forget."""
         return _sessions.Sessions(self.folder)
+
+    @property
+    def views(self) -> "_views.Views":
+        """What a screen shows at once: pages of sessions, one session, parts of its transcript. Keep this object."""
+        return _views.Views(self.folder)
 
     @property
     def trees(self) -> "_trees.Trees":

@@ -55,6 +55,7 @@ COMMANDS = {
     "serve": CommandEntry(
         "daemon:serve_command", "Start, stop or show the daemon, the process that the agents' hooks talk to."
     ),
+    "open": CommandEntry("pages:open_command", "Look at sessions, mistakes, lessons and effects in a browser."),
     "watch": CommandEntry(
         "live:watch_command", "Watch running sessions: phase, trust, focus, debt, and the last advisory."
     ),
