@@ -179,3 +179,85 @@ class Activity(msgspec.Struct, frozen=True, kw_only=True):
     """Calls by weekday (Monday first) and hour."""
     days: tuple[tuple[str, int, int, int], ...]
     """By day (`YYYY-MM-DD`), in order: sessions that began, calls, failed calls."""
+
+
+# A prompt tried out.
+class TriedItem(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that would be said, and why."""
+
+    text: str
+    why: str
+    lesson: str = ""
+    """The id of the lesson that it is; empty: it is none."""
+
+
+class TriedMoment(msgspec.Struct, frozen=True, kw_only=True):
+    """What one moment of a session would say."""
+
+    moment: str
+    text: str
+    """What the model would read; empty where nothing would be said."""
+    tokens: int = 0
+    items: tuple[TriedItem, ...] = ()
+    silence: str = ""
+    """Why nothing would be said."""
+    left_out: dict[str, int] = {}
+    """How many things were not taken, by reason."""
+
+
+class TriedPrompt(msgspec.Struct, frozen=True, kw_only=True):
+    """What each moment of a session with this prompt would say."""
+
+    prompt: str
+    folder: str
+    project: str
+    """The name of the project there; empty if none is known."""
+    moments: tuple[TriedMoment, ...]
+
+
+# Settings.
+class Setting(msgspec.Struct, frozen=True, kw_only=True):
+    """One setting of `settings.toml`. Values are written as in that file."""
+
+    heading: str
+    name: str
+    value: str
+    default: str
+    is_set: bool
+    """Whether the file sets it."""
+    choices: tuple[str, ...]
+    """The only values that it may have; empty: others may be written."""
+    about: str
+    """What it does."""
+
+
+class SettingList(msgspec.Struct, frozen=True, kw_only=True):
+    """Every setting, and what is wrong with the file."""
+
+    path: str
+    settings: tuple[Setting, ...]
+    faults: tuple[str, ...]
+
+
+class ChangedSetting(msgspec.Struct, frozen=True, kw_only=True):
+    """A setting that was changed."""
+
+    heading: str
+    name: str
+    before: str
+    """The value that the file had; empty: it set none."""
+    after: str
+    """The value that the file has now; empty: it sets none, and the default holds."""
+
+
+class ProposedChange(msgspec.Struct, frozen=True, kw_only=True):
+    """What a file of a project would change by; nothing is written."""
+
+    path: str
+    is_there: bool
+    """Whether the project's folder is on this machine: else the file is shown as if it were new."""
+    lessons: tuple[str, ...]
+    """Ids of the lessons that it would hold."""
+    change: tuple[ChangedText, ...]
+    reason: str
+    """Why there is nothing to put into it; empty if there is."""

@@ -75,6 +75,7 @@ def make_environment() -> Environment:
         time_of_day=time_of_day, short_path=short_path, one_line=one_line, agent_title=title_of, money=format_money,
         percent=format_percent, number=lambda value: f"{value:,}", pair=lambda value: (value, value),
         agent_pair=lambda value: (value, title_of(value)),
+        describe_day=lambda day: f"{day.name}: {day.calls:,} calls, {day.failed:,} failed, {format_money(day.money)}",
     )  # fmt: skip
     environment.globals.update(
         charts=charts, navigation=NAVIGATION, times=TIMES, version=__version__, styles=STYLES, scripts=SCRIPTS

@@ -14,7 +14,9 @@ from threading import Lock
 from preheat.app.experiments.comparisons import Experiments
 from preheat.app.project_assignment import assign_archive
 from preheat.app.sessions.archive import load_session
+from preheat.app.views.agents_file import propose_change
 from preheat.app.views.transcript import Entry, cut_part, list_entries, whole_text
+from preheat.app.views.trial import try_prompt
 from preheat.archive import views as rows
 from preheat.archive.connect import connect
 from preheat.archive.notes import load_episodes
@@ -29,10 +31,12 @@ from preheat.model.views import (
     Activity,
     ContextSize,
     FilterChoices,
+    ProposedChange,
     SessionOrder,
     SessionPage,
     SessionView,
     TranscriptPart,
+    TriedPrompt,
     UsedFile,
 )
 from preheat.prices import price_usage
@@ -157,6 +161,15 @@ class Views:
         if not 0 <= number < len(entries):
             raise UserError(f"there is no entry {number} in this session; it has {len(entries)}")
         return whole_text(entries[number])
+
+    # Before something is done.
+    def try_prompt(self, prompt: str, where: str, command: str = "", printed: str = "") -> TriedPrompt:
+        """What each moment of a session with this prompt would say in a folder, and why. Raises UserError."""
+        return try_prompt(self._folder, prompt, where, command, printed)
+
+    def propose_change(self, lessons: list[str], where: str = "") -> ProposedChange:
+        """What a project's `AGENTS.md` would change by with these lessons in it. Raises UserError."""
+        return propose_change(self._folder, lessons, where)
 
     def _load_entries(self, name: str) -> list[Entry]:
         with self._open_archive() as connection:
