@@ -6,11 +6,16 @@ import webbrowser
 
 import click
 
-from preheat.cli.command import ExampleCommand, json_option
-from preheat.errors import UserError
+from preheat.amounts import format_bytes
+from preheat.cli.command import CommandEntry, ExampleCommand, LazyGroup, json_option
+from preheat.cli.home import open_archive
 from preheat.settings import data_folder
 
 IDLE_MINUTES = 30.0
+FILE_PAGES = (
+    "home", "sessions", "session", "compare", "mistakes", "mistake", "lessons", "effect", "projects", "settings", "health",
+)  # fmt: skip
+"""The pages that can be files. `live` is none: it would be old at once. A test compares them with `preheat.web`."""
 
 
 @click.command(
@@ -49,8 +54,48 @@ def open_command(no_browser: bool, port: int, idle: float, as_json: bool) -> int
     return serve_pages(data_folder(), port, idle * 60, show_link)
 
 
-def require_file(path: str) -> str:
-    """The path of a file to write. Raises UserError."""
-    if not path.strip():
-        raise UserError("name the file to write: `preheat report --html sessions.html`")
-    return path
+@click.command(
+    "page",
+    cls=ExampleCommand,
+    epilog="""\
+  preheat report page home --html week.html --since 7d
+  preheat report page session --html session.html --name 0f3c1a2b
+  preheat report page mistakes --html mistakes.html --project shop
+
+The file needs nothing else: no script, no network. Secrets, names in home folders and e-mail addresses are taken out; what people
+and agents wrote is in it, so read it before you hand it on.""",
+)
+@click.argument("page", type=click.Choice(FILE_PAGES))
+@click.option("--html", "path", required=True, metavar="FILE", help="The file to write.")
+@click.option("--name", default="", metavar="SESSION", help="Of `session`: which one.")
+@click.option("--with", "other", default="", metavar="SESSION", help="Of `compare`: the other session.")
+@click.option("--id", "identity", default="", metavar="ID", help="Of `mistake`: which one.")
+@click.option("--project", default="", metavar="TEXT", help="Only this project.")
+@click.option("--agent", default="", metavar="NAME", help="Only this agent's sessions.")
+@click.option("--model", default="", metavar="TEXT", help="Only models with this in their name.")
+@click.option("--since", default="", metavar="DATE", help="Only sessions that ended after: 2026-01-31, 7d.")
+@json_option
+def page_command(
+    page: str, path: str, name: str, other: str, identity: str, as_json: bool, **filters: str
+) -> int:  # fmt: skip
+    """Write a page as one file to hand on."""
+    home = open_archive()
+    if page in ("session", "compare"):
+        name = home.archive.find(name or "latest").key
+    from preheat.web.page_file import write_page  # noqa: PLC0415 - starts another surface, whose libraries are heavy
+
+    parameters = {**filters, "name": name, "a": name, "b": other, "id": identity}
+    size = write_page(home.folder, page, {key: value for key, value in parameters.items() if value}, path)
+    if as_json:
+        print(json.dumps({"path": path, "bytes": size}))
+    else:
+        print(f"preheat: {path}, {format_bytes(size)}", file=sys.stderr)
+    return 0
+
+
+_REPORTS = {"page": CommandEntry("pages:page_command", "Write a page as one file to hand on.")}
+
+
+@click.group("report", cls=LazyGroup, table=_REPORTS, epilog="  preheat report page home --html week.html --since 7d")
+def report_group() -> None:
+    """Write what happened as a file to hand on."""

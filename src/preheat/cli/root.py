@@ -56,6 +56,7 @@ COMMANDS = {
         "daemon:serve_command", "Start, stop or show the daemon, the process that the agents' hooks talk to."
     ),
     "open": CommandEntry("pages:open_command", "Look at sessions, mistakes, lessons and effects in a browser."),
+    "report": CommandEntry("pages:report_group", "Write what happened as a file to hand on."),
     "watch": CommandEntry(
         "live:watch_command", "Watch running sessions: phase, trust, focus, debt, and the last advisory."
     ),

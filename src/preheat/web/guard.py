@@ -32,12 +32,14 @@ HEADERS = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
 _EXPIRED = (
-    "<!doctype html><html lang=en><meta charset=utf-8><title>Preheat: this link does not open the pages</title>"
+    '<!doctype html><html lang=en><meta charset=utf-8><link rel=icon href="data:,">'
+    "<title>Preheat: this link does not open the pages</title>"
     "<h1>This link does not open the pages</h1><p>A link works once, for fifteen minutes. Run <code>preheat open</code> "
     "for a new one; a browser that is in can make one for another browser at the bottom of every page.</p></html>"
 )
 _ENTERED = (
-    '<!doctype html><html lang=en><meta charset=utf-8><meta http-equiv=refresh content="0;url=/"><title>Preheat</title>'
+    '<!doctype html><html lang=en><meta charset=utf-8><link rel=icon href="data:,"><meta http-equiv=refresh content="0;url=/">'
+    "<title>Preheat</title>"
     '<p><a href="/">To the pages</a></p></html>'
 )
 

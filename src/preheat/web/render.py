@@ -6,7 +6,7 @@ server; its styles are in it.
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.resources import files
 from typing import Any, NamedTuple
 
@@ -59,13 +59,20 @@ def read_asset(name: str) -> bytes:
     return files("preheat.web").joinpath(*name.split("/")).read_bytes()
 
 
-def make_environment() -> Environment:
-    """The templates with everything that they may use."""
+def make_environment(redact: Callable[[str], str] | None = None) -> Environment:
+    """The templates with everything that they may use; `redact` changes every text of a page that is handed on."""
+
+    def clean(value: Any) -> Any:
+        """A text without characters that hide or reorder others; what is HTML already stays."""
+        if not isinstance(value, str) or isinstance(value, Markup):
+            return value
+        return printable(value if redact is None else redact(value))
+
     environment = Environment(
         loader=PackageLoader("preheat.web"),
         autoescape=select_autoescape(default=True, default_for_string=True),
         undefined=StrictUndefined,
-        finalize=_clean,
+        finalize=clean,
         trim_blocks=True,
         lstrip_blocks=True,
         auto_reload=False,
@@ -81,11 +88,6 @@ def make_environment() -> Environment:
         charts=charts, navigation=NAVIGATION, times=TIMES, version=__version__, styles=STYLES, scripts=SCRIPTS
     )
     return environment
-
-
-def _clean(value: Any) -> Any:
-    """A text without characters that hide or reorder others; what is HTML already stays."""
-    return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def format_money(dollars: float | None) -> str:
@@ -108,9 +110,16 @@ def render_page(environment: Environment, page: Page, query: Query, surroundings
 
 
 _SERVER_LINK = re.compile(r' (?:href|action|src)="/[^"]*"')
-_HTMX = re.compile(r' hx-[a-z-]+="[^"]*"')
+_HTMX = re.compile(r" hx-[a-z-]+=(?:\"[^\"]*\"|'[^']*')")
+_FORM = re.compile(r"<form.*?</form>|<button.*?</button>", re.DOTALL)
 
 
 def make_file(html: str) -> str:
-    """A rendered page as a file: without links to the server. Texts cannot be mistaken for one: they are escaped, quotes too."""
-    return _HTMX.sub("", _SERVER_LINK.sub("", html))
+    """A rendered page as a file: without forms and without links to the server. No text can be mistaken for one: all are
+    escaped, quotes too."""
+    return _HTMX.sub("", _SERVER_LINK.sub("", _FORM.sub("", html)))
+
+
+def read_styles() -> Markup:
+    """The styles of all pages, to be put into one."""
+    return Markup(read_asset(STYLES[0]).decode())  # noqa: S704 - a file of the package

@@ -24,7 +24,7 @@ from preheat.errors import NotFound, PreheatError, UserError
 from preheat.web.guard import LARGEST_FORM, Access
 from preheat.web.kept import PATIENCE, KeptValues
 from preheat.web.query import Query
-from preheat.web.render import SCRIPTS, STYLES, Page, make_environment, read_asset, render_page
+from preheat.web.render import SCRIPTS, STYLES, Page, make_environment, read_asset, read_styles, render_page
 
 _KINDS = {"css": "text/css", "js": "text/javascript"}
 _MOST_NOTICES = 50
@@ -45,14 +45,21 @@ class Done(NamedTuple):
 class Site:
     """Everything that pages and actions need of one archive."""
 
-    def __init__(self, folder: str, access: Access | None = None, patience: float | None = PATIENCE) -> None:
+    def __init__(
+        self,
+        folder: str,
+        access: Access | None = None,
+        patience: float | None = PATIENCE,
+        makes_files: bool = False,
+    ) -> None:
         self.home = Preheat(folder)
         self.views = self.home.views
         self.live = self.home.live
         self.access = access
         self.kept = KeptValues(self.views.stamp, patience)
         self.started_at = time.time()
-        self._environment = make_environment()
+        self.makes_files = makes_files
+        self._environment = make_environment(self.views.redact_for_sharing if makes_files else None)
         self._notices: OrderedDict[str, Done] = OrderedDict()
 
     def show(self, make: "MakePage", query: Query) -> tuple[str, int]:
@@ -67,14 +74,15 @@ class Site:
             page = Page("problem.html", "This cannot be shown", {"message": str(self.home.translate_error(error))}, 500)
         return self.render(page, query), page.status
 
-    def render(self, page: Page, query: Query, is_file: bool = False) -> str:
+    def render(self, page: Page, query: Query) -> str:
+        """A page as HTML."""
         surroundings: dict[str, Any] = {
             "choices": self._choices(),
             "form_token": self.access.form_token if self.access else "",
-            "notice": None if is_file else self._notices.get(query.text("done")),
-            "is_file": is_file,
+            "notice": self._notices.get(query.text("done")),
+            "is_file": self.makes_files,
             "now": time.time(),
-            "style_text": "",
+            "style_text": read_styles() if self.makes_files else "",
         }
         return render_page(self._environment, page, query, surroundings)
 

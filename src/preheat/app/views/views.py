@@ -15,6 +15,7 @@ from preheat.app.experiments.comparisons import Experiments
 from preheat.app.project_assignment import assign_archive
 from preheat.app.sessions.archive import load_session
 from preheat.app.views.agents_file import propose_change
+from preheat.app.views.sharing import redact_for_sharing
 from preheat.app.views.transcript import Entry, cut_part, list_entries, whole_text
 from preheat.app.views.trial import try_prompt
 from preheat.archive import views as rows
@@ -170,6 +171,10 @@ class Views:
     def propose_change(self, lessons: list[str], where: str = "") -> ProposedChange:
         """What a project's `AGENTS.md` would change by with these lessons in it. Raises UserError."""
         return propose_change(self._folder, lessons, where)
+
+    def redact_for_sharing(self, text: str) -> str:
+        """A text without secrets, names in home folders and e-mail addresses."""
+        return redact_for_sharing(text)
 
     def _load_entries(self, name: str) -> list[Entry]:
         with self._open_archive() as connection:

@@ -1,4 +1,4 @@
-"""Whether it helps: every comparison as an interval, lessons and advice one by one, the ledger, and how many sessions are missing."""
+"""Whether it helps: every comparison as an interval, lessons one by one, the ledger, and how many sessions are missing."""
 
 from typing import NamedTuple
 
@@ -82,11 +82,11 @@ def _forecast(home: Preheat) -> SampleSizeForecast | str:
 
 def _compare(reports: tuple[ExperimentReport, ...]) -> list[ForestRow]:
     """Every estimate of every comparison, in units of the metric."""
-    rows = []
-    for report in reports:
-        for estimate in (*report.estimates, *report.secondary):
-            rows.append(make_row(f"{report.name}: {estimate.metric}", estimate, report.final))
-    return rows
+    return [
+        make_row(f"{report.name}: {estimate.metric}", estimate, report.final)
+        for report in reports
+        for estimate in (*report.estimates, *report.secondary)
+    ]
 
 
 def make_row(name: str, estimate: EffectEstimate, final: bool = False) -> ForestRow:

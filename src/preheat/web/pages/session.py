@@ -35,6 +35,9 @@ def show_session(site: Site, query: Query) -> Page:
         "lasted": None if summary.started_at is None or summary.ended_at is None else summary.ended_at - summary.started_at,
         "errors_only": bool(query.text("errors")), "at_call": query.text("call"), "at_line": query.text("line"),
     }  # fmt: skip
+    if site.makes_files:
+        part = site.views.transcript(summary.key, 0, _MOST_IN_FILE, bool(query.text("errors")))
+        values |= {"part": part, "name": summary.key, "start": 0}
     return Page("session.html", summary.title or summary.opening or summary.key, values)
 
 
