@@ -19,8 +19,8 @@ def list_settings(site: Site, query: Query) -> Page:
     """Every setting; with a name and a value in the address, the question whether to change it."""
     found = site.home.settings.describe_all()
     asked = None
-    if query.text("name"):
-        asked = site.home.settings.find(query.text("heading"), query.text("name"))
+    if query.text("setting"):
+        asked = site.home.settings.find(query.text("heading"), query.text("setting"))
     return Page("settings.html", "Settings", {"found": found, "asked": asked, "value": query.text("value")})
 
 
