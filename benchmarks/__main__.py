@@ -33,6 +33,7 @@ NAMES = (
     "learning",
     "loops",
     "orientation",
+    "pages",
     "signals",
     "latency",
     "shell_calls",

@@ -93,11 +93,11 @@ def fill_home(folder: str, sessions: int = 6) -> str:
 
 
 @contextmanager
-def serve(home: str, user: int | None = None) -> Iterator[str]:
-    """A server of the pages, as a person starts it; gives the link. `user`: as this user, for root."""
+def serve(home: str) -> Iterator[str]:
+    """A server of the pages, as a person starts it; gives the link."""
     environment = {**os.environ, "PREHEAT_HOME": home, "HOME": os.path.dirname(home), "TZ": "Europe/Berlin"}
     command = [sys.executable, "-m", "preheat", "open", "--no-browser", "--json"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True, user=user) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True) as process:
         try:
             yield _read_link(process.stdout)
         finally:

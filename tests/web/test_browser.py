@@ -3,8 +3,6 @@ machine."""
 
 import os
 import re
-import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -13,7 +11,6 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Error, Page, sync_playwright
 
 import preheat
-from tests.shared import needs_permissions
 from tests.web.builders import MARK, SLASHED, fill_home, find_axe, find_browser, root_of, serve
 
 WORK = "claude_code:00000003-7777-4000-8000-000000000000"
@@ -25,7 +22,6 @@ PATHS = (
     "/live", "/effect", "/projects", "/settings", "/health", f"/session/entry?name={BAD}&number=1", "/nowhere",
 )  # fmt: skip
 WIDTHS = (390, 800, 1400)
-NOBODY = 65534
 
 
 @pytest.fixture(scope="module")
@@ -266,35 +262,6 @@ def test_a_page_is_one_file_without_script_link_home_folder_or_address(
 
 def _first_mistake(home: str) -> str:
     return preheat.open(home).mistakes().mistakes[0].id
-
-
-@needs_permissions
-def test_an_archive_that_cannot_be_written_is_shown_and_an_action_says_why_it_was_not_done(
-    home: str, browser: Browser
-) -> None:
-    folder = tempfile.mkdtemp(prefix="preheat-pages-")  # pytest's own is closed to other users
-    os.chmod(folder, 0o755)
-    copy = os.path.join(folder, "home")
-    shutil.copytree(home, copy)
-    is_root = os.geteuid() == 0
-    for below, mode in [(os.path.join(copy, name), 0o400) for name in os.listdir(copy)] + [(copy, 0o500)]:
-        os.chmod(below, 0o500 if os.path.isdir(below) else mode)
-        if is_root:
-            os.chown(below, NOBODY, NOBODY)
-    try:
-        with serve(copy, user=NOBODY if is_root else None) as link:
-            context = browser.new_context()
-            visitor = Visitor(context, link)
-            assert visitor.go("/sessions").locator("table.rows tbody tr").count() >= 6
-            page = visitor.go("/lessons?show=active")
-            page.locator(".lesson button").first.click()
-            page.wait_for_selector("h1:text-is('That was not done')")
-            assert page.locator(".problem").inner_text()
-            context.close()
-    finally:
-        for below in [copy, *(os.path.join(copy, name) for name in os.listdir(copy))]:
-            os.chmod(below, 0o700)
-        shutil.rmtree(folder)
 
 
 def test_an_empty_folder_says_what_to_do(browser: Browser, tmp_path: Path) -> None:

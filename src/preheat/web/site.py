@@ -70,6 +70,9 @@ class Site:
             page = Page("problem.html", "Not found", {"message": str(error)}, 404)
         except PreheatError as error:
             page = Page("problem.html", "This cannot be shown", {"message": str(error)}, 400)
+        except OSError as error:
+            message = f"`{error.filename or self.home.folder}` cannot be used: {error.strerror or error}"
+            page = Page("problem.html", "This cannot be shown", {"message": message}, 500)
         except sqlite3.Error as error:
             page = Page("problem.html", "This cannot be shown", {"message": str(self.home.translate_error(error))}, 500)
         return self.render(page, query), page.status
@@ -90,7 +93,7 @@ class Site:
         if not self.home.has_archive():
             return None
         try:
-            return self.kept.find("choices", self.views.choices).value
+            return self.kept.find_now(self.views.choices)
         except (PreheatError, sqlite3.Error):
             return None  # the page itself says what is wrong
 

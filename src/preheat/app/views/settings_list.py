@@ -98,8 +98,11 @@ class Settings:
         had = _parse(before, path).get(heading, {}).get(name)
         after = change_line(before, heading, name, value.strip())
         self._check(_parse(before, path), _parse(after, path), heading, name, wanted)
-        make_private_folder(self._folder)
-        write_atomically(path, after.encode(), like=path)
+        try:
+            make_private_folder(self._folder)
+            write_atomically(path, after.encode(), like=path)
+        except OSError as error:
+            raise UserError(f"`{path}` cannot be written: {error.strerror}; check its owner and permissions") from error
         try:
             for section in SECTIONS:
                 if section.heading == heading:

@@ -11,6 +11,9 @@ from collections.abc import Sequence
 from contextlib import closing, suppress
 from threading import Lock
 
+import msgspec
+
+from preheat.app.analysis.reliability import Reliability
 from preheat.app.experiments.comparisons import Experiments
 from preheat.app.project_assignment import assign_archive
 from preheat.app.sessions.archive import load_session
@@ -27,6 +30,7 @@ from preheat.errors import UserError
 from preheat.model.analysis import Episode
 from preheat.model.experiment_report import SessionArm
 from preheat.model.listing import SessionFilter
+from preheat.model.mistake import Mistake, Mistakes
 from preheat.model.session import Usage
 from preheat.model.views import (
     Activity,
@@ -105,6 +109,11 @@ class Views:
             calls=tuple(map(tuple, grid)),
             days=tuple((day, each[0], each[1], each[2]) for day, each in sorted(days.items())),
         )
+
+    def mistakes(self, chosen: SessionFilter, most: int = 500) -> Mistakes:
+        """Repeated mistakes of the chosen sessions by the time that they cost; of each the newest occurrences, at most `most`."""
+        found = Reliability(self._folder, analyse=False).mistakes(chosen, by="minutes")
+        return msgspec.structs.replace(found, mistakes=tuple(_with_newest(each, most) for each in found.mistakes))
 
     # One session.
     def session(self, name: str) -> SessionView:
@@ -196,6 +205,12 @@ class Views:
 
     def _open_archive(self) -> closing[sqlite3.Connection]:
         return closing(connect(self._folder))
+
+
+def _with_newest(mistake: Mistake, most: int) -> Mistake:
+    """A mistake with its newest occurrences only, the newest first."""
+    ordered = sorted(mistake.occurrences, key=lambda each: -(each.at or 0.0))
+    return msgspec.structs.replace(mistake, occurrences=tuple(ordered[:most]))
 
 
 class _Money:

@@ -50,8 +50,8 @@ def show_effect(site: Site, query: Query) -> Page:
     """The page; what takes long is filled in later."""
     if not site.home.has_archive():
         return Page("empty.html", "Does it help?", {})
-    found = site.kept.find("effects", lambda: _load(site.home)).value
-    needed = site.kept.find("sample size", lambda: _forecast(site.home)).value
+    found = site.kept.find(load_effects, site.home.folder).value
+    needed = site.kept.find(forecast_sessions, site.home.folder).value
     values = {
         "found": found, "needed": needed, "reports": found.status.reports if found is not None else (),
         "comparisons": _compare(found.status.reports) if found is not None else [],
@@ -60,8 +60,9 @@ def show_effect(site: Site, query: Query) -> Page:
     return Page("effect.html", "Does it help?", values)
 
 
-def _load(home: Preheat) -> Effects:
-    experiments = home.experiments
+def load_effects(folder: str) -> Effects:
+    """Everything that is known of effects. Slow."""
+    experiments = Preheat(folder).experiments
     try:
         advice: AdviceEffect | None = experiments.explain_advice()
     except UserError:
@@ -72,10 +73,10 @@ def _load(home: Preheat) -> Effects:
     )  # fmt: skip
 
 
-def _forecast(home: Preheat) -> SampleSizeForecast | str:
-    """How many sessions it takes to know; in words, why that cannot be said."""
+def forecast_sessions(folder: str) -> SampleSizeForecast | str:
+    """How many sessions it takes to know; in words, why that cannot be said. Slow."""
     try:
-        return home.experiments.sample_size()
+        return Preheat(folder).experiments.sample_size()
     except UserError as error:
         return str(error)
 

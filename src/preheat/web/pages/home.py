@@ -1,7 +1,8 @@
 """The first page: what was worked and what it cost, what went wrong, when, and what waits for the person."""
 
-from collections.abc import Sequence
 from typing import NamedTuple
+
+import msgspec
 
 from preheat.app import Preheat
 from preheat.model.cost import Costs
@@ -14,6 +15,7 @@ from preheat.web.site import Site
 
 _DAYS = 60
 _MOST_MISTAKES = 5
+_KEPT_SECONDS = 600.0
 
 
 class Waiting(NamedTuple):
@@ -24,33 +26,40 @@ class Waiting(NamedTuple):
     command: str = ""
 
 
+class Totals(NamedTuple):
+    """What is added up of the chosen sessions."""
+
+    costs: Costs
+    activity: Activity
+    mistakes: Mistakes
+    waiting: list[Waiting]
+
+
+def add_up(folder: str, chosen: SessionFilter) -> Totals:
+    """Add up the chosen sessions. Slow."""
+    home = Preheat(folder)
+    return Totals(home.costs(chosen), home.views.activity(chosen), home.views.mistakes(chosen), _list_waiting(home))
+
+
+def find_totals(site: Site, query: Query) -> Totals | None:
+    """What is added up of the sessions that the filters choose; None as long as it is being added up."""
+    chosen = query.make_filter(site.home)
+    if chosen.since is not None:  # the same value for a while, else nothing would ever be kept
+        chosen = msgspec.structs.replace(chosen, since=chosen.since // _KEPT_SECONDS * _KEPT_SECONDS)
+    return site.kept.find(add_up, site.home.folder, chosen).value
+
+
 def show_home(site: Site, query: Query) -> Page:
     """The page; what takes long is filled in later."""
     if not site.home.has_archive():
         return Page("empty.html", "Home", {})
-    chosen = query.make_filter(site.home)
-    home = site.home
-    costs = site.kept.find(("costs", _name(query)), lambda: home.costs(chosen))
-    activity = site.kept.find(("activity", _name(query)), lambda: site.views.activity(chosen))
-    mistakes = site.kept.find(("mistakes", _name(query)), lambda: load_mistakes(home, chosen))
-    waiting = site.kept.find("waiting", lambda: _list_waiting(home))
+    totals = find_totals(site, query)
     values = {
-        "costs": costs.value, "activity": activity.value, "mistakes": mistakes.value, "waiting": waiting.value,
-        "is_ready": all(each.is_ready for each in (costs, activity, mistakes, waiting)),
-        "sessions": site.views.sessions(chosen, limit=6),
-        "days": _join_days(costs.value, activity.value), "most_mistakes": _MOST_MISTAKES,
+        "totals": totals, "sessions": site.views.sessions(query.make_filter(site.home), limit=6),
+        "days": _join_days(totals.costs, totals.activity) if totals is not None else [],
+        "most_mistakes": _MOST_MISTAKES,
     }  # fmt: skip
     return Page("home.html", "Home", values)
-
-
-def _name(query: Query) -> tuple[tuple[str, str], ...]:
-    """The filters as a name under which a value is kept."""
-    return tuple(sorted(query.filters.items()))
-
-
-def load_mistakes(home: Preheat, chosen: SessionFilter) -> Mistakes:
-    """Repeated mistakes by the time that they cost."""
-    return home.reliability.without_analysing().mistakes(chosen, by="minutes")
 
 
 class Day(NamedTuple):
@@ -63,15 +72,13 @@ class Day(NamedTuple):
     money: float
 
 
-def _join_days(costs: Costs | None, activity: Activity | None) -> list[Day]:
+def _join_days(costs: Costs, activity: Activity) -> list[Day]:
     """The last days with work, in order."""
-    if activity is None:
-        return []
-    money = {each.name: each.money for each in costs.costs} if costs is not None else {}
+    money = {each.name: each.money for each in costs.costs}
     return [Day(*each, money.get(each[0], 0.0)) for each in activity.days[-_DAYS:]]
 
 
-def _list_waiting(home: Preheat) -> Sequence[Waiting]:
+def _list_waiting(home: Preheat) -> list[Waiting]:
     found = []
     if unanalysed := home.archive.count_unanalysed():
         found.append(Waiting(f"{unanalysed:,} sessions have grown since they were judged", command="preheat sync"))

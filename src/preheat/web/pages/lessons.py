@@ -9,7 +9,7 @@ from preheat.web.render import Page
 from preheat.web.site import Site
 
 SHOWN = ("active", "waiting", "weak", "retired", "pinned", "all")
-_AT_ONCE = 60
+_AT_ONCE = 30
 
 
 def list_lessons(site: Site, query: Query) -> Page:

@@ -1,5 +1,9 @@
 """The machine: projects and how sessions belong to them, every setting, and whether everything works."""
 
+from preheat.app import Preheat
+from preheat.app.installation import InstallStatus
+from preheat.model.health import HealthReport
+from preheat.model.project import ProjectList
 from preheat.web.query import Query
 from preheat.web.render import Page
 from preheat.web.site import Site
@@ -7,11 +11,22 @@ from preheat.web.site import Site
 _MOST_PROBLEMS = 20
 
 
+def describe_projects(folder: str) -> ProjectList:
+    """All projects. Slow where there are many sessions."""
+    return Preheat(folder).projects.describe_all()
+
+
+def examine_machine(folder: str) -> tuple[HealthReport, InstallStatus]:
+    """What `preheat doctor` and `preheat status` find. Slow."""
+    home = Preheat(folder)
+    return home.health.examine(_MOST_PROBLEMS), home.installation.status()
+
+
 def list_projects(site: Site, query: Query) -> Page:
     """The projects, and the folders that belong to none."""
     if not site.home.has_archive():
         return Page("empty.html", "Projects", {})
-    found = site.kept.find("projects", site.home.projects.describe_all).value
+    found = site.kept.find(describe_projects, site.home.folder).value
     return Page("projects.html", "Projects", {"found": found})
 
 
@@ -27,7 +42,7 @@ def list_settings(site: Site, query: Query) -> Page:
 def show_health(site: Site, query: Query) -> Page:
     """What `preheat status` and `preheat doctor` say."""
     home = site.home
-    report = site.kept.find("health", lambda: home.health.examine(_MOST_PROBLEMS)).value
-    installed = site.kept.find("installed", home.installation.status).value
+    examined = site.kept.find(examine_machine, home.folder).value
+    report, installed = examined if examined is not None else (None, None)
     values = {"report": report, "installed": installed, "daemon": home.daemon.status(), "folder": home.folder}
     return Page("health.html", "Health", values)

@@ -6,7 +6,7 @@ from collections import Counter
 from preheat.errors import NotFound, UserError
 from preheat.model.mistake import Mistake, Mistakes
 from preheat.model.views import ProposedChange
-from preheat.web.pages.home import load_mistakes
+from preheat.web.pages.home import find_totals
 from preheat.web.query import Query
 from preheat.web.render import Page
 from preheat.web.site import Site
@@ -18,9 +18,8 @@ _AT_ONCE = 100
 
 def _find(site: Site, query: Query) -> Mistakes | None:
     """The repeated mistakes of the chosen sessions; None while they are being added up."""
-    chosen = query.make_filter(site.home)
-    name = ("mistakes", tuple(sorted(query.filters.items())))
-    return site.kept.find(name, lambda: load_mistakes(site.home, chosen)).value
+    totals = find_totals(site, query)
+    return totals.mistakes if totals is not None else None
 
 
 def list_mistakes(site: Site, query: Query) -> Page:
@@ -60,9 +59,8 @@ def show_mistake(site: Site, query: Query) -> Page:
     lessons = [each for each in site.home.lessons() if not frozenset(each.signatures).isdisjoint(mistake.signatures)][
         :5
     ]
-    order = sorted(mistake.occurrences, key=lambda each: -(each.at or 0.0))
     values = {
-        "mistake": mistake, "occurrences": order[start : start + _AT_ONCE], "start": start, "at_once": _AT_ONCE,
+        "mistake": mistake, "occurrences": mistake.occurrences[start : start + _AT_ONCE], "start": start, "at_once": _AT_ONCE,
         "trend": count_weeks(mistake), "lessons": lessons, "proposal": _propose(site, [each.id for each in lessons]),
         "is_recent": mistake.last_seen is not None and time.time() - mistake.last_seen < 4 * _WEEK,
     }  # fmt: skip
