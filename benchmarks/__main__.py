@@ -34,6 +34,7 @@ NAMES = (
     "learning",
     "loops",
     "orientation",
+    "pages",
     "signals",
     "latency",
     "shell_calls",

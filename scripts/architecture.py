@@ -19,7 +19,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SOURCE = os.path.join(ROOT, "src")
 PAGE = os.path.join(ROOT, "ARCHITECTURE.md")
 
-SURFACES = ("cli", "tools", "mcp", "daemon", "plugins")
+SURFACES = ("cli", "web", "tools", "mcp", "daemon", "plugins")
 """Parse, call the application, show; nothing else."""
 APP = "app"
 STAGES = (
@@ -70,6 +70,7 @@ STARTED_BY = {
     ("cli", "daemon"): "preheat.cli.foreground",
     ("cli", "mcp"): "preheat.cli.mcp",
     ("cli", "tools"): "preheat.cli.tool",
+    ("cli", "web"): "preheat.cli.pages",
 }
 """A surface that uses another one, and the only module in which it does (empty: anywhere): a command that serves it."""
 

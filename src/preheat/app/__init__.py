@@ -55,6 +55,8 @@ if TYPE_CHECKING:
     from preheat.app.sessions.archive import QuickLook
     from preheat.app.sessions.transcripts import Compressed
     from preheat.app.templates import library as _templates
+    from preheat.app.views import settings_list as _settings
+    from preheat.app.views import views as _views
     from preheat.archive import connect as _connect
     from preheat.archive import stamp as _stamp
     from preheat.errors import PreheatError
@@ -115,6 +117,8 @@ else:
     _transcripts = LazyModule("preheat.app.sessions.transcripts")
     _trees = LazyModule("preheat.app.trees")
     _signals = LazyModule("preheat.app.live.signals")
+    _settings = LazyModule("preheat.app.views.settings_list")
+    _views = LazyModule("preheat.app.views.views")
 
 
 def open(folder: str | None = None) -> "Preheat":  # noqa: A001 - read as `preheat.open()`
@@ -137,6 +141,16 @@ class Preheat:
     def archive(self) -> "_sessions.Sessions":
         """The sessions in the archive: list, find, search, load, forget."""
         return _sessions.Sessions(self.folder)
+
+    @property
+    def views(self) -> "_views.Views":
+        """What a screen shows at once: pages of sessions, one session, parts of its transcript. Keep this object."""
+        return _views.Views(self.folder)
+
+    @property
+    def settings(self) -> "_settings.Settings":
+        """The person's settings: list all with what they do, change one."""
+        return _settings.Settings(self.folder)
 
     @property
     def trees(self) -> "_trees.Trees":

@@ -9,6 +9,7 @@ _COMMANDS = {
         "cost:cost_command", "Show what sessions cost: tokens and money by day, project, model, agent or session."
     ),
     "profile": CommandEntry("profile:profile_command", "Say how reliable the agent was: in one session, or over many."),
+    "page": CommandEntry("pages:page_command", "Write a page as one file to hand on."),
     "compactions": CommandEntry(
         "comparison:compactions_command", "Say whether agents work as well after a compaction as before."
     ),

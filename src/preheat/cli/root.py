@@ -30,6 +30,7 @@ COMMANDS = {
 }
 """The front page: ten at most. A command of a group is a line in the group's own table."""
 MORE = {
+    "open": CommandEntry("pages:open_command", "Look at sessions, mistakes, lessons and effects in a browser."),
     "templates": CommandEntry(
         "templates:templates_group", "Keep what was learned as templates; build, share and load them."
     ),

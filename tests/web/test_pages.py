@@ -1,0 +1,181 @@
+"""Pages without a browser: bad addresses, an archive that cannot be written, values that take long, files."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+import preheat
+from preheat.cli import pages as command
+from preheat.web import page_file
+from preheat.web.actions import ACTIONS
+from preheat.web.guard import Access, Guard
+from preheat.web.kept import KeptValues
+from preheat.web.pages import PAGES
+from preheat.web.pages.live import make_streams
+from preheat.web.query import Query
+from preheat.web.site import Site, make_app
+from tests.shared import bound_by_permissions, needs_permissions
+from tests.waiting import until
+from tests.web.builders import MARK, fill_home
+
+HERE = "http://127.0.0.1:4321"
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return fill_home(str(tmp_path_factory.mktemp("pages")))
+
+
+class Visit:
+    """A client that came by a link."""
+
+    def __init__(self, folder: str) -> None:
+        self.access = Access(4321)
+        self.site = Site(folder, self.access, patience=None)
+        self.client = TestClient(
+            Guard(make_app(self.site, PAGES, ACTIONS, make_streams(self.site)), self.access), base_url=HERE
+        )
+        assert self.client.get(self.access.make_link()).status_code == 200
+
+    def do(self, action: str, **fields: str) -> tuple[int, str]:
+        sent = {**fields, "form_token": self.access.form_token}
+        answer = self.client.post(f"/do/{action}", data=sent, headers={"Origin": HERE})
+        return answer.status_code, answer.text
+
+
+@pytest.fixture
+def visit(home: str) -> Iterator[Visit]:
+    made = Visit(home)
+    yield made
+    made.site.close()
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "said"),
+    [
+        ("/session", 400, "needs `name`"),
+        ("/session?name=nothing-like-it", 404, "no session"),
+        ("/session/entry?name=latest&number=99999", 400, "there is no entry"),
+        ("/session/transcript?name=latest&start=-1", 400, "which is no number"),
+        ("/session/transcript?name=latest&start=99999", 200, "entries"),
+        ("/sessions?since=yesterday-ish", 400, "is not a time"),
+        ("/sessions?start=999999999", 200, "sessions"),
+        ("/sessions?words=%22%22**", 200, "sessions"),
+        ("/sessions?words=AND+OR+NOT+%28", 200, "No session fits"),
+        ("/sessions?project=" + "x" * 5000, 200, "No session fits"),
+        ("/sessions?order=no-such-order", 200, "sessions"),
+        ("/mistake?id=unknown", 404, "no mistake"),
+        ("/lessons/try?prompt=x&folder=relative", 400, "there is no folder"),
+        ("/settings?heading=live&setting=nothing", 400, "there is no setting"),
+        ("/compare?a=latest&b=latest", 200, "same session"),
+    ],
+)
+def test_a_bad_address_gets_a_page_that_says_what_to_do(visit: Visit, path: str, status: int, said: str) -> None:
+    answer = visit.client.get(path)
+    assert (answer.status_code, said in answer.text) == (status, True), answer.text[:3000]
+    assert "Traceback" not in answer.text
+
+
+def test_hostile_text_in_the_address_is_escaped(visit: Visit) -> None:
+    for path in ("/sessions?words=", "/sessions?project=", "/session?name=", "/lessons?find=", "/settings?value="):
+        text = visit.client.get(path + "%22%3E%3Cscript%3Ealert(1)%3C/script%3E").text
+        assert "<script>alert" not in text
+
+
+def test_every_number_of_a_mistake_leads_to_its_calls(visit: Visit) -> None:
+    mistake = preheat.open(visit.site.home.folder).mistakes().mistakes[0]
+    text = visit.client.get(f"/mistake?id={mistake.id}").text
+    for each in mistake.occurrences:
+        assert f"call={each.seq}#call-{each.seq}" in text
+
+
+def test_a_setting_that_is_no_value_is_refused_and_the_file_stays(visit: Visit, tmp_path: Path) -> None:
+    path = Path(visit.site.home.folder, "settings.toml")
+    path.write_text('[live]\n# mine\nblock = "high"\n')
+    try:
+        status, text = visit.do("change-setting", heading="live", name="block", value='"everything"')
+        assert (status, "That was not done" in text) == (400, True)
+        assert path.read_text() == '[live]\n# mine\nblock = "high"\n'
+        assert visit.do("change-setting", heading="live", name="block", value='"critical"')[0] == 200
+        assert path.read_text() == '[live]\n# mine\nblock = "critical"\n'
+        assert visit.do("change-setting", heading="live", name="block", value='"never"\nhold = true')[0] == 400
+    finally:
+        path.unlink()
+
+
+@needs_permissions
+def test_an_archive_that_cannot_be_written_is_shown_and_an_action_says_why_it_was_not_done(
+    home: str, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(home, copy)
+    for each in copy.rglob("*"):
+        each.chmod(0o500 if each.is_dir() else 0o400)
+    copy.chmod(0o500)
+    with bound_by_permissions(str(copy)):
+        visit = Visit(str(copy))
+        try:
+            assert visit.client.get("/sessions").text.count('class="row"') == 8
+            assert visit.client.get("/").status_code == 200
+            lesson = visit.site.home.lessons()[0].id
+            status, text = visit.do("pin-lesson", lesson=lesson)
+            assert (status, "That was not done" in text) == (400, True)
+            assert visit.do("change-setting", heading="live", name="hold", value="true")[0] == 400
+        finally:
+            visit.site.close()
+    copy.chmod(0o700)
+
+
+def test_a_value_that_takes_long_is_added_up_in_another_process_until_the_archive_changes() -> None:
+    stamp = ["first"]
+    values = KeptValues(lambda: stamp[0])
+    try:
+        first = until(lambda: values.find(os.getpid).value, "the value")
+        assert first != os.getpid()
+        assert values.find(os.getpid).value == first
+        stamp[0] = "second"
+        assert values.find(os.getpid).value == first  # not again within seconds, however often it changes
+        values.forget()
+        assert until(lambda: values.find(os.getpid).value, "the value") != first
+    finally:
+        values.close()
+
+
+def test_a_failure_to_add_up_is_raised_and_tried_again(tmp_path: Path) -> None:
+    values = KeptValues(lambda: 1)
+    path = tmp_path / "file"
+    try:
+        with pytest.raises(FileNotFoundError):
+            until(lambda: values.find(os.path.getsize, str(path)).value, "the failure")
+        path.write_text("four")
+        assert until(lambda: values.find(os.path.getsize, str(path)).value, "the value") == 4
+    finally:
+        values.close()
+
+
+def test_links_keep_the_filters_and_quote_what_is_in_them() -> None:
+    query = Query("/sessions", {"project": "a&b", "since": "7d", "words": "x", "start": "100"})
+    assert query.link("/session", name="codex:a/b?c#d") == "/session?project=a%26b&since=7d&name=codex%3Aa%2Fb%3Fc%23d"
+    assert query.change(start=None, words=None) == "/sessions?project=a%26b&since=7d"
+
+
+def test_the_command_names_the_pages_that_can_be_files() -> None:
+    assert tuple(page_file.FILE_PAGES) == command.FILE_PAGES
+    assert set(page_file.FILE_PAGES.values()) <= {each.path for each in PAGES}
+
+
+def test_a_file_has_no_secret_home_folder_or_address_in_it(home: str, tmp_path: Path) -> None:
+    site = Site(home, makes_files=True)
+    text = "see /home/anna/shop and C:\\Users\\anna\\x, mail anna@example.org, key AKIAIOSFODNN7EXAMPLQ"
+    clean = site.views.redact_for_sharing(text)
+    assert clean.startswith("see ~/shop and ~\\x, mail [address], key ")
+    assert "AKIAIOSFODNN7EXAMPLQ" not in clean
+    site.close()
+    path = tmp_path / "session.html"
+    page_file.write_page(home, "session", {"name": "99999999"}, str(path))
+    assert MARK in path.read_text()
+    assert "<script>window" not in path.read_text()
