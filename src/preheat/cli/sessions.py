@@ -25,7 +25,7 @@ _LIMIT = 20
 _COMMANDS = {
     "for": CommandEntry("session_commits:for_command", "Say which session made a commit or a pull request."),
     "watch": CommandEntry(
-        "live:watch_command", "Watch running sessions: phase, trust, focus, debt, and the last advisory."
+        "watch:watch_command", "Watch running sessions: phase, trust, focus, debt, and the last advisory."
     ),
     "replay": CommandEntry(
         "live:replay_command", "Show a session as it would be watched live: phases, signals, advisories."
