@@ -128,7 +128,7 @@ def _find_maker(
 ) -> CommitMatch | None:
     """The session whose own commands say that it made it; the nearest in time are read first."""
     for session in sessions[:_MOST_READ]:
-        if session.calls and (reason := _made(connection, session, commit, request)):
+        if session.calls and (reason := _find_proof(connection, session, commit, request)):
             return CommitMatch(session=session, made_it=True, score=1.0, reasons=(reason,))
     return None
 
@@ -159,7 +159,7 @@ def _match(connection: sqlite3.Connection, session: SessionSummary, commit: _Com
     return CommitMatch(session=session, made_it=False, score=round(score, 3), reasons=tuple(reasons))
 
 
-def _made(connection: sqlite3.Connection, session: SessionSummary, commit: _Commit, request: int) -> str:
+def _find_proof(connection: sqlite3.Connection, session: SessionSummary, commit: _Commit, request: int) -> str:
     """Why a session is known to have made it; empty if it is not."""
     try:
         found = find_commits(load_session(connection, session.key))

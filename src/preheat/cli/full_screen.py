@@ -12,6 +12,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 
+if sys.platform != "win32":
+    import termios
+    import tty
+
 KEYS = {
     b"\x1b[A": "up", b"\x1b[B": "down", b"\x1b[C": "right", b"\x1b[D": "left", b"\x1bOA": "up", b"\x1bOB": "down",
     b"\x1b[5~": "page up", b"\x1b[6~": "page down", b"\r": "enter", b"\n": "enter", b"\x7f": "backspace",
@@ -34,9 +38,6 @@ def is_possible() -> bool:
 @contextmanager
 def whole_screen() -> Iterator[None]:
     """Take the whole screen, and keys without waiting for a line."""
-    import termios  # noqa: PLC0415 - not on every system
-    import tty  # noqa: PLC0415 - the same
-
     descriptor = sys.stdin.fileno()
     before = termios.tcgetattr(descriptor)
     stopped = signal.signal(signal.SIGTERM, _stop)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 import click
 
 from preheat.cli.command import CommandEntry, LazyGroup, json_option
+from preheat.cli.home import open_analysed_archive
+from preheat.cli.screen import console, print_json
 
 if TYPE_CHECKING:
     from preheat.model.digest import DigestForm
@@ -53,9 +55,6 @@ def report_group(
     """Report on the week: what is new, better, worse, and what it cost."""
     if context.invoked_subcommand is not None:
         return 0
-    from preheat.cli.home import open_analysed_archive  # noqa: PLC0415 - the other reports are not to wait for it
-    from preheat.cli.screen import console, print_json  # noqa: PLC0415 - the same
-
     home = open_analysed_archive()
     digest = home.digest(os.path.abspath(os.path.expanduser(project)) if project[:1] in (".", "~") else project)
     if as_json:
