@@ -96,7 +96,8 @@ def test_commands_and_options_in_pages_exist(path: str) -> None:
             if os.path.basename(path) in NAMES_OF_0_1_0:
                 words = ["preheat", *translate(words[1:])]
             command = next(found for size in range(4, 0, -1) if (found := " ".join(words[:size])) in known)
-            assert command != "preheat" and (command not in GROUPS or words[-1] == command.split()[-1]), line
+            assert command != "preheat", line
+            assert command not in GROUPS or words[-1] == command.split()[-1], line
             for option in re.findall(r" (--[a-z-]+)", one.partition(" -- ")[0]):
                 assert option in known[command], line
 
