@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from preheat.cli.earlier_names import translate
 from preheat.lessons.learners import LEARNERS
 from preheat.testing.builders import ClaudeTranscript
 from scripts.make_docs import PAGE, PYTHON, demonstration, page, python_page
@@ -52,8 +53,17 @@ REQUESTED = (
     "efficiency", "UX", "dream state", "resume packet",
 )  # fmt: skip
 """The names and promises of the documents that asked for Preheat. The ten learners are held to the code beside."""
-GROUPS = ("sessions", "lessons", "warm", "experiment", "lab", "dataset")
-"""Commands that have commands of their own."""
+GROUPS = (
+    "preheat sessions",
+    "preheat lessons",
+    "preheat templates",
+    "preheat experiment",
+    "preheat experiment lab",
+    "preheat admin",
+)
+"""Commands that do nothing without a command of theirs."""
+NAMES_OF_0_1_0 = ("migration-0.2.md", "CHANGELOG.md", "paper.md")
+"""Pages that name earlier commands."""
 
 
 def text(path: str) -> str:
@@ -81,9 +91,12 @@ def test_commands_and_options_in_pages_exist(path: str) -> None:
             words = one.split()
             if words[0] != "preheat":
                 continue
-            command = " ".join(words[:3]) if words[1] in GROUPS and len(words) > 2 else " ".join(words[:2])
-            command = re.sub(r"[|].*", "", command).strip()
-            assert command in known, line
+            words = [re.sub(r"[|].*", "", word) for word in words]
+            if os.path.basename(path) in NAMES_OF_0_1_0:
+                words = ["preheat", *translate(words[1:])]
+            command = next(found for size in range(4, 0, -1) if (found := " ".join(words[:size])) in known)
+            assert command != "preheat", line
+            assert command not in GROUPS or words[-1] == command.split()[-1], line
             for option in re.findall(r" (--[a-z-]+)", one.partition(" -- ")[0]):
                 assert option in known[command], line
 

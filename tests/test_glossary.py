@@ -33,8 +33,8 @@ def in_backticks(cells: list[str]) -> set[str]:
 def listed_commands() -> set[str]:
     """Those that `preheat --help` lists."""
     told = subprocess.check_output([sys.executable, "-m", "preheat", "--help"], text=True)
-    section = told.partition("Commands:\n")[2].partition("\n\n")[0]
-    return set(re.findall(r"^  ([a-z-]+)  ", section, re.MULTILINE))
+    sections = [told.partition(title)[2].partition("\n\n")[0] for title in ("Commands:\n", "More:\n")]
+    return {name for section in sections for name in re.findall(r"^  ([a-z-]+)  ", section, re.MULTILINE)}
 
 
 def areas() -> set[str]:

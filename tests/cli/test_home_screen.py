@@ -13,7 +13,7 @@ from tests.ingest.test_learning import worked
 from tests.screens import check_screen
 from tests.shared import bound_by_permissions, needs_permissions
 
-from .conftest import NOW, Person
+from .conftest import Person
 
 WIDTHS = [60, 80, 110, 200]
 
@@ -162,8 +162,3 @@ def test_without_a_home_folder_it_ends_in_one_line(worker: Person, monkeypatch: 
     assert done.code in (0, 2)
     assert len(done.err.splitlines()) <= 1
     assert "Traceback" not in done.err
-
-
-def test_now_of_the_tests_is_within_a_week_of_the_sessions() -> None:
-    """The snapshots show a week, not an empty one."""
-    assert NOW - (1_767_600_000.0 + 4 * 86400) < 7 * 86400

@@ -11,7 +11,8 @@ from rich.console import Console
 
 from preheat.app.live.running import RunningSession
 from preheat.app.live.signals import LiveSignals, Timeline
-from preheat.cli.live import advisories_per_hundred_turns, draw_sessions
+from preheat.cli.live import advisories_per_hundred_turns
+from preheat.cli.watch import draw_sessions
 from preheat.daemon.sessions import Sessions
 from preheat.daemon_client import live_folder, prepare_folder
 from preheat.live.advice import step

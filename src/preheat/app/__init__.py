@@ -24,9 +24,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from preheat.app import agents as _agents
+    from preheat.app import commits as _commits
     from preheat.app import context as _context
     from preheat.app import costs as _costs
     from preheat.app import daemon as _daemon
+    from preheat.app import digest as _digest
     from preheat.app import distilling as _distilling
     from preheat.app import health as _health
     from preheat.app import home as _home
@@ -64,9 +66,11 @@ if TYPE_CHECKING:
     from preheat.model import listing as _listing
     from preheat.model import orientation as _orientations
     from preheat.model import progress as _progress
+    from preheat.model.commit import CommitSessions, SessionCommits
     from preheat.model.comparison import CompactionCheck, Comparison
     from preheat.model.context import Context, RenderedContext, Renderer, StartedSession
     from preheat.model.cost import CostGrouping, Costs
+    from preheat.model.digest import DigestForm, WeeklyDigest
     from preheat.model.health import Overview
     from preheat.model.home import HomeSummary
     from preheat.model.lesson import Lesson, LessonKind
@@ -85,6 +89,7 @@ else:
     _assessment = LazyModule("preheat.app.analysis.assessment")
     _agents = LazyModule("preheat.app.agents")
     _connect = LazyModule("preheat.archive.connect")
+    _commits = LazyModule("preheat.app.commits")
     _context = LazyModule("preheat.app.context")
     _contexts = LazyModule("preheat.model.context")
     _costs = LazyModule("preheat.app.costs")
@@ -94,6 +99,7 @@ else:
     _dataset = LazyModule("preheat.app.lab.dataset")
     _lab = LazyModule("preheat.app.lab.labs")
     _daemon = LazyModule("preheat.app.daemon")
+    _digest = LazyModule("preheat.app.digest")
     _distilling = LazyModule("preheat.app.distilling")
     _experiments = LazyModule("preheat.app.experiments.comparisons")
     _installation = LazyModule("preheat.app.installation")
@@ -314,6 +320,15 @@ class Preheat:
         """Passages of messages, commands and outputs that contain the words."""
         return self.archive.search(words, _listing.SessionFilter(**filters), limit=limit)
 
+    def sessions_for(self, commit: str, where: str = "") -> "CommitSessions":
+        """The sessions that may have made a commit, or a pull request (`#12`), of the repository around a folder (default: this
+        one): by the command that made it, by files and by time."""
+        return _commits.find_sessions_of(self.folder, commit, os.path.abspath(where or os.getcwd()))
+
+    def commits(self, name: str) -> "SessionCommits":
+        """The commits that a session made, and the pull requests that it opened."""
+        return _commits.commits_of(self.folder, name)
+
     # Judgements and measurements.
     def outcomes(self, name: str) -> "tuple[Outcome, ...]":
         """The outcome of every call of a session."""
@@ -341,6 +356,14 @@ class Preheat:
         """What sessions of the last fourteen days were told, what was seen of it, and what it cost: all of them, those of a
         project, one, or since a time."""
         return _receipts.collect_receipts(self.folder, project, session, since)
+
+    def digest(self, project: str = "") -> "WeeklyDigest":
+        """The last week in short, of one project or of all: new, better, worse, prevented, learned, waiting."""
+        return _digest.make_digest(self.folder, time.time(), project)
+
+    def render_digest(self, digest: "WeeklyDigest", form: "DigestForm" = "text", width: int = 100) -> str:
+        """A weekly digest as text of a width, as Markdown, or as a page."""
+        return _digest.render(digest, form, width)
 
     def compare(self, a: "str | dict[str, Any]", b: "str | dict[str, Any]") -> "Comparison":
         """Compare two sessions by name, or two sets of sessions by their filters."""

@@ -73,10 +73,12 @@ class PeriodCosts(NamedTuple):
     price_list: str
 
 
-def add_up_periods(folder: str, periods: Sequence[tuple[float, float]]) -> PeriodCosts:
-    """What all sessions cost, and what they cost in each span of time, from and before the given times."""
+def add_up_periods(
+    folder: str, periods: Sequence[tuple[float, float]], chosen: SessionFilter | None = None
+) -> PeriodCosts:
+    """What sessions cost (all, or the chosen ones), and what they cost in each span of time, from and before the given times."""
     with closing(connect(folder)) as connection:
-        responses = list(load_response_tokens(connection, SessionFilter()))
+        responses = list(load_response_tokens(connection, chosen or SessionFilter()))
     found = [
         _add_up(
             (each for each in responses if each.at is not None and start <= each.at < end), "day", lambda _: ""

@@ -164,9 +164,7 @@ def _keys_called(folder: str, name: str) -> list[str]:
 def _require(connection: sqlite3.Connection, wanted: str) -> FoundProject:
     found = find_project(connection, wanted)
     if found is None:
-        raise NotFound(
-            f"no project `{wanted}`; `preheat projects list` shows them, and `preheat sync` reads new sessions"
-        )
+        raise explain_unknown_project(connection, wanted)
     return found
 
 

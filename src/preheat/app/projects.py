@@ -18,10 +18,13 @@ from preheat.model.project import SessionPlace, TreeFacts
 from preheat.projects.folders import is_home, main_folder
 
 if TYPE_CHECKING:
+    import difflib as _difflib
+
     from preheat.archive import projects as _projects
     from preheat.model.session import Session
     from preheat.projects import statement as _statement
 else:
+    _difflib = LazyModule("difflib")  # only for a mistyped name
     _statement = LazyModule("preheat.projects.statement")  # loads the parser of commands
     _projects = LazyModule("preheat.archive.projects")  # a session's start with a template does not need it
 
@@ -43,11 +46,11 @@ def require_project(connection: sqlite3.Connection, wanted: str) -> str:
 
 def explain_unknown_project(connection: sqlite3.Connection, wanted: str) -> NotFound:
     """The error for a project that no session belongs to, with the known names that are like it."""
-    from difflib import get_close_matches  # noqa: PLC0415 - only for a mistyped name
-
     known = {name.casefold(): name for name in _projects.load_project_names(connection).values()}
     end = os.path.basename(os.path.abspath(os.path.expanduser(wanted))).casefold()
-    close = dict.fromkeys([*get_close_matches(wanted.casefold(), known, 3), *get_close_matches(end, known, 3)])
+    close = dict.fromkeys(
+        [*_difflib.get_close_matches(wanted.casefold(), known, 3), *_difflib.get_close_matches(end, known, 3)]
+    )
     meant = f"did you mean {' or '.join(f'`{known[name]}`' for name in list(close)[:3])}?" if close else ""
     advice = meant or "`preheat projects list` shows those that are, `preheat sync` takes in new ones"
     return NotFound(f"no project `{wanted}` is known; {advice}")

@@ -140,6 +140,21 @@ def _show_example(screen: Console, lesson: Lesson) -> None:
         say(screen, f"    {line}")
 
 
+_FINDINGS = {
+    "LearnEffectiveness": "measured effects",
+    "BuildResumePacket": "where work stopped",
+    "LearnSequences": "orders of work",
+    "ClusterErrors": "errors",
+    "LearnRepairPatterns": "repairs",
+    "LearnConventions": "conventions",
+    "UpdateWorkingSetRanking": "files and folders",
+    "BuildDeadEndMemory": "dead ends",
+    "ScoreArtifacts": "examples",
+    "ConsolidateEvents": "given and put aside",
+}
+"""What each learner finds, for people; `--learner` and JSON have its name."""
+
+
 def show_learning(report: LearnReport) -> None:
     """Print what the learners know now, the most costly mistakes first."""
     screen = console()
@@ -163,7 +178,9 @@ def show_learning(report: LearnReport) -> None:
     table.add_column(justify="right", no_wrap=True)
     table.add_column(overflow="fold")
     for task in report.tasks:
-        table.add_row(task.name, f"{task.lessons:,}" if task.lessons else "–", Text(clean(task.line)))
+        table.add_row(
+            _FINDINGS.get(task.name, task.name), f"{task.lessons:,}" if task.lessons else "–", Text(clean(task.line))
+        )
     print_table(screen, table)
     for line in report.withdrawals:
         say(screen, clean(line), "yellow")

@@ -1,27 +1,22 @@
-"""The commands `preheat sessions replay`, `explain` and `watch`: a session's signals and advisories, past and running.
+"""The commands `preheat sessions replay` and `explain`: a session's signals and advisories.
 
 Measures nothing.
 """
 
-import sys
-import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import click
-from rich.console import Console, RenderableType
-from rich.live import Live
-from rich.table import Table
+from rich.console import Console
 from rich.text import Text
 
-from preheat.app.agents import title_of
-from preheat.app.live.signals import Explanation, LiveSession, ReplayMoment, Timeline
+from preheat.app.live.signals import Explanation, ReplayMoment, Timeline
 from preheat.cli.command import ExampleCommand, json_option
-from preheat.cli.home import open_archive, open_preheat
+from preheat.cli.home import open_archive
 from preheat.cli.options import SessionName
-from preheat.cli.screen import clean, console, has_unicode, hint, print_json, print_table, say
+from preheat.cli.screen import clean, console, has_unicode, hint, print_json, say
 from preheat.cli.session_screen import heading_lines
-from preheat.cli.text import count, duration, one_line, time_of_day
+from preheat.cli.text import count, one_line, time_of_day
 from preheat.model.live import (
     Advisory,
     CallEvent,
@@ -36,6 +31,7 @@ from preheat.model.live import (
     strip_marks,
 )
 from preheat.model.outcome import FAILURES
+from preheat.model.session import UserMessage
 
 # The timeline of a session
 _LEAST_CHANGE: dict[SignalName, float] = {
@@ -48,8 +44,11 @@ _MARKS = ("✓", "✗", "·"), ("+", "x", ".")
 _TOOL = 12
 
 
-def show_timeline(screen: Console, timeline: Timeline, everything: bool) -> None:
-    """Print a session's timeline; calls without a signal are only counted, unless `everything` is set."""
+def show_timeline(
+    screen: Console, timeline: Timeline, everything: bool, prompts: Mapping[float, str] | None = None
+) -> None:
+    """Print a session's timeline; calls without a signal are only counted, unless `everything` is set. `prompts` are the texts of
+    prompts by their time: an event has only their words."""
     last: dict[SignalName, float] = {}
     folded = 0
     for moment in timeline.moments:
@@ -60,7 +59,7 @@ def show_timeline(screen: Console, timeline: Timeline, everything: bool) -> None
         if folded:
             say(screen, f"{'':>13}  … {count(folded, 'call')}", "dim")
             folded = 0
-        _show_moment(screen, moment, signals)
+        _show_moment(screen, moment, signals, prompts or {})
     if folded:
         say(screen, f"{'':>13}  … {count(folded, 'call')}", "dim")
     say(screen)
@@ -119,13 +118,13 @@ def _number(reading: SignalReading) -> str:
     return f"{reading.value:.0f}"
 
 
-def _show_moment(screen: Console, moment: ReplayMoment, signals: list[str]) -> None:
+def _show_moment(screen: Console, moment: ReplayMoment, signals: list[str], prompts: Mapping[float, str]) -> None:
     warned = [each for each in moment.advisories if each.signal == "mistake" and each.turn < moment.turn]
     for advisory in warned:  # sent before the call was made
         _show_advisory(screen, advisory)
     event = moment.event
     line = Text(f"{moment.turn or '':>5}  {time_of_day(event.at)}  ")
-    for text, style in _describe_event(event, max(30, min(screen.width, 150) - 40)):
+    for text, style in _describe_event(event, max(30, min(screen.width, 150) - 40), prompts.get(event.at or 0.0, "")):
         line.append(text, style)
     if signals:
         line.append(f"  {' · '.join(signals)}", "cyan")
@@ -147,7 +146,7 @@ def advisory_text(advisory: Advisory) -> str:
     return clean(strip_marks(advisory.text))
 
 
-def _describe_event(event: LiveEvent, room: int) -> Iterator[tuple[str, str]]:
+def _describe_event(event: LiveEvent, room: int, prompt: str = "") -> Iterator[tuple[str, str]]:
     if isinstance(event, CallEvent):
         good, bad, other = _MARKS[0] if has_unicode() else _MARKS[1]
         failed = event.status in FAILURES
@@ -158,7 +157,7 @@ def _describe_event(event: LiveEvent, room: int) -> Iterator[tuple[str, str]]:
             left = f" {event.failing} failing:" if event.failing else ""
             yield f" {event.cause or 'failed'}:{left} {one_line(clean(event.signature), 80)}", "red"
     elif isinstance(event, PromptEvent):
-        yield f"prompt: {one_line(' '.join(event.words), room)}", "bold cyan"
+        yield f"prompt: {one_line(clean(prompt) or ' '.join(event.words), room)}", "bold cyan"
     else:
         yield _NAMES[type(event)], "dim"
 
@@ -217,7 +216,12 @@ def replay_command(session: str, everything: bool, as_json: bool) -> int:
     for line, style in heading_lines(open_archive().archive.transcript(session)):
         say(screen, line, style)
     say(screen)
-    show_timeline(screen, found.timeline, everything)
+    prompts = {
+        event.at: event.text
+        for event in found.session.events
+        if isinstance(event, UserMessage) and event.origin == "human" and event.at is not None
+    }
+    show_timeline(screen, found.timeline, everything, prompts)
     hint(f"`preheat sessions explain {found.short}:TURN` shows the arithmetic of a turn.")
     return 0
 
@@ -268,103 +272,3 @@ def _show_explanation(screen: Console, moment: Explanation) -> None:
     for advisory in moment.advisories:
         say(screen)
         say(screen, f"sent: {advisory_text(advisory)}", "bold yellow")
-
-
-# `preheat sessions watch`
-_MOST = 40
-_LOW, _FAIR = 40.0, 70.0
-_PHASES = {"struggling": "bold red", "late": "yellow", "exploring": "cyan", "productive": "green", "warmup": "dim"}
-
-
-@click.command(
-    "watch",
-    cls=ExampleCommand,
-    epilog="""\
-  preheat sessions watch                                  until Ctrl-C
-  preheat sessions watch --once
-  preheat sessions watch --json | jq '.[] | select(.phase == "struggling")'""",
-)
-@click.option("--once", is_flag=True, help="Print once and end.")
-@click.option(
-    "--every",
-    type=click.FloatRange(0.2, 60),
-    default=2.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="How often to look.",
-)
-@click.option(
-    "--within",
-    type=click.FloatRange(1),
-    default=30,
-    show_default=True,
-    metavar="MINUTES",
-    help="Only sessions with an event in this time.",
-)
-@json_option
-def watch_command(once: bool, every: float, within: float, as_json: bool) -> int:
-    """Watch running sessions: phase, trust, focus, debt, and the last advisory.
-
-    Sessions of agents with Preheat's hooks are followed by their hook events, other sessions by their transcripts. Nothing is
-    changed, and no agent is told anything.
-    """
-    watching = open_preheat().live
-    if as_json:
-        print_json(watching.sessions(within=within * 60))
-        return 0
-    screen = console()
-    if once or not sys.stdout.isatty():
-        print_table(screen, draw_sessions(watching.sessions(within=within * 60), time.time(), screen.width))
-        return 0
-    try:
-        with Live(console=screen, screen=True, auto_refresh=False, transient=True) as live:
-            while True:
-                live.update(
-                    draw_sessions(watching.sessions(within=within * 60), time.time(), screen.width), refresh=True
-                )
-                time.sleep(every)
-    except KeyboardInterrupt:
-        return 0  # Ctrl-C is how a person ends it
-
-
-def draw_sessions(sessions: list[LiveSession], now: float, width: int = 160) -> RenderableType:
-    """A table of the running sessions."""
-    if not sessions:
-        return Text(
-            "No session runs. `preheat install AGENT` has an agent report its sessions; growing transcripts are shown, too."
-        )
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    for name in ("session", "agent", "project", "phase"):
-        table.add_column(name, no_wrap=True)
-    for name in ("turn", "trust", "focus", "debt", "event"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("last advisory", ratio=1, overflow="ellipsis", no_wrap=True)
-    for each in sessions[:_MOST]:
-        table.add_row(*_cells(each, now, width))
-    if len(sessions) > _MOST:
-        table.add_row("", "", f"and {len(sessions) - _MOST} more")
-    return table
-
-
-def _cells(each: LiveSession, now: float, width: int) -> list[Text]:
-    project = clean(each.project).rstrip("/\\").replace("\\", "/").rpartition("/")[2]
-    phase = f"{each.phase}, loop" if each.loop else each.phase
-    advisory = strip_marks(each.advisory)
-    if advisory and not each.was_sent:
-        advisory = f"(not sent) {advisory}"
-    return [
-        Text(clean(each.session)[:8], "bold"),
-        Text(one_line(title_of(each.agent), 14)),
-        Text(one_line(project, 24) or "-"),
-        Text(phase, _PHASES[each.phase]),
-        Text(str(each.turn)),
-        Text(f"{each.trust:.0f}", _style(each.trust)),
-        Text(f"{each.focus:.0f}", _style(each.focus)),
-        Text(f"{each.debt:.0f}"),
-        Text(f"{duration(max(0.0, now - each.last_at))} ago", "dim"),
-        Text(one_line(clean(advisory), max(20, width - 90)), "dim" if not each.was_sent else ""),
-    ]
-
-
-def _style(value: float) -> str:
-    return "red" if value < _LOW else "yellow" if value < _FAIR else ""

@@ -15,6 +15,7 @@ from rich.text import Text
 from preheat.app.agents import title_of
 from preheat.cli.screen import clean, console, has_unicode, print_table, say, to_json
 from preheat.cli.text import count, date_time, day, duration, format_bytes, one_line, short_path, time_of_day, tokens
+from preheat.model.commit import SessionCommits
 from preheat.model.experiment_report import SessionArm
 from preheat.model.listing import CallLine, SearchHit, SessionSummary, Transcript
 from preheat.model.outcome import FAILURES, JUDGED
@@ -154,6 +155,18 @@ def show_children(screen: Console, below: Sequence[SessionSummary]) -> None:
             screen,
             f"  {child.session}  {facts}  {one_line(clean(child.title or child.opening), 60)}".rstrip(),
         )
+
+
+def show_commits(screen: Console, found: SessionCommits) -> None:
+    """Print the commits that a session made, and the pull requests that it opened."""
+    if not found.commits and not found.requests:
+        return
+    say(screen)
+    say(screen, "Committed in this session", "bold")
+    for commit in found.commits:
+        say(screen, f"  {commit.commit}  {one_line(clean(commit.subject), 80)}  ({clean(commit.branch)})")
+    for request in found.requests:
+        say(screen, f"  pull request {request.number}  {clean(request.url)}")
 
 
 def show_hits(hits: Sequence[SearchHit], names: Mapping[str, str], terms: Sequence[str]) -> None:

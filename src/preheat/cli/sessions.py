@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 _LIMIT = 20
 _COMMANDS = {
+    "for": CommandEntry("session_commits:for_command", "Say which session made a commit or a pull request."),
     "watch": CommandEntry(
-        "live:watch_command", "Watch running sessions: phase, trust, focus, debt, and the last advisory."
+        "watch:watch_command", "Watch running sessions: phase, trust, focus, debt, and the last advisory."
     ),
     "replay": CommandEntry(
         "live:replay_command", "Show a session as it would be watched live: phases, signals, advisories."
@@ -118,17 +119,19 @@ def show_command(session: str, calls: bool, full: bool, raw: bool, as_json: bool
     key = f"{found.session.agent}:{found.session.id}"
     arm = home.experiments.find_arm(key)
     if as_json:
-        print_json({**transcript_json(found), "assignment": arm})
+        print_json({**transcript_json(found), "assignment": arm, "version_control": home.commits(key)})
         return 0
     from preheat.cli.session_screen import (  # noqa: PLC0415 - rich, too
         Folding,
         show_children,
+        show_commits,
         show_transcript,
     )
 
     screen = console()
     show_transcript(screen, found, Folding(calls=calls or full, reasoning=full, cap=None if full else 2000), arm)
     show_children(screen, sessions.children(key))
+    show_commits(screen, home.commits(key))
     say(screen)
     say(screen, f"Read from {short_path(sessions.source_path(key))}", "dim")
     return 0

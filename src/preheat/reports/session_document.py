@@ -7,7 +7,6 @@ of where a session is stored, nor which secrets were taken out of it.
 import re
 import time
 from collections.abc import Callable, Iterator
-from importlib.resources import files
 from typing import NamedTuple
 
 import msgspec
@@ -25,12 +24,13 @@ from preheat.model.session import (
     surviving_events,
 )
 from preheat.reports.charts import Html, escape_text, join, tag
+from preheat.reports.documents import clean_text, escape_markdown, make_page
 
 _MOST_OUTPUT = 4000
 """Characters of an input or output that are shown."""
 _LONGEST_TITLE = 120
 _SPEAKERS = {"human": "Person", "injected": "Program", "preheat": "Preheat"}
-_CONTROL = dict.fromkeys(code for code in (*range(32), 127, *range(128, 160)) if code not in (9, 10))
+_STYLE = "pre{white-space:pre-wrap;overflow-wrap:anywhere}summary{cursor:pointer}.failed{color:#c0392b}"
 
 
 class DocumentPart(NamedTuple):
@@ -46,28 +46,26 @@ class DocumentPart(NamedTuple):
 
 def render_markdown(transcript: Transcript, agent: str, place: Callable[[str], str] = str) -> str:
     """The session as Markdown. `agent` is the agent's name for people, `place` shortens paths."""
-    facts = [f"- {_plain(line)}" for line in _facts(transcript, agent, place)]
-    lines = [f"# {_plain(title_of_session(transcript))}", "", *facts, ""]
+    facts = [f"- {escape_markdown(line)}" for line in _facts(transcript, agent, place)]
+    lines = [f"# {escape_markdown(title_of_session(transcript))}", "", *facts, ""]
     for part in list_parts(transcript):
         if part.kind == "call":
-            lines += [f"- {_plain(part.title)}"]
+            lines += [f"- {escape_markdown(part.title)}"]
             for name, text in (("input", part.input), ("output", part.output)):
                 if text:
                     fence = _fence(text)
                     lines += ["", f"  <details><summary>{name}</summary>", "", fence, text, fence, "", "  </details>"]
             lines.append("")
         elif part.kind == "break":
-            lines += ["---", "", f"*{_plain(part.title)}*", ""]
+            lines += ["---", "", f"*{escape_markdown(part.title)}*", ""]
         else:
             fence = _fence(part.text)
-            lines += [f"## {_plain(part.title)}", "", f"{fence}text", part.text, fence, ""]
+            lines += [f"## {escape_markdown(part.title)}", "", f"{fence}text", part.text, fence, ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def render_session_page(transcript: Transcript, agent: str, place: Callable[[str], str] = str) -> str:
     """The session as one page."""
-    style = files("preheat.reports").joinpath("report.css").read_text(encoding="utf-8")
-    more = "pre{white-space:pre-wrap;overflow-wrap:anywhere}summary{cursor:pointer}.failed{color:#c0392b}"
     heading = title_of_session(transcript)
     body = tag(
         "main",
@@ -75,15 +73,7 @@ def render_session_page(transcript: Transcript, agent: str, place: Callable[[str
         *(tag("p", line, class_="soft") for line in _facts(transcript, agent, place)),
         *map(_part_html, list_parts(transcript)),
     )
-    head = join(
-        (
-            Html('<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'),
-            Html('<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src \'unsafe-inline\'">'),
-            tag("title", heading),
-            Html(f"<style>{style}{more}</style>"),
-        )
-    )
-    return f'<!doctype html>\n<html lang="en"><head>{head}</head><body>{body}</body></html>\n'
+    return make_page(heading, body, _STYLE)
 
 
 def _part_html(part: DocumentPart) -> Html:
@@ -127,7 +117,7 @@ def list_parts(transcript: Transcript) -> Iterator[DocumentPart]:
         if isinstance(event, UserMessage) and event.text.strip():
             yield DocumentPart(f"{_SPEAKERS[event.origin]}{_at(event.at)}", _shorten(event.text), "message")
         elif isinstance(event, AssistantMessage) and event.text.strip():
-            yield DocumentPart(f"Assistant{_at(event.at)}", _clean(event.text), "message")
+            yield DocumentPart(f"Assistant{_at(event.at)}", clean_text(event.text), "message")
         elif isinstance(event, ToolCall):
             yield _call_part(event, *known[id(event)])
         elif isinstance(event, Compaction):
@@ -142,7 +132,9 @@ def _call_part(call: ToolCall, result: ToolResult | None, line: CallLine) -> Doc
     else:
         verdict = "passed" if line.status == "ok" else line.status
     summary = " ".join(line.summary.split())[:_LONGEST_TITLE]
-    typed = msgspec.json.format(msgspec.json.encode(call.input), indent=2).decode(errors="replace") if call.input else ""
+    typed = (
+        msgspec.json.format(msgspec.json.encode(call.input), indent=2).decode(errors="replace") if call.input else ""
+    )
     return DocumentPart(
         f"{call.tool}: {summary} ({verdict})", "", "call", _shorten(typed), _shorten(result.text) if result else ""
     )
@@ -153,19 +145,10 @@ def _at(at: float | None) -> str:
 
 
 def _shorten(text: str) -> str:
-    text = _clean(text).strip("\n")
+    text = clean_text(text).strip("\n")
     if len(text) <= _MOST_OUTPUT:
         return text
     return f"{text[:_MOST_OUTPUT]}\n… {len(text) - _MOST_OUTPUT:,} characters more"
-
-
-def _clean(text: str) -> str:
-    return text.replace("\r\n", "\n").translate(_CONTROL).encode("utf-8", "replace").decode()
-
-
-def _plain(text: str) -> str:
-    """A text on one line in which Markdown marks nothing up."""
-    return re.sub(r"([\\`*_\[\]<>#|!])", r"\\\1", " ".join(_clean(text).split()))
 
 
 def _fence(text: str) -> str:
