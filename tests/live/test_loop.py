@@ -368,3 +368,26 @@ def test_the_labelled_stretches_are_complete_and_at_least_sixty() -> None:
     assert sum(label["part"] == "held" for label in labels) >= 20
     assert {label["label"] for label in labels} == {"loop", "no loop"}
     assert all(label["reason"] and label["first"] <= label["last"] for label in labels)
+
+
+def test_a_check_that_is_called_in_another_way_starts_a_new_count() -> None:
+    """The same failure under other flags is another question."""
+    rounds = [
+        event
+        for number in range(3)
+        for event in (
+            edited("src/a.py"),
+            checked("build", command=f"cargo build --bin b{number}", ok=False, signature=LIFETIME),
+        )
+    ]
+    assert not loop(*rounds).fired
+
+
+def test_rounds_before_which_much_was_read_are_not_counted() -> None:
+    looks = [read(f"src/{name}.py") for name in "bcdef"]
+    rounds = [
+        event
+        for _ in range(3)
+        for event in (*looks, edited("src/a.py"), checked("cargo build", ok=False, signature=LIFETIME))
+    ]
+    assert not loop(*rounds).fired

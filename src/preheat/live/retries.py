@@ -46,6 +46,10 @@ def add_retry(retries: tuple[Retry, ...], event: CallEvent, turn: int) -> tuple[
         error = f"{event.same_failure:x}"
     else:
         error = (" ".join(telling_words(event.signature)) or event.signature)[:_LONGEST]
+        if not any(
+            map(str.isalpha, error)
+        ):  # a value with everything masked: nobody knows whether it is the same error
+            return retries
     if target and not event.change:  # nobody knows whether it is the same edit
         return retries
     for index, each in enumerate(retries):

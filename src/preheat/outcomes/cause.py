@@ -31,7 +31,11 @@ _ENVIRONMENT = _any(
     r"failed to resolve import ['\"][^./]|no required module provides package|cannot load such file -- [^./]|GemNotFound",
     r"cannot import name '[^'\n]*' from '[^'\n]*' \([^)\n]*(?:site|dist)-packages|was removed in the \w+ \d",
     r"executable doesn't exist at",
-    r"Could not find a version that satisfies|No matching distribution|unsupported engine|GLIBC|wrong ELF",
+    r"Could not find a version that satisfies|No matching distribution|GLIBC|wrong ELF",
+    r"unsupported[ _](?:engine|environment|platform|runtime)|version is incompatible|could not be found in (?:this|your)",
+    r"the command ['\"`]?[\w.-]+['\"`]? (?:could not be|was not|is not) (?:found|available)",
+    # A dependency that does not fit what runs it
+    r"(?:cannot find module|ERR_MODULE_NOT_FOUND\]?:).{0,40}/node_modules/|'node:[\w/]+' does not provide an export",
     r"requires (?:Python|Node|Go|Java) [<>=v]",
     r"not supported on this platform|Working directory .* was deleted|toolchain .* is not installed",
     # The network and what is behind it
@@ -42,7 +46,7 @@ _ENVIRONMENT = _any(
     r"could ?n[o']t connect|socket hang up",
     r"timed? ?out\b|timeout (?:exceeded|expired|of \d|after|waiting)|deadline exceeded",
     r"certificate (?:verify|has expired|is not)|\bSSL\b|TLS handshake",
-    r"\b(?:HTTP|status(?: code)?|error)[ :]*(?:401|403|407|429|5\d\d)\b|rate.?limit|too many requests|quota",
+    r"\b(?:HTTP|status(?: code)?|error)[ :]*(?:3\d\d|401|403|407|429|5\d\d)\b|rate.?limit|too many requests|quota",
     r"insufficient (?:credit|fund|balance)",
     r"usage limit|limit (?:reached|exceeded)|overloaded|out of credits|billing",
     r"service unavailable|temporarily unavailable|internal server error|bad gateway|gateway time",
@@ -165,9 +169,11 @@ _BLOCKED = _any(
     r"environment variables? .{0,60}(?:not set|missing|required)|\b[Mm]issing (?-i:[A-Z][A-Z0-9]*_[A-Z0-9_]+)\b",
 )
 """What keeps a check from running at all, wherever it stands in its output."""
+_UNFIT = re2.compile(r"(?i)unsupported[ _](?:engine|environment)\b")
+"""A runner of tasks says that what it runs with is not what the project wants."""
 _SOME_PASSED = _any(r"\b[1-9]\d* (?:tests? )?pass(?:ed|ing)?\b|^ok\s+\S|^\s*[✓✔]|\(pass\)|\.\.\. ok$")
 _ABOUT_CALL = _any(
-    r"[`'\"]--?[a-z][\w-]*|\b(?:option|flag|argument)s? --?[a-z]",
+    r"[`'\"]--?[a-z][\w-]*|--help\b|\b(?:option|flag|argument)s? --?[a-z]",
     r"\b(?:provided|specified|supplied|requested|given) (?:[\w-]+ ){0,3}"
     r"(?:specifier|scheme|target|name|value|option|argument|path|file|pattern|filter|destination|profile|package)s?\b",
 )
@@ -183,6 +189,8 @@ INTERPRETERS = frozenset(
 )
 _LOCAL: frozenset[ToolKind] = frozenset(["read", "edit", "write", "search", "plan"])
 """Tools that work on what the agent names: what they refuse is what it named, unless the message says otherwise."""
+_SHORT = 600
+"""Characters of an output that is but a message."""
 _SHORTEST = 3
 """Characters of a word that a message may name."""
 
@@ -218,6 +226,8 @@ def cause_of_command(failure: Failure) -> Cause:
         return "mistake"
     if failure.code in _NOT_RUN and not _MISTAKE.search(message):
         return "environment"
+    if _is_own_inline(failure):
+        return "mistake"
     if shell.checks or failure.likely == "finding":
         return _of_check(failure)
     if _ENVIRONMENT.search(message) or (shell.purpose in _REACHING and _OUTSIDE.search(failure.text[-_NEAR:])):
@@ -229,6 +239,26 @@ def cause_of_command(failure: Failure) -> Cause:
     ):  # a parser complains about what it was given to read
         return "mistake"
     return _of_run(failure)
+
+
+_UNREAD = re.compile(r"JSONDecodeError|is not valid JSON|end of JSON input")
+_INLINE_RAISED = ('File "<string>"', 'File "<stdin>"', "[eval", "[stdin")
+
+
+def _is_own_inline(failure: Failure) -> bool:
+    """Whether code that stands in the command raised: what it does not say of the work is wrong in itself, and so is what it
+    expected of the pipe before it."""
+    if not any(mark in failure.text for mark in _INLINE_RAISED) or _ENVIRONMENT.search(failure.message):
+        return False
+    inline = [
+        each for each in failure.shell.commands
+        if each.program in INTERPRETERS and (len(each.words) == 1 or not _INLINE.isdisjoint(each.words))
+    ]  # fmt: skip
+    if not inline:
+        return False
+    if _UNREAD.search(failure.text):
+        return any("stdin" in word for each in inline for word in each.words)
+    return is_own_frame(failure.text, INLINE_FRAMES)
 
 
 def _names_one(message: str, words: Iterable[str]) -> bool:
@@ -279,6 +309,8 @@ def _own_module(message: str, shell: Understanding) -> bool:
 def _of_check(failure: Failure) -> Cause:
     """A check that ran and has news is a finding; one that could not start is not."""
     message = failure.message
+    if _UNFIT.search(failure.text[:_NEAR]) and "AssertionError" not in failure.text:
+        return "environment"
     if _TEST.match(message) and not _NO_MODULE.search(message):
         return "finding"
     if _ENVIRONMENT.search(message):
@@ -287,7 +319,17 @@ def _of_check(failure: Failure) -> Cause:
         return "finding"
     if _NOT_STARTED.search(message) or _ABOUT_CALL.search(message):
         return "mistake"
-    return "environment" if _BARE.match(message) and _was_blocked(failure.text) else "finding"
+    if not _BARE.match(message):
+        return "finding"
+    if _quotes_option(failure):
+        return "mistake"
+    return "environment" if _was_blocked(failure.text) else "finding"
+
+
+def _quotes_option(failure: Failure) -> bool:
+    """Whether a program that did not get far repeats an option of the call."""
+    words = failure.shell.main.words if failure.shell.main is not None else ()
+    return len(failure.text) < _SHORT and any(word.startswith("--") and word in failure.text for word in words)
 
 
 def _was_blocked(text: str) -> bool:
@@ -306,6 +348,8 @@ def _of_run(failure: Failure) -> Cause:
         return "environment"
     if not message:
         return "unknown"
+    if len(failure.text) < _SHORT and _ENVIRONMENT.search(failure.text):
+        return "environment"
     if shell.purpose == "vcs":
         return _of_version_control(message, shell)
     if shell.purpose in ("run", "other") and main.program in INTERPRETERS:
@@ -315,6 +359,8 @@ def _of_run(failure: Failure) -> Cause:
         return "mistake"
     if shell.purpose in ("run", "format"):
         return "environment" if _BARE.match(message) and _was_blocked(failure.text) else "finding"
+    if "audit" in main.words:
+        return "finding"
     if shell.purpose in ("package", "network"):
         return "environment"
     if shell.purpose in ("read", "list", "search"):  # the last line of what was shown

@@ -267,8 +267,10 @@ def judge_by_exit_code(case: Case) -> Outcome | None:
         answer = benign_answer(understood, code) if failure is None or not failure.is_sure else None
         if answer is not None:
             return make_outcome(case, answer, "exit_code", code=code)
+        if case.asks_help and lines.shows_usage(case.text):
+            return make_outcome(case, "ok", "exit_code", LIKELY, code=code)
         absent = failure is not None and is_absence_answer(failure.line, understood.purpose)
-        if absent or (failure is None and case.asks_silently) or (case.asks_help and lines.shows_usage(case.text)):
+        if absent or (failure is None and case.asks_silently):
             return make_outcome(case, "ok" if other_lines(case) else "empty", "exit_code", LIKELY, code=code)
     return judge_failure(case, "exit_code", case.text, code)
 

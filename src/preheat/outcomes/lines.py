@@ -205,7 +205,8 @@ def find_usage_failure(text: str) -> FailureLine | None:
     usage = patterns.USAGE.search(text, 0, _SHORT) if "sage" in text[:_SHORT] else None
     if usage is None:
         return None
-    above = [line.strip() for line in text[: usage.start()].split("\n") if line.strip()]
+    lines = text[: usage.start()].split("\n")
+    above = [line.strip() for line in lines if line.strip() and not patterns.ADDED.match(line)]
     if not above:
         return FailureLine(usage[0].strip(), is_sure=False)
     return FailureLine(above[0]) if len(above) <= _FEW and patterns.WHOLE.search(above[0]) else None
