@@ -92,12 +92,12 @@ def test_the_page_says_by_rule_what_came_out() -> None:
     found = {"tasks": 6, "clusters": 3, "left_out": 0, "nll": level, "first": level, "rank": plain, "tokens": plain,
              "kinds": kinds, "nll_differences": [better], "first_differences": [unclear]}  # fmt: skip
     page = fill_page(
-        "before\n<!-- from the first-file run -->old<!-- end of the first-file run -->after", {"0.5b": found}
+        "before\n<!-- from the first-file run -->stale<!-- end of the first-file run -->after", {"0.5b": found}
     )
     assert "Orientation makes the first file more likely than other." in page
     assert "Not shown that orientation makes the first file more often the first of eight than other." in page
     assert "| orientation − other | -0.500 (-0.700 to -0.300) | < 0.001 |" in page
-    assert "old" not in page
+    assert "stale" not in page
     assert page.endswith("after")
     with pytest.raises(StudyError):
         fill_page("no block", {})

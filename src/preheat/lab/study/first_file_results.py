@@ -98,7 +98,8 @@ def write_block(model: str, found: dict[str, Any]) -> str:
         for arm in ARMS
     ]
     differences = [
-        f"| {each['arm']} − {each['against']} | {_interval(each, 1.0, 3)} | {_p(each)} | {_interval(other, 100.0, 1)} | {_p(other)} |"
+        f"| {each['arm']} − {each['against']} | {_interval(each, 1.0, 3)} | {_p(each)} |"
+        f" {_interval(other, 100.0, 1)} | {_p(other)} |"
         for each, other in zip(found["nll_differences"], found["first_differences"], strict=True)
     ]
     kinds = found["kinds"]
