@@ -14,6 +14,7 @@ from preheat.app.orientation import describe
 from preheat.lab.study.first_file import FirstFileTask
 from preheat.model.orientation import Orientation, PastEpisode
 from preheat.orientation import History, rank
+from preheat.orientation.prompt import branch_words
 from preheat.tree.contents import kind_by_name
 from preheat.tree.index import TreeIndex
 from preheat.tree.sources import CommittedTree, FoundFile
@@ -80,7 +81,8 @@ def _make_task(
     draw = random.Random(f"{SEED} {session.key}")
 
     def orient(prompt: str) -> Orientation:
-        return rank(prompt, history, index.look_up(prompt, []), branch=session.branch, exists={*files}.__contains__)
+        evidence = index.look_up(f"{prompt}\n{branch_words(session.branch)}")
+        return rank(prompt, history, evidence, branch=session.branch, exists={*files}.__contains__)
 
     own = session.prompts[0].text
     said = orient(own)

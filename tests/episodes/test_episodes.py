@@ -48,6 +48,15 @@ def test_each_prompt_has_what_followed_it() -> None:
     assert first.paths("read", "changed") == ("src/till.py",)
 
 
+def test_what_a_program_put_before_a_prompt_is_not_kept() -> None:
+    """Else of a long preamble nothing but its beginning would be known, the same for every prompt."""
+    preamble = f"<system_instruction>You work in a workspace. {'Be brief. ' * 100}</system_instruction>"
+    story = (
+        shop().says(f"{preamble}\n\n<system-reminder>x</system-reminder>\nMend the till").reads(f"{ROOT}/src/till.py")
+    )
+    assert taken(story)[0].prompt == "Mend the till"
+
+
 def test_checks_say_how_they_ended() -> None:
     """Passed, failed by what they found, or without an answer: a check that was mistyped says nothing about the work."""
     story = shop().says("Run them").runs("uv run pytest tests -q", "failed", cause="finding")

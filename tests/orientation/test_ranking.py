@@ -1,12 +1,13 @@
 """Which files are named for a prompt: from history alone, from the tree alone, from both; and when nothing is said."""
 
+import msgspec
 import pytest
 
 from preheat.model.orientation import TouchedFiles
 from preheat.model.tree import TreeEvidence
 from preheat.orientation import History, rank
 from preheat.orientation.measures import MEASURES, measure_files
-from preheat.orientation.prompt import count_terms
+from preheat.orientation.prompt import branch_words, count_terms, with_branch
 from preheat.orientation.weights import FIRST, LATER
 from tests.orientation.builders import episode, evidence, tree
 
@@ -134,6 +135,34 @@ def test_work_on_the_same_branch_counts_unless_everybody_works_there() -> None:
     }
     assert "branch" in measured["parser"]["src/parser.py"]
     assert not any("branch" in each for each in measured["main"].values())
+
+
+def test_the_name_of_a_branch_says_what_the_work_is_about() -> None:
+    """`begin with it` says nothing by itself; on a branch about exporting, earlier work on exporting is like it."""
+    history, own = History(PAST), count_terms("begin with it")
+    similar = {branch: history.find_similar(with_branch(own, branch)) for branch in ("fix/7-csv-export", "main")}
+    assert "src/invoice.py" in history.files[similar["fix/7-csv-export"][0].place]
+    assert similar["main"] == []
+
+
+@pytest.mark.parametrize(
+    ("branch", "words"),
+    [
+        ("feat/ent-108-add-ai-summaries", "ent add ai summaries"),
+        ("list_command", "list command"),
+        ("main", ""),
+        ("", ""),
+    ],
+)
+def test_the_words_of_a_branch_are_those_after_its_kind(branch: str, words: str) -> None:
+    assert branch_words(branch) == words
+
+
+def test_titles_of_commits_bring_their_files_forward() -> None:
+    by_title = msgspec.structs.replace(evidence("src/tidy_ledger.py", content=1.0), title_score=0.8)
+    found = rank("tidy the books", History(), tree(evidence("src/tidy_basket.py", content=1.0), by_title))
+    assert paths(found)[0] == "src/tidy_ledger.py"
+    assert "titles" in found.files[0].reasons
 
 
 def test_every_measure_has_a_weight_and_lies_between_nothing_and_one() -> None:

@@ -118,6 +118,26 @@ def test_files_that_change_together_and_lately_are_known(shop: Project) -> None:
     assert (found["src/cart.py"].commits, found["src/cart.py"].changed_with) == (3, 0)
 
 
+@needs_git
+def test_titles_of_commits_that_are_like_a_prompt_bring_in_their_files(shop: Project) -> None:
+    """A file whose contents and path have no word of the prompt is found by what its commit was for; addresses say nothing."""
+    shop.commit(at=1_750_000_000)
+    shop.write("src/cart.py", "# 1\n")
+    shop.commit(at=1_750_086_400, message="Throttle noisy partners, https://example.com/zebra/1")
+    shop.write("docs/payments.md", "# 2\n")
+    shop.commit(at=1_750_172_800, message="Describe zebras")
+    shop.update()
+    found = shop.look_up("throttling of partners")
+    assert found["src/cart.py"].title_score > 0 == found["docs/payments.md"].title_score
+    assert shop.look_up("zebra")["src/cart.py"].title_score == 0
+
+
+def test_what_a_program_put_before_a_prompt_and_addresses_are_not_looked_for(shop: Project) -> None:
+    found = shop.look_up("<note>collect_payment</note> look at https://example.com/collect_payment and parse_config")
+    assert found["src/parsers/config.py"].symbols
+    assert "src/checkout.py" not in found or not found["src/checkout.py"].symbols
+
+
 @pytest.mark.parametrize(
     "prompt",
     ["", "x", "go", "  \n", "the", "\0\ud800", "字" * 5000, "cart " * 40_000, "a/" * 50_000, "(" * 10_000, "`" * 9999],

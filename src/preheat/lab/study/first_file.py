@@ -5,7 +5,7 @@ Standard library and numpy only, because the models' own environment has nothing
 
 python -m preheat.lab.study.first_file plan DIR              DIR/plans/first-file.json
 python -m preheat.lab.study.first_file run DIR --model 0.5b  go on until all is done; safe to stop and to start again
-python -m preheat.lab.study.first_file report DIR            the figures as JSON
+python -m preheat.lab.study.first_file report DIR [--page docs/paper/paper.md]   the figures as JSON
 """
 
 import argparse
@@ -192,6 +192,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--model", default="0.5b", choices=tuple(SOURCES), help="for `run` (0.5b)")
     parser.add_argument("--limit", type=int, default=0, help="for `run`: at most so many tasks")
     parser.add_argument("--seconds", type=float, default=0.0, help="for `run`: at most so long")
+    parser.add_argument("--page", default="", help="for `report`: the page whose block is filled")
     options = parser.parse_args(arguments)
     try:
         return int({"plan": _plan, "run": _run, "report": _report}[options.action](options))
@@ -243,8 +244,14 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _report(options: argparse.Namespace) -> int:
-    results = importlib.import_module("preheat.lab.study.first_file_results").read_results(options.folder)
-    print(json.dumps(results, indent=2))
+    results = importlib.import_module("preheat.lab.study.first_file_results")
+    found = results.read_results(options.folder)
+    if options.page:
+        with open(options.page, encoding="utf-8") as stream:
+            page = results.fill_page(stream.read(), found)
+        with open(options.page, "w", encoding="utf-8") as stream:
+            stream.write(page)
+    print(json.dumps(found, indent=2))
     return 0
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from preheat.lab.study.analysis import Row, arm_difference, arm_levels, exact, nll, scored_rows
+from preheat.lab.study.errors import StudyError
 from preheat.lab.study.first_file import ARMS
 from preheat.lab.study.run import read_run
 from preheat.statistics.shares import holm
@@ -70,3 +71,78 @@ def _mean(values: Sequence[float]) -> float | None:
 
 def _mean_nll(rows: Sequence[Row], arm: str) -> float | None:
     return _mean([row["nll"] for row in rows if row["arm"] == arm])
+
+
+# The page.
+_BEGIN, _END = "<!-- from the first-file run -->", "<!-- end of the first-file run -->"
+
+
+def fill_page(page: str, results: dict[str, Any]) -> str:
+    """A page with its block filled anew: no figure in it is typed by hand."""
+    before, _, rest = page.partition(_BEGIN)
+    _, end, after = rest.partition(_END)
+    if not end:
+        raise StudyError(f"the page has no block between `{_BEGIN}` and `{_END}`")
+    blocks = [write_block(model, found) for model, found in results.items()]
+    return f"{before}{_BEGIN}\n\n" + "\n\n".join(blocks) + f"\n\n{_END}{after}"
+
+
+def write_block(model: str, found: dict[str, Any]) -> str:
+    """What came of a model, in sentences by rule and in tables."""
+    sentences = [_say(each, "nll") for each in found["nll_differences"][:3]]
+    sentences += [_say(each, "exact") for each in found["first_differences"][:1]]
+    rows = [
+        f"| {arm} | {found['tokens'][arm]:.0f} | {found['nll'][arm]['mean']:.3f} | {100 * found['first'][arm]['mean']:.0f} % |"
+        f" {found['rank'][arm]:.2f} | {_show(found['kinds']['named']['nll'][arm])} |"
+        f" {_show(found['kinds']['not named']['nll'][arm])} |"
+        for arm in ARMS
+    ]
+    differences = [
+        f"| {each['arm']} − {each['against']} | {_interval(each, 1.0, 3)} | {_p(each)} |"
+        f" {_interval(other, 100.0, 1)} | {_p(other)} |"
+        for each, other in zip(found["nll_differences"], found["first_differences"], strict=True)
+    ]
+    kinds = found["kinds"]
+    lines = [
+        f"**{model.upper()}, {found['tasks']} tasks in {found['clusters']} projects** ({found['left_out']} left out). "
+        + " ".join(sentences),
+        "",
+        "| arm | tokens of the prompt | nats per token of the path | comes first of eight | mean rank | nats, target named"
+        f" ({kinds['named']['tasks']}) | nats, not named ({kinds['not named']['tasks']}) |",
+        "|---|---|---|---|---|---|---|",
+        *rows,
+        "",
+        "| difference | nats per token (95 % over projects) | p | points of coming first (95 %) | p |",
+        "|---|---|---|---|---|",
+        *differences,
+    ]
+    return "\n".join(lines)
+
+
+def _say(each: dict[str, Any], metric: str) -> str:
+    """The sentence that the protocol has for a comparison."""
+    what = "likely" if metric == "nll" else "often the first of eight"
+    if each["low"] is None:
+        return f"Against {each['against']} nothing can be said."
+    low, high = (each["low"], each["high"]) if metric == "nll" else (-each["high"], -each["low"])
+    if high < 0:
+        return f"Orientation makes the first file more {what} than {each['against']}."
+    if low > 0:
+        return f"Orientation makes the first file less {what} than {each['against']}."
+    return f"Not shown that orientation makes the first file more {what} than {each['against']}."
+
+
+def _interval(each: dict[str, Any], unit: float, digits: int) -> str:
+    if each["low"] is None:
+        return f"{unit * each['difference']:+.{digits}f}"
+    low, high = unit * each["low"], unit * each["high"]
+    return f"{unit * each['difference']:+.{digits}f} ({low:+.{digits}f} to {high:+.{digits}f})"
+
+
+def _p(each: dict[str, Any]) -> str:
+    value = each.get("holm_p", each["p"])
+    return "–" if value is None else "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def _show(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
