@@ -35,6 +35,7 @@ NAMES = (
     "orientation",
     "signals",
     "latency",
+    "event_cpu",
     "shell_calls",
     "hermes",
     "statistics",
