@@ -37,6 +37,7 @@ NAMES = (
     "pages",
     "signals",
     "latency",
+    "event_cpu",
     "shell_calls",
     "hermes",
     "statistics",

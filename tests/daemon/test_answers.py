@@ -92,6 +92,18 @@ def test_a_call_is_held_once_with_reason_and_remedy_and_then_passes(tmp_path: Pa
     assert talk.engine.counts["held"] == 1
 
 
+def test_a_call_is_never_held_twice_nor_another_for_the_same_reason_also_after_a_restart(tmp_path: Path) -> None:
+    talk = Conversation(tmp_path, "[live]\nhold = true\n")
+    assert talk.plan("Bash", command="cat src/cart.py")["permissionDecision"] == "deny"
+    for _ in range(3):
+        assert "permissionDecision" not in talk.plan("Bash", command="cat src/cart.py")
+    assert "permissionDecision" not in talk.plan("Bash", command="head -5 src/cart.py")
+    talk.engine.journal.close()
+    again = Conversation(tmp_path, "[live]\nhold = true\n")  # the session goes on with another daemon
+    assert "permissionDecision" not in again.plan("Bash", command="cat src/cart.py")
+    assert (talk.engine.counts["held"], again.engine.counts["held"]) == (1, 0)
+
+
 def test_holding_is_withdrawn_where_calls_that_were_let_pass_succeed(tmp_path: Path) -> None:
     talk = Conversation(tmp_path, "[live]\nhold = true\n")
     talk.plan("Bash", command="cat src/cart.py")

@@ -7,6 +7,7 @@ import pytest
 
 from preheat.model.experiment import AdviceAssignment
 from preheat.model.live import ANSWER, WARNING, Advisory, CallEvent, JournalEntry
+from preheat.model.outcome import Status
 from preheat.model.receipt import Receipt, SessionReceipt
 from preheat.receipts import add_up, describe_session, update_receipt
 from preheat.receipts.fold import MOST_FILES, MOST_TOLD, WITHIN
@@ -22,7 +23,7 @@ def advisory(moment: str = ANSWER, rule: str = "missing path", *names: str, numb
 
 
 def call(
-    status: str = "ok", summary: str = "", files: tuple[str, ...] = (), call_id: str = "", **more: Any
+    status: Status = "ok", summary: str = "", files: tuple[str, ...] = (), call_id: str = "", **more: Any
 ) -> CallEvent:
     return CallEvent(
         tool="Bash",
@@ -86,7 +87,7 @@ def test_an_answer_on_lines_is_followed_by_an_edit_of_their_file_only() -> None:
 
 
 @pytest.mark.parametrize(("status", "outcome"), [("failed", "failed"), ("ok", "worked"), ("unknown", "")])
-def test_of_a_call_that_was_warned_of_is_counted_what_came_of_that_very_call(status: str, outcome: str) -> None:
+def test_of_a_call_that_was_warned_of_is_counted_what_came_of_that_very_call(status: Status, outcome: str) -> None:
     told = entry(advisory=advisory(WARNING), planned_call="call-7")
     other = entry(events=(call("ok", call_id="call-6"),))
     (seen,) = fold(told, other, entry(events=(call(status, call_id="call-7"),))).told

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from preheat.answers.edit_text import check_edit
 from preheat.answers.history import NO_HISTORY, History
+from preheat.answers.known import check_known_failure
 from preheat.answers.obstacles import find_port_holder, look_at_lock, read_commit_hook
 from preheat.answers.paths import answer_missing_path
 from preheat.answers.programs import find_flag, locate_module, locate_program
@@ -21,6 +22,11 @@ def _script(failure: Failure, files: ProjectFiles, history: History, facts: Sess
     return check_script(failure.call, files, failed=True)
 
 
+def _known_failure(failure: Failure, files: ProjectFiles, history: History, facts: SessionFacts) -> Answer | None:
+    """For agents that take no text before a call; where it was said then, it is not said again."""
+    return check_known_failure(failure.call, files, history, facts)
+
+
 AFTER: tuple[Rule, ...] = (
     answer_missing_path,
     _edit_text,
@@ -31,6 +37,7 @@ AFTER: tuple[Rule, ...] = (
     look_at_lock,
     find_port_holder,
     read_commit_hook,
+    _known_failure,
 )
 """The rules, in this order."""
 

@@ -65,9 +65,9 @@ def describe_session(receipt: Receipt) -> str:
     files = _tally_files(each for each in receipt.files if each.is_shown)
     parts = []
     if found := said.get("hold"):
-        parts.append(f"{_count(found.said, 'call')} held ({_seen(found, 'came again and')})")
+        parts.append(f"{_count(found.said, 'call')} held ({_describe_outcomes(found, 'came again and')})")
     if found := said.get("warning"):
-        parts.append(f"{_count(found.said, 'call')} warned of ({_seen(found, 'made and')})")
+        parts.append(f"{_count(found.said, 'call')} warned of ({_describe_outcomes(found, 'made and')})")
     if found := said.get("answer"):
         parts.append(f"{found.followed} of {_count(found.said, 'answer')} followed")
     if files.named:
@@ -78,7 +78,7 @@ def describe_session(receipt: Receipt) -> str:
     return f"Preheat, seen in this session: {'; '.join(parts)}. Cost: {cost}."
 
 
-def _seen(tally: Tally, made: str) -> str:
+def _describe_outcomes(tally: Tally, made: str) -> str:
     """What was seen of calls that were warned of or held."""
     parts = [f"{made} failed {tally.failed}"] if tally.failed else []
     parts += [f"{made} worked {tally.worked}"] if tally.worked else []
