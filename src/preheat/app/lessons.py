@@ -18,6 +18,7 @@ from preheat.app.project_assignment import assign_archive
 from preheat.app.projects import find_project, require_project
 from preheat.archive import lessons as stored
 from preheat.archive.connect import connect
+from preheat.archive.results import find_failed_calls
 from preheat.errors import NotFound, UserError
 from preheat.ingest.redact import redact
 from preheat.model.lesson import (
@@ -110,6 +111,12 @@ class Lessons:
         """A lesson by its id or the beginning of it. Raises NotFound."""
         with closing(connect(self._folder)) as connection:
             return _find(connection, name)
+
+    def failed_evidence(self, lesson: Lesson) -> set[tuple[str, int]]:
+        """The calls among a lesson's evidence (key of the session and place) that failed: they show what does not work."""
+        cited = [(each.session, each.seq) for each in lesson.evidence if each.seq is not None]
+        with closing(connect(self._folder)) as connection:
+            return find_failed_calls(connection, cited)
 
     # Marks and approvals.
     def marks(self) -> dict[str, LessonMark]:

@@ -3,7 +3,7 @@
 Knows nothing of learning. The texts come from sessions, so control characters are removed before printing.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import groupby
 
 import msgspec
@@ -64,8 +64,11 @@ def _lesson_text(lesson: Lesson, now: float) -> Text:
     return text
 
 
-def show_lesson(lesson: Lesson, names: Mapping[str, str], now: float) -> None:
-    """Print one lesson with all its fields and evidence."""
+def show_lesson(
+    lesson: Lesson, names: Mapping[str, str], now: float, failed: Collection[tuple[str, int | None]] = ()
+) -> None:
+    """Print one lesson with all its fields and evidence; `failed` has the calls (session and place) that failed: they show what
+    does not work, and are never shown as being for something."""
     screen = console()
     say(screen, clean(lesson.text), "bold")
     say(screen)
@@ -79,10 +82,11 @@ def show_lesson(lesson: Lesson, names: Mapping[str, str], now: float) -> None:
         say(screen)
         say(screen, f"  {_describe_evidence(lesson)}", "dim")
         for each in lesson.evidence:
-            side = "against" if each.against else "for"
+            is_failure = (each.session, each.seq) in failed
+            side = "against" if each.against else "failed" if is_failure else "for"
             place = f" call {each.seq + 1}" if each.seq is not None else " message"
             facts = f"{date_time(each.at)}  {names.get(each.session, each.session)}{place}"
-            line = Text(f"  {side.ljust(7)}  ", "red" if each.against else "green")
+            line = Text(f"  {side.ljust(7)}  ", {"against": "red", "failed": "yellow", "for": "green"}[side])
             screen.print(line.append(f"{facts}  ", "dim").append(one_line(clean(each.text), 120)), soft_wrap=True)
 
 
@@ -112,6 +116,7 @@ def _facts(lesson: Lesson, now: float) -> list[tuple[str, str]]:
         ("last seen", date_time(lesson.last_seen)),
         ("half-life", f"{lesson.half_life:.0f} days; counts {lesson.freshness(now):.0%} now"),
         ("expires", _expiry(lesson, now)),
+        ("written by", {"preheat": "", "person": "you", "agent": "your agent"}[lesson.author]),
         ("status", lesson.status + (f": {lesson.why}" if lesson.why else "") + (", pinned" if lesson.pinned else "")),
     ]
 
