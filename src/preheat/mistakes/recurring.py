@@ -115,6 +115,7 @@ def _mistake(key: Key, group: list[FailureFact], notes_of: NotesOf) -> Mistake:
     return Mistake(
         id=mistake_id(key),
         title=_name(command, title(signatures[0])),
+        message=title(signatures[0]),
         command=command,
         mendable=key[0] not in _AGENTS_OWN or cause == "environment",
         family=key[0],

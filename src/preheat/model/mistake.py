@@ -81,6 +81,8 @@ class Mistake(msgspec.Struct, frozen=True, kw_only=True):
     that runs and reports failing tests)."""
     repair: Repair | None
     """The usual repair; None where fewer than two recoveries are alike."""
+    message: str = ""
+    """The message alone, as the mistake's lesson quotes it."""
     command: str = ""
     """The form of command that most of these calls have; empty for other tools, and where they have none in common."""
     mendable: bool = True
