@@ -99,7 +99,10 @@ def test_what_a_person_can_mend_comes_first_and_is_named_by_its_command() -> Non
     assert [(each.command, each.cause, each.mendable) for each in found] == [
         ("psql -c …", "environment", True), ("npm test", "mistake", True), ("", "mistake", False),
     ]  # fmt: skip
-    assert [each.title for each in found[1:]] == ["npm test: Missing script: 'test'", "String to replace not found in file"]
+    assert [each.title for each in found[1:]] == [
+        "npm test: Missing script: 'test'",
+        "String to replace not found in file",
+    ]
 
 
 def test_a_title_names_no_command_where_the_calls_have_none_in_common() -> None:
@@ -278,7 +281,7 @@ def test_the_mistake_and_its_lesson_give_the_same_repair(calls: list[Made]) -> N
     (lesson,) = learn("shop", sessions)
     assert lesson.difference.rstrip(",") == mistake.repair.form
     assert lesson.error == mistake.message
-    assert mistake.title.endswith(mistake.message)
+    assert mistake.title.endswith(mistake.message.removeprefix("rg: "))
     assert (lesson.avoid, lesson.use) == (mistake.repair.failed, mistake.repair.worked)
     assert lesson.support.calls_for == mistake.repair.count
 

@@ -99,10 +99,11 @@ def _command_of(family: str, group: list[FailureFact], known: Sequence[MistakenC
 
 
 def _name(command: str, message: str) -> str:
-    """`npm test: Missing script …`, by the command that a person would type; the message alone where it names the command."""
-    if not command or message.startswith((command, f"'{command}")):
+    """`npm test: Missing script …`, by the command that a person would type; its name is not said twice."""
+    if not command:
         return message
-    return one_line(f"{command}: {message}", LONGEST_TITLE)
+    program = command.partition(" ")[0]
+    return one_line(f"{command}: {message.removeprefix(f'{program}: ')}", LONGEST_TITLE)
 
 
 def _mistake(key: Key, group: list[FailureFact], notes_of: NotesOf) -> Mistake:
