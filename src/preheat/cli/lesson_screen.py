@@ -8,15 +8,18 @@ from itertools import groupby
 
 import msgspec
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from preheat.app.learning import LearnReport
+from preheat.app.lessons import ReviewedLesson
 from preheat.cli.screen import clean, console, hint, print_table, say
 from preheat.cli.text import count, date_time, duration, one_line, printable, tokens
 from preheat.model.lesson import DAY, Lesson, LessonKind
 
 _MOST_COSTLY = 3
+_REVIEWED_EVIDENCE = 2
 _TITLES: dict[LessonKind, str] = {
     "resume": "Where the last session stopped",
     "convention": "What works here",
@@ -182,3 +185,31 @@ def show_learning(report: LearnReport) -> None:
 
 def _where(lesson: Lesson) -> str:
     return f", in {printable(lesson.scope.project)}" if lesson.scope.project else ""
+
+
+# A lesson that a person decides on
+def show_reviewed_lesson(each: ReviewedLesson, number: int, total: int) -> None:
+    """Print a lesson as a session is told it, with what it rests on."""
+    screen = console()
+    lesson = each.lesson
+    heading = (
+        Text(f"{number} of {total}  ", "bold cyan").append(f"{_describe_support(lesson)}  ").append(lesson.id, "dim")
+    )
+    screen.print(heading)
+    screen.print(Padding(Text(clean(each.said), "bold"), (0, 0, 0, 4), expand=False))
+    if each.needs_approval:
+        whose = "words of your agent" if lesson.author == "agent" else "words from a session"
+        say(screen, f"    {whose}: told to sessions only if you keep it", "yellow")
+    for cited in [cited for cited in lesson.evidence if not cited.against][-_REVIEWED_EVIDENCE:]:
+        say(screen, f"    {one_line(clean(cited.text), max(20, min(screen.width, 120) - 6))}", "dim")
+
+
+def _describe_support(lesson: Lesson) -> str:
+    """`convention (test), in shop, 16 of 16 times in 8 sessions`."""
+    support = lesson.support
+    total = support.calls_for + support.calls_against
+    parts = [lesson.kind.replace("_", " ") + (f" ({lesson.topic})" if lesson.topic else "")]
+    parts.append(f"in {clean(lesson.scope.project)}" if lesson.scope.project else "in any project")
+    if total:
+        parts.append(f"{support.calls_for:,} of {total:,} times in {count(support.sessions_for, 'session')}")
+    return ", ".join(parts)
