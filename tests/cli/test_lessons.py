@@ -443,3 +443,20 @@ def test_completion_without_an_archive_is_silent(person: Person) -> None:
     done = person.spawn(_PREHEAT_COMPLETE="zsh_complete", COMP_WORDS="preheat lessons show ", COMP_CWORD="3")
     assert "Traceback" not in done.err
     assert done.out == ""
+
+
+def test_a_failing_call_is_never_shown_as_evidence_for_a_lesson(person: Person) -> None:
+    """It shows what does not work, and says so."""
+    teach(person).run("learn", "--quiet")
+    seen = set()
+    for lesson in all_lessons(person):
+        shown = person.run("lessons", "show", str(lesson["id"])).out.partition("Evidence")[2]
+        lines = [line.split() for line in shown.splitlines()[1:] if line.strip()]
+        for words in lines:
+            text = " ".join(words[6:])
+            if text.startswith("pytest tests"):
+                assert words[0] in ("failed", "against"), words
+            if text.startswith("uv run pytest"):
+                assert words[0] == "for", words
+            seen.add(words[0])
+    assert {"for", "failed"} <= seen

@@ -130,3 +130,25 @@ def test_without_an_archive_it_says_what_to_do(person: Person) -> None:
     done = person.run("mistakes")
     assert (done.code, done.out) == (2, "")
     assert "preheat sync" in done.err
+
+
+@pytest.mark.usefixtures("steady")
+@pytest.mark.parametrize("width", [60, 110])
+def test_what_a_person_can_mend_and_what_waited_for_them_is_shown(
+    person: Person, monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    """A missing script in two sessions stands before an agent's own mistake in three; a refused push stands below."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    for number in (11, 22, 33):
+        made = session(number)
+        if number != 33:
+            made = made.run("npm test", 'npm error Missing script: "test"', 1).run("pnpm test", "4 passed")
+            refusal = "The user doesn't want to proceed with this tool use. The tool use was rejected."
+            made = made.call("Bash", {"command": "git push origin main"}).result(refusal, is_error=True)
+        person.write(made)
+    assert person.run("sync").code == 0
+    done = person.run("mistakes")
+    assert done.out.index("npm test: ") < done.out.index("File has not been read yet")
+    check_screen(f"mistakes-waits-{width}", done.out)
+    waits = mistakes_json(person)["waits"]
+    assert [(each["command"][:8], each["calls"], each["sessions"]) for each in waits] == [("git push", 2, 2)]

@@ -13,7 +13,7 @@ from preheat.calls.shell import command_form
 from preheat.calls.words import telling_words
 from preheat.lessons.learner import SessionNotes
 from preheat.lessons.repairs import learn
-from preheat.mistakes.recurring import find_mistakes
+from preheat.mistakes.recurring import add_up_waits, find_mistakes
 from preheat.mistakes.tries import MistakenCall, take_notes
 from preheat.model.mistake import MISTAKE_COSTS, Mistake
 from preheat.model.outcome import CAUSES
@@ -86,6 +86,41 @@ def test_ranking_follows_the_cost_that_is_asked_for() -> None:
     facts += [failure(name, signature="large", lost_seconds=1.0, lost_tokens=900) for name in "ab"]
     first = {by: find_mistakes(facts, by=by).mistakes[0].title for by in MISTAKE_COSTS}
     assert first == {"calls": "often", "minutes": "slow", "tokens": "large"}
+
+
+def test_what_a_person_can_mend_comes_first_and_is_named_by_its_command() -> None:
+    """How an agent uses its own tools is its own affair, however often it goes wrong; a missing script is not."""
+    facts = [failure(name, seq) for name in "ab" for seq in range(9)]
+    shell = {"tool": "Bash", "kind": "shell", "summary": "cd web && npm test", "signature": "Missing script: 'test'"}
+    facts += [failure(name, 20, **shell) for name in "ab"]
+    down = {**shell, "summary": "psql -c 'select 1'", "signature": "connection refused", "cause": "environment"}
+    facts += [failure(name, 30, **down) for name in "abc"]
+    found = find_mistakes(facts).mistakes
+    assert [(each.command, each.cause, each.mendable) for each in found] == [
+        ("psql -c …", "environment", True), ("npm test", "mistake", True), ("", "mistake", False),
+    ]  # fmt: skip
+    assert [each.title for each in found[1:]] == [
+        "npm test: Missing script: 'test'",
+        "String to replace not found in file",
+    ]
+
+
+def test_a_title_names_no_command_where_the_calls_have_none_in_common() -> None:
+    shell = {"tool": "Bash", "kind": "shell", "signature": "Permission denied"}
+    facts = [failure(name, 1, summary=name, **shell) for name in ("alpha", "beta", "gamma")]
+    (mistake,) = find_mistakes(facts).mistakes
+    assert (mistake.title, mistake.command) == ("Permission denied", "")
+
+
+def test_what_waited_for_a_person_is_added_up_by_command() -> None:
+    denied = [
+        ("one", "Bash", "shell", "git push origin main", 60.0), ("two", "Bash", "shell", "git push origin feature", 30.0),
+        ("two", "WebFetch", "web", "https://example.org", None),
+    ]  # fmt: skip
+    found = [(each.command, each.calls, each.sessions, each.seconds) for each in add_up_waits(denied)]  # type: ignore[arg-type]
+    assert found[0][1:] == (2, 2, 90.0)
+    assert found[0][0].startswith("git push")
+    assert found[1] == ("WebFetch", 1, 1, 0.0)
 
 
 def test_a_title_has_gaps_for_masks_and_no_empty_word_before_it() -> None:
@@ -217,6 +252,12 @@ def test_a_change_that_failed_as_often_as_it_worked_is_no_repair() -> None:
     assert met(works, works, fails, fails, fails, fails, fails, fails).repair is None
 
 
+def test_another_thing_that_was_done_then_is_no_repair() -> None:
+    """`rm` found no file, and `git checkout` then brought it back: that put nothing right."""
+    calls = [ran("rm src/old.py", "rm: src/old.py: No such file or directory", 1), ran("git checkout src/old.py")]
+    assert met(calls, calls, calls).repair is None
+
+
 @pytest.mark.parametrize(
     "calls",
     [
@@ -228,7 +269,7 @@ def test_a_change_that_failed_as_often_as_it_worked_is_no_repair() -> None:
     ],
 )
 def test_the_mistake_and_its_lesson_give_the_same_repair(calls: list[Made]) -> None:
-    """The same title, the same repair, the same example."""
+    """The same message, the same repair, the same example."""
     mistake = met(calls, calls)
     assert mistake.repair is not None
     sessions = []
@@ -239,7 +280,8 @@ def test_the_mistake_and_its_lesson_give_the_same_repair(calls: list[Made]) -> N
         sessions.append(SessionNotes(looked_at.key, "tester", "shop", float(number), None, notes))
     (lesson,) = learn("shop", sessions)
     assert lesson.difference.rstrip(",") == mistake.repair.form
-    assert lesson.error == mistake.title
+    assert lesson.error == mistake.message
+    assert mistake.title.endswith(mistake.message.removeprefix("rg: "))
     assert (lesson.avoid, lesson.use) == (mistake.repair.failed, mistake.repair.worked)
     assert lesson.support.calls_for == mistake.repair.count
 

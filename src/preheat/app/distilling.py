@@ -97,6 +97,15 @@ class DistillPlan(NamedTuple):
     known_sessions: int
     """Sessions of the project that could be read."""
 
+    @property
+    def description(self) -> str:
+        """What will be done, in a sentence for the person who decides."""
+        return (
+            f"{self.title} would read {format_count(len(self.prompt.sessions), 'session')} of `{self.project}` (of"
+            f" {self.known_sessions:,}), without secrets: about {self.prompt.tokens:,} tokens in and at most"
+            f" {self.answer_tokens:,} out, of a budget of {self.request.budget:,}."
+        )
+
 
 class DistillReport(NamedTuple):
     """What came of it."""
@@ -127,8 +136,10 @@ class Distilling:
         """The agents that can be asked."""
         return tuple(agent for agent in WITH_HEADLESS if (found := headless_of(agent)) and found.answer_only)
 
-    def plan(self, request: DistillRequest, progress: Progress = SILENT) -> DistillPlan:
-        """What would be asked and what it would cost; nothing is run. Raises UserError."""
+    def plan(self, progress: Progress = SILENT, **options: Any) -> DistillPlan:
+        """What would be asked and what it would cost; nothing is run. The options are the fields of `DistillRequest`. Raises
+        UserError."""
+        request = DistillRequest(**options)
         if request.budget < LEAST_BUDGET:
             raise UserError(
                 f"a budget of {request.budget:,} tokens is too small for one session; give {LEAST_BUDGET:,} or more"
@@ -325,13 +336,3 @@ def _find_session(files: list[str], name: str) -> Session | None:
 
 def _assistant_text(session: Session) -> str:
     return "\n".join(event.text for event in session.events if isinstance(event, AssistantMessage) and event.text)
-
-
-def describe_asked(plan: DistillPlan) -> str:
-    """What will be done, in a sentence for the person who decides."""
-    shown = len(plan.prompt.sessions)
-    return (
-        f"{plan.title} would read {format_count(shown, 'session')} of `{plan.project}` (of {plan.known_sessions:,}), without"
-        f" secrets: about {plan.prompt.tokens:,} tokens in and at most {plan.answer_tokens:,} out, of a budget of"
-        f" {plan.request.budget:,}."
-    )

@@ -18,6 +18,7 @@ from preheat.app.project_assignment import assign_archive
 from preheat.app.projects import find_project, require_project
 from preheat.archive import lessons as stored
 from preheat.archive.connect import connect
+from preheat.archive.results import find_failed_calls
 from preheat.errors import NotFound, UserError
 from preheat.ingest.redact import redact
 from preheat.model.lesson import (
@@ -27,6 +28,7 @@ from preheat.model.lesson import (
     LessonAction,
     LessonMark,
     MarkKind,
+    NewLesson,
     Scope,
     WrittenLesson,
     lesson_id,
@@ -49,19 +51,6 @@ class MarkedLesson(NamedTuple):
     lesson: Lesson
     was_marked: bool
     """Whether it had a mark before."""
-
-
-class NewLesson(NamedTuple):
-    """A text of a person."""
-
-    text: str
-    """One line; empty if a command is given."""
-    command: str = ""
-    """The command to use."""
-    instead_of: str = ""
-    """The command not to use."""
-    topic: str = ""
-    """What the command is for: `test`, `lint`…"""
 
 
 class SavedLesson(NamedTuple):
@@ -110,6 +99,12 @@ class Lessons:
         """A lesson by its id or the beginning of it. Raises NotFound."""
         with closing(connect(self._folder)) as connection:
             return _find(connection, name)
+
+    def failed_evidence(self, lesson: Lesson) -> set[tuple[str, int]]:
+        """The calls among a lesson's evidence (key of the session and place) that failed: they show what does not work."""
+        cited = [(each.session, each.seq) for each in lesson.evidence if each.seq is not None]
+        with closing(connect(self._folder)) as connection:
+            return find_failed_calls(connection, cited)
 
     # Marks and approvals.
     def marks(self) -> dict[str, LessonMark]:
@@ -162,7 +157,7 @@ class Lessons:
         with writing(self._folder) as state:
             _note_change(state, "approve", [found.id])
             marks.approve(state, Approval(found.id, _approved_digest(found), why, time.time()))
-        return self._saved(found.id)
+        return self._load_saved(found.id)
 
     # Lessons of a person.
     def add(self, new: NewLesson, project: str | None) -> SavedLesson:
@@ -192,7 +187,7 @@ class Lessons:
             author="person",
         )
         self._write(WrittenLesson(lesson, place.key if place is not None else "", "", now), "add", [lesson.id])
-        return self._saved(lesson.id)._replace(secrets=secrets)
+        return self._load_saved(lesson.id)._replace(secrets=secrets)
 
     def edit(self, name: str, text: str) -> SavedLesson:
         """Give a lesson, by its id or the beginning of it, the words of a person. A learned one is kept, retired, beside its
@@ -227,7 +222,7 @@ class Lessons:
         replaced = own.replaces if own is not None else before.id
         key = own.project if own is not None else place.key if place is not None else ""
         self._write(WrittenLesson(lesson, key, replaced, now), "edit", [identity, *({before.id} - {identity})])
-        return self._saved(identity)._replace(secrets=secrets)
+        return self._load_saved(identity)._replace(secrets=secrets)
 
     def propose(self, lessons: Iterable[WrittenLesson]) -> int:
         """Store lessons that a person's own agent proposed: they wait for a review. Those that are known by their ids stay as
@@ -270,7 +265,7 @@ class Lessons:
             written_lessons.set_review(state, found.id, "kept", time.time())
             if item.needs_approval:
                 marks.approve(state, Approval(found.id, _approved_digest(found), "kept in a review", time.time()))
-        return self._saved(found.id)
+        return self._load_saved(found.id)
 
     def drop(self, name: str) -> Lesson:
         """Drop a lesson in a review: no session is given it again."""
@@ -305,7 +300,7 @@ class Lessons:
                 for each in touched:
                     written_lessons.set_review(state, each, "edited", written.at)
 
-    def _saved(self, identity: str) -> SavedLesson:
+    def _load_saved(self, identity: str) -> SavedLesson:
         found = self.find(identity)
         return SavedLesson(found, describe_lesson(found, self.approved_texts()))
 

@@ -131,7 +131,7 @@ class Proposals:
         if not head:
             raise UserError("the repository has no commit yet; `--write` changes the file in place")
         inside = os.path.relpath(os.path.realpath(found.path), os.path.realpath(root)).replace(os.sep, "/")
-        if _committed(root, inside) != found.before:
+        if _read_committed(root, inside) != found.before:
             raise UserError(f"`{inside}` has changes that are not committed; commit them first, or use `--write`")
         with tempfile.TemporaryDirectory(prefix="preheat-") as folder:
             index = {"GIT_INDEX_FILE": os.path.join(folder, "index")}
@@ -220,7 +220,7 @@ def _message(found: FileProposal, name: str) -> str:
     return f"{name}: what earlier sessions found out\n\n{lines}\n{stale}\n"
 
 
-def _committed(root: str, name: str) -> str:
+def _read_committed(root: str, name: str) -> str:
     """The file as HEAD has it; empty if it has none."""
     if not ask_git(root, "ls-tree", "HEAD", "--", name):
         return ""

@@ -17,6 +17,7 @@ from preheat.archive.schema import CALLS, JUDGEMENTS, OUTCOMES, PROFILES, PURPOS
 from preheat.model.listing import SessionFilter
 from preheat.model.outcome import CAUSES, FAILURES, RUNGS, STATUSES, Cause, Status
 from preheat.model.profile import CallFact, CallRecord, FailureFact, SessionFact, SessionProfile
+from preheat.model.session import ToolKind
 
 _PROFILE = msgspec.json.Decoder(SessionProfile)
 _CAUSES: dict[int | None, Cause | None] = {None: None, **dict(enumerate(CAUSES))}
@@ -126,6 +127,24 @@ def failed_calls(connection: sqlite3.Connection, chosen: SessionFilter) -> Itera
             cause=_CAUSES[row[10]],
             signature=fact.signature or "",
         )
+
+
+def denied_calls(
+    connection: sqlite3.Connection, chosen: SessionFilter
+) -> Iterator[tuple[str, str, ToolKind, str, float | None]]:
+    """The calls of the chosen sessions that a person or a rule did not allow: key of the session, tool, kind, summary, and the
+    seconds until the refusal."""
+    table = OUTCOMES.c
+    joined = OUTCOMES.join(SESSIONS, SESSIONS.c.id == table.session_id).join(
+        CALLS, (CALLS.c.session_id == table.session_id) & (CALLS.c.seq == table.seq)
+    )
+    statement = (
+        select(SESSIONS.c.key, CALLS.c.tool, CALLS.c.kind, CALLS.c.summary, table.seconds)
+        .select_from(joined)
+        .where(table.status == STATUSES.index("denied"), CALLS.c.copied.is_(False), filter_condition(chosen))
+        .order_by(SESSIONS.c.id, table.seq)
+    )
+    yield from run_query(connection, statement)
 
 
 def shell_calls(

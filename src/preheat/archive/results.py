@@ -4,7 +4,7 @@ Knows nothing of assignments: they are kept in the state beside the archive.
 """
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from preheat.archive.projects import load_session_roots
@@ -18,7 +18,7 @@ _FAILED = frozenset(place for place, status in enumerate(STATUSES) if status in 
 _PASSED_OR_FAILED_SQL = ", ".join(map(str, sorted(_PASSED | _FAILED)))
 _FAILED_SQL = ", ".join(map(str, sorted(_FAILED)))
 _JUDGED_SQL = ", ".join(str(place) for place, status in enumerate(STATUSES) if status in JUDGED)
-_MISTAKE = CAUSES.index("mistake")
+_MISTAKE, _FINDING = CAUSES.index("mistake"), CAUSES.index("finding")
 _OUTPUT, _CACHE_READ, _CACHE_WRITE = 5.0, 0.1, 1.25
 """Costs of tokens relative to fresh input: rough ratios of usual prices."""
 
@@ -66,6 +66,20 @@ def load_shell_runs(connection: sqlite3.Connection, project: str) -> list[ShellR
         ShellRun(key, seq, command, STATUSES[status], None if cause is None else CAUSES[cause], at)
         for key, seq, command, status, cause, at in rows
     ]
+
+
+def find_failed_calls(connection: sqlite3.Connection, calls: Iterable[tuple[str, int]]) -> set[tuple[str, int]]:
+    """Those of these calls (key of the session and place) that failed; a finding is no failure of the call."""
+    query = (
+        "SELECT status, cause FROM outcomes JOIN sessions ON sessions.id = outcomes.session_id"
+        " WHERE sessions.key = ? AND outcomes.seq = ?"
+    )
+    found = set()
+    for key, seq in calls:
+        row = connection.execute(query, (key, seq)).fetchone()
+        if row is not None and row[0] in _FAILED and row[1] != _FINDING:
+            found.add((key, seq))
+    return found
 
 
 def load_call_failures(connection: sqlite3.Connection, session: str) -> list[tuple[float, bool]]:

@@ -50,12 +50,10 @@ report says what was used. Nothing of this ever runs by itself.""",
 @json_option
 def distill_command(dry_run: bool, yes: bool, as_json: bool, **options: Any) -> int:
     """Have your own agent propose lessons that cite calls; each is verified, and waits for your review."""
-    from preheat.app.distilling import DistillRequest, describe_asked  # noqa: PLC0415 - a completion needs none
-
     area = open_archive().distilling
     with Display() as progress:
-        plan = area.plan(DistillRequest(**options), progress)
-    hint(clean(describe_asked(plan)))
+        plan = area.plan(progress, **options)
+    hint(clean(plan.description))
     if dry_run:
         if as_json:
             print_json({**_plan_json(plan), "prompt": plan.prompt.text})

@@ -9,18 +9,14 @@ from preheat.cli.command import ExampleCommand, json_option
 from preheat.cli.home import open_archive
 from preheat.cli.lesson_writing import edit_text
 from preheat.cli.screen import clean, console, hint, print_json, say
-from preheat.cli.text import count, one_line
+from preheat.cli.text import count
 from preheat.errors import UserError
-from preheat.model.lesson import Lesson
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from preheat.app import Preheat
     from preheat.app.lessons import ReviewedLesson
 
 _LIMIT = 40
-_EVIDENCE = 2
 _KEYS = "[k]eep  [e]dit  [d]rop  [l]ater  [u]ndo  [q]uit"
 _WORDS = {"k": "kept", "e": "edited", "d": "dropped", "l": "later"}
 
@@ -56,7 +52,7 @@ def review_command(project: str | None, limit: int, as_json: bool) -> int:
     more = f" (of {len(found):,}; the others come in the next review)" if len(found) > len(shown) else ""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         for number, each in enumerate(shown, 1):
-            _show(console(), each, number, len(shown))
+            _show(each, number, len(shown))
         hint(f"{count(len(shown), 'lesson')} to review{more}; on a terminal each takes one key.")
         return 0
     decided = _ask_each(home, shown)
@@ -72,7 +68,7 @@ def _ask_each(home: "Preheat", lessons: "list[ReviewedLesson]") -> dict[str, int
     place = 0
     while place < len(lessons):
         each = lessons[place]
-        _show(console(), each, place + 1, len(lessons))
+        _show(each, place + 1, len(lessons))
         key = _ask()
         if key == "q":
             break
@@ -120,27 +116,7 @@ def _edit(home: "Preheat", each: "ReviewedLesson") -> bool:
     return bool(text)
 
 
-def _show(screen: "Console", each: "ReviewedLesson", number: int, total: int) -> None:
-    from rich.padding import Padding  # noqa: PLC0415 - rich takes longer than a completion
-    from rich.text import Text  # noqa: PLC0415
+def _show(each: "ReviewedLesson", number: int, total: int) -> None:
+    from preheat.cli.lesson_screen import show_reviewed_lesson  # noqa: PLC0415 - rich takes longer than a completion
 
-    lesson = each.lesson
-    heading = Text(f"{number} of {total}  ", "bold cyan").append(f"{_describe(lesson)}  ").append(lesson.id, "dim")
-    screen.print(heading)
-    screen.print(Padding(Text(clean(each.said), "bold"), (0, 0, 0, 4), expand=False))
-    if each.needs_approval:
-        whose = "words of your agent" if lesson.author == "agent" else "words from a session"
-        say(screen, f"    {whose}: told to sessions only if you keep it", "yellow")
-    for cited in [cited for cited in lesson.evidence if not cited.against][-_EVIDENCE:]:
-        say(screen, f"    {one_line(clean(cited.text), max(20, min(screen.width, 120) - 6))}", "dim")
-
-
-def _describe(lesson: Lesson) -> str:
-    """`convention (test), in shop, 16 of 16 times in 8 sessions`."""
-    support = lesson.support
-    total = support.calls_for + support.calls_against
-    parts = [lesson.kind.replace("_", " ") + (f" ({lesson.topic})" if lesson.topic else "")]
-    parts.append(f"in {clean(lesson.scope.project)}" if lesson.scope.project else "in any project")
-    if total:
-        parts.append(f"{support.calls_for:,} of {total:,} times in {count(support.sessions_for, 'session')}")
-    return ", ".join(parts)
+    show_reviewed_lesson(each, number, total)

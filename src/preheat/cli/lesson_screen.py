@@ -3,20 +3,23 @@
 Knows nothing of learning. The texts come from sessions, so control characters are removed before printing.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import groupby
 
 import msgspec
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from preheat.app.learning import LearnReport
+from preheat.app.lessons import ReviewedLesson
 from preheat.cli.screen import clean, console, hint, print_table, say
 from preheat.cli.text import count, date_time, duration, one_line, printable, tokens
 from preheat.model.lesson import DAY, Lesson, LessonKind
 
 _MOST_COSTLY = 3
+_REVIEWED_EVIDENCE = 2
 _TITLES: dict[LessonKind, str] = {
     "resume": "Where the last session stopped",
     "convention": "What works here",
@@ -64,8 +67,11 @@ def _lesson_text(lesson: Lesson, now: float) -> Text:
     return text
 
 
-def show_lesson(lesson: Lesson, names: Mapping[str, str], now: float) -> None:
-    """Print one lesson with all its fields and evidence."""
+def show_lesson(
+    lesson: Lesson, names: Mapping[str, str], now: float, failed: Collection[tuple[str, int | None]] = ()
+) -> None:
+    """Print one lesson with all its fields and evidence; `failed` has the calls (session and place) that failed: they show what
+    does not work, and are never shown as being for something."""
     screen = console()
     say(screen, clean(lesson.text), "bold")
     say(screen)
@@ -79,10 +85,11 @@ def show_lesson(lesson: Lesson, names: Mapping[str, str], now: float) -> None:
         say(screen)
         say(screen, f"  {_describe_evidence(lesson)}", "dim")
         for each in lesson.evidence:
-            side = "against" if each.against else "for"
+            is_failure = (each.session, each.seq) in failed
+            side = "against" if each.against else "failed" if is_failure else "for"
             place = f" call {each.seq + 1}" if each.seq is not None else " message"
             facts = f"{date_time(each.at)}  {names.get(each.session, each.session)}{place}"
-            line = Text(f"  {side.ljust(7)}  ", "red" if each.against else "green")
+            line = Text(f"  {side.ljust(7)}  ", {"against": "red", "failed": "yellow", "for": "green"}[side])
             screen.print(line.append(f"{facts}  ", "dim").append(one_line(clean(each.text), 120)), soft_wrap=True)
 
 
@@ -112,6 +119,7 @@ def _facts(lesson: Lesson, now: float) -> list[tuple[str, str]]:
         ("last seen", date_time(lesson.last_seen)),
         ("half-life", f"{lesson.half_life:.0f} days; counts {lesson.freshness(now):.0%} now"),
         ("expires", _expiry(lesson, now)),
+        ("written by", {"preheat": "", "person": "you", "agent": "your agent"}[lesson.author]),
         ("status", lesson.status + (f": {lesson.why}" if lesson.why else "") + (", pinned" if lesson.pinned else "")),
     ]
 
@@ -192,3 +200,31 @@ def show_learning(report: LearnReport) -> None:
 
 def _where(lesson: Lesson) -> str:
     return f", in {printable(lesson.scope.project)}" if lesson.scope.project else ""
+
+
+# A lesson that a person decides on
+def show_reviewed_lesson(each: ReviewedLesson, number: int, total: int) -> None:
+    """Print a lesson as a session is told it, with what it rests on."""
+    screen = console()
+    lesson = each.lesson
+    heading = (
+        Text(f"{number} of {total}  ", "bold cyan").append(f"{_describe_support(lesson)}  ").append(lesson.id, "dim")
+    )
+    screen.print(heading)
+    screen.print(Padding(Text(clean(each.said), "bold"), (0, 0, 0, 4), expand=False))
+    if each.needs_approval:
+        whose = "words of your agent" if lesson.author == "agent" else "words from a session"
+        say(screen, f"    {whose}: told to sessions only if you keep it", "yellow")
+    for cited in [cited for cited in lesson.evidence if not cited.against][-_REVIEWED_EVIDENCE:]:
+        say(screen, f"    {one_line(clean(cited.text), max(20, min(screen.width, 120) - 6))}", "dim")
+
+
+def _describe_support(lesson: Lesson) -> str:
+    """`convention (test), in shop, 16 of 16 times in 8 sessions`."""
+    support = lesson.support
+    total = support.calls_for + support.calls_against
+    parts = [lesson.kind.replace("_", " ") + (f" ({lesson.topic})" if lesson.topic else "")]
+    parts.append(f"in {clean(lesson.scope.project)}" if lesson.scope.project else "in any project")
+    if total:
+        parts.append(f"{support.calls_for:,} of {total:,} times in {count(support.sessions_for, 'session')}")
+    return ", ".join(parts)

@@ -11,6 +11,7 @@ from preheat.cli.lesson_names import LessonName
 from preheat.cli.screen import clean, hint, print_json
 from preheat.cli.text import count
 from preheat.errors import UserError
+from preheat.model.lesson import NewLesson
 
 if TYPE_CHECKING:
     from preheat.app.lessons import SavedLesson
@@ -37,8 +38,6 @@ def add_command(text: str, command: str, instead_of: str, topic: str, project: s
     """Write a lesson yourself: sessions are given it in your words."""
     if text and (command or instead_of):
         raise UserError("give words or `--command`, not both")
-    from preheat.app.lessons import NewLesson  # noqa: PLC0415 - a completion needs none
-
     saved = open_archive().knowledge.add(NewLesson(text, command, instead_of, topic), project)
     return _show_saved("added", saved, as_json)
 

@@ -227,7 +227,8 @@ def show_command(lesson: str, as_json: bool) -> int:
     else:
         from preheat.cli.lesson_screen import show_lesson  # noqa: PLC0415 - rich takes longer than a completion
 
-        show_lesson(one, home.archive.short_names(each.session for each in one.evidence), time.time())
+        names = home.archive.short_names(each.session for each in one.evidence)
+        show_lesson(one, names, time.time(), home.knowledge.failed_evidence(one))
     return 0
 
 

@@ -14,13 +14,14 @@ from preheat.app.agents import title_of
 from preheat.cli.screen import clean, console, has_unicode, hint, print_table, say
 from preheat.cli.session_screen import project_name
 from preheat.cli.text import count, date_time, day, duration, one_line, tokens
-from preheat.model.mistake import Mistake, Mistakes, Occurrence
+from preheat.model.mistake import Mistake, Mistakes, Occurrence, Wait
 from preheat.model.outcome import Cause
 
 SESSIONS_PER_CARD = 3
 _WIDEST = 120
 """Longer lines are hard to read, however wide the window."""
 _INDENT = "    "
+_WAITS = 5
 _BAR = 12
 _PATCH = "*** Begin Patch *** "
 _KEPT_LENGTH = 300
@@ -50,7 +51,7 @@ def show_mistakes(found: Mistakes, shown: Sequence[Mistake], names: Mapping[str,
     width = min(screen.width, _WIDEST)
     noun = f"{_repeated_word(found)}{_noun(found)}s"
     title = Text().append(noun[:1].upper() + noun[1:], "bold")
-    ranked = f"ranked by {_UNITS[found.by]}"
+    ranked = f"what you can mend first, by {_UNITS[found.by]}"
     title.append(" " * max(2, width - len(title) - len(ranked)) + ranked, "dim")
     screen.print(title, no_wrap=True, overflow="ellipsis", crop=False)
     most = max(_cost(mistake, found) for mistake in found.mistakes)
@@ -58,10 +59,23 @@ def show_mistakes(found: Mistakes, shown: Sequence[Mistake], names: Mapping[str,
         say(screen)
         for line in _card(mistake, number, found, most, names, width):
             _line(screen, line, width)
+    _show_waits(screen, found.waits, width)
     say(screen)
     _line(screen, Text(_total(found), "bold"), screen.width)
     more = f"{len(shown):,} of {len(found.mistakes):,} shown; --all lists them all. " if shown != found.mistakes else ""
     hint(f"{more}`preheat mistakes 1` shows every occurrence of the first.")
+
+
+def _show_waits(screen: Console, waits: Sequence[Wait], width: int) -> None:
+    """Print what waited for a person: each form of call once."""
+    if not waits:
+        return
+    say(screen)
+    say(screen, "What waited for you (asked for and not allowed)", "bold")
+    for each in waits[:_WAITS]:
+        waited = f", {duration(each.seconds)}" if each.seconds >= 1 else ""
+        line = Text(_INDENT).append(one_line(clean(each.command), width // 2), "cyan")
+        _line(screen, line.append(f"  {count(each.calls, 'call')} in {count(each.sessions, 'session')}{waited}"), width)
 
 
 def _print_none(found: Mistakes) -> None:

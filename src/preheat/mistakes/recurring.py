@@ -7,12 +7,24 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
-from preheat.mistakes.failure import MISTAKE_CAUSES, Key, commonest, mistake_id, mistake_key, title, tool_family
+from preheat.calls.shell import command_form
+from preheat.mistakes.failure import (
+    LONGEST_TITLE,
+    MISTAKE_CAUSES,
+    Key,
+    commonest,
+    mistake_id,
+    mistake_key,
+    title,
+    tool_family,
+)
 from preheat.mistakes.repair import Origin, usual_repair
 from preheat.mistakes.tries import MistakenCall
-from preheat.model.mistake import Mistake, MistakeCost, Mistakes, Occurrence
+from preheat.model.mistake import Mistake, MistakeCost, Mistakes, Occurrence, Wait
 from preheat.model.outcome import CAUSES, Cause
 from preheat.model.profile import FailureFact
+from preheat.model.session import ToolKind
+from preheat.safe_text.cleanup import one_line
 
 NotesOf: TypeAlias = Callable[[str], Mapping[int, MistakenCall]]
 """By the key of a session: its mistakes with what was tried after them, by their place among its calls."""
@@ -30,7 +42,7 @@ def find_mistakes(
     causes: Sequence[Cause] = MISTAKE_CAUSES,
     notes_of: NotesOf = _no_notes,
 ) -> Mistakes:
-    """The failures that at least `min_sessions` sessions met, the most expensive first.
+    """The failures that at least `min_sessions` sessions met: what a person can mend first, and of these the most expensive.
 
     `notes_of` gives what is known of the tries after the failures of a session; without it no repair is known.
     """
@@ -50,7 +62,7 @@ def find_mistakes(
         for key, group in groups.items()
         if len({failure.key for failure in group}) >= min_sessions
     ]
-    found.sort(key=lambda each: (*_rank(each, by), each.id))
+    found.sort(key=lambda each: (not each.mendable, *_rank(each, by), each.id))
     return Mistakes(
         by=by,
         min_sessions=min_sessions,
@@ -70,16 +82,45 @@ def _rank(mistake: Mistake, by: MistakeCost) -> tuple[float, ...]:
     return (-costs.pop(by), -float(len(mistake.sessions)), *(-cost for cost in costs.values()))
 
 
+_AGENTS_OWN = frozenset(["read", "edit", "write", "search", "plan", "delegate", "web"])
+"""Families of tools that an agent brings: how it uses them is its own affair."""
+
+
+def _command_of(family: str, group: list[FailureFact], known: Sequence[MistakenCall | None]) -> str:
+    """The form of command that at least half of these calls have; empty if none has."""
+    if family != "shell":
+        return ""
+    forms = Counter(
+        mistake.form if mistake is not None else command_form(failure.summary)
+        for failure, mistake in zip(group, known, strict=True)
+    )
+    form, times = min(forms.items(), key=lambda item: (-item[1], item[0]))
+    return form if form and 2 * times >= len(group) else ""
+
+
+def _name(command: str, message: str) -> str:
+    """`npm test: Missing script …`, by the command that a person would type; its name is not said twice."""
+    if not command:
+        return message
+    program = command.partition(" ")[0]
+    return one_line(f"{command}: {message.removeprefix(f'{program}: ')}", LONGEST_TITLE)
+
+
 def _mistake(key: Key, group: list[FailureFact], notes_of: NotesOf) -> Mistake:
     known = [notes_of(failure.key).get(failure.seq) for failure in group]
     causes = Counter(failure.cause for failure in group if failure.cause is not None)
     signatures = commonest(failure.signature for failure in group)
     times = [failure.at for failure in group if failure.at is not None]
+    command = _command_of(key[0], group, known)
+    cause = max(CAUSES, key=lambda cause: causes[cause])
     return Mistake(
         id=mistake_id(key),
-        title=title(signatures[0]),
+        title=_name(command, title(signatures[0])),
+        message=title(signatures[0]),
+        command=command,
+        mendable=key[0] not in _AGENTS_OWN or cause == "environment",
         family=key[0],
-        cause=max(CAUSES, key=lambda cause: causes[cause]),
+        cause=cause,
         signatures=signatures,
         tools=commonest(failure.tool for failure in group),
         calls=len(group),
@@ -120,3 +161,24 @@ def _occurrence(failure: FailureFact) -> Occurrence:
         recovered_in=failure.recovered_in,
         repair=failure.repair_summary or "",
     )
+
+
+# What waited for a person.
+def add_up_waits(denied: Iterable[tuple[str, str, ToolKind, str, float | None]]) -> tuple[Wait, ...]:
+    """What waited for a person, by form of call, the longest and most frequent first. Given as key of the session, tool, kind,
+    summary and seconds."""
+    groups: defaultdict[str, list[tuple[str, float]]] = defaultdict(list)
+    for session, tool, kind, summary, seconds in denied:
+        form = command_form(summary) if kind == "shell" else tool
+        if form:
+            groups[form].append((session, seconds or 0.0))
+    found = [
+        Wait(
+            command=form,
+            calls=len(group),
+            sessions=len({session for session, _ in group}),
+            seconds=sum(seconds for _, seconds in group),
+        )
+        for form, group in groups.items()
+    ]
+    return tuple(sorted(found, key=lambda each: (-each.seconds, -each.calls, each.command)))

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from preheat.calls.words import telling_words
+from preheat.commands import understand
 from preheat.mistakes.difference import ADDED, KINDS, VAGUE, Difference, describe_difference
 from preheat.mistakes.failure import Key, commonest, is_silent, mistake_key
 from preheat.mistakes.tries import MistakenCall, Try
@@ -23,6 +24,8 @@ MOST_FILES = 6
 _MANY = 3
 _PATH = re.compile(r"(?!-)(?=.*/)[\w@.+/-]+")
 _ON_THE_WAY = frozenset(["read", "step"])
+_VAGUE_PURPOSES = frozenset(["other", "run", "unknown"])
+"""Purposes that two commands may share and still do different things."""
 
 RepairKey: TypeAlias = tuple[str, ...]
 Certainty: TypeAlias = Literal["active", "weak"]
@@ -149,7 +152,8 @@ def usual_repair(mistakes: Iterable[tuple[Origin, MistakenCall]]) -> Repair | No
     """What put most occurrences of one mistake right; None where no two recoveries look alike, or it failed as often."""
     groups: defaultdict[RepairKey, list[Case]] = defaultdict(list)
     for case in list_cases(mistakes):
-        groups[repair_key(case)].append(case)
+        if _has_same_aim(case):
+            groups[repair_key(case)].append(case)
     found: list[tuple[int, RepairKey, list[Case]]] = []
     for key, alike in groups.items():
         tries = distinct_tries(alike)
@@ -162,6 +166,19 @@ def usual_repair(mistakes: Iterable[tuple[Origin, MistakenCall]]) -> Repair | No
     count, _, good = min(found, key=lambda each: (-each[0], KINDS.index(each[2][0].difference.kind), each[1]))
     failed, worked = choose_examples(good)
     return Repair(form=describe_difference(good[0].difference).rstrip(","), count=count, failed=failed, worked=worked)
+
+
+def _has_same_aim(case: Case) -> bool:
+    """Whether the call that worked is another try at what failed: with the same program, or for the same known purpose. A
+    `git checkout` after a failed `rm` is something else, whatever it did."""
+    tried = case.tried
+    if case.mistake.family != "shell" or not (tried.failed and tried.worked):
+        return True
+    before, after = understand(tried.failed), understand(tried.worked)
+    programs = [{each.program for each in understood.commands} for understood in (before, after)]
+    if not programs[0].isdisjoint(programs[1]):
+        return True
+    return before.purpose == after.purpose and before.purpose not in _VAGUE_PURPOSES
 
 
 # How a repair is shown

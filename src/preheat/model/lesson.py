@@ -265,6 +265,19 @@ Verdict: TypeAlias = Literal["kept", "edited", "dropped"]
 """What a person decided of a lesson in a review."""
 
 
+class NewLesson(NamedTuple):
+    """A text of a person."""
+
+    text: str
+    """One line; empty if a command is given."""
+    command: str = ""
+    """The command to use."""
+    instead_of: str = ""
+    """The command not to use."""
+    topic: str = ""
+    """What the command is for: `test`, `lint`…"""
+
+
 class WrittenLesson(NamedTuple):
     """A lesson that a person wrote, or that a person's own agent proposed."""
 

@@ -56,7 +56,7 @@ class Mistake(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     """Made from the family and the words of the message: the same in every run and on every machine."""
     title: str
-    """The mistake in a few words, for people."""
+    """The mistake in a few words, for people: the command that fails, where there is one, and its message."""
     family: str
     """The kind of tool, or the tool itself where its kind says nothing."""
     cause: Cause
@@ -81,11 +81,29 @@ class Mistake(msgspec.Struct, frozen=True, kw_only=True):
     that runs and reports failing tests)."""
     repair: Repair | None
     """The usual repair; None where fewer than two recoveries are alike."""
+    message: str = ""
+    """The message alone, as the mistake's lesson quotes it."""
+    command: str = ""
+    """The form of command that most of these calls have; empty for other tools, and where they have none in common."""
+    mendable: bool = True
+    """Whether a person can mend it, in the project or on the machine: a command that is not there, a missing script, a service
+    that is down. How an agent uses its own tools is not."""
     occurrences: tuple[Occurrence, ...]
 
 
+class Wait(msgspec.Struct, frozen=True, kw_only=True):
+    """Calls of one form that were put before a person and not allowed, or not answered."""
+
+    command: str
+    """The form of command, or the tool."""
+    calls: int
+    sessions: int
+    seconds: float
+    """From the call to its refusal, all together, as far as transcripts record it."""
+
+
 class Mistakes(msgspec.Struct, frozen=True, kw_only=True):
-    """All repeated mistakes, the most expensive first."""
+    """All repeated mistakes: what a person can mend first, and of these the most expensive."""
 
     by: MistakeCost
     """The cost by which the mistakes are ordered."""
@@ -106,3 +124,5 @@ class Mistakes(msgspec.Struct, frozen=True, kw_only=True):
     """Failed calls of these causes without a message to identify them."""
     sessions: int
     """Sessions with at least one of the listed mistakes."""
+    waits: tuple[Wait, ...] = ()
+    """What waited for a person, the longest first."""

@@ -180,13 +180,16 @@ def mistakes(
     min_sessions: int = 2,
 ) -> Mistakes:
     """Mistakes that several of the chosen sessions made; those of the agent and of the environment unless causes are given."""
-    return recurring.find_mistakes(
+    found = recurring.find_mistakes(
         judgements.failed_calls(connection, chosen),
         by=by,
         min_sessions=min_sessions,
         causes=causes or MISTAKE_CAUSES,
         notes_of=_repairs_tried(connection),
     )
+    if causes:
+        return found
+    return msgspec.structs.replace(found, waits=recurring.add_up_waits(judgements.denied_calls(connection, chosen)))
 
 
 def _repairs_tried(connection: sqlite3.Connection) -> recurring.NotesOf:
