@@ -205,13 +205,15 @@ class Trees:
 def statements_for(agent: str, instructions: dict[str, str]) -> Statements:
     wanted = {name.lower() for name in instruction_files_of(agent)}
     texts = [text for path, text in instructions.items() if path.lower() in wanted]
-    imported = [instructions[word[1:]] for text in texts for word in text.split() if word[1:] in instructions and word[0] == "@"]
+    imported = [
+        instructions[word[1:]] for text in texts for word in text.split() if word[1:] in instructions and word[0] == "@"
+    ]
     return read_statements(*texts, *imported) if texts else NO_STATEMENTS
 
 
 def start_lines(lessons: Sequence[Lesson], project: str, agent: str, now: float, task: str = "") -> list[Line]:
     usable = [lesson for lesson in lessons if lesson.packet is None]
-    context = provision(usable, task=task, now=now, agent=agent, project=project, budget=START_TOKENS)
+    context = provision(usable, task=task, now=now, agent=agent, project=project, budget=START_TOKENS, at_start=True)
     by_id = {lesson.id: lesson for lesson in usable}
     return [Line("start", item.text, by_id[item.lesson]) for item in context.items]
 
@@ -229,15 +231,25 @@ def prompt_lines(lessons: Sequence[Lesson], prompt: str, told: set[str]) -> list
     return found
 
 
-def call_lines(lessons: Sequence[Lesson], known: Any, session: JudgedSession, call: JudgedCall, told: set[str]) -> list[Line]:
+def call_lines(
+    lessons: Sequence[Lesson], known: Any, session: JudgedSession, call: JudgedCall, told: set[str]
+) -> list[Line]:
     command = command_of(call, session)
-    changed = [] if command else [session.relative(path) for path in (*changed_files(call.call).splitlines(), file_of(call.call)) if path]
+    changed = (
+        []
+        if command
+        else [session.relative(path) for path in (*changed_files(call.call).splitlines(), file_of(call.call)) if path]
+    )
     found = []
     hint = find_hint_before_command(known, command, session.session.agent) if command else None
     if hint is not None and hint.lesson not in told:
         told.add(hint.lesson)
         found.append(Line("call", hint.text, next(each for each in lessons if each.id == hint.lesson)))
-    lesson = choose_for_call(lessons, command, changed, frozenset(told)) if call.call.kind in ("shell", "edit", "write") else None
+    lesson = (
+        choose_for_call(lessons, command, changed, frozenset(told))
+        if call.call.kind in ("shell", "edit", "write")
+        else None
+    )
     if lesson is not None and (text := describe_lesson(lesson)):
         told.add(lesson.id)
         found.append(Line("call", text, lesson))
@@ -289,7 +301,9 @@ def _is_named(call: JudgedCall, session: JudgedSession, by_seq: dict[int, Judged
     """Whether a line handed out so far names the failure: what repaired it, its error, the program that was missing."""
     own = [line.lesson for line in lines if not (line.lesson.scope.tool and line.lesson.topic != "shell")]
     repair = by_seq.get(call.record.seq + call.record.recovered_in) if call.record.recovered_in is not None else None
-    commands = command_keys(command_of(repair, session)) if repair is not None and repair.call.kind == "shell" else frozenset()
+    commands = (
+        command_keys(command_of(repair, session)) if repair is not None and repair.call.kind == "shell" else frozenset()
+    )
     file = session.relative(file_of(repair.call)) if repair is not None and repair.call.kind != "shell" else ""
     failure = Failure(telling_words(call.record.signature), commands, file)
     if covers(guidance_of(own), failure):
@@ -297,9 +311,12 @@ def _is_named(call: JudgedCall, session: JudgedSession, by_seq: dict[int, Judged
     missing = _NOT_FOUND.search(call.record.signature) if "not found" in call.record.signature else None
     if missing and any(missing[1] in lesson.details.get("names", "").split(",") for lesson in own):
         return True
-    return "hook" in call.record.signature.lower() + " husky pre-commit" and "commit" in command_of(call, session) and any(
-        lesson.topic == "hook" for lesson in own
-    ) and bool(re.search(r"(?i)husky|pre-commit|hook", call.record.signature))
+    return (
+        "hook" in call.record.signature.lower() + " husky pre-commit"
+        and "commit" in command_of(call, session)
+        and any(lesson.topic == "hook" for lesson in own)
+        and bool(re.search(r"(?i)husky|pre-commit|hook", call.record.signature))
+    )
 
 
 def _applied(lesson: Lesson, session: JudgedSession, there: Any) -> bool:
@@ -308,7 +325,10 @@ def _applied(lesson: Lesson, session: JudgedSession, there: Any) -> bool:
     if lesson.topic in ("hook", "commit"):
         return any("git commit" in command_of(call, session) for call in session.calls)
     if lesson.topic in ("branch", "pull_request", "release"):
-        return any(re.search(r"git (?:checkout -b|switch -c)|gh pr create|changeset", command_of(call, session)) for call in session.calls)
+        return any(
+            re.search(r"git (?:checkout -b|switch -c)|gh pr create|changeset", command_of(call, session))
+            for call in session.calls
+        )
     body = lesson.details.get("body", "")
     if body and not command_keys(body).isdisjoint(there.worked | there.failed):
         return True
@@ -370,7 +390,9 @@ def lines_for_task(project: Project, pages: Any, trees: Trees, task: str = TASK)
     """What a session with a task is told at its start and with its prompt, after all sessions."""
     tree, facts, instructions = trees.at(None)
     agent = project.sessions[-1].session.agent
-    lessons = without_stated(join_facts(learn_lessons(project.name, pages), facts, tree), statements_for(agent, instructions))
+    lessons = without_stated(
+        join_facts(learn_lessons(project.name, pages), facts, tree), statements_for(agent, instructions)
+    )
     found = start_lines(lessons, project.name, agent, project.sessions[-1].session.started_at or 0.0)
     return found + prompt_lines(lessons, task, {line.lesson.id for line in found})
 
@@ -386,7 +408,9 @@ def add_up(found: Iterable[dict[str, Any]]) -> dict[str, float]:
     rows = list(found)
     total = {name: sum(each.get(name, 0) for each in rows) for name in ("facts", "handed", "handed_or_stated", "in_time", "used", "known", "tree", "failures", "covered", "applied", "judged")}  # fmt: skip
     grades = load_grades()
-    graded = [grades[each["project"], text] for each in rows for _, text in each["lines"] if (each["project"], text) in grades]
+    graded = [
+        grades[each["project"], text] for each in rows for _, text in each["lines"] if (each["project"], text) in grades
+    ]
     large = [each for each in rows if each["sessions"] >= 8]
     return total | {
         "graded": len(graded), "useful": graded.count("useful"), "wrong": graded.count("wrong"),
@@ -414,7 +438,9 @@ def show(found: Sequence[dict[str, Any]]) -> None:
     )  # fmt: skip
     table([["project", "sessions", "facts", "handed out or stated", "handed out", "in time", "known", "tree alone", "failures named", "strict precision", "lines for the task"], *([str(cell) for cell in row] for row in rows)])  # fmt: skip
     if total["graded"]:
-        print(f"graded lines: {total['graded']:.0f}, useful {_share(total['useful'], total['graded'])}, wrong {total['wrong']:.0f}")
+        print(
+            f"graded lines: {total['graded']:.0f}, useful {_share(total['useful'], total['graded'])}, wrong {total['wrong']:.0f}"
+        )
 
 
 def _share(part: float, whole: float) -> str:

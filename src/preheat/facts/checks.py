@@ -128,6 +128,7 @@ def _fact(tree: ProjectTree, topic: str, command: str, script: Script, is_main: 
     )
     about = "lint, with fixes" if topic == "lint" and _FIXING.search(script.name) else topic
     details = {"about": about} | ({"body": body} if is_shown else {}) | ({"package": package} if package else {})
+    details |= {"main": "yes"} if is_main or about == "lint, with fixes" else {}
     return make_fact(
         tree, topic, ("script", command), f"The {topic} runs with `{command}` (in `{script.file}`).",
         reach=_REACH[topic] if is_main and about == topic else _SELDOM, use=command,
@@ -144,7 +145,7 @@ def _workspace_facts(tree: ProjectTree, packages: Sequence[Package]) -> Iterable
             command = address_package(having[0].runner, "PACKAGE", topic)
             yield make_fact(
                 tree, topic, ("workspace", command), f"The {topic} of one package runs with `{command}`.",
-                reach=0.55 if topic == "test" else 0.3, use=command, details={"about": f"{topic} of one package"},
+                reach=0.55 if topic == "test" else 0.3, use=command, details={"about": f"{topic} of one package", "main": "yes"},
                 files=("package.json",),
             )  # fmt: skip
 
@@ -198,7 +199,7 @@ def _implied_fact(tree: ProjectTree, each: ImpliedCommand, is_own: bool) -> Less
     command = in_folder(each.folder, each.command)
     about = each.about or each.topic
     reach = _REACH[each.topic] - 0.1 if is_own and not each.folder and not each.about else _SELDOM
-    details = {"about": about} | ({"package": each.folder} if each.folder else {})
+    details = {"about": about} | ({"package": each.folder} if each.folder else {"main": "yes"} if is_own else {})
     return make_fact(
         tree, each.topic, ("implied", command), f"The {about} runs with `{command}` (by `{each.file}`).",
         reach=reach, use=command, files=(each.folder,) if each.folder else (each.file,), details=details,

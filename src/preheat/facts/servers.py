@@ -2,6 +2,8 @@
 
 import re
 
+import msgspec
+
 from preheat.facts.checks import is_harmful
 from preheat.facts.ecosystems import find_implied
 from preheat.facts.packages import find_packages
@@ -41,7 +43,10 @@ def learn_servers(tree: ProjectTree) -> list[Lesson]:
                     _fact(tree, in_folder(script.folder, command_of(script)), script, _find_port(script), script.folder)
                 )
     found += _go_programs(tree)
-    return [*[fact for fact in found if fact.use][:_MOST], *_containers(tree)]
+    found = [fact for fact in found if fact.use][:_MOST]
+    if found and not found[0].details.get("package"):
+        found[0] = msgspec.structs.replace(found[0], details={**found[0].details, "main": "yes"})
+    return [*found, *_containers(tree)]
 
 
 def _find_port(script: Script) -> str:

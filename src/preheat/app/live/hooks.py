@@ -425,6 +425,7 @@ class Hooks:
         form = self._message_format(event.agent)
         template = self._assigner.template_for(event)
         facts = self._folder_at(event.cwd).facts
+        takes_prompts = self._takes_prompts(event.agent)
         choose = partial(
             provision,
             self._folder,
@@ -433,7 +434,8 @@ class Hooks:
             template=template,
             examples=bool(form),
             facts=facts if facts.root else None,
-            lesson_budget=START_TOKENS if self._takes_prompts(event.agent) else PROMPT_TOKENS,
+            lesson_budget=START_TOKENS if takes_prompts else PROMPT_TOKENS,
+            at_start=takes_prompts,
         )
         try:
             chosen = choose(project=event.cwd, resuming=True, loaded=not template)
