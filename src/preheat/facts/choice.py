@@ -81,8 +81,7 @@ def words_of(text: str) -> frozenset[str]:
     text = _MARKED.sub(" ", text[:20_000]) if "</" in text else text
     if len(text) > _BEGINNING + _END:
         text = f"{text[:_BEGINNING]}\n{text[-_END:]}"
-    words = {word.lower() for word in _WORD.findall(text)}
-    return frozenset(words | {other for word in words for other in _MEANT.get(word, ())})
+    return frozenset(word.lower() for word in _WORD.findall(text))
 
 
 def choose_for_prompt(
@@ -147,12 +146,9 @@ def _rate(
         is_first = is_whole and details.get("main")
         if (topic in _SHOWING and (is_first or reach >= _MAIN)) or topic in ("hook", "commit"):
             return 0.4 + 0.1 * min(1.0, reach)
-    if topic == "generate" and named >= 0.5 and not words.isdisjoint(_MEANT_BY):
+    if topic == "generate" and named >= 0.5 and not words.isdisjoint(_MEANT):
         return 0.6
     return 0.6 if named == 1.0 and topic in _COMMANDS else 0.0
-
-
-_MEANT_BY = frozenset(word for words in _MEANT.values() for word in words)
 
 
 def _named_share(lesson: Lesson, words: frozenset[str]) -> float:
@@ -162,7 +158,8 @@ def _named_share(lesson: Lesson, words: frozenset[str]) -> float:
         {part.lower() for part in re.split(r"[^A-Za-z0-9]+", name) if len(part) > 1} - _IDLE - _GENERIC - {lesson.topic}
     )
     parts -= {part.lower() for part in re.split(r"[^A-Za-z0-9]+", lesson.scope.project)}
-    return len(parts & words) / len(parts) if parts else 0.0
+    meant = words | {other for word in words for other in _MEANT.get(word, ())}
+    return len(parts & meant) / len(parts) if parts else 0.0
 
 
 def _names_package(package: str, words: frozenset[str]) -> bool:
