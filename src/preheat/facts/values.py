@@ -74,7 +74,7 @@ def parents(path: str) -> list[str]:
     """The folders that a path lies in, the nearest first, down to the project's own."""
     found = []
     folder = dirname(path)
-    while folder:
+    while folder.strip("/"):
         found.append(folder)
         folder = dirname(folder)
     return [*found, ""]

@@ -12,12 +12,22 @@ _CUT = "…"
 _CHECKS = frozenset(["test", "build", "lint", "typecheck", "format", "check"])
 
 
+def is_fact(lesson: Lesson) -> bool:
+    """Whether a lesson is a fact of a project that has a sentence of its own."""
+    return bool(lesson.details) and lesson.topic in _DESCRIPTIONS
+
+
 def describe_fact(lesson: Lesson) -> str:
     """The line of a fact; empty where nothing of it may be handed on, or it is none."""
     describe = _DESCRIPTIONS.get(lesson.topic)
     if describe is None or (lesson.use and _CUT in fit_command(lesson.use)):  # a command with a gap cannot be typed
         return ""
     return describe(lesson)
+
+
+def _whole(command: str) -> str:
+    """A command that is shown whole; empty where a part of it may not be handed on."""
+    return command if _CUT not in fit_command(command) else ""
 
 
 def _counts(lesson: Lesson) -> dict[str, Any]:
@@ -38,7 +48,7 @@ def _describe_check(lesson: Lesson) -> str:
     about = "all checks" if about == "check" else about
     values = {
         "use": lesson.use,
-        "body": details.get("body", ""),
+        "body": _whole(details.get("body", "")),
         "duration": details.get("duration", ""),
         "timeout": details.get("timeout", ""),
         "avoid": lesson.avoid,
@@ -73,7 +83,7 @@ def _describe_generation(lesson: Lesson) -> str:
     if path:
         return sentences.GENERATED.write(path=path, use=lesson.use or lesson.details.get("by", ""))
     return sentences.CHECK.write(
-        about="generate", use=lesson.use, body=lesson.details.get("body", ""), **_counts(lesson)
+        about="generate", use=lesson.use, body=_whole(lesson.details.get("body", "")), **_counts(lesson)
     )
 
 
@@ -136,7 +146,7 @@ def _describe_setup(lesson: Lesson) -> str:
 
 
 def _describe_script(lesson: Lesson) -> str:
-    return sentences.SCRIPT.write(use=lesson.use, body=lesson.details.get("body", ""))
+    return sentences.SCRIPT.write(use=lesson.use, body=_whole(lesson.details.get("body", "")))
 
 
 _DESCRIPTIONS: dict[str, Callable[[Lesson], str]] = {

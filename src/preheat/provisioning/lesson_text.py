@@ -9,7 +9,7 @@ from typing import Any
 
 from preheat.amounts import format_count
 from preheat.model.lesson import Example, Lesson, LessonKind, ResumePacket, text_digest
-from preheat.provisioning.fact_text import describe_fact
+from preheat.provisioning.fact_text import describe_fact, is_fact
 from preheat.provisioning.selection import RULE_TOPICS
 from preheat.safe_text import lesson_sentences as sentences
 from preheat.safe_text.cleanup import make_harmless_line
@@ -72,8 +72,8 @@ def _total(lesson: Lesson) -> dict[str, int]:
 def _describe_convention(lesson: Lesson) -> str:
     if lesson.topic == "correction":
         return _describe_correction(lesson)
-    if lesson.details and (said := describe_fact(lesson)):
-        return said
+    if is_fact(lesson):
+        return describe_fact(lesson)
     if not _is_code(lesson) or lesson.topic in RULE_TOPICS:
         return rewrite_any(sentences.CONVENTION_TEXTS, lesson.text[: 4 * _TEXT])
     support = lesson.support
