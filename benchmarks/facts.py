@@ -1,7 +1,7 @@
 """Of the facts that a developer would write down for the next one, how many is a session told, and is what it is told of use?
 
-Learns from the first 60 % of each project's sessions and plays the later ones moment by moment: the start, every prompt of a person,
-every call before it is made. The tree is the commit of the default branch before the session (`--repositories FOLDER` with bare
+Learns from the first 60 % of each project's sessions and plays the later ones moment by moment: the start, every prompt of a
+person, every call before it is made. The tree is the commit of the default branch before the session (`--repositories FOLDER` with bare
 clones; without one only lessons count). Files of a prompt are those that it names itself: orientation is left out here, so the
 facts of a package that only orientation would find are not counted. Counted are, by project:
 
@@ -182,8 +182,10 @@ class Trees:
         asked = "".join(f"{commit}:{path}\n" for path in paths)
         output = subprocess.run(
             ["git", "-C", self._project.repository, "cat-file", "--batch"],
-            input=asked.encode(), capture_output=True, check=False,
-        ).stdout  # fmt: skip
+            input=asked.encode(),
+            capture_output=True,
+            check=False,
+        ).stdout
         found: dict[str, str] = {}
         place = 0
         for path in paths:
@@ -374,16 +376,21 @@ def measure(project: Project) -> dict[str, Any]:
     every = {text for lesson in known if (text := describe_lesson(lesson))}
     alone = {text for lesson in first_tree if (text := describe_lesson(lesson))}
     return {
-        "project": project.name, "sessions": len(project.sessions), "later": len(later), "facts": len(ids),
-        "handed": len(handed & set(ids)), "handed_or_stated": len((handed | stated) & set(ids)),
-        "in_time": sum(2 * sum(each) >= len(each) for each in told_in.values()), "used": len(told_in),
+        "project": project.name,
+        "sessions": len(project.sessions),
+        "later": len(later),
+        "facts": len(ids),
+        "handed": len(handed & set(ids)),
+        "handed_or_stated": len((handed | stated) & set(ids)),
+        "in_time": sum(2 * sum(each) >= len(each) for each in told_in.values()),
+        "used": len(told_in),
         "known": sum(any(fact.is_in(text) for text in every) or fact.id in stated for fact in labels),
         "tree": sum(any(fact.is_in(text) for text in alone) for fact in labels),
         "missed": [fact.id for fact in labels if fact.id not in handed | stated],
         **counts,
         "task": [line.text for line in lines_for_task(project, pages, trees)],
         "lines": [[line.moment, text] for text, line in lines.items()],
-    }  # fmt: skip
+    }
 
 
 def lines_for_task(project: Project, pages: Any, trees: Trees, task: str = TASK) -> list[Line]:
@@ -406,16 +413,34 @@ def run(quick: bool = False, data: str = "", repositories: str = "", projects: S
 
 def add_up(found: Iterable[dict[str, Any]]) -> dict[str, float]:
     rows = list(found)
-    total = {name: sum(each.get(name, 0) for each in rows) for name in ("facts", "handed", "handed_or_stated", "in_time", "used", "known", "tree", "failures", "covered", "applied", "judged")}  # fmt: skip
+    total = {
+        name: sum(each.get(name, 0) for each in rows)
+        for name in (
+            "facts",
+            "handed",
+            "handed_or_stated",
+            "in_time",
+            "used",
+            "known",
+            "tree",
+            "failures",
+            "covered",
+            "applied",
+            "judged",
+        )
+    }
     grades = load_grades()
     graded = [
         grades[each["project"], text] for each in rows for _, text in each["lines"] if (each["project"], text) in grades
     ]
     large = [each for each in rows if each["sessions"] >= 8]
     return total | {
-        "graded": len(graded), "useful": graded.count("useful"), "wrong": graded.count("wrong"),
-        "large": len(large), "five": sum(len(_useful(each, grades)) >= 5 for each in large),
-    }  # fmt: skip
+        "graded": len(graded),
+        "useful": graded.count("useful"),
+        "wrong": graded.count("wrong"),
+        "large": len(large),
+        "five": sum(len(_useful(each, grades)) >= 5 for each in large),
+    }
 
 
 def _useful(project: dict[str, Any], grades: dict[tuple[str, str], str]) -> list[str]:
@@ -425,18 +450,55 @@ def _useful(project: dict[str, Any], grades: dict[tuple[str, str], str]) -> list
 
 def show(found: Sequence[dict[str, Any]]) -> None:
     rows = [
-        [each["project"], each["sessions"], each["facts"], _share(each["handed_or_stated"], each["facts"]), _share(each["handed"], each["facts"]),
-         _share(each["in_time"], each["used"]), _share(each["known"], each["facts"]), _share(each["tree"], each["facts"]),
-         _share(each["covered"], each["failures"]), _share(each["applied"], each["judged"]), len(each["task"])]
+        [
+            each["project"],
+            each["sessions"],
+            each["facts"],
+            _share(each["handed_or_stated"], each["facts"]),
+            _share(each["handed"], each["facts"]),
+            _share(each["in_time"], each["used"]),
+            _share(each["known"], each["facts"]),
+            _share(each["tree"], each["facts"]),
+            _share(each["covered"], each["failures"]),
+            _share(each["applied"], each["judged"]),
+            len(each["task"]),
+        ]
         for each in found
-    ]  # fmt: skip
+    ]
     total = add_up(found)
     rows.append(
-        ["together", "", total["facts"], _share(total["handed_or_stated"], total["facts"]), _share(total["handed"], total["facts"]),
-         _share(total["in_time"], total["used"]), _share(total["known"], total["facts"]), _share(total["tree"], total["facts"]),
-         _share(total["covered"], total["failures"]), _share(total["applied"], total["judged"]), f"{total['five']:.0f} of {total['large']:.0f}"]
-    )  # fmt: skip
-    table([["project", "sessions", "facts", "handed out or stated", "handed out", "in time", "known", "tree alone", "failures named", "strict precision", "lines for the task"], *([str(cell) for cell in row] for row in rows)])  # fmt: skip
+        [
+            "together",
+            "",
+            total["facts"],
+            _share(total["handed_or_stated"], total["facts"]),
+            _share(total["handed"], total["facts"]),
+            _share(total["in_time"], total["used"]),
+            _share(total["known"], total["facts"]),
+            _share(total["tree"], total["facts"]),
+            _share(total["covered"], total["failures"]),
+            _share(total["applied"], total["judged"]),
+            f"{total['five']:.0f} of {total['large']:.0f}",
+        ]
+    )
+    table(
+        [
+            [
+                "project",
+                "sessions",
+                "facts",
+                "handed out or stated",
+                "handed out",
+                "in time",
+                "known",
+                "tree alone",
+                "failures named",
+                "strict precision",
+                "lines for the task",
+            ],
+            *([str(cell) for cell in row] for row in rows),
+        ]
+    )
     if total["graded"]:
         print(
             f"graded lines: {total['graded']:.0f}, useful {_share(total['useful'], total['graded'])}, wrong {total['wrong']:.0f}"

@@ -23,8 +23,8 @@ SURFACES = ("cli", "tools", "mcp", "daemon", "plugins")
 """Parse, call the application, show; nothing else."""
 APP = "app"
 STAGES = (
-    "outcomes", "profiles", "episodes", "projects", "lessons", "facts", "orientation", "live", "answers", "provisioning", "compress",
-    "experiments", "templates", "reports", "lab",
+    "outcomes", "profiles", "episodes", "projects", "lessons", "facts", "orientation", "live", "answers", "provisioning",
+    "compress", "experiments", "templates", "reports", "lab",
 )  # fmt: skip
 """Pure: values in, values out. They never import each other."""
 EDGES = ("agents", "archive", "state", "tree", "ingest", "installing", "daemon_client", "native_client", "prices")

@@ -138,9 +138,9 @@ def test_what_a_session_was_told_is_not_said_again() -> None:
 def test_a_call_gets_the_fact_that_it_is_about_to_need() -> None:
     facts = derive_facts(tree_of(FILES, SUBJECTS))
     commit = choose_for_call(facts, "git add -A && git commit -m x")
-    assert commit is not None and commit.topic == "hook"
+    assert getattr(commit, "topic", "") == "hook"
     edit = choose_for_call(facts, "", ["src/api/client.ts"])
-    assert edit is not None and edit.details["path"] == "src/api/client.ts"
+    assert getattr(edit, "details", {})["path"] == "src/api/client.ts"
     assert choose_for_call(facts, "git status") is None
 
 

@@ -22,10 +22,9 @@ from preheat.model.lesson import Lesson, ResumePacket
 from preheat.model.session import PREHEAT_MARK
 from preheat.model.template import TemplateUse
 from preheat.programs import ask_git
-from preheat.provisioning import FORMATS, TASK_CHARACTERS
+from preheat.provisioning import FORMATS, TASK_CHARACTERS, without_lessons
 from preheat.provisioning import provision as choose_context
 from preheat.provisioning import render as render_context
-from preheat.provisioning import without_lessons
 from preheat.provisioning.selection import content_words
 from preheat.provisioning.tokens import estimate_tokens as estimate_tokens
 from preheat.settings import archive_path, state_path

@@ -1,4 +1,4 @@
-"""How a project is built, tested, linted, type-checked and formatted, by its scripts, its forge's checks and its manifests. Pure."""
+"""How a project is built, tested, linted, type-checked and formatted: by scripts, the forge's checks and manifests. Pure."""
 
 import re
 import shlex
@@ -19,7 +19,10 @@ _REACH = {"test": 0.9, "lint": 0.75, "typecheck": 0.75, "build": 0.6, "format": 
 _SELDOM = 0.2
 _EVERYTHING = frozenset(["verify", "ci", "check", "checks", "validate", "precommit", "all"])
 _FIXING = re.compile(r"(?:^|[:_-])fix(?:$|[:_-])")
-_BUILT = r"(?:\./)?(?:[\w@.-]+/)*(?:dist|build|out|coverage|lib|target|bin|tmp|\.next|\.turbo|\.nuxt|\.cache|\.output|[\w.-]*\.tsbuildinfo|\*\.\w+)(?:/\*)?"
+_BUILT = (
+    r"(?:\./)?(?:[\w@.-]+/)*(?:dist|build|out|coverage|lib|target|bin|tmp"
+    r"|\.next|\.turbo|\.nuxt|\.cache|\.output|[\w.-]*\.tsbuildinfo|\*\.\w+)(?:/\*)?"
+)
 _CLEANING = re.compile(rf"\b(?:rm\s+-rf?|rimraf|del-cli|shx\s+rm\s+-rf?)(?:\s+{_BUILT})+(?=\s*(?:$|[;&|)]))")
 _CALLED = re.compile(
     r"\b(?:npm|pnpm|yarn|bun)\s+(?:run\s+)?([\w:.-]+)|\b(?:make|just)\s+([\w:.-]+)|\bmise\s+run\s+([\w:.-]+)"
@@ -219,7 +222,7 @@ def _forge_facts(tree: ProjectTree, known: Sequence[Lesson]) -> list[Lesson]:
             command = in_folder(folder, line)
             topic = purpose_of_command(line)
             is_plain = (
-                "node_modules" not in line
+                not re.search(r"node_modules|release|publish|deploy", line)
                 and not re.search(r"[|<>$`(){}\"']", line)
                 and "&&" not in line
                 and len(line) < _LONGEST_BODY

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from preheat.commands.words import name_set
 from preheat.facts.values import FACT_TOPICS
 from preheat.model.lesson import Lesson
 
@@ -34,10 +35,10 @@ _TOPICS_BY_WORD: dict[str, frozenset[str]] = {}
 for _topic, _words in _TOPIC_WORDS.items():
     for _each in _words.split():
         _TOPICS_BY_WORD[_each] = _TOPICS_BY_WORD.get(_each, frozenset()) | {_topic}
-_CHANGING = frozenset(
+_CHANGING = name_set(
     "add adds adding fix fixes implement change refactor update create remove rename feature bug error endpoint support make write"
     " move replace extract migrate improve handle delete introduce rewrite convert port build failing broken crash crashes wrong"
-    " hinzufügen ändern korrigiere behebe füge ajoute corrige añade arregla adicione".split()  # noqa: SIM905
+    " hinzufügen ändern korrigiere behebe füge ajoute corrige añade arregla adicione"
 )
 """Words of prompts after which code is changed, so that it has to be checked."""
 _CHECKED = frozenset(["test", "lint", "typecheck"])
@@ -53,7 +54,7 @@ _MEANT = {
 }
 """Words of prompts, and those that names of scripts have for them."""
 _GENERIC = frozenset(["dev", "start", "watch", "clean", "build", "test", "lint", "run", "app", "all", "main", "prod"])
-_IDLE = frozenset("the a an to of in on for and or it is this that run with all not new".split())  # noqa: SIM905
+_IDLE = name_set("the a an to of in on for and or it is this that run with all not new")
 _MOST = 6
 _MAIN = 0.35
 """The reach from which a check is one for everybody."""

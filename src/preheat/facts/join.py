@@ -1,5 +1,5 @@
-"""Puts what the tree says beside what sessions taught: one fact for each command, confirmed where both agree, and nothing that the
-tree no longer has. Pure."""
+"""Puts what the tree says beside what sessions taught: one fact for each command, confirmed where both agree, and nothing that
+the tree no longer has. Pure."""
 
 import re
 from collections.abc import Sequence
@@ -13,7 +13,8 @@ from preheat.manifests.scripts import read_scripts
 from preheat.model.lesson import Lesson
 
 _NODE = re.compile(
-    r"^(?:cd (?P<folder>[\w./@-]+) && )?(?P<runner>npm|pnpm|yarn|bun) run (?P<name>[\w:./-]+)(?=\s|$)|^(?:npm|pnpm) (?P<test>test)(?=\s|$)"
+    r"^(?:cd (?P<folder>[\w./@-]+) && )?(?P<runner>npm|pnpm|yarn|bun) run (?P<name>[\w:./-]+)(?=\s|$)"
+    r"|^(?:npm|pnpm) (?P<test>test)(?=\s|$)"
 )
 _TASK = re.compile(r"^(?P<runner>make|just|mise run|task) (?P<name>[A-Za-z][\w:.-]*)(?=\s|$)")
 _FOLDER = re.compile(r"^cd (?P<folder>[\w./@-]+) && ")

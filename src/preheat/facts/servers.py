@@ -37,11 +37,11 @@ def learn_servers(tree: ProjectTree) -> list[Lesson]:
         if path.rpartition("/")[2] == "package.json" or path.count("/") > 2:
             continue
         scripts = read_scripts(path, tree.texts[path])
-        for script in scripts:
-            if _SERVING.search(script.name) and not is_harmful(script, scripts):
-                found.append(
-                    _fact(tree, in_folder(script.folder, command_of(script)), script, _find_port(script), script.folder)
-                )
+        found += [
+            _fact(tree, in_folder(script.folder, command_of(script)), script, _find_port(script), script.folder)
+            for script in scripts
+            if _SERVING.search(script.name) and not is_harmful(script, scripts)
+        ]
     found += _go_programs(tree)
     found = [fact for fact in found if fact.use][:_MOST]
     if found and not found[0].details.get("package"):

@@ -1,5 +1,6 @@
 """The line of a fact of a project, by its topic: from the fields of the lesson into one of our sentences. Knows no task."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,7 @@ from preheat.safe_text import fact_sentences as sentences
 from preheat.safe_text.command_slot import fit_command
 
 _CUT = "…"
+_GENERAL = re.compile(r"\b(?:NAME|PATH|VALUE|PACKAGE|FOLDER)\b")
 _CHECKS = frozenset(["test", "build", "lint", "typecheck", "format", "check"])
 
 
@@ -51,7 +53,7 @@ def _describe_check(lesson: Lesson) -> str:
         "body": _whole(details.get("body", "")),
         "duration": details.get("duration", ""),
         "timeout": details.get("timeout", ""),
-        "avoid": lesson.avoid,
+        "avoid": "" if _GENERAL.search(lesson.avoid) else lesson.avoid,  # that one case fails says nothing of all
         "error": lesson.error,
         **_counts(lesson),
     }

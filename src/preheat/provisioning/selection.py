@@ -196,7 +196,8 @@ def select(
     at_start: bool = False,
 ) -> Selection:
     """The lessons for a task. Lessons of a template were chosen by a person, and may be of another project. With `examples`,
-    examples are chosen even if a convention names the same command. `asked`: ids of facts that the task's words or files ask for. `at_start`: for every task; what a prompt or a call will ask for comes then."""
+    examples are chosen even if a convention names the same command. `asked`: ids of facts that the task's words or files ask
+    for. `at_start`: for every task; what a prompt or a call will ask for comes then."""
     left_out: Counter[str] = Counter()
     fit = []
     for lesson in {each.id: each for each in lessons}.values():

@@ -455,7 +455,7 @@ class Hooks:
         return HandedContext(chosen.id, render(chosen).text, records=records)
 
     def _takes_prompts(self, agent: str) -> bool:
-        """Whether an agent is told with a prompt what that asks for; else it is told at the start, as far as the task is known."""
+        """Whether an agent is told with a prompt what that asks for; else at the start, if the task is known."""
         hooks = hooks_of(agent)
         return hooks is not None and hooks.moments.carry("prompt")
 
