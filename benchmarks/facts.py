@@ -1,9 +1,9 @@
 """Of the facts that a developer would write down for the next one, how many is a session told, and is what it is told of use?
 
 Learns from the first 60 % of each project's sessions and plays the later ones moment by moment: the start, every prompt of a
-person, every call before it is made. The tree is the commit of the default branch before the session (`--repositories FOLDER` with bare
-clones; without one only lessons count). Files of a prompt are those that it names itself: orientation is left out here, so the
-facts of a package that only orientation would find are not counted. Counted are, by project:
+person, every call before it is made. The tree is the commit of the default branch before the session (`--repositories FOLDER`
+with bare clones; without one only lessons count). Files of a prompt are those that it names itself: orientation is left out
+here, so the facts of a package that only orientation would find are not counted. Counted are, by project:
 
 - facts (`labels/facts-*.jsonl`, made by the rules in `facts_rules.md` without a look at our lines): handed out in any moment of a
   later session, or stated in a file that its agent reads by itself; handed out alone; told before half of the sessions that used

@@ -15,8 +15,9 @@ from preheat.safe_text.sentences import is_handed_out
 
 PACKAGE = (
     '{"name": "shop", "packageManager": "pnpm@9", "workspaces": ["packages/*"], "scripts": {"test": "vitest run", "test:e2e":'
-    ' "playwright test", "lint": "eslint .", "lint:fix": "eslint . --fix", "typecheck": "tsc --noEmit", "build": "rm -rf dist && vite'
-    ' build", "dev": "vite --port 5173", "db:migrate": "prisma migrate deploy", "api:generate": "openapi -o src/api/client.ts"}}'
+    ' "playwright test", "lint": "eslint .", "lint:fix": "eslint . --fix", "typecheck": "tsc --noEmit", "build": "rm -rf dist'
+    ' && vite build", "dev": "vite --port 5173", "db:migrate": "prisma migrate deploy",'
+    ' "api:generate": "openapi -o src/api/client.ts"}}'
 )
 FILES = {
     "package.json": PACKAGE,
@@ -71,7 +72,10 @@ def test_a_tree_without_any_session_says_how_the_project_is_worked_on() -> None:
 
 
 def test_a_script_called_test_that_deletes_things_is_not_named() -> None:
-    scripts = '{"scripts": {"test": "rm -rf ~/ && jest", "lint": "npm run wipe && eslint .", "wipe": "git push --force", "build": "rm -rf dist && tsc"}}'
+    scripts = (
+        '{"scripts": {"test": "rm -rf ~/ && jest", "lint": "npm run wipe && eslint .", "wipe": "git push --force",'
+        ' "build": "rm -rf dist && tsc"}}'
+    )
     lines = lines_of({"package.json": scripts, "package-lock.json": ""})
     assert not any("npm test" in line or "npm run lint" in line for line in lines)
     assert any("npm run build" in line for line in lines)

@@ -25,7 +25,7 @@ from preheat.provisioning.lesson_text import describe_lesson
 from preheat.provisioning.tokens import estimate_tokens
 from preheat.safe_text.fact_sentences import PROMPT_HEAD
 
-__all__ = ["NO_FACTS", "FolderFacts", "contradictions", "load_facts", "read_tree"]
+__all__ = ["NO_FACTS", "Contradiction", "FolderFacts", "contradictions", "load_facts", "read_tree"]
 
 _MOST_PATHS = 60_000
 _MOST_WALKED = 5_000

@@ -36,9 +36,9 @@ for _topic, _words in _TOPIC_WORDS.items():
     for _each in _words.split():
         _TOPICS_BY_WORD[_each] = _TOPICS_BY_WORD.get(_each, frozenset()) | {_topic}
 _CHANGING = name_set(
-    "add adds adding fix fixes implement change refactor update create remove rename feature bug error endpoint support make write"
-    " move replace extract migrate improve handle delete introduce rewrite convert port build failing broken crash crashes wrong"
-    " hinzufügen ändern korrigiere behebe füge ajoute corrige añade arregla adicione"
+    "add adds adding fix fixes implement change refactor update create remove rename feature bug error endpoint support make"
+    " write move replace extract migrate improve handle delete introduce rewrite convert port build failing broken crash"
+    " crashes wrong hinzufügen ändern korrigiere behebe füge ajoute corrige añade arregla adicione"
 )
 """Words of prompts after which code is changed, so that it has to be checked."""
 _CHECKED = frozenset(["test", "lint", "typecheck"])
