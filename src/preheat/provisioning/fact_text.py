@@ -40,7 +40,7 @@ def _counts(lesson: Lesson) -> dict[str, Any]:
     return {"ran": support.calls_for, "total": total, "sessions": format_count(support.sessions_for, "session")}
 
 
-def _listed(lesson: Lesson, name: str, separator: str = ",") -> list[str]:
+def _split(lesson: Lesson, name: str, separator: str = ",") -> list[str]:
     return [each for each in lesson.details.get(name, "").split(separator) if each]
 
 
@@ -67,9 +67,7 @@ def _describe_check(lesson: Lesson) -> str:
 def _describe_server(lesson: Lesson) -> str:
     details = lesson.details
     if details.get("about") == "services":
-        return sentences.SERVICES.write(
-            names=_listed(lesson, "services"), ports=_listed(lesson, "ports"), use=lesson.use
-        )
+        return sentences.SERVICES.write(names=_split(lesson, "services"), ports=_split(lesson, "ports"), use=lesson.use)
     return sentences.SERVER.write(
         about="run", use=lesson.use, port=details.get("port", ""), sign=details.get("sign", ""), **_counts(lesson)
     )
@@ -77,7 +75,7 @@ def _describe_server(lesson: Lesson) -> str:
 
 def _describe_variables(lesson: Lesson) -> str:
     file = lesson.files[0] if lesson.files else ""
-    return sentences.VARIABLES.write(use=lesson.use, names=_listed(lesson, "names"), file=file)
+    return sentences.VARIABLES.write(use=lesson.use, names=_split(lesson, "names"), file=file)
 
 
 def _describe_generation(lesson: Lesson) -> str:
@@ -98,7 +96,7 @@ def _describe_hook(lesson: Lesson) -> str:
         "failed": details.get("failed", ""),
         "all": details.get("all", ""),
     }
-    commands = _listed(lesson, "commands", "\n")
+    commands = _split(lesson, "commands", "\n")
     if commands:
         return sentences.HOOK.write(commands=commands, file=lesson.files[0] if lesson.files else "", **values)
     return sentences.HOOK_FAILURES.write(**values)
@@ -108,14 +106,14 @@ def _describe_message(lesson: Lesson) -> str:
     details = lesson.details
     form = sentences.MESSAGE_FORMS[0 if details.get("scope") else 1]
     return sentences.MESSAGE.write(
-        form=form, types=_listed(lesson, "types"), good=details.get("good", ""), all=details.get("all", "")
+        form=form, types=_split(lesson, "types"), good=details.get("good", ""), all=details.get("all", "")
     )
 
 
 def _describe_branch(lesson: Lesson) -> str:
     details = lesson.details
     return sentences.BRANCH.write(
-        prefixes=_listed(lesson, "prefixes"), good=details.get("good", ""), all=details.get("all", "")
+        prefixes=_split(lesson, "prefixes"), good=details.get("good", ""), all=details.get("all", "")
     )
 
 
@@ -131,7 +129,7 @@ def _describe_release(lesson: Lesson) -> str:
 def _describe_missing(lesson: Lesson) -> str:
     details = lesson.details
     if details.get("manager"):
-        return sentences.TOOLS.write(manager=details["manager"], names=_listed(lesson, "names"), use=lesson.use)
+        return sentences.TOOLS.write(manager=details["manager"], names=_split(lesson, "names"), use=lesson.use)
     support = lesson.support
     times = "once" if support.calls_for == 1 else f"{support.calls_for} times"
     return sentences.INSTEAD.write(
