@@ -1,9 +1,9 @@
 """Of the facts that a developer would write down for the next one, how many is a session told, and is what it is told of use?
 
-Learns from the first 60 % of each project's sessions and plays the later ones moment by moment: the start, every prompt of a person,
-every call before it is made. The tree is the commit of the default branch before the session (`--repositories FOLDER` with bare
-clones; without one only lessons count). Files of a prompt are those that it names itself: orientation is left out here, so the
-facts of a package that only orientation would find are not counted. Counted are, by project:
+Learns from the first 60 % of each project's sessions and plays the later ones moment by moment: the start, every prompt of a
+person, every call before it is made. The tree is the commit of the default branch before the session (`--repositories FOLDER`
+with bare clones; without one only lessons count). Files of a prompt are those that it names itself: orientation is left out
+here, so the facts of a package that only orientation would find are not counted. Counted are, by project:
 
 - facts (`labels/facts-*.jsonl`, made by the rules in `facts_rules.md` without a look at our lines): handed out in any moment of a
   later session, or stated in a file that its agent reads by itself; handed out alone; told before half of the sessions that used
@@ -182,8 +182,10 @@ class Trees:
         asked = "".join(f"{commit}:{path}\n" for path in paths)
         output = subprocess.run(
             ["git", "-C", self._project.repository, "cat-file", "--batch"],
-            input=asked.encode(), capture_output=True, check=False,
-        ).stdout  # fmt: skip
+            input=asked.encode(),
+            capture_output=True,
+            check=False,
+        ).stdout
         found: dict[str, str] = {}
         place = 0
         for path in paths:
@@ -205,13 +207,15 @@ class Trees:
 def statements_for(agent: str, instructions: dict[str, str]) -> Statements:
     wanted = {name.lower() for name in instruction_files_of(agent)}
     texts = [text for path, text in instructions.items() if path.lower() in wanted]
-    imported = [instructions[word[1:]] for text in texts for word in text.split() if word[1:] in instructions and word[0] == "@"]
+    imported = [
+        instructions[word[1:]] for text in texts for word in text.split() if word[1:] in instructions and word[0] == "@"
+    ]
     return read_statements(*texts, *imported) if texts else NO_STATEMENTS
 
 
 def start_lines(lessons: Sequence[Lesson], project: str, agent: str, now: float, task: str = "") -> list[Line]:
     usable = [lesson for lesson in lessons if lesson.packet is None]
-    context = provision(usable, task=task, now=now, agent=agent, project=project, budget=START_TOKENS)
+    context = provision(usable, task=task, now=now, agent=agent, project=project, budget=START_TOKENS, at_start=True)
     by_id = {lesson.id: lesson for lesson in usable}
     return [Line("start", item.text, by_id[item.lesson]) for item in context.items]
 
@@ -229,15 +233,25 @@ def prompt_lines(lessons: Sequence[Lesson], prompt: str, told: set[str]) -> list
     return found
 
 
-def call_lines(lessons: Sequence[Lesson], known: Any, session: JudgedSession, call: JudgedCall, told: set[str]) -> list[Line]:
+def call_lines(
+    lessons: Sequence[Lesson], known: Any, session: JudgedSession, call: JudgedCall, told: set[str]
+) -> list[Line]:
     command = command_of(call, session)
-    changed = [] if command else [session.relative(path) for path in (*changed_files(call.call).splitlines(), file_of(call.call)) if path]
+    changed = (
+        []
+        if command
+        else [session.relative(path) for path in (*changed_files(call.call).splitlines(), file_of(call.call)) if path]
+    )
     found = []
     hint = find_hint_before_command(known, command, session.session.agent) if command else None
     if hint is not None and hint.lesson not in told:
         told.add(hint.lesson)
         found.append(Line("call", hint.text, next(each for each in lessons if each.id == hint.lesson)))
-    lesson = choose_for_call(lessons, command, changed, frozenset(told)) if call.call.kind in ("shell", "edit", "write") else None
+    lesson = (
+        choose_for_call(lessons, command, changed, frozenset(told))
+        if call.call.kind in ("shell", "edit", "write")
+        else None
+    )
     if lesson is not None and (text := describe_lesson(lesson)):
         told.add(lesson.id)
         found.append(Line("call", text, lesson))
@@ -289,7 +303,9 @@ def _is_named(call: JudgedCall, session: JudgedSession, by_seq: dict[int, Judged
     """Whether a line handed out so far names the failure: what repaired it, its error, the program that was missing."""
     own = [line.lesson for line in lines if not (line.lesson.scope.tool and line.lesson.topic != "shell")]
     repair = by_seq.get(call.record.seq + call.record.recovered_in) if call.record.recovered_in is not None else None
-    commands = command_keys(command_of(repair, session)) if repair is not None and repair.call.kind == "shell" else frozenset()
+    commands = (
+        command_keys(command_of(repair, session)) if repair is not None and repair.call.kind == "shell" else frozenset()
+    )
     file = session.relative(file_of(repair.call)) if repair is not None and repair.call.kind != "shell" else ""
     failure = Failure(telling_words(call.record.signature), commands, file)
     if covers(guidance_of(own), failure):
@@ -297,9 +313,12 @@ def _is_named(call: JudgedCall, session: JudgedSession, by_seq: dict[int, Judged
     missing = _NOT_FOUND.search(call.record.signature) if "not found" in call.record.signature else None
     if missing and any(missing[1] in lesson.details.get("names", "").split(",") for lesson in own):
         return True
-    return "hook" in call.record.signature.lower() + " husky pre-commit" and "commit" in command_of(call, session) and any(
-        lesson.topic == "hook" for lesson in own
-    ) and bool(re.search(r"(?i)husky|pre-commit|hook", call.record.signature))
+    return (
+        "hook" in call.record.signature.lower() + " husky pre-commit"
+        and "commit" in command_of(call, session)
+        and any(lesson.topic == "hook" for lesson in own)
+        and bool(re.search(r"(?i)husky|pre-commit|hook", call.record.signature))
+    )
 
 
 def _applied(lesson: Lesson, session: JudgedSession, there: Any) -> bool:
@@ -308,7 +327,10 @@ def _applied(lesson: Lesson, session: JudgedSession, there: Any) -> bool:
     if lesson.topic in ("hook", "commit"):
         return any("git commit" in command_of(call, session) for call in session.calls)
     if lesson.topic in ("branch", "pull_request", "release"):
-        return any(re.search(r"git (?:checkout -b|switch -c)|gh pr create|changeset", command_of(call, session)) for call in session.calls)
+        return any(
+            re.search(r"git (?:checkout -b|switch -c)|gh pr create|changeset", command_of(call, session))
+            for call in session.calls
+        )
     body = lesson.details.get("body", "")
     if body and not command_keys(body).isdisjoint(there.worked | there.failed):
         return True
@@ -354,23 +376,30 @@ def measure(project: Project) -> dict[str, Any]:
     every = {text for lesson in known if (text := describe_lesson(lesson))}
     alone = {text for lesson in first_tree if (text := describe_lesson(lesson))}
     return {
-        "project": project.name, "sessions": len(project.sessions), "later": len(later), "facts": len(ids),
-        "handed": len(handed & set(ids)), "handed_or_stated": len((handed | stated) & set(ids)),
-        "in_time": sum(2 * sum(each) >= len(each) for each in told_in.values()), "used": len(told_in),
+        "project": project.name,
+        "sessions": len(project.sessions),
+        "later": len(later),
+        "facts": len(ids),
+        "handed": len(handed & set(ids)),
+        "handed_or_stated": len((handed | stated) & set(ids)),
+        "in_time": sum(2 * sum(each) >= len(each) for each in told_in.values()),
+        "used": len(told_in),
         "known": sum(any(fact.is_in(text) for text in every) or fact.id in stated for fact in labels),
         "tree": sum(any(fact.is_in(text) for text in alone) for fact in labels),
         "missed": [fact.id for fact in labels if fact.id not in handed | stated],
         **counts,
         "task": [line.text for line in lines_for_task(project, pages, trees)],
         "lines": [[line.moment, text] for text, line in lines.items()],
-    }  # fmt: skip
+    }
 
 
 def lines_for_task(project: Project, pages: Any, trees: Trees, task: str = TASK) -> list[Line]:
     """What a session with a task is told at its start and with its prompt, after all sessions."""
     tree, facts, instructions = trees.at(None)
     agent = project.sessions[-1].session.agent
-    lessons = without_stated(join_facts(learn_lessons(project.name, pages), facts, tree), statements_for(agent, instructions))
+    lessons = without_stated(
+        join_facts(learn_lessons(project.name, pages), facts, tree), statements_for(agent, instructions)
+    )
     found = start_lines(lessons, project.name, agent, project.sessions[-1].session.started_at or 0.0)
     return found + prompt_lines(lessons, task, {line.lesson.id for line in found})
 
@@ -384,14 +413,34 @@ def run(quick: bool = False, data: str = "", repositories: str = "", projects: S
 
 def add_up(found: Iterable[dict[str, Any]]) -> dict[str, float]:
     rows = list(found)
-    total = {name: sum(each.get(name, 0) for each in rows) for name in ("facts", "handed", "handed_or_stated", "in_time", "used", "known", "tree", "failures", "covered", "applied", "judged")}  # fmt: skip
+    total = {
+        name: sum(each.get(name, 0) for each in rows)
+        for name in (
+            "facts",
+            "handed",
+            "handed_or_stated",
+            "in_time",
+            "used",
+            "known",
+            "tree",
+            "failures",
+            "covered",
+            "applied",
+            "judged",
+        )
+    }
     grades = load_grades()
-    graded = [grades[each["project"], text] for each in rows for _, text in each["lines"] if (each["project"], text) in grades]
+    graded = [
+        grades[each["project"], text] for each in rows for _, text in each["lines"] if (each["project"], text) in grades
+    ]
     large = [each for each in rows if each["sessions"] >= 8]
     return total | {
-        "graded": len(graded), "useful": graded.count("useful"), "wrong": graded.count("wrong"),
-        "large": len(large), "five": sum(len(_useful(each, grades)) >= 5 for each in large),
-    }  # fmt: skip
+        "graded": len(graded),
+        "useful": graded.count("useful"),
+        "wrong": graded.count("wrong"),
+        "large": len(large),
+        "five": sum(len(_useful(each, grades)) >= 5 for each in large),
+    }
 
 
 def _useful(project: dict[str, Any], grades: dict[tuple[str, str], str]) -> list[str]:
@@ -401,20 +450,59 @@ def _useful(project: dict[str, Any], grades: dict[tuple[str, str], str]) -> list
 
 def show(found: Sequence[dict[str, Any]]) -> None:
     rows = [
-        [each["project"], each["sessions"], each["facts"], _share(each["handed_or_stated"], each["facts"]), _share(each["handed"], each["facts"]),
-         _share(each["in_time"], each["used"]), _share(each["known"], each["facts"]), _share(each["tree"], each["facts"]),
-         _share(each["covered"], each["failures"]), _share(each["applied"], each["judged"]), len(each["task"])]
+        [
+            each["project"],
+            each["sessions"],
+            each["facts"],
+            _share(each["handed_or_stated"], each["facts"]),
+            _share(each["handed"], each["facts"]),
+            _share(each["in_time"], each["used"]),
+            _share(each["known"], each["facts"]),
+            _share(each["tree"], each["facts"]),
+            _share(each["covered"], each["failures"]),
+            _share(each["applied"], each["judged"]),
+            len(each["task"]),
+        ]
         for each in found
-    ]  # fmt: skip
+    ]
     total = add_up(found)
     rows.append(
-        ["together", "", total["facts"], _share(total["handed_or_stated"], total["facts"]), _share(total["handed"], total["facts"]),
-         _share(total["in_time"], total["used"]), _share(total["known"], total["facts"]), _share(total["tree"], total["facts"]),
-         _share(total["covered"], total["failures"]), _share(total["applied"], total["judged"]), f"{total['five']:.0f} of {total['large']:.0f}"]
-    )  # fmt: skip
-    table([["project", "sessions", "facts", "handed out or stated", "handed out", "in time", "known", "tree alone", "failures named", "strict precision", "lines for the task"], *([str(cell) for cell in row] for row in rows)])  # fmt: skip
+        [
+            "together",
+            "",
+            total["facts"],
+            _share(total["handed_or_stated"], total["facts"]),
+            _share(total["handed"], total["facts"]),
+            _share(total["in_time"], total["used"]),
+            _share(total["known"], total["facts"]),
+            _share(total["tree"], total["facts"]),
+            _share(total["covered"], total["failures"]),
+            _share(total["applied"], total["judged"]),
+            f"{total['five']:.0f} of {total['large']:.0f}",
+        ]
+    )
+    table(
+        [
+            [
+                "project",
+                "sessions",
+                "facts",
+                "handed out or stated",
+                "handed out",
+                "in time",
+                "known",
+                "tree alone",
+                "failures named",
+                "strict precision",
+                "lines for the task",
+            ],
+            *([str(cell) for cell in row] for row in rows),
+        ]
+    )
     if total["graded"]:
-        print(f"graded lines: {total['graded']:.0f}, useful {_share(total['useful'], total['graded'])}, wrong {total['wrong']:.0f}")
+        print(
+            f"graded lines: {total['graded']:.0f}, useful {_share(total['useful'], total['graded'])}, wrong {total['wrong']:.0f}"
+        )
 
 
 def _share(part: float, whole: float) -> str:

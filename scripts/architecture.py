@@ -23,8 +23,8 @@ SURFACES = ("cli", "web", "tools", "mcp", "daemon", "plugins")
 """Parse, call the application, show; nothing else."""
 APP = "app"
 STAGES = (
-    "outcomes", "profiles", "episodes", "projects", "lessons", "facts", "orientation", "live", "answers", "provisioning", "compress",
-    "experiments", "templates", "receipts", "reports", "lab", "distill",
+    "outcomes", "profiles", "episodes", "projects", "lessons", "facts", "orientation", "live", "answers", "provisioning",
+    "compress", "experiments", "templates", "receipts", "reports", "lab", "distill",
 )  # fmt: skip
 """Pure: values in, values out. They never import each other."""
 EDGES = ("agents", "archive", "state", "tree", "ingest", "installing", "daemon_client", "native_client", "prices")

@@ -6,11 +6,11 @@ from posixpath import dirname, join, normpath
 from typing import NamedTuple
 
 from preheat.answers import sentences
-from preheat.manifests.names import MANIFESTS, Manifest
 from preheat.answers.shell_paths import last_commands
 from preheat.answers.values import Answer, PlannedCall, ProjectFiles, is_below
 from preheat.commands import command_text
 from preheat.commands.values import Command
+from preheat.manifests.names import MANIFESTS, Manifest
 
 _RUN = frozenset(["run", "run-script", "task"])
 _WITH_RUN = frozenset(["npm", "pnpm", "bun", "mise", "composer", "deno"])

@@ -22,10 +22,9 @@ from preheat.model.lesson import Lesson, ResumePacket
 from preheat.model.session import PREHEAT_MARK
 from preheat.model.template import TemplateUse
 from preheat.programs import ask_git
-from preheat.provisioning import FORMATS, TASK_CHARACTERS
+from preheat.provisioning import FORMATS, TASK_CHARACTERS, without_lessons
 from preheat.provisioning import provision as choose_context
 from preheat.provisioning import render as render_context
-from preheat.provisioning import without_lessons
 from preheat.provisioning.selection import content_words
 from preheat.provisioning.tokens import estimate_tokens as estimate_tokens
 from preheat.settings import archive_path, state_path
@@ -88,12 +87,14 @@ def provision(
     cwd: str = "",
     facts: "FolderFacts | None" = None,
     lesson_budget: int = 0,
+    at_start: bool = False,
 ) -> Context:
     """Choose the context of a new session for a task, from the lessons of a project or from a template. The project is given by
     name or folder; else it is the one around `cwd`, which is the current folder unless given. `examples`: for a format made of
     messages; `resuming`: include the resume packet whatever the task is; `loaded`: use the template that is loaded for the
     project, if there is one with something for this task; `facts`: of the project, where they are loaded already;
-    `lesson_budget`: the budget where no template is used, if that is another. Empty, with the reason, where nothing fits."""
+    `lesson_budget`: the budget where no template is used, if that is another; `at_start`: only what holds for every task, because
+    prompts and calls bring the rest. Empty, with the reason, where nothing fits."""
     now = time.time() if now is None else now
     where = project or cwd or os.getcwd()
     if loaded and not template and (pinned := loaded_template(folder, where)):
@@ -135,6 +136,7 @@ def provision(
         examples=examples,
         approved=approved_texts(folder),
         asked=asked,
+        at_start=at_start and not template_name,
     )
 
 

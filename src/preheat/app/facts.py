@@ -5,8 +5,9 @@ was read (`FolderFacts`), and asks the file system again only for what it is abo
 """
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from types import MappingProxyType
 from typing import NamedTuple
 
 from preheat.agents import LIVE, instruction_files_of
@@ -24,7 +25,7 @@ from preheat.provisioning.lesson_text import describe_lesson
 from preheat.provisioning.tokens import estimate_tokens
 from preheat.safe_text.fact_sentences import PROMPT_HEAD
 
-__all__ = ["NO_FACTS", "FolderFacts", "contradictions", "load_facts", "read_tree"]
+__all__ = ["NO_FACTS", "Contradiction", "FolderFacts", "contradictions", "load_facts", "read_tree"]
 
 _MOST_PATHS = 60_000
 _MOST_WALKED = 5_000
@@ -40,13 +41,13 @@ class FolderFacts(NamedTuple):
     root: str = ""
     lessons: tuple[Lesson, ...] = ()
     """The lessons and facts of the project, joined; not yet without what a file says."""
-    stated: dict[str, Statements] = {}
+    stated: Mapping[str, Statements] = MappingProxyType({})
     """By agent, what the files say that it reads by itself."""
 
     name: str = ""
     """The name of the project, by its folder where no session gave it one."""
 
-    read_at: dict[str, int] = {}
+    read_at: Mapping[str, int] = MappingProxyType({})
     """By file that was read, when it had last changed, in nanoseconds."""
 
     def is_current(self) -> bool:
@@ -96,8 +97,8 @@ NO_FACTS = FolderFacts()
 
 
 def load_facts(where: str, project: str, lessons: Sequence[Lesson], agents: Iterable[str] = ()) -> FolderFacts:
-    """The facts of the project around a folder, joined with its lessons; the lessons alone where the folder is no project. `project`
-    is its name in lessons. Slow."""
+    """The facts of the project around a folder, joined with its lessons; the lessons alone where the folder is no project.
+    `project` is its name in lessons. Slow."""
     root = project_place(where)
     name = project or os.path.basename(root)
     tree = read_tree(root, name) if root else EMPTY_TREE

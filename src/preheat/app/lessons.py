@@ -12,8 +12,9 @@ from typing import NamedTuple
 import msgspec
 
 from preheat.amounts import format_count
-from preheat.app.context import approved_texts
+from preheat.app.context import approved_texts, load_folder_facts
 from preheat.app.experiments.withdrawal import bring_back
+from preheat.app.facts import Contradiction, contradictions
 from preheat.app.project_assignment import assign_archive
 from preheat.app.projects import find_project, require_project
 from preheat.archive import lessons as stored
@@ -141,6 +142,17 @@ class Lessons:
     def approved_texts(self) -> frozenset[str]:
         """The digests (`text_digest`) of the texts that a person approved: these are handed on as they stand."""
         return approved_texts(self._folder)
+
+    def facts(self, where: str, agent: str = "") -> list[Lesson]:
+        """The lessons and facts of the project around a folder: what sessions taught and what its files say, joined; with an
+        agent without what that reads by itself. Raises PreheatError."""
+        return load_folder_facts(self._folder, where, (agent,) if agent else ()).for_agent(agent)
+
+    def contradictions(self, where: str) -> list[Contradiction]:
+        """What the instruction files and the README of the project around a folder say otherwise than its tree and its sessions
+        show: commands that fail or are gone, several package managers. Raises PreheatError."""
+        known = load_folder_facts(self._folder, where)
+        return contradictions(where, known.name, known.lessons)
 
     def withdraw_approval(self, lesson: str) -> bool:
         """Remove the approval of a lesson; whether there was one."""

@@ -241,6 +241,8 @@ def _node(words: tuple[str, ...]) -> Purpose:
 def _package_script(words: tuple[str, ...]) -> Purpose:
     words = unwrap(words)[0] or words
     name = words[0]
+    if name == "fmt":  # a task of that name formats code; the program of that name wraps text
+        return "format"
     if name not in TRIVIAL and (name in PROGRAMS or name in FAMILIES or name in TASK_RUNNERS):
         return purpose_of(words)
     if name.endswith(_SCRIPT_ENDINGS):

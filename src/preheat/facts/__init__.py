@@ -1,16 +1,17 @@
 """Facts of a project: how it is built, checked, run, set up and committed to; and which of them a moment of a session asks for.
 
-`derive_facts` reads them from the files of a working tree, by one learner for each kind (`TREE_LEARNERS`), so that a project without
-any session has them; `join_facts` puts them beside what sessions taught and drops what the tree no longer has; `choice` picks those
-for a moment; `stated` leaves out what a file says already. A fact is a lesson of the kind `convention`. Pure; knows no archive.
+`derive_facts` reads them from the files of a working tree, by one learner for each kind (`TREE_LEARNERS`), so that a project
+without any session has them; `join` puts them beside what sessions taught and drops what the tree no longer has; `choice` picks
+those for a moment; `stated` leaves out what a file says already. A fact is a lesson of the kind `convention`. Pure; knows no
+archive.
 """
 
 from collections.abc import Callable
 
 from preheat.facts.checks import learn_checks
 from preheat.facts.commits import learn_commits
-from preheat.facts.generation import learn_generation, may_be_generated
 from preheat.facts.ecosystems import names_ecosystem
+from preheat.facts.generation import learn_generation, may_be_generated
 from preheat.facts.scripts import learn_scripts
 from preheat.facts.servers import learn_servers
 from preheat.facts.setups import learn_setups

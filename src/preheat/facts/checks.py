@@ -1,4 +1,4 @@
-"""How a project is built, tested, linted, type-checked and formatted, by its scripts, its forge's checks and its manifests. Pure."""
+"""How a project is built, tested, linted, type-checked and formatted: by scripts, the forge's checks and manifests. Pure."""
 
 import re
 import shlex
@@ -19,7 +19,10 @@ _REACH = {"test": 0.9, "lint": 0.75, "typecheck": 0.75, "build": 0.6, "format": 
 _SELDOM = 0.2
 _EVERYTHING = frozenset(["verify", "ci", "check", "checks", "validate", "precommit", "all"])
 _FIXING = re.compile(r"(?:^|[:_-])fix(?:$|[:_-])")
-_BUILT = r"(?:\./)?(?:[\w@.-]+/)*(?:dist|build|out|coverage|lib|target|bin|tmp|\.next|\.turbo|\.nuxt|\.cache|\.output|[\w.-]*\.tsbuildinfo|\*\.\w+)(?:/\*)?"
+_BUILT = (
+    r"(?:\./)?(?:[\w@.-]+/)*(?:dist|build|out|coverage|lib|target|bin|tmp"
+    r"|\.next|\.turbo|\.nuxt|\.cache|\.output|[\w.-]*\.tsbuildinfo|\*\.\w+)(?:/\*)?"
+)
 _CLEANING = re.compile(rf"\b(?:rm\s+-rf?|rimraf|del-cli|shx\s+rm\s+-rf?)(?:\s+{_BUILT})+(?=\s*(?:$|[;&|)]))")
 _CALLED = re.compile(
     r"\b(?:npm|pnpm|yarn|bun)\s+(?:run\s+)?([\w:.-]+)|\b(?:make|just)\s+([\w:.-]+)|\bmise\s+run\s+([\w:.-]+)"
@@ -128,6 +131,7 @@ def _fact(tree: ProjectTree, topic: str, command: str, script: Script, is_main: 
     )
     about = "lint, with fixes" if topic == "lint" and _FIXING.search(script.name) else topic
     details = {"about": about} | ({"body": body} if is_shown else {}) | ({"package": package} if package else {})
+    details |= {"main": "yes"} if is_main or about == "lint, with fixes" else {}
     return make_fact(
         tree, topic, ("script", command), f"The {topic} runs with `{command}` (in `{script.file}`).",
         reach=_REACH[topic] if is_main and about == topic else _SELDOM, use=command,
@@ -144,7 +148,7 @@ def _workspace_facts(tree: ProjectTree, packages: Sequence[Package]) -> Iterable
             command = address_package(having[0].runner, "PACKAGE", topic)
             yield make_fact(
                 tree, topic, ("workspace", command), f"The {topic} of one package runs with `{command}`.",
-                reach=0.55 if topic == "test" else 0.3, use=command, details={"about": f"{topic} of one package"},
+                reach=0.55 if topic == "test" else 0.3, use=command, details={"about": f"{topic} of one package", "main": "yes"},
                 files=("package.json",),
             )  # fmt: skip
 
@@ -198,7 +202,7 @@ def _implied_fact(tree: ProjectTree, each: ImpliedCommand, is_own: bool) -> Less
     command = in_folder(each.folder, each.command)
     about = each.about or each.topic
     reach = _REACH[each.topic] - 0.1 if is_own and not each.folder and not each.about else _SELDOM
-    details = {"about": about} | ({"package": each.folder} if each.folder else {})
+    details = {"about": about} | ({"package": each.folder} if each.folder else {"main": "yes"} if is_own else {})
     return make_fact(
         tree, each.topic, ("implied", command), f"The {about} runs with `{command}` (by `{each.file}`).",
         reach=reach, use=command, files=(each.folder,) if each.folder else (each.file,), details=details,
@@ -218,7 +222,7 @@ def _forge_facts(tree: ProjectTree, known: Sequence[Lesson]) -> list[Lesson]:
             command = in_folder(folder, line)
             topic = purpose_of_command(line)
             is_plain = (
-                "node_modules" not in line
+                not re.search(r"node_modules|release|publish|deploy", line)
                 and not re.search(r"[|<>$`(){}\"']", line)
                 and "&&" not in line
                 and len(line) < _LONGEST_BODY

@@ -4,45 +4,59 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from preheat.commands.words import name_set
 from preheat.facts.values import FACT_TOPICS
 from preheat.model.lesson import Lesson
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
-_BEGINNING, _END = 2_000, 500
-"""Characters of a long prompt in which its aim stands."""
+_BEGINNING, _END = 600, 200
+"""Characters of a long prompt in which its aim stands: a plan mentions everything."""
+_MARKED = re.compile(r"<(?P<tag>[a-z][\w-]{1,40})>.*?</(?P=tag)>", re.DOTALL)
+"""What a program puts around a prompt is not what the person asks."""
 _TOPIC_WORDS: dict[str, str] = {
-    "test": "test tests testing tested spec specs unittest e2e integration coverage regression pytest vitest jest prueba"
-    " pruebas teste testes testen getestet essai",
-    "lint": "lint linter linting linted lints eslint biome ruff clippy golangci warning warnings style",
-    "typecheck": "type types typing typecheck typescript tsc mypy pyright typed",
-    "build": "build builds building compile compiles compilation bundle bauen compilar",
+    "test": "test tests testing tested spec specs unittest e2e coverage regression pytest vitest jest prueba pruebas teste testes"
+    " testen getestet",
+    "lint": "lint linter linting linted lints eslint biome ruff clippy golangci",
+    "typecheck": "typecheck typescript tsc mypy pyright",
+    "build": "build builds compile compiles compilation bundle kompilieren compilar",
     "format": "format formatting formatter prettier gofmt fmt",
-    "check": "verify check checks ci pipeline pr green",
-    "serve": "run runs start server serve dev port localhost preview browser page ui screenshot launch demo website",
-    "setup": "install setup clone dependency dependencies package packages upgrade module worktree environment",
-    "variable": "env environment variable variables credential credentials secret secrets token config",
-    "generate": "generate generated codegen schema openapi endpoint proto graphql client types bindings migration css styles",
-    "hook": "commit commits committed push ship hook hooks husky",
-    "commit": "commit commits committed push ship merge",
-    "branch": "branch branches pr pull worktree checkout",
-    "pull_request": "pr prs pull request merge ship",
-    "release": "release changelog changeset version publish pr prs pull",
-    "missing": "install tool tools command",
+    "check": "verify checks ci pipeline",
+    "serve": "server serve localhost port preview browser screenshot launch",
+    "setup": "install setup clone dependency dependencies upgrade worktree",
+    "variable": "env environment variable variables credential credentials secret secrets",
+    "generate": "generate generated regenerate codegen openapi proto graphql",
+    "hook": "commit commits committed hook hooks husky",
+    "commit": "commit commits committed",
+    "branch": "branch branches pr prs",
+    "pull_request": "pr prs",
+    "release": "release changelog changeset version publish pr prs",
 }
 _TOPICS_BY_WORD: dict[str, frozenset[str]] = {}
 for _topic, _words in _TOPIC_WORDS.items():
     for _each in _words.split():
         _TOPICS_BY_WORD[_each] = _TOPICS_BY_WORD.get(_each, frozenset()) | {_topic}
-_CHANGING = frozenset(
-    "add adds adding fix fixes implement change refactor update create remove rename feature bug error endpoint support make write"
-    " move replace extract migrate improve handle delete introduce rewrite convert port build failing broken crash crashes wrong"
-    " hinzufügen ändern korrigiere behebe füge ajoute corrige añade arregla adicione".split()  # noqa: SIM905
+_CHANGING = name_set(
+    "add adds adding fix fixes implement change refactor update create remove rename feature bug error endpoint support make"
+    " write move replace extract migrate improve handle delete introduce rewrite convert port build failing broken crash"
+    " crashes wrong hinzufügen ändern korrigiere behebe füge ajoute corrige añade arregla adicione"
 )
 """Words of prompts after which code is changed, so that it has to be checked."""
-_CHECKED = frozenset(["test", "lint", "typecheck", "check"])
-_IDLE = frozenset("the a an to of in on for and or it is this that run with all not new".split())  # noqa: SIM905
-_MOST = 8
-_MAIN = 0.4
+_CHECKED = frozenset(["test", "lint", "typecheck"])
+_SHOWING = frozenset(["lint", "typecheck", "check", "build", "format"])
+_COMMANDS = frozenset(["test", "build", "lint", "typecheck", "format", "serve", "generate"])
+"""Topics of commands of which a project has many: only the usual one is said unless another is named."""
+_MEANT = {
+    "endpoint": ("api", "openapi"),
+    "endpoints": ("api", "openapi"),
+    "database": ("db",),
+    "docs": ("documentation",),
+    "migrations": ("migration", "migrate"),
+}
+"""Words of prompts, and those that names of scripts have for them."""
+_GENERIC = frozenset(["dev", "start", "watch", "clean", "build", "test", "lint", "run", "app", "all", "main", "prod"])
+_IDLE = name_set("the a an to of in on for and or it is this that run with all not new")
+_MOST = 6
+_MAIN = 0.35
 """The reach from which a check is one for everybody."""
 _ORDER = {topic: place for place, topic in enumerate(FACT_TOPICS)}
 
@@ -65,6 +79,7 @@ def topics_asked(prompt: str) -> frozenset[str]:
 
 def words_of(text: str) -> frozenset[str]:
     """The words of a prompt's beginning and end, in lower case."""
+    text = _MARKED.sub(" ", text[:20_000]) if "</" in text else text
     if len(text) > _BEGINNING + _END:
         text = f"{text[:_BEGINNING]}\n{text[-_END:]}"
     return frozenset(word.lower() for word in _WORD.findall(text))
@@ -103,50 +118,59 @@ def _is_usable(lesson: Lesson) -> bool:
 def _rate(
     lesson: Lesson, words: frozenset[str], topics: frozenset[str], is_changing: bool, files: Sequence[str]
 ) -> float:
-    topic, package = lesson.topic, lesson.details.get("package", "")
-    reach = lesson.reach or 0.0
+    """How much a prompt asks for a fact, 0 to 1."""
+    topic, details = lesson.topic, lesson.details
+    package, reach = details.get("package", ""), lesson.reach or 0.0
     named = _named_share(lesson, words)
-    if package:
-        named = max(named, _package_share(package, words)) if topic == "script" else _package_share(package, words)
-    is_near = bool(package) and sum(path.startswith(f"{package}/") for path in files[:5]) > 0
-    if topic == "generate" and (path := lesson.details.get("path", "").rstrip("/")):
-        if any(each == path or each.startswith(f"{path}/") for each in files):
-            return 0.95
-    if topic == "script":
-        return 0.8 * named if named >= 0.5 else 0.0
-    if package and not is_near and named < 0.5:
-        return 0.0
-    is_variant = lesson.details.get("about", topic) not in (
-        topic,
-        "run",
-        "setup",
-        "commit",
-        "message",
-        "variables",
-        "change file",
-        "check",
+    is_near = bool(package) and (
+        any(path.startswith(f"{package}/") for path in files[:5]) or _names_package(package, words)
     )
+    path = details.get("path", "").rstrip("/")
+    if topic == "generate" and path and any(each == path or each.startswith(f"{path}/") for each in files):
+        return 0.95
+    if package and not is_near:
+        return 0.0
+    if topic == "script":
+        return 0.7 * named if named == 1.0 else 0.0
     if topic in topics:
-        is_usual = reach >= _MAIN or named or package or lesson.support.sessions_for > 1 or topic not in _CHECKED
-        if not is_usual and lesson.details.get("about") not in ("one test", "one test file", "lint, with fixes"):
+        is_usual = (
+            topic not in _COMMANDS or package or details.get("main") or named == 1.0 or lesson.support.sessions_for > 1
+        )
+        about = details.get("about", topic)
+        if not is_usual and about not in ("one test", "one test file"):
             return 0.0  # one of several variants, and nobody asked for it
-        return (0.75 if is_variant else 0.9) + 0.1 * min(1.0, reach)
-    if is_changing and topic in _CHECKED and (is_near or (not package and reach >= _MAIN)):
+        return (0.9 if about in (topic, "run", "commit", "message") else 0.75) + 0.1 * min(1.0, reach)
+    is_whole = details.get("about", topic) == topic
+    if is_changing and is_whole and topic in _CHECKED and (is_near or (reach >= _MAIN and not package)):
         return 0.5 + 0.1 * min(1.0, reach)
-    return 0.6 * named if named >= 0.5 else 0.0
+    if is_changing and ("test" in topics or "feature" in words) and not package:  # it is to be made, and shown to work
+        is_first = is_whole and details.get("main")
+        if (topic in _SHOWING and (is_first or reach >= _MAIN)) or topic in ("hook", "commit"):
+            return 0.4 + 0.1 * min(1.0, reach)
+    if topic == "generate" and named >= 0.5 and not words.isdisjoint(_MEANT):
+        return 0.6
+    return 0.6 if named == 1.0 and topic in _COMMANDS else 0.0
 
 
 def _named_share(lesson: Lesson, words: frozenset[str]) -> float:
-    """The share of the telling words of a script's name that a prompt has."""
+    """The share of the telling words of a script's name that a prompt has; 0 for a name without any."""
     name = lesson.details.get("name", "") or lesson.use.rpartition(" ")[2]
-    parts = {part.lower() for part in re.split(r"[^A-Za-z0-9]+", name) if len(part) > 2} - _IDLE - {lesson.topic}
-    return len(parts & words) / len(parts) if parts else 0.0
+    parts = (
+        {part.lower() for part in re.split(r"[^A-Za-z0-9]+", name) if len(part) > 1} - _IDLE - _GENERIC - {lesson.topic}
+    )
+    parts -= {part.lower() for part in re.split(r"[^A-Za-z0-9]+", lesson.scope.project)}
+    meant = words | {other for word in words for other in _MEANT.get(word, ())}
+    return len(parts & meant) / len(parts) if parts else 0.0
 
 
-def _package_share(package: str, words: frozenset[str]) -> float:
-    """Whether a prompt has the last word of a package's folder."""
-    last = {part.lower() for part in re.split(r"[^A-Za-z0-9]+", package.rpartition("/")[2]) if len(part) > 2} - _IDLE
-    return len(last & words) / len(last) if last else 0.0
+def _names_package(package: str, words: frozenset[str]) -> bool:
+    """Whether a prompt has every word of the last part of a package's folder."""
+    last = (
+        {part.lower() for part in re.split(r"[^A-Za-z0-9]+", package.rpartition("/")[2]) if len(part) > 2}
+        - _IDLE
+        - _GENERIC
+    )
+    return bool(last) and last <= words
 
 
 def _without_crowds(choices: list[Choice]) -> list[Choice]:

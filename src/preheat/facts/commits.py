@@ -1,19 +1,19 @@
-"""What a commit, a push and a pull request must look like: hooks, messages, change files. By files and by the newest commits. Pure."""
+"""What a commit and a push must look like: hooks, messages, change files. By files and by the newest commits. Pure."""
 
 import re
 from collections import Counter
 
+from preheat.commands.words import name_set
 from preheat.facts.values import ProjectTree, make_fact
 from preheat.manifests.hooks import HookCommands, is_hook_file, read_hooks, read_staged_commands
 from preheat.model.lesson import Lesson
 from preheat.statistics.shares import wilson
 
 CONVENTIONAL = re.compile(r"^(?P<type>[a-z]{2,10})(?P<scope>\([\w@/., -]{1,40}\))?!?: \S")
-TYPES = frozenset(
-    "feat fix docs chore refactor test tests style perf build ci revert wip release deps security".split()
-)  # noqa: SIM905
+TYPES = name_set("feat fix docs chore refactor test tests style perf build ci revert wip release deps security")
 _FEW = 8
-_SURE = 0.6
+_SURE = 0.75
+_MOSTLY = 0.8
 _MOMENTS = {"commit": "a commit", "message": "a commit message", "push": "a push"}
 
 
@@ -83,4 +83,5 @@ def describe_messages(subjects: list[str]) -> tuple[list[str], bool, int] | None
         return None
     counted = Counter(found["type"] for found in typed)
     types = [name for name, _ in sorted(counted.items(), key=lambda item: (-item[1], item[0]))][:5]
-    return types, sum(found["scope"] is not None for found in typed) > len(typed) / 2, len(typed)
+    scoped = sum(found["scope"] is not None for found in typed)
+    return types, scoped >= _MOSTLY * len(typed), len(typed)

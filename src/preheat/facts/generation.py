@@ -86,16 +86,17 @@ def _marked_files(tree: ProjectTree, commands: list[str]) -> list[Lesson]:
         for folder, paths in by_folder.items()
         for path in (paths if len(paths) < 3 or not folder else paths[:1])
     ]
-    found = []
-    for place in [*places, *(pattern for pattern in patterns if "lock" not in pattern)][:_MOST]:
-        found.append(
-            make_fact(
-                tree, "generate", ("marked", place), f"`{place}` is generated: not to be edited.", reach=0.2,
-                files=(place.rstrip("/"),) if "*" not in place else (),
-                details={"about": "generated", "path": place, **({"by": commands[0]} if len(commands) == 1 else {})},
-            )
-        )  # fmt: skip
-    return found
+    return [
+        _marked_fact(tree, place, commands)
+        for place in [*places, *(pattern for pattern in patterns if "lock" not in pattern)][:_MOST]
+    ]
+
+
+def _marked_fact(tree: ProjectTree, place: str, commands: list[str]) -> Lesson:
+    details = {"about": "generated", "path": place} | ({"by": commands[0]} if len(commands) == 1 else {})
+    files = (place.rstrip("/"),) if "*" not in place else ()
+    text = f"`{place}` is generated: not to be edited."
+    return make_fact(tree, "generate", ("marked", place), text, reach=0.2, files=files, details=details)
 
 
 def may_be_generated(path: str) -> bool:

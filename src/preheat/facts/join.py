@@ -1,5 +1,5 @@
-"""Puts what the tree says beside what sessions taught: one fact for each command, confirmed where both agree, and nothing that the
-tree no longer has. Pure."""
+"""Puts what the tree says beside what sessions taught: one fact for each command, confirmed where both agree, and nothing that
+the tree no longer has. Pure."""
 
 import re
 from collections.abc import Sequence
@@ -13,7 +13,8 @@ from preheat.manifests.scripts import read_scripts
 from preheat.model.lesson import Lesson
 
 _NODE = re.compile(
-    r"^(?:cd (?P<folder>[\w./@-]+) && )?(?P<runner>npm|pnpm|yarn|bun) run (?P<name>[\w:./-]+)(?=\s|$)|^(?:npm|pnpm) (?P<test>test)(?=\s|$)"
+    r"^(?:cd (?P<folder>[\w./@-]+) && )?(?P<runner>npm|pnpm|yarn|bun) run (?P<name>[\w:./-]+)(?=\s|$)"
+    r"|^(?:npm|pnpm) (?P<test>test)(?=\s|$)"
 )
 _TASK = re.compile(r"^(?P<runner>make|just|mise run|task) (?P<name>[A-Za-z][\w:.-]*)(?=\s|$)")
 _FOLDER = re.compile(r"^cd (?P<folder>[\w./@-]+) && ")
@@ -23,6 +24,8 @@ _FLOORS = {"commit": 0.5, "hook": 0.6, "branch": 0.35, "pull_request": 0.35, "va
 _TAKEN_OVER = 0.3
 """The reach that a fact of the tree keeps where sessions do it otherwise."""
 _MUCH = 0.3
+_PRIOR = 6
+"""Sessions that the kind of a fact counts as, beside those that used it or did not."""
 
 
 def join_facts(lessons: Sequence[Lesson], facts: Sequence[Lesson], tree: ProjectTree) -> list[Lesson]:
@@ -30,6 +33,7 @@ def join_facts(lessons: Sequence[Lesson], facts: Sequence[Lesson], tree: Project
     by_key = {command_key(fact.use): fact for fact in facts if fact.use}
     by_topic = {fact.topic: fact for fact in facts if fact.topic in ("commit", "release")}
     hooks = {fact.details.get("about"): fact for fact in facts if fact.topic == "hook"}
+    sessions = max((lesson.support.sessions_for for lesson in lessons if lesson.kind == "convention"), default=0)
     used: set[str] = set()
     found: list[Lesson] = []
     for lesson in lessons:
@@ -43,13 +47,13 @@ def join_facts(lessons: Sequence[Lesson], facts: Sequence[Lesson], tree: Project
             found.append(_with_floor(lesson))
             continue
         used.add(fact.id)
-        found.append(_confirm(lesson, fact))
+        found.append(_confirm(lesson, fact, sessions))
     taken = {
         (lesson.topic, lesson.details.get("about", ""))
         for lesson in found
         if lesson.kind == "convention" and lesson.status == "active" and (lesson.reach or 0.0) >= _MUCH
     }
-    found += (_with_less_reach(fact, taken) for fact in facts if fact.id not in used)
+    found += (_with_less_reach(fact, taken, sessions) for fact in facts if fact.id not in used)
     return found
 
 
@@ -65,7 +69,12 @@ def _counterpart(
     return by_key.get(command_key(lesson.use)) if lesson.use and lesson.topic != "correction" else None
 
 
-def _confirm(lesson: Lesson, fact: Lesson) -> Lesson:
+def _mix(prior: float, seen: float, sessions: int) -> float:
+    """How likely a session needs something: by the kind of fact at first, by what sessions did as there are more of them."""
+    return round((_PRIOR * prior + sessions * seen) / (_PRIOR + sessions), 4)
+
+
+def _confirm(lesson: Lesson, fact: Lesson, sessions: int) -> Lesson:
     """A lesson that the tree confirms: one session is enough then."""
     if fact.topic == "commit":  # the project's commits say more than those of a few sessions
         return msgspec.structs.replace(fact, support=lesson.support, evidence=lesson.evidence)
@@ -78,7 +87,7 @@ def _confirm(lesson: Lesson, fact: Lesson) -> Lesson:
         topic=topic,
         details=details if details.get("about") else lesson.details,
         files=lesson.files or fact.files,
-        reach=max(lesson.reach or 0.0, fact.reach or 0.0),
+        reach=max(lesson.reach or 0.0, _mix(fact.reach or 0.0, lesson.reach or 0.0, sessions), _FLOORS.get(topic, 0.0)),
         score=max(lesson.score, fact.score),
         status="active" if is_once else lesson.status,
         why="" if is_once else lesson.why,
@@ -90,11 +99,15 @@ def _with_floor(lesson: Lesson) -> Lesson:
     return msgspec.structs.replace(lesson, reach=floor) if (lesson.reach or 0.0) < floor else lesson
 
 
-def _with_less_reach(fact: Lesson, taken: set[tuple[str, str]]) -> Lesson:
-    """A fact of the tree where sessions have a command of their own for the same."""
-    if fact.topic not in CHECK_TOPICS or (fact.topic, fact.details.get("about", "")) not in taken:
+def _with_less_reach(fact: Lesson, taken: set[tuple[str, str]], sessions: int) -> Lesson:
+    """A fact of the tree that no session used: the less likely the more sessions there were; and where sessions have a command of
+    their own for the same, it is no longer the main one."""
+    if fact.topic not in CHECK_TOPICS and fact.topic != "check":
         return fact
-    return msgspec.structs.replace(fact, reach=min(fact.reach or 0.0, _TAKEN_OVER))
+    reach, details = _mix(fact.reach or 0.0, 0.0, sessions), fact.details
+    if (fact.topic, details.get("about", "")) in taken:
+        reach, details = min(reach, _TAKEN_OVER), {name: text for name, text in details.items() if name != "main"}
+    return msgspec.structs.replace(fact, reach=reach, details=details)
 
 
 # What the tree no longer has

@@ -2,6 +2,8 @@
 
 import re
 
+import msgspec
+
 from preheat.facts.checks import is_harmful
 from preheat.facts.ecosystems import find_implied
 from preheat.facts.packages import find_packages
@@ -35,13 +37,16 @@ def learn_servers(tree: ProjectTree) -> list[Lesson]:
         if path.rpartition("/")[2] == "package.json" or path.count("/") > 2:
             continue
         scripts = read_scripts(path, tree.texts[path])
-        for script in scripts:
-            if _SERVING.search(script.name) and not is_harmful(script, scripts):
-                found.append(
-                    _fact(tree, in_folder(script.folder, command_of(script)), script, _find_port(script), script.folder)
-                )
+        found += [
+            _fact(tree, in_folder(script.folder, command_of(script)), script, _find_port(script), script.folder)
+            for script in scripts
+            if _SERVING.search(script.name) and not is_harmful(script, scripts)
+        ]
     found += _go_programs(tree)
-    return [*[fact for fact in found if fact.use][:_MOST], *_containers(tree)]
+    found = [fact for fact in found if fact.use][:_MOST]
+    if found and not found[0].details.get("package"):
+        found[0] = msgspec.structs.replace(found[0], details={**found[0].details, "main": "yes"})
+    return [*found, *_containers(tree)]
 
 
 def _find_port(script: Script) -> str:

@@ -37,9 +37,7 @@ def learn_setups(tree: ProjectTree) -> list[Lesson]:
         if package.folder and package.runner and not package.is_member and package.folder.count("/") < 2
     ][:3]
     for lock, command in _INSTALLS.items():
-        places = sorted(
-            (dirname(path) for path in tree.paths if path.rpartition("/")[2] == lock and path.count("/") < 2)
-        )
+        places = sorted(dirname(path) for path in tree.paths if path.rpartition("/")[2] == lock and path.count("/") < 2)
         found += (_install(tree, in_folder(place, command), f"{place}/{lock}".lstrip("/")) for place in places[:2])
     found += _mise(tree)
     if ".pre-commit-config.yaml" in tree.paths:
@@ -68,7 +66,8 @@ def _mise(tree: ProjectTree) -> list[Lesson]:
     if not isinstance(tools, dict) or not tools:
         return []
     names = [found["name"] for each in list(tools)[:12] if (found := _TOOL.fullmatch(str(each)))]
-    text = f"Tools come with mise: {', '.join(f'`{name}`' for name in names)}; where one is not found, `mise exec -- NAME` runs it."
+    listed = ", ".join(f"`{name}`" for name in names)
+    text = f"Tools come with mise: {listed}; where one is not found, `mise exec -- NAME` runs it."
     return [
         _install(tree, "mise install", file),
         make_fact(

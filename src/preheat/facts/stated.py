@@ -27,20 +27,16 @@ class Contradiction(NamedTuple):
 
 
 def is_stated(lesson: Lesson, statements: Statements) -> bool:
-    """Whether an instruction file states a lesson already: its command, its path or its names, in whatever words. A line that also
-    warns of something that fails is not stated unless the file advises against that."""
+    """Whether an instruction file states a lesson already: its command, its path or its names, in whatever words. A line that
+    also warns of something that fails is not stated unless the file advises against that."""
     if lesson.kind != "convention" or lesson.topic in ("correction", "style"):
         return False
     if lesson.avoid and not any(command_key(each) == command_key(lesson.avoid) for each in statements.forbidden):
         return False
     details = lesson.details
     if lesson.topic == "commit":
-        return any(
-            each.startswith(f"{name}:") or each.startswith(f"{name}(")
-            for each in statements.codes
-            for name in details.get("types", "").split(",")
-            if name
-        )
+        beginnings = tuple(f"{name}{sign}" for name in details.get("types", "").split(",") if name for sign in ":(")
+        return any(code.startswith(beginnings) for code in statements.codes)
     if lesson.topic == "variable":
         names = [name for name in details.get("names", "").split(",") if name]
         return bool(names) and all(any(name in code for code in statements.codes) for name in names)

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from preheat.model.lesson import Lesson, Scope, lesson_id
 
 FACT_TOPICS = (
-    "test", "build", "lint", "typecheck", "format", "check", "package", "serve", "setup", "variable", "generate", "hook", "commit",
-    "branch", "pull_request", "release", "missing", "script",
+    "test", "build", "lint", "typecheck", "format", "check", "package", "serve", "setup", "variable", "generate", "hook",
+    "commit", "branch", "pull_request", "release", "missing", "script",
 )  # fmt: skip
 """Topics of facts, in the order in which they are said. `check` is everything at once, `package` the checks of one package."""
 _WORTH = 0.55
@@ -74,7 +74,7 @@ def parents(path: str) -> list[str]:
     """The folders that a path lies in, the nearest first, down to the project's own."""
     found = []
     folder = dirname(path)
-    while folder:
+    while folder.strip("/"):
         found.append(folder)
         folder = dirname(folder)
     return [*found, ""]

@@ -164,7 +164,7 @@ def _details(aspect: Aspect, single: bool, use: str) -> dict[str, str]:
     topic = _topic_of(aspect)
     if topic in ("setup", "generate"):
         return {"about": topic} if " -" not in use and "NAME" not in use else {}
-    if topic not in _VARIANT_WORDS or topic == "package":
+    if topic not in _VARIANT_WORDS or topic == "package" or (topic == "build" and " -o " in use):
         return {}
     found = {"about": "one test" if single else "one test file" if topic == "test" and _names_file(use) else topic}
     seconds = [value for each in aspect.tally.uses for value in each.used.seconds]

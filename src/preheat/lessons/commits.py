@@ -47,10 +47,12 @@ _BRANCH = re.compile(
 _PULL = re.compile(r"\bgh\s+pr\s+create\b")
 _BASE = re.compile(r"--base[ =](?P<base>[\w./-]{1,40})")
 _HOOK = re.compile(
-    r"(?i)husky\b|pre-commit\b|lint-staged|lefthook|commit-msg|commitlint|hook(?:s)? (?:failed|declined|id:)|\bhk\b.*\b(?:failed|error)|- hook id:"
+    r"(?i)husky\b|pre-commit\b|lint-staged|lefthook|commit-msg|commitlint|hook(?:s)? (?:failed|declined|id:)"
+    r"|\bhk\b.*\b(?:failed|error)|- hook id:"
 )
 _ENOUGH_SESSIONS, _FEW = 2, 5
-_SURE = 0.6
+_SURE = 0.7
+_MOSTLY = 0.8
 _SLOW = 3.0
 """Seconds above which a commit is said to take its time."""
 
@@ -150,17 +152,17 @@ def _learn_messages(scope: Scope, sessions: Sequence[SessionCommits]) -> Lesson 
         return None
     counted = Counter(kind.removesuffix("()") for kind in typed)
     names = [name for name, _ in sorted(counted.items(), key=lambda item: (-item[1], item[0]))][:5]
-    scoped = sum(kind.endswith("()") for kind in typed) > len(typed) / 2
+    scoped = sum(kind.endswith("()") for kind in typed) >= _MOSTLY * len(typed)
     form = "TYPE(SCOPE): …" if scoped else "TYPE: …"
     evidence = [
         Evidence(each.session, each.notes.seqs[-1] if each.notes.seqs else None, each.notes.last, not kind)
         for each, kind in every
     ]
-    return _lesson(
-        scope, "commit", f"Commit messages are `{form}`, mostly {', '.join(f'`{name}`' for name in names)} ({len(typed)} of {len(every)}).",
-        evidence, ("git commit",),
-        {"about": "message", "types": ",".join(names), "scope": "yes" if scoped else "", "good": str(len(typed)), "all": str(len(every))},
-    )  # fmt: skip
+    listed = ", ".join(f"`{name}`" for name in names)
+    text = f"Commit messages are `{form}`, mostly {listed} ({len(typed)} of {len(every)})."
+    details = {"about": "message", "types": ",".join(names), "scope": "yes" if scoped else ""}
+    details |= {"good": str(len(typed)), "all": str(len(every))}
+    return _lesson(scope, "commit", text, evidence, ("git commit",), details)
 
 
 def _learn_branches(scope: Scope, sessions: Sequence[SessionCommits]) -> Lesson | None:
@@ -187,10 +189,9 @@ def _learn_pull_requests(scope: Scope, sessions: Sequence[SessionCommits]) -> Le
     bases = Counter(each.notes.base for each in having if each.notes.base)
     base = bases.most_common(1)[0][0] if bases and bases.most_common(1)[0][1] > 1 else ""
     evidence = [Evidence(each.session, seq, each.at) for each in having for seq in each.notes.pulls]
-    lesson = _lesson(
-        scope, "pull_request", f"Pull requests are made with `gh pr create` ({len(having)} sessions).", evidence, ("gh pr create",),
-        {"about": "pull request"} | ({"base": base} if base else {}),
-    )  # fmt: skip
+    text = f"Pull requests are made with `gh pr create` ({len(having)} sessions)."
+    details = {"about": "pull request"} | ({"base": base} if base else {})
+    lesson = _lesson(scope, "pull_request", text, evidence, ("gh pr create",), details)
     return msgspec.structs.replace(lesson, use="gh pr create") if lesson is not None else None
 
 

@@ -16,8 +16,8 @@ from preheat.calls.judged import JudgedSession
 from preheat.lessons.command_lessons import learn_commands
 from preheat.lessons.command_needs import learn_needs
 from preheat.lessons.command_use import CommandNotes, SessionCommands, collect_commands
-from preheat.lessons.corrections import Rule, SessionRules, find_rules, learn_corrections
 from preheat.lessons.commits import NO_COMMITS, CommitNotes, SessionCommits, collect_commits, learn_commit_forms
+from preheat.lessons.corrections import Rule, SessionRules, find_rules, learn_corrections
 from preheat.lessons.learner import Learner, SessionNotes
 from preheat.lessons.placement import NewFile, SessionFiles, find_new_files, learn_placement
 from preheat.lessons.servers import ServerStart, SessionServers, find_servers, learn_servers

@@ -16,10 +16,12 @@ from preheat.safe_text.reasons import junk_reason
 
 HALF_LIFE = 120.0
 SERVER = re.compile(
-    r"\b(?:npm|pnpm|yarn|bun)(?:\s+(?:--filter|-F|--cwd|-C|--prefix)[ =]\S+)*(?:\s+run)?\s+(?:[\w:-]*[:-])?(?:dev|start|serve|preview|storybook)(?:[:-][\w:-]+)?(?=\s|$)"
+    r"\b(?:npm|pnpm|yarn|bun)(?:\s+(?:--filter|-F|--cwd|-C|--prefix)[ =]\S+)*(?:\s+run)?\s+(?:[\w:-]*[:-])?"
+    r"(?:dev|start|serve|preview|storybook)(?:[:-][\w:-]+)?(?=\s|$)"
     r"|\bwrangler\s+(?:pages\s+)?dev\b|\b(?:vite|next|astro|nuxt|remix|tauri|expo)\s+(?:dev|start|preview)\b|\bvite(?=\s*$|\s+-)"
     r"|\buvicorn\s|\bgunicorn\s|\bflask\s+run\b|\bmanage\.py\s+runserver\b|\brails\s+s(?:erver)?\b|\bhttp\.server\b|\bphp\s+-S\b"
-    r"|\bmix\s+phx\.server\b|\bdocker[ -]compose\b[^|;&]*\bup\b|\bhugo\s+server\b|\bmkdocs\s+serve\b|\b(?:mise|make|just|task)\s+(?:run\s+)?(?:dev|serve|start)\b"
+    r"|\bmix\s+phx\.server\b|\bdocker[ -]compose\b[^|;&]*\bup\b|\bhugo\s+server\b|\bmkdocs\s+serve\b"
+    r"|\b(?:mise|make|just|task)\s+(?:run\s+)?(?:dev|serve|start)\b"
 )
 _PORT = re.compile(r"(?:--port[= ]|(?<![\w-])-p[ =]?|\bPORT=|localhost:|127\.0\.0\.1:|0\.0\.0\.0:)(?P<port>\d{4,5})\b")
 _ADDRESS = re.compile(r"https?://(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1?\]):(?P<port>\d{2,5})\b")

@@ -14,9 +14,13 @@ from preheat.model.lesson import Evidence, Lesson, Scope, count_support, lesson_
 HALF_LIFE = 120.0
 _NAME = r"(?P<name{}>[A-Z][A-Z0-9]*_[A-Z0-9_]{{1,40}})"
 _MISSING = re.compile(
-    r"(?i:missing|required|undefined|unset|must set|please set|is not defined in|expected)\b(?:(?![.\n]).){0,60}?\b" + _NAME.format(1)
-    + r"|\b" + _NAME.format(2) + r"\b[`'\"]?(?: environment variable)?(?i:(?: is| was| must be|:| env\w*)* (?:not set|missing|required|unset|undefined|not defined|must be set|not found))"
-)  # fmt: skip
+    r"(?i:missing|required|undefined|unset|must set|please set|is not defined in|expected)\b(?:(?![.\n]).){0,60}?\b"
+    + _NAME.format(1)
+    + r"|\b"
+    + _NAME.format(2)
+    + r"\b[`'\"]?(?: environment variable)?"
+    r"(?i:(?: is| was| must be|:| env\w*)* (?:not set|missing|required|unset|undefined|not defined|must be set|not found))"
+)
 _ABOUT = re.compile(r"(?i)env|variable|credential|config|set|missing|required")
 _END = 3000
 _NO_VARIABLES = re.compile(r"^(?:ERR|E2E|HTTP|NPM|TS|MODULE|ENOENT|ERROR)_|_ERR(?:OR)?$")

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from preheat.commands.words import name_set
+
 LARGEST = 262_144
 """Characters of a manifest that is read; a larger one gives nothing."""
 _MOST = 200
@@ -175,9 +177,9 @@ def command_of(script: Script, node_runner: str = "npm") -> str:
     return _COMMANDS[script.runner].format(name)
 
 
-_OWN_COMMANDS = frozenset(
-    "install add remove publish pack audit init link update deploy exec create list config why dedupe".split()
-)  # noqa: SIM905
+_OWN_COMMANDS = name_set(
+    "install add remove publish pack audit init link update deploy exec create list config why dedupe"
+)
 _COMMANDS = {
     "composer": "composer run {}",
     "deno": "deno task {}",

@@ -57,13 +57,15 @@ def provision(
     examples: bool = False,
     approved: frozenset[str] = frozenset(),
     asked: frozenset[str] = frozenset(),
+    at_start: bool = False,
 ) -> Context:
     """The context of a session with this task, or the reason why it is empty.
 
     `project` is its name in lessons; `template` the `name@digest` that the lessons are from, and `addendum` its own text.
     `sessions` is how many sessions were learned from, where that is known; with `examples` real calls are included although
     a convention names the same command, for formats that are made of messages. `approved` has the digests of texts that a person
-    approved: they are handed on as they stand. `asked` has the ids of facts that the task asks for.
+    approved: they are handed on as they stand. `asked` has the ids of facts that the task asks for; `at_start`: for
+    every task, because what a prompt or a call asks for is said then.
     """
     task = strip_invisible(task)
     addendum = without_markup(make_harmless(addendum)).strip()
@@ -79,6 +81,7 @@ def provision(
         template=bool(template),
         examples=examples,
         asked=asked,
+        at_start=at_start,
     )
     candidates = sorted(chosen.candidates, key=lambda each: display_order(each.lesson))
     left_out = chosen.left_out

@@ -1,5 +1,6 @@
 """The line of a fact of a project, by its topic: from the fields of the lesson into one of our sentences. Knows no task."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +10,13 @@ from preheat.safe_text import fact_sentences as sentences
 from preheat.safe_text.command_slot import fit_command
 
 _CUT = "…"
+_GENERAL = re.compile(r"\b(?:NAME|PATH|VALUE|PACKAGE|FOLDER)\b")
 _CHECKS = frozenset(["test", "build", "lint", "typecheck", "format", "check"])
+
+
+def is_fact(lesson: Lesson) -> bool:
+    """Whether a lesson is a fact of a project that has a sentence of its own."""
+    return bool(lesson.details) and lesson.topic in _DESCRIPTIONS
 
 
 def describe_fact(lesson: Lesson) -> str:
@@ -20,6 +27,11 @@ def describe_fact(lesson: Lesson) -> str:
     return describe(lesson)
 
 
+def _whole(command: str) -> str:
+    """A command that is shown whole; empty where a part of it may not be handed on."""
+    return command if _CUT not in fit_command(command) else ""
+
+
 def _counts(lesson: Lesson) -> dict[str, Any]:
     support = lesson.support
     total = support.calls_for + support.calls_against
@@ -28,7 +40,7 @@ def _counts(lesson: Lesson) -> dict[str, Any]:
     return {"ran": support.calls_for, "total": total, "sessions": format_count(support.sessions_for, "session")}
 
 
-def _listed(lesson: Lesson, name: str, separator: str = ",") -> list[str]:
+def _split(lesson: Lesson, name: str, separator: str = ",") -> list[str]:
     return [each for each in lesson.details.get(name, "").split(separator) if each]
 
 
@@ -38,10 +50,10 @@ def _describe_check(lesson: Lesson) -> str:
     about = "all checks" if about == "check" else about
     values = {
         "use": lesson.use,
-        "body": details.get("body", ""),
+        "body": _whole(details.get("body", "")),
         "duration": details.get("duration", ""),
         "timeout": details.get("timeout", ""),
-        "avoid": lesson.avoid,
+        "avoid": "" if _GENERAL.search(lesson.avoid) else lesson.avoid,  # that one case fails says nothing of all
         "error": lesson.error,
         **_counts(lesson),
     }
@@ -55,9 +67,7 @@ def _describe_check(lesson: Lesson) -> str:
 def _describe_server(lesson: Lesson) -> str:
     details = lesson.details
     if details.get("about") == "services":
-        return sentences.SERVICES.write(
-            names=_listed(lesson, "services"), ports=_listed(lesson, "ports"), use=lesson.use
-        )
+        return sentences.SERVICES.write(names=_split(lesson, "services"), ports=_split(lesson, "ports"), use=lesson.use)
     return sentences.SERVER.write(
         about="run", use=lesson.use, port=details.get("port", ""), sign=details.get("sign", ""), **_counts(lesson)
     )
@@ -65,7 +75,7 @@ def _describe_server(lesson: Lesson) -> str:
 
 def _describe_variables(lesson: Lesson) -> str:
     file = lesson.files[0] if lesson.files else ""
-    return sentences.VARIABLES.write(use=lesson.use, names=_listed(lesson, "names"), file=file)
+    return sentences.VARIABLES.write(use=lesson.use, names=_split(lesson, "names"), file=file)
 
 
 def _describe_generation(lesson: Lesson) -> str:
@@ -73,7 +83,7 @@ def _describe_generation(lesson: Lesson) -> str:
     if path:
         return sentences.GENERATED.write(path=path, use=lesson.use or lesson.details.get("by", ""))
     return sentences.CHECK.write(
-        about="generate", use=lesson.use, body=lesson.details.get("body", ""), **_counts(lesson)
+        about="generate", use=lesson.use, body=_whole(lesson.details.get("body", "")), **_counts(lesson)
     )
 
 
@@ -86,7 +96,7 @@ def _describe_hook(lesson: Lesson) -> str:
         "failed": details.get("failed", ""),
         "all": details.get("all", ""),
     }
-    commands = _listed(lesson, "commands", "\n")
+    commands = _split(lesson, "commands", "\n")
     if commands:
         return sentences.HOOK.write(commands=commands, file=lesson.files[0] if lesson.files else "", **values)
     return sentences.HOOK_FAILURES.write(**values)
@@ -96,14 +106,14 @@ def _describe_message(lesson: Lesson) -> str:
     details = lesson.details
     form = sentences.MESSAGE_FORMS[0 if details.get("scope") else 1]
     return sentences.MESSAGE.write(
-        form=form, types=_listed(lesson, "types"), good=details.get("good", ""), all=details.get("all", "")
+        form=form, types=_split(lesson, "types"), good=details.get("good", ""), all=details.get("all", "")
     )
 
 
 def _describe_branch(lesson: Lesson) -> str:
     details = lesson.details
     return sentences.BRANCH.write(
-        prefixes=_listed(lesson, "prefixes"), good=details.get("good", ""), all=details.get("all", "")
+        prefixes=_split(lesson, "prefixes"), good=details.get("good", ""), all=details.get("all", "")
     )
 
 
@@ -119,7 +129,7 @@ def _describe_release(lesson: Lesson) -> str:
 def _describe_missing(lesson: Lesson) -> str:
     details = lesson.details
     if details.get("manager"):
-        return sentences.TOOLS.write(manager=details["manager"], names=_listed(lesson, "names"), use=lesson.use)
+        return sentences.TOOLS.write(manager=details["manager"], names=_split(lesson, "names"), use=lesson.use)
     support = lesson.support
     times = "once" if support.calls_for == 1 else f"{support.calls_for} times"
     return sentences.INSTEAD.write(
@@ -136,7 +146,7 @@ def _describe_setup(lesson: Lesson) -> str:
 
 
 def _describe_script(lesson: Lesson) -> str:
-    return sentences.SCRIPT.write(use=lesson.use, body=lesson.details.get("body", ""))
+    return sentences.SCRIPT.write(use=lesson.use, body=_whole(lesson.details.get("body", "")))
 
 
 _DESCRIPTIONS: dict[str, Callable[[Lesson], str]] = {

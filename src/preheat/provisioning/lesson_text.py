@@ -4,12 +4,13 @@ A line is a sentence of ours (`safe_text.lesson_sentences`) with slots; what no 
 nothing is left has no text. Only a text that a person approved, by its digest, is handed on as it stands.
 """
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 from preheat.amounts import format_count
 from preheat.model.lesson import Example, Lesson, LessonKind, ResumePacket, text_digest
-from preheat.provisioning.fact_text import describe_fact
+from preheat.provisioning.fact_text import describe_fact, is_fact
 from preheat.provisioning.selection import RULE_TOPICS
 from preheat.safe_text import lesson_sentences as sentences
 from preheat.safe_text.cleanup import make_harmless_line
@@ -22,6 +23,8 @@ _VAGUE_TOPICS = frozenset(["", "other", "run"])
 """Topics without information."""
 _COMMAND_ARGUMENTS = frozenset(["command", "cmd", "script", "code", "input", "args"])
 """Names of arguments that hold a command."""
+_CUT = "…"
+_ONLY_LOOKING = re.compile(r"after `(?:git (?:status|log|diff|branch)|ls|pwd|cat)\b")
 _HEAD = "Last session here:"
 
 
@@ -72,8 +75,8 @@ def _total(lesson: Lesson) -> dict[str, int]:
 def _describe_convention(lesson: Lesson) -> str:
     if lesson.topic == "correction":
         return _describe_correction(lesson)
-    if lesson.details and (said := describe_fact(lesson)):
-        return said
+    if is_fact(lesson):
+        return describe_fact(lesson)
     if not _is_code(lesson) or lesson.topic in RULE_TOPICS:
         return rewrite_any(sentences.CONVENTION_TEXTS, lesson.text[: 4 * _TEXT])
     support = lesson.support
@@ -97,6 +100,8 @@ def _describe_correction(lesson: Lesson) -> str:
 
 
 def _describe_repair(lesson: Lesson) -> str:
+    if _ONLY_LOOKING.match(lesson.difference):  # looking is no repair, whatever worked after it
+        return ""
     values = {"failed": lesson.avoid or next(iter(lesson.forms), ""), "error": lesson.error, **_total(lesson)}
     is_told_apart = _is_code(lesson) and fit_command(lesson.use) != fit_command(str(values["failed"]))
     # "Here" is said of this project only.
@@ -112,11 +117,13 @@ def _describe_repair(lesson: Lesson) -> str:
 
 def _describe_dead_end(lesson: Lesson) -> str:
     tried = lesson.support.calls_for
+    # A command with a gap, or the same program again, is nothing that was done instead.
+    is_other = _CUT not in fit_command(lesson.use) and lesson.use.split(" ")[0] != lesson.avoid.split(" ")[0]
     values = {
         "avoid": lesson.avoid,
         "tried": f"{tried} times" if tried > 1 else "",
         "error": lesson.error,
-        "use": lesson.use,
+        "use": lesson.use if is_other else "",
         "recheck": lesson.recheck,
     }
     return (sentences.MISSING_FILE if lesson.topic == "file" else sentences.DEAD_END).write(**values)

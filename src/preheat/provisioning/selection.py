@@ -12,7 +12,7 @@
 Knows no wording and no clock.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from math import log, sqrt
@@ -124,6 +124,9 @@ costs 370 tokens (median of 964 in the shared projects; 700 on average), and a l
 session in ten needs it."""
 
 
+_LEAST_AT_START: defaultdict[str, float] = defaultdict(lambda: 0.3, convention=0.5, resume=0.0)
+"""How likely a session must need what it is told before anything is asked."""
+_AT_START = frozenset(["convention", "repair", "dead_end", "resume"])
 _ASKED = 0.8
 """How likely a session needs a fact that its task asks for."""
 _LEAST_OF_OWN_TOOLS = 0.35
@@ -190,13 +193,17 @@ def select(
     template: bool = False,
     examples: bool = False,
     asked: frozenset[str] = frozenset(),
+    at_start: bool = False,
 ) -> Selection:
     """The lessons for a task. Lessons of a template were chosen by a person, and may be of another project. With `examples`,
-    examples are chosen even if a convention names the same command. `asked`: ids of facts that the task's words or files ask for."""
+    examples are chosen even if a convention names the same command. `asked`: ids of facts that the task's words or files ask
+    for. `at_start`: for every task; what a prompt or a call will ask for comes then."""
     left_out: Counter[str] = Counter()
     fit = []
     for lesson in {each.id: each for each in lessons}.values():
         reason = _unfit_reason(lesson, agent, project, now, template)
+        if at_start and lesson.kind not in _AT_START and not lesson.pinned:
+            reason = reason or "said when a prompt or a call asks for it"
         if reason:
             left_out[reason] += 1
         else:
@@ -215,7 +222,11 @@ def select(
     valued.sort(key=lambda each: (not each.lesson.pinned, -each.value, each.lesson.id))
     least = LEAST_TEMPLATE_VALUE if template else LEAST_VALUE
     needed = [
-        each for each in valued if template or each.likely >= _least_likelihood(each.lesson) or each.lesson.pinned
+        each
+        for each in valued
+        if template
+        or each.lesson.pinned
+        or each.likely >= max(_least_likelihood(each.lesson), _LEAST_AT_START[each.lesson.kind] if at_start else 0.0)
     ]
     if len(needed) < len(valued):
         left_out[SELDOM_NEEDED] += len(valued) - len(needed)

@@ -439,6 +439,7 @@ class Hooks:
         form = self._message_format(event.agent)
         template = self._assigner.template_for(event)
         facts = self._folder_at(event.cwd).facts
+        takes_prompts = self._takes_prompts(event.agent)
         choose = partial(
             provision,
             self._folder,
@@ -447,7 +448,8 @@ class Hooks:
             template=template,
             examples=bool(form),
             facts=facts if facts.root else None,
-            lesson_budget=START_TOKENS if self._takes_prompts(event.agent) else PROMPT_TOKENS,
+            lesson_budget=START_TOKENS if takes_prompts else PROMPT_TOKENS,
+            at_start=takes_prompts,
         )
         try:
             chosen = choose(project=event.cwd, resuming=True, loaded=not template)
@@ -467,7 +469,7 @@ class Hooks:
         return HandedContext(chosen.id, render(chosen).text, records=records)
 
     def _takes_prompts(self, agent: str) -> bool:
-        """Whether an agent is told with a prompt what that asks for; else it is told at the start, as far as the task is known."""
+        """Whether an agent is told with a prompt what that asks for; else at the start, if the task is known."""
         hooks = hooks_of(agent)
         return hooks is not None and hooks.moments.carry("prompt")
 

@@ -1,0 +1,108 @@
+"""Chains, occasions, durations, commits with their hooks, servers and variables: what sessions teach of a project's facts."""
+
+from collections.abc import Sequence
+
+from preheat.lessons.command_use import collect_commands
+from preheat.lessons.commits import SessionCommits, collect_commits, learn_commit_forms
+from preheat.lessons.servers import SessionServers, find_servers, learn_servers
+from preheat.lessons.variables import SessionVariables, find_missing_variables, learn_variables
+from preheat.model.lesson import Lesson
+from preheat.provisioning.lesson_text import describe_lesson
+from tests.lessons.sessions import Made, ran, seen
+from tests.lessons.test_conventions import learned
+
+
+def uses(lessons: Sequence[Lesson]) -> dict[str, str]:
+    return {lesson.use: lesson.status for lesson in lessons if lesson.use}
+
+
+def test_a_chain_teaches_each_of_its_commands() -> None:
+    found = uses(learned(*[[ran("mise run fmt && mise run lint 2>&1 | tail -5")]] * 4))
+    assert found == {"mise run fmt": "active", "mise run lint": "active"}
+
+
+def test_a_chain_behind_a_folder_teaches_folder_and_command() -> None:
+    assert uses(learned(*[[ran("cd web && pnpm test")]] * 4)) == {"cd web && pnpm test": "active"}
+
+
+def test_what_stands_before_a_finding_in_a_chain_worked() -> None:
+    notes = collect_commands(seen([ran("make fmt && make test", "1 failed", 1, cause="finding", signature="1 failed")]))
+    assert {each.way: each.ran_count for each in notes.used} == {"make fmt": 1, "make test": 1}
+
+
+def test_sessions_without_an_occasion_do_not_count_against_a_command() -> None:
+    """After 19 sessions that only looked around, a test command that had always worked is still handed out."""
+    working = [[ran("go test ./...")] * 3] * 4
+    looking = [[ran("ls"), ran("node script.js --flag")]] * 19
+    assert uses(learned(*working, *looking))["go test ./..."] == "active"
+
+
+def commits_of(*sessions: list[Made]) -> list[Lesson]:
+    return learn_commit_forms(
+        "shop", [SessionCommits(f"s{n}", float(n), collect_commits(seen(calls))) for n, calls in enumerate(sessions)]
+    )
+
+
+def test_the_form_of_messages_and_branches_is_learned_without_their_words() -> None:
+    session = [
+        ran("git checkout -b feat/cart-secret"),
+        ran("git commit -m 'feat(cart): the secret plan'"),
+        ran("git add -A && git commit -m \"$(cat <<'EOF'\nfix(pay): round\n\nmore\nEOF\n)\""),
+        ran("git commit -m 'feat(cart): more'"),
+        ran("gh pr create --base develop --title x"),
+    ]
+    lines = [describe_lesson(lesson) for lesson in commits_of(session, session)]
+    assert lines == [
+        "commit messages: `TYPE(SCOPE): …`, mostly `feat`, `fix` (6 of 6)",
+        "pull requests: `gh pr create` (2 sessions), against `develop`",
+    ]
+    assert "secret" not in "".join(lines)
+
+
+def test_branches_need_three_of_a_kind_in_two_sessions() -> None:
+    session = [ran("git checkout -b feat/one"), ran("git switch -c fix/two")]
+    lines = [describe_lesson(lesson) for lesson in commits_of(session, session)]
+    assert lines == ["names of branches begin with `feat/`, `fix/` (4 of 4)"]
+
+
+def test_commits_that_a_hook_refused_are_counted() -> None:
+    refused = ran(
+        "git commit -m x",
+        "husky - pre-commit script failed (code 1)",
+        1,
+        cause="finding",
+        signature="husky - pre-commit script failed",
+    )
+    lines = [describe_lesson(lesson) for lesson in commits_of([refused, ran("git commit -m x")], [refused])]
+    assert lines == ["a commit runs hooks that failed 2 of 3 times"]
+
+
+def test_a_server_is_learned_with_its_port_and_what_shows_that_it_is_up() -> None:
+    session = seen([ran("pnpm dev", "  VITE ready in 300 ms\n  Local: http://localhost:5173/")])
+    (lesson,) = learn_servers("shop", [SessionServers(f"s{n}", find_servers(session)) for n in range(2)])
+    assert (
+        describe_lesson(lesson) == 'run: `pnpm dev`, port 5173, up when it prints "Local:" (2 of 2 ran, in 2 sessions)'
+    )
+
+
+def test_the_port_of_a_server_may_come_from_the_call_after_it() -> None:
+    (start,) = find_servers(seen([ran("npm run start"), ran("curl -s http://localhost:8080/health")]))
+    assert start.port == "8080"
+
+
+def test_a_server_with_an_address_of_one_machine_is_not_learned() -> None:
+    assert find_servers(seen([ran("DB_HOST=192.168.1.7 pnpm dev")])) == ()
+
+
+def test_variables_that_two_sessions_missed_are_named_without_a_value() -> None:
+    failed = ran(
+        "bun test",
+        "Error: Missing required environment variable CLICKHOUSE_URL",
+        1,
+        cause="environment",
+        signature="Missing variable",
+    )
+    noted = [SessionVariables(f"s{n}", find_missing_variables(seen([failed]))) for n in range(2)]
+    (lesson,) = learn_variables("shop", noted)
+    assert describe_lesson(lesson) == "environment variables that must be set: `CLICKHOUSE_URL`"
+    assert learn_variables("shop", noted[:1]) == []
