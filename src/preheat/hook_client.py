@@ -1,4 +1,4 @@
-"""`preheat hook AGENT`: the hook client for plugins, which do not know where Preheat's data and its Python are.
+"""The hook client for plugins, which do not know where Preheat's data and Python are: `preheat` with `hook` and an agent's name.
 
 `preheat install` writes a quicker command into an agent's settings; both run the same client. Whatever happens here, the
 agent gets the exit code 0 and at most an answer. Knows no agent.
