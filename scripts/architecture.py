@@ -58,8 +58,9 @@ BASE = (
 )
 """Modules that every layer may use."""
 STUDY = "preheat.lab.study"
-ENTRIES = ("__main__", "quick", "__init__", STUDY)
-"""How the program is started: `quick` is the short way through a sync that finds nothing new, the study a program of its own."""
+ENTRIES = ("__main__", "quick", "hook_client", "__init__", STUDY)
+"""How the program is started: `quick` is the short way through a sync that finds nothing new, `hook_client` the one of
+plugins, the study a program of its own."""
 FOR_TESTS = ("testing",)
 
 OPEN_TO_SURFACES = frozenset(

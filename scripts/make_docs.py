@@ -1,5 +1,4 @@
-"""Writes `docs/commands.md` from the program's own help, the areas of the Python page from the application object, and the
-demonstration in the README from its own output.
+"""Writes `docs/commands.md` from the program's own help, and the areas of the Python page from the application object.
 
     python scripts/make_docs.py
 
@@ -9,11 +8,9 @@ Tests check that the pages are up to date.
 import inspect
 import os
 import re
-import subprocess
 import sys
 
 CHECKOUT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-README = os.path.join(CHECKOUT, "README.md")
 PAGE = os.path.join(CHECKOUT, "docs", "commands.md")
 PYTHON = os.path.join(CHECKOUT, "docs", "guides", "python.md")
 
@@ -68,21 +65,6 @@ def first_sentence(value: object) -> str:
     return re.split(r"(?<=[.]) ", words)[0].rstrip(".")
 
 
-def demonstration() -> str:
-    """What `preheat demo` prints, as it looks in a narrow window without colours."""
-    environment = {**os.environ, "COLUMNS": "110", "NO_COLOR": "1"}
-    return subprocess.check_output(
-        [sys.executable, "-m", "preheat", "demo"], env=environment, text=True, stderr=subprocess.DEVNULL
-    )
-
-
-def _shown(printed: str) -> str:
-    """The part that the README shows: up to the end of the transcript."""
-    return (
-        re.sub(r"\n\d+ other records.*", "", printed[: printed.index("\nRead from ")], flags=re.DOTALL).rstrip() + "\n"
-    )
-
-
 def main() -> int:
     with open(PAGE, "w", encoding="utf-8") as stream:
         stream.write(page())
@@ -90,11 +72,6 @@ def main() -> int:
         text = stream.read()
     with open(PYTHON, "w", encoding="utf-8") as stream:
         stream.write(python_page(text))
-    with open(README, encoding="utf-8") as stream:
-        text = stream.read()
-    block = f"<!-- demo -->\n```console\n{_shown(demonstration())}```\n<!-- /demo -->"
-    with open(README, "w", encoding="utf-8") as stream:
-        stream.write(re.sub(r"<!-- demo -->.*<!-- /demo -->", lambda _: block, text, flags=re.DOTALL))
     return 0
 
 

@@ -17,7 +17,7 @@ def main() -> int:
     if arguments[:1] == ["sync"] and set(arguments[1:]) <= _PLAIN_OPTIONS:
         _exit_at_once(_plain_sync(arguments[1:]))
     if len(arguments) == 2 and arguments[0] == "hook" and arguments[1].isidentifier():
-        from preheat.cli.hook_client import run_hook_client  # noqa: PLC0415 - needs no click
+        from preheat.hook_client import run_hook_client  # noqa: PLC0415 - needs no click
 
         run_hook_client(arguments[1])
     if arguments in (["admin", "serve", "--foreground"], ["serve", "--foreground"]) and sys.platform != "win32":

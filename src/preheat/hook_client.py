@@ -1,4 +1,4 @@
-"""`preheat hook AGENT`: the hook client for plugins, which do not know where Preheat's data and its Python are.
+"""The hook client for plugins, which do not know where Preheat's data and Python are: `preheat` with `hook` and an agent's name.
 
 `preheat install` writes a quicker command into an agent's settings; both run the same client. Whatever happens here, the
 agent gets the exit code 0 and at most an answer. Knows no agent.
@@ -9,6 +9,7 @@ import runpy
 import sys
 
 from preheat import __version__
+from preheat.files import read_text
 from preheat.settings import data_folder
 
 _CLIENT, _START = "hook.py", os.path.join("live", "start")
@@ -33,7 +34,6 @@ def run_hook_client(agent: str) -> None:
 def _written_by(folder: str) -> str:
     """The version of Preheat that wrote the client; empty if unknown."""
     try:
-        with open(os.path.join(folder, _START), encoding="utf-8") as stream:
-            return stream.readline().strip()
+        return read_text(os.path.join(folder, _START)).partition("\n")[0]
     except OSError:
         return ""
