@@ -53,7 +53,7 @@ REQUESTED = (
     "efficiency", "UX", "dream state", "resume packet",
 )  # fmt: skip
 """The names and promises of the documents that asked for Preheat. The ten learners are held to the code beside."""
-GROUPS = ("sessions", "lessons", "warm", "experiment", "lab", "dataset")
+GROUPS = ("report", "sessions", "lessons", "warm", "experiment", "lab", "dataset")
 """Commands that have commands of their own."""
 
 
