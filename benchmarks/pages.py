@@ -159,15 +159,15 @@ class _Reader:
         answer.read()
         self._cookie = (answer.headers["Set-Cookie"] or "").split(";")[0]
 
-    def read(self, path: str) -> tuple[float, int, bool]:
-        """Milliseconds in the server, bytes sent, and whether everything was there."""
+    def read(self, path: str) -> tuple[float, float, int, bool]:
+        """Milliseconds in the server by the clock and of its processor, bytes sent, and whether everything was there."""
         self._connection.request("GET", path, headers={"Cookie": self._cookie})
         answer = self._connection.getresponse()
         body = answer.read()
         if answer.status != 200:
             raise RuntimeError(f"{path}: {answer.status} {body[:500]!r}")
-        taken = float(answer.headers["Server-Timing"].partition("dur=")[2])
-        return taken, len(body), b'class="waiting" role="status"' not in body
+        taken, worked = (float(each.partition("dur=")[2]) for each in answer.headers["Server-Timing"].split(","))
+        return taken, worked, len(body), b'class="waiting" role="status"' not in body
 
 
 def _measure(home: str, rounds: int) -> dict[str, Any]:
@@ -196,10 +196,11 @@ def _measure(home: str, rounds: int) -> dict[str, Any]:
             reader = _Reader(json.loads(process.stdout.readline())["url"])
             for name, paths in pages.items():
                 found["pages"][name] = _measure_page(reader, paths, rounds)
-            searches = [
-                reader.read(f"/sessions?part=1&words={quote(words)}")[0] for _ in range(rounds) for words in _SEARCHES
-            ]
-            found["search"] = _describe(searches)
+            for words in _SEARCHES:
+                reader.read(f"/sessions?part=1&words={quote(words)}")
+            found["search"] = _measure_page(
+                reader, [f"/sessions?part=1&words={quote(words)}" for words in _SEARCHES], rounds * 2
+            )
             found["memory"] = _memory(process.pid)
         finally:
             process.terminate()
@@ -208,28 +209,28 @@ def _measure(home: str, rounds: int) -> dict[str, Any]:
 
 def _measure_page(reader: _Reader, paths: Sequence[str], rounds: int) -> dict[str, float]:
     """Times of a page, from the first request on; `filled` is when its slow values were there, in seconds."""
-    begun, times, filled, weight = time.perf_counter(), [], 0.0, 0
+    begun, times, worked = time.perf_counter(), [], []
     while True:
-        taken, weight, is_filled = reader.read(paths[0])
+        taken, processor, weight, is_filled = reader.read(paths[0])
         times.append(taken)
+        worked.append(processor)
         if is_filled:
-            filled = time.perf_counter() - begun
             break
-        time.sleep(0.2)
+        time.sleep(0.5)
+    filled = time.perf_counter() - begun
     for place in range(rounds):
-        taken, size, _ = reader.read(paths[place % len(paths)])
+        taken, processor, size, _ = reader.read(paths[place % len(paths)])
         times.append(taken)
+        worked.append(processor)
         weight = max(weight, size)
-    return {**_describe(times), "filled_s": filled, "bytes": float(weight)}
-
-
-def _describe(times: list[float]) -> dict[str, float]:
-    ordered = sorted(times)
     return {
-        "median_ms": ordered[len(ordered) // 2],
-        "p95_ms": ordered[int(0.95 * (len(ordered) - 1))],
-        "most_ms": ordered[-1],
-    }
+        "median_ms": _quantile(times, 0.5), "p95_ms": _quantile(times, 0.95), "processor_ms": _quantile(worked, 0.95),
+        "filled_s": filled, "bytes": float(weight),
+    }  # fmt: skip
+
+
+def _quantile(values: list[float], share: float) -> float:
+    return sorted(values)[round(share * (len(values) - 1))]
 
 
 def _memory(process: int) -> int:
@@ -240,29 +241,12 @@ def _memory(process: int) -> int:
 
 def _report(found: dict[str, Any]) -> None:
     print(f"{found['calls']:,} calls, archive {found['archive_bytes'] / 1e6:,.0f} MB")
-    rows = [["page", "median ms", "p95 ms", f"bar {PAGE_BAR:.0f}", "slow values after s", "KB"]]
-    for name, each in found["pages"].items():
-        met = "yes" if each["p95_ms"] <= PAGE_BAR else "NO"
-        rows.append(
-            [
-                name,
-                f"{each['median_ms']:.0f}",
-                f"{each['p95_ms']:.0f}",
-                met,
-                f"{each['filled_s']:.1f}",
-                f"{each['bytes'] / 1000:.0f}",
-            ]
-        )
-    search = found["search"]
-    rows.append(
-        [
-            "search",
-            f"{search['median_ms']:.0f}",
-            f"{search['p95_ms']:.0f}",
-            "yes" if search["p95_ms"] <= SEARCH_BAR else "NO",
-            "",
-            "",
-        ]
-    )
+    rows = [["page", "median ms", "p95 ms", "bar", "", "processor p95 ms", "slow values after s", "KB"]]
+    bars = dict.fromkeys(found["pages"], PAGE_BAR) | {"search": SEARCH_BAR}
+    for name, each in {**found["pages"], "search": found["search"]}.items():
+        numbers = [f"{each[column]:.0f}" for column in ("median_ms", "p95_ms")]
+        met = "met" if each["p95_ms"] <= bars[name] else "MISSED"
+        more = [f"{each['processor_ms']:.0f}", f"{each['filled_s']:.1f}", f"{each['bytes'] / 1000:.0f}"]
+        rows.append([name, *numbers, f"{bars[name]:.0f}", met, *more])
     table(rows)
     print(f"memory {found['memory'] / 1e6:.0f} MB at most (bar {MEMORY_BAR / 1e6:.0f})")

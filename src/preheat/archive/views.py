@@ -184,6 +184,16 @@ def _make_call(row: tuple[Any, ...]) -> ViewedCall:
     )  # fmt: skip
 
 
+def load_project_name(connection: sqlite3.Connection, key: str) -> str:
+    """The name of a session's project; empty if it has none."""
+    row = connection.execute(
+        "SELECT projects.name FROM sessions JOIN places ON places.session_id = sessions.id"
+        " JOIN projects ON projects.key = places.project WHERE sessions.key = ?",
+        (key,),
+    ).fetchone()
+    return row[0] if row else ""
+
+
 class ResponseRow(NamedTuple):
     """One response of a session, with the share of its calls that failed."""
 

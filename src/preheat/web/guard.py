@@ -99,7 +99,7 @@ class Access:
         return hmac.compare_digest(token.encode(), self.form_token.encode())
 
     # Idleness.
-    def touch(self) -> None:
+    def note_use(self) -> None:
         self.used_at = self._clock()
 
     def begin_stream(self) -> None:
@@ -107,7 +107,7 @@ class Access:
 
     def end_stream(self) -> None:
         self._streams -= 1
-        self.touch()
+        self.note_use()
 
     def is_idle(self, seconds: float) -> bool:
         """Whether nobody asked for anything for so long, and no page watches."""
@@ -125,7 +125,7 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        self._access.touch()
+        self._access.note_use()
         refused = self._refuse(Request(scope))
 
         async def send_with_headers(message: Message) -> None:

@@ -1,8 +1,8 @@
 """Values that take long to add up, kept until the archive changes. Knows no value.
 
 They are added up in a process of its own, one after the other: the server keeps its processor, and the memory goes with the
-process. A page does not wait for one: it is shown without it, and asks again. While the archive changes all the time (a sync runs),
-the last value is shown, and a new one is begun at most every few seconds.
+process. A page does not wait for one: it is shown without it, and asks again. While the archive changes all the time (a sync
+runs), the last value is shown, and a new one is begun at most every few seconds.
 """
 
 import os

@@ -4,10 +4,10 @@ Every text is cleaned of characters that hide or reorder others, then escaped. A
 server; its styles are in it.
 """
 
+import os
 import re
 import time
 from collections.abc import Callable, Mapping
-from importlib.resources import files
 from typing import Any, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
@@ -27,6 +27,7 @@ from preheat.amounts import (
     tokens,
 )
 from preheat.app.agents import title_of
+from preheat.files import read_file
 from preheat.web import charts
 from preheat.web.query import TIMES, Query
 
@@ -56,7 +57,7 @@ class Page(NamedTuple):
 
 def read_asset(name: str) -> bytes:
     """A style or script of the package."""
-    return files("preheat.web").joinpath(*name.split("/")).read_bytes()
+    return read_file(os.path.join(os.path.dirname(os.path.abspath(__file__)), *name.split("/")))
 
 
 def make_environment(redact: Callable[[str], str] | None = None) -> Environment:

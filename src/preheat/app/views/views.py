@@ -24,7 +24,6 @@ from preheat.app.views.trial import try_prompt
 from preheat.archive import views as rows
 from preheat.archive.connect import connect
 from preheat.archive.notes import load_episodes
-from preheat.archive.projects import load_session_projects
 from preheat.archive.queries import find_session, list_children
 from preheat.errors import UserError
 from preheat.model.analysis import Episode
@@ -124,7 +123,7 @@ class Views:
             episodes = load_episodes(connection, summary.key)
             responses = rows.load_responses(connection, summary.key)
             children = list_children(connection, summary)
-            project = load_session_projects(connection).get(summary.key, "")
+            project = rows.load_project_name(connection, summary.key)
         money = _Money(responses)
         return SessionView(
             summary=summary,

@@ -25,7 +25,7 @@ def list_sessions(site: Site, query: Query) -> Page:
     values = {
         "page": found, "words": words, "order": order, "descending": descending, "orders": SESSION_ORDERS,
         "rising": _RISING, "counted": _count(found.total, found.is_whole, words),
-        "whole": site.views.sessions(SessionFilter(), limit=0).total,
+        "whole": found.total or site.views.sessions(SessionFilter(), limit=0).total,
     }  # fmt: skip
     return Page("session_rows.html" if query.text("part") else "sessions.html", "Sessions", values)
 
