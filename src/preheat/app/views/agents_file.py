@@ -36,7 +36,7 @@ def propose_change(folder: str, lessons: list[str], where: str = "") -> Proposed
             name = found.name
         folders = load_project_folders(connection, name) if name else []
     if not chosen:
-        raise UserError("nothing was learned about this yet: `preheat learn`, then look here again")
+        raise UserError("nothing was learned about this yet: `preheat lessons learn`, then look here again")
     root = next((each for each in ([where] if where else folders) if os.path.isdir(each)), "")
     path = os.path.join(root, AGENTS_FILE) if root else AGENTS_FILE
     before = _read(path) if root else ""

@@ -88,7 +88,7 @@ def _list_waiting(home: Preheat) -> list[Waiting]:
             Waiting(f"{quarantined:,} lessons read like instructions and wait for you", "/lessons?show=waiting")
         )
     if not lessons:
-        found.append(Waiting("nothing was learned yet", command="preheat learn"))
+        found.append(Waiting("nothing was learned yet", command="preheat lessons learn"))
     if not home.installation.has_hooks():
         found.append(Waiting("no agent calls Preheat yet", command="preheat install AGENT"))
     return found

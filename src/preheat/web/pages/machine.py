@@ -17,7 +17,7 @@ def describe_projects(folder: str) -> ProjectList:
 
 
 def examine_machine(folder: str) -> tuple[HealthReport, InstallStatus]:
-    """What `preheat doctor` and `preheat status` find. Slow."""
+    """What `preheat admin doctor` and `preheat status` find. Slow."""
     home = Preheat(folder)
     return home.health.examine(_MOST_PROBLEMS), home.installation.status()
 
@@ -40,7 +40,7 @@ def list_settings(site: Site, query: Query) -> Page:
 
 
 def show_health(site: Site, query: Query) -> Page:
-    """What `preheat status` and `preheat doctor` say."""
+    """What `preheat status` and `preheat admin doctor` say."""
     home = site.home
     examined = site.kept.find(examine_machine, home.folder).value
     report, installed = examined if examined is not None else (None, None)
