@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from preheat.app.context import formats
+from preheat.cli.lesson_screen import FINDINGS
 from preheat.testing.builders import ClaudeTranscript
 from tests.ingest.test_learning import worked
 from tests.screens import check_screen
@@ -64,7 +65,8 @@ def test_an_empty_archive_teaches_nothing(person: Person) -> None:
     person.run("sync")
     done = person.run("learn")
     assert done.code == 0
-    assert [line.split()[0] for line in done.out.splitlines()[1:] if not line.startswith(" ")] == TASKS
+    found = [line.split("  ")[0] for line in done.out.splitlines()[1:] if not line.startswith(" ")]
+    assert found == [FINDINGS[task] for task in TASKS]
     assert "`preheat sync` reads more" in done.err
     assert json.loads(person.run("learn", "--json").out)["sessions"] == 0
 
@@ -84,7 +86,8 @@ def test_learn_prints_repeated_mistakes_first(person: Person) -> None:
     assert "uv run pytest" in lines[1] + lines[2]
     assert "shop" in lines[1] + lines[2] + lines[3]
     assert any(line.startswith("4 new sessions read") for line in lines)
-    assert [line.split()[0] for line in lines if line.split() and line.split()[0] in TASKS] == TASKS
+    titles = [FINDINGS[task] for task in TASKS]
+    assert [title for line in lines if (title := line.split("  ")[0]) in titles] == titles
     assert all(line == line.rstrip() for line in lines)
     assert "preheat start" in done.err
 

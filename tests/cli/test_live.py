@@ -57,7 +57,7 @@ def test_a_session_is_replayed_turn_by_turn(watched: Person) -> None:
     """Prompts, failures with their error, phases with their reason, signals that move, and the sum at the end."""
     done = watched.run("replay", STUCK[:8])
     assert done.code == 0
-    assert "prompt: fix borrow" in done.out
+    assert "prompt: Fix the borrow" in done.out
     assert re.search(r"^ +\d+  \d\d:\d\d  \S Bash +cargo build .*(?:mistake|finding): .*E\d*N?", done.out, re.MULTILINE)
     assert re.search(r"productive: 5 turns are over", done.out)
     assert re.search(r"^ +loop > .+", done.out, re.MULTILINE)

@@ -67,7 +67,7 @@ def test_a_dot_means_the_project_of_this_folder(archived: Person, monkeypatch: p
 
 
 def test_an_empty_list_of_sessions_says_so(archived: Person) -> None:
-    done = archived.run("sessions", "list", "--project", "nowhere")
+    done = archived.run("sessions", "list", "--model", "nowhere")
     assert (done.code, done.out) == (0, "")
     assert "No session matches" in done.err
 

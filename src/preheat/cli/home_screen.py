@@ -30,15 +30,17 @@ _NARROWEST = 20
 def show_home(as_json: bool) -> int:
     """Read what is new, and show the first screen."""
     home = open_preheat()
-    report = None
+    report, problem = None, ""
     try:
         with Display(quiet=as_json) as progress:
             report = home.read_news(progress)
     except UserError as error:  # what is there can be shown all the same
         if not home.has_archive():
             raise
-        print_failure(f"nothing new was read: {error}", NOT_DONE)
+        problem = str(error)
     found = home.home_summary()
+    if problem:
+        print_failure(f"nothing new was read: {problem}", NOT_DONE)
     if as_json:
         print_json(found)
     else:

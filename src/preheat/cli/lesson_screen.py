@@ -148,7 +148,7 @@ def _show_example(screen: Console, lesson: Lesson) -> None:
         say(screen, f"    {line}")
 
 
-_FINDINGS = {
+FINDINGS = {
     "LearnEffectiveness": "measured effects",
     "BuildResumePacket": "where work stopped",
     "LearnSequences": "orders of work",
@@ -187,7 +187,7 @@ def show_learning(report: LearnReport) -> None:
     table.add_column(overflow="fold")
     for task in report.tasks:
         table.add_row(
-            _FINDINGS.get(task.name, task.name), f"{task.lessons:,}" if task.lessons else "–", Text(clean(task.line))
+            FINDINGS.get(task.name, task.name), f"{task.lessons:,}" if task.lessons else "–", Text(clean(task.line))
         )
     print_table(screen, table)
     for line in report.withdrawals:
