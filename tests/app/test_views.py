@@ -8,6 +8,7 @@ import pytest
 import preheat
 from preheat.errors import NotFound, UserError
 from preheat.model.listing import SessionFilter
+from preheat.model.views import TranscriptEntry
 from preheat.testing.builders import ClaudeTranscript
 from tests.web.builders import MARK, SLASHED, fill_home
 
@@ -66,7 +67,8 @@ def test_a_session_is_shown_from_its_rows_as_its_transcript_says(home: preheat.P
 
 def test_parts_of_a_transcript_make_the_whole_and_an_edit_is_a_difference(home: preheat.Preheat) -> None:
     whole = home.views.transcript(WORK, limit=1000)
-    parts, start = [], 0
+    parts: list[TranscriptEntry] = []
+    start = 0
     while True:
         part = home.views.transcript(WORK, start, 4)
         parts += part.entries
