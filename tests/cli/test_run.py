@@ -228,5 +228,5 @@ def test_completing_a_commands_name_imports_no_command() -> None:
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, env={**os.environ, **asked}, timeout=HUNG
     )
-    assert done.stdout.startswith("plain\nstart\nPrint what a new session should know, for a...\nplain\nstatus\n")
+    assert done.stdout.startswith("plain\nstart\nPrint what a new session should know, for...\nplain\nstatus\n")
     assert done.stdout.endswith("none\n")
