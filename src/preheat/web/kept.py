@@ -13,7 +13,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from threading import Lock
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -120,7 +120,9 @@ class KeptValues:
 
     def close(self) -> None:
         if self._worker is not None:
-            self._worker.shutdown(wait=False, cancel_futures=True)
+            for child in active_children():  # nobody wants to wait for what it adds up; it changes nothing
+                child.kill()
+            self._worker.shutdown(wait=True, cancel_futures=True)
             self._worker = None
 
 

@@ -1,8 +1,10 @@
 """Serves the pages on this machine until nobody looks any more. Knows no page."""
 
 import asyncio
+import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import uvicorn
 
@@ -22,7 +24,7 @@ def serve_pages(folder: str, port: int, idle: float, ready: Callable[[str], None
     listening = _listen(port)
     access = Access(int(listening.getsockname()[1]))
     site = Site(folder, access)
-    server = uvicorn.Server(
+    server = _Server(
         uvicorn.Config(
             Guard(make_app(site, PAGES, ACTIONS, make_streams(site)), access),
             ws="none",
@@ -36,6 +38,8 @@ def serve_pages(folder: str, port: int, idle: float, ready: Callable[[str], None
     )
 
     async def run() -> None:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, server.end)
         watching = asyncio.create_task(_end_when_idle(server, access, idle))
         ready(access.make_link())
         await server.serve(sockets=[listening])
@@ -43,15 +47,24 @@ def serve_pages(folder: str, port: int, idle: float, ready: Callable[[str], None
 
     try:
         asyncio.run(run())
-    except KeyboardInterrupt:
-        pass  # how a person ends it
     finally:
         site.close()
         listening.close()
     return 0
 
 
-async def _end_when_idle(server: uvicorn.Server, access: Access, seconds: float) -> None:
+class _Server(uvicorn.Server):
+    """A server that ends quietly: Ctrl-C is how a person ends it, not an interruption."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield  # the original would raise the signal again when everything is closed
+
+    def end(self) -> None:
+        self.should_exit = True
+
+
+async def _end_when_idle(server: _Server, access: Access, seconds: float) -> None:
     while not access.is_idle(seconds):
         await asyncio.sleep(min(5.0, seconds))
     server.should_exit = True
