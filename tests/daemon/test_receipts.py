@@ -41,8 +41,8 @@ def answered(tmp_path: Path, settings: str = "") -> Conversation:
 
 def test_an_answer_that_is_followed_stands_in_the_receipt(tmp_path: Path) -> None:
     talk = answered(tmp_path)
-    (told,) = talk.engine.sessions.get(AGENT, "s1").receipt.told
-    assert (told.kind, told.about, told.outcome, told.names) == (
+    (sent,) = talk.engine.sessions.get(AGENT, "s1").receipt.texts
+    assert (sent.kind, sent.about, sent.outcome, sent.names) == (
         "answer",
         "missing path",
         "followed",
@@ -56,7 +56,7 @@ def test_a_held_call_that_fails_when_it_comes_again_stands_in_the_receipt(tmp_pa
     talk.plan("Bash", command="cat src/cart.py")
     talk.plan("Bash", command="cat src/cart.py")
     talk.fail("Exit code 1\ncat: src/cart.py: No such file or directory", "Bash", command="cat src/cart.py")
-    assert [(told.kind, told.outcome) for told in talk.engine.sessions.get(AGENT, "s1").receipt.told] == [
+    assert [(sent.kind, sent.outcome) for sent in talk.engine.sessions.get(AGENT, "s1").receipt.texts] == [
         ("hold", "failed")
     ]
 
@@ -67,7 +67,7 @@ def test_a_warned_call_is_seen_by_its_id(tmp_path: Path) -> None:
     planned = {"tool_name": "Bash", "tool_input": {"command": "cat src/cart.py"}, "tool_use_id": "same"}
     talk.tell("PreToolUse", **planned)
     talk.tell("PostToolUseFailure", **planned, error="Exit code 1\ncat: src/cart.py: No such file or directory")
-    assert [(told.kind, told.outcome) for told in talk.engine.sessions.get(AGENT, "s1").receipt.told] == [
+    assert [(sent.kind, sent.outcome) for sent in talk.engine.sessions.get(AGENT, "s1").receipt.texts] == [
         ("warning", "failed")
     ]
 

@@ -35,7 +35,7 @@ from tests.daemon.builders import (
 from tests.live.builders import TALKATIVE, make_talkative
 from tests.waiting import HUNG
 
-Told = tuple[int, SignalName, str]
+SentText = tuple[int, SignalName, str]
 """Which event, which signal, what the model read."""
 
 
@@ -50,7 +50,7 @@ class Play:
         self.engine = Engine(live, self.hooks, PatientTimeLimit())
         self.cwd = cwd
         self.number = 0
-        self.said: list[Told] = []
+        self.said: list[SentText] = []
         self.course: list[Any] = []
         """Every signal's value after each event, with the phase: what `why` prints."""
 

@@ -10,7 +10,7 @@ from preheat.model.live import ANSWER, WARNING, Advisory, CallEvent, JournalEntr
 from preheat.model.outcome import Status
 from preheat.model.receipt import Receipt, SessionReceipt
 from preheat.receipts import add_up, describe_session, update_receipt
-from preheat.receipts.fold import MOST_FILES, MOST_TOLD, WITHIN
+from preheat.receipts.fold import MOST_FILES, MOST_TEXTS, WITHIN
 
 
 def entry(**fields: Any) -> JournalEntry:
@@ -50,7 +50,7 @@ def draw(signal: str, shown: bool) -> AdviceAssignment:
 
 def test_an_answer_is_followed_when_a_later_call_uses_what_it_names_and_works() -> None:
     told = entry(advisory=advisory(ANSWER, "missing path", "src/shop/cart.py"))
-    (seen,) = fold(told, entry(events=(call(summary="ls"),)), entry(events=(call(files=("src/shop/cart.py",)),))).told
+    (seen,) = fold(told, entry(events=(call(summary="ls"),)), entry(events=(call(files=("src/shop/cart.py",)),))).texts
     assert (seen.kind, seen.about, seen.outcome, seen.turn) == ("answer", "missing path", "followed", 3)
     assert seen.text == "`src/cart.py` does not exist here; `src/shop/cart.py` does."
 
@@ -66,23 +66,24 @@ def test_an_answer_is_followed_when_a_later_call_uses_what_it_names_and_works() 
     ids=["it failed", "another name that begins so", "another path that ends so", "nobody knows"],
 )
 def test_what_was_not_seen_to_work_is_not_called_followed(after: CallEvent) -> None:
-    (seen,) = fold(entry(advisory=advisory(ANSWER, "missing path", "src/shop/cart.py")), entry(events=(after,))).told
+    (seen,) = fold(entry(advisory=advisory(ANSWER, "missing path", "src/shop/cart.py")), entry(events=(after,))).texts
     assert seen.outcome == ""
 
 
 def test_a_use_long_after_an_answer_is_not_called_following_it() -> None:
     others = [entry(events=(call(summary="ls"),))] * WITHIN
     late = entry(events=(call(files=("src/shop/cart.py",)),))
-    (seen,) = fold(entry(advisory=advisory(ANSWER, "missing path", "src/shop/cart.py")), *others, late).told
+    (seen,) = fold(entry(advisory=advisory(ANSWER, "missing path", "src/shop/cart.py")), *others, late).texts
     assert seen.outcome == ""
 
 
 def test_an_answer_on_lines_is_followed_by_an_edit_of_their_file_only() -> None:
     told = entry(advisory=advisory(ANSWER, "edit text", "src/a.py"))
     read = entry(events=(call(files=("src/a.py",), summary="src/a.py"),))
-    assert fold(told, read).told[0].outcome == ""
+    assert fold(told, read).texts[0].outcome == ""
     assert (
-        fold(told, read, entry(events=(call(files=("src/a.py",), edited=("src/a.py",)),))).told[0].outcome == "followed"
+        fold(told, read, entry(events=(call(files=("src/a.py",), edited=("src/a.py",)),))).texts[0].outcome
+        == "followed"
     )
 
 
@@ -90,21 +91,21 @@ def test_an_answer_on_lines_is_followed_by_an_edit_of_their_file_only() -> None:
 def test_of_a_call_that_was_warned_of_is_counted_what_came_of_that_very_call(status: Status, outcome: str) -> None:
     told = entry(advisory=advisory(WARNING), planned_call="call-7")
     other = entry(events=(call("ok", call_id="call-6"),))
-    (seen,) = fold(told, other, entry(events=(call(status, call_id="call-7"),))).told
+    (seen,) = fold(told, other, entry(events=(call(status, call_id="call-7"),))).texts
     assert (seen.kind, seen.outcome) == ("warning", outcome)
 
 
 def test_where_a_program_gives_no_ids_the_next_call_of_the_tool_counts() -> None:
     told = entry(advisory=advisory(WARNING), planned_call="tool Bash")
-    assert fold(told, entry(events=(call("failed"),))).told[0].outcome == "failed"
+    assert fold(told, entry(events=(call("failed"),))).texts[0].outcome == "failed"
 
 
 def test_a_held_call_that_comes_again_counts_as_what_came_of_it() -> None:
     told = entry(advisory=advisory(WARNING, "missing path", "src/shop/cart.py"), held_call="k1")
     passed = entry(events=(call("failed"),), passed_call="k1")
-    assert fold(told, passed).told[0].outcome == "failed"
+    assert fold(told, passed).texts[0].outcome == "failed"
     instead = entry(events=(call("ok", files=("src/shop/cart.py",)),))
-    (seen,) = fold(told, instead).told
+    (seen,) = fold(told, instead).texts
     assert (seen.kind, seen.outcome) == ("hold", "followed")
 
 
@@ -141,7 +142,7 @@ def test_costs_are_added_up() -> None:
 def test_a_long_session_keeps_a_bounded_receipt() -> None:
     many = [entry(advisory=advisory(number=number), orientation=(f"{number}.py",)) for number in range(300)]
     receipt = fold(*many)
-    assert (len(receipt.told), len(receipt.files), receipt.said) == (MOST_TOLD, MOST_FILES, 600)
+    assert (len(receipt.texts), len(receipt.files), receipt.said) == (MOST_TEXTS, MOST_FILES, 600)
 
 
 def test_the_line_for_the_person_says_only_what_was_seen() -> None:

@@ -9,10 +9,10 @@ from preheat.cli.home import open_preheat
 from preheat.cli.options import DateOption
 from preheat.cli.screen import console, hint, plain_table, print_json, print_table, say
 from preheat.cli.text import count, date_time, printable, tokens
-from preheat.model.receipt import FileTally, Receipts, SessionReceipt, Tally, ToldKind
+from preheat.model.receipt import FileTally, Receipts, SessionReceipt, Tally, TextKind
 
 _SESSIONS = 15
-_TITLES: dict[ToldKind, str] = {
+_TITLES: dict[TextKind, str] = {
     "warning": "calls warned of",
     "hold": "calls held once",
     "answer": "answers after a failure",
@@ -86,7 +86,7 @@ def _show_totals(found: Receipts) -> None:
     say(screen, _describe_cost(found))
 
 
-def _cells(kind: ToldKind, tally: Tally) -> list[str]:
+def _cells(kind: TextKind, tally: Tally) -> list[str]:
     made = ["", ""] if kind in ("answer", "advice") else [str(tally.failed), str(tally.worked)]
     return [str(tally.said), *made, "" if kind in ("advice", "warning") else str(tally.followed)]
 
@@ -106,7 +106,7 @@ def _describe_cost(found: Receipts) -> str:
 
 
 def _show_sessions(sessions: tuple[SessionReceipt, ...]) -> None:
-    told = [each for each in sessions if each.receipt.said or each.receipt.told]
+    told = [each for each in sessions if each.receipt.said or each.receipt.texts]
     if not told:
         return
     screen = console()
@@ -122,7 +122,7 @@ def _show_sessions(sessions: tuple[SessionReceipt, ...]) -> None:
             printable(each.session[:12]),
             printable(os.path.basename(each.project)),
             date_time(each.last_at),
-            str(sum(one.is_shown for one in receipt.told)),
+            str(sum(one.is_shown for one in receipt.texts)),
             str(len(shown)),
             str(sum(file.is_opened for file in shown)),
             tokens(receipt.tokens),
@@ -136,10 +136,10 @@ def _show_sessions(sessions: tuple[SessionReceipt, ...]) -> None:
 def _show_session(session: SessionReceipt) -> None:
     screen = console()
     say(screen, f"{session.agent} {printable(session.session)} in {printable(session.project)}", "bold")
-    for told in session.receipt.told:
-        withheld = "" if told.is_shown else " (withheld at random)"
-        seen = f"; {_OUTCOMES[told.outcome]}" if told.kind != "advice" else ""
-        say(screen, f"turn {told.turn}, {_TITLES[told.kind]}{withheld}: {printable(told.text)}{seen}")
+    for sent in session.receipt.texts:
+        withheld = "" if sent.is_shown else " (withheld at random)"
+        seen = f"; {_OUTCOMES[sent.outcome]}" if sent.kind != "advice" else ""
+        say(screen, f"turn {sent.turn}, {_TITLES[sent.kind]}{withheld}: {printable(sent.text)}{seen}")
     for file in session.receipt.files:
         withheld = "" if file.is_shown else " (withheld at random)"
         say(screen, f"named{withheld}: {printable(file.path)}; {'opened' if file.is_opened else 'not opened'}")

@@ -4,18 +4,18 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-ToldKind: TypeAlias = Literal["warning", "hold", "answer", "advice"]
+TextKind: TypeAlias = Literal["warning", "hold", "answer", "advice"]
 """`warning`: a text before a call. `hold`: the call was refused once. `answer`: from the working tree, after a failure.
 `advice`: of a signal or a lesson."""
-ToldOutcome: TypeAlias = Literal["", "failed", "worked", "followed"]
+TextOutcome: TypeAlias = Literal["", "failed", "worked", "followed"]
 """What was seen of it: the call was made and failed, or worked; a later call used what was named, and worked. Empty: none of that
 was seen."""
 
 
-class Told(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class SentText(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One text for a session, and what came of it."""
 
-    kind: ToldKind
+    kind: TextKind
     about: str
     """The rule of an answer or warning; the signal of other advice."""
     at: float
@@ -28,7 +28,7 @@ class Told(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     is_drawn: bool = False
     """Whether it was said or withheld at random."""
     is_shown: bool = True
-    outcome: ToldOutcome = ""
+    outcome: TextOutcome = ""
     later_calls: int = 0
     """Calls of the session since, as far as they are looked at."""
 
@@ -46,7 +46,7 @@ class NamedFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Receipt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What one session was told, what came of it, and what it cost."""
 
-    told: tuple[Told, ...] = ()
+    texts: tuple[SentText, ...] = ()
     files: tuple[NamedFile, ...] = ()
     contexts: int = 0
     """Contexts that were handed out to it."""
@@ -106,11 +106,11 @@ class Receipts(msgspec.Struct, frozen=True, kw_only=True):
     """The receipts of sessions, added up."""
 
     sessions: tuple[SessionReceipt, ...]
-    said: dict[ToldKind, Tally]
+    said: dict[TextKind, Tally]
     """What reached the agent."""
-    withheld: dict[ToldKind, Tally]
+    withheld: dict[TextKind, Tally]
     """What was withheld at random, and what was seen of it all the same: the comparison."""
-    drawn: dict[ToldKind, Tally]
+    drawn: dict[TextKind, Tally]
     """Of what reached the agent, what was drawn at random: what `withheld` is compared with."""
     files: FileTally
     files_withheld: FileTally

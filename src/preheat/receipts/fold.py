@@ -11,11 +11,11 @@ import msgspec
 from preheat.model.experiment import AdviceAssignment
 from preheat.model.live import WARNING, Advisory, CallEvent, JournalEntry, answer_subject, is_answer, strip_marks
 from preheat.model.outcome import FAILURES
-from preheat.model.receipt import NamedFile, Receipt, Told, ToldKind, ToldOutcome
+from preheat.model.receipt import NamedFile, Receipt, SentText, TextKind, TextOutcome
 
 WITHIN = 12
 """Calls after a text in which it counts as followed."""
-MOST_TOLD, MOST_FILES = 60, 120
+MOST_TEXTS, MOST_FILES = 60, 120
 _LONGEST = 240
 _EDIT_TEXT = "edit text"
 _ORIENTATION = "orientation"
@@ -23,20 +23,20 @@ _ORIENTATION = "orientation"
 
 def update_receipt(receipt: Receipt, entry: JournalEntry) -> Receipt:
     """The receipt after an entry of the journal."""
-    told, files = receipt.told, receipt.files
+    texts, files = receipt.texts, receipt.files
     for event in entry.events:
         if isinstance(event, CallEvent):
-            told = tuple(_see_call(each, event, entry.passed_call) for each in told)
+            texts = tuple(_see_call(each, event, entry.passed_call) for each in texts)
             files = _open_files(files, event)
     if (new := _read_told(entry)) is not None:
-        told = (*told, new)[-MOST_TOLD:]
+        texts = (*texts, new)[-MOST_TEXTS:]
     said = receipt.said + (new is not None and new.is_shown)
     if entry.orientation:
         known = len(files)
         files = _add_files(files, entry)
         said += sum(each.is_shown for each in files[known:])
     return Receipt(
-        told=told,
+        texts=texts,
         files=files[-MOST_FILES:],
         said=said,
         reported=said if entry.is_reported else receipt.reported,
@@ -49,12 +49,12 @@ def update_receipt(receipt: Receipt, entry: JournalEntry) -> Receipt:
 
 
 # What was said.
-def _read_told(entry: JournalEntry) -> Told | None:
+def _read_told(entry: JournalEntry) -> SentText | None:
     advisory = entry.advisory or entry.withheld
     if advisory is None:
         return None
     drawn = any(isinstance(each, AdviceAssignment) and each.signal != _ORIENTATION for each in entry.assignments)
-    return Told(
+    return SentText(
         kind=_find_kind(advisory, entry),
         about=answer_subject(advisory.cause).rpartition(" ")[0] if is_answer(advisory) else advisory.signal,
         at=entry.at,
@@ -67,7 +67,7 @@ def _read_told(entry: JournalEntry) -> Told | None:
     )
 
 
-def _find_kind(advisory: Advisory, entry: JournalEntry) -> ToldKind:
+def _find_kind(advisory: Advisory, entry: JournalEntry) -> TextKind:
     if entry.held_call:
         return "hold"
     if not is_answer(advisory):
@@ -76,20 +76,20 @@ def _find_kind(advisory: Advisory, entry: JournalEntry) -> ToldKind:
 
 
 # What came of it.
-def _see_call(told: Told, event: CallEvent, passed_call: str) -> Told:
+def _see_call(sent: SentText, event: CallEvent, passed_call: str) -> SentText:
     """A text after a later call. The first thing that is seen of it stays."""
-    if told.outcome or told.later_calls >= WITHIN or told.kind == "advice":
-        return told
-    outcome: ToldOutcome = ""
-    is_the_call = passed_call == told.call if told.kind == "hold" else _is_planned(told.call, event)
-    if told.kind != "answer" and is_the_call:
+    if sent.outcome or sent.later_calls >= WITHIN or sent.kind == "advice":
+        return sent
+    outcome: TextOutcome = ""
+    is_the_call = passed_call == sent.call if sent.kind == "hold" else _is_planned(sent.call, event)
+    if sent.kind != "answer" and is_the_call:
         outcome = _judge(event)
-    elif told.kind != "warning" and _judge(event) == "worked" and _uses(event, told):
+    elif sent.kind != "warning" and _judge(event) == "worked" and _uses(event, sent):
         outcome = "followed"
-    return msgspec.structs.replace(told, outcome=outcome, later_calls=told.later_calls + 1)
+    return msgspec.structs.replace(sent, outcome=outcome, later_calls=sent.later_calls + 1)
 
 
-def _judge(event: CallEvent) -> ToldOutcome:
+def _judge(event: CallEvent) -> TextOutcome:
     if event.status in FAILURES:
         return "failed"
     return "worked" if event.status in ("ok", "empty") else ""
@@ -100,10 +100,10 @@ def _is_planned(call: str, event: CallEvent) -> bool:
     return call in (event.call_id, f"tool {event.tool}") if call else False
 
 
-def _uses(event: CallEvent, told: Told) -> bool:
-    if told.about == _EDIT_TEXT:
-        return any(name in event.edited for name in told.names)
-    return any(name in event.files or _mentions(event.summary, name) for name in told.names)
+def _uses(event: CallEvent, sent: SentText) -> bool:
+    if sent.about == _EDIT_TEXT:
+        return any(name in event.edited for name in sent.names)
+    return any(name in event.files or _mentions(event.summary, name) for name in sent.names)
 
 
 def _mentions(summary: str, name: str) -> bool:

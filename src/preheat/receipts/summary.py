@@ -7,26 +7,26 @@ from preheat.model.receipt import (
     NamedFile,
     Receipt,
     Receipts,
+    SentText,
     SessionReceipt,
     Tally,
-    Told,
-    ToldKind,
+    TextKind,
     WithdrawnHold,
 )
 
-KINDS: tuple[ToldKind, ...] = ("warning", "hold", "answer", "advice")
+KINDS: tuple[TextKind, ...] = ("warning", "hold", "answer", "advice")
 
 
 def add_up(sessions: Sequence[SessionReceipt], withdrawn: Iterable[WithdrawnHold] = ()) -> Receipts:
     """The receipts of sessions together."""
-    told = [each for session in sessions for each in session.receipt.told]
+    sent = [each for session in sessions for each in session.receipt.texts]
     files = [each for session in sessions for each in session.receipt.files]
     receipts = [session.receipt for session in sessions]
     return Receipts(
         sessions=tuple(sessions),
-        said=_tally(each for each in told if each.is_shown),
-        withheld=_tally(each for each in told if not each.is_shown),
-        drawn=_tally(each for each in told if each.is_shown and each.is_drawn),
+        said=_tally(each for each in sent if each.is_shown),
+        withheld=_tally(each for each in sent if not each.is_shown),
+        drawn=_tally(each for each in sent if each.is_shown and each.is_drawn),
         files=_tally_files(each for each in files if each.is_shown),
         files_withheld=_tally_files(each for each in files if not each.is_shown),
         files_drawn=_tally_files(each for each in files if each.is_shown and each.is_drawn),
@@ -39,9 +39,9 @@ def add_up(sessions: Sequence[SessionReceipt], withdrawn: Iterable[WithdrawnHold
     )
 
 
-def _tally(told: Iterable[Told]) -> dict[ToldKind, Tally]:
-    found: dict[ToldKind, Tally] = {}
-    rows = list(told)
+def _tally(sent: Iterable[SentText]) -> dict[TextKind, Tally]:
+    found: dict[TextKind, Tally] = {}
+    rows = list(sent)
     for kind in KINDS:
         of_kind = [each.outcome for each in rows if each.kind == kind]
         if of_kind:
@@ -61,7 +61,7 @@ def _tally_files(files: Iterable[NamedFile]) -> FileTally:
 
 def describe_session(receipt: Receipt) -> str:
     """The receipt of a session in a line, for the person at its end; empty if it was told nothing."""
-    said = _tally(each for each in receipt.told if each.is_shown)
+    said = _tally(each for each in receipt.texts if each.is_shown)
     files = _tally_files(each for each in receipt.files if each.is_shown)
     parts = []
     if found := said.get("hold"):
