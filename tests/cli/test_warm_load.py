@@ -38,10 +38,10 @@ def load_json(person: Person, *arguments: str) -> Any:
     return json.loads(done.out)
 
 
-def start_session(cwd: str, session: str = "s1") -> str:
+def start_session(cwd: str, session: str = "s1", task: str = "mend the pier") -> str:
     """What a session that starts there is given."""
     event = HookEvent(agent="claude_code", session=session, at=AT, name="session_start", source="startup", cwd=cwd)
-    context = Hooks(data_folder()).choose_context(event, "mend the pier")
+    context = Hooks(data_folder()).choose_context(event, task)
     return context.text if context else ""
 
 
@@ -89,10 +89,13 @@ def test_without_the_loaded_template_sessions_start_with_what_was_learned(here: 
 
 
 def test_a_loaded_template_comes_with_where_the_last_session_stopped(here: Person) -> None:
+    """For a task that goes on with it, and for no other."""
     learned(data_folder(), os.path.dirname(os.getcwd()), os.path.join(here.home, "earlier"))
-    assert "src/checkout.py" in start_session(os.getcwd())
+    task = "go on with checkout.py"
+    assert "src/checkout.py" in start_session(os.getcwd(), task=task)
+    assert "src/checkout.py" not in start_session(os.getcwd(), task="write a page on harbours")
     load_json(here, "mine")
-    text = start_session(os.getcwd())
+    text = start_session(os.getcwd(), task=task)
     assert "in use here: `make test` (9 of 10 ran" in text
     assert "src/checkout.py" in text
     assert f"`{WRONG}` fails here" not in text

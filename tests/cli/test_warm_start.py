@@ -53,8 +53,9 @@ def test_start_prints_the_block_and_nothing_else(steady: None, shop: Person) -> 
     check_screen("warm-start", done.out)
 
 
-def test_start_without_lessons_prints_nothing(person: Person) -> None:
-    """The reason is on the error stream, and no archive is created."""
+def test_start_without_lessons_prints_nothing(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a folder whose files say nothing either. The reason is on the error stream, and no archive is created."""
+    monkeypatch.chdir(person.home)
     done = person.run("warm", "start", "--task", TASK)
     assert (done.code, done.out) == (0, "")
     assert "no lessons yet; `preheat sync`, then `preheat lessons learn`\n" in done.err
@@ -150,7 +151,8 @@ def test_a_file_that_is_not_ours_is_not_overwritten(shop: Person) -> None:
     assert os.listdir(shop.home).count("prefill.json") == 1
 
 
-def test_an_empty_context_writes_no_file(person: Person) -> None:
+def test_an_empty_context_writes_no_file(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(person.home)
     path = os.path.join(person.home, "context.txt")
     done = person.run("warm", "start", "--task", TASK, "-o", path)
     assert done.code == 0

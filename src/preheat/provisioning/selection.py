@@ -200,8 +200,11 @@ def select(
     for. `at_start`: for every task; what a prompt or a call will ask for comes then."""
     left_out: Counter[str] = Counter()
     fit = []
+    in_use = {name for each in lessons if project and each.scope.project == project for name in _programs_of(each)}
     for lesson in {each.id: each for each in lessons}.values():
         reason = _unfit_reason(lesson, agent, project, now, template)
+        if not template and not lesson.pinned and _is_of_other_programs(lesson, in_use):
+            reason = reason or "of programs that are not in use here"
         if at_start and lesson.kind not in _AT_START and not lesson.pinned:
             reason = reason or "said when a prompt or a call asks for it"
         if reason:
@@ -254,6 +257,18 @@ def _unfit_reason(lesson: Lesson, agent: str, project: str, now: float, template
     if lesson.utility is not None and lesson.utility < 0 and not lesson.pinned:
         return "does harm"
     return ""
+
+
+def _is_of_other_programs(lesson: Lesson, in_use: set[str]) -> bool:
+    """Whether a lesson on commands comes from other projects and none of its programs is in use here. It is not lost: when such a
+    command is about to run, or fails, the live signals know it."""
+    is_foreign = not lesson.scope.project and lesson.topic == "shell"
+    return is_foreign and in_use.isdisjoint(_programs_of(lesson))
+
+
+def _programs_of(lesson: Lesson) -> set[str]:
+    """The programs of a lesson's commands."""
+    return {command.split()[0] for command in (*lesson.forms, lesson.use, lesson.avoid) if command.strip()}
 
 
 def _words_of(lesson: Lesson) -> Words:

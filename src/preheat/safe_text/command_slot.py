@@ -26,38 +26,38 @@ _MOST_IN_ROW = 2
 
 _COMMAND_WORDS = frozenset(
     """
-    7z ack act actionlint add ag air alembic all ant apk apt apt-get artisan ast-grep astro audit awk aws az bash bat bazel
-    bench biome black blame branch brew buf build bun bundle bunx bzip2 c8 cargo cat cd check checkout chmod chown ci clang
-    clean clippy clone cmake cmp codegen command commit compose composer conda config container coverage cp create ctest
-    curl cut cypress dart db deno describe dev dev:test diff dig dir django-admin dlx docker docker-compose doctor dotnet
-    down drizzle-kit du dump echo edit egrep env esbuild eslint exec exit expand expo export fd fetch ffmpeg file find
-    firebase fix flake8 flask flutter fmt force form format from function gcc gcloud gem generate get gh git gitleaks glab
-    go gofmt gofumpt golangci-lint goreleaser gradle gradlew grep gulp gunicorn gunzip gzip head helm help hg history hk
-    http httpie hugo hyperfine id images info init insert install integration isort issue java javac jest jj jobs jq js just
-    k6 kill knip kotlinc kubectl learn lefthook lerna less lessons lint lint:fix linux list ll ln log login logs ls lsof
-    main make man manage.py master maven merge migrate mise mkdir mocha mod mode more move mv mvn mvnw mypy nest netstat
-    next ng nl node nox npm npx nvm nx nyc origin outdated package packages patch php phpunit ping pip pip3 pipenv pipx
-    pkill playwright pnpm pod podman poetry pr pre-commit preheat prettier printenv printf prisma prod ps psql publish pull
-    push pwd py.test pyenv pylint pyright pytest python python3 rails rake rbenv react-scripts read rebase redis-cli release
-    remote remove report reset restart restore rev-parse review rg rm rmdir rollup rspec rsync rtk rubocop ruby ruff run
-    rush rust rustc rustfmt rustup sass sbt scp sed serve server service session_search sessions set setup sh shellcheck
-    shfmt show simctl sleep sort source sphinx-build sqlite3 ssh staging start stash stat status stop storybook stylelint
-    sudo svelte-check swift swiftlint switch sync systemctl tag tail tar task tee terraform test tests time timeout tmux top
-    touch tox tr tree true tsc tsup tsx turbo type typecheck uname uniq unit unset unzip up update upgrade uv uvicorn uvx
-    verify version vet view vim vite vitest volta vue-tsc wait warm watch wc webpack wget which workspace workspaces xargs
-    xcodebuild xcrun yarn yq zip zsh
+    7z ack act actionlint add ag air alembic all ant apk apt apt-get artisan ast-grep astro audit awk aws az bash bat
+    bazel bench biome black blame branch brew buf build bun bundle bunx bzip2 c8 cargo cat cd check checkout chmod chown
+    ci clang clean clippy clone cmake cmp codegen command commit compose composer conda config container coverage cp
+    create ctest curl cut cypress dart db deno describe dev dev:test diff dig dir django-admin dlx docker docker-compose
+    doctor dotnet down drizzle-kit du dump echo edit egrep env esbuild eslint exec exit expand expo export fd fetch ffmpeg
+    file find firebase fix flake8 flask flutter fmt force form format from function gcc gcloud gem generate get gh git
+    gitleaks glab go gofmt gofumpt golangci-lint goreleaser gradle gradlew grep gulp gunicorn gunzip gzip head helm help
+    hg history hk http httpie hugo hyperfine id images info init insert install integration isort issue java javac jest jj
+    jobs jq js just k6 kill knip kotlinc kubectl learn lefthook lerna less lessons lint lint:fix linux list ll ln log
+    login logs ls lsof main make man manage.py master maven merge migrate mise mkdir mocha mod mode more move mv mvn mvnw
+    mypy nest netstat next ng nl node nox npm npx nvm nx nyc origin outdated package packages patch php phpunit ping pip
+    pip3 pipenv pipx pkill playwright pnpm pod podman poetry pr pre-commit preheat prettier printenv printf prisma prod ps
+    psql publish pull push pwd py.test pyenv pylint pyright pytest python python3 rails rake rbenv react-scripts read
+    rebase redis-cli release remote remove report reset restart restore rev-parse review rg rm rmdir rollup rspec rsync
+    rtk rubocop ruby ruff run rush rust rustc rustfmt rustup sass sbt scp sed serve server service session_search sessions
+    set setup sh shellcheck shfmt show simctl sleep sort source sphinx-build sqlite3 ssh staging start stash stat status
+    stop storybook stylelint sudo svelte-check swift swiftlint switch sync systemctl tag tail tar task tee templates
+    terraform test tests time timeout tmux top touch tox tr tree true tsc tsup tsx turbo type typecheck uname uniq unit
+    unset unzip up update upgrade uv uvicorn uvx verify version vet view vim vite vitest volta vue-tsc wait warm watch wc
+    webpack wget which workspace workspaces xargs xcodebuild xcrun yarn yq zip zsh
     """.split()  # noqa: SIM905
 )
 """Programs and subcommands; being here lets a bare word through."""
 _SUBCOMMANDS = frozenset(
     """
-    add all audit blame branch check checkout ci clean clone codegen commit config container coverage create db describe dev
-    dev:test dlx doctor down edit exit expand export fetch file force form format from function generate get help history id
-    images info init insert install integration issue jobs learn lessons lint lint:fix linux list log login logs main master
-    merge migrate mod mode more move next origin outdated package packages patch pr prod publish pull push rebase release
-    remote remove report reset restart restore rev-parse review rust server service session_search sessions set setup show
-    simctl staging start stash status stop switch sync tag task test tests true type unit up update upgrade verify version
-    vet view wait warm workspace workspaces
+    add all audit blame branch check checkout ci clean clone codegen commit config container coverage create db describe
+    dev dev:test dlx doctor down edit exit expand export fetch file force form format from function generate get help
+    history id images info init insert install integration issue jobs learn lessons lint lint:fix linux list log login
+    logs main master merge migrate mod mode more move next origin outdated package packages patch pr prod publish pull
+    push rebase release remote remove report reset restart restore rev-parse review rust server service session_search
+    sessions set setup show simctl staging start stash status stop switch sync tag task templates test tests true type
+    unit up update upgrade verify version vet view wait warm workspace workspaces
     """.split()  # noqa: SIM905
 )
 """Those of them that no command begins with."""
