@@ -258,3 +258,18 @@ def test_the_order_of_the_lessons_does_not_matter() -> None:
     """The same lessons give the same choice."""
     lessons = [command_lesson(), example("e1"), *(lesson(f"c{number}x", use=f"make t{number}") for number in range(30))]
     assert chosen(*lessons) == chosen(*lessons[::-1])
+
+
+def test_a_repair_of_other_projects_is_told_only_where_its_program_is_in_use() -> None:
+    general = lesson(
+        "r1", "repair", topic="shell", scope=Scope(), use="cargo test", avoid="cargo test --lib", forms=("cargo test",)
+    )
+
+    def tell(*others: str) -> list[str]:
+        own = [lesson(f"c{number}", use=command) for number, command in enumerate(others)]
+        found = select([general, *own], task="", agent="", project=PROJECT, now=NOW)
+        return [each.lesson.id for each in found.candidates if each.lesson.id == "r1"]
+
+    assert tell() == []
+    assert tell("pnpm test") == []
+    assert tell("pnpm test", "cargo build") == ["r1"]
