@@ -68,7 +68,11 @@ def navigation() -> list[Any]:
         found.append({title: pages})
     agents = sorted(os.listdir(os.path.join(CHECKOUT, "docs", "agents")))
     found.append({"Agents, one by one": [f"docs/agents/{name}" for name in agents if name != "README.md"]})
-    found.append({"More": ["docs/paper/protocol.md", "CHANGELOG.md", "SECURITY.md", "CODE_OF_CONDUCT.md"]})
+    protocols = sorted(
+        name for name in os.listdir(os.path.join(CHECKOUT, "docs", "paper")) if name.startswith("protocol")
+    )
+    more = [f"docs/paper/{name}" for name in protocols if name.endswith(".md")]
+    found.append({"More": [*more, "CHANGELOG.md", "SECURITY.md", "CODE_OF_CONDUCT.md"]})
     return found
 
 
