@@ -12,8 +12,8 @@ from preheat.statistics.shares import rate_of
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "labels")
 _KNOWN = 3
 """Causes that were there before `unknown`: macro-F1 is stated over these, and over all four."""
-_OTHERS = frozenset(["loops.jsonl", "loops-rated.jsonl"])
-"""Labels of something else than calls."""
+_OTHERS = ("loops", "facts")
+"""What the names of files begin with whose labels are of something else than calls."""
 
 
 def folder_of(data: str = "") -> str:
@@ -26,7 +26,7 @@ def labels(data: str = "") -> list[dict[str, Any]]:
     """All labels, with the name of the set they are in."""
     found = []
     for name in sorted(os.listdir(folder_of(data))):
-        if name.endswith(".jsonl") and name not in _OTHERS:
+        if name.endswith(".jsonl") and not name.startswith(_OTHERS):
             with open(os.path.join(folder_of(data), name), encoding="utf-8") as stream:
                 # Labels in a folder of data may be from when the cause `mistake` was called `misuse`.
                 lines = [line.replace('"cause": "misuse"', '"cause": "mistake"') for line in stream]

@@ -217,7 +217,10 @@ def test_every_context_is_rendered_in_every_format(home: preheat.Preheat) -> Non
         preheat.render(context, "papyrus")
 
 
-def test_without_an_archive_a_session_gets_an_empty_context_and_none_is_created(tmp_path: Any) -> None:
+def test_without_an_archive_a_session_gets_an_empty_context_and_none_is_created(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # whose files say nothing either
     home = preheat.open(str(tmp_path / "none"))
     assert home.provision("mend it").reason == "no lessons yet"
     assert home.templates() == []

@@ -23,6 +23,7 @@ ON_REAL_SESSIONS = (
     "foresight",
     "forks",
     "learning",
+    "facts",
     "orientation",
     "loops",
     "signals",

@@ -181,11 +181,12 @@ def test_notes_of_0_1_0_give_lessons_with_the_same_ids(archive: sqlite3.Connecti
 @pytest.mark.parametrize(
     ("notes", "names"),
     [
-        (ConventionNotes, "commands made rules written"),
+        (ConventionNotes, "commands made rules written committed servers variables"),
         (CommandNotes, "used missing stayed astray moved programs"),
         (
             CommandUse,
-            "purpose way core form folder ok finding misuse environment texts failing signatures seqs bad_seqs last",
+            "purpose way core form folder ok finding misuse environment texts failing signatures seqs bad_seqs last "
+            "seconds limits",
         ),
         (Missing, "name seq signature at text folder"),
         (Rule, "sentence standing use avoid named forms corrected seq at"),

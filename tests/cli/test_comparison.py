@@ -78,7 +78,7 @@ def test_a_set_may_have_several_conditions_with_every_key(two: Person) -> None:
         (["project=/w/bad", "project=/w/bad"], "same 6 sessions"),
         (["all", "all"], "same 12 sessions"),
         (["00000011", "all"], "a session and a set"),
-        (["project=/w/nowhere", "all"], "no session with calls fits `project=/w/nowhere`"),
+        (["project=/w/nowhere", "all"], "no project `/w/nowhere` is known"),
         (["colour=red", "all"], "the keys are agent, project"),
         (["project=", "all"], "KEY=VALUE"),
         (["since=soon", "all"], "2026-01-31"),
@@ -208,7 +208,7 @@ def test_tables_fit_the_window(person: Person, monkeypatch: pytest.MonkeyPatch, 
 
 def test_sessions_without_compaction_have_nothing_to_compare(person: Person) -> None:
     sync_sessions(person, ClaudeTranscript(session=FIRST).prompt("hello").run("ls", "a"))
-    for arguments in ([], ["latest"], ["--project", "nowhere"]):
+    for arguments in ([], ["latest"]):
         done = person.run("compress-check", *arguments)
         assert (done.code, done.out) == (0, "")
         assert "no compaction" in done.err

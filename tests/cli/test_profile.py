@@ -187,8 +187,8 @@ def test_filters_choose_the_sessions_that_are_measured(busy: Person) -> None:
     found = json.loads(busy.run("profile", "--json", "--project", "p1").out)
     assert found["sessions"] == 4
     nothing = busy.run("profile", "--project", "elsewhere")
-    assert nothing.code == 0
-    assert "No session matches" in nothing.err
+    assert nothing.code == 2
+    assert "no project `elsewhere` is known" in nothing.err
 
 
 def test_sessions_without_calls_have_no_rates(person: Person) -> None:

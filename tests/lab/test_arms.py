@@ -91,8 +91,9 @@ def test_a_placebo_can_come_from_a_file(tmp_path: Path) -> None:
     assert abs(warm - placebo) <= PLACEBO_TOLERANCE * warm
 
 
-def test_contexts_that_cannot_be_made_are_refused(tmp_path: Path) -> None:
+def test_contexts_that_cannot_be_made_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing learned, a file without items, a session that nobody named: each with what to do."""
+    monkeypatch.chdir(tmp_path)  # whose files say nothing either
     with pytest.raises(UserError, match="there is nothing to give to `warm` for any task: no lessons yet; name a"):
         make_contexts(TASKS, ("cold", "warm"), sources(tmp_path))
     with pytest.raises(UserError, match="has no items"):

@@ -51,10 +51,11 @@ def test_the_form_of_messages_and_branches_is_learned_without_their_words() -> N
         ran("git commit -m 'feat(cart): more'"),
         ran("gh pr create --base develop --title x"),
     ]
-    lines = [describe_lesson(lesson) for lesson in commits_of(session, session)]
+    lines = [describe_lesson(lesson) for lesson in commits_of(session, session, session)]
     assert lines == [
-        "commit messages: `TYPE(SCOPE): …`, mostly `feat`, `fix` (6 of 6)",
-        "pull requests: `gh pr create` (2 sessions), against `develop`",
+        "commit messages: `TYPE(SCOPE): …`, mostly `feat`, `fix` (9 of 9)",
+        "names of branches begin with `feat/` (3 of 3)",
+        "pull requests: `gh pr create` (3 sessions), against `develop`",
     ]
     assert "secret" not in "".join(lines)
 

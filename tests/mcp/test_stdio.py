@@ -191,7 +191,7 @@ def test_the_server_starts_without_an_archive(tmp_path: Path) -> None:
         prompt = await client.get_prompt("warm_start", {"task": "run the tests"})
         return prompt, await client.call_tool("mistakes", {})
 
-    prompt, answer = over_stdio(str(tmp_path / "none"), talk)
+    prompt, answer = over_stdio(str(tmp_path / "none"), talk, cwd=str(tmp_path))
     assert [each.content.text for each in prompt.messages] == ["run the tests"]
     assert prompt.description
     assert answer.is_error

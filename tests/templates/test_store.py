@@ -97,7 +97,7 @@ def test_a_deleted_template_can_be_restored_or_built_again(store: TemplateStore)
     store.delete("mine", AT)
     assert store.names() == []
     assert store.names(deleted=True) == ["mine"]
-    with pytest.raises(NotFound, match="warm restore mine"):
+    with pytest.raises(NotFound, match="templates restore mine"):
         store.find("mine")
     with pytest.raises(UserError, match="deleted already"):
         store.delete("mine", AT)
@@ -114,7 +114,7 @@ def test_an_import_is_not_found_until_it_is_accepted(store: TemplateStore) -> No
     """Neither by its name nor by its digest; the current version stays."""
     strange = store.store(template("theirs"), "imported", AT).digest
     for address in ("theirs", f"theirs@{strange[:8]}", "theirs@-0"):
-        with pytest.raises(NotFound, match="warm review theirs"):
+        with pytest.raises(NotFound, match="templates review theirs"):
             store.find(address)
     assert store.find("theirs", waiting=True).digest == strange
     mine = store.store(template_with(1), "built", AT).digest
@@ -146,7 +146,7 @@ def test_deleting_and_restoring_an_import_does_not_accept_it(store: TemplateStor
     store.store(template("theirs"), "imported", AT)
     store.delete("theirs", AT)
     store.restore("theirs", AT)
-    with pytest.raises(NotFound, match="warm review theirs"):
+    with pytest.raises(NotFound, match="templates review theirs"):
         store.find("theirs")
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
+from preheat.app.lazy import LazyModule
 from preheat.cli.command import ExampleCommand, ExampleGroup, json_option
 from preheat.cli.home import open_archive, open_preheat
 from preheat.cli.lesson_distilling import distill_command
@@ -29,6 +30,9 @@ from preheat.model.lesson import LESSON_KINDS, Lesson
 if TYPE_CHECKING:
     from preheat.app.learning import LearnReport
     from preheat.app.lessons import MarkKind
+    from preheat.cli import lesson_screen as _screen
+else:
+    _screen = LazyModule("preheat.cli.lesson_screen")  # rich takes longer than a completion
 
 # `preheat lessons learn`
 _IDLE = 0.5
@@ -100,9 +104,7 @@ def learn_command(
     if as_json:
         _print_json(report)
     elif not quiet:
-        from preheat.cli.lesson_screen import show_learning  # noqa: PLC0415 - rich takes longer than a completion
-
-        show_learning(report)
+        _screen.show_learning(report)
     return 1 if report.failures else 0
 
 
@@ -195,9 +197,7 @@ def list_command(
             "No lessons here. `preheat sync`, then `preheat lessons learn`; `--all` also shows what is too weak to be used."
         )
         return 0
-    from preheat.cli.lesson_screen import show_lessons  # noqa: PLC0415 - rich takes longer than a completion
-
-    show_lessons(shown, now)
+    _screen.show_lessons(shown, now)
     number = count(len(shown), "lesson") + (f" of {len(found):,}" if len(shown) < len(found) else "")
     hint(f"{number}. `preheat lessons show {shown[0].id}` shows its evidence.")
     return 0
@@ -225,10 +225,8 @@ def show_command(lesson: str, as_json: bool) -> int:
     if as_json:
         print_json(one)
     else:
-        from preheat.cli.lesson_screen import show_lesson  # noqa: PLC0415 - rich takes longer than a completion
-
         names = home.archive.short_names(each.session for each in one.evidence)
-        show_lesson(one, names, time.time(), home.knowledge.failed_evidence(one))
+        _screen.show_lesson(one, names, time.time(), home.knowledge.failed_evidence(one))
     return 0
 
 

@@ -25,7 +25,7 @@ QUIET_AFTER_SESSION = 5.0
 SOON_AGAIN = 60.0
 """Seconds between two starts after the end of a session."""
 NICE = 10
-COMMANDS = (("sync", "--quiet"), ("learn", "--quiet"), ("tree", "update", "--quiet"))
+COMMANDS = (("sync", "--quiet"), ("lessons", "learn", "--quiet"), ("admin", "tree", "update", "--quiet"))
 
 
 class IdleWork:

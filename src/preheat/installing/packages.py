@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, distribution
 from typing import Literal, NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -229,17 +230,39 @@ def remove_packages(plan: PackagePlan, environment: Mapping[str, str]) -> None:
     _remove(plan, [each.split("==")[0] for each in plan.packages], environment)
 
 
+_LIST_FOLDERS = """
+import sys
+from importlib.metadata import PackageNotFoundError, distribution
+for name in sys.argv[1:]:
+    try:
+        found = distribution(name)
+    except PackageNotFoundError:
+        continue
+    folders = {file.parts[0] for file in found.files or () if len(file.parts) > 1}
+    print(*(found.locate_file(folder) for folder in folders - {".."}), sep="\\n")
+"""
+
+
 def _remove(plan: PackagePlan, names: Sequence[str], environment: Mapping[str, str]) -> None:
     if not names:
         return
+    folders = _run([plan.interpreter, "-I", "-c", _LIST_FOLDERS, *names], environment).splitlines()
+    _run_removal(plan, names, environment)
+    for folder in filter(os.path.isabs, folders):  # pip leaves a folder that has only folders
+        for path, _, _ in os.walk(folder, topdown=False):
+            with suppress(OSError):  # something is in it
+                os.rmdir(path)
+
+
+def _run_removal(plan: PackagePlan, names: Sequence[str], environment: Mapping[str, str]) -> None:
     if plan.tool[0] == "uv":
         _run([plan.tool[1], "pip", "uninstall", "--quiet", "--python", plan.interpreter, *names], environment)
     else:
         _run([*plan.tool, "uninstall", "--yes", "--quiet", "--disable-pip-version-check", *names], environment)
 
 
-def _run(words: Sequence[str], environment: Mapping[str, str]) -> None:
-    """Run a command. Raises CannotInstall with the reason that it printed."""
+def _run(words: Sequence[str], environment: Mapping[str, str]) -> str:
+    """What a command prints. Raises CannotInstall with the reason that it printed."""
     try:
         done = subprocess.run(
             words,
@@ -253,6 +276,7 @@ def _run(words: Sequence[str], environment: Mapping[str, str]) -> None:
         raise CannotInstall(str(error)) from None
     if done.returncode != 0:
         raise CannotInstall(_reason(done.stderr.decode("utf-8", "replace") or done.stdout.decode("utf-8", "replace")))
+    return done.stdout.decode("utf-8", "replace")
 
 
 def _reason(output: str) -> str:

@@ -152,7 +152,13 @@ class ListeningDaemon:
         return [event for event in found if event is not None]
 
     def __enter__(self) -> "ListeningDaemon":
-        self._server.bind(self._path)
+        # Bound by way of its folder: the whole path could be too long for a socket.
+        folder = os.open(os.path.dirname(self._path), os.O_RDONLY)
+        try:
+            short = f"/proc/self/fd/{folder}"
+            self._server.bind(os.path.join(short, "socket") if os.path.isdir(short) else self._path)
+        finally:
+            os.close(folder)
         self._server.listen(64)
         threading.Thread(target=self._serve, daemon=True).start()
         return self
