@@ -212,11 +212,10 @@ class CopilotMachine(Machine):
             return Conversation(resume or made[0], _said(server.requests, "messages"))
 
     def run_compacted(self, prompt: str) -> Conversation:
-        script = [
-            Reply(calls=[self.shell("echo one")], usage=FULL),
-            Reply(calls=[self.shell("echo two")]),
-            Reply("Done."),
-        ]
+        # It asks for a summary beside its work, and takes an answer for either: so there are some more steps than needed.
+        first = Reply(calls=[self.shell("echo one")], usage=FULL)
+        steps = [Reply(f"Step {number}.", calls=[self.shell(f"sleep 1; echo {number}")]) for number in range(4)]
+        script = [first, *steps, Reply("Done.")]
         return self.run(prompt, script)
 
 
