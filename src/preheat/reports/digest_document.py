@@ -33,6 +33,9 @@ def list_sections(digest: WeeklyDigest) -> Iterator[Section]:
     yield Section("Worse than the week before", _describe_trends(digest.worse) or ["nothing"])
     yield Section("Better than the week before", _describe_trends(digest.better) or ["nothing"])
     yield Section("Prevented, by random assignment", list(digest.prevented) or [f"not shown: {digest.not_shown}"])
+    yield Section(
+        "Seen to happen, not proved", list(digest.seen) or ["nothing: no session was told anything this week"]
+    )
     more = digest.learned_in_all - len(digest.learned)
     learned = [f"{fact.text}{f' ({fact.project})' if fact.project else ''}" for fact in digest.learned]
     learned += [f"and {more:,} more: `preheat lessons list`"] if more > 0 else []
