@@ -256,7 +256,7 @@ def _table(screen: Console, mistake: Mistake, names: Mapping[str, str], signs: _
     one_tool = len(mistake.tools) == 1
     for each in mistake.occurrences:
         worked = Text("")
-        if each.recovered_in is not None:
+        if each.recovered_in is not None or each.repair:
             worked = Text().append(f"{signs.fixed} ", "green").append(_describe_repair(each, mistake.family, half - 2))
         table.add_row(
             Text(names[each.session]),
