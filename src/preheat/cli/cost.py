@@ -15,6 +15,8 @@ _LIMIT = 15
 _WIDE = 90
 """Columns of a terminal from which on the kinds of tokens and the number of sessions are shown."""
 
+_LEAST_MONEY = 0.005
+
 
 @click.command(
     "cost",
@@ -87,9 +89,15 @@ def _cells(cost: Cost, wide: bool) -> list[str]:
     usage = cost.usage
     kinds = [usage.input, usage.output, usage.cache_read + usage.cache_write] if wide else [usage.total]
     money = "-" if cost.unpriced and not cost.money else f"${cost.money:,.2f}"
-    parts = [f"${part:,.2f}" if part else "" for part in (cost.failed_money, cost.repeated_money)]
+    parts = [_describe_part(part) for part in (cost.failed_money, cost.repeated_money)]
     sessions = [f"{cost.sessions:,}"] if wide else []
     return [*sessions, _describe_work(cost.seconds), *map(tokens, kinds), money, *parts]
+
+
+def _describe_part(money: float) -> str:
+    if not money:
+        return ""
+    return f"${money:,.2f}" if money >= _LEAST_MONEY else "<$0.01"
 
 
 def _describe_work(seconds: float) -> str:

@@ -61,7 +61,7 @@ def show_mistakes(found: Mistakes, shown: Sequence[Mistake], names: Mapping[str,
             _line(screen, line, width)
     _show_waits(screen, found.waits, width)
     say(screen)
-    _line(screen, Text(_total(found), "bold"), screen.width)
+    print_table(screen, Text(_total(found), "bold"))
     more = f"{len(shown):,} of {len(found.mistakes):,} shown; --all lists them all. " if shown != found.mistakes else ""
     hint(f"{more}`preheat mistakes 1` shows every occurrence of the first.")
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from preheat.amounts import format_count
+from preheat.amounts import duration, format_count, tokens
 from preheat.model.cost import Cost
 from preheat.model.digest import MistakeTrend, WeeklyDigest
 from preheat.reports.charts import tag
@@ -56,23 +56,20 @@ def _describe_costs(digest: WeeklyDigest) -> Iterator[str]:
     if digest.week.failed_money + digest.week.repeated_money >= _LEAST_MONEY:
         failed, repeated = digest.week.failed_money, digest.week.repeated_money
         yield f"Of this week ${failed:,.2f} for calls that failed, ${repeated:,.2f} for calls made before"
-    unknown = f"; {digest.week.unpriced:,} tokens have no known price" if digest.week.unpriced else ""
+    unknown = f"; {tokens(digest.week.unpriced)} tokens have no known price" if digest.week.unpriced else ""
     yield f"List prices of {digest.price_list}{unknown}"
 
 
 def _describe_cost(cost: Cost) -> str:
     if not cost.responses:
         return "no session with tokens"
-    minutes = round(cost.seconds / 60)
-    time_spent = f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"
     sessions = format_count(cost.sessions, "session")
-    return f"{sessions}, {time_spent} of work, {cost.usage.total:,} tokens, ${cost.money:,.2f}"
+    return f"{sessions}, {duration(cost.seconds)} of work, {tokens(cost.usage.total)} tokens, ${cost.money:,.2f}"
 
 
 def _describe_trends(trends: Sequence[MistakeTrend]) -> list[str]:
     return [
-        f"{each.title}: {format_count(each.calls, 'call')}"
-        f"{f' (before: {each.calls_before:,})' if each.calls_before else ''}"
+        f"{format_count(each.calls, 'call')}{f', {each.calls_before:,} before' if each.calls_before else ''}: {each.title}"
         f"{f'; it works {each.repair}' if each.repair else ''}"
         for each in trends
     ]
