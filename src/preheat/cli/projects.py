@@ -3,12 +3,20 @@
 Decides nothing itself.
 """
 
+from typing import TYPE_CHECKING
+
 import click
 
+from preheat.app.lazy import LazyModule
 from preheat.cli.command import ExampleCommand, ExampleGroup, json_option
 from preheat.cli.home import open_archive, open_archive_for_list
 from preheat.cli.screen import hint, print_json
 from preheat.cli.text import count, printable, short_path
+
+if TYPE_CHECKING:
+    from preheat.cli import project_screen as _screen
+else:  # rich takes longer than a completion
+    _screen = LazyModule("preheat.cli.project_screen")
 
 
 @click.group(
@@ -41,9 +49,7 @@ def list_command(as_json: bool) -> None:
     if as_json:
         print_json(found)
         return
-    from preheat.cli.project_screen import show_projects  # noqa: PLC0415 - rich takes longer than a completion
-
-    show_projects(found)
+    _screen.show_projects(found)
 
 
 @projects_group.command(
@@ -61,9 +67,7 @@ def show_command(project: str, as_json: bool) -> None:
     if as_json:
         print_json(found)
         return
-    from preheat.cli.project_screen import show_project  # noqa: PLC0415 - rich takes longer than a completion
-
-    show_project(found)
+    _screen.show_project(found)
 
 
 @projects_group.command(
