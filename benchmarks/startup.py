@@ -18,17 +18,40 @@ from benchmarks.measuring import ROOT, Run, measure_run, median, spread, synthet
 FIRST = "857cd21"
 """Version 0.1.0."""
 TASK = "the integration test of the login fails on the second run, find out why"
+
+
+class Asked(NamedTuple):
+    """What is asked of Preheat: the words of now, those of version 0.1.0 if they were others, and variables."""
+
+    words: tuple[str, ...]
+    earlier: tuple[str, ...] = ()
+    variables: tuple[tuple[str, str], ...] = ()
+
+
+def _complete(line: str) -> Asked:
+    """What a shell asks for when a person presses the tab key at the end of a line."""
+    variables = {"_PREHEAT_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_CWORD": str(len(line.split()) - 1)}
+    return Asked((), variables=tuple(variables.items()))
+
+
+ALONE = "preheat, nothing new"
 COMMANDS = {
-    "preheat --version": ("--version",),
-    "preheat --help": ("--help",),
-    "sync, nothing new": ("sync", "--quiet"),
-    "sync, one session grown": ("sync", "--quiet"),
-    "warm start": ("warm", "start", "--task", TASK),
+    ALONE: Asked(()),
+    "preheat --version": Asked(("--version",)),
+    "preheat --help": Asked(("--help",)),
+    "completion of a command": _complete("preheat les"),
+    "completion of an option": _complete("preheat mistakes --pro"),
+    "sync, nothing new": Asked(("sync", "--quiet")),
+    "sync, one session grown": Asked(("sync", "--quiet")),
+    "start": Asked(("start", "--task", TASK), ("warm", "start", "--task", TASK)),
 }
 GROWN = "sync, one session grown"
 GROWTH = 40
 """Lines that a session grows by between two syncs."""
 _SESSION = os.path.join(".claude", "projects", "-home-dev-growing", "0f3c1a2b-5d6e-4f70-8a91-b2c3d4e5f607.jsonl")
+
+
+EARLIER = "before"
 
 
 class Version(NamedTuple):
@@ -38,9 +61,10 @@ class Version(NamedTuple):
     source: str
     archive: str
 
-    def run(self, home: str, *words: str) -> Run:
+    def run(self, home: str, asked: Asked) -> Run:
+        words = asked.earlier if asked.earlier and self.name == EARLIER else asked.words
         environment = {"HOME": home, "CLAUDE_CONFIG_DIR": "", "PREHEAT_HOME": self.archive, "PYTHONPATH": self.source}
-        return measure_run([sys.executable, "-m", "preheat", *words], environment)
+        return measure_run([sys.executable, "-m", "preheat", *words], {**environment, **dict(asked.variables)})
 
 
 def run(quick: bool, against: str = FIRST) -> dict[str, Any]:
@@ -48,7 +72,7 @@ def run(quick: bool, against: str = FIRST) -> dict[str, Any]:
         home = os.path.join(work, "home")
         shutil.copytree(synthetic_corpus(64), home)
         versions = [
-            Version("before", os.path.join(earlier, "src"), os.path.join(work, "before")),
+            Version(EARLIER, os.path.join(earlier, "src"), os.path.join(work, "before")),
             Version("now", os.path.join(ROOT, "src"), os.path.join(work, "now")),
         ]
         found = _measure(versions, home, 5 if quick else 20)
@@ -74,20 +98,22 @@ def _measure(versions: list[Version], home: str, times: int) -> dict[str, dict[s
     place = len(lines) // 2
     _append(grown, lines[:place])
     for version in versions:
-        version.run(home, "sync", "--quiet")
-        version.run(home, "learn", "--quiet")
-        for words in COMMANDS.values():
-            version.run(home, *words)  # byte code is made now
+        version.run(home, COMMANDS["sync, nothing new"])
+        version.run(home, Asked(("lessons", "learn", "--quiet"), ("learn", "--quiet")))
+        for asked in COMMANDS.values():
+            version.run(home, asked)  # byte code is made now
     found: dict[str, dict[str, list[Run]]] = {name: {each.name: [] for each in versions} for name in COMMANDS}
     bare: list[Run] = []
     for number in range(times):
         bare.append(measure_run([sys.executable, "-c", "pass"], {}))
-        for name, words in COMMANDS.items():
+        for name, asked in COMMANDS.items():
             if name == GROWN:
                 _append(grown, lines[place : place + GROWTH])
                 place += GROWTH
             for version in versions[:: 1 if number % 2 else -1]:
-                found[name][version.name].append(version.run(home, *words))
+                if name == ALONE:
+                    version.run(home, asked)  # reads what grew in the last round
+                found[name][version.name].append(version.run(home, asked))
     return {**found, "bare Python": {each.name: bare for each in versions}}
 
 

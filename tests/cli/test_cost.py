@@ -120,6 +120,34 @@ def test_without_tokens_it_says_so(person: Person) -> None:
     assert (done.code, "No tokens" in done.out) == (0, True)
 
 
+@pytest.mark.parametrize("width", ["60", "110"])
+def test_the_table_has_working_time_and_what_failed_and_repeated_calls_cost(
+    person: Person, monkeypatch: pytest.MonkeyPatch, width: str
+) -> None:
+    """Four responses of a minute each: one call fails, one works, and the same one is made again."""
+    listing = ("Bash", {"command": "ls"})
+    person.write(
+        transcript(FIRST, pace=60.0)
+        .call("Bash", {"command": "make"}, usage=response(1_000_000))
+        .result("Exit code 2\nmake: *** [all] Error 2", is_error=True)
+        .call(*listing, usage=response(1_000_000))
+        .result("a.c")
+        .call(*listing, usage=response(2_000_000))
+        .result("a.c")
+    )
+    assert person.run("sync").code == 0
+    (cost,) = costs(person)["costs"]
+    assert cost["failed_money"] == pytest.approx(cost["money"] / 4)
+    assert cost["repeated_money"] == pytest.approx(cost["money"] / 2)
+    monkeypatch.setenv("COLUMNS", width)
+    titles, row = person.run("cost").out.splitlines()[:2]
+    assert titles.split()[-3:] == ["money", "failed", "repeated"]
+    assert row.split()[-3:] == [f"${cost[part]:,.2f}" for part in ("money", "failed_money", "repeated_money")]
+    assert "work" in titles.split()
+    assert f"{cost['seconds'] / 60:.0f} min" in row
+    assert cost["seconds"] >= 120
+
+
 @pytest.mark.usefixtures("steady")
 @pytest.mark.parametrize("width", ["60", "110"])
 def test_the_screen(spent: Person, monkeypatch: pytest.MonkeyPatch, width: str) -> None:

@@ -199,6 +199,29 @@ def test_the_report_says_when_differences_are_adjusted_and_p_values_corrected(
     assert "(Holm)" not in shown
 
 
+def test_a_report_without_a_session_has_no_table_of_missing_numbers(
+    steady: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    show_report(Trial().report())
+    shown = capsys.readouterr().out
+    assert shown.startswith("Too little data")
+    assert "difference" not in shown
+    assert "got a context" not in shown
+
+
+def test_in_a_narrow_window_the_table_keeps_what_decides(
+    steady: None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    show_report(Trial().add(300, {"cold": 0.12, "warm": 0.04}, FIFTH).report())
+    lines = capsys.readouterr().out.splitlines()
+    (titles,) = (line for line in lines if "metric" in line and "difference" in line)
+    table = lines[lines.index(titles) :][:9]
+    assert titles.split() == ["metric", "level", "against", "difference", "95", "%,", "any", "look"]
+    assert table[1].split() == ["mistakes", *["4.0", "%", "10.8", "%", "-6.8", "%", "-9.1", "%", "to", "-4.4", "%"]]
+    assert max(map(len, table)) <= 60
+
+
 def test_two_projects_may_have_experiments_at_once(known: Person) -> None:
     os.makedirs(os.path.join(known.home, "site", ".git"))
     assert known.run("experiment", "start", "a", "--project", os.path.join(known.home, "shop")).code == 0

@@ -13,7 +13,7 @@ from tests.ingest.test_learning import worked
 from tests.screens import check_screen
 from tests.shared import bound_by_permissions, needs_permissions
 
-from .conftest import Person
+from .conftest import NOW, Person
 
 WIDTHS = [60, 80, 110, 200]
 
@@ -62,6 +62,42 @@ def test_a_mistake_that_can_be_mended_comes_with_its_repair_and_a_command_that_w
     assert "uv" in mistake["repair"]
     done = worker.run(*mistake["command"].split()[1:])
     assert done.code == 0, done.err
+
+
+def test_the_act_is_a_line_in_the_projects_file_and_once_it_is_there_to_pin_the_lesson(
+    worker: Person, steady: None
+) -> None:
+    (mistake,) = summary(worker)["mistakes"]
+    assert mistake["command"] == "preheat lessons propose --project shop"
+    assert worker.run("lessons", "propose", "--project", "shop", "--write").code == 0
+    (mistake,) = summary(worker)["mistakes"]
+    assert mistake["command"] == f"preheat lessons pin {mistake['lesson']}"
+    assert worker.run("lessons", "pin", mistake["lesson"]).code == 0
+    (mistake,) = summary(worker)["mistakes"]
+    assert mistake["command"] == f"preheat mistakes {mistake['id']}"
+
+
+def test_a_mistake_that_a_dead_end_knows_is_shown_with_the_command_that_it_was_given_up_for(
+    person: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steady: None
+) -> None:
+    folder = tmp_path / "store"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    for number in range(1, 5):
+        session = ClaudeTranscript(
+            session=f"{number:08x}-4444-4000-8000-000000000000", project=str(folder), started=NOW - number * 86400.0
+        )
+        session = session.prompt("mend the tax").run("npm test", "npm error Missing script: test", 1)
+        person.write(session.run("pnpm run test:unit", "2 passed").answer("Done."))
+    (mistake,) = summary(person)["mistakes"]
+    assert mistake["repair"] == "with `pnpm run test:unit` instead of `npm test`"
+    assert (mistake["calls"], mistake["worked"]) == (4, 4)
+    assert mistake["lesson"].startswith("d")
+    assert mistake["command"] == "preheat lessons propose --project store"
+    shown = person.run("mistakes").out
+    assert "with `pnpm run test:unit` instead of `npm test`  worked 4 of 4 times" in shown
+    assert "no repair found" not in shown
+    assert person.run("mistakes", "1").out.count("✓ pnpm run test:unit") == 4
 
 
 def test_the_next_step_is_to_install_where_an_agent_with_hooks_is_found(worker: Person) -> None:

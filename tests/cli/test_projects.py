@@ -46,6 +46,23 @@ def cli(person: Person, tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.parametrize("width", [60, 80, 110])
+def test_each_project_has_one_line_that_fits_the_window(
+    width: int, person: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / ("deep/" * 12) / "shop"
+    folder.mkdir(parents=True)
+    teach(person, folder, sessions=2)
+    monkeypatch.setenv("COLUMNS", str(width))
+    shown = person.run("projects", "list").out
+    titles, row, *rest = shown.splitlines()
+    assert rest == [], shown
+    assert titles.startswith("project")
+    assert row.startswith("shop ")
+    assert row.endswith("deep/shop")
+    assert len(row) <= width
+
+
 def test_another_repository_of_the_same_name_gets_nothing(
     person: Person, cli: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

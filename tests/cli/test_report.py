@@ -6,6 +6,11 @@ from pathlib import Path
 
 import pytest
 
+import preheat
+from preheat.app.live.running import RunningSession, encode_session, session_file
+from preheat.daemon_client import live_folder
+from preheat.model.lesson import Lesson, Scope, WrittenLesson
+from preheat.model.receipt import Receipt, SentText, TextKind, TextOutcome
 from preheat.testing.builders import ClaudeTranscript
 from tests.ingest.test_learning import worked
 from tests.screens import check_screen
@@ -49,6 +54,59 @@ def test_a_mistake_of_this_week_is_new_and_one_that_grew_is_worse(worker: Person
     found = json.loads(worker.run("report", "--json").out)
     assert [(each["calls"], each["calls_before"]) for each in found["new"]] == [(2, 0)]
     assert [(each["calls"], each["calls_before"]) for each in found["worse"]] == [(5, 2)]
+
+
+def record_receipt(person: Person, session: str, cwd: str, at: float, *texts: SentText) -> None:
+    """A session that the daemon knows, with what it was told."""
+    running = RunningSession(
+        agent="claude_code", session=session, cwd=cwd, began_at=at, last_at=at, receipt=Receipt(texts=texts)
+    )
+    path = session_file(f"{live_folder(person.folder)}/sessions", (running.agent, session))
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    Path(path).write_bytes(encode_session(running))
+
+
+def sent(kind: TextKind, outcome: TextOutcome) -> SentText:
+    return SentText(kind=kind, about="missing path", at=NOW - DAY, turn=1, outcome=outcome)
+
+
+def test_what_receipts_saw_this_week_is_seen_and_not_called_prevented(worker: Person, tmp_path: Path) -> None:
+    held = [sent("hold", outcome) for outcome in ("followed", "", "worked")]
+    record_receipt(worker, "s1", os.getcwd(), NOW - DAY, *held, sent("answer", "followed"), sent("answer", ""))
+    record_receipt(worker, "s2", str(tmp_path / "other"), NOW - DAY, sent("warning", "failed"))
+    record_receipt(worker, "s3", os.getcwd(), NOW - 9 * DAY, sent("answer", "followed"))
+    here = json.loads(worker.run("report", "--project", ".", "--json").out)
+    assert here["prevented"] == []
+    assert here["seen"] == [
+        "3 calls held once, 2 of them not seen again (made all the same: 0 failed, 1 worked)",
+        "2 failures answered, after 1 of them a call with what was named worked",
+    ]
+    everywhere = json.loads(worker.run("report", "--json").out)["seen"]
+    assert "1 call warned of, 0 of them not seen again (made all the same: 1 failed, 0 worked)" in everywhere
+    assert "Seen to happen, not proved" in worker.run("report").out
+
+
+def test_lessons_that_a_person_has_not_decided_on_wait(worker: Person) -> None:
+    """One that the person's own agent proposed, and what two sessions of this week taught."""
+    for number in range(2):
+        session = ClaudeTranscript(
+            session=f"{number:08x}-3333-4000-8000-000000000000", project=os.getcwd(), started=NOW - (2 + number) * DAY
+        )
+        session = session.prompt("build").run("npm run bundle", "npm error Missing script: bundle", 1)
+        worker.write(session.run("make bundle", "ok").answer("Done."))
+    assert worker.run().code == 0
+    distilled = Lesson(
+        id="c0000001", kind="convention", scope=Scope(), text="Prices are in cents.", status="waiting", author="agent"
+    )
+    home = preheat.open(worker.folder)
+    assert home.knowledge.propose([WrittenLesson(distilled, "", "", NOW)]) == 1
+    waiting = json.loads(worker.run("report", "--json").out)["waiting"]
+    assert waiting[0] == "1 lesson of your own agent, given to nobody before you say so: `preheat lessons review`"
+    new = sum((each.lesson.first_seen or 0.0) >= NOW - 7 * DAY for each in home.knowledge.review())
+    assert new >= 1
+    assert waiting[1] == f"{new} new lesson{'' if new == 1 else 's'} to keep, edit or drop: `preheat lessons review`"
+    home.knowledge.keep(distilled.id)
+    assert not any("own agent" in line for line in json.loads(worker.run("report", "--json").out)["waiting"])
 
 
 @pytest.mark.parametrize("width", [60, 110])

@@ -222,6 +222,45 @@ def test_an_option_that_the_message_asks_for_is_the_repair() -> None:
     assert mistake.repair.form == "with `--set-upstream`"
 
 
+def given_up_for(*forms: str, command: str = "npm test") -> Mistake:
+    """The same failing command in a session each, with what was used instead there."""
+    failures = [
+        failure(f"s{place}", kind="shell", tool="Bash", summary=command, signature="missing script test in the project")
+        for place in range(len(forms))
+    ]
+    used = {f"s{place}": {0: form} for place, form in enumerate(forms)}
+    (found,) = find_mistakes(failures, alternatives_of=lambda session: used[session]).mistakes
+    return found
+
+
+def test_a_command_that_was_given_up_for_another_of_the_same_purpose_has_that_as_its_repair() -> None:
+    found = given_up_for("pnpm run test:unit", "pnpm run test:unit", "", "make test")
+    assert found.repair is not None
+    assert found.repair.form == "with `pnpm run test:unit` instead of `npm test`"
+    assert (found.repair.count, found.repair.instead, found.recovered) == (2, "pnpm run test:unit", 2)
+    assert [each.repair for each in found.occurrences] == ["pnpm run test:unit", "pnpm run test:unit", "", ""]
+
+
+@pytest.mark.parametrize(
+    ("forms", "command"),
+    [
+        (("pnpm run test:unit", ""), "npm test"),
+        (("pnpm run test:unit", "pnpm run test:unit", "make test", "make test"), "npm test"),
+        (("npm test", "npm test"), "npm test"),
+        (("git checkout …", "git checkout …"), "npm test"),
+        (("git checkout …", "git checkout …"), "rm x"),
+        (("rg x", "rg x"), "grep x src"),
+    ],
+    ids=["once", "as often another", "itself", "another purpose", "no purpose", "a search"],
+)
+def test_what_was_done_then_is_no_repair_unless_most_sessions_did_it_for_the_same_work(
+    forms: tuple[str, ...], command: str
+) -> None:
+    found = given_up_for(*forms, command=command)
+    assert found.repair is None
+    assert found.recovered == 0
+
+
 def test_without_notes_no_repair_is_claimed() -> None:
     """That something worked later is known by the judge's verdicts; what made the difference is not."""
     mistake = met(*[[ran("pyhton a.py", "not found", 127), ran("python a.py")]] * 2, noted=False)

@@ -1,16 +1,19 @@
 """The weekly digest: what is new, better, worse, prevented, learned, and what waits for a person.
 
-Counts of mistakes are counts, and say nothing of why; only what was assigned at random is called prevented. Knows nothing of how
-it is shown.
+Counts of mistakes are counts, and say nothing of why; only what was assigned at random is called prevented, what receipts saw is
+called seen. Knows nothing of how it is shown.
 """
 
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 
+from preheat.amounts import format_count
 from preheat.app.analysis.reliability import Reliability
 from preheat.app.costs import add_up_periods
 from preheat.app.experiments.comparisons import Experiments
 from preheat.app.home import WEEK
+from preheat.app.lessons import Lessons
+from preheat.app.live.receipts import collect_receipts
 from preheat.app.project_assignment import Projects
 from preheat.app.templates.library import Templates
 from preheat.archive.connect import connect
@@ -21,6 +24,8 @@ from preheat.model.digest import DigestForm, LearnedFact, MistakeTrend, WeeklyDi
 from preheat.model.lesson import Lesson
 from preheat.model.listing import SessionFilter
 from preheat.model.mistake import Mistake
+from preheat.model.project import ProjectSummary
+from preheat.receipts import add_up, describe_seen
 from preheat.reports import render_digest_markdown, render_digest_page, render_digest_text
 
 _MOST = 8
@@ -65,7 +70,8 @@ def make_digest(folder: str, now: float, project: str = "") -> WeeklyDigest:
         not_shown=not_shown,
         learned=tuple(learned[:_MOST_LEARNED]),
         learned_in_all=len(learned),
-        waiting=_find_waiting(folder, lessons),
+        seen=_find_seen(folder, since, until, shown),
+        waiting=_find_waiting(folder, lessons, since, shown.name if shown is not None else None),
     )
 
 
@@ -110,12 +116,40 @@ def _find_prevented(folder: str, now: float) -> tuple[tuple[str, ...], str]:
     return helps, "" if helps else (reports[0].sentence if reports else "Nothing was assigned at random yet.")
 
 
-def _find_waiting(folder: str, lessons: Sequence[Lesson]) -> tuple[str, ...]:
+def _find_seen(folder: str, since: float, until: float, project: ProjectSummary | None) -> tuple[str, ...]:
+    """What the receipts of these days show, of one project or of all."""
+    folders = [each.folder for each in project.folders] if project is not None else []
+    return describe_seen(
+        add_up(
+            [
+                each
+                for each in collect_receipts(folder, since=since).sessions
+                if each.last_at < until and (project is None or _holds_any(each.project, folders))
+            ]
+        )
+    )
+
+
+def _holds_any(root: str, folders: Iterable[str]) -> bool:
+    """Whether one of the folders is this one, or in it."""
+    return any(folder == root or folder.startswith(f"{root}/") for folder in folders)
+
+
+def _find_waiting(folder: str, lessons: Sequence[Lesson], since: float, project: str | None) -> tuple[str, ...]:
     found = []
+    undecided = [each.lesson for each in Lessons(folder).review(project)]
+    proposed = sum(each.status == "waiting" for each in undecided)
+    if proposed:
+        found.append(
+            f"{format_count(proposed, 'lesson')} of your own agent, given to nobody before you say so: `preheat lessons review`"
+        )
+    new = sum(each.status != "waiting" and (each.first_seen or 0.0) >= since for each in undecided)
+    if new:
+        found.append(f"{format_count(new, 'new lesson')} to keep, edit or drop: `preheat lessons review`")
     doubtful = sum(each.status == "quarantined" for each in lessons)
     if doubtful:
         found.append(
-            f"{doubtful:,} lessons read like instructions and are given to nobody: `preheat lessons list --all`"
+            f"{format_count(doubtful, 'lesson')} that could be instructions, given to nobody: `preheat lessons list --all`"
         )
     found += [
         f"the imported template `{each.name}`: `preheat templates review {each.name}`"

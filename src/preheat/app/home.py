@@ -7,12 +7,13 @@ how it is shown.
 import os
 from contextlib import closing, suppress
 from datetime import datetime
+from shlex import quote
 
 import msgspec
 
 from preheat import __version__
 from preheat.agents import LIVE, WITH_HOOKS, places_of
-from preheat.app.context import provision
+from preheat.app.context import approved_texts, provision
 from preheat.app.lazy import LazyModule
 from preheat.archive import source_list, summary_cache
 from preheat.errors import UserError
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from preheat.app import costs as _costs
     from preheat.app import learning as _learning
+    from preheat.app import proposals as _proposals
     from preheat.app.analysis import reliability as _reliability
     from preheat.app.experiments import comparisons as _experiments
     from preheat.app.sessions import archive as _sessions
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from preheat.model.lesson import Lesson
     from preheat.model.mistake import Mistake, Mistakes
     from preheat.model.progress import Progress
+    from preheat.provisioning import lesson_text as _lesson_text
 else:  # while nothing is new, none of these is needed
     _connect = LazyModule("preheat.archive.connect")
     _costs = LazyModule("preheat.app.costs")
@@ -48,6 +51,8 @@ else:  # while nothing is new, none of these is needed
     _learning = LazyModule("preheat.app.learning")
     _lessons = LazyModule("preheat.archive.lessons")
     _listing = LazyModule("preheat.model.listing")
+    _lesson_text = LazyModule("preheat.provisioning.lesson_text")
+    _proposals = LazyModule("preheat.app.proposals")
     _queries = LazyModule("preheat.archive.queries")
     _reliability = LazyModule("preheat.app.analysis.reliability")
     _sessions = LazyModule("preheat.app.sessions.archive")
@@ -146,30 +151,64 @@ def _find_facts(folder: str, now: float) -> ArchiveFacts:
         week_before=before if before.responses else None,
         total=costs.total,
         price_list=costs.price_list,
-        mistakes=_choose_mistakes(found, lessons),
+        mistakes=_choose_mistakes(folder, found, lessons),
         repeated=len(found.mistakes),
         repeated_calls=found.calls,
         effect=_describe_effect(folder, now),
     )
 
 
-def _choose_mistakes(found: "Mistakes", lessons: "Iterable[Lesson]") -> tuple[HomeMistake, ...]:
+def _choose_mistakes(folder: str, found: "Mistakes", lessons: "Iterable[Lesson]") -> tuple[HomeMistake, ...]:
     """The dearest mistakes that a person can do something about: one way out of them stands out."""
     mendable = [
         each for each in found.mistakes if each.repair is not None and 2 * each.repair.count >= max(4, each.recovered)
     ]
     mendable.sort(key=lambda each: (-(each.tokens + _TOKENS_PER_SECOND * each.seconds), each.id))
-    known = [lesson for lesson in lessons if lesson.kind == "repair" and lesson.status == "active"]
-    return tuple(_as_home_mistake(each, known) for each in mendable[:_MOST_MISTAKES])
+    known = [lesson for lesson in lessons if lesson.kind in ("repair", "dead_end") and lesson.status == "active"]
+    acts = _Acts(folder)
+    return tuple(_as_home_mistake(each, known, acts) for each in mendable[:_MOST_MISTAKES])
 
 
-def _as_home_mistake(mistake: "Mistake", lessons: "list[Lesson]") -> HomeMistake:
+class _Acts:
+    """What a person can do about a mistake, for as long as its lesson is known and nothing was done."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._lines: dict[str, frozenset[str]] = {}
+        self._approved = approved_texts(folder)
+
+    def choose(self, mistake: "Mistake", lesson: "Lesson | None") -> str:
+        """Approve a lesson that no session is given; else have it in the project's instructions file, where every agent reads it;
+        else pin it."""
+        if lesson is None or lesson.pinned:
+            return f"preheat mistakes {mistake.id}"
+        if not _lesson_text.describe_lesson(lesson, self._approved):
+            return f"preheat lessons approve {lesson.id}"
+        project = lesson.scope.project
+        if project and lesson.id in self._lines_for(project):
+            return f"preheat lessons propose --project {quote(project)}"
+        return f"preheat lessons pin {lesson.id}"
+
+    def _lines_for(self, project: str) -> frozenset[str]:
+        """The lessons that the instructions file of a project lacks; none where its folder is not on this machine."""
+        if project not in self._lines:
+            try:
+                found = _proposals.Proposals(self._folder).propose(project)
+                self._lines[project] = frozenset(line.lesson for line in found.proposal.lines)
+            except UserError:
+                self._lines[project] = frozenset()
+        return self._lines[project]
+
+
+def _as_home_mistake(mistake: "Mistake", lessons: "list[Lesson]", acts: _Acts) -> HomeMistake:
     repair = mistake.repair
     form = repair.form if repair is not None else ""
+    instead = repair.instead if repair is not None else ""
     alike = [
         lesson
         for lesson in lessons
-        if lesson.difference == form and not frozenset(lesson.signatures).isdisjoint(mistake.signatures)
+        if (lesson.use == instead if instead else lesson.difference == form)
+        and not frozenset(lesson.signatures).isdisjoint(mistake.signatures)
     ]
     lesson = max(alike, key=lambda each: (each.support.calls_for, each.id), default=None)
     return HomeMistake(
@@ -184,7 +223,7 @@ def _as_home_mistake(mistake: "Mistake", lessons: "list[Lesson]") -> HomeMistake
         repair=form,
         worked=repair.count if repair is not None else 0,
         lesson=lesson.id if lesson is not None else "",
-        command=f"preheat lessons pin {lesson.id}" if lesson is not None else f"preheat mistakes {mistake.id}",
+        command=acts.choose(mistake, lesson),
     )
 
 

@@ -20,6 +20,7 @@ import msgspec
 from preheat.app.context import approved_texts
 from preheat.app.project_assignment import assign_archive
 from preheat.app.projects import find_project, find_repository, require_project
+from preheat.archive import summary_cache
 from preheat.archive.connect import connect
 from preheat.archive.lessons import load_lessons
 from preheat.archive.projects import load_project_folders
@@ -99,6 +100,7 @@ class Proposals:
         backup = _Backup(found.path, found.before if exists else None, _digest(found.proposal.after))
         write_atomically(self._backup_path, msgspec.json.encode(backup), make_folders=True)
         _save(found.path, found.proposal.after)
+        summary_cache.delete(self._folder)  # it may offer what was done now
 
     def undo(self) -> str:
         """Bring back the file as it was before it was last written; its path. Raises UserError if it was changed since."""
@@ -113,6 +115,7 @@ class Proposals:
         else:
             _save(backup.path, backup.before)
         os.unlink(self._backup_path)
+        summary_cache.delete(self._folder)
         return backup.path
 
     def commit(self, found: FileProposal, branch: str) -> str:

@@ -1,4 +1,4 @@
-"""The command `preheat report cost`: tokens and money by day, project, model, agent or session. Adds nothing up itself."""
+"""The command `preheat report cost`: time, tokens and money by day, project, model, agent or session. Adds nothing up itself."""
 
 from typing import Any
 
@@ -8,12 +8,14 @@ from preheat.cli.command import ExampleCommand, json_option
 from preheat.cli.home import open_analysed_archive
 from preheat.cli.options import filter_options, make_filter
 from preheat.cli.screen import console, hint, plain_table, print_json, print_table, say
-from preheat.cli.text import count, printable, tokens
+from preheat.cli.text import count, duration, printable, tokens
 from preheat.model.cost import COST_GROUPINGS, Cost, CostGrouping, Costs
 
 _LIMIT = 15
 _WIDE = 90
-"""Columns of a terminal from which on the kinds of tokens are shown."""
+"""Columns of a terminal from which on the kinds of tokens and the number of sessions are shown."""
+
+_LEAST_MONEY = 0.005
 
 
 @click.command(
@@ -26,7 +28,9 @@ _WIDE = 90
   preheat report cost --by model --json | jq .total
 
 Money is what the tokens cost at list prices; a subscription costs what it costs. Each response counts once, subagents'
-too, also where a resumed session repeats it. `failed` is the share of failed calls in it.""",
+too, also where a resumed session repeats it. `failed` is the part of the money that failed calls took, `repeated` that of
+calls that worked and had been made before with the same arguments. `work` is the time from response to response, without
+pauses of over five minutes.""",
 )
 @filter_options
 @click.option(
@@ -61,7 +65,8 @@ def _show_costs(found: Costs, shown: tuple[Cost, ...], names: dict[str, str]) ->
     wide = screen.width >= _WIDE
     table = plain_table()
     table.add_column(found.by)
-    for title in ("sessions", *(("input", "output", "cached") if wide else ("tokens",)), "money", "failed"):
+    kinds = ("input", "output", "cached") if wide else ("tokens",)
+    for title in (*(("sessions",) if wide else ()), "work", *kinds, "money", "failed", "repeated"):
         table.add_column(title, justify="right", no_wrap=True)
     for each in shown:
         table.add_row(printable(names[each.name]), *_cells(each, wide))
@@ -84,5 +89,19 @@ def _cells(cost: Cost, wide: bool) -> list[str]:
     usage = cost.usage
     kinds = [usage.input, usage.output, usage.cache_read + usage.cache_write] if wide else [usage.total]
     money = "-" if cost.unpriced and not cost.money else f"${cost.money:,.2f}"
-    failed = f"${cost.failed_money:,.2f}" if cost.failed_money else ""
-    return [f"{cost.sessions:,}", *map(tokens, kinds), money, failed]
+    parts = [_describe_part(part) for part in (cost.failed_money, cost.repeated_money)]
+    sessions = [f"{cost.sessions:,}"] if wide else []
+    return [*sessions, _describe_work(cost.seconds), *map(tokens, kinds), money, *parts]
+
+
+def _describe_part(money: float) -> str:
+    if not money:
+        return ""
+    return f"${money:,.2f}" if money >= _LEAST_MONEY else "<$0.01"
+
+
+def _describe_work(seconds: float) -> str:
+    """In one unit, so that the column is narrow."""
+    if seconds < 60:
+        return duration(seconds) if seconds else ""
+    return f"{seconds / 60:.0f} min" if seconds < 3600 else f"{seconds / 3600:,.1f} h"

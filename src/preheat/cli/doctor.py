@@ -108,6 +108,8 @@ def _show_agents(screen: "Console", found: "HealthReport") -> None:
     say(screen, "Agents", "bold")
     rows = [["  agent", "state", "files", "to read", "newest", "sessions kept", "kept after deletion"]]
     rows += [_agent_row(agent) for agent in found.agents]
+    used = [any(row[place] for row in rows[1:]) for place in range(len(rows[0]))]  # empty columns only take room
+    rows = [[cell for cell, is_used in zip(row, used, strict=True) if is_used] for row in rows]
     for index, line in enumerate(columns(rows, left=2)):
         say(screen, line, "" if index and found.agents[index - 1].state == "found" else "dim")
     say(screen)

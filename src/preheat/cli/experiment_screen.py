@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 
 _COLOURS = {"helps": "green", "hurts": "red"}
 
+_WIDE = 110
+"""Columns of a terminal from which on all columns of the table are shown."""
+_ARMS, _TWO_ARMS = 1, 2
+_NARROW_COLUMNS = (0, 2, 3, 4, 6)
+"""Of a narrower one: the metric, both levels, their difference, and the interval that holds whenever one looks."""
+
 
 def with_all_fields(value: Any) -> Any:
     """A value for JSON with all its fields, also those that are left out on disk because they have their default,
@@ -51,11 +57,19 @@ def show_report(found: ExperimentReport) -> None:
         f"  decided by {plan.metric}, margin {format_metric(plan.metric, plan.margin)}, planned end {end}",
         "dim",
     )
+    if not any(found.assigned.values()):  # every number would be missing
+        for problem in found.problems:
+            say(screen, f"  ! {clean(problem)}", "yellow")
+        return
     rows = [["  metric", "arms", "level", "against", "difference", "95 %, one look", "95 %, any look", "p"]]
     rows += [_row(each) for each in found.estimates]
     rows += [_row(each) for each in found.guardrail_estimates]
     rows += [_row(each, found.corrected.get(each.metric)) for each in found.secondary]
-    for index, line in enumerate(columns(rows, left=2)):
+    names_arms = screen.width >= _WIDE or len(found.assigned) > _TWO_ARMS
+    if screen.width < _WIDE:
+        kept = sorted({*_NARROW_COLUMNS, *([_ARMS] if names_arms else [])})
+        rows = [[row[place] for place in kept] for row in rows]
+    for index, line in enumerate(columns(rows, left=2 if names_arms else 1)):
         say(screen, line, "" if index and index <= len(found.estimates) else "dim")
     _notes(screen, found)
 

@@ -210,13 +210,14 @@ def show_reviewed_lesson(each: ReviewedLesson, number: int, total: int) -> None:
     heading = (
         Text(f"{number} of {total}  ", "bold cyan").append(f"{_describe_support(lesson)}  ").append(lesson.id, "dim")
     )
-    screen.print(heading)
-    screen.print(Padding(Text(clean(each.said), "bold"), (0, 0, 0, 4), expand=False))
+    print_table(screen, heading)
+    print_table(screen, Padding(Text(clean(each.said), "bold"), (0, 0, 0, 4), expand=False))
     if each.needs_approval:
         whose = "words of your agent" if lesson.author == "agent" else "words from a session"
         say(screen, f"    {whose}: told to sessions only if you keep it", "yellow")
-    for cited in [cited for cited in lesson.evidence if not cited.against][-_REVIEWED_EVIDENCE:]:
-        say(screen, f"    {one_line(clean(cited.text), max(20, min(screen.width, 120) - 6))}", "dim")
+    cited = [cited.text for cited in lesson.evidence if not cited.against][-_REVIEWED_EVIDENCE:]
+    for text in dict.fromkeys(filter(None, cited)):
+        say(screen, f"    {one_line(clean(text), max(20, min(screen.width, 120) - 6))}", "dim")
 
 
 def _describe_support(lesson: Lesson) -> str:

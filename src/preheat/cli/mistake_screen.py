@@ -61,7 +61,7 @@ def show_mistakes(found: Mistakes, shown: Sequence[Mistake], names: Mapping[str,
             _line(screen, line, width)
     _show_waits(screen, found.waits, width)
     say(screen)
-    _line(screen, Text(_total(found), "bold"), screen.width)
+    print_table(screen, Text(_total(found), "bold"))
     more = f"{len(shown):,} of {len(found.mistakes):,} shown; --all lists them all. " if shown != found.mistakes else ""
     hint(f"{more}`preheat mistakes 1` shows every occurrence of the first.")
 
@@ -256,7 +256,7 @@ def _table(screen: Console, mistake: Mistake, names: Mapping[str, str], signs: _
     one_tool = len(mistake.tools) == 1
     for each in mistake.occurrences:
         worked = Text("")
-        if each.recovered_in is not None:
+        if each.recovered_in is not None or each.repair:
             worked = Text().append(f"{signs.fixed} ", "green").append(_describe_repair(each, mistake.family, half - 2))
         table.add_row(
             Text(names[each.session]),

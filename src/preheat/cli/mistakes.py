@@ -3,11 +3,12 @@
 Knows nothing of how mistakes are found.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec.structs import replace
 
+from preheat.app.lazy import LazyModule
 from preheat.cli.command import ExampleCommand, json_option
 from preheat.cli.home import open_analysed_archive
 from preheat.cli.options import RenamedChoice, filter_options, make_filter
@@ -15,6 +16,11 @@ from preheat.cli.screen import print_json
 from preheat.errors import NotFound
 from preheat.model.mistake import MISTAKE_COSTS, Mistake, MistakeCost, Mistakes
 from preheat.model.outcome import CAUSES, EARLIER_CAUSES, Cause
+
+if TYPE_CHECKING:
+    from preheat.cli import mistake_screen as _screen
+else:  # rich takes longer than a completion
+    _screen = LazyModule("preheat.cli.mistake_screen")
 
 _LIMIT = 10
 
@@ -75,18 +81,14 @@ def mistakes_command(
         if as_json:
             print_json(one)
         else:
-            from preheat.cli.mistake_screen import show_mistake  # noqa: PLC0415 - rich takes longer than a completion
-
-            show_mistake(one, home.archive.short_names(one.sessions))
+            _screen.show_mistake(one, home.archive.short_names(one.sessions))
         return 0
     shown = found.mistakes if everything else found.mistakes[:limit]
     if as_json:
         print_json(replace(found, mistakes=shown))
         return 0
-    from preheat.cli.mistake_screen import SESSIONS_PER_CARD, show_mistakes  # noqa: PLC0415 - rich takes longer than a completion
-
-    evidence = [session for each in shown for session in each.sessions[:SESSIONS_PER_CARD]]
-    show_mistakes(found, shown, home.archive.short_names(evidence))
+    evidence = [session for each in shown for session in each.sessions[: _screen.SESSIONS_PER_CARD]]
+    _screen.show_mistakes(found, shown, home.archive.short_names(evidence))
     return 0
 
 

@@ -13,6 +13,11 @@ from preheat.model.project import ProjectCorrection, ProjectList, ProjectSummary
 _NARROW = 90
 """Columns of a terminal that leave room for the most important columns only."""
 _MOST_FOLDERS = 12
+_LONGEST_NAME = 25
+_SESSIONS = 12
+"""Room of the column of sessions, with the blanks between columns."""
+_OTHERS = _SESSIONS + 9 + 9 + 12
+"""The same of all columns of numbers and days."""
 
 
 def show_projects(found: ProjectList) -> None:
@@ -28,14 +33,21 @@ def show_projects(found: ProjectList) -> None:
             table.add_column(name, justify="right", no_wrap=True)
         if is_wide:
             table.add_column("last", no_wrap=True)
-        table.add_column("known by", overflow="fold", style="dim")
+        table.add_column("known by", no_wrap=True, style="dim")
+        names = min(_LONGEST_NAME, max(len("project"), *(len(clean(each.name)) for each in found.projects)))
+        room = screen.width - names - (_OTHERS if is_wide else _SESSIONS)
         for each in found.projects:
             lessons = f"{each.lessons:,}" if each.lessons else ""
             more = [f"{len(each.folders):,}", lessons, day(each.last_at)] if is_wide else []
-            table.add_row(clean(each.name), f"{each.sessions:,}", *more, _known_by(each))
+            table.add_row(clean(each.name), f"{each.sessions:,}", *more, _end_of(_known_by(each), room))
         print_table(screen, table)
     _show_unassigned(found.unassigned)
     hint("`preheat projects show NAME` shows the folders; `link` and `split` correct what is wrong")
+
+
+def _end_of(text: str, room: int) -> str:
+    """As much of a place as fits: its end says more than its beginning."""
+    return text if len(text) <= max(2, room) else f"…{text[1 - max(2, room) :]}"
 
 
 def _known_by(each: ProjectSummary) -> str:

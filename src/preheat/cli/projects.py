@@ -15,8 +15,8 @@ from preheat.cli.text import count, printable, short_path
 
 if TYPE_CHECKING:
     from preheat.cli import project_screen as _screen
-else:
-    _screen = LazyModule("preheat.cli.project_screen")  # rich takes longer than a completion
+else:  # rich takes longer than a completion
+    _screen = LazyModule("preheat.cli.project_screen")
 
 
 @click.group(

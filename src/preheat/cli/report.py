@@ -39,7 +39,8 @@ _WIDEST = 110
   preheat report cost --by project
   preheat report profile --project . --since 30d
 
-Counts of mistakes are counts. Only what was assigned at random is called prevented (`preheat experiment report`).""",
+Counts of mistakes are counts. Only what was assigned at random is called prevented (`preheat experiment report`); what
+receipts saw (`preheat receipts`) stands beside it as seen, not proved.""",
 )
 @click.option(
     "--week", is_flag=True, help="The last seven days, or the last seven with a session (this is the default)."

@@ -80,16 +80,29 @@ def _summary_json(found: TemplateSummary) -> dict[str, Any]:
     }
 
 
+_WIDE = 90
+_COLUMNS = (
+    ("name", False),
+    ("version", True),
+    ("lessons", False),
+    ("tokens", True),
+    ("created", False),
+    ("use", False),
+)
+"""The columns before the description, and which of them a narrow window leaves out."""
+
+
 def _show_summaries(rows: list[TemplateSummary]) -> None:
+    screen = console()
     table = plain_table(padding=(0, 2, 0, 0), header_style="bold", expand=True)
-    for name, right in (("name", False), ("version", False), ("lessons", True), ("tokens", True), ("created", False)):
-        table.add_column(name, justify="right" if right else "left", no_wrap=True)
-    table.add_column("use", no_wrap=True)
+    shown = [place for place, (_, needs_room) in enumerate(_COLUMNS) if screen.width >= _WIDE or not needs_room]
+    for name in (_COLUMNS[place][0] for place in shown):
+        table.add_column(name, justify="right" if name in ("lessons", "tokens") else "left", no_wrap=True)
     table.add_column("about", no_wrap=True, overflow="ellipsis", ratio=1)
     for row in rows:
         if not row.problem:
-            table.add_row(*_cells(row))
-    screen = console()
+            *cells, about = _cells(row)
+            table.add_row(*(cells[place] for place in shown), about)
     if table.row_count:
         print_table(screen, table)
     for row in rows:

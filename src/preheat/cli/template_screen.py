@@ -49,7 +49,7 @@ def _facts(found: TemplateDetails) -> list[tuple[str, str]]:
             if template.lessons
             else "none",
         ),
-        ("evidence", f"{count(calls, 'call')}, {_evidence(template)} stored" if calls else ""),
+        ("evidence", f"{count(calls, 'call')}; stored: {_evidence(template)}" if calls else ""),
         (
             "made from",
             f"{count(facts.sessions, 'session')}, {count(facts.calls, 'call')}{rates}" if facts.sessions else "",
@@ -73,7 +73,7 @@ def _facts(found: TemplateDetails) -> list[tuple[str, str]]:
 
 def _evidence(template: Template) -> str:
     kept = [each for lesson in template.lessons for each in lesson.evidence]
-    return f"{len(kept):,} of {count(len({each.session for each in kept}), 'session')}"
+    return f"{count(len(kept), 'call')} of {count(len({each.session for each in kept}), 'session')}"
 
 
 def show_version_difference(compared: VersionChange) -> None:

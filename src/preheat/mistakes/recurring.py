@@ -18,7 +18,7 @@ from preheat.mistakes.failure import (
     title,
     tool_family,
 )
-from preheat.mistakes.repair import Origin, usual_repair
+from preheat.mistakes.repair import Origin, usual_alternative, usual_repair
 from preheat.mistakes.tries import MistakenCall
 from preheat.model.mistake import Mistake, MistakeCost, Mistakes, Occurrence, Wait
 from preheat.model.outcome import CAUSES, Cause
@@ -28,6 +28,14 @@ from preheat.safe_text.cleanup import one_line
 
 NotesOf: TypeAlias = Callable[[str], Mapping[int, MistakenCall]]
 """By the key of a session: its mistakes with what was tried after them, by their place among its calls."""
+
+
+AlternativesOf: TypeAlias = Callable[[str], Mapping[int, str]]
+"""By the key of a session: the form of the command that was used instead of a failed one, by the place of the failed one."""
+
+
+def _no_alternatives(_session: str) -> Mapping[int, str]:
+    return {}
 
 
 def _no_notes(_session: str) -> Mapping[int, MistakenCall]:
@@ -41,10 +49,12 @@ def find_mistakes(
     min_sessions: int = 2,
     causes: Sequence[Cause] = MISTAKE_CAUSES,
     notes_of: NotesOf = _no_notes,
+    alternatives_of: AlternativesOf = _no_alternatives,
 ) -> Mistakes:
     """The failures that at least `min_sessions` sessions met: what a person can mend first, and of these the most expensive.
 
-    `notes_of` gives what is known of the tries after the failures of a session; without it no repair is known.
+    `notes_of` gives what is known of the tries after the failures of a session; without it no repair is known. `alternatives_of`
+    gives the commands that others were given up for: where no try at the same thing was the repair, these are.
     """
     groups: defaultdict[Key, list[FailureFact]] = defaultdict(list)
     total = unnamed = 0
@@ -58,7 +68,7 @@ def find_mistakes(
         else:
             groups[key].append(failure)
     found = [
-        _mistake(key, group, notes_of)
+        _mistake(key, group, notes_of, alternatives_of)
         for key, group in groups.items()
         if len({failure.key for failure in group}) >= min_sessions
     ]
@@ -106,12 +116,22 @@ def _name(command: str, message: str) -> str:
     return one_line(f"{command}: {message.removeprefix(f'{program}: ')}", LONGEST_TITLE)
 
 
-def _mistake(key: Key, group: list[FailureFact], notes_of: NotesOf) -> Mistake:
+def _mistake(key: Key, group: list[FailureFact], notes_of: NotesOf, alternatives_of: AlternativesOf) -> Mistake:
     known = [notes_of(failure.key).get(failure.seq) for failure in group]
     causes = Counter(failure.cause for failure in group if failure.cause is not None)
     signatures = commonest(failure.signature for failure in group)
     times = [failure.at for failure in group if failure.at is not None]
     command = _command_of(key[0], group, known)
+    repair = usual_repair(
+        (Origin(failure.key, failure.agent, failure.project), mistake)
+        for failure, mistake in zip(group, known, strict=True)
+        if mistake is not None
+    )
+    instead = [""] * len(group)
+    if repair is None and command:
+        instead = [alternatives_of(failure.key).get(failure.seq, "") for failure in group]
+        repair = usual_alternative(command, [(each.key, form) for each, form in zip(group, instead, strict=True)])
+        instead = [form if repair is not None and form == repair.instead else "" for form in instead]
     cause = max(CAUSES, key=lambda cause: causes[cause])
     return Mistake(
         id=mistake_id(key),
@@ -132,15 +152,11 @@ def _mistake(key: Key, group: list[FailureFact], notes_of: NotesOf) -> Mistake:
         first_seen=min(times, default=None),
         last_seen=max(times, default=None),
         recovered=sum(
-            failure.recovered_in is not None or (mistake is not None and _was_repaired(mistake))
-            for failure, mistake in zip(group, known, strict=True)
+            failure.recovered_in is not None or bool(form) or (mistake is not None and _was_repaired(mistake))
+            for failure, mistake, form in zip(group, known, instead, strict=True)
         ),
-        repair=usual_repair(
-            (Origin(failure.key, failure.agent, failure.project), mistake)
-            for failure, mistake in zip(group, known, strict=True)
-            if mistake is not None
-        ),
-        occurrences=tuple(map(_occurrence, group)),
+        repair=repair,
+        occurrences=tuple(map(_occurrence, group, instead)),
     )
 
 
@@ -149,7 +165,7 @@ def _was_repaired(mistake: MistakenCall) -> bool:
     return any(tried.ran for tried in mistake.tries)
 
 
-def _occurrence(failure: FailureFact) -> Occurrence:
+def _occurrence(failure: FailureFact, instead: str) -> Occurrence:
     return Occurrence(
         session=failure.key,
         seq=failure.seq,
@@ -159,7 +175,7 @@ def _occurrence(failure: FailureFact) -> Occurrence:
         seconds=failure.lost_seconds,
         tokens=failure.lost_tokens,
         recovered_in=failure.recovered_in,
-        repair=failure.repair_summary or "",
+        repair=failure.repair_summary or instead,
     )
 
 

@@ -27,6 +27,8 @@ _ON_THE_WAY = frozenset(["read", "step"])
 _VAGUE_PURPOSES = frozenset(["other", "run", "unknown"])
 """Purposes that two commands may share and still do different things."""
 
+_WORK = frozenset(["test", "build", "lint", "typecheck", "format"])
+
 RepairKey: TypeAlias = tuple[str, ...]
 Certainty: TypeAlias = Literal["active", "weak"]
 
@@ -166,6 +168,28 @@ def usual_repair(mistakes: Iterable[tuple[Origin, MistakenCall]]) -> Repair | No
     count, _, good = min(found, key=lambda each: (-each[0], KINDS.index(each[2][0].difference.kind), each[1]))
     failed, worked = choose_examples(good)
     return Repair(form=describe_difference(good[0].difference).rstrip(","), count=count, failed=failed, worked=worked)
+
+
+def usual_alternative(command: str, alternatives: Sequence[tuple[str, str]]) -> Repair | None:
+    """The command for which a failing one was usually given up, from what each session used instead (key of the session and
+    form, which may be empty); None unless several sessions did, and most of those that used anything the same."""
+    used = [
+        (session, form) for session, form in alternatives if form not in ("", command) and _has_same_end(command, form)
+    ]
+    if not used:
+        return None
+    best = commonest(form for _, form in used)[0]
+    sessions = [session for session, form in used if form == best]
+    if len(set(sessions)) < FEWEST or 2 * len(sessions) <= len(used):
+        return None
+    form = f"with `{best}` instead of `{command}`"
+    return Repair(form=form, count=len(sessions), failed="", worked="", instead=best)
+
+
+def _has_same_end(command: str, other: str) -> bool:
+    """Whether two forms of commands do the same work, of the kinds that a project has one right way for: its tests, its build."""
+    purpose = understand(command).purpose
+    return purpose in _WORK and purpose == understand(other).purpose
 
 
 def _has_same_aim(case: Case) -> bool:

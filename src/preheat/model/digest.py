@@ -49,6 +49,9 @@ class WeeklyDigest(msgspec.Struct, frozen=True, kw_only=True):
     """What random assignment shows to help, a sentence each."""
     not_shown: str
     """Why nothing is known to be prevented; empty if something is."""
+    seen: tuple[str, ...] = ()
+    """What was seen after calls were held or warned of and failures answered, a sentence each. That it happened because of
+    Preheat is not claimed."""
     learned: tuple[LearnedFact, ...]
     learned_in_all: int
     waiting: tuple[str, ...]

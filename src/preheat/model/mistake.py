@@ -34,7 +34,7 @@ class Occurrence(msgspec.Struct, frozen=True, kw_only=True):
     recovered_in: int | None
     """How many calls later the same intent succeeded, if within five."""
     repair: str
-    """The main argument of the call that succeeded; empty if none did."""
+    """The main argument of the call that succeeded, or the form of the command that was used instead; empty if none did."""
 
 
 class Repair(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,6 +48,8 @@ class Repair(msgspec.Struct, frozen=True, kw_only=True):
     """The failed call of the example; may be empty."""
     worked: str
     """The call that worked in the example; may be empty."""
+    instead: str = ""
+    """Where the command was given up for another one: the form of that; the mistake's dead end says the same."""
 
 
 class Mistake(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,7 +80,7 @@ class Mistake(msgspec.Struct, frozen=True, kw_only=True):
     last_seen: float | None
     recovered: int
     """How many of the calls were followed, within five calls, by a success of the same intent or by a finding (a test command
-    that runs and reports failing tests)."""
+    that runs and reports failing tests); where the repair is another command, also those for which one was used."""
     repair: Repair | None
     """The usual repair; None where fewer than two recoveries are alike."""
     message: str = ""

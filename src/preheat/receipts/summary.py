@@ -78,6 +78,22 @@ def describe_session(receipt: Receipt) -> str:
     return f"Preheat, seen in this session: {'; '.join(parts)}. Cost: {cost}."
 
 
+def describe_seen(found: Receipts) -> tuple[str, ...]:
+    """What was seen after texts for an agent, a sentence for each kind. What would have happened without is not known."""
+    sentences = []
+    kinds: tuple[tuple[TextKind, str], ...] = (("hold", "held once"), ("warning", "warned of"))
+    for kind, what in kinds:
+        if tally := found.said.get(kind):
+            again = tally.failed + tally.worked
+            made = f" (made all the same: {tally.failed} failed, {tally.worked} worked)" if again else ""
+            sentences.append(f"{_count(tally.said, 'call')} {what}, {tally.said - again} of them not seen again{made}")
+    if tally := found.said.get("answer"):
+        sentences.append(
+            f"{_count(tally.said, 'failure')} answered, after {tally.followed} of them a call with what was named worked"
+        )
+    return tuple(sentences)
+
+
 def _describe_outcomes(tally: Tally, made: str) -> str:
     """What was seen of calls that were warned of or held."""
     parts = [f"{made} failed {tally.failed}"] if tally.failed else []

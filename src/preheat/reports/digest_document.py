@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from preheat.amounts import format_count
+from preheat.amounts import duration, format_count, tokens
 from preheat.model.cost import Cost
 from preheat.model.digest import MistakeTrend, WeeklyDigest
 from preheat.reports.charts import tag
@@ -33,6 +33,9 @@ def list_sections(digest: WeeklyDigest) -> Iterator[Section]:
     yield Section("Worse than the week before", _describe_trends(digest.worse) or ["nothing"])
     yield Section("Better than the week before", _describe_trends(digest.better) or ["nothing"])
     yield Section("Prevented, by random assignment", list(digest.prevented) or [f"not shown: {digest.not_shown}"])
+    yield Section(
+        "Seen to happen, not proved", list(digest.seen) or ["nothing: no session was told anything this week"]
+    )
     more = digest.learned_in_all - len(digest.learned)
     learned = [f"{fact.text}{f' ({fact.project})' if fact.project else ''}" for fact in digest.learned]
     learned += [f"and {more:,} more: `preheat lessons list`"] if more > 0 else []
@@ -53,23 +56,20 @@ def _describe_costs(digest: WeeklyDigest) -> Iterator[str]:
     if digest.week.failed_money + digest.week.repeated_money >= _LEAST_MONEY:
         failed, repeated = digest.week.failed_money, digest.week.repeated_money
         yield f"Of this week ${failed:,.2f} for calls that failed, ${repeated:,.2f} for calls made before"
-    unknown = f"; {digest.week.unpriced:,} tokens have no known price" if digest.week.unpriced else ""
+    unknown = f"; {tokens(digest.week.unpriced)} tokens have no known price" if digest.week.unpriced else ""
     yield f"List prices of {digest.price_list}{unknown}"
 
 
 def _describe_cost(cost: Cost) -> str:
     if not cost.responses:
         return "no session with tokens"
-    minutes = round(cost.seconds / 60)
-    time_spent = f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"
     sessions = format_count(cost.sessions, "session")
-    return f"{sessions}, {time_spent} of work, {cost.usage.total:,} tokens, ${cost.money:,.2f}"
+    return f"{sessions}, {duration(cost.seconds)} of work, {tokens(cost.usage.total)} tokens, ${cost.money:,.2f}"
 
 
 def _describe_trends(trends: Sequence[MistakeTrend]) -> list[str]:
     return [
-        f"{each.title}: {format_count(each.calls, 'call')}"
-        f"{f' (before: {each.calls_before:,})' if each.calls_before else ''}"
+        f"{format_count(each.calls, 'call')}{f', {each.calls_before:,} before' if each.calls_before else ''}: {each.title}"
         f"{f'; it works {each.repair}' if each.repair else ''}"
         for each in trends
     ]

@@ -25,6 +25,7 @@ from preheat.archive.connect import connect
 from preheat.archive.queries import find_session, list_children, list_sessions
 from preheat.errors import NotFound, UserError
 from preheat.files import write_atomically
+from preheat.lessons.dead_ends import BUILD_DEAD_END_MEMORY, AttemptNotes
 from preheat.lessons.repairs import LEARN_REPAIR_PATTERNS
 from preheat.mistakes import recurring
 from preheat.mistakes.failure import MISTAKE_CAUSES
@@ -186,6 +187,7 @@ def mistakes(
         min_sessions=min_sessions,
         causes=causes or MISTAKE_CAUSES,
         notes_of=_repairs_tried(connection),
+        alternatives_of=_commands_used_instead(connection),
     )
     if causes:
         return found
@@ -203,6 +205,19 @@ def _repairs_tried(connection: sqlite3.Connection) -> recurring.NotesOf:
         return {each.seq: each for each in decoder.decode(data).mistakes} if data else {}
 
     return notes_of
+
+
+def _commands_used_instead(connection: sqlite3.Connection) -> recurring.AlternativesOf:
+    """Looks up for which command each failed one of a session was given up, in the notes of the learner of dead ends."""
+    learner = BUILD_DEAD_END_MEMORY
+    decoder = msgspec.msgpack.Decoder(AttemptNotes)
+
+    @cache
+    def alternatives_of(session: str) -> dict[int, str]:
+        data = notes.load_session_notes(connection, session, learner.name, learner.version)
+        return {each.seq: each.instead for each in decoder.decode(data).failed} if data else {}
+
+    return alternatives_of
 
 
 def compare_sessions(connection: sqlite3.Connection, a: str, b: str) -> Comparison:
