@@ -19,7 +19,7 @@ BAD = "claude_code:99999999-7777-4000-8000-000000000000"
 PATHS = (
     "/", "/sessions", f"/session?name={WORK}", f"/session?name={BAD}", f"/compare?a={WORK}", f"/compare?a={WORK}&b={BAD}",
     "/mistakes", "/lessons?show=all", "/lessons/try?prompt=make+the+tests+pass&command=pytest+tests&printed=pytest:+not+found",
-    "/live", "/effect", "/projects", "/settings", "/health", f"/session/entry?name={BAD}&number=1", "/nowhere",
+    "/lessons/propose?project=shop", "/live", "/effect", "/projects", "/settings", "/health", f"/session/entry?name={BAD}&number=1", "/nowhere",
 )  # fmt: skip
 WIDTHS = (390, 800, 1400)
 
@@ -190,7 +190,8 @@ def test_a_lesson_is_pinned_and_that_is_taken_back(visitor: Visitor, home: str) 
         page.wait_for_selector(".notice")
         assert preheat.open(home).knowledge.marks()[str(lesson)].mark == mark
         page.click(".notice button")
-        page.wait_for_selector(".notice:has-text('no mark')")
+        page.wait_for_selector(".notice:has-text('Undone')")
+        assert f"find={lesson}" in page.url
         assert str(lesson) not in preheat.open(home).knowledge.marks()
 
 

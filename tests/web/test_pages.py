@@ -6,45 +6,22 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from starlette.testclient import TestClient
 
 import preheat
 from preheat.cli import pages as command
 from preheat.web import page_file
-from preheat.web.actions import ACTIONS
-from preheat.web.guard import Access, Guard
 from preheat.web.kept import KeptValues
 from preheat.web.pages import PAGES
-from preheat.web.pages.live import make_streams
 from preheat.web.query import Query
-from preheat.web.site import Site, make_app
+from preheat.web.site import Site
 from tests.shared import bound_by_permissions, needs_permissions
 from tests.waiting import until
-from tests.web.builders import MARK, fill_home
-
-HERE = "http://127.0.0.1:4321"
+from tests.web.builders import MARK, Visit, fill_home
 
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> str:
     return fill_home(str(tmp_path_factory.mktemp("pages")))
-
-
-class Visit:
-    """A client that came by a link."""
-
-    def __init__(self, folder: str) -> None:
-        self.access = Access(4321)
-        self.site = Site(folder, self.access, patience=None)
-        self.client = TestClient(
-            Guard(make_app(self.site, PAGES, ACTIONS, make_streams(self.site)), self.access), base_url=HERE
-        )
-        assert self.client.get(self.access.make_link()).status_code == 200
-
-    def do(self, action: str, **fields: str) -> tuple[int, str]:
-        sent = {**fields, "form_token": self.access.form_token}
-        answer = self.client.post(f"/do/{action}", data=sent, headers={"Origin": HERE})
-        return answer.status_code, answer.text
 
 
 @pytest.fixture

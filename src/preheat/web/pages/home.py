@@ -85,7 +85,7 @@ def _list_waiting(home: Preheat) -> list[Waiting]:
     lessons = home.lessons()
     if quarantined := sum(each.status == "quarantined" for each in lessons):
         found.append(
-            Waiting(f"{quarantined:,} lessons read like instructions and wait for you", "/lessons?show=waiting")
+            Waiting(f"{quarantined:,} lessons read like instructions and wait for you", "/lessons?show=quarantined")
         )
     if not lessons:
         found.append(Waiting("nothing was learned yet", command="preheat lessons learn"))
