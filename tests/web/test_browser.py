@@ -19,7 +19,8 @@ BAD = "claude_code:99999999-7777-4000-8000-000000000000"
 PATHS = (
     "/", "/sessions", f"/session?name={WORK}", f"/session?name={BAD}", f"/compare?a={WORK}", f"/compare?a={WORK}&b={BAD}",
     "/mistakes", "/lessons?show=all", "/lessons/try?prompt=make+the+tests+pass&command=pytest+tests&printed=pytest:+not+found",
-    "/lessons/propose?project=shop", "/live", "/effect", "/projects", "/settings", "/health", f"/session/entry?name={BAD}&number=1", "/nowhere",
+    "/lessons/propose?project=shop", "/live", "/effect",
+    "/projects", "/settings", "/health", f"/session/entry?name={BAD}&number=1", "/nowhere",
 )  # fmt: skip
 WIDTHS = (390, 800, 1400)
 

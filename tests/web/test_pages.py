@@ -3,11 +3,13 @@
 import os
 import shutil
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 
 import pytest
 
 import preheat
+from preheat.amounts import one_line
 from preheat.cli import pages as command
 from preheat.web import page_file
 from preheat.web.kept import KeptValues
@@ -68,6 +70,18 @@ def test_every_number_of_a_mistake_leads_to_its_calls(visit: Visit) -> None:
     text = visit.client.get(f"/mistake?id={mistake.id}").text
     for each in mistake.occurrences:
         assert f"call={each.seq}#call-{each.seq}" in text
+
+
+def test_home_says_what_plain_preheat_says_of_the_next_step_the_next_session_and_whether_it_helps(visit: Visit) -> None:
+    shop = os.path.join(os.path.dirname(visit.site.home.folder), "work", "shop")
+    stamp = visit.site.views.stamp()
+    expected = visit.site.home.home_summary(shop)
+    assert len(expected.next_session.sentences) > 0
+    text = unescape(visit.client.get("/?project=shop").text)
+    for said in (expected.next_step.command, expected.next_step.why, expected.effect, *expected.next_session.sentences):
+        assert one_line(said, 300) in text
+    assert "The next session in" in text
+    assert visit.site.views.stamp() == stamp  # else the values of every page would be added up again and again
 
 
 def test_a_setting_that_is_no_value_is_refused_and_the_file_stays(visit: Visit, tmp_path: Path) -> None:

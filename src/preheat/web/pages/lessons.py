@@ -33,7 +33,8 @@ def list_lessons(site: Site, query: Query) -> Page:
     start = query.number("start")
     values = {
         "lessons": found[start : start + _AT_ONCE], "total": len(found), "start": start, "at_once": _AT_ONCE,
-        "marks": knowledge.marks(), "approvals": knowledge.approvals(), "sayings": sayings, "show": shown, "shown": SHOWN, "find": query.text("find"), "kind": kind, "kinds": LESSON_KINDS,
+        "marks": knowledge.marks(), "approvals": knowledge.approvals(), "sayings": sayings,
+        "show": shown, "shown": SHOWN, "find": query.text("find"), "kind": kind, "kinds": LESSON_KINDS,
         "counts": {name: sum(_fits(each, name, sayings) for each in every) for name in SHOWN},
         "by_kind": Counter(each.kind for each in every),
     }  # fmt: skip
