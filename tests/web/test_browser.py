@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Error, Page, sync_playwright
 
 import preheat
+from preheat.cli.demo_files import place_files
 from tests.web.builders import MARK, SLASHED, fill_home, find_axe, find_browser, root_of, serve
 
 WORK = "claude_code:00000003-7777-4000-8000-000000000000"
@@ -264,6 +265,25 @@ def test_a_page_is_one_file_without_script_link_home_folder_or_address(
 
 def _first_mistake(home: str) -> str:
     return preheat.open(home).mistakes().mistakes[0].id
+
+
+def test_the_recorded_sessions_of_the_demonstration_are_listed_at_every_width(browser: Browser, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir(mode=0o700)
+    own = preheat.open(str(home))
+    named = own.find_files([place_files(str(tmp_path / "recorded")).sessions])
+    own.sync(named.files)
+    with serve(str(home)) as link:
+        context = browser.new_context()
+        visitor = Visitor(context, link)
+        for width in WIDTHS:
+            visitor.page.set_viewport_size({"width": width, "height": 900})
+            for path in ("/sessions", "/sessions?columns=started,project,model,calls,tokens,length,compactions"):
+                page = visitor.go(path)
+                assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), (width, path)
+                assert page.locator("table.rows tbody tr a.row").count() == 8
+        assert visitor.troubles == []
+        context.close()
 
 
 def test_an_empty_folder_says_what_to_do(browser: Browser, tmp_path: Path) -> None:
