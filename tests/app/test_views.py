@@ -144,15 +144,6 @@ def test_a_prompt_tried_out_says_what_a_session_would_be_given_and_records_nothi
         home.views.try_prompt("x", "relative/folder")
 
 
-def test_what_would_go_into_the_agents_file_is_shown_and_not_written(home: preheat.Preheat) -> None:
-    lesson = next(each for each in home.lessons() if "uv run pytest" in each.text)
-    proposed = home.views.propose_change([lesson.id])
-    assert any(each.mark == "+" and "uv run pytest" in each.text for each in proposed.change)
-    assert not os.path.exists(proposed.path)
-    with pytest.raises(UserError, match="nothing was learned"):
-        home.views.propose_change(["no-such-lesson"])
-
-
 def test_a_text_for_others_has_no_secret_home_folder_or_address(home: preheat.Preheat) -> None:
     clean = home.views.redact_for_sharing(f"/Users/anna/x {MARK} anna@example.org /root/y")
     assert clean == f"~/x {MARK} [address] ~/y"

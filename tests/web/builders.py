@@ -11,9 +11,15 @@ from contextlib import contextmanager
 from typing import IO
 
 import pytest
+from starlette.testclient import TestClient
 
 import preheat
 from preheat.testing.builders import ClaudeTranscript
+from preheat.web.actions import ACTIONS
+from preheat.web.guard import Access, Guard
+from preheat.web.pages import PAGES
+from preheat.web.pages.live import make_streams
+from preheat.web.site import Site, make_app
 from tests.shared import real_program
 
 DAY = 86400.0
@@ -23,6 +29,7 @@ HOSTILE = (
     f'<script>window.{MARK.replace("-", "_")}=1</script><img src=x onerror="window.hostile=1">\u202e{MARK}\u200b'
     '\x1b[31m\'"><a href="https://evil.example/">x</a> {{ 7*7 }} {% raw %} &lt;b&gt; javascript:alert(1)'
 )
+HERE = "http://127.0.0.1:4321"
 SLASHED = "a/b/../c?d=e#f&g"
 BROWSERS = (
     "chromium",
@@ -90,6 +97,23 @@ def fill_home(folder: str, sessions: int = 6) -> str:
     own.sync(files)
     own.learn()
     return home
+
+
+class Visit:
+    """A client that came by a link."""
+
+    def __init__(self, folder: str) -> None:
+        self.access = Access(4321)
+        self.site = Site(folder, self.access, patience=None)
+        self.client = TestClient(
+            Guard(make_app(self.site, PAGES, ACTIONS, make_streams(self.site)), self.access), base_url=HERE
+        )
+        assert self.client.get(self.access.make_link()).status_code == 200
+
+    def do(self, action: str, **fields: str) -> tuple[int, str]:
+        sent = {**fields, "form_token": self.access.form_token}
+        answer = self.client.post(f"/do/{action}", data=sent, headers={"Origin": HERE})
+        return answer.status_code, answer.text
 
 
 @contextmanager

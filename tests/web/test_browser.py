@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Error, Page, sync_playwright
 
 import preheat
+from preheat.cli.demo_files import place_files
 from tests.web.builders import MARK, SLASHED, fill_home, find_axe, find_browser, root_of, serve
 
 WORK = "claude_code:00000003-7777-4000-8000-000000000000"
@@ -19,7 +20,8 @@ BAD = "claude_code:99999999-7777-4000-8000-000000000000"
 PATHS = (
     "/", "/sessions", f"/session?name={WORK}", f"/session?name={BAD}", f"/compare?a={WORK}", f"/compare?a={WORK}&b={BAD}",
     "/mistakes", "/lessons?show=all", "/lessons/try?prompt=make+the+tests+pass&command=pytest+tests&printed=pytest:+not+found",
-    "/live", "/effect", "/projects", "/settings", "/health", f"/session/entry?name={BAD}&number=1", "/nowhere",
+    "/lessons/propose?project=shop", "/live", "/effect",
+    "/projects", "/settings", "/health", f"/session/entry?name={BAD}&number=1", "/nowhere",
 )  # fmt: skip
 WIDTHS = (390, 800, 1400)
 
@@ -190,7 +192,8 @@ def test_a_lesson_is_pinned_and_that_is_taken_back(visitor: Visitor, home: str) 
         page.wait_for_selector(".notice")
         assert preheat.open(home).knowledge.marks()[str(lesson)].mark == mark
         page.click(".notice button")
-        page.wait_for_selector(".notice:has-text('no mark')")
+        page.wait_for_selector(".notice:has-text('Undone')")
+        assert f"find={lesson}" in page.url
         assert str(lesson) not in preheat.open(home).knowledge.marks()
 
 
@@ -262,6 +265,25 @@ def test_a_page_is_one_file_without_script_link_home_folder_or_address(
 
 def _first_mistake(home: str) -> str:
     return preheat.open(home).mistakes().mistakes[0].id
+
+
+def test_the_recorded_sessions_of_the_demonstration_are_listed_at_every_width(browser: Browser, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir(mode=0o700)
+    own = preheat.open(str(home))
+    named = own.find_files([place_files(str(tmp_path / "recorded")).sessions])
+    own.sync(named.files)
+    with serve(str(home)) as link:
+        context = browser.new_context()
+        visitor = Visitor(context, link)
+        for width in WIDTHS:
+            visitor.page.set_viewport_size({"width": width, "height": 900})
+            for path in ("/sessions", "/sessions?columns=started,project,model,calls,tokens,length,compactions"):
+                page = visitor.go(path)
+                assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), (width, path)
+                assert page.locator("table.rows tbody tr a.row").count() == 8
+        assert visitor.troubles == []
+        context.close()
 
 
 def test_an_empty_folder_says_what_to_do(browser: Browser, tmp_path: Path) -> None:

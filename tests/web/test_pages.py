@@ -3,48 +3,30 @@
 import os
 import shutil
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 
 import pytest
-from starlette.testclient import TestClient
 
 import preheat
+from preheat.amounts import date_time, one_line
 from preheat.cli import pages as command
+from preheat.model.experiment import Assignment
+from preheat.state.connect import writing
+from preheat.state.experiments import keep_assignments
 from preheat.web import page_file
-from preheat.web.actions import ACTIONS
-from preheat.web.guard import Access, Guard
 from preheat.web.kept import KeptValues
 from preheat.web.pages import PAGES
-from preheat.web.pages.live import make_streams
 from preheat.web.query import Query
-from preheat.web.site import Site, make_app
+from preheat.web.site import Site
 from tests.shared import bound_by_permissions, needs_permissions
 from tests.waiting import until
-from tests.web.builders import MARK, fill_home
-
-HERE = "http://127.0.0.1:4321"
+from tests.web.builders import MARK, Visit, fill_home
 
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> str:
     return fill_home(str(tmp_path_factory.mktemp("pages")))
-
-
-class Visit:
-    """A client that came by a link."""
-
-    def __init__(self, folder: str) -> None:
-        self.access = Access(4321)
-        self.site = Site(folder, self.access, patience=None)
-        self.client = TestClient(
-            Guard(make_app(self.site, PAGES, ACTIONS, make_streams(self.site)), self.access), base_url=HERE
-        )
-        assert self.client.get(self.access.make_link()).status_code == 200
-
-    def do(self, action: str, **fields: str) -> tuple[int, str]:
-        sent = {**fields, "form_token": self.access.form_token}
-        answer = self.client.post(f"/do/{action}", data=sent, headers={"Origin": HERE})
-        return answer.status_code, answer.text
 
 
 @pytest.fixture
@@ -91,6 +73,62 @@ def test_every_number_of_a_mistake_leads_to_its_calls(visit: Visit) -> None:
     text = visit.client.get(f"/mistake?id={mistake.id}").text
     for each in mistake.occurrences:
         assert f"call={each.seq}#call-{each.seq}" in text
+
+
+def test_home_says_what_plain_preheat_says_of_the_next_step_the_next_session_and_whether_it_helps(visit: Visit) -> None:
+    shop = os.path.join(os.path.dirname(visit.site.home.folder), "work", "shop")
+    stamp = visit.site.views.stamp()
+    expected = visit.site.home.home_summary(shop)
+    assert len(expected.next_session.sentences) > 0
+    text = unescape(visit.client.get("/?project=shop").text)
+    for said in (expected.next_step.command, expected.next_step.why, expected.effect, *expected.next_session.sentences):
+        assert one_line(said, 300) in text
+    assert "The next session in" in text
+    assert visit.site.views.stamp() == stamp  # else the values of every page would be added up again and again
+
+
+def test_the_columns_of_the_sessions_are_chosen_in_the_address_and_every_link_keeps_them(visit: Visit) -> None:
+    usual = visit.client.get("/sessions").text
+    assert usual.count('<th scope="col"') == 9
+    text = visit.client.get("/sessions?columns=calls,length").text
+    assert text.count('<th scope="col"') == 3
+    assert "columns=calls%2Clength&amp;name=claude_code" in text
+    assert 'href="/mistakes?columns=calls%2Clength' in text
+    assert 'name="columns" value="calls,length' in text
+    assert 'href="/sessions?columns=length"' in text  # one less
+    assert visit.client.get("/sessions?columns=,,nonsense").text.count('<th scope="col"') == 9
+
+
+def test_money_tokens_and_lost_time_lead_to_the_sessions_or_calls_behind_them(visit: Visit) -> None:
+    mistake = preheat.open(visit.site.home.folder).mistakes().mistakes[0]
+    expected = {
+        "/": ("/sessions?order=tokens", "/sessions?order=failed", f"/mistake?id={mistake.id}#occurrences"),
+        "/mistakes": (f"/mistake?id={mistake.id}#occurrences",),
+        f"/mistake?id={mistake.id}": ("#occurrences",),
+        "/session?name=00000003": ("&amp;errors=1#transcript", "#context-title", '"#transcript"'),
+        "/sessions": ("#context-title",),
+    }
+    for path, targets in expected.items():
+        text = visit.client.get(path).text
+        for target in targets:
+            assert f"{target}" in text, (path, target)
+
+
+def test_every_single_assignment_is_listed_with_its_session_arm_and_time(home: str, tmp_path: Path) -> None:
+    copy = str(tmp_path / "copy")
+    shutil.copytree(home, copy)
+    made = Assignment(
+        session="claude_code:00000003-7777-4000-8000-000000000000", root="claude_code:00000003-7777-4000-8000-000000000000",
+        experiment="holdout@1", arm="cold", at=1_790_000_000.0,
+    )  # fmt: skip
+    with writing(copy) as state:
+        keep_assignments(state, [made])
+    visit = Visit(copy)
+    text = visit.client.get("/effect").text
+    visit.site.close()
+    assert "/session?name=claude_code%3A00000003-7777-4000-8000-000000000000" in text
+    assert f"{date_time(made.at)}</td>" in text
+    assert "<td>cold</td>" in text
 
 
 def test_a_setting_that_is_no_value_is_refused_and_the_file_stays(visit: Visit, tmp_path: Path) -> None:

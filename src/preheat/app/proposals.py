@@ -168,7 +168,9 @@ def make_patch(name: str, before: str, after: str) -> str:
 def _find_root(connection: sqlite3.Connection, project: str, name: str) -> str:
     """The folder of a project on this machine. Raises UserError."""
     folder = os.path.abspath(os.path.expanduser(project))
-    if os.path.isdir(folder):
+    if project.casefold() != name.casefold() and os.path.isdir(
+        folder
+    ):  # a name is not the folder that is called like it here
         return find_repository(folder) or folder
     for each in load_project_folders(connection, name):
         if os.path.isdir(each):

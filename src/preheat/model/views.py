@@ -248,16 +248,3 @@ class ChangedSetting(msgspec.Struct, frozen=True, kw_only=True):
     """The value that the file had; empty: it set none."""
     after: str
     """The value that the file has now; empty: it sets none, and the default holds."""
-
-
-class ProposedChange(msgspec.Struct, frozen=True, kw_only=True):
-    """What a file of a project would change by; nothing is written."""
-
-    path: str
-    is_there: bool
-    """Whether the project's folder is on this machine: else the file is shown as if it were new."""
-    lessons: tuple[str, ...]
-    """Ids of the lessons that it would hold."""
-    change: tuple[ChangedText, ...]
-    reason: str
-    """Why there is nothing to put into it; empty if there is."""

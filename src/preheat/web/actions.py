@@ -1,10 +1,12 @@
-"""What a person can do from a page, each with what takes it back. A further action is added to `ACTIONS`, nowhere else.
+"""What a person can do from a page, each with what takes it back. A further action is added to `ACTIONS`, nowhere else;
+those about lessons stand in `lesson_actions`.
 
 Knows no page: a button names its action and gives its fields.
 """
 
 from collections.abc import Mapping
 
+from preheat.web.lesson_actions import LESSON_ACTIONS
 from preheat.web.site import Act, Done, Site, refuse
 
 
@@ -13,35 +15,6 @@ def make_link(site: Site, _: Mapping[str, str]) -> Done:
     if site.access is None:
         raise refuse("there is no server to make a link to")
     return Done(f"Open this once in another browser on this machine: {site.access.make_link()}")
-
-
-def _mark(site: Site, fields: Mapping[str, str], wanted: str) -> Done:
-    """Mark a lesson; the mark it had before comes back with an undo."""
-    lesson = fields.get("lesson", "")
-    if not lesson:
-        raise refuse("the form names no lesson; go back and load the page again")
-    before = site.home.knowledge.marks().get(site.home.knowledge.find(lesson).id)
-    if wanted == "pinned":
-        site.home.pin(lesson, fields.get("why", ""))
-    elif wanted == "retired":
-        site.home.retire(lesson, fields.get("why", ""))
-    else:
-        site.home.release(lesson)
-    undo = {"pinned": "pin-lesson", "retired": "retire-lesson"}.get(before.mark if before else "", "release-lesson")
-    said = {"pinned": "is pinned: it is given whenever it fits", "retired": "is retired: it is never given again"}
-    return Done(f"`{lesson}` {said.get(wanted, 'has no mark any more')}.", undo, {"lesson": lesson})
-
-
-def pin_lesson(site: Site, fields: Mapping[str, str]) -> Done:
-    return _mark(site, fields, "pinned")
-
-
-def retire_lesson(site: Site, fields: Mapping[str, str]) -> Done:
-    return _mark(site, fields, "retired")
-
-
-def release_lesson(site: Site, fields: Mapping[str, str]) -> Done:
-    return _mark(site, fields, "")
 
 
 def change_setting(site: Site, fields: Mapping[str, str]) -> Done:
@@ -73,10 +46,8 @@ def undo_project(site: Site, fields: Mapping[str, str]) -> Done:
 
 ACTIONS: dict[str, Act] = {
     "make-link": make_link,
-    "pin-lesson": pin_lesson,
-    "retire-lesson": retire_lesson,
-    "release-lesson": release_lesson,
     "change-setting": change_setting,
     "split-project": split_project,
     "undo-project": undo_project,
+    **LESSON_ACTIONS,
 }

@@ -6,15 +6,17 @@ runs), the last value is shown, and a new one is begun at most every few seconds
 """
 
 import os
+import signal
+import sys
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
-from multiprocessing import active_children, get_context
-from threading import Lock
+from contextlib import contextmanager, suppress
+from multiprocessing import active_children, get_context, resource_tracker
+from threading import Lock, Thread
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from preheat.processes import end_with_parent
@@ -86,11 +88,12 @@ class KeptValues:
         return place
 
     def _submit(self, compute: Callable[..., Any], arguments: tuple[Any, ...]) -> "Future[Any]":
-        try:
-            return self._get_worker().submit(compute, *arguments)
-        except BrokenProcessPool:  # something ended it
-            self.close()
-            return self._get_worker().submit(compute, *arguments)
+        with _without_interrupts():
+            try:
+                return self._get_worker().submit(compute, *arguments)
+            except BrokenProcessPool:  # something ended it
+                self.close()
+                return self._get_worker().submit(compute, *arguments)
 
     def _get_worker(self) -> ProcessPoolExecutor:
         if self._worker is None:
@@ -119,11 +122,29 @@ class KeptValues:
             self._places.clear()
 
     def close(self) -> None:
-        if self._worker is not None:
+        if self._worker is None:
+            return
+        ending = Thread(target=self._worker.shutdown, kwargs={"cancel_futures": True})
+        ending.start()
+        while ending.is_alive():  # a worker that ends is replaced by another one, which nobody would ever end
             for child in active_children():  # nobody wants to wait for what it adds up; it changes nothing
                 child.kill()
-            self._worker.shutdown(wait=True, cancel_futures=True)
-            self._worker = None
+            ending.join(0.02)
+        self._worker = None
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """What is started here is not told of Ctrl-C, which a terminal sends to everything: the server ends it, silently."""
+    if sys.platform == "win32":
+        yield
+        return
+    resource_tracker.ensure_running()  # whoever starts it lets interrupts in again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _begin_work(parent: int) -> None:

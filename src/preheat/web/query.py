@@ -14,6 +14,8 @@ from preheat.errors import UserError
 from preheat.model.listing import SessionFilter
 
 FILTERS = ("project", "agent", "model", "since")
+KEPT = ("columns",)
+"""What else every link keeps: how a list is shown."""
 TIMES = {"1d": "last day", "7d": "last 7 days", "30d": "last 30 days", "90d": "last 90 days", "365d": "last year"}
 """What the filter by time offers, beside all and beside a date in the address."""
 _LONGEST = 2_000
@@ -63,7 +65,12 @@ class Query(NamedTuple):
 
     def link(self, path: str, /, **more: object) -> str:
         """The address of a page with the same filters."""
-        values = {**self.filters, **{name: str(value) for name, value in more.items() if value not in (None, "")}}
+        kept = {name: self.text(name) for name in KEPT if self.text(name)}
+        values = {
+            **self.filters,
+            **kept,
+            **{name: str(value) for name, value in more.items() if value not in (None, "")},
+        }
         return f"{quote(path)}?{urlencode(values)}" if values else quote(path)
 
     def change(self, **more: object) -> str:

@@ -30,6 +30,7 @@ from preheat.model.experiment import (
     MARGINS,
     METRICS,
     STORED_HOLDOUT,
+    Assignment,
     ExperimentPlan,
     LedgerEntry,
     MetricName,
@@ -299,6 +300,11 @@ class Experiments:
                 changed_lines=tuple(ledger.changed_lines(state)),
                 unfinished={_plain_name(name): number for name, number in sorted(waiting.items())},
             )
+
+    def assignments(self, most: int = 200) -> list[Assignment]:
+        """The newest assignments of sessions to arms, the newest first."""
+        with reading(self._folder) as state:
+            return experiments.assignments(state)[::-1][:most]
 
     def find_arm(self, session: str) -> SessionArm | None:
         """Into which arm a session was assigned and what it was given, by its key (`agent:id`); None if it was not assigned."""

@@ -17,7 +17,6 @@ from preheat.app.analysis.reliability import Reliability
 from preheat.app.experiments.comparisons import Experiments
 from preheat.app.project_assignment import assign_archive
 from preheat.app.sessions.archive import load_session
-from preheat.app.views.agents_file import propose_change
 from preheat.app.views.sharing import redact_for_sharing
 from preheat.app.views.transcript import Entry, cut_part, list_entries, whole_text
 from preheat.app.views.trial import try_prompt
@@ -35,7 +34,6 @@ from preheat.model.views import (
     Activity,
     ContextSize,
     FilterChoices,
-    ProposedChange,
     SessionOrder,
     SessionPage,
     SessionView,
@@ -175,10 +173,6 @@ class Views:
     def try_prompt(self, prompt: str, where: str, command: str = "", printed: str = "") -> TriedPrompt:
         """What each moment of a session with this prompt would say in a folder, and why. Raises UserError."""
         return try_prompt(self._folder, prompt, where, command, printed)
-
-    def propose_change(self, lessons: list[str], where: str = "") -> ProposedChange:
-        """What a project's `AGENTS.md` would change by with these lessons in it. Raises UserError."""
-        return propose_change(self._folder, lessons, where)
 
     def redact_for_sharing(self, text: str) -> str:
         """A text without secrets, names in home folders and e-mail addresses."""

@@ -6,6 +6,7 @@ from preheat.web.pages.lessons import list_lessons, try_prompt
 from preheat.web.pages.live import show_live
 from preheat.web.pages.machine import list_projects, list_settings, show_health
 from preheat.web.pages.mistakes import list_mistakes, show_mistake
+from preheat.web.pages.proposal import show_proposal
 from preheat.web.pages.session import compare_two, show_entry, show_session, show_signals, show_transcript
 from preheat.web.pages.sessions import list_sessions
 from preheat.web.site import SitePage
@@ -22,6 +23,7 @@ PAGES = (
     SitePage("/mistake", show_mistake),
     SitePage("/lessons", list_lessons),
     SitePage("/lessons/try", try_prompt),
+    SitePage("/lessons/propose", show_proposal),
     SitePage("/live", show_live),
     SitePage("/effect", show_effect),
     SitePage("/projects", list_projects),

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from preheat.app import Preheat
 from preheat.errors import UserError
-from preheat.model.experiment import EffectEstimate
+from preheat.model.experiment import Assignment, EffectEstimate
 from preheat.model.experiment_report import (
     AdviceEffect,
     ExperimentLedger,
@@ -15,6 +15,7 @@ from preheat.model.experiment_report import (
     SampleSizeForecast,
     TemplateEffect,
 )
+from preheat.model.receipt import Receipts
 from preheat.web.query import Query
 from preheat.web.render import Page
 from preheat.web.site import Site
@@ -29,6 +30,9 @@ class Effects(NamedTuple):
     items: list[LessonEffect]
     templates: list[TemplateEffect]
     advice: AdviceEffect | None
+    assignments: list[Assignment]
+    """The newest ones."""
+    receipts: Receipts
 
 
 class ForestRow(NamedTuple):
@@ -62,14 +66,15 @@ def show_effect(site: Site, query: Query) -> Page:
 
 def load_effects(folder: str) -> Effects:
     """Everything that is known of effects. Slow."""
-    experiments = Preheat(folder).experiments
+    home = Preheat(folder)
+    experiments = home.experiments
     try:
         advice: AdviceEffect | None = experiments.explain_advice()
     except UserError:
         advice = None
     return Effects(
         experiments.status(), experiments.plans(), experiments.ledger(), experiments.explain_items(),
-        experiments.explain_templates(), advice,
+        experiments.explain_templates(), advice, experiments.assignments(), home.receipts(),
     )  # fmt: skip
 
 

@@ -1,11 +1,13 @@
 """The first page: what was worked and what it cost, what went wrong, when, and what waits for the person."""
 
+import os
 from typing import NamedTuple
 
 import msgspec
 
 from preheat.app import Preheat
 from preheat.model.cost import Costs
+from preheat.model.home import HomeSummary
 from preheat.model.listing import SessionFilter
 from preheat.model.mistake import Mistakes
 from preheat.model.views import Activity
@@ -49,13 +51,28 @@ def find_totals(site: Site, query: Query) -> Totals | None:
     return site.kept.find(add_up, site.home.folder, chosen).value
 
 
+def summarize(folder: str, where: str) -> HomeSummary:
+    """What plain `preheat` shows in a folder. Slow where the archive has changed."""
+    return Preheat(folder).home_summary(where)
+
+
+def _choose_folder(site: Site, query: Query) -> str:
+    """The folder whose next session is described: one of the chosen project, else where the pages were started."""
+    project = query.text("project")
+    if project and site.home.projects.find_key(project):
+        return next((each.folder for each in site.home.projects.show(project).folders if each.exists), os.getcwd())
+    return os.getcwd()
+
+
 def show_home(site: Site, query: Query) -> Page:
     """The page; what takes long is filled in later."""
     if not site.home.has_archive():
         return Page("empty.html", "Home", {})
+    # First, because it says what to do and is there soonest.
+    summary = site.kept.find(summarize, site.home.folder, _choose_folder(site, query)).value
     totals = find_totals(site, query)
     values = {
-        "totals": totals, "sessions": site.views.sessions(query.make_filter(site.home), limit=6),
+        "summary": summary, "totals": totals, "sessions": site.views.sessions(query.make_filter(site.home), limit=6),
         "days": _join_days(totals.costs, totals.activity) if totals is not None else [],
         "most_mistakes": _MOST_MISTAKES,
     }  # fmt: skip
@@ -85,7 +102,7 @@ def _list_waiting(home: Preheat) -> list[Waiting]:
     lessons = home.lessons()
     if quarantined := sum(each.status == "quarantined" for each in lessons):
         found.append(
-            Waiting(f"{quarantined:,} lessons read like instructions and wait for you", "/lessons?show=waiting")
+            Waiting(f"{quarantined:,} lessons read like instructions and wait for you", "/lessons?show=quarantined")
         )
     if not lessons:
         found.append(Waiting("nothing was learned yet", command="preheat lessons learn"))

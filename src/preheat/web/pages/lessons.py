@@ -2,13 +2,15 @@
 
 import os
 from collections import Counter
+from collections.abc import Container
 
 from preheat.model.lesson import LESSON_KINDS, Lesson
 from preheat.web.query import Query
 from preheat.web.render import Page
 from preheat.web.site import Site
 
-SHOWN = ("active", "waiting", "weak", "retired", "pinned", "all")
+SHOWN = ("active", "review", "yours", "weak", "quarantined", "retired", "pinned", "all")
+"""Tabs: by status, those that the person has not decided on, those in the person's words, pinned ones, all."""
 _AT_ONCE = 30
 
 
@@ -19,10 +21,11 @@ def list_lessons(site: Site, query: Query) -> Page:
     every = site.home.lessons(query.text("project") or None)
     if agent := query.text("agent"):
         every = [each for each in every if each.scope.agent in ("", agent)]
-    marks = site.home.knowledge.marks()
+    knowledge = site.home.knowledge
+    sayings = {each.lesson.id: each for each in knowledge.review(query.text("project") or None)}
     shown = query.text("show", "active")
     find, kind = query.text("find").lower(), query.text("kind")
-    found = [each for each in every if _fits(each, shown, marks.keys()) or (find and each.id == find)]
+    found = [each for each in every if _fits(each, shown, sayings)]
     if find:
         found = [each for each in every if each.id.startswith(find) or find in each.text.lower()]
     if kind:
@@ -30,16 +33,19 @@ def list_lessons(site: Site, query: Query) -> Page:
     start = query.number("start")
     values = {
         "lessons": found[start : start + _AT_ONCE], "total": len(found), "start": start, "at_once": _AT_ONCE,
-        "marks": marks, "show": shown, "shown": SHOWN, "find": query.text("find"), "kind": kind, "kinds": LESSON_KINDS,
-        "counts": {name: sum(_fits(each, name, marks.keys()) for each in every) for name in SHOWN},
+        "marks": knowledge.marks(), "approvals": knowledge.approvals(), "sayings": sayings,
+        "show": shown, "shown": SHOWN, "find": query.text("find"), "kind": kind, "kinds": LESSON_KINDS,
+        "counts": {name: sum(_fits(each, name, sayings) for each in every) for name in SHOWN},
         "by_kind": Counter(each.kind for each in every),
     }  # fmt: skip
     return Page("lessons.html", "Lessons", values)
 
 
-def _fits(lesson: Lesson, shown: str, marked: object) -> bool:
-    if shown == "waiting":
-        return lesson.status == "quarantined"
+def _fits(lesson: Lesson, shown: str, undecided: Container[str]) -> bool:
+    if shown == "review":
+        return lesson.id in undecided
+    if shown == "yours":
+        return lesson.author == "person"
     if shown == "pinned":
         return lesson.pinned
     return shown == "all" or lesson.status == shown

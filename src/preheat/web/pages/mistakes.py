@@ -3,10 +3,10 @@
 import time
 from collections import Counter
 
-from preheat.errors import NotFound, UserError
+from preheat.errors import NotFound
 from preheat.model.mistake import Mistake, Mistakes
-from preheat.model.views import ProposedChange
 from preheat.web.pages.home import find_totals
+from preheat.web.pages.proposal import propose
 from preheat.web.query import Query
 from preheat.web.render import Page
 from preheat.web.site import Site
@@ -59,17 +59,11 @@ def show_mistake(site: Site, query: Query) -> Page:
     lessons = [each for each in site.home.lessons() if not frozenset(each.signatures).isdisjoint(mistake.signatures)][
         :5
     ]
+    project = next((each.scope.project for each in lessons if each.scope.project), "")
     values = {
         "mistake": mistake, "occurrences": mistake.occurrences[start : start + _AT_ONCE], "start": start, "at_once": _AT_ONCE,
-        "trend": count_weeks(mistake), "lessons": lessons, "proposal": _propose(site, [each.id for each in lessons]),
+        "trend": count_weeks(mistake), "lessons": lessons, "project": project,
+        "proposal": propose(site, project) if site.makes_files and project else None,
         "is_recent": mistake.last_seen is not None and time.time() - mistake.last_seen < 4 * _WEEK,
     }  # fmt: skip
     return Page("mistake.html", mistake.title, values)
-
-
-def _propose(site: Site, lessons: list[str]) -> ProposedChange | str:
-    """The change of `AGENTS.md`; in words, why there is none."""
-    try:
-        return site.views.propose_change(lessons)
-    except UserError as error:
-        return str(error)

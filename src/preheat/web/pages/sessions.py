@@ -8,6 +8,12 @@ from preheat.web.render import Page
 from preheat.web.site import Site
 
 _AT_ONCE = 100
+COLUMNS = {
+    "started": "began", "agent": "agent", "project": "folder", "model": "model", "prompts": "prompts", "calls": "calls",
+    "failed": "failed", "tokens": "tokens", "length": "lasted", "compactions": "compactions",
+}  # fmt: skip
+"""The columns that can be chosen, with their headings."""
+_USUAL = ("started", "agent", "project", "model", "prompts", "calls", "failed", "tokens")
 _RISING = ("agent", "project", "model")
 """Orders that begin with the smallest."""
 
@@ -22,12 +28,26 @@ def list_sessions(site: Site, query: Query) -> Page:
     if words.strip() and not any(letter.isalnum() for letter in words):
         words = ""
     found = site.views.sessions(query.make_filter(site.home), words, order, descending, query.number("start"), _AT_ONCE)
+    columns = _columns_of(query)
     values = {
+        "columns": columns, "titles": COLUMNS, "is_usual": columns == _USUAL,
+        "toggles": {name: _toggle(columns, name) for name in COLUMNS},
         "page": found, "words": words, "order": order, "descending": descending, "orders": SESSION_ORDERS,
         "rising": _RISING, "counted": _count(found.total, found.is_whole, words),
         "whole": found.total or site.views.sessions(SessionFilter(), limit=0).total,
     }  # fmt: skip
     return Page("session_rows.html" if query.text("part") else "sessions.html", "Sessions", values)
+
+
+def _columns_of(query: Query) -> tuple[str, ...]:
+    """The columns that the address names, in our order; without any the usual ones."""
+    wanted = query.text("columns").split(",")
+    return tuple(name for name in COLUMNS if name in wanted) or _USUAL
+
+
+def _toggle(columns: tuple[str, ...], name: str) -> str:
+    """What the address says with one column more, or less."""
+    return ",".join(each for each in COLUMNS if (each in columns) != (each == name))
 
 
 def _order_of(query: Query) -> SessionOrder:
