@@ -7,6 +7,8 @@ import os
 import shutil
 import sqlite3
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from preheat.files import open_file, open_private
 
@@ -107,3 +109,16 @@ def _connect(url: str, options: dict[str, object]) -> FileConnection:
 def file_url(path: str) -> str:
     """The URL of a file, for options behind it."""
     return f"file:{''.join(f'%{ord(each):02x}' if each in '%?#' else each for each in path)}"
+
+
+@contextmanager
+def write_transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """A transaction that locks for writing from its start: readers see all of it or nothing."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise

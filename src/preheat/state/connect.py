@@ -17,7 +17,7 @@ from preheat.errors import StateUnusable, UserError
 from preheat.files import make_private_folder, open_private
 from preheat.locking import hold_lock
 from preheat.settings import state_path
-from preheat.sqlite_files.opening import SIGNS_OF_DAMAGE, open_database
+from preheat.sqlite_files.opening import SIGNS_OF_DAMAGE, open_database, write_transaction
 from preheat.sqlite_files.replacement import finish
 from preheat.state.earlier_files import has_earlier_files
 from preheat.state.schema import HEAD, upgrade, version
@@ -45,7 +45,7 @@ def writing(folder: str) -> Iterator[sqlite3.Connection]:
     with _as_state_error(folder):
         connection = _open(folder, PATIENCE, make=True)
         try:
-            with _transaction(connection):
+            with write_transaction(connection):
                 yield connection
         finally:
             connection.close()
@@ -81,7 +81,7 @@ class OpenState:
         """For writing in one transaction."""
         with self._lock, _as_os_error(self._folder):
             connection = self._current_connection(HOOK_PATIENCE, make=True)
-            with _transaction(connection):
+            with write_transaction(connection):
                 yield connection
 
     def _current_connection(self, wait: float, make: bool) -> sqlite3.Connection:
@@ -164,7 +164,7 @@ def make_file(path: str) -> None:
     try:
         if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
             raise StateUnusable(f"`{path}` is on a file system without write-ahead logs; set PREHEAT_HOME elsewhere")
-        with _transaction(connection):
+        with write_transaction(connection):
             upgrade(connection)
     finally:
         connection.close()
@@ -182,7 +182,7 @@ def _upgrade_file(connection: sqlite3.Connection, folder: str, wait: float) -> N
     from preheat.state import migration  # noqa: PLC0415 - it imports every table, and is needed once
 
     with hold_state_lock(folder, wait), migration.hold_locks(folder, wait):
-        with _transaction(connection):
+        with write_transaction(connection):
             upgrade(connection)
             files = migration.import_files(connection, folder)
         migration.rename_imported(files)
@@ -195,19 +195,6 @@ def hold_state_lock(folder: str, wait: float = PATIENCE) -> Iterator[None]:
     busy = StateUnusable(f"another program prepares `{path}`; try again when it is done")
     with hold_lock(f"{path}.lock", wait, busy):
         yield
-
-
-@contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """A transaction that locks for writing from its start."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
 
 
 # Errors.

@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager, suppress
 from hashlib import blake2b
 
 from preheat.files import make_private_folder, open_private
-from preheat.sqlite_files.opening import file_url
+from preheat.sqlite_files.opening import file_url, write_transaction
 
 FOLDER = "trees"
 VERSION = 1
@@ -90,7 +90,7 @@ def open_for_writing(path: str, root: str) -> sqlite3.Connection:
         delete_database(path, keep_lock=True)
     os.close(open_private(path, os.O_RDWR))
     connection = _connect(path)
-    with write(connection):
+    with write_transaction(connection):
         for statement in _SCHEMA.split(";"):
             connection.execute(statement)
         save_fact(connection, "root", os.fsencode(root))
@@ -109,19 +109,6 @@ def _connect(path: str) -> sqlite3.Connection:
 def read_version(connection: sqlite3.Connection) -> int:
     found: int = connection.execute("PRAGMA user_version").fetchone()[0]
     return found
-
-
-@contextmanager
-def write(connection: sqlite3.Connection) -> Iterator[None]:
-    """One step: readers see all of it or nothing."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from preheat.errors import UserError
 from preheat.files import make_private_folder
 from preheat.locking import hold_lock
 from preheat.model.tree import FileKind, Symbol, TreeUpdate
-from preheat.sqlite_files.opening import SIGNS_OF_DAMAGE
+from preheat.sqlite_files.opening import SIGNS_OF_DAMAGE, write_transaction
 from preheat.terms import TermCounter, symbol_key
 from preheat.tree import store
 from preheat.tree.contents import kind_by_contents, kind_by_name
@@ -107,7 +107,7 @@ def _update_database(path: str, source: Source, most_files: int) -> tuple[Listin
         listing = source.list_files(most_files)
         read, removed = _update_files(connection, source, listing)
         _update_history(connection, source)
-        with store.write(connection):
+        with write_transaction(connection):
             store.save_fact(connection, "left_out", str(listing.left_out).encode())
             store.save_fact(connection, "updated_at", str(time.time()).encode())
         connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
@@ -144,7 +144,7 @@ def _next_document(connection: sqlite3.Connection) -> int:
 
 
 def _clear(connection: sqlite3.Connection) -> None:
-    with store.write(connection):
+    with write_transaction(connection):
         for table in ("file", "posting", "segment"):
             connection.execute(f"DELETE FROM {table}")  # noqa: S608 - our own names
 
@@ -153,7 +153,7 @@ def _write_step(
     connection: sqlite3.Connection, rows: _Rows, waiting: list[tuple[object, ...]], gone: list[str] | None = None
 ) -> None:
     """Write files and their terms, which readers then see."""
-    with store.write(connection):
+    with write_transaction(connection):
         connection.executemany("DELETE FROM file WHERE path = ?", ((path,) for path in gone or ()))
         connection.executemany("INSERT OR REPLACE INTO file VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", waiting)
         rows.segment.write(connection)
@@ -170,7 +170,7 @@ def _merge(connection: sqlite3.Connection) -> None:
     dropped = int(store.load_fact(connection, "merged_at") or b"0")
     dead = len(is_alive) - dropped - len(alive)
     whole = bool(postings_of) and dead > max(1000, 2 * len(alive))
-    with store.write(connection):
+    with write_transaction(connection):
         merge_segments(connection, is_alive, whole)
         if whole:
             store.save_fact(connection, "merged_at", str(len(is_alive) - len(alive)).encode())
@@ -182,6 +182,6 @@ def _update_history(connection: sqlite3.Connection, source: Source) -> None:
     if store.load_fact(connection, "head") == head:
         return
     commits = read_commits(source.repository, source.head) if source.repository is not None and source.head else []
-    with store.write(connection):
+    with write_transaction(connection):
         store.save_fact(connection, "head", head)
         store.save_fact(connection, "history", msgspec.msgpack.encode(commits))
