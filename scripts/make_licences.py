@@ -15,11 +15,12 @@ from packaging.requirements import Requirement
 
 CHECKOUT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PAGE = os.path.join(CHECKOUT, "docs", "reference", "licences.md")
-EXTRAS = ("mcp",)
+EXTRAS = ("mcp", "postgresql", "fleet")
 _MARKS = re.compile(r"(<!-- licences -->\n).*?(<!-- /licences -->)", re.DOTALL)
 _CLASSIFIER = "License :: OSI Approved :: "
 # What packages write where an SPDX expression is meant.
 _SPDX = {
+    "3-Clause BSD License": "BSD-3-Clause",
     "Apache 2.0": "Apache-2.0",
     "Apache Software License": "Apache-2.0",
     "BSD": "BSD-3-Clause",
@@ -56,15 +57,16 @@ def licence(package: metadata.Distribution) -> str:
 
 
 def table() -> str:
-    own = {
-        re.sub(r"[-_.]+", "-", Requirement(line).name).lower(): Requirement(line)
-        for line in metadata.distribution("preheat").requires or ()
-    }
+    own: dict[str, list[str]] = {}
+    for line in metadata.distribution("preheat").requires or ():
+        needed = Requirement(line)
+        extra = re.search(r"extra == .(\w+)", str(needed.marker or ""))
+        own.setdefault(re.sub(r"[-_.]+", "-", needed.name).lower(), []).append(
+            f"`preheat[{extra[1]}]`" if extra else "`preheat`"
+        )
     rows = ["| package | tested version | licence | needed by |", "|---|---|---|---|"]
     for name, package in dependencies().items():
-        needed_by = "another package"
-        if name in own:
-            needed_by = "`preheat[mcp]`" if "extra" in str(own[name].marker or "") else "`preheat`"
+        needed_by = ", ".join(own.get(name, ("another package",)))
         rows.append(f"| {name} | {package.version} | {licence(package)} | {needed_by} |")
     return "\n".join(rows) + "\n"
 

@@ -1,11 +1,15 @@
-"""Settings for every test (interrupts work however the tests were started, hypothesis has no deadline), and both hook clients."""
+"""Settings for every test (interrupts work however the tests were started, hypothesis has no deadline), both hook clients, and a
+database server."""
 
+import os
 import signal
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.daemon.builders import NEVER, TestedClient, build_native_client
+from tests.postgresql import PostgresqlServer, find_programs
 
 # A shell makes background jobs ignore Ctrl-C, `nohup` a closed terminal, and programs that tests start would inherit that.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
@@ -26,3 +30,24 @@ def each_client(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
             pytest.skip("no compiler: agents run the Python client here")
         monkeypatch.setattr(TestedClient, "is_native", True)
     return str(request.param)
+
+
+@pytest.fixture(scope="session")
+def postgresql_server() -> Iterator[PostgresqlServer]:
+    """A real PostgreSQL, started once for all tests of a process."""
+    programs = find_programs()
+    if not programs:
+        if os.environ.get("CI"):
+            pytest.fail("no PostgreSQL: scripts/install-postgresql should have installed it")
+        pytest.skip("no PostgreSQL here: scripts/install-postgresql installs it")
+    server = PostgresqlServer(programs)
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def postgresql_url(postgresql_server: PostgresqlServer) -> Iterator[str]:
+    """The address of an empty database of this test's own."""
+    url = postgresql_server.create_database()
+    yield url
+    postgresql_server.drop_database(url)

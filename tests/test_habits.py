@@ -231,7 +231,8 @@ def test_every_dependency_of_a_user_is_listed_with_its_licence() -> None:
 def test_dependencies_have_permissive_licences() -> None:
     for name, package in make_licences.dependencies().items():
         parts = set(re.split(r" (?:AND|OR) |[()]", make_licences.licence(package))) - {""}
-        assert parts <= PERMISSIVE, name
+        # The driver of PostgreSQL, with two extras only: its LGPL binds whoever changes it, not who uses it.
+        assert parts <= PERMISSIVE | ({"LGPL-3.0-only"} if name.startswith("psycopg") else set()), name
 
 
 def test_known_vulnerabilities_are_asked_for_with_every_change_and_every_week() -> None:
