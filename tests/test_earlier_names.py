@@ -13,8 +13,10 @@ import preheat
 from preheat.app import EARLIER_METHODS
 from preheat.app.live.settings import load_thresholds
 from preheat.archive.connect import connect
+from preheat.archive.database import ArchiveConnection
 from preheat.archive.lessons import load_conclusions
 from preheat.archive.notes import load_notes
+from preheat.archive.sqlite import open_sqlite
 from preheat.archive.upgrade import upgrade
 from preheat.cli import main
 from preheat.daemon.journal import Journal
@@ -118,10 +120,10 @@ def test_methods_of_the_python_object_keep_their_earlier_names(tmp_path: Path) -
 
 # What the learners of version 0.1.0 left in an archive.
 @pytest.fixture
-def archive(tmp_path: Path) -> Iterator[sqlite3.Connection]:
+def archive(tmp_path: Path) -> Iterator[ArchiveConnection]:
     """The archive that version 0.1.0 made, as it is: not upgraded."""
     unpack(os.path.join(FIXTURES, "homes", "0004", "home.tar.xz"), tmp_path)
-    with closing(sqlite3.connect(tmp_path / "archive.db")) as connection:
+    with closing(open_sqlite(str(tmp_path / "archive.db"), 5.0)) as connection:
         # What reads notes looks for projects where they are now.
         connection.execute("CREATE TEMP TABLE projects AS SELECT DISTINCT name AS key, name FROM main.projects")
         connection.execute(
@@ -131,7 +133,7 @@ def archive(tmp_path: Path) -> Iterator[sqlite3.Connection]:
         yield connection
 
 
-def stored_notes(connection: sqlite3.Connection, learner: Learner) -> Iterator[tuple[SessionNotes[object], bytes]]:
+def stored_notes(connection: ArchiveConnection, learner: Learner) -> Iterator[tuple[SessionNotes[object], bytes]]:
     """The notes of a learner as they are read now, each with the bytes that were stored."""
     sessions = [number for (number,) in connection.execute("SELECT id FROM sessions")]
     for session, agent, project, started_at, ended_at, data in load_notes(connection, learner.name, sessions):
@@ -143,7 +145,7 @@ NOTING = [learner for learner in LEARNERS if learner.take_notes is not None]
 
 
 @pytest.mark.parametrize("learner", NOTING, ids=lambda learner: learner.name)
-def test_nothing_that_a_learner_noted_is_lost_in_reading(learner: Learner, archive: sqlite3.Connection) -> None:
+def test_nothing_that_a_learner_noted_is_lost_in_reading(learner: Learner, archive: ArchiveConnection) -> None:
     """A field under another name would be read as empty: what is written again has everything that was read."""
     found = list(stored_notes(archive, learner))
     assert found
@@ -161,7 +163,7 @@ def holds(new: object, old: object) -> bool:
     return new == old
 
 
-def test_notes_of_0_1_0_give_lessons_with_the_same_ids(archive: sqlite3.Connection) -> None:
+def test_notes_of_0_1_0_give_lessons_with_the_same_ids(archive: ArchiveConnection) -> None:
     """What a person pinned or retired is found by its id."""
     sessions = {learner.name: [noted for noted, _ in stored_notes(archive, learner)] for learner in NOTING}
     known: set[str] = set()

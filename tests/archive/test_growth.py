@@ -1,6 +1,5 @@
 """Storing costs work in proportion to what is stored, whatever sessions have in common: the steps of the database are counted."""
 
-import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from typing import Any
@@ -11,6 +10,7 @@ from preheat.archive.connect import connect
 from preheat.archive.packing import pack_passages
 from preheat.archive.rows import Batch, CallRow, Delta, Passage, ResponseRow, ResultRow, SessionRows
 from preheat.archive.sources import known_source
+from preheat.archive.sqlite import SqliteArchive
 from preheat.archive.writer import store_batch, write_transaction
 
 CALLS = 6
@@ -70,13 +70,19 @@ def _session(number: int, vary: Vary, results: list[ResultRow] | None = None) ->
     )
 
 
-def _delta(connection: sqlite3.Connection, number: int, rows: SessionRows, grown: bool = False) -> Delta:
+def _open(folder: Any) -> SqliteArchive:
+    connection = connect(str(folder))
+    assert isinstance(connection, SqliteArchive)
+    return connection
+
+
+def _delta(connection: SqliteArchive, number: int, rows: SessionRows, grown: bool = False) -> Delta:
     path = f"/home/them/{number}.jsonl"
     known = known_source(connection, path)
     return Delta("claude_code", path, "", f"{number}", 1, known, grown, 1, None, [], [rows], [], {})
 
 
-def _count_steps(connection: sqlite3.Connection, work: Callable[[], None]) -> int:
+def _count_steps(connection: SqliteArchive, work: Callable[[], None]) -> int:
     steps = 0
 
     def count() -> int:
@@ -92,7 +98,7 @@ def _count_steps(connection: sqlite3.Connection, work: Callable[[], None]) -> in
     return steps
 
 
-def _store(connection: sqlite3.Connection, first: int, number: int, vary: Vary, at_once: int) -> None:
+def _store(connection: SqliteArchive, first: int, number: int, vary: Vary, at_once: int) -> None:
     for start in range(first, first + number, at_once):
         with write_transaction(connection):
             deltas = [_delta(connection, each, _session(each, vary)) for each in range(start, start + at_once)]
@@ -104,7 +110,7 @@ def _store(connection: sqlite3.Connection, first: int, number: int, vary: Vary, 
 def test_a_session_costs_the_same_steps_whatever_it_shares_with_those_before(
     tmp_path: Any, shared: str, at_once: int
 ) -> None:
-    with closing(connect(str(tmp_path))) as connection:
+    with closing(_open(tmp_path)) as connection:
         _store(connection, 0, 40, SHARED[shared], at_once)
         early = _count_steps(connection, lambda: _store(connection, 40, 40, SHARED[shared], at_once))
         _store(connection, 80, 320, SHARED[shared], at_once)
@@ -115,18 +121,18 @@ def test_a_session_costs_the_same_steps_whatever_it_shares_with_those_before(
 def test_a_late_result_costs_the_same_steps_however_many_sessions_use_its_id(tmp_path: Any) -> None:
     shared = SHARED["ids of calls"]
 
-    def grow(connection: sqlite3.Connection, number: int) -> None:
+    def grow(connection: SqliteArchive, number: int) -> None:
         results = [ResultRow(2000.0, False, 0, 3, f"call_{index}") for index in range(CALLS)]
         rows = _session(number, shared)._replace(calls=[], responses=[], passages=[], results=results)
         with write_transaction(connection):
             store_batch(connection, Batch([], [_delta(connection, number, rows, grown=True)]))
 
-    def store(connection: sqlite3.Connection, first: int, number: int) -> None:
+    def store(connection: SqliteArchive, first: int, number: int) -> None:
         with write_transaction(connection):
             rows = [_session(each, shared, results=[]) for each in range(first, first + number)]
             store_batch(connection, Batch([], [_delta(connection, first + at, each) for at, each in enumerate(rows)]))
 
-    with closing(connect(str(tmp_path))) as connection:
+    with closing(_open(tmp_path)) as connection:
         store(connection, 0, 20)
         early = _count_steps(connection, lambda: grow(connection, 5))
         store(connection, 20, 400)
@@ -139,7 +145,7 @@ def test_a_late_result_costs_the_same_steps_however_many_sessions_use_its_id(tmp
 
 
 def test_of_sessions_with_the_same_calls_only_the_first_counts_them(tmp_path: Any) -> None:
-    with closing(connect(str(tmp_path))) as connection:
+    with closing(_open(tmp_path)) as connection:
         _store(connection, 0, 12, SHARED["calls and responses"], 4)
         counted = connection.execute("SELECT key, calls FROM sessions WHERE calls > 0").fetchall()
         copied = connection.execute("SELECT sum(copied), count(*) FROM calls").fetchone()

@@ -1,6 +1,5 @@
 """Conclusions, and lessons with marks of a person, in the archive."""
 
-import sqlite3
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,7 +8,8 @@ import pytest
 
 from preheat.app.analysis.one_pass import analyse_archive
 from preheat.archive import lessons as kept
-from preheat.archive.connect import connect, folder_of
+from preheat.archive.connect import connect
+from preheat.archive.database import ArchiveConnection
 from preheat.archive.writer import write_transaction
 from preheat.model.lesson import Evidence, Example, Lesson, MarkKind, Scope, Support
 from preheat.state import marks
@@ -18,15 +18,15 @@ from tests.archive.analysed_machine import drop_analyses, key, with_sessions
 
 
 @pytest.fixture
-def archive(tmp_path: Any) -> Iterator[sqlite3.Connection]:
+def archive(tmp_path: Any) -> Iterator[ArchiveConnection]:
     connection = connect(str(tmp_path))
     yield connection
     connection.close()
 
 
-def mark(archive: sqlite3.Connection, lesson: str, as_what: MarkKind | None, why: str, at: float) -> None:
+def mark(archive: ArchiveConnection, lesson: str, as_what: MarkKind | None, why: str, at: float) -> None:
     """Mark a lesson as a person does, in the state beside the archive."""
-    with writing_state(folder_of(archive)) as state:
+    with writing_state(archive.folder) as state:
         marks.set_mark(state, lesson, as_what, why, at)
 
 
@@ -36,7 +36,7 @@ def lesson(name: str, project: str = "shop", **fields: Any) -> Lesson:
     )
 
 
-def test_a_lesson_is_loaded_as_it_was_stored(archive: sqlite3.Connection) -> None:
+def test_a_lesson_is_loaded_as_it_was_stored(archive: ArchiveConnection) -> None:
     whole = lesson(
         "c1",
         use="make test",
@@ -53,7 +53,7 @@ def test_a_lesson_is_loaded_as_it_was_stored(archive: sqlite3.Connection) -> Non
     assert kept.lessons_by_learner(archive) == {"LearnConventions": [whole]}
 
 
-def test_lessons_of_some_projects_come_best_first(archive: sqlite3.Connection) -> None:
+def test_lessons_of_some_projects_come_best_first(archive: ArchiveConnection) -> None:
     """Lessons that hold anywhere have an empty project; equal scores are ordered by id."""
     with write_transaction(archive):
         kept.store_lessons(archive, "shop", {"A": [lesson("c2", score=0.1), lesson("c1", score=0.1)]})
@@ -64,7 +64,7 @@ def test_lessons_of_some_projects_come_best_first(archive: sqlite3.Connection) -
     assert kept.load_lessons(archive, ("nowhere",)) == []
 
 
-def test_new_lessons_of_a_project_replace_the_old(archive: sqlite3.Connection) -> None:
+def test_new_lessons_of_a_project_replace_the_old(archive: ArchiveConnection) -> None:
     with write_transaction(archive):
         kept.store_lessons(archive, "shop", {"A": [lesson("c1")]})
         kept.store_lessons(archive, "till", {"A": [lesson("c2", "till")]})
@@ -72,7 +72,7 @@ def test_new_lessons_of_a_project_replace_the_old(archive: sqlite3.Connection) -
     assert {each.id for each in kept.load_lessons(archive)} == {"c2", "c3"}
 
 
-def test_a_failed_run_leaves_the_stored_lessons(archive: sqlite3.Connection) -> None:
+def test_a_failed_run_leaves_the_stored_lessons(archive: ArchiveConnection) -> None:
     with write_transaction(archive):
         kept.store_lessons(archive, "shop", {"A": [lesson("c1")]})
     unstorable: Any = [lesson("c2"), "no lesson"]
@@ -81,7 +81,7 @@ def test_a_failed_run_leaves_the_stored_lessons(archive: sqlite3.Connection) -> 
     assert [each.id for each in kept.load_lessons(archive)] == ["c1"]
 
 
-def test_marks_survive_learning_again(archive: sqlite3.Connection) -> None:
+def test_marks_survive_learning_again(archive: ArchiveConnection) -> None:
     mark(archive, "c1", "retired", "we moved on", 1.0)
     with write_transaction(archive):
         kept.store_lessons(archive, "shop", {"A": [lesson("c1")]})
@@ -91,7 +91,7 @@ def test_marks_survive_learning_again(archive: sqlite3.Connection) -> None:
     assert kept.load_lessons(archive) == [lesson("c1")]
 
 
-def test_a_pinned_lesson_is_active_and_never_expires(archive: sqlite3.Connection) -> None:
+def test_a_pinned_lesson_is_active_and_never_expires(archive: ArchiveConnection) -> None:
     """The newest mark counts."""
     with write_transaction(archive):
         kept.store_lessons(archive, "shop", {"A": [lesson("c1", status="weak", why="seen once", expires_at=1.0)]})
@@ -102,7 +102,7 @@ def test_a_pinned_lesson_is_active_and_never_expires(archive: sqlite3.Connection
     assert found.is_usable(now=100.0)
 
 
-def test_a_pin_does_not_release_a_quarantined_lesson(archive: sqlite3.Connection) -> None:
+def test_a_pin_does_not_release_a_quarantined_lesson(archive: ArchiveConnection) -> None:
     with write_transaction(archive):
         kept.store_lessons(archive, "shop", {"A": [lesson("c1", status="quarantined", why="an instruction")]})
     mark(archive, "c1", "pinned", "", 1.0)
@@ -111,7 +111,7 @@ def test_a_pin_does_not_release_a_quarantined_lesson(archive: sqlite3.Connection
     assert not found.is_usable(now=0.0)
 
 
-def test_conclusions_are_stored_by_project_and_learner(archive: sqlite3.Connection) -> None:
+def test_conclusions_are_stored_by_project_and_learner(archive: ArchiveConnection) -> None:
     with write_transaction(archive):
         kept.store_conclusions(archive, "shop", "A", 1, "d1", [lesson("c1")])
         kept.store_conclusions(archive, "shop", "A", 2, "d2", [lesson("c2")])
@@ -129,7 +129,7 @@ def test_conclusions_are_stored_by_project_and_learner(archive: sqlite3.Connecti
     assert kept.load_conclusion_versions(archive) == {("shop", "B"): (1, "d3")}
 
 
-def test_lessons_in_an_unknown_format_are_left_out(archive: sqlite3.Connection) -> None:
+def test_lessons_in_an_unknown_format_are_left_out(archive: ArchiveConnection) -> None:
     """From a newer Preheat, or damaged."""
     with write_transaction(archive):
         kept.store_lessons(archive, "shop", {"A": [lesson("c1"), lesson("c2")]})
@@ -142,7 +142,7 @@ def test_lessons_in_an_unknown_format_are_left_out(archive: sqlite3.Connection) 
     assert kept.load_lessons(archive) == []
 
 
-def test_a_field_of_a_later_version_is_ignored(archive: sqlite3.Connection) -> None:
+def test_a_field_of_a_later_version_is_ignored(archive: ArchiveConnection) -> None:
     later = msgspec.msgpack.encode({**msgspec.to_builtins(lesson("c1")), "colour": "green"})
     with write_transaction(archive):
         kept.store_lessons(archive, "shop", {"A": [lesson("c1")]})
@@ -163,7 +163,7 @@ def test_sessions_are_measured_once_they_are_judged(tmp_path: Any) -> None:
     assert [each.session for each in found] == [key(5)]
 
 
-def test_projects_with_lessons_of_older_conclusions_are_found(archive: sqlite3.Connection) -> None:
+def test_projects_with_lessons_of_older_conclusions_are_found(archive: ArchiveConnection) -> None:
     """A run may be killed between its conclusions and its lessons."""
     with write_transaction(archive):
         kept.store_conclusions(archive, "shop", "A", 1, "d1", [])

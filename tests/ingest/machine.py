@@ -1,12 +1,12 @@
 """A machine with sessions on it and an archive, for the tests of the sync."""
 
 import os
-import sqlite3
 import subprocess
 import sys
 from typing import Any
 
 from preheat.app.sessions.archive import SyncReport, open_archive, sync
+from preheat.archive.database import ArchiveConnection
 from preheat.model.progress import SILENT, Progress
 from preheat.settings import archive_path
 from preheat.testing.builders import ClaudeTranscript
@@ -25,7 +25,7 @@ class Machine:
     def sync(self, progress: Progress = SILENT) -> SyncReport:
         return sync(self.folder, self.environment, progress=progress)
 
-    def connection(self) -> sqlite3.Connection:
+    def connection(self) -> ArchiveConnection:
         return open_archive(self.folder)
 
     def rows(self, statement: str) -> list[tuple[Any, ...]]:

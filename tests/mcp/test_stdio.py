@@ -243,8 +243,7 @@ def test_a_waiting_call_does_not_hold_up_others(tmp_path: Path) -> None:
     worked(1, SHOP).write(machine.projects)
     machine.sync()
     holding = machine.connection()
-    with holding:
-        holding.execute("DELETE FROM judgements")
+    holding.execute("DELETE FROM judgements")
     holding.execute("BEGIN IMMEDIATE")
     answered: list[str] = []
 

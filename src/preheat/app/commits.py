@@ -5,7 +5,6 @@ Asks git about the repository around a folder, and runs nothing that the reposit
 
 import os
 import re
-import sqlite3
 from contextlib import closing
 from typing import NamedTuple
 
@@ -14,6 +13,7 @@ from preheat.app.project_assignment import assign_archive
 from preheat.app.projects import find_project_at
 from preheat.app.sessions.archive import load_session
 from preheat.archive.connect import connect
+from preheat.archive.database import ArchiveConnection
 from preheat.archive.notes import load_episodes
 from preheat.archive.queries import find_session, list_sessions
 from preheat.calls.commits import find_commits
@@ -124,7 +124,7 @@ def _distance(session: SessionSummary, at: float) -> float:
 
 
 def _find_maker(
-    connection: sqlite3.Connection, sessions: list[SessionSummary], commit: _Commit, request: int
+    connection: ArchiveConnection, sessions: list[SessionSummary], commit: _Commit, request: int
 ) -> CommitMatch | None:
     """The session whose own commands say that it made it; the nearest in time are read first."""
     for session in sessions[:_MOST_READ]:
@@ -133,15 +133,13 @@ def _find_maker(
     return None
 
 
-def _rank_by_files(
-    connection: sqlite3.Connection, sessions: list[SessionSummary], commit: _Commit
-) -> list[CommitMatch]:
+def _rank_by_files(connection: ArchiveConnection, sessions: list[SessionSummary], commit: _Commit) -> list[CommitMatch]:
     """The sessions that changed files of the commit, the likeliest first."""
     found = [match for each in sessions if (match := _match(connection, each, commit)) is not None]
     return sorted(found, key=lambda each: (-each.score, -(each.session.ended_at or 0.0)))
 
 
-def _match(connection: sqlite3.Connection, session: SessionSummary, commit: _Commit) -> CommitMatch | None:
+def _match(connection: ArchiveConnection, session: SessionSummary, commit: _Commit) -> CommitMatch | None:
     shared = _shared_files(connection, session, commit.files)
     if not shared:  # many sessions run at any time
         return None
@@ -159,7 +157,7 @@ def _match(connection: sqlite3.Connection, session: SessionSummary, commit: _Com
     return CommitMatch(session=session, made_it=False, score=round(score, 3), reasons=tuple(reasons))
 
 
-def _find_proof(connection: sqlite3.Connection, session: SessionSummary, commit: _Commit, request: int) -> str:
+def _find_proof(connection: ArchiveConnection, session: SessionSummary, commit: _Commit, request: int) -> str:
     """Why a session is known to have made it; empty if it is not."""
     try:
         found = find_commits(load_session(connection, session.key))
@@ -177,7 +175,7 @@ def _find_proof(connection: sqlite3.Connection, session: SessionSummary, commit:
     return ""
 
 
-def _shared_files(connection: sqlite3.Connection, session: SessionSummary, files: tuple[str, ...]) -> set[str]:
+def _shared_files(connection: ArchiveConnection, session: SessionSummary, files: tuple[str, ...]) -> set[str]:
     if not files:
         return set()
     changed = {

@@ -6,7 +6,6 @@ folder with the permissions to answer and nothing else; its session carries Preh
 
 import os
 import shutil
-import sqlite3
 import tempfile
 import time
 import urllib.error
@@ -29,6 +28,7 @@ from preheat.app.project_assignment import assign_archive
 from preheat.app.projects import find_place, find_project, find_repository, require_project
 from preheat.app.sessions.archive import load_session
 from preheat.archive.connect import connect
+from preheat.archive.database import ArchiveConnection
 from preheat.archive.lessons import load_lessons
 from preheat.archive.projects import load_project_folders
 from preheat.archive.queries import list_sessions
@@ -271,7 +271,7 @@ def _redact(text: str) -> str:
 
 
 # Sessions.
-def _newest_sessions(connection: sqlite3.Connection, project: str) -> list[str]:
+def _newest_sessions(connection: ArchiveConnection, project: str) -> list[str]:
     """The keys of a project's sessions that may be learned from, the newest first."""
     found = list_sessions(connection, SessionFilter(project_key=project))
     usable = [each for each in found if each.starter in LEARNABLE_STARTERS and each.calls]
@@ -280,12 +280,12 @@ def _newest_sessions(connection: sqlite3.Connection, project: str) -> list[str]:
     return [each.key for each in sorted(usable, key=lambda each: -(each.started_at or 0.0))]
 
 
-def _load_seen(connection: sqlite3.Connection, key: str) -> JudgedSession:
+def _load_seen(connection: ArchiveConnection, key: str) -> JudgedSession:
     session = load_session(connection, key)
     return prepare_for_learners(session, assess(session).records, find_place(session).root)
 
 
-def _load_known(connection: sqlite3.Connection, plan: DistillPlan) -> Known:
+def _load_known(connection: ArchiveConnection, plan: DistillPlan) -> Known:
     calls: dict[tuple[str, int], CitedCall] = {}
     for key in plan.prompt.sessions.values():
         seen = _load_seen(connection, key)
@@ -304,7 +304,7 @@ def _load_known(connection: sqlite3.Connection, plan: DistillPlan) -> Known:
     )  # fmt: skip
 
 
-def _read_project_files(connection: sqlite3.Connection, plan: DistillPlan) -> Statements:
+def _read_project_files(connection: ArchiveConnection, plan: DistillPlan) -> Statements:
     """What the Markdown files at the root of the project state, if it is on this machine."""
     folder = os.path.abspath(os.path.expanduser(plan.request.project))
     folders = [folder] if os.path.isdir(folder) else load_project_folders(connection, plan.project)

@@ -5,7 +5,6 @@ Changes nothing; knows nothing of how it is shown.
 
 import os
 import shutil
-import sqlite3
 import stat
 import sys
 import time
@@ -24,8 +23,10 @@ from preheat.app.repair import repair
 from preheat.app.stored_secrets import remove_secrets
 from preheat.app.templates.uses import pin_problems
 from preheat.archive.connect import connect
+from preheat.archive.database import ArchiveConnection
 from preheat.archive.queries import count_redactions, list_problems, list_sources, totals
-from preheat.archive.raw import size_on_disk, verify
+from preheat.archive.raw import verify
+from preheat.archive.sqlite import size_on_disk
 from preheat.daemon_client import DaemonError, find_daemon, live_folder, read_start, status
 from preheat.errors import UserError
 from preheat.files import open_file
@@ -101,7 +102,7 @@ def examine(folder: str, problem_limit: int | None, verify: bool, progress: Prog
     return HealthReport(agents, archive, findings, [SourceProblem(*row) for row in problem_rows], problem_count)
 
 
-def _open_archive(folder: str, findings: list[str]) -> sqlite3.Connection | None:
+def _open_archive(folder: str, findings: list[str]) -> ArchiveConnection | None:
     if not os.path.exists(archive_path(folder)):
         return None
     try:
@@ -194,7 +195,7 @@ def _modified_at(path: str) -> float:
 # The archive.
 def _archive_health(
     folder: str,
-    connection: sqlite3.Connection | None,
+    connection: ArchiveConnection | None,
     held: list[AgentTotals],
     findings: list[str],
     progress: Progress | None,
@@ -231,16 +232,13 @@ def _check_permissions(folder: str, path: str, findings: list[str]) -> None:
             findings.append(f"others can read `{name}` (mode {mode:o}); `chmod {right} {name}` closes it")
 
 
-def _verify(connection: sqlite3.Connection, total: int, findings: list[str], progress: Progress) -> bool:
+def _verify(connection: ArchiveConnection, total: int, findings: list[str], progress: Progress) -> bool:
     progress.begin("Checking", total, "bytes")
     damaged = False
     try:
-        for (verdict,) in connection.execute("PRAGMA quick_check(5)").fetchall():
-            if verdict != "ok":
-                damaged = True
-                findings.append(
-                    f"the archive is damaged: {verdict}; `preheat admin doctor --repair` saves what is whole"
-                )
+        for verdict in connection.find_damage():
+            damaged = True
+            findings.append(f"the archive is damaged: {verdict}; `preheat admin doctor --repair` saves what is whole")
         for path, why in verify(connection, progress.advance):
             damaged = True
             findings.append(

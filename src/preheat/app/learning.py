@@ -25,6 +25,7 @@ from preheat.archive import lessons as stored
 from preheat.archive import notes
 from preheat.archive.analyses import find_unlearned, mark_learned
 from preheat.archive.connect import connect, explain_database_error
+from preheat.archive.database import ArchiveConnection
 from preheat.archive.projects import load_project_names, load_session_projects
 from preheat.archive.writer import write_transaction
 from preheat.ingest.stored_sessions import UnreadableSession
@@ -96,7 +97,7 @@ def learn(folder: str, learners: tuple[str, ...] = (), progress: Progress = SILE
     return LearnReport(done.sessions, done.projects, done.tasks, done.mistakes, analysed.failures, seconds, withdrawals)
 
 
-def _withdraw(folder: str, connection: sqlite3.Connection) -> tuple[str, ...]:
+def _withdraw(folder: str, connection: ArchiveConnection) -> tuple[str, ...]:
     """What experiments show to be withdrawn, a sentence each."""
     found = withdraw(folder, connection)
     return (*found.lines, *found.warnings)
@@ -130,7 +131,7 @@ def _cost_order(lesson: Lesson) -> tuple[float, str]:
 
 
 def _learn_from_archive(
-    connection: sqlite3.Connection, chosen: list[Learner], progress: Progress, brought_back: frozenset[str]
+    connection: ArchiveConnection, chosen: list[Learner], progress: Progress, brought_back: frozenset[str]
 ) -> LearningResult:
     assign_archive(connection)
     new = find_unlearned(connection)
@@ -158,7 +159,7 @@ def _learn_from_archive(
 
 
 def _conclude_and_weigh(
-    connection: sqlite3.Connection,
+    connection: ArchiveConnection,
     chosen: list[Learner],
     progress: Progress,
     brought_back: frozenset[str],
@@ -189,7 +190,7 @@ def _conclude_and_weigh(
     return reports, all_changed
 
 
-def _measured_effects(connection: sqlite3.Connection) -> list[ExposureEffect]:
+def _measured_effects(connection: ArchiveConnection) -> list[ExposureEffect]:
     """The effects of items that were assigned at random."""
     assigned = load_exposures(connection)
     return (
@@ -211,7 +212,7 @@ Weigh: TypeAlias = Callable[[Sequence[Lesson], Mapping[str, Sequence[SessionNote
 
 
 def run_learners(
-    connection: sqlite3.Connection,
+    connection: ArchiveConnection,
     learners: Sequence[Learner],
     on_project: Callable[[str, str], None] = lambda learner, project: None,
 ) -> tuple[list[LearnerRun], set[str]]:
@@ -241,7 +242,7 @@ def run_learners(
     return reports, changed
 
 
-def _noted_projects(connection: sqlite3.Connection, learner: Learner) -> list[tuple[str, list[int], str]]:
+def _noted_projects(connection: ArchiveConnection, learner: Learner) -> list[tuple[str, list[int], str]]:
     """By project: the sessions that a learner has notes of, and a digest of these notes."""
     numbers: defaultdict[str, list[int]] = defaultdict(list)
     stamps: defaultdict[str, list[str]] = defaultdict(list)
@@ -257,9 +258,7 @@ def _noted_projects(connection: sqlite3.Connection, learner: Learner) -> list[tu
     ]
 
 
-def _load_notes(
-    connection: sqlite3.Connection, learner: Learner, sessions: Iterable[int]
-) -> list[SessionNotes[object]]:
+def _load_notes(connection: ArchiveConnection, learner: Learner, sessions: Iterable[int]) -> list[SessionNotes[object]]:
     """A learner's notes in time order; sessions without a time come first."""
     decoder = msgspec.msgpack.Decoder(learner.notes_type)
     found = [
@@ -277,7 +276,7 @@ def _load_notes(
 
 
 def weigh_lessons(
-    connection: sqlite3.Connection,
+    connection: ArchiveConnection,
     learners: Sequence[Learner],
     projects: Iterable[str],
     weigh: Weigh,
@@ -303,7 +302,7 @@ def weigh_lessons(
             stored.store_weighed_digest(connection, project, state)
 
 
-def drop_unused_projects(connection: sqlite3.Connection) -> set[str]:
+def drop_unused_projects(connection: ArchiveConnection) -> set[str]:
     """Delete the lessons of projects that no session belongs to any more; the names of these projects."""
     known = {*load_project_names(connection).values(), ALL_PROJECTS}
     dropped = {project for project, _ in stored.load_conclusion_versions(connection)} - known

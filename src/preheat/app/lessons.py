@@ -19,6 +19,7 @@ from preheat.app.project_assignment import assign_archive
 from preheat.app.projects import find_project, require_project
 from preheat.archive import lessons as stored
 from preheat.archive.connect import connect
+from preheat.archive.database import ArchiveConnection
 from preheat.archive.results import find_failed_calls
 from preheat.errors import NotFound, UserError
 from preheat.ingest.redact import redact
@@ -317,7 +318,7 @@ class Lessons:
         return SavedLesson(found, describe_lesson(found, self.approved_texts()))
 
 
-def _find(connection: sqlite3.Connection, name: str) -> Lesson:
+def _find(connection: ArchiveConnection, name: str) -> Lesson:
     found = [each for each in stored.load_lessons(connection) if each.id.startswith(name)]
     exact = [each for each in found if each.id == name]
     if len(exact or found) == 1:

@@ -6,14 +6,14 @@ they cannot be computed again.
 
 import math
 import os
-import sqlite3
 import time
 from collections import defaultdict
 from contextlib import closing
 
 from preheat.app.projects import FoundProject, explain_unknown_project, find_project
 from preheat.archive import projects as stored
-from preheat.archive.connect import connect, folder_of
+from preheat.archive.connect import connect
+from preheat.archive.database import ArchiveConnection
 from preheat.archive.lessons import count_lessons
 from preheat.archive.queries import count_sessions
 from preheat.archive.writer import write_transaction
@@ -22,27 +22,26 @@ from preheat.model.listing import SessionFilter
 from preheat.model.project import ProjectCorrection, ProjectFolder, ProjectList, ProjectSummary, UnassignedFolder
 from preheat.projects.assignment import AssignedProjects, PlacedSession, assign_projects, path_key
 from preheat.settings import archive_path
-from preheat.sqlite_files.opening import is_read_only
 from preheat.state import projects as state_projects
 from preheat.state.connect import reading, writing
 
 
-def assign_archive(connection: sqlite3.Connection, always: bool = False) -> None:
+def assign_archive(connection: ArchiveConnection, always: bool = False) -> None:
     """Assign all sessions, if any has changed since the last time; `always`: also if none has, because of a correction."""
-    if is_read_only(connection) or (not always and stored.is_assigned(connection)):
+    if connection.read_only or (not always and stored.is_assigned(connection)):
         return
     with write_transaction(connection):
         assigned, _ = _assign(connection)
         stored.store_projects(connection, assigned.names, assigned.sessions, assigned.lookup)
 
 
-def _assign(connection: sqlite3.Connection) -> tuple[AssignedProjects, list[stored.StoredPlace]]:
+def _assign(connection: ArchiveConnection) -> tuple[AssignedProjects, list[stored.StoredPlace]]:
     places = list(stored.load_places(connection))
     placed = [
         PlacedSession(each.session, math.inf if each.started_at is None else each.started_at, each.place)
         for each in places
     ]
-    corrections = _load_corrections(folder_of(connection))
+    corrections = _load_corrections(connection.folder)
     return assign_projects(placed, corrections, stored.load_project_names(connection)), places
 
 
@@ -130,12 +129,12 @@ class Projects:
             assign_archive(connection, always=True)
         return found
 
-    def _store(self, connection: sqlite3.Connection, correction: ProjectCorrection) -> None:
+    def _store(self, connection: ArchiveConnection, correction: ProjectCorrection) -> None:
         with writing(self._folder) as state:
             state_projects.correct(state, correction)
         assign_archive(connection, always=True)
 
-    def _thing(self, connection: sqlite3.Connection, what: str) -> str:
+    def _thing(self, connection: ArchiveConnection, what: str) -> str:
         """What a correction is about: a project, by its name, or a folder."""
         named = stored.find_named_project(connection, what)
         if named is not None:
@@ -147,7 +146,7 @@ class Projects:
             )
         return f"folder:{path}"
 
-    def _possible_things(self, connection: sqlite3.Connection, what: str) -> list[str]:
+    def _possible_things(self, connection: ArchiveConnection, what: str) -> list[str]:
         named = stored.find_named_project(connection, what)
         return [what, *([named[0]] if named else []), f"folder:{_as_path(what)}", *_keys_called(self._folder, what)]
 
@@ -161,7 +160,7 @@ def _keys_called(folder: str, name: str) -> list[str]:
     return found if len(found) == 1 else []
 
 
-def _require(connection: sqlite3.Connection, wanted: str) -> FoundProject:
+def _require(connection: ArchiveConnection, wanted: str) -> FoundProject:
     found = find_project(connection, wanted)
     if found is None:
         raise explain_unknown_project(connection, wanted)
@@ -180,14 +179,14 @@ def _is_below(folder: str, path: str) -> bool:
 
 
 # Descriptions.
-def _describe(connection: sqlite3.Connection) -> ProjectList:
+def _describe(connection: ArchiveConnection) -> ProjectList:
     assigned, places = _assign(connection)
     groups: defaultdict[str, list[stored.StoredPlace]] = defaultdict(list)
     for each in places:
         groups[assigned.sessions[each.session]].append(each)
     without = groups.pop("", [])
     lessons = count_lessons(connection)
-    corrections = _load_corrections(folder_of(connection))
+    corrections = _load_corrections(connection.folder)
     projects = [
         ProjectSummary(
             name=assigned.names[key],

@@ -5,13 +5,13 @@ its project here, from git's own files.
 """
 
 import os
-import sqlite3
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from preheat.app.lazy import LazyModule
+from preheat.archive.database import ArchiveConnection
 from preheat.checkouts import Checkout, find_checkout, find_package, root_commits
 from preheat.errors import NotFound
 from preheat.model.project import SessionPlace, TreeFacts
@@ -36,7 +36,7 @@ class FoundProject(NamedTuple):
     name: str
 
 
-def require_project(connection: sqlite3.Connection, wanted: str) -> str:
+def require_project(connection: ArchiveConnection, wanted: str) -> str:
     """The name of a project, given its name or a folder in it (`.` is here). Raises NotFound if no session ran there."""
     found = find_project(connection, wanted)
     if found is None:
@@ -44,7 +44,7 @@ def require_project(connection: sqlite3.Connection, wanted: str) -> str:
     return found.name
 
 
-def explain_unknown_project(connection: sqlite3.Connection, wanted: str) -> NotFound:
+def explain_unknown_project(connection: ArchiveConnection, wanted: str) -> NotFound:
     """The error for a project that no session belongs to, with the known names that are like it."""
     known = {name.casefold(): name for name in _projects.load_project_names(connection).values()}
     end = os.path.basename(os.path.abspath(os.path.expanduser(wanted))).casefold()
@@ -56,7 +56,7 @@ def explain_unknown_project(connection: sqlite3.Connection, wanted: str) -> NotF
     return NotFound(f"no project `{wanted}` is known; {advice}")
 
 
-def find_project(connection: sqlite3.Connection, wanted: str) -> FoundProject | None:
+def find_project(connection: ArchiveConnection, wanted: str) -> FoundProject | None:
     """A project by its name, its remote or a folder in it; None if no session belongs to it."""
     if wanted and wanted[0] not in ".~" and not os.path.isabs(wanted):
         named = _projects.find_named_project(connection, wanted)
@@ -65,7 +65,7 @@ def find_project(connection: sqlite3.Connection, wanted: str) -> FoundProject | 
     return find_project_at(connection, wanted)
 
 
-def find_project_at(connection: sqlite3.Connection, where: str) -> FoundProject | None:
+def find_project_at(connection: ArchiveConnection, where: str) -> FoundProject | None:
     """The project of a folder; None if no session belongs to it."""
     folder = os.path.abspath(os.path.expanduser(where))
     found = _projects.find_project_by(connection, [f"folder:{each}" for each in _folders_around(folder)])
@@ -79,7 +79,7 @@ def find_project_at(connection: sqlite3.Connection, where: str) -> FoundProject 
     return FoundProject(*found) if found is not None else None
 
 
-def _find_by_checkout(connection: sqlite3.Connection, checkout: Checkout, package: str) -> tuple[str, str] | None:
+def _find_by_checkout(connection: ArchiveConnection, checkout: Checkout, package: str) -> tuple[str, str] | None:
     """The project of a repository: by its remote, else by its folders, else by its root commits. With a remote that is not known
     it is the project of its folder only if this had no remote before."""
     if checkout.remote:

@@ -6,7 +6,6 @@ nothing of how lines are chosen (`provisioning.proposal`).
 
 import difflib
 import os
-import sqlite3
 import subprocess
 import tempfile
 import time
@@ -22,6 +21,7 @@ from preheat.app.project_assignment import assign_archive
 from preheat.app.projects import find_project, find_repository, require_project
 from preheat.archive import summary_cache
 from preheat.archive.connect import connect
+from preheat.archive.database import ArchiveConnection
 from preheat.archive.lessons import load_lessons
 from preheat.archive.projects import load_project_folders
 from preheat.archive.results import load_shell_runs
@@ -165,7 +165,7 @@ def make_patch(name: str, before: str, after: str) -> str:
     return begin + "".join(found)
 
 
-def _find_root(connection: sqlite3.Connection, project: str, name: str) -> str:
+def _find_root(connection: ArchiveConnection, project: str, name: str) -> str:
     """The folder of a project on this machine. Raises UserError."""
     folder = os.path.abspath(os.path.expanduser(project))
     if project.casefold() != name.casefold() and os.path.isdir(
@@ -190,7 +190,7 @@ def _find_file(root: str, wanted: str) -> str:
     return os.path.join(root, USUAL_FILE)
 
 
-def _load_runs(connection: sqlite3.Connection, project: str) -> list[CommandRun]:
+def _load_runs(connection: ArchiveConnection, project: str) -> list[CommandRun]:
     """The calls of single commands in a project, in time order; what a check finds is no failure of its command."""
     found = []
     for run in load_shell_runs(connection, project):

@@ -13,7 +13,8 @@ from preheat.agents import AGENTS
 from preheat.app.analysis.one_pass import analyse_archive
 from preheat.app.sessions.archive import SYNC_PATIENCE
 from preheat.archive import source_list, summary_cache
-from preheat.archive.connect import connect, explain_database_error, find_damage, hold_sync_lock, open_new
+from preheat.archive.connect import connect, explain_database_error, hold_sync_lock, open_new
+from preheat.archive.database import ArchiveConnection
 from preheat.archive.packing import PACK_SIZE, Packer
 from preheat.archive.raw import count_stored, verify
 from preheat.archive.rows import Batch, Delta
@@ -82,7 +83,7 @@ def examine_archive(folder: str, progress: Progress) -> str:
     """What is wrong with the archive, by every page and every hash; empty if nothing is. Raises UserError."""
     try:
         with closing(connect(folder)) as connection:
-            for damage in find_damage(connection):
+            for damage in connection.find_damage():
                 return damage
             progress.begin("Checking", count_stored(connection), "bytes")
             try:
@@ -174,7 +175,7 @@ def _size(source: SavedSource) -> int:
     return sum(segment.label.length for segment in source.segments if segment.pack is not None)
 
 
-def _read(salvage: Salvage, source: SavedSource, packer: Packer, connection: sqlite3.Connection | None) -> Delta:
+def _read(salvage: Salvage, source: SavedSource, packer: Packer, connection: ArchiveConnection | None) -> Delta:
     known = known_source(connection, source.path, source.part) if connection else None
     job = ReadJob(
         source.agent, source.path, source.part, _size(source), source.stamp, source.reader_version, known, None

@@ -5,14 +5,15 @@ read) stay, so the next sync neither reads a source again nor stores it twice.
 """
 
 import os
-import sqlite3
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 
-from preheat.archive.cleaning import Found, clean_archive, clean_rows, overwrite_free_pages
+from preheat.archive.cleaning import Found, clean_archive, clean_rows
 from preheat.archive.connect import connect, hold_sync_lock
+from preheat.archive.database import ArchiveConnection
 from preheat.archive.packing import FRAME_START, compress, decompress
+from preheat.archive.sqlite import open_sqlite
 from preheat.daemon_client import CLIENT_FILES, find_daemon
 from preheat.errors import ArchiveUnusable, UserError
 from preheat.files import read_file, write_atomically
@@ -42,11 +43,11 @@ def remove_secrets(folder: str, keep: bool, progress: Progress) -> SecretsReport
         ):
             found = _clean_archive(archive, cleaner, keep, progress)
     if os.path.exists(state_path(folder)):
-        with closing(sqlite3.connect(state_path(folder), isolation_level=None)) as state:
+        with closing(open_sqlite(state_path(folder), _PATIENCE)) as state:
             in_state: Found = {}
             clean_rows(state, cleaner.clean, keep, in_state)
             if in_state and not keep:
-                overwrite_free_pages(state)
+                state.overwrite_free_pages()
             found |= {f"state: {table}": counts for table, counts in in_state.items()}
     for path in _files(folder):
         if counts := _clean_file(path, folder, cleaner, keep, left):
@@ -54,16 +55,16 @@ def remove_secrets(folder: str, keep: bool, progress: Progress) -> SecretsReport
     return _report(found, keep, left)
 
 
-def _clean_archive(archive: sqlite3.Connection, cleaner: SecretCleaner, keep: bool, progress: Progress) -> Found:
+def _clean_archive(archive: ArchiveConnection, cleaner: SecretCleaner, keep: bool, progress: Progress) -> Found:
     total = archive.execute("SELECT coalesce(sum(length), 0) FROM segments").fetchone()[0]
-    archive.execute("PRAGMA secure_delete = ON")
+    archive.begin_secure_deletion()
     progress.begin("Looking for secrets", 2 * total, "bytes")
     try:
         found = clean_archive(archive, cleaner.look, cleaner.clean, keep, progress.advance)
     finally:
         progress.end()
     if found and not keep:
-        overwrite_free_pages(archive)
+        archive.overwrite_free_pages()
     return found
 
 

@@ -4,17 +4,23 @@ light, because every sync that reads something imports it.
 Knows nothing of how a session is analysed. The caller holds the transaction (`write_transaction`) of everything that writes.
 """
 
-import sqlite3
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
+from preheat.archive.database import ArchiveConnection
 from preheat.archive.packing import PACK_SIZE
 from preheat.archive.projects import store_statements
-from preheat.archive.rows import AnalysisRows
+from preheat.archive.rows import AnalysisRows, NoteRow
 from preheat.errors import ArchiveDamaged
 
 _AT_ONCE = 500
 """Parameters of one query; SQLite allows 999."""
+
+
+_OUTCOME_COLUMNS = (
+    "session_id", "seq", "message", "era", "purpose_id", "status", "rung", "cause", "exit_code", "signature_id",
+    "confidence", "repeated", "reread", "seconds", "lost_seconds", "lost_tokens", "recovered_in",
+)  # fmt: skip
 
 
 class PendingSession(NamedTuple):
@@ -94,7 +100,7 @@ WHERE judgements.session_id IS NULL
 {PACK_ORDER}"""
 
 
-def find_pending(connection: sqlite3.Connection, version: str) -> PendingSessions:
+def find_pending(connection: ArchiveConnection, version: str) -> PendingSessions:
     """The sessions that no analysis whose version begins with `version` covers in their present state, in groups of sources.
 
     All sources that begin in one pack form a group, because unpacking a pack costs more than reading one of its sources. Small
@@ -102,7 +108,7 @@ def find_pending(connection: sqlite3.Connection, version: str) -> PendingSession
     return group_by_pack(connection.execute(_PENDING, (version,)))
 
 
-def find_forks(connection: sqlite3.Connection) -> set[str]:
+def find_forks(connection: ArchiveConnection) -> set[str]:
     """Keys of sessions without an analysis because a sync found that some of their calls were copied from another session."""
     query = (
         "SELECT key FROM sessions WHERE id IN (SELECT session_id FROM calls INDEXED BY calls_copied WHERE copied) "
@@ -111,7 +117,7 @@ def find_forks(connection: sqlite3.Connection) -> set[str]:
     return {row[0] for row in connection.execute(query)}
 
 
-def find_sessions(connection: sqlite3.Connection, keys: Collection[str]) -> PendingSessions:
+def find_sessions(connection: ArchiveConnection, keys: Collection[str]) -> PendingSessions:
     """These sessions, analysed or not, in groups of sources."""
     return group_by_pack(row for row in connection.execute(f"{SESSIONS_WITH_SOURCES}{PACK_ORDER}") if row[1] in keys)
 
@@ -136,13 +142,12 @@ def group_by_pack(rows: Iterable[tuple[Any, ...]]) -> PendingSessions:
     return PendingSessions(groups, count, total)
 
 
-def load_group(connection: sqlite3.Connection, sources: list[PendingSource]) -> SourceGroup:
+def load_group(connection: ArchiveConnection, sources: list[PendingSource]) -> SourceGroup:
     """Load sources with their bytes in one transaction; sessions that have changed since they were listed are left out."""
     present: list[PendingSource] = []
     slices: list[list[PackSlice]] = []
     copied: dict[int, list[int]] = {}
-    connection.execute("BEGIN")
-    try:
+    with connection.snapshot():
         for source in sources:
             sessions = [session for session in source.sessions if is_unchanged(connection, session)]
             if sessions:
@@ -153,12 +158,10 @@ def load_group(connection: sqlite3.Connection, sources: list[PendingSource]) -> 
                 }
         numbers = sorted({piece.pack for pieces in slices for piece in pieces})
         packs = {number: _load_pack(connection, number) for number in numbers}
-    finally:
-        connection.execute("COMMIT")
     return SourceGroup(present, slices, packs, copied)
 
 
-def _load_pack(connection: sqlite3.Connection, number: int) -> bytes:
+def _load_pack(connection: ArchiveConnection, number: int) -> bytes:
     row = connection.execute("SELECT data FROM packs WHERE id = ?", (number,)).fetchone()
     if row is None:
         raise ArchiveDamaged(f"pack {number} is gone")
@@ -166,7 +169,7 @@ def _load_pack(connection: sqlite3.Connection, number: int) -> bytes:
     return data
 
 
-def _load_slices(connection: sqlite3.Connection, session: PendingSession) -> list[PackSlice]:
+def _load_slices(connection: ArchiveConnection, session: PendingSession) -> list[PackSlice]:
     rows = connection.execute(
         "SELECT pack_id, start, length FROM segments WHERE source_id = ? AND generation = ? ORDER BY seq",
         (session.source_id, session.generation),
@@ -174,12 +177,12 @@ def _load_slices(connection: sqlite3.Connection, session: PendingSession) -> lis
     return [PackSlice(*row) for row in rows]
 
 
-def _load_copied_calls(connection: sqlite3.Connection, session: int) -> list[int]:
+def _load_copied_calls(connection: ArchiveConnection, session: int) -> list[int]:
     query = "SELECT seq FROM calls INDEXED BY calls_copied WHERE copied AND session_id = ? ORDER BY seq"
     return [row[0] for row in connection.execute(query, (session,))]
 
 
-def is_unchanged(connection: sqlite3.Connection, session: PendingSession) -> bool:
+def is_unchanged(connection: ArchiveConnection, session: PendingSession) -> bool:
     """Whether a session is still in the state in which it was listed."""
     row = connection.execute(
         f"SELECT id, key, source_id, generation, events, {_COPIES} FROM sessions WHERE id = ?",  # noqa: S608
@@ -189,7 +192,7 @@ def is_unchanged(connection: sqlite3.Connection, session: PendingSession) -> boo
 
 
 # Storing.
-def store_analyses(connection: sqlite3.Connection, analysed: Iterable[AnalysedSession]) -> list[tuple[str, int]]:
+def store_analyses(connection: ArchiveConnection, analysed: Iterable[AnalysedSession]) -> list[tuple[str, int]]:
     """Store analyses in place of earlier ones, and return key and number of calls of each that was stored. A session that was
     changed or forgotten meanwhile is left for the next run."""
     kept = [each for each in analysed if is_unchanged(connection, each.session)]
@@ -204,24 +207,21 @@ def store_analyses(connection: sqlite3.Connection, analysed: Iterable[AnalysedSe
     return [(each.session.key, len(each.rows.outcomes)) for each in kept]
 
 
-def insert_analyses(
-    connection: sqlite3.Connection, analysed: Sequence[tuple[int, int, int, int, AnalysisRows]]
-) -> None:
+def insert_analyses(connection: ArchiveConnection, analysed: Sequence[tuple[int, int, int, int, AnalysisRows]]) -> None:
     """Store analyses of sessions that have none: id, source, generation and events of each session, and the rows."""
-    connection.executemany(
-        "INSERT INTO judgements (session_id, source_id, generation, events, version, learned) VALUES (?, ?, ?, ?, ?, 0)",
-        [(*state, rows.version) for *state, rows in analysed],
+    connection.insert_rows(
+        "judgements",
+        ("session_id", "source_id", "generation", "events", "version", "learned"),
+        [(*state, rows.version, False) for *state, rows in analysed],
     )
-    connection.executemany(
-        "INSERT INTO profiles (session_id, data) VALUES (?, ?)", [(each[0], each[4].profile) for each in analysed]
-    )
-    connection.executemany(
-        "INSERT INTO notes (session_id, learner, version, stamp, data) VALUES (?, ?, ?, ?, ?)",
+    connection.insert_rows("profiles", ("session_id", "data"), [(each[0], each[4].profile) for each in analysed])
+    connection.insert_rows(
+        "notes",
+        ("session_id", *NoteRow._fields),
         [(session, *note) for session, _, _, _, rows in analysed for note in sorted(rows.notes)],
     )
-    connection.executemany(
-        "INSERT INTO episodes (session_id, data) VALUES (?, ?)",
-        [(each[0], each[4].episodes) for each in analysed if each[4].episodes],
+    connection.insert_rows(
+        "episodes", ("session_id", "data"), [(each[0], each[4].episodes) for each in analysed if each[4].episodes]
     )
     store_statements(connection, [(session, rows.statement, rows.tree) for session, _, _, _, rows in analysed])
     _insert_outcomes(connection, [(each[0], each[4]) for each in analysed])
@@ -230,19 +230,15 @@ def insert_analyses(
     )
 
 
-def _insert_outcomes(connection: sqlite3.Connection, analysed: Sequence[tuple[int, AnalysisRows]]) -> None:
+def _insert_outcomes(connection: ArchiveConnection, analysed: Sequence[tuple[int, AnalysisRows]]) -> None:
     purposes = _purpose_ids(connection, {purpose for _, rows in analysed for purpose in rows.purposes})
     signatures = _signature_ids(connection, {text for _, rows in analysed for text in rows.signatures})
-    statement = (
-        "INSERT INTO outcomes (session_id, seq, message, era, purpose_id, status, rung, cause, exit_code, signature_id, "
-        "confidence, repeated, reread, seconds, lost_seconds, lost_tokens, recovered_in) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-    )
     for session, rows in analysed:
         purpose_ids = [purposes[purpose] for purpose in rows.purposes]
         texts = [signatures[text] for text in rows.signatures]
-        connection.executemany(
-            statement,
+        connection.insert_rows(
+            "outcomes",
+            _OUTCOME_COLUMNS,
             [
                 (
                     session, seq, message, era, purpose_ids[purpose], status, rung, cause, code,
@@ -255,7 +251,7 @@ def _insert_outcomes(connection: sqlite3.Connection, analysed: Sequence[tuple[in
 
 # Numbers are looked up in each transaction: another process may have deleted unused ones.
 def _purpose_ids(
-    connection: sqlite3.Connection, wanted: set[tuple[str, str, str, bool]]
+    connection: ArchiveConnection, wanted: set[tuple[str, str, str, bool]]
 ) -> dict[tuple[str, str, str, bool], int]:
     connection.executemany(
         "INSERT INTO purposes (tool, kind, activity, bookkeeping) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
@@ -265,7 +261,7 @@ def _purpose_ids(
     return {purpose: connection.execute(query, purpose).fetchone()[0] for purpose in wanted}
 
 
-def _signature_ids(connection: sqlite3.Connection, wanted: set[str]) -> dict[str, int]:
+def _signature_ids(connection: ArchiveConnection, wanted: set[str]) -> dict[str, int]:
     texts = sorted(wanted)
     connection.executemany(
         "INSERT INTO signatures (text) VALUES (?) ON CONFLICT DO NOTHING", [(text,) for text in texts]
@@ -275,27 +271,27 @@ def _signature_ids(connection: sqlite3.Connection, wanted: set[str]) -> dict[str
         some = texts[start : start + _AT_ONCE]
         marks = ", ".join("?" * len(some))
         ids.update(connection.execute(f"SELECT text, id FROM signatures WHERE text IN ({marks})", some).fetchall())  # noqa: S608
-    return ids
+    return {text: ids[connection.storable_text(text)] for text in texts}
 
 
 # Dropping.
-def drop_analysis(connection: sqlite3.Connection, session: int) -> None:
+def drop_analysis(connection: ArchiveConnection, session: int) -> None:
     """Delete the analysis of a session, so that it is analysed again."""
     connection.execute("DELETE FROM judgements WHERE session_id = ?", (session,))
 
 
-def has_outdated(connection: sqlite3.Connection, version: str) -> bool:
+def has_outdated(connection: ArchiveConnection, version: str) -> bool:
     """Whether there are analyses whose version does not begin with this."""
     query = "SELECT 1 FROM judgements WHERE substr(version, 1, length(?1)) <> ?1 LIMIT 1"
     return connection.execute(query, (version,)).fetchone() is not None
 
 
-def count_outdated(connection: sqlite3.Connection, version: str) -> int:
+def count_outdated(connection: ArchiveConnection, version: str) -> int:
     """How many analyses are of another version than exactly this."""
     return int(connection.execute("SELECT count(*) FROM judgements WHERE version <> ?", (version,)).fetchone()[0])
 
 
-def drop_outdated(connection: sqlite3.Connection, version: str, sessions: Iterable[int]) -> None:
+def drop_outdated(connection: ArchiveConnection, version: str, sessions: Iterable[int]) -> None:
     """Delete the analyses of these sessions whose version does not begin with this: sessions that can no longer be read must not
     mix results of two versions."""
     connection.executemany(
@@ -304,7 +300,7 @@ def drop_outdated(connection: sqlite3.Connection, version: str, sessions: Iterab
     )
 
 
-def drop_unused_texts(connection: sqlite3.Connection) -> None:
+def drop_unused_texts(connection: ArchiveConnection) -> None:
     """Delete texts that no outcome uses any more: they are pieces of sessions that may have been forgotten."""
     connection.execute(
         "DELETE FROM signatures WHERE NOT EXISTS (SELECT 1 FROM outcomes WHERE signature_id = signatures.id)"
@@ -313,7 +309,7 @@ def drop_unused_texts(connection: sqlite3.Connection) -> None:
 
 
 # Learning.
-def find_unlearned(connection: sqlite3.Connection) -> list[int]:
+def find_unlearned(connection: ArchiveConnection) -> list[int]:
     """The sessions with notes of learners that no learning has used yet."""
     query = (
         "SELECT session_id FROM judgements WHERE NOT learned "
@@ -322,6 +318,6 @@ def find_unlearned(connection: sqlite3.Connection) -> list[int]:
     return [row[0] for row in connection.execute(query)]
 
 
-def mark_learned(connection: sqlite3.Connection, sessions: Iterable[int]) -> None:
+def mark_learned(connection: ArchiveConnection, sessions: Iterable[int]) -> None:
     """Store that a learning has used the notes on these sessions."""
-    connection.executemany("UPDATE judgements SET learned = 1 WHERE session_id = ?", [(each,) for each in sessions])
+    connection.executemany("UPDATE judgements SET learned = true WHERE session_id = ?", [(each,) for each in sessions])

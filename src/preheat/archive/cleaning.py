@@ -4,16 +4,19 @@ For the archive and for the state beside it. Which columns are identities, which
 be taken out is said by the function. Knows nothing of secrets.
 """
 
-import sqlite3
 from collections import Counter
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
+from sqlalchemy import LargeBinary, Text
 
 from preheat.archive.analyses import drop_analysis, drop_unused_texts
+from preheat.archive.database import ArchiveConnection
 from preheat.archive.packing import FRAME_START, compress, decompress, pack_passages, unpack_passages
 from preheat.archive.raw import repack
+from preheat.archive.schema import METADATA
+from preheat.archive.search_index import forget_words, index_passages, unindex_passages
 from preheat.archive.writer import write_transaction
 
 Clean: TypeAlias = Callable[[bytes], tuple[bytes, dict[str, int]]]
@@ -51,7 +54,7 @@ _IDENTITIES = frozenset(
 
 
 def clean_archive(
-    connection: sqlite3.Connection,
+    connection: ArchiveConnection,
     look: Callable[[bytes], object],
     clean: Clean,
     keep: bool,
@@ -76,15 +79,7 @@ def clean_archive(
     return found
 
 
-def overwrite_free_pages(connection: sqlite3.Connection) -> None:
-    """Write the file anew, so that nothing of what was deleted is left in it or in its log."""
-    connection.execute("PRAGMA secure_delete = ON")
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    connection.execute("VACUUM")
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
-
-def _clean_pack(connection: sqlite3.Connection, pack: int, clean: Clean, keep: bool, found: Found) -> int:
+def _clean_pack(connection: ArchiveConnection, pack: int, clean: Clean, keep: bool, found: Found) -> int:
     """Clean the segments of a pack and write it anew; returns its length."""
     data = decompress(connection.execute("SELECT data FROM packs WHERE id = ?", (pack,)).fetchone()[0])
     cleaned: dict[bytes, bytes] = {}
@@ -100,7 +95,7 @@ def _clean_pack(connection: sqlite3.Connection, pack: int, clean: Clean, keep: b
     return len(data)
 
 
-def _drop_analyses(connection: sqlite3.Connection, found: Found) -> None:
+def _drop_analyses(connection: ArchiveConnection, found: Found) -> None:
     """Delete what was made of the sessions that changed: it is made again from what is stored now."""
     for key in found:
         for (session,) in connection.execute(
@@ -112,7 +107,7 @@ def _drop_analyses(connection: sqlite3.Connection, found: Found) -> None:
     drop_unused_texts(connection)
 
 
-def _note_source(connection: sqlite3.Connection, source: int, counts: dict[str, int], keep: bool, found: Found) -> None:
+def _note_source(connection: ArchiveConnection, source: int, counts: dict[str, int], keep: bool, found: Found) -> None:
     keys = [row[0] for row in connection.execute("SELECT key FROM contents WHERE source_id = ?", (source,))]
     for key in keys[:1] or ["sources"]:  # a source with several sessions is counted once
         found.setdefault(key, Counter()).update(counts)
@@ -124,7 +119,7 @@ def _note_source(connection: sqlite3.Connection, source: int, counts: dict[str, 
         )
 
 
-def _clean_passages(connection: sqlite3.Connection, clean: Clean, keep: bool, found: Found) -> None:
+def _clean_passages(connection: ArchiveConnection, clean: Clean, keep: bool, found: Found) -> None:
     """Clean the searchable texts, and their words in the search index."""
     for first, packed in connection.execute("SELECT id, data FROM passages").fetchall():
         passages = unpack_passages(packed)
@@ -136,36 +131,57 @@ def _clean_passages(connection: sqlite3.Connection, clean: Clean, keep: bool, fo
             is_changed = True
             found.setdefault("passages", Counter()).update(counts)
             if not keep:
-                connection.execute(
-                    "INSERT INTO passages_index (passages_index, rowid, text) VALUES ('delete', ?, ?)",
-                    (first + index, passage.text),
-                )
-                connection.execute("INSERT INTO passages_index (rowid, text) VALUES (?, ?)", (first + index, text))
+                unindex_passages(connection, first + index, [passage])
                 passages[index] = passage._replace(text=text)
+                index_passages(connection, first + index, [passages[index]])
         if is_changed and not keep:
             connection.execute("UPDATE passages SET data = ? WHERE id = ?", (pack_passages(passages), first))
     if "passages" in found and not keep:
-        connection.execute("INSERT INTO passages_index (passages_index) VALUES ('optimize')")
+        forget_words(connection)
 
 
-def clean_rows(connection: sqlite3.Connection, clean: Clean, keep: bool, found: Found) -> None:
+def clean_rows(connection: ArchiveConnection, clean: Clean, keep: bool, found: Found) -> None:
     """Clean every text and every packed value of the other tables."""
-    names = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-    for table in names:
-        if table in _OTHERWISE or table.startswith(("passages_index", "sqlite_")):
-            continue
-        with write_transaction(connection):
-            _clean_table(connection, table, clean, keep, found)
+    for table in _list_sqlite_tables(connection) if connection.kind == "sqlite" else _list_schema_tables():
+        if table.columns and table.name not in _OTHERWISE and not table.name.startswith(("passages_index", "sqlite_")):
+            with write_transaction(connection):
+                _clean_table(connection, table, clean, keep, found)
 
 
-def _clean_table(connection: sqlite3.Connection, table: str, clean: Clean, keep: bool, found: Found) -> None:
-    described = connection.execute(f"PRAGMA table_info({table})").fetchall()
-    keys = [row[1] for row in described if row[5]] or ["rowid"]
-    columns = [row[1] for row in described if row[2] in ("TEXT", "BLOB") and row[1] not in _IDENTITIES and not row[5]]
-    if not columns:
-        return
+class _Table(NamedTuple):
+    """A table with the columns that may hold what is to be taken out."""
+
+    name: str
+    keys: list[str]
+    """The columns that name a row."""
+    columns: list[str]
+    unique: frozenset[str] = frozenset()
+    """Those of which no two rows have the same value, where the database does not see to that itself."""
+
+
+def _list_sqlite_tables(connection: ArchiveConnection) -> Iterator[_Table]:
+    for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+        described = connection.execute(f"PRAGMA table_info({name})").fetchall()
+        contents = [row[1] for row in described if row[2] in ("TEXT", "BLOB") and row[1] not in _IDENTITIES]
+        keys = [row[1] for row in described if row[5]]
+        yield _Table(name, keys or ["rowid"], [each for each in contents if each not in keys])
+
+
+def _list_schema_tables() -> Iterator[_Table]:
+    for table in METADATA.sorted_tables:
+        keys = [column.name for column in table.primary_key]
+        columns = [
+            column
+            for column in table.columns
+            if isinstance(column.type, Text | LargeBinary) and column.name not in (*_IDENTITIES, *keys)
+        ]
+        unique = frozenset(column.name for column in columns if column.unique)
+        yield _Table(table.name, keys or ["ctid"], [column.name for column in columns], unique)
+
+
+def _clean_table(connection: ArchiveConnection, described: _Table, clean: Clean, keep: bool, found: Found) -> None:
+    table, keys, columns, _ = described
     names = ", ".join(f'"{name}"' for name in (*keys, *columns))
-    where = " AND ".join(f'"{name}" IS ?' for name in keys)
     for row in connection.execute(f"SELECT {names} FROM {table}").fetchall():  # noqa: S608 - names of our tables
         for column, value in zip(columns, row[len(keys) :], strict=True):
             if not value:
@@ -175,8 +191,21 @@ def _clean_table(connection: sqlite3.Connection, table: str, clean: Clean, keep:
                 continue
             found.setdefault(table, Counter()).update(counts)
             if not keep:
-                statement = f'UPDATE OR REPLACE {table} SET "{column}" = ? WHERE {where}'  # noqa: S608
-                connection.execute(statement, (cleaned, *row[: len(keys)]))
+                _store_cleaned(connection, described, column, cleaned, row[: len(keys)])
+
+
+def _store_cleaned(
+    connection: ArchiveConnection, table: _Table, column: str, cleaned: object, keys: Sequence[object]
+) -> None:
+    """Put a cleaned value into its row. Where another row has that value already and only one may, the other one goes."""
+    if connection.kind == "sqlite":
+        where = " AND ".join(f'"{name}" IS ?' for name in table.keys)
+        connection.execute(f'UPDATE OR REPLACE {table.name} SET "{column}" = ? WHERE {where}', (cleaned, *keys))  # noqa: S608
+        return
+    where = " AND ".join("ctid = CAST(? AS tid)" if name == "ctid" else f'"{name}" = ?' for name in table.keys)
+    if column in table.unique:
+        connection.execute(f'DELETE FROM {table.name} WHERE "{column}" = ? AND NOT ({where})', (cleaned, *keys))  # noqa: S608
+    connection.execute(f'UPDATE {table.name} SET "{column}" = ? WHERE {where}', (cleaned, *keys))  # noqa: S608
 
 
 def clean_text(text: str, clean: Clean) -> tuple[str, dict[str, int]]:

@@ -9,39 +9,21 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 
+from preheat.archive.database import ArchiveConnection
+from preheat.archive.sqlite import SqliteArchive, open_sqlite
 from preheat.archive.stamp import is_as_left, is_ours, write_stamp
 from preheat.errors import ArchiveBusy, ArchiveDamaged, ArchiveUnusable, UserError
 from preheat.files import make_private_folder, open_private
 from preheat.locking import hold_lock
-from preheat.settings import ARCHIVE_NAME, archive_path
-from preheat.sqlite_files.opening import SIGNS_OF_DAMAGE, FileConnection, open_database
+from preheat.settings import archive_path
+from preheat.sqlite_files.opening import SIGNS_OF_DAMAGE
 from preheat.sqlite_files.replacement import finish
 
 HEAD = "0010"
 """The newest migration; a test checks that."""
 
 
-class ArchiveConnection(FileConnection):
-    """A connection to the archive, which writes down how it leaves it."""
-
-    found_as_left = False
-
-    def note_change(self) -> None:
-        """Write down that the archive is as Preheat left it; to be called after a change."""
-        if os.path.basename(self.path) == ARCHIVE_NAME and not self.read_only:
-            write_stamp(self.path, self.found_as_left)
-
-    def close(self) -> None:
-        try:
-            changed = self.total_changes > 0
-        except sqlite3.ProgrammingError:  # closed before
-            changed = False
-        super().close()
-        if changed:
-            self.note_change()
-
-
-def connect(folder: str, wait: float = 30.0) -> sqlite3.Connection:
+def connect(folder: str, wait: float = 30.0) -> ArchiveConnection:
     """Open the archive in a folder, after creating or upgrading it where needed; read-only where it cannot be written. Only its
     owner can read it."""
     path = archive_path(folder)
@@ -75,7 +57,7 @@ def find_archive_fault(folder: str) -> str:
     return ""
 
 
-def open_new(path: str) -> sqlite3.Connection:
+def open_new(path: str) -> ArchiveConnection:
     """Make an empty archive at a path, and open it."""
     before = os.umask(0o077)
     try:
@@ -85,34 +67,19 @@ def open_new(path: str) -> sqlite3.Connection:
         os.umask(before)
 
 
-def check_if_changed(connection: sqlite3.Connection) -> None:
+def check_if_changed(connection: ArchiveConnection) -> None:
     """Check the pages of the archive if something other than Preheat has changed its file, or a program was killed while it
     wrote. Raises ArchiveDamaged."""
-    if isinstance(connection, ArchiveConnection) and not is_as_left(connection.path):
-        for why in find_damage(connection):
+    if isinstance(connection, SqliteArchive) and not is_as_left(connection.path):
+        for why in connection.find_damage():
             raise ArchiveDamaged(why, connection.path)
         connection.note_change()
 
 
-def find_damage(connection: sqlite3.Connection) -> list[str]:
-    """What is wrong with the pages of the archive; some of it, if it is much."""
-    try:
-        return [each for (each,) in connection.execute("PRAGMA quick_check(5)") if each != "ok"]
-    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # also SQLite's own message can be of damaged names
-        return [str(error)]
-
-
-def folder_of(connection: sqlite3.Connection) -> str:
-    """The folder of an archive; empty for one in memory."""
-    path = connection.execute("PRAGMA database_list").fetchone()[2]
-    return os.path.dirname(path) if path else ""
-
-
-def _open(path: str, wait: float) -> ArchiveConnection:
+def _open(path: str, wait: float) -> SqliteArchive:
     if not os.path.getsize(path):  # SQLite would take it for a new one, and an archive is never made that way
         raise ArchiveDamaged("it is empty: 0 bytes", path)
-    connection = open_database(path, wait, ArchiveConnection)
-    assert isinstance(connection, ArchiveConnection)  # noqa: S101 - it was asked for
+    connection = open_sqlite(path, wait)
     connection.found_as_left = is_ours(path)
     try:
         connection.execute("PRAGMA synchronous = NORMAL")
@@ -125,7 +92,7 @@ def _open(path: str, wait: float) -> ArchiveConnection:
     return connection
 
 
-def _version(connection: ArchiveConnection) -> str:
+def _version(connection: SqliteArchive) -> str:
     """The version of the tables. Raises ArchiveDamaged if there is none: an archive appears complete or not at all."""
     try:
         row = connection.execute("SELECT version_num FROM alembic_version").fetchone()

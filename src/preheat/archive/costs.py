@@ -3,12 +3,12 @@
 Knows no prices.
 """
 
-import sqlite3
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, and_, case, func, not_, select
 
+from preheat.archive.database import ArchiveConnection
 from preheat.archive.queries import filter_condition, run_query
 from preheat.archive.schema import CALLS, OUTCOMES, RESPONSES, SESSIONS
 from preheat.model.listing import SessionFilter
@@ -35,7 +35,7 @@ class ResponseTokens(NamedTuple):
     """The share of its calls that worked and repeat an earlier call of the session."""
 
 
-def load_response_tokens(connection: sqlite3.Connection, chosen: SessionFilter) -> Iterator[ResponseTokens]:
+def load_response_tokens(connection: ArchiveConnection, chosen: SessionFilter) -> Iterator[ResponseTokens]:
     """Every response of the chosen sessions once; those that a fork copied from another session count there."""
     # A filter by time chooses sessions for the lists, but days for costs: a session that goes on for weeks costs every day.
     sessions = {
@@ -70,7 +70,7 @@ def load_response_tokens(connection: sqlite3.Connection, chosen: SessionFilter) 
             )
 
 
-def _load_wasted_shares(connection: sqlite3.Connection) -> dict[tuple[int, int], tuple[float, float]]:
+def _load_wasted_shares(connection: ArchiveConnection) -> dict[tuple[int, int], tuple[float, float]]:
     """By session and response with a call that failed or repeats another: the shares of its calls that did so."""
     is_failed = OUTCOMES.c.status.in_(_FAILED)
     failed = func.sum(case((is_failed, 1), else_=0))

@@ -4,13 +4,13 @@ Knows nothing of how a call is judged; storing is in `analyses.py`. Results are 
 judged sessions are included, and a call that was copied from another session counts there.
 """
 
-import sqlite3
 from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 from sqlalchemy import Integer, Select, func, select, text, type_coerce
 
+from preheat.archive.database import ArchiveConnection
 from preheat.archive.packing import decode_stored
 from preheat.archive.queries import filter_condition, run_query
 from preheat.archive.schema import CALLS, JUDGEMENTS, OUTCOMES, PROFILES, PURPOSES, SESSIONS, SIGNATURES
@@ -39,7 +39,7 @@ _NOT_COPIED = (
 """The index must be named: by itself SQLite would look each call up in the much larger table of calls."""
 
 
-def judged_sessions(connection: sqlite3.Connection, chosen: SessionFilter) -> Iterator[SessionFact]:
+def judged_sessions(connection: ArchiveConnection, chosen: SessionFilter) -> Iterator[SessionFact]:
     """The sessions that were judged."""
     table = SESSIONS.c
     statement = (
@@ -53,7 +53,7 @@ def judged_sessions(connection: sqlite3.Connection, chosen: SessionFilter) -> It
     return map(SessionFact._make, run_query(connection, statement))
 
 
-def judged_calls(connection: sqlite3.Connection, chosen: SessionFilter) -> Iterator[CallFact]:
+def judged_calls(connection: ArchiveConnection, chosen: SessionFilter) -> Iterator[CallFact]:
     """Every judged call of the sessions that `judged_sessions` gives."""
     table = OUTCOMES.c
     repeated, reread = (type_coerce(column, Integer) for column in (table.repeated, table.reread))
@@ -93,7 +93,7 @@ def _restrict(statement: Select[Any], chosen: SessionFilter) -> Select[Any]:
     return statement
 
 
-def _purposes(connection: sqlite3.Connection) -> dict[int, tuple[str, str, str, bool]]:
+def _purposes(connection: ArchiveConnection) -> dict[int, tuple[str, str, str, bool]]:
     statement = select(*PURPOSES.c)
     return {
         number: (tool, kind, activity, bool(bookkeeping))
@@ -101,7 +101,7 @@ def _purposes(connection: sqlite3.Connection) -> dict[int, tuple[str, str, str, 
     }
 
 
-def failed_calls(connection: sqlite3.Connection, chosen: SessionFilter) -> Iterator[FailureFact]:
+def failed_calls(connection: ArchiveConnection, chosen: SessionFilter) -> Iterator[FailureFact]:
     """The calls that failed or partly failed, each with the call that repaired it where there was one."""
     table, call, repair = OUTCOMES.c, CALLS.alias("call"), CALLS.alias("repair")
     joined = (
@@ -130,7 +130,7 @@ def failed_calls(connection: sqlite3.Connection, chosen: SessionFilter) -> Itera
 
 
 def denied_calls(
-    connection: sqlite3.Connection, chosen: SessionFilter
+    connection: ArchiveConnection, chosen: SessionFilter
 ) -> Iterator[tuple[str, str, ToolKind, str, float | None]]:
     """The calls of the chosen sessions that a person or a rule did not allow: key of the session, tool, kind, summary, and the
     seconds until the refusal."""
@@ -148,7 +148,7 @@ def denied_calls(
 
 
 def shell_calls(
-    connection: sqlite3.Connection, project: str, most: int
+    connection: ArchiveConnection, project: str, most: int
 ) -> Iterator[tuple[str, str, Status, Cause | None, str, str]]:
     """The newest judged shell calls of a project's sessions, given its key: key of the session, command, status, cause,
     signature, and the command that succeeded at the same thing a few calls later (empty if none did)."""
@@ -165,14 +165,14 @@ def shell_calls(
         )
         .select_from(joined)
         .where(call.c.kind == "shell", text(_NOT_COPIED), filter_condition(SessionFilter(project_key=project)))
-        .order_by(SESSIONS.c.started_at.desc(), table.seq)
+        .order_by(SESSIONS.c.started_at.desc().nulls_last(), table.seq)
         .limit(most)
     )  # fmt: skip
     for key, summary, status, cause, signature, repaired in run_query(connection, statement):
         yield key, summary, STATUSES[status], _CAUSES[cause], signature or "", repaired or ""
 
 
-def session_profiles(connection: sqlite3.Connection, chosen: SessionFilter) -> Iterator[SessionProfile]:
+def session_profiles(connection: ArchiveConnection, chosen: SessionFilter) -> Iterator[SessionProfile]:
     """The profiles of the sessions that `judged_sessions` gives."""
     statement = (
         select(PROFILES.c.data)
@@ -183,7 +183,7 @@ def session_profiles(connection: sqlite3.Connection, chosen: SessionFilter) -> I
     return (decode_stored(_PROFILE, data) for (data,) in run_query(connection, statement))
 
 
-def load_profile(connection: sqlite3.Connection, key: str) -> SessionProfile | None:
+def load_profile(connection: ArchiveConnection, key: str) -> SessionProfile | None:
     """The profile of one session; None if it has not been judged."""
     statement = (
         select(PROFILES.c.data)
@@ -194,7 +194,7 @@ def load_profile(connection: sqlite3.Connection, key: str) -> SessionProfile | N
     return decode_stored(_PROFILE, row[0]) if row else None
 
 
-def load_call_records(connection: sqlite3.Connection, key: str) -> list[CallRecord]:
+def load_call_records(connection: ArchiveConnection, key: str) -> list[CallRecord]:
     """The verdict on every call of a session, in order; empty if it has changed since it was judged."""
     table = OUTCOMES.c
     statement = (
@@ -232,7 +232,7 @@ def load_call_records(connection: sqlite3.Connection, key: str) -> list[CallReco
     ]  # fmt: skip
 
 
-def load_copied_calls(connection: sqlite3.Connection, key: str) -> frozenset[int]:
+def load_copied_calls(connection: ArchiveConnection, key: str) -> frozenset[int]:
     """The numbers of the calls of a session that were copied from another one, where they count."""
     statement = (
         select(CALLS.c.seq)

@@ -5,14 +5,13 @@ learned or chosen; marks of a person are kept in the state beside the archive. T
 (`write_transaction`) of everything that writes.
 """
 
-import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
 import msgspec
 
-from preheat.archive.connect import folder_of
+from preheat.archive.database import ArchiveConnection
 from preheat.archive.packing import compress, decode_stored, decompress
 from preheat.archive.projects import load_project_names
 from preheat.model.experiment import MeasuredSession
@@ -40,22 +39,23 @@ _RATES = msgspec.json.Decoder(_Rates)
 
 
 # Conclusions of the learners.
-def load_conclusion_versions(connection: sqlite3.Connection) -> dict[tuple[str, str], tuple[int, str]]:
+def load_conclusion_versions(connection: ArchiveConnection) -> dict[tuple[str, str], tuple[int, str]]:
     """By project and learner: the learner's version, and a digest of the notes that it concluded from."""
     rows = connection.execute("SELECT project, learner, version, seen FROM learnings WHERE learner != ?", (_WEIGHED,))
     return {(project, learner): (version, seen) for project, learner, version, seen in rows}
 
 
 def store_conclusions(
-    connection: sqlite3.Connection, project: str, learner: str, version: int, seen: str, lessons: list[Lesson]
+    connection: ArchiveConnection, project: str, learner: str, version: int, seen: str, lessons: list[Lesson]
 ) -> None:
     connection.execute(
-        "INSERT OR REPLACE INTO learnings (project, learner, version, seen, data) VALUES (?, ?, ?, ?, ?)",
+        "INSERT INTO learnings (project, learner, version, seen, data) VALUES (?, ?, ?, ?, ?) "
+        "ON CONFLICT (project, learner) DO UPDATE SET version = excluded.version, seen = excluded.seen, data = excluded.data",
         (project, learner, version, seen, compress(_ENCODER.encode(lessons))),
     )
 
 
-def load_conclusions(connection: sqlite3.Connection, project: str) -> dict[str, list[Lesson]]:
+def load_conclusions(connection: ArchiveConnection, project: str) -> dict[str, list[Lesson]]:
     """The conclusions for a project by learner; those in a format of another version are left out."""
     rows = connection.execute(
         "SELECT learner, data FROM learnings WHERE project = ? AND learner != ? ORDER BY learner", (project, _WEIGHED)
@@ -69,12 +69,12 @@ def load_conclusions(connection: sqlite3.Connection, project: str) -> dict[str, 
     return found
 
 
-def drop_conclusions(connection: sqlite3.Connection, project: str, learner: str) -> None:
+def drop_conclusions(connection: ArchiveConnection, project: str, learner: str) -> None:
     """Delete what a learner concluded for a project."""
     connection.execute("DELETE FROM learnings WHERE project = ? AND learner = ?", (project, learner))
 
 
-def drop_project_lessons(connection: sqlite3.Connection, projects: Iterable[str]) -> None:
+def drop_project_lessons(connection: ArchiveConnection, projects: Iterable[str]) -> None:
     """Delete everything that was learned for these projects."""
     names = [(project,) for project in projects]
     connection.executemany("DELETE FROM learnings WHERE project = ?", names)
@@ -82,7 +82,7 @@ def drop_project_lessons(connection: sqlite3.Connection, projects: Iterable[str]
 
 
 # Whether lessons match the newest conclusions: a run may be killed between storing the two.
-def conclusion_digests(connection: sqlite3.Connection) -> dict[str, str]:
+def conclusion_digests(connection: ArchiveConnection) -> dict[str, str]:
     """By project: a digest of all conclusions for it."""
     found: dict[str, blake2b] = {}
     for (project, learner), (version, seen) in sorted(load_conclusion_versions(connection).items()):
@@ -90,14 +90,14 @@ def conclusion_digests(connection: sqlite3.Connection) -> dict[str, str]:
     return {project: state.hexdigest() for project, state in found.items()}
 
 
-def find_outdated_projects(connection: sqlite3.Connection) -> set[str]:
+def find_outdated_projects(connection: ArchiveConnection) -> set[str]:
     """Projects whose lessons were not made from their present conclusions."""
     rows = connection.execute("SELECT project, seen FROM learnings WHERE learner = ?", (_WEIGHED,))
     weighed, now = dict(rows.fetchall()), conclusion_digests(connection)
     return {project for project in weighed.keys() | now.keys() if weighed.get(project) != now.get(project)}
 
 
-def store_weighed_digest(connection: sqlite3.Connection, project: str, state: str | None) -> None:
+def store_weighed_digest(connection: ArchiveConnection, project: str, state: str | None) -> None:
     """Store the digest of the conclusions that a project's lessons were made from; None where there are none any more."""
     drop_conclusions(connection, project, _WEIGHED)
     if state is not None:
@@ -105,11 +105,12 @@ def store_weighed_digest(connection: sqlite3.Connection, project: str, state: st
 
 
 # Lessons.
-def store_lessons(connection: sqlite3.Connection, project: str, lessons: Mapping[str, list[Lesson]]) -> None:
+def store_lessons(connection: ArchiveConnection, project: str, lessons: Mapping[str, list[Lesson]]) -> None:
     """Store the lessons of a project, by learner, in place of earlier ones."""
     connection.execute("DELETE FROM lessons WHERE project = ?", (project,))
     connection.executemany(
-        "INSERT OR REPLACE INTO lessons (id, project, learner, kind, data) VALUES (?, ?, ?, ?, ?)",
+        "INSERT INTO lessons (id, project, learner, kind, data) VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET "
+        "project = excluded.project, learner = excluded.learner, kind = excluded.kind, data = excluded.data",
         (
             (lesson.id, project, learner, lesson.kind, _ENCODER.encode(lesson))
             for learner, some in lessons.items()
@@ -118,7 +119,7 @@ def store_lessons(connection: sqlite3.Connection, project: str, lessons: Mapping
     )
 
 
-def load_lessons(connection: sqlite3.Connection, projects: Iterable[str] | None = None) -> list[Lesson]:
+def load_lessons(connection: ArchiveConnection, projects: Iterable[str] | None = None) -> list[Lesson]:
     """The lessons of some projects (None: of all; `""`: lessons that hold anywhere), learned and written ones, with a person's
     marks and approvals applied, the best first."""
     said = _load_said(connection)
@@ -135,7 +136,7 @@ def load_lessons(connection: sqlite3.Connection, projects: Iterable[str] | None 
     return sorted(found, key=lambda lesson: (lesson.author != "person", -lesson.score, lesson.id))
 
 
-def count_lessons(connection: sqlite3.Connection) -> dict[str, int]:
+def count_lessons(connection: ArchiveConnection) -> dict[str, int]:
     """The number of lessons by project."""
     return dict(connection.execute("SELECT project, count(*) FROM lessons GROUP BY project").fetchall())
 
@@ -156,16 +157,16 @@ class _Said(NamedTuple):
     written: Sequence[WrittenLesson] = ()
 
 
-def _load_said(connection: sqlite3.Connection) -> _Said:
+def _load_said(connection: ArchiveConnection) -> _Said:
     """From the state beside the archive."""
-    folder = folder_of(connection)
+    folder = connection.folder
     if not folder:
         return _Said()
     with reading(folder) as state:
         return _Said(marks(state), approvals(state), written_lessons(state))
 
 
-def _name_projects(connection: sqlite3.Connection, said: _Said) -> list[Lesson]:
+def _name_projects(connection: ArchiveConnection, said: _Said) -> list[Lesson]:
     """The written lessons, each with the present name of its project."""
     if not said.written:
         return []
@@ -212,7 +213,7 @@ def _apply_mark(lesson: Lesson, said: _Said) -> Lesson:
     return msgspec.structs.replace(lesson, pinned=True, status=status, expires_at=None)
 
 
-def lessons_by_learner(connection: sqlite3.Connection) -> dict[str, list[Lesson]]:
+def lessons_by_learner(connection: ArchiveConnection) -> dict[str, list[Lesson]]:
     """All lessons by learner."""
     found: dict[str, list[Lesson]] = {}
     for learner, data in connection.execute("SELECT learner, data FROM lessons ORDER BY learner, id"):
@@ -222,7 +223,7 @@ def lessons_by_learner(connection: sqlite3.Connection) -> dict[str, list[Lesson]
 
 
 # Measures.
-def load_measured_sessions(connection: sqlite3.Connection, sessions: Iterable[str]) -> list[MeasuredSession]:
+def load_measured_sessions(connection: ArchiveConnection, sessions: Iterable[str]) -> list[MeasuredSession]:
     """Calls and mistakes of these sessions, where they were judged."""
     found: list[MeasuredSession] = []
     for key in sorted(sessions):

@@ -3,13 +3,13 @@
 Knows nothing of what the notes say. Storing is in `analyses.py`.
 """
 
-import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
 from typing import NamedTuple
 
 import msgspec
 
+from preheat.archive.database import ArchiveConnection
 from preheat.archive.packing import Decompressor, SmallCompressor, decode_stored, decompress
 from preheat.archive.rows import NoteRow
 from preheat.model.analysis import Episode
@@ -43,9 +43,9 @@ def make_note_row(learner: str, version: int, data: bytes, packer: SmallCompress
     )
 
 
-def load_note_stamps(connection: sqlite3.Connection, learner: str) -> Iterator[tuple[str, int, int, float | None]]:
+def load_note_stamps(connection: ArchiveConnection, learner: str) -> Iterator[tuple[str, int, int, float | None]]:
     """For every session with notes of a learner: its project's name, its id, a hash of the notes, and when it ended."""
-    return connection.execute(
+    yield from connection.execute(
         "SELECT coalesce(projects.name, ''), notes.session_id, notes.stamp, sessions.ended_at FROM notes "
         "JOIN sessions ON sessions.id = notes.session_id "
         "LEFT JOIN places ON places.session_id = sessions.id LEFT JOIN projects ON projects.key = places.project "
@@ -63,7 +63,7 @@ _NOTES_OF_SESSIONS = (
 )
 
 
-def load_notes(connection: sqlite3.Connection, learner: str, sessions: Iterable[int]) -> Iterator[StoredNotes]:
+def load_notes(connection: ArchiveConnection, learner: str, sessions: Iterable[int]) -> Iterator[StoredNotes]:
     """A learner's notes on these sessions, ordered by session id."""
     wanted = sorted(sessions)
     unpack = Decompressor().decompress
@@ -85,13 +85,13 @@ _NOTES_OF_SESSION = (
 )
 
 
-def load_session_notes(connection: sqlite3.Connection, key: str, learner: str, version: int) -> bytes:
+def load_session_notes(connection: ArchiveConnection, key: str, learner: str, version: int) -> bytes:
     """The notes of a learner in this version on one session; may be empty."""
     row = connection.execute(_NOTES_OF_SESSION, (key, learner, version)).fetchone()
     return _unpack(row[0], decompress) if row is not None and row[0] is not None else b""
 
 
-def count_sessions_by_folder(connection: sqlite3.Connection) -> dict[str, int]:
+def count_sessions_by_folder(connection: ArchiveConnection) -> dict[str, int]:
     """The number of sessions by the folder in which they were started."""
     return dict(connection.execute("SELECT project, count(*) FROM sessions GROUP BY project ORDER BY project"))
 
@@ -100,7 +100,7 @@ def count_sessions_by_folder(connection: sqlite3.Connection) -> dict[str, int]:
 _EPISODES = msgspec.msgpack.Decoder(tuple[Episode, ...])
 
 
-def load_episodes(connection: sqlite3.Connection, key: str) -> tuple[Episode, ...]:
+def load_episodes(connection: ArchiveConnection, key: str) -> tuple[Episode, ...]:
     """The episodes of a session, in their order; none where it has not been analysed."""
     row = connection.execute(
         "SELECT episodes.data FROM episodes JOIN sessions ON sessions.id = episodes.session_id WHERE sessions.key = ?",
@@ -111,11 +111,11 @@ def load_episodes(connection: sqlite3.Connection, key: str) -> tuple[Episode, ..
 
 _OF_PROJECT = (
     "SELECT sessions.key, sessions.branch, episodes.data FROM episodes JOIN sessions ON sessions.id = episodes.session_id "
-    "JOIN places ON places.session_id = sessions.id WHERE places.project = ? ORDER BY sessions.ended_at DESC LIMIT ?"
+    "JOIN places ON places.session_id = sessions.id WHERE places.project = ? ORDER BY sessions.ended_at DESC NULLS LAST LIMIT ?"
 )
 
 
-def load_project_episodes(connection: sqlite3.Connection, project: str, most_sessions: int) -> list[PastEpisode]:
+def load_project_episodes(connection: ArchiveConnection, project: str, most_sessions: int) -> list[PastEpisode]:
     """The episodes of a project's last sessions, given its key."""
     unpack = Decompressor().decompress
     found: list[PastEpisode] = []

@@ -3,12 +3,12 @@
 Knows nothing of how projects are told apart. The caller holds the transaction (`write_transaction`) of everything that writes.
 """
 
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, TypeVar
 
 import msgspec
 
+from preheat.archive.database import ArchiveConnection
 from preheat.model.project import SessionPlace, TreeFacts
 
 _STATEMENT = msgspec.json.Decoder(SessionPlace)
@@ -36,17 +36,17 @@ def encode_place(place: SessionPlace) -> tuple[bytes, bytes | None]:
     return msgspec.json.encode(msgspec.structs.replace(place, tree=None)), tree
 
 
-def store_statements(connection: sqlite3.Connection, rows: Iterable[tuple[int, bytes, bytes | None]]) -> None:
+def store_statements(connection: ArchiveConnection, rows: Iterable[tuple[int, bytes, bytes | None]]) -> None:
     """Store what sessions say, to be assigned again. What a working tree said once is kept: it may be another one by now."""
     connection.executemany(
         "INSERT INTO places (session_id, statement, tree, project) VALUES (?, ?, ?, NULL) ON CONFLICT (session_id) DO UPDATE "
         "SET statement = excluded.statement, tree = coalesce(places.tree, excluded.tree), "
-        "project = CASE WHEN places.statement IS excluded.statement THEN places.project END",
+        "project = CASE WHEN places.statement = excluded.statement THEN places.project END",
         rows,
     )
 
 
-def load_places(connection: sqlite3.Connection) -> Iterator[StoredPlace]:
+def load_places(connection: ArchiveConnection) -> Iterator[StoredPlace]:
     """The place of every session; of one that is not analysed yet it is the folder in which it was started."""
     query = (
         "SELECT sessions.id, sessions.project, started_at, statement, tree FROM sessions "
@@ -71,20 +71,20 @@ def _decode(decoder: "msgspec.json.Decoder[_Value]", data: bytes | None) -> "_Va
 
 
 # Projects.
-def is_assigned(connection: sqlite3.Connection) -> bool:
+def is_assigned(connection: ArchiveConnection) -> bool:
     """Whether every session has been assigned since it changed."""
     query = "SELECT 1 FROM sessions LEFT JOIN places ON places.session_id = sessions.id WHERE places.project IS NULL LIMIT 1"
     return connection.execute(query).fetchone() is None
 
 
-def load_project_names(connection: sqlite3.Connection) -> dict[str, str]:
+def load_project_names(connection: ArchiveConnection) -> dict[str, str]:
     """The name of each project by its key."""
     rows = connection.execute("SELECT key, name FROM projects WHERE substr(key, 1, ?) <> ?", (len(_EARLIER), _EARLIER))
     return dict(rows.fetchall())
 
 
 def store_projects(
-    connection: sqlite3.Connection,
+    connection: ArchiveConnection,
     names: Mapping[str, str],
     sessions: Mapping[int, str],
     lookup: Mapping[str, str],
@@ -96,12 +96,13 @@ def store_projects(
     connection.executemany("INSERT INTO project_lookup (what, project) VALUES (?, ?)", lookup.items())
     connection.executemany(
         "INSERT INTO places (session_id, project) SELECT id, ?2 FROM sessions WHERE id = ?1 "
-        "ON CONFLICT (session_id) DO UPDATE SET project = excluded.project WHERE places.project IS NOT excluded.project",
+        "ON CONFLICT (session_id) DO UPDATE SET project = excluded.project "
+        "WHERE places.project IS NULL OR places.project <> excluded.project",
         sessions.items(),
     )
 
 
-def find_project_by(connection: sqlite3.Connection, things: Iterable[str]) -> tuple[str, str] | None:
+def find_project_by(connection: ArchiveConnection, things: Iterable[str]) -> tuple[str, str] | None:
     """Key and name of the project that the first known one of these things belongs to; None if none is known."""
     query = "SELECT key, name FROM project_lookup JOIN projects ON projects.key = project WHERE what = ?"
     for thing in things:
@@ -111,7 +112,7 @@ def find_project_by(connection: sqlite3.Connection, things: Iterable[str]) -> tu
     return None
 
 
-def find_named_project(connection: sqlite3.Connection, name: str) -> tuple[str, str] | None:
+def find_named_project(connection: ArchiveConnection, name: str) -> tuple[str, str] | None:
     """Key and name of a project by its name, in any case of letters if only one has it."""
     rows = connection.execute("SELECT key, name FROM projects WHERE lower(name) = lower(?)", (name,)).fetchall()
     exact = [row for row in rows if row[1] == name]
@@ -119,7 +120,7 @@ def find_named_project(connection: sqlite3.Connection, name: str) -> tuple[str, 
     return (found[0][0], found[0][1]) if found else None
 
 
-def load_project_folders(connection: sqlite3.Connection, name: str) -> list[str]:
+def load_project_folders(connection: ArchiveConnection, name: str) -> list[str]:
     """The folders of a project, shortest first."""
     query = (
         "SELECT substr(what, 6) FROM project_lookup JOIN projects ON projects.key = project "
@@ -128,7 +129,7 @@ def load_project_folders(connection: sqlite3.Connection, name: str) -> list[str]
     return [row[0] for row in connection.execute(query, (name,))]
 
 
-def load_session_projects(connection: sqlite3.Connection) -> dict[str, str]:
+def load_session_projects(connection: ArchiveConnection) -> dict[str, str]:
     """The name of the project of each session that has one, by the session's key."""
     query = (
         "SELECT sessions.key, projects.name FROM sessions JOIN places ON places.session_id = sessions.id "
@@ -137,7 +138,7 @@ def load_session_projects(connection: sqlite3.Connection) -> dict[str, str]:
     return dict(connection.execute(query).fetchall())
 
 
-def load_project_places(connection: sqlite3.Connection, project: str) -> dict[str, tuple[str, str]]:
+def load_project_places(connection: ArchiveConnection, project: str) -> dict[str, tuple[str, str]]:
     """By the key of each session of a project: the folder in which it was started, and the one that stands for its project."""
     query = (
         "SELECT sessions.key, sessions.project, statement FROM places JOIN sessions ON sessions.id = places.session_id "
@@ -147,6 +148,6 @@ def load_project_places(connection: sqlite3.Connection, project: str) -> dict[st
     return {key: (folder, place.root if (place := _decode(_STATEMENT, data)) else "") for key, folder, data in rows}
 
 
-def load_session_roots(connection: sqlite3.Connection) -> dict[int, str]:
+def load_session_roots(connection: ArchiveConnection) -> dict[int, str]:
     """The folder that stands for the project of each session that has one, by the session's id."""
     return {each.session: each.place.root for each in load_places(connection) if each.is_analysed and each.place.root}

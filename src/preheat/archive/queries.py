@@ -3,16 +3,19 @@
 Knows nothing of the bytes of a session: `raw.py` loads them, the readers parse them.
 """
 
-import sqlite3
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, func, or_, select
-from sqlalchemy.dialects import sqlite
+from sqlalchemy import ColumnElement, Dialect, Integer, Select, and_, func, or_, select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement
 
+from preheat.archive.database import ArchiveConnection, DatabaseKind, Rows
 from preheat.archive.packing import unpack_passages
 from preheat.archive.schema import (
     CALLS,
@@ -25,19 +28,40 @@ from preheat.archive.schema import (
     SESSIONS,
     SOURCES,
 )
-from preheat.errors import NotFound, UserError
+from preheat.archive.search_index import find_best
+from preheat.errors import NotFound
 from preheat.model.listing import AgentTotals, SearchHit, SessionFilter, SessionSummary
 
 _COLUMNS = [SESSIONS.c[name] for name in SessionSummary.__struct_fields__]
 _SHORT_ENOUGH = 24
 """Characters of an id that is never shortened."""
-_DIALECT = sqlite.dialect(paramstyle="named")
+_DIALECTS: dict[DatabaseKind, Dialect] = {
+    "sqlite": sqlite.dialect(paramstyle="named"),
+    "postgresql": postgresql.dialect(paramstyle="named"),  # type: ignore[no-untyped-call]
+}
 
 
-def run_query(connection: sqlite3.Connection, statement: Select[Any]) -> sqlite3.Cursor:
-    """Run a SQLAlchemy query on a plain sqlite3 connection."""
-    compiled = statement.compile(dialect=_DIALECT, compile_kwargs={"render_postcompile": True})
+def run_query(connection: ArchiveConnection, statement: Select[Any]) -> Rows:
+    """Run a SQLAlchemy query on a connection to the archive."""
+    compiled = statement.compile(dialect=_DIALECTS[connection.kind], compile_kwargs={"render_postcompile": True})
     return connection.execute(str(compiled), compiled.params)
+
+
+class place_of(FunctionElement[int]):  # noqa: N801 - a function of SQL
+    """Where a text stands in another one, counted from one; 0 where it does not."""
+
+    inherit_cache = True
+    type = Integer()
+
+
+@compiles(place_of, "sqlite")
+def _compile_for_sqlite(element: place_of, compiler: SQLCompiler, **options: Any) -> str:
+    return f"instr({compiler.process(element.clauses, **options)})"
+
+
+@compiles(place_of, "postgresql")
+def _compile_for_postgresql(element: place_of, compiler: SQLCompiler, **options: Any) -> str:
+    return f"strpos({compiler.process(element.clauses, **options)})"
 
 
 def filter_condition(chosen: SessionFilter) -> ColumnElement[bool]:
@@ -50,7 +74,7 @@ def filter_condition(chosen: SessionFilter) -> ColumnElement[bool]:
         (table.model, chosen.model),
     ):
         if text is not None:
-            wanted.append(func.instr(func.lower(column), text.lower()) > 0)
+            wanted.append(place_of(func.lower(column), text.lower()) > 0)
     if chosen.project_key:
         wanted.append(table.id.in_(select(PLACES.c.session_id).where(PLACES.c.project == chosen.project_key)))
     if chosen.since is not None:
@@ -67,7 +91,7 @@ def filter_condition(chosen: SessionFilter) -> ColumnElement[bool]:
 
 
 def list_sessions(
-    connection: sqlite3.Connection, chosen: SessionFilter, limit: int | None = None
+    connection: ArchiveConnection, chosen: SessionFilter, limit: int | None = None
 ) -> list[SessionSummary]:
     """Sessions, the newest first."""
     statement = (
@@ -79,13 +103,13 @@ def list_sessions(
     return [_summary(row) for row in run_query(connection, statement)]
 
 
-def count_sessions(connection: sqlite3.Connection, chosen: SessionFilter) -> int:
+def count_sessions(connection: ArchiveConnection, chosen: SessionFilter) -> int:
     """How many sessions a filter chooses."""
     statement = select(func.count()).select_from(SESSIONS).where(filter_condition(chosen))
     return int(run_query(connection, statement).fetchone()[0])
 
 
-def count_unanalysed(connection: sqlite3.Connection) -> int:
+def count_unanalysed(connection: ArchiveConnection) -> int:
     """How many sessions have no analysis of their present state, by any version."""
     statement = (
         select(func.count())
@@ -108,7 +132,7 @@ def _summary(row: tuple[Any, ...]) -> SessionSummary:
     return SessionSummary(**dict(zip(SessionSummary.__struct_fields__, row, strict=True)))
 
 
-def find_session(connection: sqlite3.Connection, name: str) -> SessionSummary:
+def find_session(connection: ArchiveConnection, name: str) -> SessionSummary:
     """The session by its key, its id or the beginning of either; `latest` is the newest, `AGENT:latest` the newest of an
     agent. Raises NotFound."""
     if name == "latest":
@@ -129,7 +153,7 @@ def find_session(connection: sqlite3.Connection, name: str) -> SessionSummary:
             begins = or_(
                 func.substr(table.key, 1, size) == name,
                 func.substr(table.session, 1, size) == name,
-                func.instr(table.session, f":{name}") > 0,
+                place_of(table.session, f":{name}") > 0,
             )
             found = [_summary(row) for row in run_query(connection, select(*_COLUMNS).where(begins).limit(20))]
             mains = [summary for summary in found if summary.relation != "subagent"]
@@ -142,23 +166,23 @@ def find_session(connection: sqlite3.Connection, name: str) -> SessionSummary:
     return found[0]
 
 
-def list_children(connection: sqlite3.Connection, summary: SessionSummary) -> list[SessionSummary]:
+def list_children(connection: ArchiveConnection, summary: SessionSummary) -> list[SessionSummary]:
     """The sessions that came out of one: subagents, forks, continuations."""
     table = SESSIONS.c
     statement = (
         select(*_COLUMNS)
         .where(table.agent == summary.agent, table.parent == summary.session)
-        .order_by(table.started_at, table.key)
+        .order_by(table.started_at.asc().nulls_first(), table.key)
     )
     return [_summary(row) for row in run_query(connection, statement)]
 
 
-def short_names(connection: sqlite3.Connection, summaries: Sequence[SessionSummary], least: int = 8) -> dict[str, str]:
+def short_names(connection: ArchiveConnection, summaries: Sequence[SessionSummary], least: int = 8) -> dict[str, str]:
     """By key: the shortest beginning of the session's id that is unique, which `find_session` understands."""
     return short_names_of_keys(connection, [summary.key for summary in summaries], least)
 
 
-def short_names_of_keys(connection: sqlite3.Connection, keys: Iterable[str], least: int = 8) -> dict[str, str]:
+def short_names_of_keys(connection: ArchiveConnection, keys: Iterable[str], least: int = 8) -> dict[str, str]:
     """As `short_names`, for keys; a session that is not in the archive gets its key."""
     rows = connection.execute("SELECT key, session, relation FROM sessions").fetchall()
     known = {key: (session, relation) for key, session, relation in rows}
@@ -192,22 +216,12 @@ def _shortest(ordered: list[str], name: str, least: int) -> str:
 
 # Search.
 def search(
-    connection: sqlite3.Connection, words: str, chosen: SessionFilter, kinds: tuple[str, ...] = (), limit: int = 20
+    connection: ArchiveConnection, words: str, chosen: SessionFilter, kinds: tuple[str, ...] = (), limit: int = 20
 ) -> Iterator[SearchHit]:
     """Passages that hold all the words, the best first. Words in double quotes form a phrase; `*` ends a prefix."""
-    rows = connection.execute(
-        "SELECT rowid FROM passages_index WHERE passages_index MATCH ? ORDER BY rank",
-        (match_expression(words),),
-    )
     known: dict[int, SessionSummary | None] = {}
     hits = 0
-    for (number,) in rows:
-        row = connection.execute(
-            "SELECT id, session_id, data FROM passages WHERE id <= ? ORDER BY id DESC LIMIT 1", (number,)
-        ).fetchone()
-        if row is None:
-            continue
-        first, session, packed = row
+    for number, block, session in find_best(connection, words):
         if session not in known:
             statement = select(*_COLUMNS).where(SESSIONS.c.id == session, filter_condition(chosen))
             row = run_query(connection, statement).fetchone()
@@ -215,27 +229,14 @@ def search(
         summary = known[session]
         if summary is None:
             continue
-        passage = unpack_passages(packed)[number - first]
+        packed = connection.execute("SELECT data FROM passages WHERE id = ?", (block,)).fetchone()[0]
+        passage = unpack_passages(packed)[number - block]
         if kinds and passage.kind not in kinds:
             continue
         yield SearchHit(session=summary, line=passage.line, kind=passage.kind, text=passage.text)
         hits += 1
         if hits >= limit:
             return
-
-
-def match_expression(words: str) -> str:
-    """A person's words as a query of the full-text index, in which nothing is taken for an operator."""
-    parts: list[str] = []
-    for index, piece in enumerate(words.split('"')):
-        if index % 2:
-            parts.append(f'"{piece}"' if piece.strip() else "")
-        else:
-            parts += [f'"{word[:-1]}" *' if word.endswith("*") and word[:-1] else f'"{word}"' for word in piece.split()]
-    expression = " ".join(part for part in parts if any(letter.isalnum() for letter in part))
-    if not expression:
-        raise UserError(f"there is no word to search for in `{words}`")
-    return expression
 
 
 def search_terms(words: str) -> list[str]:
@@ -249,7 +250,7 @@ def search_terms(words: str) -> list[str]:
 
 
 # Contents.
-def totals(connection: sqlite3.Connection) -> list[AgentTotals]:
+def totals(connection: ArchiveConnection) -> list[AgentTotals]:
     """What the archive holds, by agent."""
     by_agent: dict[str, dict[str, Any]] = {}
 
@@ -283,13 +284,13 @@ def totals(connection: sqlite3.Connection) -> list[AgentTotals]:
     ]
 
 
-def list_sources(connection: sqlite3.Connection) -> list[tuple[str, str]]:
+def list_sources(connection: ArchiveConnection) -> list[tuple[str, str]]:
     """Agent and path of every source."""
     statement = select(SOURCES.c.agent, SOURCES.c.path).distinct().order_by(SOURCES.c.path)
     return list(run_query(connection, statement))
 
 
-def list_source_paths(connection: sqlite3.Connection, keys: Sequence[str]) -> list[str]:
+def list_source_paths(connection: ArchiveConnection, keys: Sequence[str]) -> list[str]:
     """The files and databases that hold these sessions, copies included."""
     found: set[str] = set()
     for key in keys:
@@ -302,7 +303,7 @@ def list_source_paths(connection: sqlite3.Connection, keys: Sequence[str]) -> li
     return sorted(found)
 
 
-def list_keys_in_sources(connection: sqlite3.Connection, paths: Sequence[str]) -> list[str]:
+def list_keys_in_sources(connection: ArchiveConnection, paths: Sequence[str]) -> list[str]:
     """Keys of the sessions in these files and databases."""
     statement = (
         select(CONTENTS.c.key)
@@ -314,7 +315,7 @@ def list_keys_in_sources(connection: sqlite3.Connection, paths: Sequence[str]) -
     return [row[0] for row in run_query(connection, statement)]
 
 
-def count_redactions(connection: sqlite3.Connection) -> dict[str, int]:
+def count_redactions(connection: ArchiveConnection) -> dict[str, int]:
     """How many secrets were redacted, by kind."""
     statement = select(REDACTIONS.c.kind, func.sum(REDACTIONS.c.count)).group_by(REDACTIONS.c.kind)
     return {
@@ -323,18 +324,18 @@ def count_redactions(connection: sqlite3.Connection) -> dict[str, int]:
     }
 
 
-def list_problems(connection: sqlite3.Connection, limit: int = 100) -> list[tuple[str, int | None, str]]:
+def list_problems(connection: ArchiveConnection, limit: int = 100) -> list[tuple[str, int | None, str]]:
     """Path, line and message of what could not be read in the sources."""
     statement = (
         select(SOURCES.c.path, PROBLEMS.c.line, PROBLEMS.c.message)
         .select_from(PROBLEMS.join(SOURCES, PROBLEMS.c.source_id == SOURCES.c.id))
-        .order_by(SOURCES.c.path, PROBLEMS.c.line)
+        .order_by(SOURCES.c.path, PROBLEMS.c.line.asc().nulls_first())
         .limit(limit)
     )
     return list(run_query(connection, statement))
 
 
-def count_calls_by_tool(connection: sqlite3.Connection, key: str) -> list[tuple[str, int, int]]:
+def count_calls_by_tool(connection: ArchiveConnection, key: str) -> list[tuple[str, int, int]]:
     """Calls and flagged errors of a session by tool."""
     statement = (
         select(CALLS.c.tool, func.count(), func.count().filter(or_(CALLS.c.is_error, CALLS.c.exit_code != 0)))

@@ -3,8 +3,6 @@
 Knows nothing of what the bytes mean.
 """
 
-import os
-import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from hashlib import sha256
@@ -12,8 +10,10 @@ from typing import NamedTuple
 
 from preheat.archive import source_list, summary_cache
 from preheat.archive.analyses import drop_analysis, drop_unused_texts
+from preheat.archive.database import ArchiveConnection
 from preheat.archive.lessons import drop_project_lessons
 from preheat.archive.packing import SegmentLabel, compress_pack, decompress
+from preheat.archive.search_index import forget_words
 from preheat.archive.source_list import forgotten_digest
 from preheat.archive.writer import clear_session, mark_copies, write_transaction
 from preheat.errors import ArchiveDamaged, UserError
@@ -29,7 +29,7 @@ class SessionSource(NamedTuple):
     generation: int
 
 
-def find_source(connection: sqlite3.Connection, key: str) -> SessionSource:
+def find_source(connection: ArchiveConnection, key: str) -> SessionSource:
     """Find the source of a session. Raises UserError."""
     row = connection.execute(
         "SELECT sources.agent, sources.path, sources.part, sources.id, sessions.generation FROM sessions "
@@ -44,7 +44,7 @@ def find_source(connection: sqlite3.Connection, key: str) -> SessionSource:
 class PackReader:
     """Unpacked packs by number; the last one is kept, because neighbouring sources are read one after the other."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: ArchiveConnection) -> None:
         self._connection = connection
         self._last: tuple[int, bytes] = (0, b"")
 
@@ -58,7 +58,7 @@ class PackReader:
 
 
 def read_source(
-    connection: sqlite3.Connection, source: int, generation: int, packs: PackReader | None = None
+    connection: ArchiveConnection, source: int, generation: int, packs: PackReader | None = None
 ) -> Iterator[bytes]:
     """The bytes of a source in order. Raises ArchiveDamaged if their hash differs."""
     packs = packs or PackReader(connection)
@@ -73,7 +73,7 @@ def read_source(
 
 
 def verify(
-    connection: sqlite3.Connection, on_checked: Callable[[int], None] = lambda length: None
+    connection: ArchiveConnection, on_checked: Callable[[int], None] = lambda length: None
 ) -> Iterator[tuple[str, str]]:
     """Check every byte of the archive by its hash; yields path and reason of what is damaged.
 
@@ -91,13 +91,13 @@ def verify(
             yield path, error.why
 
 
-def count_stored(connection: sqlite3.Connection) -> int:
+def count_stored(connection: ArchiveConnection) -> int:
     """The bytes of all stored sources, before compression."""
     return int(connection.execute("SELECT coalesce(sum(length), 0) FROM segments").fetchone()[0])
 
 
 # Forgetting.
-def find_companions(connection: sqlite3.Connection, key: str) -> list[str]:
+def find_companions(connection: ArchiveConnection, key: str) -> list[str]:
     """The other sessions in the same sources, which are forgotten together with this one."""
     return [
         row[0]
@@ -109,13 +109,12 @@ def find_companions(connection: sqlite3.Connection, key: str) -> list[str]:
     ]
 
 
-def forget(connection: sqlite3.Connection, keys: list[str]) -> int:
+def forget(connection: ArchiveConnection, keys: list[str]) -> int:
     """Delete sessions and every source that holds them for good: bytes are overwritten, and later syncs skip them. Returns the
     number of deleted sessions."""
-    connection.execute("PRAGMA secure_delete = ON")
-    folder = os.path.dirname(connection.execute("PRAGMA database_list").fetchone()[2])
-    source_list.delete(folder)
-    summary_cache.delete(folder)
+    connection.begin_secure_deletion()
+    source_list.delete(connection.folder)
+    summary_cache.delete(connection.folder)
     deleted = 0
     with write_transaction(connection):
         sources: set[int] = set()
@@ -137,15 +136,13 @@ def forget(connection: sqlite3.Connection, keys: list[str]) -> int:
         for source in sources:
             _forget_source(connection, source)
         drop_unused_texts(connection)
-        connection.execute("INSERT INTO passages_index (passages_index) VALUES ('optimize')")
+        forget_words(connection)
         _recount_copies(connection, copies)
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    connection.execute("VACUUM")
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.overwrite_free_pages()
     return deleted
 
 
-def _forget_learned(connection: sqlite3.Connection, keys: set[str]) -> None:
+def _forget_learned(connection: ArchiveConnection, keys: set[str]) -> None:
     """Delete what was learned in the projects of these sessions, because lessons quote them. The next learning concludes again
     from the rest."""
     names = {""}
@@ -161,11 +158,11 @@ def _forget_learned(connection: sqlite3.Connection, keys: set[str]) -> None:
     drop_project_lessons(connection, names)
 
 
-def _mark_forgotten(connection: sqlite3.Connection, digest: bytes) -> None:
+def _mark_forgotten(connection: ArchiveConnection, digest: bytes) -> None:
     connection.execute("INSERT INTO forgotten (digest, at) VALUES (?, ?) ON CONFLICT DO NOTHING", (digest, time.time()))
 
 
-def _find_copies(connection: sqlite3.Connection, keys: set[str]) -> list[int]:
+def _find_copies(connection: ArchiveConnection, keys: set[str]) -> list[int]:
     """Sessions with copies of calls of these, which count there from now on."""
     found: set[int] = set()
     for key in keys:
@@ -180,21 +177,21 @@ def _find_copies(connection: sqlite3.Connection, keys: set[str]) -> list[int]:
     return sorted(found)
 
 
-def _recount_copies(connection: sqlite3.Connection, sessions: list[int]) -> None:
+def _recount_copies(connection: ArchiveConnection, sessions: list[int]) -> None:
     left = [
         session
         for session in sessions
         if connection.execute("SELECT 1 FROM sessions WHERE id = ?", (session,)).fetchone()
     ]
     for session in left:
-        freed = connection.execute("UPDATE calls SET copied = 0 WHERE session_id = ? AND copied", (session,))
-        connection.execute("UPDATE responses SET copied = 0 WHERE session_id = ?", (session,))
+        freed = connection.execute("UPDATE calls SET copied = false WHERE session_id = ? AND copied", (session,))
+        connection.execute("UPDATE responses SET copied = false WHERE session_id = ?", (session,))
         if freed.rowcount:
             drop_analysis(connection, session)  # that analysis left out calls that count here now
     mark_copies(connection, left, recount_all=True)
 
 
-def _forget_source(connection: sqlite3.Connection, source: int) -> None:
+def _forget_source(connection: ArchiveConnection, source: int) -> None:
     path, part = connection.execute("SELECT path, part FROM sources WHERE id = ?", (source,)).fetchone()
     _mark_forgotten(connection, forgotten_digest(path, part))
     packs = [
@@ -207,7 +204,7 @@ def _forget_source(connection: sqlite3.Connection, source: int) -> None:
 
 
 def repack(
-    connection: sqlite3.Connection, pack: int, edit: Callable[[SegmentLabel, bytes], bytes] = lambda label, data: data
+    connection: ArchiveConnection, pack: int, edit: Callable[[SegmentLabel, bytes], bytes] = lambda label, data: data
 ) -> None:
     """Rewrite a pack with only the bytes that still belong to a source, each segment as `edit` returns it. The caller holds the
     transaction, with `secure_delete` on where the bytes before must be gone for good."""
@@ -238,8 +235,3 @@ def repack(
         labels.append(label)
         at += len(piece)
     connection.execute("UPDATE packs SET data = ? WHERE id = ?", (compress_pack(kept, labels), pack))
-
-
-def size_on_disk(path: str) -> int:
-    """Bytes of the archive with its side files."""
-    return sum(os.path.getsize(name) for name in (path, f"{path}-wal", f"{path}-shm") if os.path.exists(name))

@@ -3,10 +3,10 @@
 Knows nothing of assignments: they are kept in the state beside the archive.
 """
 
-import sqlite3
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from preheat.archive.database import ArchiveConnection
 from preheat.archive.projects import load_session_roots
 from preheat.commands.values import CHECKS
 from preheat.model.experiment import Rating, SessionResult
@@ -23,18 +23,19 @@ _OUTPUT, _CACHE_READ, _CACHE_WRITE = 5.0, 0.1, 1.25
 """Costs of tokens relative to fresh input: rough ratios of usual prices."""
 
 
-def load_last_checks(connection: sqlite3.Connection) -> dict[str, bool]:
+def load_last_checks(connection: ArchiveConnection) -> dict[str, bool]:
     """Whether the last check (a test, a build, a linter or a type checker) passed, by the key of each session with one;
     interrupted checks are ignored."""
     marks = ", ".join("?" * len(CHECKS))
     rows = connection.execute(
-        "SELECT sessions.key, outcomes.status, max(outcomes.seq) FROM outcomes "  # noqa: S608 - only marks are put in
-        "JOIN purposes ON purposes.id = outcomes.purpose_id JOIN sessions ON sessions.id = outcomes.session_id "
-        f"WHERE purposes.activity IN ({marks}) AND outcomes.status IN ({_PASSED_OR_FAILED_SQL}) "
-        "GROUP BY outcomes.session_id ORDER BY sessions.key",
+        "SELECT sessions.key, outcomes.status FROM (SELECT session_id, max(seq) AS last FROM outcomes "  # noqa: S608 - only marks
+        f"JOIN purposes ON purposes.id = outcomes.purpose_id WHERE purposes.activity IN ({marks}) "
+        f"AND outcomes.status IN ({_PASSED_OR_FAILED_SQL}) GROUP BY session_id) checks "
+        "JOIN outcomes ON outcomes.session_id = checks.session_id AND outcomes.seq = checks.last "
+        "JOIN sessions ON sessions.id = outcomes.session_id ORDER BY sessions.key",
         [f"shell:{purpose}" for purpose in sorted(CHECKS)],
     )
-    return {key: status in _PASSED for key, status, _ in rows}
+    return {key: status in _PASSED for key, status in rows}
 
 
 class ShellRun(NamedTuple):
@@ -50,7 +51,7 @@ class ShellRun(NamedTuple):
     at: float | None
 
 
-def load_shell_runs(connection: sqlite3.Connection, project: str) -> list[ShellRun]:
+def load_shell_runs(connection: ArchiveConnection, project: str) -> list[ShellRun]:
     """The judged shell calls of a project's sessions, given its key, in time order; copied calls and those of Preheat's own runs
     are left out."""
     rows = connection.execute(
@@ -68,7 +69,7 @@ def load_shell_runs(connection: sqlite3.Connection, project: str) -> list[ShellR
     ]
 
 
-def find_failed_calls(connection: sqlite3.Connection, calls: Iterable[tuple[str, int]]) -> set[tuple[str, int]]:
+def find_failed_calls(connection: ArchiveConnection, calls: Iterable[tuple[str, int]]) -> set[tuple[str, int]]:
     """Those of these calls (key of the session and place) that failed; a finding is no failure of the call."""
     query = (
         "SELECT status, cause FROM outcomes JOIN sessions ON sessions.id = outcomes.session_id"
@@ -82,7 +83,7 @@ def find_failed_calls(connection: sqlite3.Connection, calls: Iterable[tuple[str,
     return found
 
 
-def load_call_failures(connection: sqlite3.Connection, session: str) -> list[tuple[float, bool]]:
+def load_call_failures(connection: ArchiveConnection, session: str) -> list[tuple[float, bool]]:
     """The judged and dated calls of a session: the time, and whether the call failed by the agent's mistake."""
     rows = connection.execute(
         "SELECT calls.at, outcomes.status, outcomes.cause FROM outcomes"  # noqa: S608 - numbers of our own
@@ -105,7 +106,7 @@ class CallCost(NamedTuple):
     """Fresh input, what was written to the cache, and output; 0 for a further call of the same response."""
 
 
-def load_call_costs(connection: sqlite3.Connection, session: str) -> list[CallCost]:
+def load_call_costs(connection: ArchiveConnection, session: str) -> list[CallCost]:
     """The dated calls of a session in their order, without copies of another's."""
     rows = connection.execute(
         "SELECT calls.seq, calls.at, calls.response, coalesce(responses.input_tokens + responses.cache_write_tokens"
@@ -123,7 +124,7 @@ def load_call_costs(connection: sqlite3.Connection, session: str) -> list[CallCo
 
 
 def load_session_results(
-    connection: sqlite3.Connection, corrections: Mapping[str, int], ratings: Mapping[str, Rating]
+    connection: ArchiveConnection, corrections: Mapping[str, int], ratings: Mapping[str, Rating]
 ) -> list[SessionResult]:
     """The results of all sessions except subagents' and Preheat's own; `corrections` and `ratings` by key. Calls that were copied
     from another session count there."""
@@ -163,16 +164,17 @@ def load_session_results(
     return results
 
 
-def _count_failures(connection: sqlite3.Connection) -> dict[int, tuple[int, int, int]]:
+def _count_failures(connection: ArchiveConnection) -> dict[int, tuple[int, int, int]]:
     """By session id: judged calls, how many of them failed, and how many by the agent's mistake."""
     rows = connection.execute(
-        "SELECT session_id, count(*), sum(failed), sum(failed AND cause = ?) FROM ("  # noqa: S608 - numbers of our own
+        "SELECT session_id, count(*), count(CASE WHEN failed THEN 1 END),"  # noqa: S608 - numbers of our own
+        " count(CASE WHEN failed AND cause = ? THEN 1 END) FROM ("
         f" SELECT outcomes.session_id, outcomes.cause, outcomes.status IN ({_FAILED_SQL}) AS failed FROM outcomes"
         " JOIN purposes ON purposes.id = outcomes.purpose_id"
         f" WHERE outcomes.status IN ({_JUDGED_SQL}) AND NOT purposes.bookkeeping AND NOT EXISTS"
         "  (SELECT 1 FROM calls INDEXED BY calls_copied"
         "   WHERE copied AND calls.session_id = outcomes.session_id AND calls.seq = outcomes.seq)"
-        ") GROUP BY session_id",
+        ") judged GROUP BY session_id",
         (_MISTAKE,),
     )
-    return {number: (calls, failed or 0, mistakes or 0) for number, calls, failed, mistakes in rows}
+    return {number: (calls, failed, mistakes) for number, calls, failed, mistakes in rows}

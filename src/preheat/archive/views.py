@@ -3,16 +3,17 @@
 Knows nothing of how it is shown. Plain SQL where a million rows are counted, SQLAlchemy where a person's filter takes part.
 """
 
-import sqlite3
 import time
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, case, func, select
 
+from preheat.archive.database import ArchiveConnection
 from preheat.archive.packing import unpack_passages
-from preheat.archive.queries import filter_condition, match_expression, run_query, search_terms
+from preheat.archive.queries import filter_condition, run_query, search_terms
 from preheat.archive.schema import SESSIONS
+from preheat.archive.search_index import find_newest
 from preheat.model.listing import SessionFilter, SessionSummary
 from preheat.model.outcome import CAUSES, FAILURES, STATUSES
 from preheat.model.session import Usage
@@ -29,7 +30,7 @@ _FAILED_SQL = ", ".join(str(place) for place, status in enumerate(STATUSES) if s
 
 
 def list_page(
-    connection: sqlite3.Connection,
+    connection: ArchiveConnection,
     chosen: SessionFilter,
     order: SessionOrder = "started",
     descending: bool = True,
@@ -73,30 +74,18 @@ def _make_summary(row: tuple[Any, ...]) -> SessionSummary:
 
 
 def search_page(
-    connection: sqlite3.Connection, words: str, chosen: SessionFilter, start: int = 0, limit: int = 100
+    connection: ArchiveConnection, words: str, chosen: SessionFilter, start: int = 0, limit: int = 100
 ) -> SessionPage:
     """Sessions with a passage that holds all the words, the newest passage first. The last word may be the beginning of one. Ends
     after `_MOST_FOUND` sessions or `_SEARCH_SECONDS`: a person who types waits for every letter."""
     allowed = _chosen_ids(connection, chosen)
     unfinished = words if words[-1:] in ('"', "*", " ") or len(words.split()[-1]) < 3 else f"{words}*"
-    rows = connection.execute(
-        "SELECT rowid FROM passages_index WHERE passages_index MATCH ? ORDER BY rowid DESC",
-        (match_expression(unfinished),),
-    )
     places: dict[int, tuple[int, int]] = {}
     end = time.monotonic() + _SEARCH_SECONDS
-    is_whole, first = True, 0
-    for (number,) in rows:
-        if first and number >= first:
-            continue  # another passage of the block that was looked up last
-        found = connection.execute(
-            "SELECT id, session_id FROM passages WHERE id <= ? ORDER BY id DESC LIMIT 1", (number,)
-        ).fetchone()
-        if found is None:
-            continue
-        first, session = found
+    is_whole = True
+    for number, block, session in find_newest(connection, unfinished):
         if session not in places and (allowed is None or session in allowed):
-            places[session] = (first, number)
+            places[session] = (block, number)
         if len(places) >= _MOST_FOUND or time.monotonic() > end:
             is_whole = False
             break
@@ -116,21 +105,21 @@ def search_page(
     )
 
 
-def _chosen_ids(connection: sqlite3.Connection, chosen: SessionFilter) -> frozenset[int] | None:
+def _chosen_ids(connection: ArchiveConnection, chosen: SessionFilter) -> frozenset[int] | None:
     """The numbers of the chosen sessions; None for all."""
     if chosen == SessionFilter():
         return None
     return frozenset(row[0] for row in run_query(connection, select(SESSIONS.c.id).where(filter_condition(chosen))))
 
 
-def _rows_by_id(connection: sqlite3.Connection, ids: list[int]) -> Iterator[tuple[Any, ...]]:
+def _rows_by_id(connection: ArchiveConnection, ids: list[int]) -> Iterator[tuple[Any, ...]]:
     for start in range(0, len(ids), 500):
         yield from run_query(
             connection, select(SESSIONS.c.id, *_COLUMNS).where(SESSIONS.c.id.in_(ids[start : start + 500]))
         )
 
 
-def _cut_out(connection: sqlite3.Connection, block: int, number: int, terms: list[str]) -> FoundText:
+def _cut_out(connection: ArchiveConnection, block: int, number: int, terms: list[str]) -> FoundText:
     """The words that were found, with some text around them."""
     row = connection.execute("SELECT data FROM passages WHERE id = ?", (block,)).fetchone()
     passage = unpack_passages(row[0])[number - block]
@@ -142,7 +131,7 @@ def _cut_out(connection: sqlite3.Connection, block: int, number: int, terms: lis
     return FoundText(passage.line, passage.kind, f"{before}{text}{after}")
 
 
-def load_choices(connection: sqlite3.Connection) -> FilterChoices:
+def load_choices(connection: ArchiveConnection) -> FilterChoices:
     """Projects, agents and models of all sessions, those with most sessions first."""
 
     def names(sql: str) -> tuple[str, ...]:
@@ -159,7 +148,7 @@ def load_choices(connection: sqlite3.Connection) -> FilterChoices:
 
 
 # One session.
-def load_viewed_calls(connection: sqlite3.Connection, key: str) -> tuple[list[ViewedCall], bool]:
+def load_viewed_calls(connection: ArchiveConnection, key: str) -> tuple[list[ViewedCall], bool]:
     """The calls of a session in order, and whether all of them were judged."""
     rows = connection.execute(
         "SELECT calls.seq, calls.tool, calls.kind, calls.summary, calls.line, calls.at, outcomes.status, outcomes.cause,"
@@ -184,7 +173,7 @@ def _make_call(row: tuple[Any, ...]) -> ViewedCall:
     )  # fmt: skip
 
 
-def load_project_name(connection: sqlite3.Connection, key: str) -> str:
+def load_project_name(connection: ArchiveConnection, key: str) -> str:
     """The name of a session's project; empty if it has none."""
     row = connection.execute(
         "SELECT projects.name FROM sessions JOIN places ON places.session_id = sessions.id"
@@ -203,31 +192,31 @@ class ResponseRow(NamedTuple):
     failed_share: float
 
 
-def load_responses(connection: sqlite3.Connection, key: str) -> list[ResponseRow]:
+def load_responses(connection: ArchiveConnection, key: str) -> list[ResponseRow]:
     """The responses of a session in time order, without those that it copied from another one."""
     rows = connection.execute(
         "SELECT CASE responses.model WHEN '' THEN sessions.model ELSE responses.model END,"  # noqa: S608 - numbers of our own
         " coalesce(responses.at, sessions.started_at), responses.input_tokens,"
         " responses.output_tokens, responses.cache_read_tokens, responses.cache_write_tokens, responses.reasoning_tokens,"
-        " responses.cache_write_hour_tokens, (SELECT avg(coalesce(outcomes.status, 0) IN ("
+        " responses.cache_write_hour_tokens, (SELECT avg(CASE WHEN outcomes.status IN ("
         + _FAILED_SQL
-        + ")) FROM calls"
+        + ") THEN 1.0 ELSE 0.0 END) FROM calls"
         "  LEFT JOIN outcomes ON outcomes.session_id = calls.session_id AND outcomes.seq = calls.seq"
         "  WHERE calls.session_id = responses.session_id AND calls.response = responses.response)"
         " FROM responses JOIN sessions ON sessions.id = responses.session_id"
-        " WHERE sessions.key = ? AND NOT responses.copied ORDER BY responses.at, responses.response",
+        " WHERE sessions.key = ? AND NOT responses.copied ORDER BY responses.at NULLS FIRST, responses.response",
         (key,),
     )
     return [ResponseRow(model, at, Usage(*tokens), failed or 0.0) for model, at, *tokens, failed in rows]
 
 
 # Activity.
-def count_activity(connection: sqlite3.Connection, chosen: SessionFilter) -> tuple[list[Any], list[Any]]:
+def count_activity(connection: ArchiveConnection, chosen: SessionFilter) -> tuple[list[Any], list[Any]]:
     """Calls by hour since the epoch (with failed ones), and sessions by the hour in which they began."""
     ids = _chosen_ids(connection, chosen)
     calls = connection.execute(
         "SELECT calls.session_id, CAST(calls.at / 3600 AS INTEGER), count(*),"  # noqa: S608 - numbers of our own
-        f" sum(coalesce(outcomes.status, 0) IN ({_FAILED_SQL})) FROM calls"
+        f" count(CASE WHEN outcomes.status IN ({_FAILED_SQL}) THEN 1 END) FROM calls"
         " LEFT JOIN outcomes ON outcomes.session_id = calls.session_id AND outcomes.seq = calls.seq"
         " WHERE calls.at IS NOT NULL AND NOT calls.copied GROUP BY 1, 2"
     )

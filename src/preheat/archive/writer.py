@@ -5,16 +5,15 @@ or readers.
 """
 
 import math
-import sqlite3
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import NamedTuple
 
 from preheat.archive import analyses
-from preheat.archive.connect import ArchiveConnection
+from preheat.archive.database import ArchiveConnection
 from preheat.archive.packing import SegmentLabel, add_label, unpack_passages
-from preheat.archive.rows import AnalysisRows, Batch, Delta, SessionRows
+from preheat.archive.rows import AnalysisRows, Batch, CallRow, Delta, SessionRows
+from preheat.archive.search_index import index_passages, unindex_passages
 from preheat.archive.source_list import forgotten_digest
 from preheat.archive.sources import known_source
 
@@ -27,33 +26,24 @@ _COUNTS = ("events", "prompts", "messages", "calls", "errors", "compactions")
 _FAILED, _UNKNOWN = "1, 3", "6"
 """Indexes into the statuses of `model.outcome`; a test checks them."""
 _TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+_CALL_COLUMNS = ("session_id", "seq", *CallRow._fields, "copied")
 
 
-@contextmanager
-def write_transaction(connection: sqlite3.Connection) -> Iterator[None]:
+def write_transaction(connection: ArchiveConnection) -> AbstractContextManager[None]:
     """One transaction that holds the write lock from its start."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")
-    if isinstance(connection, ArchiveConnection):
-        connection.note_change()
+    return connection.transaction()
 
 
 _Analysed = dict[int, tuple[int, int, int, AnalysisRows]]
 """By id of a session that was read whole: source, generation, number of events, and the analysis."""
 
 
-def store_batch(connection: sqlite3.Connection, batch: Batch) -> list[list[int]]:
+def store_batch(connection: ArchiveConnection, batch: Batch) -> list[list[int]]:
     """Store a batch; returns, for each source, the ids of the sessions that it changed."""
     places = [_find_place(connection, delta) for delta in batch.deltas]
     labels = _make_labels(batch, places)
     packs = [
-        _row_id(connection.execute("INSERT INTO packs (data) VALUES (?)", (add_label(data, label),)))
+        connection.insert("INSERT INTO packs (data) VALUES (?)", (add_label(data, label),))
         for data, label in zip(batch.packs, labels, strict=True)
     ]
     whole: _Analysed = {}
@@ -68,14 +58,9 @@ def store_batch(connection: sqlite3.Connection, batch: Batch) -> list[list[int]]
     return touched
 
 
-def _has_copies(connection: sqlite3.Connection, session: int) -> bool:
+def _has_copies(connection: ArchiveConnection, session: int) -> bool:
     query = "SELECT 1 FROM calls INDEXED BY calls_copied WHERE copied AND session_id = ? LIMIT 1"
     return connection.execute(query, (session,)).fetchone() is not None
-
-
-def _row_id(cursor: sqlite3.Cursor) -> int:
-    assert cursor.lastrowid is not None  # noqa: S101 - an INSERT always gives one
-    return cursor.lastrowid
 
 
 class _Place(NamedTuple):
@@ -85,7 +70,7 @@ class _Place(NamedTuple):
     first: int
 
 
-def _find_place(connection: sqlite3.Connection, delta: Delta) -> _Place | None:
+def _find_place(connection: ArchiveConnection, delta: Delta) -> _Place | None:
     """The place of a reading; None if another sync was first or the source was forgotten: then nothing of it is stored."""
     known = delta.known
     if known_source(connection, delta.path, delta.part) != known or _is_forgotten(connection, delta.path, delta.part):
@@ -116,7 +101,7 @@ def _make_labels(batch: Batch, places: list[_Place | None]) -> list[list[Segment
 
 
 def _store_source(
-    connection: sqlite3.Connection, delta: Delta, place: _Place, packs: list[int], whole: _Analysed
+    connection: ArchiveConnection, delta: Delta, place: _Place, packs: list[int], whole: _Analysed
 ) -> list[int]:
     """Store one reading of a source. Sessions that were read and analysed from their beginning are added to `whole`."""
     source, generation = _store_source_row(connection, delta, place, packs), place.generation
@@ -145,28 +130,26 @@ def _store_source(
     return touched
 
 
-def _is_forgotten(connection: sqlite3.Connection, *names: str) -> bool:
+def _is_forgotten(connection: ArchiveConnection, *names: str) -> bool:
     return (
         connection.execute("SELECT 1 FROM forgotten WHERE digest = ?", (forgotten_digest(*names),)).fetchone()
         is not None
     )
 
 
-def _exists(connection: sqlite3.Connection, key: str) -> bool:
+def _exists(connection: ArchiveConnection, key: str) -> bool:
     return connection.execute("SELECT 1 FROM sessions WHERE key = ?", (key,)).fetchone() is not None
 
 
 # Sources.
-def _store_source_row(connection: sqlite3.Connection, delta: Delta, place: _Place, packs: list[int]) -> int:
+def _store_source_row(connection: ArchiveConnection, delta: Delta, place: _Place, packs: list[int]) -> int:
     known, generation = delta.known, place.generation
     values = (delta.agent, delta.stamp, delta.reader_version, generation, time.time(), delta.path, delta.part)
     if known is None:
-        source = _row_id(
-            connection.execute(
-                "INSERT INTO sources (agent, stamp, reader_version, generation, stored_at, path, part) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?)",
-                values,
-            )
+        source = connection.insert(
+            "INSERT INTO sources (agent, stamp, reader_version, generation, stored_at, path, part) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?)",
+            values,
         )
     else:
         source = known.id
@@ -191,9 +174,10 @@ def _store_source_row(connection: sqlite3.Connection, delta: Delta, place: _Plac
     return source
 
 
-def _store_segments(connection: sqlite3.Connection, delta: Delta, source: int, place: _Place, packs: list[int]) -> None:
-    connection.executemany(
-        "INSERT INTO segments (source_id, generation, seq, pack_id, start, length, sha256) VALUES (?, ?, ?, ?, ?, ?, ?)",
+def _store_segments(connection: ArchiveConnection, delta: Delta, source: int, place: _Place, packs: list[int]) -> None:
+    connection.insert_rows(
+        "segments",
+        ("source_id", "generation", "seq", "pack_id", "start", "length", "sha256"),
         [
             (source, place.generation, place.first + index, packs[segment.pack], *segment[1:])
             for index, segment in enumerate(delta.segments)
@@ -208,7 +192,7 @@ def _store_segments(connection: sqlite3.Connection, delta: Delta, source: int, p
         )
 
 
-def _drop_unused_generations(connection: sqlite3.Connection, source: int, newest: int) -> None:
+def _drop_unused_generations(connection: ArchiveConnection, source: int, newest: int) -> None:
     """Delete earlier generations that no session is read from."""
     if not newest:
         return
@@ -226,7 +210,7 @@ def _drop_unused_generations(connection: sqlite3.Connection, source: int, newest
 
 # Sessions.
 def _replace(
-    connection: sqlite3.Connection,
+    connection: ArchiveConnection,
     delta: Delta,
     source: int,
     generation: int,
@@ -260,8 +244,9 @@ def _replace(
     if session is not None:
         columns, parameters = ["id", *columns], [session, *parameters]
     marks = ", ".join("?" * len(columns))
-    session = _row_id(
-        connection.execute(f"INSERT INTO sessions ({', '.join(columns)}) VALUES ({marks})", parameters)  # noqa: S608
+    session = connection.insert(
+        f"INSERT INTO sessions ({', '.join(columns)}) VALUES ({marks})",  # noqa: S608
+        parameters,
     )
     if tree is not None and tree[0] is not None:  # the working tree may be gone by now
         connection.execute("INSERT INTO places (session_id, tree) VALUES (?, ?)", (session, tree[0]))
@@ -269,7 +254,7 @@ def _replace(
     return session
 
 
-def _has_news(connection: sqlite3.Connection, session: int, rows: SessionRows) -> bool:
+def _has_news(connection: ArchiveConnection, session: int, rows: SessionRows) -> bool:
     """Whether a shorter reading has calls or responses that the archive has not: the person went back and continued."""
     calls = {row[0] for row in connection.execute("SELECT call_id FROM calls WHERE session_id = ?", (session,))}
     responses = {
@@ -288,7 +273,7 @@ def _token_sums(rows: SessionRows) -> list[int]:
     return [sum(getattr(response, name) for response in rows.responses) for name in _TOKENS]
 
 
-def _grow(connection: sqlite3.Connection, source: int, key: str, rows: SessionRows) -> int | None:
+def _grow(connection: ArchiveConnection, source: int, key: str, rows: SessionRows) -> int | None:
     """Add the growth of its file to a session."""
     stored = connection.execute("SELECT id, source_id FROM sessions WHERE key = ?", (key,)).fetchone()
     if stored[1] != source:
@@ -313,7 +298,7 @@ def _grow(connection: sqlite3.Connection, source: int, key: str, rows: SessionRo
     return session
 
 
-def _store_late_results(connection: sqlite3.Connection, session: int, rows: SessionRows) -> None:
+def _store_late_results(connection: ArchiveConnection, session: int, rows: SessionRows) -> None:
     """Store the results of calls that were stored before. The calls are found in the session, not by their ids in the archive:
     many sessions may use the same ids."""
     if not rows.results:
@@ -329,15 +314,16 @@ def _store_late_results(connection: sqlite3.Connection, session: int, rows: Sess
     )
 
 
-def _insert_rows(connection: sqlite3.Connection, session: int, first: int, rows: SessionRows) -> None:
-    connection.executemany(
-        "INSERT INTO calls (session_id, seq, call_id, line, response, tool, kind, summary, at, ended_at, is_error, "
-        "exit_code, output_size, copied) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)",
-        [(session, first + index, *call) for index, call in enumerate(rows.calls)],
+def _insert_rows(connection: ArchiveConnection, session: int, first: int, rows: SessionRows) -> None:
+    connection.insert_rows(
+        "calls",
+        _CALL_COLUMNS,
+        [(session, first + index, *call, False) for index, call in enumerate(rows.calls)],
     )
     connection.executemany(
         "INSERT INTO responses (session_id, response, model, at, input_tokens, output_tokens, cache_read_tokens, "
-        "cache_write_tokens, reasoning_tokens, cache_write_hour_tokens, copied) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0) "
+        "cache_write_tokens, reasoning_tokens, cache_write_hour_tokens, copied) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, false) "
         "ON CONFLICT (session_id, response) DO UPDATE SET input_tokens = excluded.input_tokens, "
         "output_tokens = excluded.output_tokens, cache_read_tokens = excluded.cache_read_tokens, "
         "cache_write_tokens = excluded.cache_write_tokens, reasoning_tokens = excluded.reasoning_tokens, "
@@ -353,21 +339,15 @@ def _insert_rows(connection: sqlite3.Connection, session: int, first: int, rows:
             "INSERT INTO passages (id, count, session_id, data) VALUES (?, ?, ?, ?)",
             (start, len(rows.passages), session, rows.packed_passages),
         )
-        connection.executemany(
-            "INSERT INTO passages_index (rowid, text) VALUES (?, ?)",
-            [(start + index, passage.text) for index, passage in enumerate(rows.passages)],
-        )
+        index_passages(connection, start, rows.passages)
 
 
-def clear_session(connection: sqlite3.Connection, session: int) -> None:
+def clear_session(connection: ArchiveConnection, session: int) -> None:
     """Delete a session and everything that belongs to it."""
     for first, packed in connection.execute(
         "SELECT id, data FROM passages WHERE session_id = ?", (session,)
     ).fetchall():
-        connection.executemany(
-            "INSERT INTO passages_index (passages_index, rowid, text) VALUES ('delete', ?, ?)",
-            [(first + index, passage.text) for index, passage in enumerate(unpack_passages(packed))],
-        )
+        unindex_passages(connection, first, unpack_passages(packed))
     connection.execute("DELETE FROM sessions WHERE id = ?", (session,))
 
 
@@ -390,7 +370,7 @@ _COPYABLE = (
 )
 
 
-def mark_copies(connection: sqlite3.Connection, sessions: list[int], recount_all: bool = False) -> None:
+def mark_copies(connection: ArchiveConnection, sessions: list[int], recount_all: bool = False) -> None:
     """Mark calls and responses that a fork or a resumed session copied from another session, so that each counts once: in the
     session without a parent, else in the earlier one. Time and tool must agree too, because small models number their calls
     from zero."""
@@ -402,7 +382,7 @@ def mark_copies(connection: sqlite3.Connection, sessions: list[int], recount_all
         for kind in _COPYABLE:
             copies = _find_copied(connection, some, kind, ranks)
             connection.executemany(
-                f"UPDATE {kind.table} SET copied = 1 WHERE session_id = ? AND {kind.number} = ?",  # noqa: S608
+                f"UPDATE {kind.table} SET copied = true WHERE session_id = ? AND {kind.number} = ?",  # noqa: S608
                 copies,
             )
             affected.update(session for session, _ in copies)
@@ -415,7 +395,7 @@ def mark_copies(connection: sqlite3.Connection, sessions: list[int], recount_all
 
 
 def _find_copied(
-    connection: sqlite3.Connection, sessions: list[int], kind: _Copyable, ranks: dict[int, tuple[float, ...]]
+    connection: ArchiveConnection, sessions: list[int], kind: _Copyable, ranks: dict[int, tuple[float, ...]]
 ) -> list[tuple[int, int]]:
     """Session and number of the records that count in another session. Of records that are the same only those that still count
     are looked at, one from the time before and those of these sessions, so the work is in proportion to the records."""
@@ -425,7 +405,7 @@ def _find_copied(
     rows = connection.execute(
         f"SELECT b.session_id, b.{number}, {', '.join(f'b.{column}' for column in same)} FROM "  # noqa: S608
         f"(SELECT DISTINCT {', '.join(same)} FROM {table} WHERE session_id IN ({marks})) a "
-        f"CROSS JOIN {table} b INDEXED BY {table}_{name} ON {agrees} AND b.copied = 0",
+        f"CROSS JOIN {table} b INDEXED BY {table}_{name} ON {agrees} AND b.copied = false",
         sessions,
     )
     found: dict[tuple[object, ...], list[tuple[int, int]]] = {}
@@ -442,7 +422,7 @@ def _find_copied(
     return copies
 
 
-def _rank(connection: sqlite3.Connection, session: int) -> tuple[float, ...]:
+def _rank(connection: ArchiveConnection, session: int) -> tuple[float, ...]:
     """Orders sessions by which of two is the original: the one with the lower rank."""
     parent, started, ended = connection.execute(
         "SELECT parent IS NOT NULL, started_at, ended_at FROM sessions WHERE id = ?", (session,)
@@ -451,7 +431,7 @@ def _rank(connection: sqlite3.Connection, session: int) -> tuple[float, ...]:
     return parent, unknown if started is None else started, unknown if ended is None else ended, session
 
 
-def recount(connection: sqlite3.Connection, session: int) -> None:
+def recount(connection: ArchiveConnection, session: int) -> None:
     """Recount a session's own calls, errors and tokens."""
     sums = ", ".join(
         f"{name} = (SELECT coalesce(sum({name}), 0) FROM responses WHERE session_id = :id AND NOT copied)"  # noqa: S608

@@ -4,12 +4,12 @@ Knows nothing of what is inside a source.
 """
 
 import os
-import sqlite3
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from preheat.agents import AGENTS, places_of
 from preheat.agents.places import MANY_FILES, Places, SourceFile, storable_path
+from preheat.archive.database import ArchiveConnection
 from preheat.archive.rows import KnownSource
 from preheat.archive.source_list import forgotten_digest, forgotten_entry, list_entry
 from preheat.archive.sources import known_files, known_source
@@ -45,7 +45,7 @@ class Survey(NamedTuple):
 
 
 def survey_agents(
-    connection: sqlite3.Connection | None, environment: Mapping[str, str], agents: tuple[str, ...] = AGENTS
+    connection: ArchiveConnection | None, environment: Mapping[str, str], agents: tuple[str, ...] = AGENTS
 ) -> Survey:
     """Look in the places of the agents and compare with the archive (None: there is none yet)."""
     known, forgotten = known_files(connection) if connection else {}, _load_forgotten(connection)
@@ -98,7 +98,7 @@ def _find_change(agent: str, found: SourceFile, before: KnownSource | None) -> l
 
 
 def survey_changed(
-    connection: sqlite3.Connection,
+    connection: ArchiveConnection,
     changed: list[tuple[str, SourceFile]],
     counts: dict[str, int],
     entries: list[tuple[str, str]],
@@ -124,11 +124,11 @@ class _Forgotten:
         return bool(self._digests) and forgotten_digest(path, "") in self._digests
 
 
-def _load_forgotten(connection: sqlite3.Connection | None) -> _Forgotten:
+def _load_forgotten(connection: ArchiveConnection | None) -> _Forgotten:
     return _Forgotten({row[0] for row in connection.execute("SELECT digest FROM forgotten")} if connection else set())
 
 
-def survey_files(connection: sqlite3.Connection | None, files: list[tuple[str, str]]) -> Survey:
+def survey_files(connection: ArchiveConnection | None, files: list[tuple[str, str]]) -> Survey:
     """As `survey_agents`, for files that the person named, each with its agent."""
     known = known_files(connection) if connection else {}
     changes: list[SourceChange] = []

@@ -7,7 +7,6 @@ happen meanwhile, and an analysis is stored only if its session is unchanged. Af
 import gc
 import math
 import os
-import sqlite3
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
@@ -29,6 +28,7 @@ from preheat.archive.analyses import (
     SourceGroup,
     load_group,
 )
+from preheat.archive.database import ArchiveConnection
 from preheat.archive.packing import Packer, decompress
 from preheat.archive.rows import AnalysisRows, Delta
 from preheat.archive.writer import write_transaction
@@ -117,7 +117,7 @@ class UnreadableSession(NamedTuple):
 
 
 def process_groups(
-    connection: sqlite3.Connection,
+    connection: ArchiveConnection,
     pending: PendingSessions,
     work: Callable[[SourceGroup], Result],
     decoder: Decoder[Result],
@@ -230,7 +230,7 @@ _GROUP_DECODER = msgspec.msgpack.Decoder(AnalysedGroup)
 
 
 def analyse_pending(
-    connection: sqlite3.Connection,
+    connection: ArchiveConnection,
     analyse: AnalyseSession,
     version: str,
     pending: PendingSessions,

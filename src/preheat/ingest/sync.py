@@ -18,6 +18,7 @@ from preheat.agents.reader import DatabaseReader
 from preheat.agents.sources import describe_defect, describe_error
 from preheat.amounts import format_count
 from preheat.archive.connect import explain_database_error
+from preheat.archive.database import ArchiveConnection
 from preheat.archive.packing import PACK_SIZE
 from preheat.archive.rows import Batch, Delta, KnownSource, Position
 from preheat.archive.source_list import forgotten_digest
@@ -44,7 +45,7 @@ class SourceResult(NamedTuple):
 
 
 def read_changes(
-    connection: sqlite3.Connection,
+    connection: ArchiveConnection,
     folder: str,
     changes: list[SourceChange],
     on_result: Callable[[SourceResult], None],
@@ -77,7 +78,7 @@ def read_changes(
     return failures
 
 
-def _store(connection: sqlite3.Connection, batch: Batch, on_result: Callable[[SourceResult], None]) -> None:
+def _store(connection: ArchiveConnection, batch: Batch, on_result: Callable[[SourceResult], None]) -> None:
     batch = batch._replace(deltas=[delta for delta in batch.deltas if not delta.failure])
     if batch.deltas:
         with write_transaction(connection):
@@ -88,7 +89,7 @@ def _store(connection: sqlite3.Connection, batch: Batch, on_result: Callable[[So
 
 # Jobs.
 def _make_jobs(
-    connection: sqlite3.Connection, changes: list[SourceChange], failures: list[SourceFailure]
+    connection: ArchiveConnection, changes: list[SourceChange], failures: list[SourceFailure]
 ) -> tuple[list[ReadJob], list[SourceChange]]:
     """A job for each file, or for each changed session of a database; and the databases."""
     forgotten = {row[0] for row in connection.execute("SELECT digest FROM forgotten")}
@@ -130,7 +131,7 @@ def _make_job(
     return ReadJob(change.agent, change.found.path, part, unread, stamp, change.reader_version, known, position)
 
 
-def _load_position(connection: sqlite3.Connection, known: KnownSource | None) -> Position | None:
+def _load_position(connection: ArchiveConnection, known: KnownSource | None) -> Position | None:
     if known is None:
         return None
     row = connection.execute(
@@ -139,7 +140,7 @@ def _load_position(connection: sqlite3.Connection, known: KnownSource | None) ->
     return Position(*row) if row else None
 
 
-def _make_part_jobs(connection: sqlite3.Connection, change: SourceChange, forgotten: set[bytes]) -> Iterator[ReadJob]:
+def _make_part_jobs(connection: ArchiveConnection, change: SourceChange, forgotten: set[bytes]) -> Iterator[ReadJob]:
     path = storable_path(change.found.path)
     known = known_parts(connection, path)
     parts = cast(DatabaseReader, reader_of(change.agent)).parts(change.found.path)

@@ -37,11 +37,6 @@ class FileConnection(sqlite3.Connection):
             self.copy = ""
 
 
-def is_read_only(connection: sqlite3.Connection) -> bool:
-    """Whether nothing can be written to the file of a connection."""
-    return isinstance(connection, FileConnection) and connection.read_only
-
-
 def open_database(
     path: str, wait: float, factory: type[FileConnection] = FileConnection, check_same_thread: bool = True
 ) -> FileConnection:

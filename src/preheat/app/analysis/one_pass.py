@@ -20,6 +20,7 @@ from preheat.app.analysis.assessment import assess, judge
 from preheat.app.projects import find_place
 from preheat.archive.analyses import count_outdated, find_forks, find_pending, find_sessions
 from preheat.archive.connect import connect, explain_database_error
+from preheat.archive.database import ArchiveConnection
 from preheat.archive.notes import make_note_row
 from preheat.archive.packing import SmallCompressor
 from preheat.archive.projects import encode_place
@@ -34,7 +35,6 @@ from preheat.model.profile import CallRecord
 from preheat.model.progress import SILENT, Progress
 from preheat.model.session import Session, pair_calls_with_results
 from preheat.settings import archive_path
-from preheat.sqlite_files.opening import is_read_only
 
 __all__ = [
     "AnalysisReport",
@@ -135,7 +135,7 @@ def rows_of(analysis: Analysis) -> AnalysisRows:
 
 
 # The archive.
-def analyse_forks(connection: sqlite3.Connection, progress: Progress = SILENT) -> None:
+def analyse_forks(connection: ArchiveConnection, progress: Progress = SILENT) -> None:
     """Analyse sessions that begin with the calls of another one: only after a sync is it known which calls these are. A session
     that cannot be read is skipped."""
     keys = find_forks(connection)
@@ -187,7 +187,7 @@ def analyse_archive(
     connection = connect(folder)
     try:
         todo = find_pending(connection, VERSION if need == "everything" else "")
-        if todo.sessions and seconds > 0 and not is_read_only(connection):
+        if todo.sessions and seconds > 0 and not connection.read_only:
             progress.begin("Analysing", todo.sessions, "sessions")
             try:
                 failures = analyse_pending(

@@ -4,7 +4,6 @@ Knows nothing of how an answer is shown.
 """
 
 import os
-import sqlite3
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -22,6 +21,7 @@ from preheat.app.lazy import LazyModule
 from preheat.app.sessions.archive import load_session
 from preheat.archive import judgements, notes
 from preheat.archive.connect import connect
+from preheat.archive.database import ArchiveConnection
 from preheat.archive.queries import find_session, list_children, list_sessions
 from preheat.errors import NotFound, UserError
 from preheat.files import write_atomically
@@ -66,7 +66,7 @@ class CheckedCompactions(NamedTuple):
 
 
 def check_compactions(
-    connection: sqlite3.Connection,
+    connection: ArchiveConnection,
     which: SessionSummary | SessionFilter,
     margin: float,
     size: int,
@@ -81,7 +81,7 @@ def check_compactions(
 class CompactionLoader:
     """Loads sessions with compactions from the archive, and notes which of them could not be read."""
 
-    def __init__(self, connection: sqlite3.Connection, size: int, progress: Progress = SILENT) -> None:
+    def __init__(self, connection: ArchiveConnection, size: int, progress: Progress = SILENT) -> None:
         self._connection = connection
         self._size = size
         self._progress = progress
@@ -166,7 +166,7 @@ class CompactionLoader:
 _LONGEST_TITLE = 100
 
 
-def population(connection: sqlite3.Connection, chosen: SessionFilter, top: int | None = MOST_CELLS) -> Population:
+def population(connection: ArchiveConnection, chosen: SessionFilter, top: int | None = MOST_CELLS) -> Population:
     """Error rates of the chosen sessions, over all and by group."""
     return _population.measure_population(
         judgements.judged_sessions(connection, chosen), judgements.judged_calls(connection, chosen), top
@@ -174,7 +174,7 @@ def population(connection: sqlite3.Connection, chosen: SessionFilter, top: int |
 
 
 def mistakes(
-    connection: sqlite3.Connection,
+    connection: ArchiveConnection,
     chosen: SessionFilter,
     causes: Sequence[Cause] = (),
     by: MistakeCost = "calls",
@@ -194,7 +194,7 @@ def mistakes(
     return msgspec.structs.replace(found, waits=recurring.add_up_waits(judgements.denied_calls(connection, chosen)))
 
 
-def _repairs_tried(connection: sqlite3.Connection) -> recurring.NotesOf:
+def _repairs_tried(connection: ArchiveConnection) -> recurring.NotesOf:
     """Looks up what was tried after each mistake of a session, in the notes of the learner of repairs."""
     learner = LEARN_REPAIR_PATTERNS
     decoder = msgspec.msgpack.Decoder(RepairNotes)
@@ -207,7 +207,7 @@ def _repairs_tried(connection: sqlite3.Connection) -> recurring.NotesOf:
     return notes_of
 
 
-def _commands_used_instead(connection: sqlite3.Connection) -> recurring.AlternativesOf:
+def _commands_used_instead(connection: ArchiveConnection) -> recurring.AlternativesOf:
     """Looks up for which command each failed one of a session was given up, in the notes of the learner of dead ends."""
     learner = BUILD_DEAD_END_MEMORY
     decoder = msgspec.msgpack.Decoder(AttemptNotes)
@@ -220,7 +220,7 @@ def _commands_used_instead(connection: sqlite3.Connection) -> recurring.Alternat
     return alternatives_of
 
 
-def compare_sessions(connection: sqlite3.Connection, a: str, b: str) -> Comparison:
+def compare_sessions(connection: ArchiveConnection, a: str, b: str) -> Comparison:
     """Compare two sessions by name."""
     summaries = [find_session(connection, name) for name in (a, b)]
     if summaries[0].key == summaries[1].key:
@@ -243,7 +243,7 @@ def _title(session: Session) -> str:
 
 
 def compare_sets(
-    connection: sqlite3.Connection, a: tuple[str, SessionFilter], b: tuple[str, SessionFilter]
+    connection: ArchiveConnection, a: tuple[str, SessionFilter], b: tuple[str, SessionFilter]
 ) -> Comparison:
     """Compare two sets of sessions, each with a label. A session in both counts in the smaller set only."""
     left, right = _counts(connection, a[1]), _counts(connection, b[1])
@@ -262,7 +262,7 @@ def compare_sets(
     return _comparison.compare_sets((labels[0], list(left.values())), (labels[1], list(right.values())), len(shared))
 
 
-def _counts(connection: sqlite3.Connection, wanted: SessionFilter) -> dict[int, Counts]:
+def _counts(connection: ArchiveConnection, wanted: SessionFilter) -> dict[int, Counts]:
     """The call counts of every chosen session that has calls."""
     facts = judgements.judged_calls(connection, wanted)
     counts_by_session = {session: count_calls(group) for session, group in groupby(facts, lambda call: call.session)}
@@ -343,7 +343,7 @@ class Reliability:
         context = PageContext(made_by, about, repeated, rungs, title_of, project)
         return _save(path, render_page(population, context))
 
-    def _open_archive(self) -> closing[sqlite3.Connection]:
+    def _open_archive(self) -> closing[ArchiveConnection]:
         if self._analyse:
             analyse_archive(self._folder)
         return closing(connect(self._folder))

@@ -4,7 +4,6 @@ The formulas are in `live.scorecard`. Knows nothing of how a card is shown. Advi
 session must not change because of later sessions.
 """
 
-import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -18,6 +17,7 @@ from preheat.app.live.settings import load_thresholds
 from preheat.app.projects import find_place
 from preheat.app.sessions.archive import load_session
 from preheat.archive.connect import connect
+from preheat.archive.database import ArchiveConnection
 from preheat.archive.projects import load_session_projects
 from preheat.calls.shell import read_shell
 from preheat.commands import command_text, understand
@@ -89,7 +89,7 @@ class RankedScorecard(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def score_in_archive(
-    connection: sqlite3.Connection, summary: SessionSummary, thresholds: Thresholds = DEFAULTS, trend: int = TREND
+    connection: ArchiveConnection, summary: SessionSummary, thresholds: Thresholds = DEFAULTS, trend: int = TREND
 ) -> RankedScorecard:
     """The scorecard of a session in the archive, compared with up to `trend` earlier ones of its project."""
     session = load_session(connection, summary.key)
@@ -110,7 +110,7 @@ def score_session(session: Session, thresholds: Thresholds = DEFAULTS, root: str
     return compute_scorecard(count_facts(session, assess(session), thresholds, root))
 
 
-def earlier_sessions(connection: sqlite3.Connection, summary: SessionSummary) -> Iterator[SessionSummary]:
+def earlier_sessions(connection: ArchiveConnection, summary: SessionSummary) -> Iterator[SessionSummary]:
     """Earlier sessions of the same project, the newest first, without subagents. Clones and worktrees of the project count."""
     if not summary.project or summary.started_at is None:
         return
@@ -123,7 +123,7 @@ def earlier_sessions(connection: sqlite3.Connection, summary: SessionSummary) ->
 
 
 def _earlier_cards(
-    connection: sqlite3.Connection, summary: SessionSummary, thresholds: Thresholds, root: str, most: int
+    connection: ArchiveConnection, summary: SessionSummary, thresholds: Thresholds, root: str, most: int
 ) -> Iterator[Scorecard]:
     scored = 0
     for each in earlier_sessions(connection, summary):

@@ -5,7 +5,6 @@ statistics: a second that listing plans or rating a session need not wait for.
 """
 
 import os
-import sqlite3
 import time
 from collections import Counter
 from collections.abc import Iterable
@@ -19,6 +18,7 @@ from preheat.app.lazy import LazyModule
 from preheat.app.live.running import load_ended_sessions
 from preheat.app.projects import project_folder
 from preheat.archive.connect import connect
+from preheat.archive.database import ArchiveConnection
 from preheat.archive.lessons import load_lessons
 from preheat.errors import NotFound, UserError
 from preheat.experiments.plan import holdout_plan, make_plan, plan_name, plans_overlap
@@ -240,7 +240,7 @@ class Experiments:
         with self._archive() as archive:
             return _results.required_sample(archive, name, margin, share, power, time.time() if now is None else now)
 
-    def _archive(self) -> closing[sqlite3.Connection]:
+    def _archive(self) -> closing[ArchiveConnection]:
         return closing(connect(self._folder))
 
     def _check_archive(self) -> None:

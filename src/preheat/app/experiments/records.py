@@ -3,11 +3,10 @@
 Knows nothing of what they show. Light: `learn` always imports it.
 """
 
-import sqlite3
 from collections.abc import Callable, Iterable
 from typing import NamedTuple, Protocol, TypeVar
 
-from preheat.archive.connect import folder_of
+from preheat.archive.database import ArchiveConnection
 from preheat.archive.source_list import forgotten_digest
 from preheat.model.experiment import AdviceAssignment, Assignment, Delivery, Exposure, Rating
 from preheat.state import experiments, migration
@@ -40,10 +39,10 @@ def has_assignments(folder: str) -> bool:
         return experiments.has_assignments(state)
 
 
-def load_records(archive: sqlite3.Connection) -> Records:
+def load_records(archive: ArchiveConnection) -> Records:
     """The records of all sessions that are not forgotten."""
     is_remembered = _memory_filter(archive)
-    with reading(folder_of(archive)) as state:
+    with reading(archive.folder) as state:
         return Records(
             _records_of(experiments.assignments(state), is_remembered),
             {each.session: each for each in _records_of(experiments.first_deliveries(state).values(), is_remembered)},
@@ -53,16 +52,16 @@ def load_records(archive: sqlite3.Connection) -> Records:
         )
 
 
-def load_exposures(archive: sqlite3.Connection) -> list[Exposure]:
+def load_exposures(archive: ArchiveConnection) -> list[Exposure]:
     """Which items each session was shown or not, by assignment."""
-    with reading(folder_of(archive)) as state:
+    with reading(archive.folder) as state:
         found = experiments.exposures(state)
     return _records_of(found, _memory_filter(archive)) if found else []
 
 
-def forget_records(archive: sqlite3.Connection) -> None:
+def forget_records(archive: ArchiveConnection) -> None:
     """Delete the records of sessions that the archive was made to forget."""
-    folder, is_remembered = folder_of(archive), _memory_filter(archive)
+    folder, is_remembered = archive.folder, _memory_filter(archive)
     with reading(folder) as state:
         sessions = experiments.assigned_sessions(state) | experiments.ratings(state).keys()
     forgotten = [session for session in sessions if not is_remembered(session)]
@@ -78,7 +77,7 @@ def _records_of(found: Iterable[_Record], known: Callable[[str], bool]) -> list[
     return [each for each in found if known(each.session)]
 
 
-def _memory_filter(archive: sqlite3.Connection) -> Callable[[str], bool]:
+def _memory_filter(archive: ArchiveConnection) -> Callable[[str], bool]:
     """A function that says whether a session, by its key, is not forgotten."""
     digests = {row[0] for row in archive.execute("SELECT digest FROM forgotten")}
     return (lambda session: forgotten_digest(session) not in digests) if digests else (lambda session: True)

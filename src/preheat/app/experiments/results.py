@@ -3,7 +3,6 @@
 Knows no formula. Loads the statistics: `comparisons` and `withdrawal`, which are light, import it when they need it.
 """
 
-import sqlite3
 from collections.abc import Iterable
 from math import inf
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from preheat.app.experiments.assignment import ORIENTATION
 from preheat.app.experiments.records import Records, load_exposures, load_records
 from preheat.app.lazy import LazyModule
 from preheat.archive import notes
+from preheat.archive.database import ArchiveConnection
 from preheat.archive.lessons import load_measured_sessions as measured_sessions
 from preheat.archive.results import load_call_costs, load_call_failures, load_session_results
 from preheat.experiments.measure import build_trial, single_units
@@ -46,7 +46,7 @@ CALLS_AFTER_ADVICE = 5
 
 
 def make_report(
-    archive: sqlite3.Connection, stored: StoredPlan, now: float, assigning: bool, ended: Iterable[str] = ()
+    archive: ArchiveConnection, stored: StoredPlan, now: float, assigning: bool, ended: Iterable[str] = ()
 ) -> ExperimentReport:
     """The result of a plan so far; `assigning`: whether anything is assigned at all; `ended`: sessions whose agent said that
     they are over."""
@@ -58,12 +58,12 @@ def make_report(
     return report_trial(stored.experiment, stored.plan, trial, records.deliveries, stored.stopped, assigning=assigning)
 
 
-def session_results(archive: sqlite3.Connection, found: Records) -> list[SessionResult]:
+def session_results(archive: ArchiveConnection, found: Records) -> list[SessionResult]:
     """The facts of every session that a comparison asks for."""
     return load_session_results(archive, _corrections(archive), found.ratings)
 
 
-def _corrections(archive: sqlite3.Connection) -> dict[str, int]:
+def _corrections(archive: ArchiveConnection) -> dict[str, int]:
     """By session: the number of a person's sentences that read like a rule, as far as the learner has noted them."""
     if LEARN_CONVENTIONS.notes_type is None:
         return {}
@@ -74,7 +74,7 @@ def _corrections(archive: sqlite3.Connection) -> dict[str, int]:
 
 
 # Effects of items, templates and advice.
-def measure_items(archive: sqlite3.Connection) -> list[LessonUtility]:
+def measure_items(archive: ArchiveConnection) -> list[LessonUtility]:
     """The effect of every item that was assigned at random, with intervals that hold at every look."""
     found = load_exposures(archive)
     if not found:
@@ -84,7 +84,7 @@ def measure_items(archive: sqlite3.Connection) -> list[LessonUtility]:
     )
 
 
-def measure_templates(archive: sqlite3.Connection, now: float) -> dict[str, EffectEstimate]:
+def measure_templates(archive: ArchiveConnection, now: float) -> dict[str, EffectEstimate]:
     """The effect of each template: warm against cold, over the sessions for which it was chosen, whatever their arm."""
     records = load_records(archive)
     deliveries = records.deliveries
@@ -104,7 +104,7 @@ def measure_templates(archive: sqlite3.Connection, now: float) -> dict[str, Effe
     }
 
 
-def measure_advice(archive: sqlite3.Connection) -> AdviceEffect:
+def measure_advice(archive: ArchiveConnection) -> AdviceEffect:
     """The effect of advice on the mistakes in the next calls, from advisories that were withheld at random."""
     advice = [each for each in load_records(archive).advice if each.signal != ORIENTATION]
     calls = {session: load_call_failures(archive, session) for session in {each.session for each in advice}}
@@ -122,7 +122,7 @@ def measure_advice(archive: sqlite3.Connection) -> AdviceEffect:
     return AdviceEffect(estimate=estimate, next_calls=CALLS_AFTER_ADVICE, moments_without_calls_after=without_calls)
 
 
-def measure_orientation(archive: sqlite3.Connection) -> OrientationEffect:
+def measure_orientation(archive: ArchiveConnection) -> OrientationEffect:
     """The effect of naming files with a prompt on the calls and tokens before the next edit, from moments at which it was
     withheld at random. A moment without an edit counts, too: whether there is one may depend on what was named."""
     drawn = [each for each in load_records(archive).advice if each.signal == ORIENTATION]
@@ -153,7 +153,7 @@ def measure_orientation(archive: sqlite3.Connection) -> OrientationEffect:
     )
 
 
-def _find_edits(archive: sqlite3.Connection, session: str) -> frozenset[int]:
+def _find_edits(archive: ArchiveConnection, session: str) -> frozenset[int]:
     """The numbers of the calls that changed or made a file of the project."""
     episodes = notes.load_episodes(archive, session)
     return frozenset(
@@ -166,7 +166,7 @@ _WEEK = 7 * 86400.0
 
 
 def required_sample(
-    archive: sqlite3.Connection, metric: MetricName, margin: float, share: float, power: float, now: float
+    archive: ArchiveConnection, metric: MetricName, margin: float, share: float, power: float, now: float
 ) -> SampleSizeForecast:
     """The sessions needed to detect a difference of `margin`, if the share `share` of them starts cold. The difference is an
     improvement; if the metric has no room for it, a loss of the same size."""

@@ -3,13 +3,13 @@
 Knows no formula. Runs at the end of learning; loads the statistics only if anything was assigned.
 """
 
-import sqlite3
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from preheat.app.experiments.records import has_assignments
 from preheat.app.lazy import LazyModule
 from preheat.app.templates.uses import load_pins, unload_template
+from preheat.archive.database import ArchiveConnection
 from preheat.archive.lessons import load_lessons
 from preheat.errors import UserError
 from preheat.experiments.withdrawal import TEMPLATE_MARGIN, Withdrawal, find_useless, last_entries, new_withdrawals
@@ -41,7 +41,7 @@ def items_brought_back(folder: str) -> frozenset[str]:
     return frozenset(name for name, entry in last_entries(entries).items() if entry.kind == "brought back")
 
 
-def withdraw(folder: str, archive: sqlite3.Connection, now: float | None = None) -> WithdrawalReport:
+def withdraw(folder: str, archive: ArchiveConnection, now: float | None = None) -> WithdrawalReport:
     """Withdraw what does not help, and retire again what was withdrawn before."""
     if not has_assignments(folder):
         return WithdrawalReport()
@@ -91,7 +91,7 @@ def bring_back(folder: str, item: str, now: float | None = None) -> bool:
 
 
 # Templates that are loaded for a project.
-def _withdraw_templates(folder: str, archive: sqlite3.Connection, entries: list[LedgerEntry], now: float) -> list[str]:
+def _withdraw_templates(folder: str, archive: ArchiveConnection, entries: list[LedgerEntry], now: float) -> list[str]:
     """Unload the templates that do harm or nothing, by the interval that holds at every look."""
     last = last_entries(entries)
     lines = []

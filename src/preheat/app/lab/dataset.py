@@ -7,7 +7,6 @@ are found (`dataset_survey`).
 import os
 import secrets
 import shutil
-import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
@@ -21,6 +20,7 @@ from preheat.agents.atif.writer import to_trajectory
 from preheat.app.lab.dataset_survey import Projects, Survey, call_outcomes, load_sessions, names_to_search, survey
 from preheat.app.sessions.archive import has_archive
 from preheat.archive.connect import connect
+from preheat.archive.database import ArchiveConnection
 from preheat.archive.lessons import load_lessons as stored_lessons
 from preheat.archive.queries import list_sessions
 from preheat.calls.shell import command_form
@@ -100,7 +100,7 @@ class DatasetWriter:
 
     def __init__(
         self,
-        connection: sqlite3.Connection,
+        connection: ArchiveConnection,
         folder: str,
         wanted: ExportRequest,
         salt: bytes,
@@ -321,7 +321,7 @@ class Datasets:
         return DatasetCheck(files=len(files), names=names.count, unread=unread, leaks=tuple(leaks), changed=changed)
 
     def _export(
-        self, connection: sqlite3.Connection, folder: str, wanted: ExportRequest, dry_run: bool, progress: Progress
+        self, connection: ArchiveConnection, folder: str, wanted: ExportRequest, dry_run: bool, progress: Progress
     ) -> ExportReport:
         """Write into a temporary folder, and rename it when it is complete and has no leak."""
         chosen = {each.key: each for each in list_sessions(connection, wanted.sessions)}

@@ -6,7 +6,6 @@ Knows nothing of files (`app.lab.dataset` does).
 import os
 import re
 import socket
-import sqlite3
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from functools import partial
@@ -21,6 +20,7 @@ from preheat.app.analysis.scorecard import count_facts
 from preheat.app.sessions.archive import load_session
 from preheat.app.sessions.transcripts import compress_all
 from preheat.archive.analyses import PendingSession, SourceGroup, find_sessions, load_group
+from preheat.archive.database import ArchiveConnection
 from preheat.archive.projects import load_places
 from preheat.archive.queries import list_sessions
 from preheat.calls.shell import command_form
@@ -55,7 +55,7 @@ class Projects:
     """Which project a folder belongs to. Folders of the same name count as one project: when projects are counted for
     anonymity, none may count twice."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: ArchiveConnection) -> None:
         self._roots = {each.folder: each.place.root for each in load_places(connection) if each.is_analysed}
 
     def project_of(self, folder: str) -> str:
@@ -110,7 +110,7 @@ _GROUP_DECODER, _SESSION_DECODER = msgspec.msgpack.Decoder(_GroupResult), msgspe
 
 
 def survey(
-    connection: sqlite3.Connection,
+    connection: ArchiveConnection,
     chosen: Collection[str],
     projects: Projects,
     least: int,
@@ -140,7 +140,7 @@ def survey(
 
 
 def _search_sessions(
-    connection: sqlite3.Connection, keys: set[str], chosen: frozenset[str], failures: dict[str, str]
+    connection: ArchiveConnection, keys: set[str], chosen: frozenset[str], failures: dict[str, str]
 ) -> Iterator[_SessionNames]:
     """Search every session, each source read once, in several processes if there are many."""
     unseen = set(keys)
@@ -241,7 +241,7 @@ def _add_to_vocabulary(vocabulary: Vocabulary, project: str, found: MeasuredSess
         vocabulary.add_call(project, record, form)
 
 
-def load_sessions(connection: sqlite3.Connection, keys: Collection[str]) -> Iterator[tuple[str, Session]]:
+def load_sessions(connection: ArchiveConnection, keys: Collection[str]) -> Iterator[tuple[str, Session]]:
     """Sessions by their keys, in any order, each source read once. Raises if a session cannot be read."""
     missing = set(keys)
     for group in find_sessions(connection, keys).groups:

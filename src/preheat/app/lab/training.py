@@ -5,7 +5,6 @@ Knows nothing of how a task is run, nor of how it is shown.
 
 import os
 import shutil
-import sqlite3
 import tempfile
 import time
 from collections import Counter
@@ -26,6 +25,7 @@ from preheat.app.sessions.archive import load_session, sync
 from preheat.app.sessions.transcripts import compress
 from preheat.app.templates.library import Templates
 from preheat.archive.connect import connect
+from preheat.archive.database import ArchiveConnection
 from preheat.archive.queries import list_sessions
 from preheat.compress import Compressed, KeptCount, MarkerKind
 from preheat.errors import UserError
@@ -227,7 +227,7 @@ def _sessions_by_task(
 
 
 def _task_sessions(
-    connection: sqlite3.Connection, agent: str, task: Task, ran: TaskResult, state: TrainingState
+    connection: ArchiveConnection, agent: str, task: Task, ran: TaskResult, state: TrainingState
 ) -> list[str]:
     """The sessions of a task: by its own folder, else by the mark in the prompt."""
     here = list_sessions(connection, SessionFilter(agent=agent, project=ran.folder))
@@ -241,7 +241,7 @@ def _task_sessions(
     )
 
 
-def _contains(connection: sqlite3.Connection, key: str, wanted: str) -> bool:
+def _contains(connection: ArchiveConnection, key: str, wanted: str) -> bool:
     events = load_session(connection, key).events
     return any(isinstance(event, UserMessage) and wanted in event.text for event in events)
 

@@ -5,7 +5,6 @@ Knows no signal by name but `mistake`, the only one that needs lessons, and no h
 """
 
 import os
-import sqlite3
 from collections.abc import Callable
 from functools import lru_cache
 from importlib import import_module
@@ -16,6 +15,7 @@ from preheat.agents import LIVE, dialect_of
 from preheat.agents.tool_names import kind_by_name as kind_by_name
 from preheat.app.facts import FolderFacts
 from preheat.app.lazy import LazyModule
+from preheat.archive.database import ArchiveConnection
 from preheat.archive.lessons import load_lessons
 from preheat.calls.files import changed_files, file_of
 from preheat.calls.intent import is_bookkeeping
@@ -218,6 +218,6 @@ def advisory_for_mistake(state: LiveState, found: SignalReading | None, threshol
     return Advisory(signal="mistake", text=text, cause=found.cause, turn=state.turn, lesson=found.cause)
 
 
-def load_known_mistakes(connection: sqlite3.Connection, project: str, now: float) -> KnownMistakes:
+def load_known_mistakes(connection: ArchiveConnection, project: str, now: float) -> KnownMistakes:
     """The known mistakes of a project (by its name) and the general ones, from the archive's lessons."""
     return index_lessons(load_lessons(connection, ("", project) if project else ("",)), now)

@@ -4,7 +4,6 @@ What the rules are is in `preheat.answers`; this module hands them the call, the
 advisory of what they say. An answer is said once in a session and takes nothing from the budget of the signals.
 """
 
-import sqlite3
 from collections.abc import Iterator
 from hashlib import blake2b
 
@@ -12,6 +11,7 @@ from preheat.answers import NO_HISTORY, Answer, Failure, History, PlannedCall, S
 from preheat.answers.history import PastCommand, summarise_history
 from preheat.app.live.advice import tool_kind
 from preheat.app.live.project_files import NO_NAMES, DiskFiles, NameIndex
+from preheat.archive.database import ArchiveConnection
 from preheat.archive.judgements import shell_calls
 from preheat.archive.projects import load_project_places
 from preheat.live.advice import format_advisory
@@ -26,7 +26,7 @@ _MOST_CALLS = 20_000
 """Shell calls of earlier sessions that are looked at, the newest."""
 
 
-def load_history(connection: sqlite3.Connection, project: str) -> History:
+def load_history(connection: ArchiveConnection, project: str) -> History:
     """What the archive knows of the commands of a project, given its key. Slow."""
     places = load_project_places(connection, project)
 

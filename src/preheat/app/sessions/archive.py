@@ -4,7 +4,6 @@ Knows nothing of how a session is analysed. Light: a plain sync imports it.
 """
 
 import os
-import sqlite3
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing, suppress
@@ -15,6 +14,7 @@ from preheat.agents.places import storable_path
 from preheat.app.lazy import LazyModule
 from preheat.archive import source_list
 from preheat.archive.connect import check_if_changed, connect, hold_sync_lock
+from preheat.archive.database import ArchiveConnection
 from preheat.errors import ArchiveUnusable, NotFound, UserError
 from preheat.ingest.changes import SourceFailure, survey_agents, survey_changed, survey_files
 from preheat.model.listing import ForgetPlan, SearchHit, SessionFilter, SessionSummary
@@ -155,7 +155,7 @@ class _SyncCounter:
         return SyncReport(self.agents, self.redactions, self.failures, self.problems, seconds)
 
 
-def open_archive(folder: str) -> sqlite3.Connection:
+def open_archive(folder: str) -> ArchiveConnection:
     """A connection to the archive, which is created if there is none."""
     return connect(folder)
 
@@ -172,7 +172,7 @@ def forget_sessions(folder: str, keys: list[str]) -> int:
         return deleted
 
 
-def plan_forgetting(connection: sqlite3.Connection, names: tuple[str, ...], project: str) -> ForgetPlan:
+def plan_forgetting(connection: ArchiveConnection, names: tuple[str, ...], project: str) -> ForgetPlan:
     """What would be deleted with these sessions, or with those of a project: also their subagents, and the sessions in the same
     files."""
     waiting = (
@@ -200,7 +200,7 @@ def plan_forgetting(connection: sqlite3.Connection, names: tuple[str, ...], proj
     return ForgetPlan(in_order, files, [summary for key, summary in copies.items() if key not in doomed])
 
 
-def _sessions_of_project(connection: sqlite3.Connection, project: str) -> list[SessionSummary]:
+def _sessions_of_project(connection: ArchiveConnection, project: str) -> list[SessionSummary]:
     """The sessions in exactly this folder and in the folders below it."""
     paths = [project.rstrip("/\\"), os.path.abspath(os.path.expanduser(project))]
     found = [
@@ -221,7 +221,7 @@ def has_archive(folder: str) -> bool:
     return os.path.exists(archive_path(folder))
 
 
-def load_session(connection: sqlite3.Connection, key: str) -> "Session":
+def load_session(connection: ArchiveConnection, key: str) -> "Session":
     """A session, read again from the bytes that the archive stores."""
     source = _raw.find_source(connection, key)
     parts = _raw.read_source(connection, source.source_id, source.generation)
@@ -231,7 +231,7 @@ def load_session(connection: sqlite3.Connection, key: str) -> "Session":
     raise ArchiveUnusable(f"`{key}` cannot be read from the archive with this version's reader; run `preheat sync`")
 
 
-def write_source(connection: sqlite3.Connection, key: str, write: Callable[[bytes], object]) -> None:
+def write_source(connection: ArchiveConnection, key: str, write: Callable[[bytes], object]) -> None:
     """Write the source of a session as the archive stores it: exact but for redactions."""
     source = _raw.find_source(connection, key)
     for piece in _raw.read_source(connection, source.source_id, source.generation):
@@ -335,5 +335,5 @@ class Sessions:
         """Delete sessions from the archive for good; how many were deleted."""
         return forget_sessions(self._folder, list(keys))
 
-    def _open_archive(self) -> closing[sqlite3.Connection]:
+    def _open_archive(self) -> closing[ArchiveConnection]:
         return closing(connect(self._folder))

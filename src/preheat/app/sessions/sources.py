@@ -12,7 +12,7 @@ from preheat.agents import AGENTS, places_of, reader_of
 from preheat.agents.sources import detect, read
 from preheat.archive.connect import connect
 from preheat.archive.queries import totals
-from preheat.archive.raw import size_on_disk
+from preheat.archive.sqlite import size_on_disk
 from preheat.errors import NotRecognised, UserError
 from preheat.ingest.changes import Survey, survey_agents
 from preheat.limits import current_limits, describe_limit

@@ -4,7 +4,6 @@ Knows nothing of how sessions are chosen (`templates.choice`) or which lessons g
 template imports it.
 """
 
-import sqlite3
 import time
 from collections import defaultdict
 from collections.abc import Iterable
@@ -18,6 +17,7 @@ from preheat.app.analysis.one_pass import analyse_archive
 from preheat.app.learning import learn_from
 from preheat.app.project_assignment import assign_archive
 from preheat.archive.connect import connect
+from preheat.archive.database import ArchiveConnection
 from preheat.archive.judgements import session_profiles
 from preheat.archive.projects import load_session_projects
 from preheat.archive.queries import find_session, list_sessions
@@ -122,7 +122,7 @@ def build_best_templates(folder: str, groups: Iterable[Group], rule: BestRule) -
 
 
 # Sessions and lessons.
-def load_candidates(connection: sqlite3.Connection, wanted: SessionFilter) -> list[Candidate]:
+def load_candidates(connection: ArchiveConnection, wanted: SessionFilter) -> list[Candidate]:
     """Every judged session that matches a filter."""
     measured = {f"{profile.agent}:{profile.session}": profile for profile in session_profiles(connection, wanted)}
     passed = load_last_checks(connection)
@@ -143,7 +143,7 @@ def load_candidates(connection: sqlite3.Connection, wanted: SessionFilter) -> li
     ]
 
 
-def _open_judged(folder: str) -> closing[sqlite3.Connection]:
+def _open_judged(folder: str) -> closing[ArchiveConnection]:
     """The archive, with all sessions judged."""
     analyse_archive(folder, need="rows")
     return closing(connect(folder))

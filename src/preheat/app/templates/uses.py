@@ -5,7 +5,6 @@ A version is pinned: building the template again does not change what sessions g
 the start of a session asks for what is loaded.
 """
 
-import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -16,6 +15,7 @@ import msgspec
 
 from preheat.app.lazy import LazyModule
 from preheat.archive.connect import connect
+from preheat.archive.database import ArchiveConnection
 from preheat.errors import UserError
 from preheat.model.listing import SessionFilter, SessionSummary
 from preheat.model.session import Other, Session, UserMessage
@@ -160,7 +160,7 @@ def find_sessions(folder: str, uses: list[TemplateUse]) -> dict[str, list[UsedSe
         return _sessions_of(connection, sorted(uses, key=lambda use: (-use.at, use.context)))
 
 
-def _sessions_of(connection: sqlite3.Connection, uses: list[TemplateUse]) -> dict[str, list[UsedSession]]:
+def _sessions_of(connection: ArchiveConnection, uses: list[TemplateUse]) -> dict[str, list[UsedSession]]:
     """By context: the sessions that got it. A session is searched once, for all contexts that it may have got."""
     since = min(use.at for use in uses) - _BEFORE
     known = [
@@ -186,7 +186,7 @@ def _may_have_got(session: SessionSummary, use: TemplateUse) -> bool:
     return use.at - _BEFORE <= started <= use.at + _AFTER and use.agent in ("", session.agent)
 
 
-def _contexts_in(connection: sqlite3.Connection, key: str, wanted: set[str]) -> set[str]:
+def _contexts_in(connection: ArchiveConnection, key: str, wanted: set[str]) -> set[str]:
     try:
         session = _sessions.load_session(connection, key)
     except UserError:

@@ -4,7 +4,6 @@ Knows nothing of screens. Fast: everything but a transcript is read from rows, a
 """
 
 import os
-import sqlite3
 import time
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -22,6 +21,7 @@ from preheat.app.views.transcript import Entry, cut_part, list_entries, whole_te
 from preheat.app.views.trial import try_prompt
 from preheat.archive import views as rows
 from preheat.archive.connect import connect
+from preheat.archive.database import ArchiveConnection
 from preheat.archive.notes import load_episodes
 from preheat.archive.queries import find_session, list_children
 from preheat.errors import UserError
@@ -196,7 +196,7 @@ class Views:
                     self._transcripts.popitem(last=False)
         return entries
 
-    def _open_archive(self) -> closing[sqlite3.Connection]:
+    def _open_archive(self) -> closing[ArchiveConnection]:
         return closing(connect(self._folder))
 
 
