@@ -8,6 +8,8 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
+from preheat.archive import address, connect
+from preheat.archive.address import ServerAddress
 from tests.daemon.builders import NEVER, TestedClient, build_native_client
 from tests.postgresql import PostgresqlServer, find_programs
 
@@ -51,3 +53,35 @@ def postgresql_url(postgresql_server: PostgresqlServer) -> Iterator[str]:
     url = postgresql_server.create_database()
     yield url
     postgresql_server.drop_database(url)
+
+
+@pytest.fixture(scope="session")
+def archive_template(postgresql_server: PostgresqlServer, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The name of a database with an empty archive, from which others are copied: that is quicker than all migrations."""
+    url = postgresql_server.create_database()
+    from preheat.archive.server import connect_server
+
+    connect_server(ServerAddress(url), str(tmp_path_factory.mktemp("template")), connect.HEAD, 30.0).close()
+    return url.rpartition("/")[2]
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def each_database(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Runs a test twice: with the archive of every folder in a file, then on a server, each in a database of its own."""
+    if request.param == "sqlite":
+        yield "sqlite"
+        return
+    server: PostgresqlServer = request.getfixturevalue("postgresql_server")
+    template: str = request.getfixturevalue("archive_template")
+    made: dict[str, ServerAddress] = {}
+
+    def find_server(folder: str) -> ServerAddress:
+        if folder not in made:
+            made[folder] = ServerAddress(server.create_database(template))
+        return made[folder]
+
+    for module in (address, connect):
+        monkeypatch.setattr(module, "find_server", find_server)
+    yield "postgresql"
+    for each in made.values():
+        server.drop_database(each.url)

@@ -59,12 +59,12 @@ class PostgresqlServer:
         """Take the server away; `immediate` is what a pulled plug looks like to its clients."""
         self._run("pg_ctl", "stop", "--pgdata", self._data, "--wait", "--silent", "--mode", mode)
 
-    def create_database(self) -> str:
-        """The address of a new, empty database."""
+    def create_database(self, template: str = "template1") -> str:
+        """The address of a new database: an empty one, or a copy of another."""
         self._count += 1
         name = f"preheat_{os.getpid()}_{self._count}"
         with psycopg.connect(self.url_of("postgres"), autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name}".encode())
+            connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}".encode())
         return self.url_of(name)
 
     def drop_database(self, url: str) -> None:

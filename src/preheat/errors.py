@@ -7,7 +7,8 @@ PreheatError
 │   ├── FolderRefused    others could change what is in Preheat's folder
 │   ├── ArchiveBusy      another process holds the archive
 │   ├── ArchiveUnusable  the archive is too new, or the disk is full
-│   │   └── ArchiveDamaged  a part of the archive is not as it was stored
+│   │   ├── ArchiveDamaged  a part of the archive is not as it was stored
+│   │   └── ServerGone      the server with the archive is gone, too slow or full: what is new waits in the local archive
 │   ├── StateUnusable    the state beside the archive is damaged, too new or held, or the disk is full
 │   └── ReaderDied       a process that was reading was killed
 └── SourceUnreadable     one source could not be read; the rest goes on
@@ -58,6 +59,10 @@ class ArchiveDamaged(ArchiveUnusable):
     def at(self, path: str) -> "ArchiveDamaged":
         """The same, with the path of the archive."""
         return self if self.path else ArchiveDamaged(self.why, path)
+
+
+class ServerGone(ArchiveUnusable):
+    """The server that keeps the archive cannot be reached, does not answer in time, or has no room: later it may."""
 
 
 class StateUnusable(UserError):  # noqa: N818

@@ -24,6 +24,8 @@ from preheat.model.session import Session
 from tests.archive.analysed_machine import analyse_with, counts, drop_analyses, key, with_sessions, with_signatures
 from tests.ingest.machine import Machine, story
 
+pytestmark = pytest.mark.usefixtures("each_database")
+
 
 @pytest.fixture
 def machine(tmp_path: Any) -> Machine:

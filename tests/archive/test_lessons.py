@@ -16,6 +16,8 @@ from preheat.state import marks
 from preheat.state.connect import writing as writing_state
 from tests.archive.analysed_machine import drop_analyses, key, with_sessions
 
+pytestmark = pytest.mark.usefixtures("each_database")
+
 
 @pytest.fixture
 def archive(tmp_path: Any) -> Iterator[ArchiveConnection]:

@@ -13,6 +13,8 @@ from preheat.model.listing import SessionFilter, SessionSummary
 from preheat.testing.builders import ClaudeTranscript
 from tests.ingest.machine import Machine, story
 
+pytestmark = pytest.mark.usefixtures("each_database")
+
 
 @pytest.fixture
 def machine(tmp_path: Any) -> Machine:

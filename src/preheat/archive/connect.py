@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 
+from preheat.archive.address import find_server, has_archive
 from preheat.archive.database import ArchiveConnection
 from preheat.archive.sqlite import SqliteArchive, open_sqlite
 from preheat.archive.stamp import is_as_left, is_ours, write_stamp
@@ -24,8 +25,22 @@ HEAD = "0010"
 
 
 def connect(folder: str, wait: float = 30.0) -> ArchiveConnection:
-    """Open the archive in a folder, after creating or upgrading it where needed; read-only where it cannot be written. Only its
-    owner can read it."""
+    """Open the archive of a folder, in the folder or on the server that the person named, after creating or upgrading it where
+    needed; read-only where it cannot be written. Raises ServerGone if the server cannot be reached."""
+    if (address := find_server(folder)) is not None:
+        try:
+            from preheat.archive import server  # noqa: PLC0415 - most people have none, and the driver is an extra
+        except ImportError as error:
+            raise ArchiveUnusable(
+                "an archive on PostgreSQL needs the driver for it: `pip install 'preheat[postgresql]'`"
+            ) from error
+        return server.connect_server(address, folder, HEAD, wait)
+    return connect_local(folder, wait)
+
+
+def connect_local(folder: str, wait: float = 30.0) -> SqliteArchive:
+    """Open the archive in a folder, also where a server keeps the real one: then this holds what waits for the server, and what
+    hooks need to know without asking it."""
     path = archive_path(folder)
     if not os.path.exists(path) and not finish(path):
         _create(folder, path)
@@ -44,9 +59,9 @@ def connect(folder: str, wait: float = 30.0) -> ArchiveConnection:
 def find_archive_fault(folder: str) -> str:
     """Why the archive in a folder cannot be read, with what to do about it; empty if it can, or if there is none yet."""
     path = archive_path(folder)
-    if not os.path.exists(path):
-        return ""
     try:
+        if not has_archive(folder):
+            return ""
         with closing(connect(folder)) as connection:
             for table in ("sessions", "lessons"):
                 connection.execute(f"SELECT * FROM {table} LIMIT 1").fetchone()  # noqa: S608 - our own

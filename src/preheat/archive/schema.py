@@ -23,15 +23,17 @@ from sqlalchemy import (
 )
 
 METADATA = MetaData()
+_TEXT = Text().with_variant(Text(collation="C"), "postgresql")
+"""In PostgreSQL texts are ordered by their bytes, too, whatever language its database has."""
 _ID = BigInteger().with_variant(Integer, "sqlite")
 
 SOURCES = Table(
     "sources", METADATA,
     Column("id", _ID, primary_key=True),
-    Column("agent", Text, nullable=False),
-    Column("path", Text, nullable=False),
-    Column("part", Text, nullable=False),
-    Column("stamp", Text, nullable=False),
+    Column("agent", _TEXT, nullable=False),
+    Column("path", _TEXT, nullable=False),
+    Column("part", _TEXT, nullable=False),
+    Column("stamp", _TEXT, nullable=False),
     Column("reader_version", Integer, nullable=False),
     Column("generation", Integer, nullable=False),
     Column("stored_at", Float, nullable=False),
@@ -72,22 +74,22 @@ SEGMENTS = Table(
 SESSIONS = Table(
     "sessions", METADATA,
     Column("id", _ID, primary_key=True),
-    Column("key", Text, nullable=False, unique=True),
-    Column("agent", Text, nullable=False),
-    Column("session", Text, nullable=False),
+    Column("key", _TEXT, nullable=False, unique=True),
+    Column("agent", _TEXT, nullable=False),
+    Column("session", _TEXT, nullable=False),
     Column("source_id", _ID, ForeignKey("sources.id"), nullable=False, index=True),
     Column("generation", Integer, nullable=False),
-    Column("version", Text, nullable=False),
-    Column("model", Text, nullable=False),
-    Column("project", Text, nullable=False),
-    Column("branch", Text, nullable=False),
-    Column("parent", Text),
-    Column("relation", Text),
+    Column("version", _TEXT, nullable=False),
+    Column("model", _TEXT, nullable=False),
+    Column("project", _TEXT, nullable=False),
+    Column("branch", _TEXT, nullable=False),
+    Column("parent", _TEXT),
+    Column("relation", _TEXT),
     Column("started_at", Float),
     Column("ended_at", Float),
-    Column("starter", Text, nullable=False),
-    Column("title", Text, nullable=False),
-    Column("opening", Text, nullable=False),
+    Column("starter", _TEXT, nullable=False),
+    Column("title", _TEXT, nullable=False),
+    Column("opening", _TEXT, nullable=False),
     Column("events", Integer, nullable=False),
     Column("prompts", Integer, nullable=False),
     Column("messages", Integer, nullable=False),
@@ -109,16 +111,16 @@ CALLS = Table(
     "calls", METADATA,
     Column("session_id", _ID, ForeignKey("sessions.id", ondelete="CASCADE"), primary_key=True),
     Column("seq", Integer, primary_key=True),
-    Column("call_id", Text, nullable=False),
+    Column("call_id", _TEXT, nullable=False),
     Column("line", BigInteger, nullable=False),
     Column("response", BigInteger, nullable=False),
-    Column("tool", Text, nullable=False),
-    Column("kind", Text, nullable=False),
-    Column("summary", Text, nullable=False),
+    Column("tool", _TEXT, nullable=False),
+    Column("kind", _TEXT, nullable=False),
+    Column("summary", _TEXT, nullable=False),
     Column("at", Float),
     Column("ended_at", Float),
     Column("is_error", Boolean),
-    Column("exit_code", Integer),
+    Column("exit_code", BigInteger().with_variant(Integer, "sqlite")),
     Column("output_size", BigInteger),
     Column("copied", Boolean, nullable=False),
     Index("calls_call_id", "call_id", "at", "tool", "copied"),
@@ -131,7 +133,7 @@ RESPONSES = Table(
     "responses", METADATA,
     Column("session_id", _ID, ForeignKey("sessions.id", ondelete="CASCADE"), primary_key=True),
     Column("response", BigInteger, primary_key=True, autoincrement=False),
-    Column("model", Text, nullable=False),
+    Column("model", _TEXT, nullable=False),
     Column("at", Float),
     Column("input_tokens", BigInteger, nullable=False),
     Column("output_tokens", BigInteger, nullable=False),
@@ -158,7 +160,7 @@ index they have the numbers from `id` on."""
 CONTENTS = Table(
     "contents", METADATA,
     Column("source_id", _ID, ForeignKey("sources.id", ondelete="CASCADE"), primary_key=True),
-    Column("key", Text, primary_key=True, index=True),
+    Column("key", _TEXT, primary_key=True, index=True),
     sqlite_with_rowid=False,
 )  # fmt: skip
 """Which sessions a source holds, including those whose rows come from another source with more of them."""
@@ -167,13 +169,13 @@ PROBLEMS = Table(
     "problems", METADATA,
     Column("source_id", _ID, ForeignKey("sources.id", ondelete="CASCADE"), nullable=False, index=True),
     Column("line", BigInteger),
-    Column("message", Text, nullable=False),
+    Column("message", _TEXT, nullable=False),
 )  # fmt: skip
 
 REDACTIONS = Table(
     "redactions", METADATA,
     Column("source_id", _ID, ForeignKey("sources.id", ondelete="CASCADE"), primary_key=True),
-    Column("kind", Text, primary_key=True),
+    Column("kind", _TEXT, primary_key=True),
     Column("count", Integer, nullable=False),
     sqlite_with_rowid=False,
 )  # fmt: skip
@@ -188,7 +190,7 @@ FORGOTTEN = Table(
 JUDGEMENTS = Table(
     "judgements", METADATA,
     Column("session_id", _ID, ForeignKey("sessions.id", ondelete="CASCADE"), primary_key=True),
-    Column("version", Text, nullable=False),
+    Column("version", _TEXT, nullable=False),
     Column("source_id", _ID, nullable=False),
     Column("generation", Integer, nullable=False),
     Column("events", Integer, nullable=False),
@@ -215,9 +217,9 @@ EPISODES = Table(
 PURPOSES = Table(
     "purposes", METADATA,
     Column("id", _ID, primary_key=True),
-    Column("tool", Text, nullable=False),
-    Column("kind", Text, nullable=False),
-    Column("activity", Text, nullable=False),
+    Column("tool", _TEXT, nullable=False),
+    Column("kind", _TEXT, nullable=False),
+    Column("activity", _TEXT, nullable=False),
     Column("bookkeeping", Boolean, nullable=False),
     UniqueConstraint("tool", "kind", "activity", "bookkeeping"),
 )  # fmt: skip
@@ -226,7 +228,7 @@ PURPOSES = Table(
 SIGNATURES = Table(
     "signatures", METADATA,
     Column("id", _ID, primary_key=True),
-    Column("text", Text, nullable=False, unique=True),
+    Column("text", _TEXT, nullable=False, unique=True),
 )  # fmt: skip
 
 _WITH_SIGNATURE = text("signature_id IS NOT NULL")
@@ -258,7 +260,7 @@ OUTCOMES = Table(
 NOTES = Table(
     "notes", METADATA,
     Column("session_id", _ID, ForeignKey("judgements.session_id", ondelete="CASCADE"), primary_key=True),
-    Column("learner", Text, primary_key=True),
+    Column("learner", _TEXT, primary_key=True),
     Column("version", Integer, nullable=False),
     Column("stamp", BigInteger, nullable=False),
     Column("data", LargeBinary),
@@ -272,31 +274,31 @@ PLACES = Table(
     Column("session_id", _ID, ForeignKey("sessions.id", ondelete="CASCADE"), primary_key=True),
     Column("statement", LargeBinary),
     Column("tree", LargeBinary),
-    Column("project", Text, index=True),
+    Column("project", _TEXT, index=True),
 )  # fmt: skip
 """Where a session worked: what it says itself (NULL until it is analysed), what its working tree said when it was first read
 (kept when the tree is gone), and the key of its project (empty: it has none; NULL: not assigned since it changed)."""
 
 PROJECTS = Table(
     "projects", METADATA,
-    Column("key", Text, primary_key=True),
-    Column("name", Text, nullable=False, unique=True),
+    Column("key", _TEXT, primary_key=True),
+    Column("name", _TEXT, nullable=False, unique=True),
 )  # fmt: skip
 """The projects: what each is known by, and its name, which it keeps."""
 
 PROJECT_LOOKUP = Table(
     "project_lookup", METADATA,
-    Column("what", Text, primary_key=True),
-    Column("project", Text, nullable=False),
+    Column("what", _TEXT, primary_key=True),
+    Column("project", _TEXT, nullable=False),
 )  # fmt: skip
 """The project's key by everything that it can be found by: a remote, a folder, a commit."""
 
 LEARNINGS = Table(
     "learnings", METADATA,
-    Column("project", Text, primary_key=True),
-    Column("learner", Text, primary_key=True),
+    Column("project", _TEXT, primary_key=True),
+    Column("learner", _TEXT, primary_key=True),
     Column("version", Integer, nullable=False),
-    Column("seen", Text, nullable=False),
+    Column("seen", _TEXT, nullable=False),
     Column("data", LargeBinary, nullable=False),
     sqlite_with_rowid=False,
 )  # fmt: skip
@@ -304,10 +306,10 @@ LEARNINGS = Table(
 
 LESSONS = Table(
     "lessons", METADATA,
-    Column("id", Text, primary_key=True),
-    Column("project", Text, nullable=False, index=True),
-    Column("learner", Text, nullable=False),
-    Column("kind", Text, nullable=False),
+    Column("id", _TEXT, primary_key=True),
+    Column("project", _TEXT, nullable=False, index=True),
+    Column("learner", _TEXT, nullable=False),
+    Column("kind", _TEXT, nullable=False),
     Column("data", LargeBinary, nullable=False),
     sqlite_with_rowid=False,
 )  # fmt: skip

@@ -6,7 +6,9 @@ Knows nothing of what the tables are for.
 import io
 import os
 import sqlite3
+from collections.abc import Callable
 from importlib.resources import files
+from typing import Any
 
 from alembic import command
 from alembic.autogenerate import compare_metadata
@@ -21,6 +23,10 @@ from preheat.archive.schema import METADATA
 from preheat.errors import ArchiveDamaged, ArchiveUnusable
 
 
+_DIALECTS_OWN = ("passages_index", "archive_changes")
+"""Tables that each database has in its own way, or only one has."""
+
+
 def upgrade(path: str) -> None:
     """Upgrade the archive at `path` to this version, in one transaction. Raises sqlite3.DatabaseError, as all of the archive."""
     engine = create_engine("sqlite://", creator=lambda: sqlite3.connect(path), poolclass=NullPool)
@@ -33,15 +39,37 @@ def upgrade(path: str) -> None:
             connection.rollback()
             _prepare_file(path)
             with connection.begin():
-                config = _config()
-                config.attributes["connection"] = connection
-                command.upgrade(config, "head")
+                _run_migrations(connection, os.path.dirname(path))
     except DBAPIError as error:  # as everywhere else, where SQLAlchemy is not used
         raise error.orig or error from error
     except CommandError as error:
         raise ArchiveDamaged(f"the version of its tables is lost: {error}", path) from error
     finally:
         engine.dispose()
+
+
+def upgrade_server(open_connection: Callable[[], Any], folder: str, lock: int) -> None:
+    """Create or upgrade the tables on a server, in one transaction and one machine at a time. Raises errors of the driver and
+    ArchiveUnusable."""
+    engine = create_engine("postgresql+psycopg://", creator=open_connection, poolclass=NullPool)
+    try:
+        with engine.connect() as connection, connection.begin():
+            connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
+            connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({lock})")
+            _run_migrations(connection, folder)
+    except DBAPIError as error:
+        raise error.orig or error from error
+    except CommandError as error:
+        raise ArchiveUnusable(f"the database is no archive of Preheat: {error}") from error
+    finally:
+        engine.dispose()
+
+
+def _run_migrations(connection: Connection, folder: str) -> None:
+    config = _config()
+    config.attributes["connection"] = connection
+    config.attributes["folder"] = folder
+    command.upgrade(config, "head")
 
 
 def _prepare_file(path: str) -> None:
@@ -70,7 +98,7 @@ def compare_with_schema(connection: Connection) -> list[object]:
     """How the tables differ from the schema; for tests."""
     context = MigrationContext.configure(
         connection,
-        opts={"include_name": lambda name, kind, _: kind != "table" or not str(name).startswith("passages_index")},
+        opts={"include_name": lambda name, kind, _: kind != "table" or not str(name).startswith(_DIALECTS_OWN)},
     )
     return list(compare_metadata(context, METADATA))
 

@@ -9,6 +9,7 @@ from sqlalchemy.dialects.postgresql import TSVECTOR
 revision = "0001"
 down_revision = None
 
+TEXT = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 ID = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
 
@@ -24,7 +25,7 @@ def upgrade() -> None:
     op.create_table(
         "sources",
         sa.Column("id", ID, primary_key=True),
-        *(sa.Column(name, sa.Text, nullable=False) for name in ("agent", "path", "part", "stamp")),
+        *(sa.Column(name, TEXT, nullable=False) for name in ("agent", "path", "part", "stamp")),
         *(sa.Column(name, sa.Integer, nullable=False) for name in ("reader_version", "generation")),
         sa.Column("stored_at", sa.Float, nullable=False),
         sa.UniqueConstraint("path", "part"),
@@ -59,14 +60,14 @@ def _sessions() -> None:
     op.create_table(
         "sessions",
         sa.Column("id", ID, primary_key=True),
-        sa.Column("key", sa.Text, nullable=False, unique=True),
-        *(sa.Column(name, sa.Text, nullable=False) for name in ("agent", "session")),
+        sa.Column("key", TEXT, nullable=False, unique=True),
+        *(sa.Column(name, TEXT, nullable=False) for name in ("agent", "session")),
         sa.Column("source_id", ID, sa.ForeignKey("sources.id"), nullable=False),
         sa.Column("generation", sa.Integer, nullable=False),
-        *(sa.Column(name, sa.Text, nullable=False) for name in ("version", "model", "project", "branch")),
-        *(sa.Column(name, sa.Text) for name in ("parent", "relation")),
+        *(sa.Column(name, TEXT, nullable=False) for name in ("version", "model", "project", "branch")),
+        *(sa.Column(name, TEXT) for name in ("parent", "relation")),
         *(sa.Column(name, sa.Float) for name in ("started_at", "ended_at")),
-        *(sa.Column(name, sa.Text, nullable=False) for name in ("starter", "title", "opening")),
+        *(sa.Column(name, TEXT, nullable=False) for name in ("starter", "title", "opening")),
         *(
             sa.Column(name, sa.Integer, nullable=False)
             for name in ("events", "prompts", "messages", "calls", "errors", "compactions")
@@ -86,12 +87,12 @@ def _of_sessions() -> None:
         "calls",
         session_id(primary_key=True),
         sa.Column("seq", sa.Integer, primary_key=True),
-        sa.Column("call_id", sa.Text, nullable=False),
+        sa.Column("call_id", TEXT, nullable=False),
         *(sa.Column(name, sa.BigInteger, nullable=False) for name in ("line", "response")),
-        *(sa.Column(name, sa.Text, nullable=False) for name in ("tool", "kind", "summary")),
+        *(sa.Column(name, TEXT, nullable=False) for name in ("tool", "kind", "summary")),
         *(sa.Column(name, sa.Float) for name in ("at", "ended_at")),
         sa.Column("is_error", sa.Boolean),
-        sa.Column("exit_code", sa.Integer),
+        sa.Column("exit_code", sa.BigInteger().with_variant(sa.Integer, "sqlite")),
         sa.Column("output_size", sa.BigInteger),
         sa.Column("copied", sa.Boolean, nullable=False),
         sqlite_with_rowid=False,
@@ -101,7 +102,7 @@ def _of_sessions() -> None:
         "responses",
         session_id(primary_key=True),
         sa.Column("response", sa.BigInteger, primary_key=True, autoincrement=False),
-        sa.Column("model", sa.Text, nullable=False),
+        sa.Column("model", TEXT, nullable=False),
         sa.Column("at", sa.Float),
         *(
             sa.Column(f"{name}_tokens", sa.BigInteger, nullable=False)
@@ -125,7 +126,7 @@ def _of_sources() -> None:
     op.create_table(
         "contents",
         source_id(primary_key=True),
-        sa.Column("key", sa.Text, primary_key=True),
+        sa.Column("key", TEXT, primary_key=True),
         sqlite_with_rowid=False,
     )
     op.create_index("ix_contents_key", "contents", ["key"])
@@ -133,13 +134,13 @@ def _of_sources() -> None:
         "problems",
         source_id(nullable=False),
         sa.Column("line", sa.BigInteger),
-        sa.Column("message", sa.Text, nullable=False),
+        sa.Column("message", TEXT, nullable=False),
     )
     op.create_index("ix_problems_source_id", "problems", ["source_id"])
     op.create_table(
         "redactions",
         source_id(primary_key=True),
-        sa.Column("kind", sa.Text, primary_key=True),
+        sa.Column("kind", TEXT, primary_key=True),
         sa.Column("count", sa.Integer, nullable=False),
         sqlite_with_rowid=False,
     )
@@ -164,3 +165,6 @@ def _search() -> None:
             sa.Column("text", TSVECTOR, nullable=False),
         )
         op.create_index("passages_index_text", "passages_index", ["text"], postgresql_using="gin")
+        # What SQLite's file tells by its time and size: whether anything changed since one looked.
+        op.create_table("archive_changes", sa.Column("number", sa.BigInteger, nullable=False))
+        op.execute("INSERT INTO archive_changes (number) VALUES (0)")

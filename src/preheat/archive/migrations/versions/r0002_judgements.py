@@ -8,6 +8,7 @@ from alembic import op
 revision = "0002"
 down_revision = "0001"
 
+TEXT = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 ID = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
 
@@ -25,7 +26,7 @@ def upgrade() -> None:
     op.create_table(
         "judgements",
         session_id("sessions.id"),
-        sa.Column("version", sa.Text, nullable=False),
+        sa.Column("version", TEXT, nullable=False),
         sa.Column("source_id", ID, nullable=False),
         *(sa.Column(name, sa.Integer, nullable=False) for name in ("generation", "events")),
     )
@@ -37,14 +38,14 @@ def upgrade() -> None:
     op.create_table(
         "purposes",
         sa.Column("id", ID, primary_key=True),
-        *(sa.Column(name, sa.Text, nullable=False) for name in ("tool", "kind", "activity")),
+        *(sa.Column(name, TEXT, nullable=False) for name in ("tool", "kind", "activity")),
         sa.Column("bookkeeping", sa.Boolean, nullable=False),
         sa.UniqueConstraint("tool", "kind", "activity", "bookkeeping"),
     )
     op.create_table(
         "signatures",
         sa.Column("id", ID, primary_key=True),
-        sa.Column("text", sa.Text, nullable=False, unique=True),
+        sa.Column("text", TEXT, nullable=False, unique=True),
     )
     _outcomes()
 

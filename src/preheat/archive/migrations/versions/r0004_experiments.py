@@ -6,15 +6,17 @@ from alembic import op
 revision = "0004"
 down_revision = "0003"
 
+TEXT = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
+
 
 def texts(*names: str) -> list[sa.Column[str]]:
-    return [sa.Column(name, sa.Text, nullable=False) for name in names]
+    return [sa.Column(name, TEXT, nullable=False) for name in names]
 
 
 def upgrade() -> None:
     op.create_table(
         "assignments",
-        sa.Column("session", sa.Text, primary_key=True),
+        sa.Column("session", TEXT, primary_key=True),
         *texts("root", "experiment", "arm", "shares", "agent", "project"),
         sa.Column("at", sa.Float, nullable=False),
         *texts("why"),
@@ -24,7 +26,7 @@ def upgrade() -> None:
     op.create_index("ix_assignments_experiment", "assignments", ["experiment"])
     op.create_table(
         "deliveries",
-        sa.Column("session", sa.Text, primary_key=True),
+        sa.Column("session", TEXT, primary_key=True),
         sa.Column("at", sa.Float, nullable=False),
         *texts("context"),
         *(sa.Column(name, sa.Integer, nullable=False) for name in ("tokens", "offered")),
@@ -33,7 +35,7 @@ def upgrade() -> None:
     )
     op.create_table(
         "advice_lots",
-        sa.Column("session", sa.Text, primary_key=True),
+        sa.Column("session", TEXT, primary_key=True),
         sa.Column("at", sa.Float, primary_key=True),
         sa.Column("turn", sa.Integer, nullable=False),
         *texts("signal", "cause"),
@@ -43,7 +45,7 @@ def upgrade() -> None:
     )
     op.create_table(
         "ratings",
-        sa.Column("session", sa.Text, primary_key=True),
+        sa.Column("session", TEXT, primary_key=True),
         sa.Column("good", sa.Boolean, nullable=False),
         sa.Column("at", sa.Float, nullable=False),
         *texts("note"),
@@ -51,7 +53,7 @@ def upgrade() -> None:
     )
     op.create_table(
         "intake",
-        sa.Column("name", sa.Text, primary_key=True),
+        sa.Column("name", TEXT, primary_key=True),
         sa.Column("place", sa.BigInteger, nullable=False),
         sqlite_with_rowid=False,
     )

@@ -4,9 +4,7 @@ All but the marks was taken from files in the first place. The marks are handed 
 whoever is killed between that and this one finds them here again, and the state takes them in once.
 """
 
-import os
-
-from alembic import op
+from alembic import context, op
 
 from preheat.state.connect import writing
 from preheat.state.migration import import_marks
@@ -26,6 +24,5 @@ def _hand_over_marks() -> None:
     bind = op.get_bind()
     rows = [tuple(row) for row in bind.exec_driver_sql("SELECT lesson, mark, why, at FROM marks")]
     if rows:
-        path = bind.exec_driver_sql("PRAGMA database_list").all()[0][2]
-        with writing(os.path.dirname(path)) as state:
+        with writing(context.config.attributes["folder"]) as state:
             import_marks(state, rows)

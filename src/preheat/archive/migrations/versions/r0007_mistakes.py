@@ -6,12 +6,13 @@ revision = "0007"
 down_revision = "0006"
 
 # In JSON a quoted word before a colon can only be a key: the rate before a brace, the number of a cause before a digit.
-RENAME = """
-UPDATE profiles SET data = CAST(
-    replace(replace(CAST(data AS TEXT), '"misuse":{', '"mistakes":{'), '"misuse":', '"mistake":') AS BLOB)
-"""
+RENAMED = """replace(replace({}, '"misuse":{{', '"mistakes":{{'), '"misuse":', '"mistake":')"""
+IN_SQLITE, IN_POSTGRESQL = RENAMED.format("CAST(data AS TEXT)"), RENAMED.format("convert_from(data, 'UTF8')")
+RENAME = {
+    "sqlite": f"UPDATE profiles SET data = CAST({IN_SQLITE} AS BLOB)",  # noqa: S608
+    "postgresql": f"UPDATE profiles SET data = convert_to({IN_POSTGRESQL}, 'UTF8')",  # noqa: S608
+}
 
 
 def upgrade() -> None:
-    if op.get_context().dialect.name == "sqlite":
-        op.execute(RENAME)
+    op.execute(RENAME[op.get_context().dialect.name])
