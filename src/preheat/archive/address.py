@@ -58,7 +58,9 @@ def find_server(folder: str) -> ServerAddress | None:
     address = section.get("address", "")
     if not isinstance(address, str):
         raise UserError(f"`{path}`, below `[archive]`: `address` is no text; write it in double quotes")
-    return _read_address(address.strip(), f"`address` below `[archive]` in `{path}`", section) if address.strip() else None
+    return (
+        _read_address(address.strip(), f"`address` below `[archive]` in `{path}`", section) if address.strip() else None
+    )
 
 
 def has_archive(folder: str) -> bool:

@@ -138,7 +138,8 @@ class PostgresqlArchive:
         key = (self._address.url, table, columns)
         if key not in _COLUMN_TYPES:
             rows = self._run(
-                "SELECT attname, atttypid FROM pg_attribute WHERE attrelid = CAST($1 AS regclass) AND attnum > 0", [table]
+                "SELECT attname, atttypid FROM pg_attribute WHERE attrelid = CAST($1 AS regclass) AND attnum > 0",
+                [table],
             )
             types = dict(rows.fetchall())
             _COLUMN_TYPES[key] = [int(types[name]) for name in columns]
@@ -229,7 +230,7 @@ _is_pooling = False
 
 def keep_connections() -> None:
     """From now on connections of this process are kept for the next question: for a program that answers many."""
-    global _is_pooling  # noqa: PLW0603 - it is the process that lives long, not one object of it
+    global _is_pooling
     _is_pooling = True
 
 
