@@ -7,7 +7,7 @@ outside of the repository, where only figures go.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from benchmarks.forks import Fork, RecordedSession, walk_projects
 from benchmarks.nextcall import prompt_before
@@ -15,7 +15,7 @@ from preheat.answers import sentences
 from preheat.calls.files import file_of
 from preheat.calls.judged import JudgedCall, JudgedSession
 from preheat.commands import command_text
-from preheat.lab.study.forks.cases import ForkCase, give_other_texts, take_turns
+from preheat.lab.study.forks.cases import ForkCase, give_old_texts, give_other_texts, take_turns
 from preheat.lab.study.prompts import Message
 
 SHORTEST, LONGEST = 4, 240
@@ -26,8 +26,9 @@ _PROMPT, _COMMAND, _RESULT, _ERROR = 400, 240, 160, 300
 _BEGINNING = re.compile(r"[A-Za-z./]")
 
 
-def make_cases(data: str, repositories: str) -> list[ForkCase]:
-    """All cases, with their other texts, in the order in which they are run."""
+def make_cases(data: str, repositories: str, earlier: Sequence[ForkCase] = ()) -> list[ForkCase]:
+    """All cases, with their other texts, in the order in which they are run; given an earlier plan, those that it has too and
+    of which Preheat says something, with what it said then."""
     found: list[ForkCase] = []
     for recorded, forks in walk_projects(False, data, repositories, defaultdict(Counter)):
         of_session: Counter[str] = Counter()
@@ -35,7 +36,7 @@ def make_cases(data: str, repositories: str) -> list[ForkCase]:
             of_session[case.stratum] += 1
             if of_session[case.stratum] <= MOST_OF_A_SESSION:
                 found.append(case)
-    return give_other_texts(take_turns(found))
+    return give_other_texts(take_turns(give_old_texts(found, earlier) if earlier else found))
 
 
 def _cases_of(recorded: RecordedSession, forks: list[Fork]) -> Iterator[ForkCase]:
@@ -51,11 +52,13 @@ def _cases_of(recorded: RecordedSession, forks: list[Fork]) -> Iterator[ForkCase
             continue
         said = fork.before or fork.after
         rule = fork.before_rule or fork.after_rule
-        text = said or sentences.KNOWN_FAILURE.write(command=first, sessions=2, error="", use=second)
+        remedies = fork.before_remedies if fork.before else fork.remedies if fork.after else [second]
+        text = said or sentences.KNOWN_REPAIR.write(use=second, worked=sentences.count_sessions(2), sessions=2)
         if text:
             yield ForkCase(
                 f"{session.key}/{fork.call}", fork.project, "product" if said else "named", fork.group, rule,
                 _conversation(session, failed), first, _shorten(session.relative(failed.result.text)), second, text, "", "",
+                tuple(remedies),
             )  # fmt: skip
 
 

@@ -96,6 +96,7 @@ class Fork(NamedTuple):
     """What the session ended up with, as far as it can be compared: paths, lines, words of the command that worked."""
     before: str
     before_rule: str
+    before_remedies: list[str]
     after: str
     after_rule: str
     remedies: list[str]
@@ -276,7 +277,8 @@ def _fork(
     return Fork(
         name, session.key, session.session.agent, each.record.seq, each.call.kind, group, each.record.cause or "unknown",
         session.relative(what)[:400], error[:300], number, each.record.recovered_in, resolution[:8],
-        before.text if before else "", before.rule if before else "", after.text if after else "",
+        before.text if before else "", before.rule if before else "",
+        list(before.remedies) if before else [], after.text if after else "",
         after.rule if after else "", list(after.remedies) if after else [], is_right, _is_known(group, planned, text, tree),
     )  # fmt: skip
 

@@ -30,9 +30,9 @@ def said(call: PlannedCall, text: str) -> str:
 
 def test_a_path_that_may_not_be_looked_at_is_missing_if_the_program_says_so() -> None:
     text = said(shell("cat dist/cart.py"), "cat: dist/cart.py: No such file or directory")
-    assert text == "`dist/cart.py` does not exist here; `src/shop/cart.py` does."
+    assert text == "Nothing is at this call's path; `src/shop/cart.py` exists."
     outside = PlannedCall("read", "Read", {"file_path": "/elsewhere/shop/cart.py"}, ROOT)
-    assert "`src/shop/cart.py` does" in said(outside, "File does not exist.")
+    assert "`src/shop/cart.py` exists" in said(outside, "File does not exist.")
 
 
 def test_of_such_a_path_nothing_is_said_before_the_call_or_after_another_failure() -> None:
@@ -42,12 +42,9 @@ def test_of_such_a_path_nothing_is_said_before_the_call_or_after_another_failure
 
 def test_names_that_are_spelled_alike_are_named_as_the_nearest() -> None:
     text = said(shell("cat src/shop/capabilities_v2.py"), "cat: src/shop/capabilities_v2.py: No such file or directory")
-    assert (
-        text
-        == "`src/shop/capabilities_v2.py` does not exist here; `src/shop` holds `capability.py`, `cart.py`, `discount.py`."
-    )
+    assert text == "Nothing is at this call's path; `src/shop` holds `capability.py`, `cart.py`, `discount.py`."
     root = said(shell("cat packages.json"), "cat: packages.json: No such file or directory")
-    assert root == "`packages.json` does not exist here; `package.json` does."
+    assert root == "Nothing is at this call's path; `package.json` exists."
 
 
 @pytest.mark.parametrize("name", ["Makefile", "ensembler", "xx"])
@@ -57,7 +54,7 @@ def test_an_error_is_not_repeated_where_nothing_can_be_added(name: str) -> None:
 
 def test_a_command_that_enters_the_folder_it_is_in_is_told_so() -> None:
     text = said(shell("cd apps/web && npm run dev", f"{ROOT}/apps/web"), "cd: no such file or directory: apps/web")
-    assert text == "The call ran in `apps/web` already: from there `apps/web` does not exist."
+    assert text == "This call runs in that folder already: from here this call's path is `.`."
 
 
 def test_the_end_of_an_address_is_no_path() -> None:
@@ -66,7 +63,7 @@ def test_the_end_of_an_address_is_no_path() -> None:
 
 def test_for_a_folder_no_file_is_named() -> None:
     text = said(shell("ls docs/reset/"), "ls: docs/reset/: No such file or directory")
-    assert text == "`docs/reset/` does not exist here; `docs` holds `reset.md`."
+    assert text == "Nothing is at this call's path; `docs` holds `reset.md`."
 
 
 @pytest.mark.parametrize(
@@ -82,7 +79,7 @@ def test_for_a_folder_no_file_is_named() -> None:
 )
 def test_a_script_of_another_workspace_is_looked_up_in_its_own_manifest(command: str) -> None:
     text = said(shell(command), 'npm error Missing script: "dve"')
-    assert text.startswith("`apps/web/package.json` has no `dve`; the nearest is `dev`")
+    assert text.startswith("`apps/web/package.json` has nothing of that name; the nearest is `dev`")
     assert warn_before(shell(command), TREE) is None
 
 

@@ -48,7 +48,7 @@ def test_the_ninth_session_fails_cold_and_is_told_what_would_have_spared_it(pers
     assert [call for call in story["warm"] if call["failed"]] == []
     assert read_test("\n".join(story["said_at_start"])) == RIGHT_TEST
     assert story["said_with_prompt"][0]["path"] == NINTH.path
-    assert f"`{GUESSED_TEST}` failed all 8 times" in story["said_before_call"]
+    assert "calls like this failed all 8 times" in story["said_before_call"]
     assert f"`{RIGHT_TEST}`" in story["said_before_call"]
 
 

@@ -55,14 +55,14 @@ class Conversation:
 def test_the_first_failure_of_a_first_session_is_answered_from_the_working_tree(tmp_path: Path) -> None:
     talk = Conversation(tmp_path)
     answer = talk.fail(MISSING, "Read", file_path=str(talk.project / "src/cart.py"))
-    assert "`src/shop/cart.py` does" in answer["additionalContext"]
+    assert "`src/shop/cart.py` exists" in answer["additionalContext"]
     assert talk.engine.counts["advisories"] == 1
 
 
 def test_the_same_thing_is_said_once_before_or_after(tmp_path: Path) -> None:
     talk = Conversation(tmp_path)
     path = str(talk.project / "src/cart.py")
-    assert "does not exist here" in talk.plan("Read", file_path=path)["additionalContext"]
+    assert "Nothing is at this call's path" in talk.plan("Read", file_path=path)["additionalContext"]
     assert talk.fail(MISSING, "Read", file_path=path) == {}
     assert talk.plan("Read", file_path=path) == {}
 
@@ -87,7 +87,7 @@ def test_a_call_is_held_once_with_reason_and_remedy_and_then_passes(tmp_path: Pa
     talk = Conversation(tmp_path, "[live]\nhold = true\n")
     held = talk.plan("Bash", command="cat src/cart.py")
     assert held["permissionDecision"] == "deny"
-    assert "`src/shop/cart.py` does" in held["permissionDecisionReason"]
+    assert "`src/shop/cart.py` exists" in held["permissionDecisionReason"]
     assert "permissionDecision" not in talk.plan("Bash", command="cat src/cart.py")
     assert talk.engine.counts["held"] == 1
 

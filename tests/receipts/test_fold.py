@@ -18,7 +18,7 @@ def entry(**fields: Any) -> JournalEntry:
 
 
 def advisory(moment: str = ANSWER, rule: str = "missing path", *names: str, number: int = 0) -> Advisory:
-    text = "<preheat-advisory>`src/cart.py` does not exist here; `src/shop/cart.py` does.</preheat-advisory>"
+    text = "<preheat-advisory>Nothing is at this call's path; `src/shop/cart.py` exists.</preheat-advisory>"
     return Advisory(signal="mistake", text=text, cause=f"{moment} {rule} {number:06}", turn=3, names=names)
 
 
@@ -52,7 +52,7 @@ def test_an_answer_is_followed_when_a_later_call_uses_what_it_names_and_works() 
     told = entry(advisory=advisory(ANSWER, "missing path", "src/shop/cart.py"))
     (seen,) = fold(told, entry(events=(call(summary="ls"),)), entry(events=(call(files=("src/shop/cart.py",)),))).texts
     assert (seen.kind, seen.about, seen.outcome, seen.turn) == ("answer", "missing path", "followed", 3)
-    assert seen.text == "`src/cart.py` does not exist here; `src/shop/cart.py` does."
+    assert seen.text == "Nothing is at this call's path; `src/shop/cart.py` exists."
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ FEWEST_SESSIONS = 2
 """Earlier sessions in which a command must have failed before it is called known to fail."""
 _LONGEST = 300
 _MOST_KEPT = 2_000
+_MOST_FLAGS = 40
 _PLAIN_WRAPPERS = frozenset(
     [
         "env",
@@ -55,7 +56,9 @@ class KnownFailure(msgspec.Struct, frozen=True):
     sessions: int
     error: str
     use: str = ""
-    """What worked instead, most often."""
+    """What worked instead, in most sessions."""
+    worked: int = 0
+    """Sessions in which that worked."""
 
 
 class WorkingUse(msgspec.Struct, frozen=True):
@@ -74,8 +77,8 @@ class History(msgspec.Struct, frozen=True):
     """By program: the shell did not find it, and it never worked by that name."""
     uses: dict[str, WorkingUse] = {}
     """By program: the shortest way in which it was started most often by another one (`mise exec -- go`)."""
-    flags: dict[str, tuple[str, ...]] = {}
-    """By program and subcommand: flags of calls that worked."""
+    flags: dict[str, dict[str, int]] = {}
+    """By program and subcommand: flags of calls that worked, with the number of sessions, those of most first."""
 
 
 NO_HISTORY = History()
@@ -100,11 +103,11 @@ def summarise_history(calls: Iterable[PastCommand]) -> History:
     """The history of a project from the shell calls of its earlier sessions."""
     failed: defaultdict[str, dict[str, PastCommand]] = defaultdict(dict)
     worked: set[str] = set()
-    repairs: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    repairs: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     lost: defaultdict[str, set[str]] = defaultdict(set)
     run: set[str] = set()
     uses: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-    flags: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    flags: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for call in calls:
         text = comparable(call.command)
         if not text or len(text) > _LONGEST or text.endswith("…"):  # the archive cuts long ones
@@ -112,7 +115,7 @@ def summarise_history(calls: Iterable[PastCommand]) -> History:
         if call.status in FAILURES and call.cause != "finding":
             failed[text].setdefault(call.session, call)
             if call.next_worked:
-                repairs[text][comparable(call.next_worked)] += 1
+                repairs[text][comparable(call.next_worked)].add(call.session)
             if program := missing_program(call.signature):
                 lost[program].add(call.session)
             continue
@@ -138,7 +141,8 @@ def summarise_history(calls: Iterable[PastCommand]) -> History:
         },
         uses={program: use for program, found in uses.items() if (use := _most_used(found))},
         flags={
-            form: tuple(flag for flag, _ in found.most_common(40)) for form, found in list(flags.items())[:_MOST_KEPT]
+            form: {flag: len(sessions) for flag, sessions in _by_sessions(found)[:_MOST_FLAGS]}
+            for form, found in list(flags.items())[:_MOST_KEPT]
         },
     )
 
@@ -148,10 +152,12 @@ def _note_use(
     text: str,
     main: Command,
     uses: defaultdict[str, defaultdict[str, set[str]]],
-    flags: defaultdict[str, Counter[str]],
+    flags: defaultdict[str, defaultdict[str, set[str]]],
 ) -> None:
     form = program_and_subcommand(main)
-    flags[form].update(word.partition("=")[0] for word in main.words if word.startswith("-") and len(word) > 1)
+    for word in main.words:
+        if word.startswith("-") and len(word) > 1:
+            flags[form][word.partition("=")[0]].add(call.session)
     if set(main.wrappers) - _PLAIN_WRAPPERS or "/" in main.words[0]:
         uses[main.program][_starting_words(text, main)].add(call.session)
 
@@ -174,10 +180,14 @@ def _most_used(found: defaultdict[str, set[str]]) -> WorkingUse | None:
     return WorkingUse(ranked[0][1], ranked[0][0]) if ranked else None
 
 
-def _make_known(found: dict[str, PastCommand], repairs: Counter[str]) -> KnownFailure:
+def _by_sessions(found: dict[str, set[str]]) -> list[tuple[str, set[str]]]:
+    return sorted(found.items(), key=lambda pair: -len(pair[1]))
+
+
+def _make_known(found: dict[str, PastCommand], repairs: dict[str, set[str]]) -> KnownFailure:
     errors = Counter(call.signature for call in found.values())
-    use = repairs.most_common(1)[0][0] if repairs else ""
-    return KnownFailure(len(found), errors.most_common(1)[0][0], use)
+    use, sessions = _by_sessions(repairs)[0] if repairs else ("", set[str]())
+    return KnownFailure(len(found), errors.most_common(1)[0][0], use, len(sessions))
 
 
 def missing_program(message: str) -> str:

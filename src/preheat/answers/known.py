@@ -1,7 +1,7 @@
 """Commands that earlier sessions of the project tried and that never worked, before such a call and after it. Pure."""
 
 from preheat.answers import sentences
-from preheat.answers.history import History, comparable
+from preheat.answers.history import History, KnownFailure, comparable
 from preheat.answers.shell_paths import last_commands
 from preheat.answers.values import Answer, PlannedCall, ProjectFiles, SessionFacts
 from preheat.commands import command_text
@@ -16,15 +16,19 @@ def check_known_failure(call: PlannedCall, files: ProjectFiles, history: History
     command = comparable(make_paths_relative(text, files.root, call.folder))
     known = history.failing.get(command)
     if known is not None:
-        said = sentences.KNOWN_FAILURE.write(command=command, sessions=known.sessions, error=known.error, use=known.use)
-        return Answer("known failure", said, command, (known.use,) if known.use else ()) if said else None
+        return _describe(command, known, known.use, known.worked)
     for each, _ in last_commands(text, call.folder):
         lost = history.missing_programs.get(each.words[0]) if not each.wrappers else None
         if lost is None:
             continue
         use = history.uses.get(each.program)
-        said = sentences.KNOWN_FAILURE.write(
-            command=each.program, sessions=lost.sessions, error=lost.error, use=use.command if use else ""
-        )
-        return Answer("known failure", said, each.program, (use.command,) if use else ()) if said else None
+        return _describe(each.program, lost, use.command if use else "", use.sessions if use else 0)
     return None
+
+
+def _describe(about: str, known: KnownFailure, use: str, worked: int) -> Answer | None:
+    said = sentences.KNOWN_REPAIR.write(use=use, worked=sentences.count_sessions(worked), sessions=known.sessions)
+    if use and said:
+        return Answer("known failure", said, about, (use,))
+    said = sentences.KNOWN_FAILURE.write(sessions=known.sessions, error=known.error)
+    return Answer("known failure", said, about) if said else None

@@ -50,7 +50,7 @@ def check_paths(call: PlannedCall, files: ProjectFiles) -> Answer | None:
             return describe_missing(call, needed.path, needed.typed, files)
         if kind == "folder" and call.kind == "read":
             names = list_folder(needed.path, files, _MOST_LISTED)
-            return _answer(sentences.IS_FOLDER.write(path=needed.typed, names=names), needed.path, ())
+            return _answer(sentences.IS_FOLDER.write(names=names), needed.path, ())
     return None
 
 
@@ -157,18 +157,26 @@ def describe_missing(call: PlannedCall, path: str, typed: str, files: ProjectFil
     meant = find_meant(path, files, call.folder)
     if not meant:
         return _describe_surroundings(path, typed, call, files)
-    return _name_meant(call, path, typed, meant) or _answer(sentences.MISSING_PLAIN.write(path=typed), path, ())
+    plain = sentences.MISSING_PLAIN.write(which=_which(call, typed))
+    return _name_meant(call, path, typed, meant) or _answer(plain, path, ())
+
+
+def _which(call: PlannedCall, typed: str) -> str:
+    """Which path of a call is meant, by its place among those that the call needs."""
+    needed = list(dict.fromkeys(each.typed for each in _find_needs(call)))
+    return sentences.name_path(needed.index(typed) if typed in needed else -1, len(needed))
 
 
 def _name_meant(call: PlannedCall, path: str, typed: str, meant: tuple[str, ...]) -> Answer | None:
     if not meant:
         return None
+    which = _which(call, typed)
     if meant[0] == call.folder:
-        said = sentences.ALREADY_INSIDE.write(folder=typed, path=typed)
+        said = sentences.ALREADY_INSIDE.write(which=which)
     elif len(meant) == 1:
-        said = sentences.MISSING_MEANT.write(path=typed, meant=call.show(meant[0]))
+        said = sentences.MISSING_MEANT.write(which=which, meant=call.show(meant[0]))
     else:
-        said = sentences.MISSING_SEVERAL.write(path=typed, others=[call.show(each) for each in meant[:MOST_NAMED]])
+        said = sentences.MISSING_SEVERAL.write(which=which, others=[call.show(each) for each in meant[:MOST_NAMED]])
     return _answer(said, path, meant)
 
 
@@ -179,9 +187,9 @@ def _describe_surroundings(
     there = deepest_existing(path, files)
     names = list_folder(there, files, _MOST_LISTED) if there and there != files.root else ()
     if names:
-        said = sentences.MISSING_LISTED.write(path=typed, folder=call.show(there), names=names)
+        said = sentences.MISSING_LISTED.write(which=_which(call, typed), folder=call.show(there), names=names)
     else:
-        said = sentences.MISSING_PLAIN.write(path=typed) if is_plain else ""
+        said = sentences.MISSING_PLAIN.write(which=_which(call, typed)) if is_plain else ""
     return _answer(said, path, tuple(f"{there}/{name}" for name in names))
 
 
@@ -191,7 +199,7 @@ def _describe_nearest(path: str, typed: str, call: PlannedCall, files: ProjectFi
     names = nearest_names(path, there, files) if there else ()
     if not names:
         return None
-    said = sentences.MISSING_NEAREST.write(path=typed, folder=call.show(there), names=names)
+    said = sentences.MISSING_NEAREST.write(which=_which(call, typed), folder=call.show(there), names=names)
     return _answer(said, path, tuple(f"{there}/{name}" for name in names))
 
 

@@ -32,13 +32,13 @@ def locate_program(failure: Failure, files: ProjectFiles, history: History, fact
         for place in _PLACES:
             path = join(folder, place, name)
             if files.kind(path) == "file":
-                said = sentences.PROGRAM_HERE.write(name=name, place=failure.call.show(path))
+                said = sentences.PROGRAM_HERE.write(place=failure.call.show(path))
                 return Answer("program", said, name, (path,)) if said else None
         folder = dirname(folder)
     use = history.uses.get(name)
     if use is None or use.command.split() == [name]:
         return None
-    said = sentences.PROGRAM_USED.write(name=name, use=use.command, sessions=use.sessions)
+    said = sentences.PROGRAM_USED.write(use=use.command, sessions=sentences.count_sessions(use.sessions))
     return Answer("program", said, name, (use.command,)) if said else None
 
 
@@ -79,12 +79,17 @@ def find_flag(failure: Failure, files: ProjectFiles, history: History, facts: Se
         return None
     form = program_and_subcommand(main)
     about = f"{form} {flag}"
-    known = [each for each in history.flags.get(form, ()) if each.startswith("--") and each != flag]
+    known = {
+        each: sessions
+        for each, sessions in history.flags.get(form, {}).items()
+        if each.startswith("--") and each != flag
+    }
     if near := get_close_matches(flag, known, 1, 0.7):
-        return _flag_answer(sentences.FLAG_KNOWN.write(program=form, flag=flag, near=near[0]), about, near[0])
+        sessions = sentences.count_sessions(known[near[0]])
+        return _flag_answer(sentences.FLAG_KNOWN.write(program=form, near=near[0], sessions=sessions), about, near[0])
     usage = [each for each in dict.fromkeys(_USAGE_FLAG.findall(text)) if each != flag]
     if near := get_close_matches(flag, usage, 1, 0.6):
-        return _flag_answer(sentences.FLAG_USAGE.write(program=form, flag=flag, near=near[0]), about, near[0])
+        return _flag_answer(sentences.FLAG_USAGE.write(program=form, near=near[0]), about, near[0])
     return None
 
 

@@ -139,13 +139,11 @@ def check_script(call: PlannedCall, files: ProjectFiles, failed: bool = False) -
     about = f"{place} {request.name}"
     if len(elsewhere) == 1 and not near:
         folder = dirname(elsewhere[0])
-        said = sentences.SCRIPT_ELSEWHERE.write(
-            manifest=call.show(place), name=request.name, other=call.show(elsewhere[0]), folder=call.show(folder)
-        )
+        said = sentences.SCRIPT_ELSEWHERE.write(other=call.show(elsewhere[0]), folder=call.show(folder))
         return Answer("script", said, about, (folder,))
     listed = sorted(names, key=lambda name: (name not in near, name))[:_MOST_LISTED]
     said = sentences.NO_SCRIPT.write(
-        manifest=call.show(place), name=request.name, near=near[0] if near else "", kind=manifest.kind, names=listed
+        manifest=call.show(place), near=near[0] if near else "", kind=manifest.kind, names=listed
     )
     return Answer("script", said, about, (*near, *listed)) if said else None
 
@@ -158,7 +156,7 @@ def _no_manifest(call: PlannedCall, request: Request, manifest: Manifest, files:
     if len(having) != 1:
         return None
     folder = dirname(having[0])
-    said = sentences.NO_MANIFEST.write(command=request.typed, manifest=manifest.files[0], folder=call.show(folder))
+    said = sentences.NO_MANIFEST.write(manifest=manifest.files[0], folder=call.show(folder))
     return Answer("folder", said, f"{request.folder} {request.typed}", (folder,)) if said else None
 
 

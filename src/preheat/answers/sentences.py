@@ -1,11 +1,16 @@
 """What answers say: one sentence of ours per rule, with slots for paths, names, commands and numbers. Knows no rule.
 
-No line of a file and no word of a tool's output is passed on: where lines are meant, their numbers are named.
+A sentence says what works and does not write what fails: the model has just written that itself, and small models repeat what
+they read last (docs/paper). No line of a file and no word of a tool's output is passed on: where lines are meant, their numbers
+are named.
 """
+
+import re
 
 from preheat.safe_text.sentences import Sentence
 from preheat.safe_text.slots import SLOTS, fit_one_of
 
+_SESSIONS = re.compile(r"one earlier session|[\d,]{1,9} earlier sessions")
 DIFFERENCES = (
     "the same but for white space",
     "the same but for indentation",
@@ -16,16 +21,24 @@ DIFFERENCES = (
 )
 """How lines of a file can differ from the text that was to be replaced."""
 SLOTS["difference_of_lines"] = fit_one_of(*DIFFERENCES)
+PATHS_OF_CALL = (
+    "this call's path",
+    *(f"the {place} path of this call" for place in ("first", "second", "third", "fourth", "fifth")),
+    "a path of this call",
+)
+"""Which path of a call is meant, without writing it again: a model repeats what it has just read."""
+SLOTS["path_of_call"] = fit_one_of(*PATHS_OF_CALL)
+SLOTS["sessions_before"] = lambda text: text if _SESSIONS.fullmatch(text) else ""
 SLOTS["list_of"] = fit_one_of("scripts", "targets", "recipes", "tasks", "sessions", "environments", "aliases")
 
 # Files and folders
-MISSING_MEANT = Sentence("`{path:path}` does not exist here; `{meant:path}` does.")
-MISSING_SEVERAL = Sentence("`{path:path}` does not exist here; of that name there are {others:path*}.")
-MISSING_LISTED = Sentence("`{path:path}` does not exist here; `{folder:path}` holds {names:path*}.")
-MISSING_NEAREST = Sentence("`{path:path}` does not exist here; nearest to it in `{folder:path}` are {names:path*}.")
-ALREADY_INSIDE = Sentence("The call ran in `{folder:path}` already: from there `{path:path}` does not exist.")
-MISSING_PLAIN = Sentence("`{path:path}` does not exist here.")
-IS_FOLDER = Sentence("`{path:path}` is a folder[; it holds {names:path*}].")
+MISSING_MEANT = Sentence("Nothing is at {which:path_of_call}; `{meant:path}` exists.")
+MISSING_SEVERAL = Sentence("Nothing is at {which:path_of_call}; of that name there are {others:path*}.")
+MISSING_LISTED = Sentence("Nothing is at {which:path_of_call}; `{folder:path}` holds {names:path*}.")
+MISSING_NEAREST = Sentence("Nothing is at {which:path_of_call}; nearest to it in `{folder:path}` are {names:path*}.")
+ALREADY_INSIDE = Sentence("This call runs in that folder already: from here {which:path_of_call} is `.`.")
+MISSING_PLAIN = Sentence("Nothing is at {which:path_of_call}.")
+IS_FOLDER = Sentence("What this call reads is a folder[; it holds {names:path*}].")
 
 # Text to edit
 CLOSEST_LINES = Sentence(
@@ -50,26 +63,27 @@ TEXT_GONE = Sentence("The text to replace is not in `{path:path}` as it is now, 
 
 # Scripts, targets, flags
 NO_SCRIPT = Sentence(
-    "`{manifest:path}` has no `{name:script}`[; the nearest is `{near:script}`][; its {kind:list_of} are {names:script*}]."
+    "`{manifest:path}` has nothing of that name[; the nearest is `{near:script}`][; its {kind:list_of} are {names:script*}]."
 )
-SCRIPT_ELSEWHERE = Sentence(
-    "`{manifest:path}` has no `{name:script}`; `{other:path}` does, so it works in `{folder:path}`."
-)
-NO_MANIFEST = Sentence("`{command:command}` needs `{manifest:path}`, which is in `{folder:path}`, not here.")
-FLAG_KNOWN = Sentence("`{program:command}` knows no `{flag:flag}`; `{near:flag}` worked here in earlier sessions.")
-FLAG_USAGE = Sentence("`{program:command}` knows no `{flag:flag}`; its usage names `{near:flag}`.")
+SCRIPT_ELSEWHERE = Sentence("What this call runs is in `{other:path}`: it works in `{folder:path}`.")
+NO_MANIFEST = Sentence("This command works in `{folder:path}`, where its `{manifest:path}` is.")
+FLAG_KNOWN = Sentence("`{program:command}` takes `{near:flag}`: it worked here in {sessions:sessions_before}.")
+FLAG_USAGE = Sentence("`{program:command}` takes `{near:flag}`, by its usage.")
 
 # Programs and modules
-PROGRAM_HERE = Sentence("`{name:program}` is not on the path; here it is `{place:path}`.")
+PROGRAM_HERE = Sentence("The program of this call is here as `{place:path}`.")
 PROGRAM_USED = Sentence(
-    "`{name:program}` is not on the path; earlier sessions used `{use:command}` ({sessions:number} of them, it worked)."
+    "The program of this call was started by `{use:command}` here: it worked in {sessions:sessions_before}."
 )
 MODULE_HERE = Sentence("The module is installed in `{place:path}`: `{python:path}` finds it.")
 
 # Known to fail
+KNOWN_REPAIR = Sentence(
+    "`{use:command}` worked here[ in {worked:sessions_before}]; the command of this call failed in all {sessions:number} that"
+    " tried it."
+)
 KNOWN_FAILURE = Sentence(
-    '`{command:command}` failed in all {sessions:number} earlier sessions that tried it[, with "{error:error}"]'
-    "[; `{use:command}` worked instead]."
+    'The command of this call failed in all {sessions:number} earlier sessions that tried it[, with "{error:error}"].'
 )
 
 # Who is in the way
@@ -82,3 +96,15 @@ HOOK_RUNS = Sentence("The hook `{path:path}` refused; it runs {commands:command*
 LOCK_HELD = Sentence(
     "`{path:path}` is still there: another program works on this repository, or one ended without removing it."
 )
+
+
+def count_sessions(count: int) -> str:
+    """So many earlier sessions, in words; empty for none."""
+    return "" if count < 1 else "one earlier session" if count == 1 else f"{count:,} earlier sessions"
+
+
+def name_path(place: int, of: int) -> str:
+    """Which path of a call is meant, by its place among so many, from 0; -1 where that is not known."""
+    if of == 1 and place == 0:
+        return PATHS_OF_CALL[0]
+    return PATHS_OF_CALL[place + 1] if 0 <= place < len(PATHS_OF_CALL) - 2 else PATHS_OF_CALL[-1]

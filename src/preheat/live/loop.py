@@ -327,12 +327,11 @@ def is_quiet(state: LoopState, context: FoldContext) -> bool:
 # The advisory texts.
 def _describe_repeat(repeat: Repeat) -> str:
     sentence = sentences.REPEATED_LOOK if repeat.looks else sentences.REPEATED_CALL
-    said = sentence.write(what=repeat.what, times=repeat.times)
-    return said or sentences.REPEATED_SOMETHING.write(times=repeat.times)
+    return sentence.write(times=repeat.times)
 
 
 def _describe_retry(retry: Retry) -> str:
-    values = {"times": retry.times, "tool": retry.tool, "error": retry.what}
+    values = {"times": retry.times, "tool": retry.tool}
     said = sentences.RETRIED_FILE.write(target=retry.target, **values) if retry.target else ""
     return said or sentences.RETRIED_CALL.write(**values)
 

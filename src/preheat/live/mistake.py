@@ -33,6 +33,8 @@ _REST = "…"
 _DEAD_END_TOPICS = frozenset(["command", "program", "tool"])
 """Topics of dead ends that make a hint; that a file is missing, its error already says."""
 _LEAST_STEM = 4
+_INSTEAD = " instead of "
+"""In a difference: after it stands what failed."""
 
 Pattern = tuple[str, ...]
 
@@ -227,22 +229,23 @@ def _repair_sentence(lesson: Lesson, typed: str) -> str:
     is_here = bool(lesson.scope.project)
     if typed:
         sentence = sentences.KNOWN_REPAIR if is_here else sentences.GENERAL_REPAIR
-        return sentence.write(failed=failed, use=typed, **_values(lesson))
+        return sentence.write(use=typed, **_values(lesson))
     sentence = sentences.KNOWN_DIFFERENCE if is_here else sentences.GENERAL_DIFFERENCE
-    return sentence.write(failed=failed, difference=lesson.difference, **_values(lesson))
+    return sentence.write(difference=lesson.difference.partition(_INSTEAD)[0], **_values(lesson))
 
 
 def _convention_sentence(lesson: Lesson, typed: str) -> str:
     if not (lesson.avoid and typed):
         return ""
-    return sentences.KNOWN_REPAIR.write(failed=lesson.avoid, use=typed, **_values(lesson))
+    return sentences.KNOWN_REPAIR.write(use=typed, **_values(lesson))
 
 
 def _dead_end_sentence(lesson: Lesson, typed: str) -> str:
     if lesson.topic not in _DEAD_END_TOPICS or not lesson.avoid:
         return ""
     times = f"{lesson.support.calls_for} times"
-    return sentences.KNOWN_DEAD_END.write(failed=lesson.avoid, use=lesson.use, times=times, **_values(lesson))
+    replaced = sentences.REPLACED_DEAD_END.write(use=lesson.use, times=times, **_values(lesson)) if lesson.use else ""
+    return replaced or sentences.KNOWN_DEAD_END.write(times=times, **_values(lesson))
 
 
 _SENTENCES = {"repair": _repair_sentence, "convention": _convention_sentence, "dead_end": _dead_end_sentence}

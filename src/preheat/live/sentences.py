@@ -37,19 +37,16 @@ FOCUS = Sentence(
 )
 
 # Loops
-_REPEATED = " was called {times:number} times with the same result."
+_REPEATED = "The last call was made {times:number} times with the same result."
 _STANDS = " What it said still stands above."
-REPEATED_LOOK = Sentence(
-    "`{what:command}`" + _REPEATED + " Nothing was changed in between: one more would show the same." + _STANDS
-)
-REPEATED_CALL = Sentence("`{what:command}`" + _REPEATED + " One more would end the same way." + _STANDS)
-REPEATED_SOMETHING = Sentence("The last call" + _REPEATED + " One more would end the same way." + _STANDS)
+REPEATED_LOOK = Sentence(_REPEATED + " Nothing was changed in between: one more would show the same." + _STANDS)
+REPEATED_CALL = Sentence(_REPEATED + " One more would end the same way." + _STANDS)
 RETRIED_FILE = Sentence(
-    "{times:number} calls[ of `{tool:tool}`] on `{target:path}` failed in a row[ with `{error:error}`]. Its text as it is now,"
+    "{times:number} calls[ of `{tool:tool}`] on `{target:path}` failed in a row. Its text as it is now,"
     " read once more and copied to the letter, or that part written anew, would end this."
 )
 RETRIED_CALL = Sentence(
-    "{times:number} calls[ of `{tool:tool}`] failed in a row[ with `{error:error}`]. Another form of the call may end this,"
+    "{times:number} calls[ of `{tool:tool}`] failed in a row. Another form of the call may end this,"
     " another try of the same form would not."
 )
 SAME_FAILURE = Sentence(
@@ -90,22 +87,19 @@ FULL = Sentence(
     " cheap; reading parts instead of whole files saves room."
 )
 
-# Known mistakes
+# Known mistakes: what works, and not what failed, which the model has just written itself
 _COUNTED = " {good:number} of {all:number} times in {sessions:number} earlier sessions (lesson {lesson:lesson})."
-KNOWN_REPAIR = Sentence('`{failed:command}` fails here[ with "{error:error}"]; `{use:command}` worked' + _COUNTED)
-KNOWN_DIFFERENCE = Sentence(
-    '`{failed:command}` fails here[ with "{error:error}"]; {difference:difference}, it worked' + _COUNTED
-)
-GENERAL_REPAIR = Sentence(
-    '`{failed:command}` failed in other projects[ with "{error:error}"]; `{use:command}` worked' + _COUNTED
-)
+KNOWN_REPAIR = Sentence("Where a call like this failed here, `{use:command}` worked" + _COUNTED)
+KNOWN_DIFFERENCE = Sentence("Where a call like this failed here, {difference:difference} it worked" + _COUNTED)
+GENERAL_REPAIR = Sentence("Where a call like this failed in other projects, `{use:command}` worked" + _COUNTED)
 GENERAL_DIFFERENCE = Sentence(
-    '`{failed:command}` failed in other projects[ with "{error:error}"]; {difference:difference}, it worked' + _COUNTED
+    "Where a call like this failed in other projects, {difference:difference} it worked" + _COUNTED
 )
-KNOWN_DEAD_END = Sentence(
-    '`{failed:command}` failed all {times:times} in {sessions:number} earlier sessions[, with "{error:error}"]'
-    "[; `{use:command}` was used instead] (lesson {lesson:lesson})."
+_NEVER = " failed all {times:times} in {sessions:number} earlier sessions"
+REPLACED_DEAD_END = Sentence(
+    "`{use:command}` was used here instead: calls like this" + _NEVER + " (lesson {lesson:lesson})."
 )
+KNOWN_DEAD_END = Sentence("Calls like this" + _NEVER + '[, with "{error:error}"] (lesson {lesson:lesson}).')
 
 # What a session did before its conversation was summarised
 PROGRESS_HEAD = Sentence(

@@ -4,6 +4,7 @@ python -m preheat.lab.study fetch DIR 0.5b                          the model an
 python -m preheat.lab.study.forks plan DIR --data SESSIONS --repositories MIRRORS
 python -m preheat.lab.study.forks run DIR --model 0.5b              safe to stop and to start again
 python -m preheat.lab.study.forks report DIR --to docs/paper        forks.json, and the tables of the paper
+python -m preheat.lab.study.forks --study wording plan DIR …        the second study: the same cases, in both wordings
 """
 
 import argparse
@@ -16,11 +17,12 @@ import sys
 from preheat.lab.study.__main__ import ROOT
 from preheat.lab.study.errors import StudyError
 from preheat.lab.study.fetch import SOURCES, file_digest
-from preheat.lab.study.forks.cases import decode_cases, encode_cases
+from preheat.lab.study.forks.cases import ForkCase, decode_cases, encode_cases
 from preheat.lab.study.plan import plan_digest
 
 _PACKAGE = "preheat.lab.study.forks"
-PROTOCOL = os.path.join(ROOT, "docs", "paper", "protocol-forks.md")
+PROTOCOLS = {"forks": "protocol-forks.md", "wording": "protocol-forks-wording.md"}
+"""Of each study: `wording` has the cases of `forks` that its plan still has, with the text in both wordings."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -36,6 +38,7 @@ def _options() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=f"python -m {_PACKAGE}", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
+    parser.add_argument("--study", choices=PROTOCOLS, default="forks", help="which of the two (forks)")
     actions = parser.add_subparsers(dest="action", required=True)
     each = actions.add_parser("plan", help="make the cases from real sessions")
     each.add_argument("folder")
@@ -53,15 +56,26 @@ def _options() -> argparse.ArgumentParser:
     return parser
 
 
-def _cases_path(folder: str) -> str:
-    return os.path.join(folder, "plans", "forks.json")
+def _cases_path(folder: str, study: str) -> str:
+    return os.path.join(folder, "plans", f"{study}.json")
+
+
+def _read_plan(folder: str, study: str) -> bytes:
+    path = _cases_path(folder, study)
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"no cases in `{folder}`; `python -m {_PACKAGE} --study {study} plan` makes them")
+    with open(path, "rb") as file:
+        return file.read()
 
 
 def _plan(options: argparse.Namespace) -> int:
-    cases = importlib.import_module("benchmarks.fork_study").make_cases(options.data, options.repositories)
+    earlier: list[ForkCase] = []
+    if options.study == "wording":
+        earlier = decode_cases(_read_plan(options.folder, "forks"))
+    cases = importlib.import_module("benchmarks.fork_study").make_cases(options.data, options.repositories, earlier)
     data = encode_cases(cases)
-    os.makedirs(os.path.dirname(_cases_path(options.folder)), exist_ok=True)
-    with open(_cases_path(options.folder), "wb") as stream:
+    os.makedirs(os.path.dirname(_cases_path(options.folder, options.study)), exist_ok=True)
+    with open(_cases_path(options.folder, options.study), "wb") as stream:
         stream.write(data)
     product = sum(case.stratum == "product" for case in cases)
     print(f"{product} cases with a text of the product, {len(cases) - product} named, SHA-256 {plan_digest(data)}")
@@ -77,35 +91,33 @@ def _run(options: argparse.Namespace) -> int:
     from preheat.lab.study.model import LARGE, SMALL, Engine
     from preheat.lab.study.run import Identity, check_model, runtime_version
 
-    if not os.path.exists(_cases_path(options.folder)):
-        raise FileNotFoundError(f"no cases in `{options.folder}`; `python -m {_PACKAGE} plan` makes them")
-    with open(_cases_path(options.folder), "rb") as file:
-        data = file.read()
+    data = _read_plan(options.folder, options.study)
     cases = decode_cases(data)
     known = options.model in SOURCES
     path = os.path.join(options.folder, "models", SOURCES[options.model].file) if known else options.model
     name = options.model if known else os.path.basename(path).removesuffix(".gguf")
     chunk = options.chunk or (SMALL if options.model == "135m" else LARGE)
     engine = Engine(path, 1, chunk)
+    protocol = file_digest(os.path.join(ROOT, "docs", "paper", PROTOCOLS[options.study]))
     identity = Identity(
-        file_digest(path), os.path.basename(path), plan_digest(data), file_digest(PROTOCOL), 1, chunk, runtime_version()
+        file_digest(path), os.path.basename(path), plan_digest(data), protocol, 1, chunk, runtime_version()
     )
     os.makedirs(os.path.join(options.folder, "runs"), exist_ok=True)
-    kept = os.path.join(options.folder, "runs", f"forks-{name}.check.json")
+    kept = os.path.join(options.folder, "runs", f"{options.study}-{name}.check.json")
     if not os.path.exists(kept):
         found = check_model(engine, make_check_plan(cases))
         with open(kept, "w", encoding="utf-8") as stream:
             json.dump(found, stream, indent=2)
-    target = os.path.join(options.folder, "runs", f"forks-{name}.jsonl")
+    target = os.path.join(options.folder, "runs", f"{options.study}-{name}.jsonl")
     count = run_cases(cases, engine, identity, target, options.limit, options.seconds)
-    print(f"forks: {count} cases, in {target}", flush=True)
+    print(f"{options.study}: {count} cases, in {target}", flush=True)
     return 0
 
 
 def _report(options: argparse.Namespace) -> int:
     from preheat.lab.study.forks.results import write_fork_report  # needs the product's statistics, which a run has not
 
-    print(write_fork_report(options.folder, options.to or os.path.join(options.folder, "report")))
+    print(write_fork_report(options.folder, options.to or os.path.join(options.folder, "report"), options.study))
     return 0
 
 

@@ -7,6 +7,7 @@ commands are scored: the one that failed and the one that repaired it.
 import json
 import re
 from collections.abc import Iterable, Sequence
+from posixpath import basename
 from typing import NamedTuple
 
 from preheat.lab.study.prompts import Count, Message
@@ -14,9 +15,12 @@ from preheat.lab.study.prompts import Count, Message
 CALL, ERROR = "call", "error"
 ARMS = (
     "call/absent", "call/start", "call/before", "call/placebo", "call/wrong",
-    "error/absent", "error/start", "error/after", "error/placebo", "error/wrong",
+    "error/absent", "error/start", "error/after", "error/placebo", "error/wrong", "call/old", "error/old",
 )  # fmt: skip
-"""POINT/WHERE THE TEXT STANDS. `start`: below the system's text; the others but `absent`: as the newest message."""
+"""POINT/WHERE THE TEXT STANDS. `start`: below the system's text; the others but `absent`: as the newest message. `old`: the
+text in the wording of the first study, which quotes what fails."""
+LAST_ARM = "error/start"
+"""The arm that is scored last: a case that has it is done."""
 STRATA = ("product", "named")
 """`product`: what Preheat says of this failure. `named`: it says nothing, and the text names the repair outright."""
 _QUOTED = re.compile(r"`([^`]+)`")
@@ -41,6 +45,10 @@ class ForkCase(NamedTuple):
     """A text on something else, of another project; made as long in tokens when it is run."""
     wrong: str
     """The text with another's remedy in the place of its own; empty where it names none."""
+    remedies: tuple[str, ...] = ()
+    """What the text names to use instead, as the rule has it."""
+    old: str = ""
+    """The text in the wording of the first study; empty in that study."""
 
 
 def encode_cases(cases: Sequence[ForkCase]) -> bytes:
@@ -49,20 +57,30 @@ def encode_cases(cases: Sequence[ForkCase]) -> bytes:
 
 def decode_cases(data: bytes) -> list[ForkCase]:
     return [
-        ForkCase(**{**each, "conversation": tuple(Message(*row) for row in each["conversation"])})
+        ForkCase(
+            **{
+                **each,
+                "conversation": tuple(Message(*row) for row in each["conversation"]),
+                "remedies": tuple(each.get("remedies", ())),
+            }
+        )
         for each in json.loads(data)
     ]
 
 
-def find_remedies(text: str, failed: str) -> list[str]:
-    """What a text names to use instead: all that stands in backticks but the first, which is what failed, and words of the
-    failed command."""
-    return [each for each in _QUOTED.findall(text)[1:] if each not in failed.split()]
+def find_remedies(case: ForkCase) -> list[str]:
+    """What the text of a case names to use instead, as it is written there: a path may be shown from another folder."""
+    names = {basename(each.rstrip("/")) for each in case.remedies}
+    return [
+        each
+        for each in _QUOTED.findall(case.text)
+        if (each in case.remedies or basename(each.rstrip("/")) in names) and each not in case.failed.split()
+    ]
 
 
-def put_remedies(text: str, failed: str, others: Sequence[str]) -> str:
+def put_remedies(case: ForkCase, others: Sequence[str]) -> str:
     """The text with other remedies in their places; empty where it names none, or nothing else is there to name."""
-    own = find_remedies(text, failed)
+    text, own = case.text, find_remedies(case)
     fit = [each for each in others if each not in own]
     if not own or not fit:
         return ""
@@ -85,11 +103,17 @@ def give_other_texts(cases: Sequence[ForkCase]) -> list[ForkCase]:
         alike = [
             other
             for other in (*elsewhere, *following)
-            if (other.stratum, other.rule) == (case.stratum, case.rule) and find_remedies(other.text, other.failed)
+            if (other.stratum, other.rule) == (case.stratum, case.rule) and find_remedies(other)
         ]
-        others = find_remedies(alike[0].text, alike[0].failed) if alike else []
-        found.append(case._replace(placebo=placebo, wrong=put_remedies(case.text, case.failed, others)))
+        others = find_remedies(alike[0]) if alike else []
+        found.append(case._replace(placebo=placebo, wrong=put_remedies(case, others)))
     return found
+
+
+def give_old_texts(cases: Sequence[ForkCase], earlier: Iterable[ForkCase]) -> list[ForkCase]:
+    """The cases that an earlier plan has too, with its text of the same failure as the old one."""
+    texts = {case.id: case.text for case in earlier if case.stratum == "product"}
+    return [case._replace(old=texts[case.id]) for case in cases if case.stratum == "product" and case.id in texts]
 
 
 def take_turns(cases: Iterable[ForkCase]) -> list[ForkCase]:

@@ -22,9 +22,9 @@ PRIMARY = ("call/before", "call/absent")
 SECONDARY = (
     ("call/before", "call/placebo"), ("call/before", "call/wrong"), ("call/before", "call/start"),
     ("call/start", "call/absent"), ("error/after", "error/absent"), ("error/after", "error/placebo"),
-    ("error/after", "error/wrong"), ("error/after", "error/start"),
+    ("error/after", "error/wrong"), ("error/after", "error/start"), ("call/before", "call/old"), ("error/after", "error/old"),
 )  # fmt: skip
-_BLOCK = re.compile(r"(<!-- from the fork study: (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+_BLOCK = re.compile(r"(<!-- from the fork study(?:, (wording))?: (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 _DIGITS = 4
 
 
@@ -94,12 +94,12 @@ def _change(values: dict[tuple[str, str], Row], task: str, arm: str, against: st
     return float(one[what] - other[what]) / float(one[f"{what}_tokens"])
 
 
-def load_fork_results(folder: str) -> dict[str, Any]:
-    """By model."""
+def load_fork_results(folder: str, study: str) -> dict[str, Any]:
+    """By model, of one study: `forks`, or `wording`."""
     found: dict[str, Any] = {}
     for name in sorted(os.listdir(os.path.join(folder, "runs"))):
-        model = name.removeprefix("forks-").removesuffix(".jsonl")
-        if name != f"forks-{model}.jsonl":
+        model = name.removeprefix(f"{study}-").removesuffix(".jsonl")
+        if name != f"{study}-{model}.jsonl":
             continue
         header, rows = read_run(os.path.join(folder, "runs", name))
         if rows:
@@ -173,11 +173,20 @@ def _p(value: float | None) -> str:
 BLOCKS = {"levels": write_levels, "differences": write_differences, "verdicts": write_verdicts}
 
 
-def write_fork_report(folder: str, target: str) -> str:
-    """Write the results and fill the paper; what is returned is for the screen."""
-    results = load_fork_results(folder)
+def _fill(text: str, study: str, results: dict[str, Any]) -> str:
+    """The paper with the tables of one study anew."""
+
+    def write(found: re.Match[str]) -> str:
+        return f"{found[1]}\n{BLOCKS[found[3]](results)}\n\n{found[5]}" if (found[2] or "forks") == study else found[0]
+
+    return _BLOCK.sub(write, text)
+
+
+def write_fork_report(folder: str, target: str, study: str = "forks") -> str:
+    """Write the results of a study and fill its tables in the paper; what is returned is for the screen."""
+    results = load_fork_results(folder, study)
     os.makedirs(target, exist_ok=True)
-    with open(os.path.join(target, "forks.json"), "w", encoding="utf-8") as stream:
+    with open(os.path.join(target, f"{study}.json"), "w", encoding="utf-8") as stream:
         json.dump(results, stream, indent=1, ensure_ascii=False)
         stream.write("\n")
     paper = os.path.join(target, "paper.md")
@@ -185,5 +194,5 @@ def write_fork_report(folder: str, target: str) -> str:
         with open(paper, encoding="utf-8") as stream:
             text = stream.read()
         with open(paper, "w", encoding="utf-8") as stream:
-            stream.write(_BLOCK.sub(lambda found: f"{found[1]}\n{BLOCKS[found[2]](results)}\n\n{found[4]}", text))
+            stream.write(_fill(text, study, results))
     return "\n\n".join(block(results) for block in BLOCKS.values())

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from preheat.lab.study.errors import TokenBorderError
-from preheat.lab.study.forks.cases import ARMS, ForkCase, fit_words
+from preheat.lab.study.forks.cases import LAST_ARM, ForkCase, fit_words
 from preheat.lab.study.model import Model, split_prompt, token_nats
 from preheat.lab.study.plan import Cell, Plan, StudyTask, make_plan
 from preheat.lab.study.prompts import ArmContext, Message, escape_command, render_prefix, render_suffix
@@ -22,8 +22,8 @@ Row = dict[str, Any]
 def score_case(case: ForkCase, model: Model) -> Iterator[Row]:
     """A row for each arm of a case that it has."""
     placebo = fit_words(case.placebo, len(model.tokens(case.text)), lambda text: len(model.tokens(text)))
-    at_call = {"absent": "", "before": case.text, "placebo": placebo, "wrong": case.wrong}
-    at_error = {"absent": "", "after": case.text, "placebo": placebo, "wrong": case.wrong}
+    at_call = {"absent": "", "before": case.text, "placebo": placebo, "wrong": case.wrong, "old": case.old}
+    at_error = {"absent": "", "after": case.text, "placebo": placebo, "wrong": case.wrong, "old": case.old}
     yield from _score_points(case, model, "", at_call, at_error)
     yield from _score_points(case, model, case.text, {"start": ""}, {"start": ""})
 
@@ -79,7 +79,7 @@ def run_cases(
     cases: Sequence[ForkCase], model: Model, identity: Identity, path: str, limit: int = 0, seconds: float = 0.0
 ) -> int:
     """Score what is not scored yet: at most `limit` cases, for at most so many seconds. How many were done."""
-    done = {task for task, arm in begin_file(path, identity) if arm in (ARMS[6], "skipped")}
+    done = {task for task, arm in begin_file(path, identity) if arm in (LAST_ARM, "skipped")}
     started, count = time.monotonic(), 0
     with open(path, "a", encoding="utf-8") as stream:
         for case in cases:
