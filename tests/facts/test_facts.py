@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from preheat.facts import ProjectTree, derive_facts, wanted_files
-from preheat.facts.choice import choose_for_call, choose_for_prompt
+from preheat.facts.call_choice import choose_for_call
+from preheat.facts.choice import choose_for_prompt
 from preheat.facts.join import is_stale, join_facts
 from preheat.facts.stated import find_contradictions, is_stated
 from preheat.manifests.instructions import read_statements

@@ -13,7 +13,8 @@ from typing import NamedTuple
 from preheat.agents import LIVE, instruction_files_of
 from preheat.app.projects import find_repository, project_root
 from preheat.facts import EMPTY_TREE, ProjectTree, derive_facts, wanted_files
-from preheat.facts.choice import choose_for_call, choose_for_prompt
+from preheat.facts.call_choice import choose_for_call
+from preheat.facts.choice import choose_for_prompt
 from preheat.facts.join import join_facts
 from preheat.facts.stated import Contradiction, find_contradictions, without_stated
 from preheat.files import read_text
