@@ -1,8 +1,9 @@
 """Of the facts that a developer would write down for the next one, how many is a session told, and is what it is told of use?
 
 Learns from the first 60 % of each project's sessions and plays the later ones moment by moment: the start, every prompt of a
-person, every call before it is made. The tree is the commit of the default branch before the session (`--repositories FOLDER`
-with bare clones; without one only lessons count). Files of a prompt are those that it names itself: orientation is left out
+person, every call before it is made and, where it failed, after it. The tree is the commit of the default branch before the
+session (`--repositories FOLDER` with bare clones; without one only lessons count). Files of a prompt are those that it names
+itself: orientation is left out
 here, so the facts of a package that only orientation would find are not counted. Counted are, by project:
 
 - facts (`labels/facts-*.jsonl`, made by the rules in `facts_rules.md` without a look at our lines): handed out in any moment of a
@@ -50,18 +51,18 @@ from preheat.calls.files import changed_files, file_of
 from preheat.calls.judged import JudgedCall, JudgedSession
 from preheat.calls.words import telling_words
 from preheat.facts import EMPTY_TREE, ProjectTree, derive_facts, wanted_files
-from preheat.facts.call_choice import Place, choose_for_call
+from preheat.facts.call_choice import Place, choose_after_failure, choose_for_call
 from preheat.facts.choice import choose_for_prompt
 from preheat.facts.join import join_facts
 from preheat.facts.stated import without_stated
 from preheat.lessons.command_use import ASTRAY as _ASTRAY
 from preheat.live.mistake import find_hint_before_command, index_lessons
-from preheat.manifests.instructions import NO_STATEMENTS, Statements, read_statements
 from preheat.model.lesson import Lesson
 from preheat.projects.folders import main_folder
 from preheat.provisioning import provision
 from preheat.provisioning.lesson_text import describe_lesson
 from preheat.provisioning.tokens import estimate_tokens
+from preheat.stated import NO_STATEMENTS, Statements, read_statements
 
 EARLIER = 0.6
 FEWEST = 5
@@ -310,10 +311,14 @@ def play(
         if call.failed and call.record.cause in ("mistake", "environment"):
             failures += 1
             covered += _is_named(call, session, by_seq, lines)
+            after = choose_after_failure(lessons, call.record.signature, frozenset(told))
+            if after is not None and (text := describe_lesson(after)):
+                told.add(after.id)
+                lines.append(Line("failure", text, after))
     for _, text in asked:
         lines += prompt_lines(lessons, text, told)
     there = collect_activity(session)
-    judged = [line for line in lines if line.moment != "call"]
+    judged = [line for line in lines if line.moment in ("start", "prompt")]
     applied = sum(_applied(line.lesson, session, there) for line in judged)
     return Played(lines, told_before, failures, covered, applied, len(judged))
 
@@ -390,7 +395,7 @@ def measure(project: Project) -> dict[str, Any]:
         for fact in labels:
             if any(fact.is_in(line.text) for line in played.lines):
                 handed.add(fact.id)
-            if any(fact.is_in(code) for code in (*statements.commands, *statements.codes)):
+            if any(fact.is_in(code) for code in statements.codes):
                 stated.add(fact.id)
         for name, was_told in played.told_before.items():
             told_in[name].append(was_told or name in stated)

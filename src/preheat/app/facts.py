@@ -4,27 +4,30 @@ Knows nothing of how facts are found, joined or chosen (`facts`). Reading a tree
 was read (`FolderFacts`), and asks the file system again only for what it is about to hand out.
 """
 
+import glob
 import os
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple
 
 from preheat.agents import LIVE, instruction_files_of
 from preheat.app.projects import find_repository, project_root
 from preheat.facts import EMPTY_TREE, ProjectTree, derive_facts, wanted_files
-from preheat.facts.call_choice import choose_for_call
+from preheat.facts.call_choice import Place, choose_after_failure, choose_for_call
 from preheat.facts.choice import choose_for_prompt
 from preheat.facts.join import join_facts
 from preheat.facts.stated import Contradiction, find_contradictions, without_stated
 from preheat.files import read_text
-from preheat.manifests.instructions import NO_STATEMENTS, Statements, read_statements
 from preheat.manifests.scripts import LARGEST
 from preheat.model.lesson import Lesson
 from preheat.programs import ask_git
 from preheat.provisioning.lesson_text import describe_lesson
 from preheat.provisioning.tokens import estimate_tokens
 from preheat.safe_text.fact_sentences import PROMPT_HEAD
+from preheat.stated import NO_STATEMENTS, Statements, read_statements
 
 __all__ = ["NO_FACTS", "Contradiction", "FolderFacts", "contradictions", "load_facts", "read_tree"]
 
@@ -81,12 +84,31 @@ class FolderFacts(NamedTuple):
         return ("\n".join([PROMPT_HEAD.write(), *lines]) if lines else ""), tuple(chosen)
 
     def choose_for_call(
-        self, agent: str, command: str, changed: Sequence[str], told: frozenset[str]
+        self, agent: str, command: str, changed: Sequence[str], told: frozenset[str], cwd: str = ""
     ) -> tuple[str, str] | None:
-        """The fact that a call is about to need, as a line with the id of its lesson; None if there is none."""
-        lesson = choose_for_call(self.for_agent(agent), command, changed, told)
+        """The fact that a call in a folder is about to need, as a line with the id of its lesson; None if there is none."""
+        return self._say(
+            choose_for_call(self.for_agent(agent), command, changed, told, self._look_at(cwd or self.root))
+        )
+
+    def choose_after_failure(self, agent: str, signature: str, told: frozenset[str]) -> tuple[str, str] | None:
+        """The fact that names what a failed call lacked, as a line with the id of its lesson; None if there is none."""
+        return self._say(choose_after_failure(self.for_agent(agent), signature, told))
+
+    def _say(self, lesson: Lesson | None) -> tuple[str, str] | None:
         line = describe_lesson(lesson) if lesson is not None and self._still_there(lesson) else ""
         return (line, lesson.id) if lesson is not None and line else None
+
+    def _look_at(self, cwd: str) -> Place:
+        """What a call in a folder finds there."""
+        folder = os.path.relpath(cwd, self.root) if self.root else ""
+        exists = partial(_exists, self.root)
+        return Place(
+            folder="" if folder == "." else folder.replace(os.sep, "/"),
+            has_match=partial(_has_match, cwd),
+            has_program=lambda name: shutil.which(name) is not None,
+            lacks_modules=exists("package.json") and not any(map(exists, _MODULES)),
+        )
 
     def _still_there(self, lesson: Lesson) -> bool:
         """Whether a file that a fact cites is there at this moment."""
@@ -95,6 +117,21 @@ class FolderFacts(NamedTuple):
 
 
 NO_FACTS = FolderFacts()
+_MODULES = ("node_modules", ".pnp.cjs", ".pnp.js")
+_MOST_WILD = 2
+"""Parts of a path with a pattern; more would take too long to look up."""
+
+
+def _exists(root: str, name: str) -> bool:
+    return os.path.exists(os.path.join(root, name))
+
+
+def _has_match(folder: str, pattern: str) -> bool:
+    """Whether a pattern matches a file; yes where that would take long to find out, or the shell puts something in first."""
+    wild = [part for part in pattern.split("/") if glob.has_magic(part)]
+    if len(wild) > _MOST_WILD or "**" in pattern or "$" in pattern or pattern.startswith("~"):
+        return True
+    return "://" not in pattern and next(glob.iglob(os.path.join(folder, pattern)), None) is not None
 
 
 def load_facts(where: str, project: str, lessons: Sequence[Lesson], agents: Iterable[str] = ()) -> FolderFacts:
@@ -168,12 +205,17 @@ def _find_files(tree: ProjectTree, files: Sequence[str]) -> list[str]:
     return sorted(path for path in tree.paths if path.lower() in wanted)
 
 
-def contradictions(where: str, project: str, lessons: Sequence[Lesson]) -> list[Contradiction]:
-    """What the instruction files and the README of a project say otherwise than its tree and its sessions show."""
+def contradictions(
+    where: str, project: str, lessons: Sequence[Lesson], texts: Mapping[str, str] | None = None
+) -> list[Contradiction]:
+    """What the instruction files and the README of a project say otherwise than its tree and its sessions show; or texts, by the
+    name of their file."""
     root = project_place(where)
     if not root:
         return []
     tree = read_tree(root, project)
-    files = dict.fromkeys((*(file for agent in LIVE for file in instruction_files_of(agent)), *_README))
-    statements = {path: read_statements(_read(os.path.join(root, path))) for path in _find_files(tree, list(files))}
+    if texts is None:
+        files = dict.fromkeys((*(file for agent in LIVE for file in instruction_files_of(agent)), *_README))
+        texts = {path: _read(os.path.join(root, path)) for path in _find_files(tree, list(files))}
+    statements = {path: read_statements(text) for path, text in texts.items()}
     return find_contradictions(join_facts(lessons, derive_facts(tree), tree), tree, statements)

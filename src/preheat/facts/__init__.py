@@ -2,8 +2,8 @@
 
 `derive_facts` reads them from the files of a working tree, by one learner for each kind (`TREE_LEARNERS`), so that a project
 without any session has them; `join` puts them beside what sessions taught and drops what the tree no longer has; `choice` and
-`call_choice` pick those for a moment; `stated` leaves out what a file says already. A fact is a lesson of the kind `convention`. Pure; knows no
-archive.
+`call_choice` pick those for a prompt and for a call; `stated` leaves out what a file says already. A fact is a lesson of the kind
+`convention`. Pure; knows no archive.
 """
 
 from collections.abc import Callable

@@ -63,8 +63,8 @@ def choose_for_call(
     told: frozenset[str] = frozenset(),
     place: Place = NOWHERE,
 ) -> Lesson | None:
-    """The fact that a call is about to need: hooks and form at a commit, what a pull request needs, that a file is generated, that
-    a program is missing, looks elsewhere for its project, wants a variable or packages, or takes long."""
+    """The fact that a call is about to need: hooks and form at a commit, what a pull request needs, that a file is generated,
+    that a program is missing, looks elsewhere for its project, wants a variable or packages, or takes long."""
     candidates = [
         lesson for lesson in lessons if lesson.id not in told and lesson.kind == "convention" and is_usable(lesson)
     ]
@@ -81,6 +81,8 @@ def _choose_for_version_control(candidates: Sequence[Lesson], command: str) -> L
     wanted: list[tuple[str, str]] = []
     if _COMMIT.search(command):
         wanted = [("hook", "commit"), ("hook", "message"), ("commit", "message")]
+        if not any(lesson.topic == "hook" for lesson in candidates):  # nothing will format it
+            wanted.append(("format", "format"))
     elif _PULL.search(command):
         wanted = [("release", "change file"), ("hook", "push")]
     elif _PUSH.search(command):
@@ -114,6 +116,41 @@ def _choose_for_needs(candidates: Sequence[Lesson], command: str, place: Place) 
     return None
 
 
+_NO_MODULE = re.compile(
+    r"(?i)module not found|cannot find (?:module|package)|no module named|modulenotfounderror|node_modules missing"
+)
+_NOT_FOUND = re.compile(r"(?i)command not found: (?P<after>[\w.+-]+)|(?P<before>[\w.+-]+): (?:command )?not found")
+
+
+def choose_after_failure(
+    lessons: Iterable[Lesson], signature: str, told: frozenset[str] = frozenset()
+) -> Lesson | None:
+    """The fact that names what a call lacked, by the message of its failure: modules that are not installed, a program that is
+    started otherwise here, a variable."""
+    missing = _NOT_FOUND.search(signature)
+    name = (missing["after"] or missing["before"]) if missing else ""
+    for lesson in lessons:
+        if lesson.id in told or lesson.kind != "convention" or not is_usable(lesson):
+            continue
+        details = lesson.details
+        if (
+            lesson.topic == "setup"
+            and not details.get("package")
+            and "&&" not in lesson.use
+            and _NO_MODULE.search(signature)
+        ):
+            return lesson
+        if lesson.topic == "missing" and name and lesson.use:
+            known = (details.get("name"), *details.get("names", "").split(","), *details.get("more", "").split(","))
+            if name in known:
+                return lesson
+        if lesson.topic == "variable" and any(
+            each and each in signature for each in details.get("names", "").split(",")
+        ):
+            return lesson
+    return None
+
+
 def split_pieces(command: str) -> Iterator[Piece]:
     """The commands of a shell text, without variables before them."""
     moved = False
@@ -130,7 +167,11 @@ def split_pieces(command: str) -> Iterator[Piece]:
 def _is_missing(lesson: Lesson, piece: Piece, place: Place) -> bool:
     program = piece.words[0]
     names = lesson.details.get("names", "").split(",")
-    is_named = program == lesson.details.get("name") or program in names or program in lesson.details.get("more", "").split(",")
+    is_named = (
+        program == lesson.details.get("name")
+        or program in names
+        or program in lesson.details.get("more", "").split(",")
+    )
     return is_named and not place.has_program(program)
 
 

@@ -28,7 +28,17 @@ _MANIFESTS = {
 _MOST_DEEP, _MOST_FOLDERS = 3, 3
 _SELDOM = 0.1
 """The reach of what is said only before a call that needs it."""
-_OTHERS = ("node_modules/", "vendor/", "third_party/", "test/", "tests/", "fixtures/", "examples/", "testdata/", "template")
+_OTHERS = (
+    "node_modules/",
+    "vendor/",
+    "third_party/",
+    "test/",
+    "tests/",
+    "fixtures/",
+    "examples/",
+    "testdata/",
+    "template",
+)
 
 
 def learn_needs(tree: ProjectTree) -> list[Lesson]:

@@ -80,7 +80,10 @@ def _mise(tree: ProjectTree) -> list[Lesson]:
         _install(tree, "mise install", file),
         make_fact(
             tree, "missing", ("mise", *names), text, reach=0.5, use=f"mise exec -- {names[0] if len(names) == 1 else 'NAME'}",
-            files=(file,), details={"about": "tools", "names": ",".join(names[:_MOST_SHOWN]), "more": ",".join(names[_MOST_SHOWN:]), "manager": "mise"},
+            files=(file,), details={
+                "about": "tools", "names": ",".join(names[:_MOST_SHOWN]), "more": ",".join(names[_MOST_SHOWN:]),
+                "manager": "mise",
+            },
         ),
     ]  # fmt: skip
 

@@ -34,6 +34,17 @@ class ProjectTree(NamedTuple):
 EMPTY_TREE = ProjectTree()
 
 
+class ImpliedCommand(NamedTuple):
+    """A command that a manifest implies."""
+
+    topic: str
+    command: str
+    about: str
+    """Empty for the whole; else the form: `one test`, `one file`."""
+    folder: str
+    file: str
+
+
 def make_fact(
     tree: ProjectTree,
     topic: str,

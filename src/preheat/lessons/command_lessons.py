@@ -246,5 +246,7 @@ def evidence(tally: Tally, bad: bool = False) -> list[Evidence]:
         wrong = (used.failing or ((used.form, 0),))[0][0]
         if not bad:
             found += (Evidence(session, seq, used.last, False, one_line(text)) for seq in used.seqs[-2:])
-        found += (Evidence(session, seq, used.last, not bad, one_line(wrong), failed=True) for seq in used.bad_seqs[-2:])
+        found += (
+            Evidence(session, seq, used.last, not bad, one_line(wrong), failed=True) for seq in used.bad_seqs[-2:]
+        )
     return found

@@ -108,9 +108,7 @@ def _usual_source(runs: Sequence[tuple[str, GeneratorRun]]) -> str:
         for place in {_place_of(path) for path in run.changed} - {""}:
             counted[place] += 1
             sessions.setdefault(place, set()).add(session)
-    usual = [
-        place for place, count in counted.items() if count >= _USUAL * len(runs) and len(sessions[place]) > 1
-    ]
+    usual = [place for place, count in counted.items() if count >= _USUAL * len(runs) and len(sessions[place]) > 1]
     return min(usual, key=lambda place: (-counted[place], -place.count("/"), place), default="")
 
 
@@ -121,9 +119,7 @@ def _place_of(path: str) -> str:
     return place if ending and not hidden_reason(place) else ""
 
 
-def _lesson(
-    project: str, folder: str, command: str, source: str, runs: Sequence[tuple[str, GeneratorRun]]
-) -> Lesson:
+def _lesson(project: str, folder: str, command: str, source: str, runs: Sequence[tuple[str, GeneratorRun]]) -> Lesson:
     scope = Scope(project=project)
     use = f"cd {folder} && {command}" if folder else command
     evidence = [

@@ -38,9 +38,9 @@ def _counts(lesson: Lesson) -> dict[str, Any]:
     if not total:
         return {}
     sessions = format_count(support.sessions_for, "session")
-    if "passed" in lesson.details:  # a check that finds something ran, and says nothing of whether it can pass
-        return {"passed": lesson.details["passed"], "total": total, "sessions": sessions}
-    return {"ran": support.calls_for, "total": total, "sessions": sessions}
+    passed = lesson.details.get("passed")  # that a check ran says nothing of whether it can pass
+    ran, outcome = (support.calls_for, "ran") if passed is None else (passed, "passed")
+    return {"ran": ran, "total": total, "outcome": outcome, "sessions": sessions}
 
 
 def _split(lesson: Lesson, name: str, separator: str = ",") -> list[str]:
