@@ -14,6 +14,8 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from preheat.agents import LIVE, instruction_files_of
+from preheat.app import fact_cache
+from preheat.app.fact_cache import changed_at
 from preheat.app.projects import find_repository, project_root
 from preheat.facts import EMPTY_TREE, ProjectTree, derive_facts, wanted_files
 from preheat.facts.call_choice import Place, choose_after_failure, choose_for_call
@@ -56,7 +58,7 @@ class FolderFacts(NamedTuple):
 
     def is_current(self) -> bool:
         """Whether the files that facts were read from are as they were."""
-        return all(_changed_at(os.path.join(self.root, path)) == at for path, at in self.read_at.items())
+        return all(changed_at(os.path.join(self.root, path)) == at for path, at in self.read_at.items())
 
     def for_agent(self, agent: str) -> list[Lesson]:
         """What an agent may be told: not what it reads by itself."""
@@ -134,27 +136,34 @@ def _has_match(folder: str, pattern: str) -> bool:
     return "://" not in pattern and next(glob.iglob(os.path.join(folder, pattern)), None) is not None
 
 
-def load_facts(where: str, project: str, lessons: Sequence[Lesson], agents: Iterable[str] = ()) -> FolderFacts:
+def load_facts(
+    where: str, project: str, lessons: Sequence[Lesson], agents: Iterable[str] = (), folder: str = ""
+) -> FolderFacts:
     """The facts of the project around a folder, joined with its lessons; the lessons alone where the folder is no project.
-    `project` is its name in lessons. Slow."""
+    `project` is its name in lessons, `folder` our own, where what was read is kept. Slow."""
     root = project_place(where)
     name = project or os.path.basename(root)
-    tree = read_tree(root, name) if root else EMPTY_TREE
+    tree, facts = _read_kept(root, name, folder) if root else (EMPTY_TREE, [])
     if not tree.paths:
         return FolderFacts(where, tuple(lessons), name=project)
-    joined = join_facts(lessons, derive_facts(tree), tree)
+    joined = join_facts(lessons, facts, tree)
     stated = {
         agent: _read_stated(root, tree, instruction_files_of(agent)) for agent in dict.fromkeys(agents) if agent in LIVE
     }
-    read_at = {path: _changed_at(os.path.join(root, path)) for path in tree.texts}
+    read_at = {path: changed_at(os.path.join(root, path)) for path in tree.texts}
     return FolderFacts(root, tuple(joined), stated, name, read_at)
 
 
-def _changed_at(path: str) -> int:
-    try:
-        return os.stat(path).st_mtime_ns
-    except OSError:
-        return 0
+def _read_kept(root: str, name: str, folder: str) -> tuple[ProjectTree, list[Lesson]]:
+    """The tree at a root and its facts, as they were kept while nothing changed."""
+    kept = fact_cache.load(folder, root, name) if folder else None
+    if kept is not None:
+        return kept
+    tree = read_tree(root, name)
+    facts = derive_facts(tree)
+    if folder and tree.paths:
+        fact_cache.save(folder, root, tree, facts)
+    return tree, facts
 
 
 def project_place(where: str) -> str:

@@ -78,7 +78,8 @@ def find_implied(tree: ProjectTree) -> list[ImpliedCommand]:
     workspaces = [
         dirname(path) for path, text in tree.texts.items() if path.endswith("Cargo.toml") and "[workspace]" in text
     ]
-    for path in sorted(tree.paths, key=lambda each: (each.count("/"), each)):
+    solutions = [path for path in tree.paths if path.endswith((".sln", ".slnx"))]
+    for path in [*tree.find(*_COMMANDS, "pyproject.toml", deepest=_MOST_DEEP), *sorted(solutions)]:
         folder, name = dirname(path), basename(path)
         if not names_ecosystem(path) or _OTHERS.search(path):
             continue

@@ -40,16 +40,11 @@ def _commands(folder: str, file: str, *commands: tuple[str, str, str]) -> list[I
     return [ImpliedCommand(topic, command, about, folder, file) for topic, command, about in commands]
 
 
-def _files(tree: ProjectTree, *names: str) -> list[str]:
-    found = (path for path in tree.paths if basename(path) in names and path.count("/") <= _MOST_DEEP)
-    return sorted(found, key=lambda path: (path.count("/"), path))
-
-
 def _xcode(tree: ProjectTree) -> Iterable[ImpliedCommand]:
     """The build and the test of the foremost Xcode project, by its shared scheme."""
     projects: dict[str, re.Match[str]] = {}
     for path in tree.paths:
-        found = _PROJECT.match(path)
+        found = _PROJECT.match(path) if ".xc" in path else None
         if found and not re.search(r"(?:^|/)(?:Pods|node_modules|build)/|\.xcodeproj/project\.xcworkspace", path):
             projects.setdefault(found["path"], found)
     if not projects:
@@ -72,7 +67,7 @@ def _xcode(tree: ProjectTree) -> Iterable[ImpliedCommand]:
 
 
 def _gradle(tree: ProjectTree) -> Iterable[ImpliedCommand]:
-    for wrapper in _files(tree, "gradlew")[:2]:
+    for wrapper in tree.find("gradlew")[:2]:
         folder = dirname(wrapper)
         prefix = f"{folder}/" if folder else ""
         text = "\n".join(
@@ -97,7 +92,7 @@ def _gradle(tree: ProjectTree) -> Iterable[ImpliedCommand]:
 
 
 def _dart(tree: ProjectTree) -> Iterable[ImpliedCommand]:
-    for path in _files(tree, "pubspec.yaml")[:2]:
+    for path in tree.find("pubspec.yaml")[:2]:
         program = "flutter" if _FLUTTER.search(tree.texts.get(path, "")) else "dart"
         commands = [("test", f"{program} test", ""), ("test", f"{program} test PATH", "one test file")]
         yield from _commands(
@@ -115,7 +110,7 @@ def _cmake(tree: ProjectTree) -> Iterable[ImpliedCommand]:
 
 
 def _django(tree: ProjectTree) -> Iterable[ImpliedCommand]:
-    for path in _files(tree, "manage.py")[:1]:
+    for path in tree.find("manage.py")[:1]:
         if not _has_pytest(tree):
             yield from _commands(dirname(path), path, ("test", "python manage.py test", ""))
 
@@ -211,7 +206,7 @@ def _terraform(tree: ProjectTree) -> Iterable[ImpliedCommand]:
 
 
 def _fastlane(tree: ProjectTree) -> Iterable[ImpliedCommand]:
-    for path in _files(tree, "Fastfile")[:1]:
+    for path in tree.find("Fastfile")[:1]:
         for lane in _LANE.finditer(tree.texts.get(path, "")):
             if lane["name"] in ("test", "tests", "lint", "build"):
                 yield from _commands(

@@ -49,10 +49,9 @@ def learn_needs(tree: ProjectTree) -> list[Lesson]:
 def _folders(tree: ProjectTree) -> list[Lesson]:
     names = {name for each in _MANIFESTS.values() for name in each}
     places: dict[str, list[str]] = {}
-    for path in sorted(tree.paths, key=lambda each: (each.count("/"), each)):
-        name = basename(path)
-        if name in names and path.count("/") <= _MOST_DEEP and not any(each in path for each in _OTHERS):
-            places.setdefault(name, []).append(dirname(path))
+    for path in tree.find(*names, deepest=_MOST_DEEP):
+        if not any(each in path for each in _OTHERS):
+            places.setdefault(basename(path), []).append(dirname(path))
     found = []
     for program, manifests in _MANIFESTS.items():
         folders = list(dict.fromkeys(folder for name in manifests for folder in places.get(name, ())))

@@ -85,5 +85,4 @@ def _runs(bodies: dict[str, str], *programs: str) -> bool:
 
 def _runs_with(tree: ProjectTree, prefix: str, used: set[str], package: str, files: tuple[str, ...]) -> bool:
     """Whether a tool is in use: its package, and its own file in the folder."""
-    configured = any(path.startswith(tuple(f"{prefix}{file}" for file in files)) for path in tree.paths)
-    return package in used and configured
+    return package in used and any(name.startswith(files) for name in tree.names_in(prefix.rstrip("/")))

@@ -37,7 +37,8 @@ _LOADED = lesson_sentences
 """It adds the slots for counts."""
 
 CHECK = Sentence(
-    "{about:about}: `{use:command}`[ = `{body:command}`][ ({ran:number} of {total:number} {outcome:outcome}, in {sessions:count})]"
+    "{about:about}: `{use:command}`[ = `{body:command}`]"
+    "[ ({ran:number} of {total:number} {outcome:outcome}, in {sessions:count})]"
     "[, takes about {duration:duration}][, with a time-out of {timeout:duration}]"
     '[; `{avoid:command}` fails here[: "{error:error}"]]'
 )
