@@ -1,8 +1,9 @@
 """Of the facts that a developer would write down for the next one, how many is a session told, and is what it is told of use?
 
 Learns from the first 60 % of each project's sessions and plays the later ones moment by moment: the start, every prompt of a
-person, every call before it is made. The tree is the commit of the default branch before the session (`--repositories FOLDER`
-with bare clones; without one only lessons count). Files of a prompt are those that it names itself: orientation is left out
+person, every call before it is made and, where it failed, after it. The tree is the commit of the default branch before the
+session (`--repositories FOLDER` with bare clones; without one only lessons count). Files of a prompt are those that it names
+itself: orientation is left out
 here, so the facts of a package that only orientation would find are not counted. Counted are, by project:
 
 - facts (`labels/facts-*.jsonl`, made by the rules in `facts_rules.md` without a look at our lines): handed out in any moment of a
@@ -25,6 +26,8 @@ import subprocess
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from fnmatch import translate
+from functools import partial
 from typing import Any, NamedTuple
 
 from benchmarks.foresight import (
@@ -48,16 +51,18 @@ from preheat.calls.files import changed_files, file_of
 from preheat.calls.judged import JudgedCall, JudgedSession
 from preheat.calls.words import telling_words
 from preheat.facts import EMPTY_TREE, ProjectTree, derive_facts, wanted_files
-from preheat.facts.choice import choose_for_call, choose_for_prompt
+from preheat.facts.call_choice import Place, choose_after_failure, choose_for_call
+from preheat.facts.choice import choose_for_prompt
 from preheat.facts.join import join_facts
 from preheat.facts.stated import without_stated
+from preheat.lessons.command_use import ASTRAY as _ASTRAY
 from preheat.live.mistake import find_hint_before_command, index_lessons
-from preheat.manifests.instructions import NO_STATEMENTS, Statements, read_statements
 from preheat.model.lesson import Lesson
 from preheat.projects.folders import main_folder
 from preheat.provisioning import provision
 from preheat.provisioning.lesson_text import describe_lesson
 from preheat.provisioning.tokens import estimate_tokens
+from preheat.stated import NO_STATEMENTS, Statements, read_statements
 
 EARLIER = 0.6
 FEWEST = 5
@@ -66,6 +71,7 @@ SHOWN = ("fix the failing lint", "add an endpoint")
 SHARED_FOLDERS = ("corpus-projects", "corpus-projects-2")
 _LABELS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "labels")
 _PATHS = re.compile(r"[\w@.-]+(?:/[\w@.-]+)+")
+_NO_MODULE = re.compile(r"(?i)module not found|cannot find (?:module|package)|no module named|node_modules missing")
 _NOT_FOUND = re.compile(r"(?:command not found: |: )?([\w.+-]+)(?:: (?:command )?not found|$)")
 
 
@@ -234,7 +240,7 @@ def prompt_lines(lessons: Sequence[Lesson], prompt: str, told: set[str]) -> list
 
 
 def call_lines(
-    lessons: Sequence[Lesson], known: Any, session: JudgedSession, call: JudgedCall, told: set[str]
+    lessons: Sequence[Lesson], known: Any, session: JudgedSession, call: JudgedCall, told: set[str], tree: ProjectTree
 ) -> list[Line]:
     command = command_of(call, session)
     changed = (
@@ -248,7 +254,7 @@ def call_lines(
         told.add(hint.lesson)
         found.append(Line("call", hint.text, next(each for each in lessons if each.id == hint.lesson)))
     lesson = (
-        choose_for_call(lessons, command, changed, frozenset(told))
+        choose_for_call(lessons, command, changed, frozenset(told), Place(has_match=partial(_has_match, tree)))
         if call.call.kind in ("shell", "edit", "write")
         else None
     )
@@ -256,6 +262,14 @@ def call_lines(
         told.add(lesson.id)
         found.append(Line("call", text, lesson))
     return found
+
+
+def _has_match(tree: ProjectTree, pattern: str) -> bool:
+    """Whether a pattern of the shell matches a file or folder of a tree, or one outside of it, which is not known."""
+    if pattern.startswith(("/", "~", "$", ".")) or not tree.paths:
+        return True
+    wanted = re.compile(translate(pattern.rstrip("/")).replace(".*", "[^/]*").removesuffix(r"\Z") + "(?:/|$)")
+    return any(wanted.match(path) for path in tree.paths)
 
 
 class Played(NamedTuple):
@@ -270,7 +284,13 @@ class Played(NamedTuple):
     judged: int
 
 
-def play(session: JudgedSession, lessons: list[Lesson], project: str, labels: Sequence[LabelledFact]) -> Played:
+def play(
+    session: JudgedSession,
+    lessons: list[Lesson],
+    project: str,
+    labels: Sequence[LabelledFact],
+    tree: ProjectTree = EMPTY_TREE,
+) -> Played:
     agent, now = session.session.agent, session.session.started_at or 0.0
     lines = start_lines(lessons, project, agent, now)
     told = {line.lesson.id for line in lines}
@@ -287,14 +307,18 @@ def play(session: JudgedSession, lessons: list[Lesson], project: str, labels: Se
         for fact in labels:
             if command and fact.id not in told_before and fact.is_in(command):
                 told_before[fact.id] = any(fact.is_in(line.text) for line in lines)
-        lines += call_lines(lessons, known, session, call, told)
+        lines += call_lines(lessons, known, session, call, told, tree)
         if call.failed and call.record.cause in ("mistake", "environment"):
             failures += 1
             covered += _is_named(call, session, by_seq, lines)
+            after = choose_after_failure(lessons, call.record.signature, frozenset(told))
+            if after is not None and (text := describe_lesson(after)):
+                told.add(after.id)
+                lines.append(Line("failure", text, after))
     for _, text in asked:
         lines += prompt_lines(lessons, text, told)
     there = collect_activity(session)
-    judged = [line for line in lines if line.moment != "call"]
+    judged = [line for line in lines if line.moment in ("start", "prompt")]
     applied = sum(_applied(line.lesson, session, there) for line in judged)
     return Played(lines, told_before, failures, covered, applied, len(judged))
 
@@ -311,14 +335,22 @@ def _is_named(call: JudgedCall, session: JudgedSession, by_seq: dict[int, Judged
     if covers(guidance_of(own), failure):
         return True
     missing = _NOT_FOUND.search(call.record.signature) if "not found" in call.record.signature else None
-    if missing and any(missing[1] in lesson.details.get("names", "").split(",") for lesson in own):
+    if missing and any(
+        missing[1] in (lesson.details.get("name"), *lesson.details.get("names", "").split(",")) for lesson in own
+    ):
         return True
-    return (
-        "hook" in call.record.signature.lower() + " husky pre-commit"
-        and "commit" in command_of(call, session)
-        and any(lesson.topic == "hook" for lesson in own)
-        and bool(re.search(r"(?i)husky|pre-commit|hook", call.record.signature))
-    )
+    return any(_names_cause(lesson, call.record.signature, command_of(call, session)) for lesson in own)
+
+
+def _names_cause(lesson: Lesson, signature: str, command: str) -> bool:
+    """Whether a fact names what a command failed by: its hook, its variable, its folder, the modules that are not installed."""
+    if lesson.topic == "hook":
+        return "git commit" in command and bool(re.search(r"(?i)husky|pre-commit|hook|lint-staged", signature))
+    if lesson.topic == "variable":
+        return any(name and name in signature for name in lesson.details.get("names", "").split(","))
+    if lesson.topic == "folder" and _ASTRAY.search(signature):
+        return lesson.details.get("program", "?") in command.split()
+    return lesson.topic == "setup" and bool(_NO_MODULE.search(signature))
 
 
 def _applied(lesson: Lesson, session: JudgedSession, there: Any) -> bool:
@@ -359,11 +391,11 @@ def measure(project: Project) -> dict[str, Any]:
         tree, facts, instructions = trees.at(session.session.started_at)
         statements = statements_for(session.session.agent, instructions)
         usable = without_stated(join_facts(lessons, facts, tree), statements)
-        played = play(session, usable, project.name, labels)
+        played = play(session, usable, project.name, labels, tree)
         for fact in labels:
             if any(fact.is_in(line.text) for line in played.lines):
                 handed.add(fact.id)
-            if any(fact.is_in(code) for code in (*statements.commands, *statements.codes)):
+            if any(fact.is_in(code) for code in statements.codes):
                 stated.add(fact.id)
         for name, was_told in played.told_before.items():
             told_in[name].append(was_told or name in stated)

@@ -1,6 +1,8 @@
 """What a project's own instructions state: commands by meaning, wherever and however they are written."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from preheat.stated import command_parts, read_statements
 
@@ -58,3 +60,30 @@ def test_a_chain_is_taken_apart() -> None:
 def test_a_block_that_is_never_closed_and_a_huge_line_are_read() -> None:
     assert read_statements("```sh\nmake gen\n").find_command("make gen") is not None
     assert read_statements("`" + "x" * 100_000 + "`").commands == ()
+
+
+def test_what_a_text_advises_against_is_forbidden_and_not_stated() -> None:
+    found = read_statements("Run `pnpm test` first. Never use `npm test`.\n")
+    assert [each.text for each in found.commands] == ["pnpm test"]
+    assert found.forbids("npm run test")
+    assert not found.states("npm test")
+
+
+@pytest.mark.parametrize(
+    "command", ["pnpm lint", "cd web && pnpm lint", "uv run pytest", "npm test -- PLACE", "uv run NAME"]
+)
+def test_a_command_is_stated_as_it_is_or_with_more_behind_it(command: str) -> None:
+    stated = read_statements(TEXT)
+    assert stated.states(command) is (command != "npm test -- PLACE")
+    assert not stated.states(f"{command} --more")
+
+
+def test_several_texts_are_read_together_each_with_its_own_lines() -> None:
+    found = read_statements("`make a`", "\n`make b` in `src/x.py`")
+    assert [(each.line, each.text) for each in found.commands] == [(0, "make a"), (1, "make b"), (1, "src/x.py")]
+    assert [(each.line, each.path) for each in found.places] == [(1, "src/x.py")]
+
+
+@given(st.text())
+def test_no_text_raises(text: str) -> None:
+    read_statements(text).states(text)

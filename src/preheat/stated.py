@@ -1,6 +1,6 @@
 """What a project's own instructions state: the commands and paths in a Markdown text, compared by meaning and not by wording.
 
-Pure. Knows no file name and no agent. A command counts as stated if the text has it alone, with more arguments or with fewer.
+Pure. Knows no file name and no agent. A command that a text advises against is not stated, but forbidden.
 """
 
 import re
@@ -17,8 +17,14 @@ _PATH = re.compile(r"(?:[\w@.~-]+/)+[\w@.*-]*|[\w-]+\.[a-z]{1,5}")
 _VARIABLE = re.compile(r"[A-Za-z_]\w*=.*")
 _OPERATORS = frozenset(["&&", "||", ";", "|", "&", "|&"])
 _RUNNERS = frozenset(["npm", "pnpm", "yarn", "bun"])
-_SHORT_SCRIPTS = frozenset(["test", "start", "stop", "restart"])
-"""Scripts that a package runner runs without `run`."""
+_OWN_COMMANDS = {"bun": frozenset(["test", "build"])}
+"""What a package runner does itself, so that `run` before it means something else."""
+_PLACEHOLDER = re.compile(r"\b(?:NAME|PATH|FOLDER|PACKAGE|VALUE|FILE)\b")
+_NEVER = re.compile(r"(?i)\b(?:never|do not|don't|avoid|not)\b[^.`\n]{0,60}$")
+"""Words before a command that is advised against."""
+_LARGEST = 262_144
+_MOST = 500
+"""Commands, paths and pieces of code that are kept of a text."""
 _PREFIXES = frozenset(["sudo", "time", "command", "exec", "env"])
 _LONGEST = 2_000
 """Characters of a line that are read."""
@@ -39,11 +45,34 @@ class StatedCommand(NamedTuple):
     """The line of the fence that opens the block around it; None if it stands in a sentence."""
 
 
-class Statements(NamedTuple):
-    """What a text states."""
+class StatedPath(NamedTuple):
+    """A path in a text."""
 
-    commands: tuple[StatedCommand, ...]
-    paths: frozenset[str]
+    line: int
+    """The number of its line, from 0."""
+    path: str
+
+
+class Statements(NamedTuple):
+    """What texts state."""
+
+    commands: tuple[StatedCommand, ...] = ()
+    forbidden: tuple[StatedCommand, ...] = ()
+    """Commands that they advise against."""
+    places: tuple[StatedPath, ...] = ()
+    paths: frozenset[str] = frozenset()
+    codes: frozenset[str] = frozenset()
+    """Everything in backticks and blocks, with single blanks: names too."""
+
+    def states(self, command: str) -> bool:
+        """Whether a command is stated as it is or with more arguments; a placeholder in it stands for any word."""
+        parts = command_parts(command)
+        return bool(parts) and all(any(_begins(each.words, words) for each in self.commands) for words in parts)
+
+    def forbids(self, command: str) -> bool:
+        """Whether a command is advised against."""
+        parts = command_parts(command)
+        return bool(parts) and all(any(each.words == words for each in self.forbidden) for words in parts)
 
     def find_command(self, command: str) -> StatedCommand | None:
         """Where a command is stated: alone, with more arguments or with fewer; None if it is not."""
@@ -61,10 +90,33 @@ class Statements(NamedTuple):
         return all(path.strip("/") in self.paths for path in paths)
 
 
-def read_statements(text: str) -> Statements:
-    """The commands and paths that a Markdown text names in code."""
+NO_STATEMENTS = Statements()
+
+
+def read_statements(*texts: str) -> Statements:
+    """The commands and paths that Markdown texts name in code; lines are counted in each text."""
     commands: list[StatedCommand] = []
-    paths: set[str] = set()
+    forbidden: list[StatedCommand] = []
+    places: list[StatedPath] = []
+    codes: dict[str, None] = {}
+    for text in texts:
+        _read(text[:_LARGEST], commands, forbidden, places, codes)
+    return Statements(
+        tuple(commands[:_MOST]),
+        tuple(forbidden[:_MOST]),
+        tuple(places[:_MOST]),
+        frozenset(each.path for each in places[:_MOST]),
+        frozenset(list(codes)[:_MOST]),
+    )
+
+
+def _read(
+    text: str,
+    commands: list[StatedCommand],
+    forbidden: list[StatedCommand],
+    places: list[StatedPath],
+    codes: dict[str, None],
+) -> None:
     fence: tuple[str, str, int] | None = None
     for number, line in enumerate(text.splitlines()):
         line = line[:_LONGEST]
@@ -72,15 +124,19 @@ def read_statements(text: str) -> Statements:
         if fence is not None:
             if found and found[1].startswith(fence[0]) and not found[2]:
                 fence = None
-            elif fence[1] in _SHELL:
-                commands += _read_command(_PROMPT.sub("", line).partition(" #")[0], number, fence[2])
+            else:
+                code = _PROMPT.sub("", line).partition(" #")[0]
+                codes[" ".join(code.split())] = None
+                commands += _read_command(code, number, fence[2]) if fence[1] in _SHELL else ()
         elif found:
             fence = (found[1], found[2].lower(), number)
         else:
-            for _, code in _SPAN.findall(line):
-                commands += _read_command(_PROMPT.sub("", code), number, None)
-                paths |= {each.strip("/") for each in code.split() if _PATH.fullmatch(each)}
-    return Statements(tuple(commands), frozenset(paths))
+            for span in _SPAN.finditer(line):
+                code = _PROMPT.sub("", span[2])
+                codes[" ".join(code.split())] = None
+                where = forbidden if _NEVER.search(line[: span.start()]) else commands
+                where += _read_command(code, number, None)
+                places += (StatedPath(number, each.strip("/")) for each in code.split() if _PATH.fullmatch(each))
 
 
 def _read_command(text: str, line: int, fence: int | None) -> list[StatedCommand]:
@@ -115,9 +171,16 @@ def _normalise(part: list[str]) -> Words:
         part = part[1:]
     if not part or part[0] == "cd" or not _PROGRAM.fullmatch(part[0]):
         return ()
-    if part[0] in _RUNNERS and part[1:2] == ["run"] and part[2:3] and part[2] in _SHORT_SCRIPTS:
+    if part[0] in _RUNNERS and part[1:2] == ["run"] and part[2:3] and part[2] not in _OWN_COMMANDS.get(part[0], ()):
         part = [part[0], *part[2:]]
     return tuple(part)
+
+
+def _begins(stated: Words, words: Words) -> bool:
+    """Whether a stated command is another one, or that with further arguments."""
+    return len(stated) >= len(words) and all(
+        one == other or _PLACEHOLDER.search(other) for one, other in zip(stated, words, strict=False)
+    )
 
 
 def is_same_command(stated: Words, words: Words) -> bool:

@@ -1,7 +1,7 @@
 """Files that are named with a prompt: by the engine, once, in time, at random, and not at all where that is turned off."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -105,7 +105,7 @@ def test_a_prompt_does_not_wait_for_it(tmp_path: Path, project: str) -> None:
     """A look-up that takes too long gives nothing, and the prompt is recorded all the same."""
 
     class Slow(Hooks):
-        def name_files(self, event: HookEvent, running: RunningSession) -> NamedFiles | None:
+        def name_files(self, event: HookEvent, running: RunningSession, told: Sequence[str] = ()) -> NamedFiles | None:
             raise Overrun
 
     data = str(tmp_path / "data")

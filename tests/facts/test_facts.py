@@ -5,13 +5,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from preheat.facts import ProjectTree, derive_facts, wanted_files
-from preheat.facts.choice import choose_for_call, choose_for_prompt
+from preheat.facts.call_choice import choose_for_call
+from preheat.facts.choice import choose_for_prompt
 from preheat.facts.join import is_stale, join_facts
 from preheat.facts.stated import find_contradictions, is_stated
-from preheat.manifests.instructions import read_statements
 from preheat.model.lesson import Lesson, Scope, Support
 from preheat.provisioning.lesson_text import describe_lesson
 from preheat.safe_text.sentences import is_handed_out
+from preheat.stated import read_statements
 
 PACKAGE = (
     '{"name": "shop", "packageManager": "pnpm@9", "workspaces": ["packages/*"], "scripts": {"test": "vitest run", "test:e2e":'
@@ -163,7 +164,7 @@ def test_a_file_that_states_what_fails_or_is_gone_is_reported() -> None:
     found = find_contradictions(
         [failing], tree_of(FILES), {"AGENTS.md": read_statements("`npm test` and `pnpm run gone`")}
     )
-    assert [(each.stated, each.shown, each.why) for each in found] == [
+    assert [(each.command, each.instead, each.why) for each in found] == [
         ("npm test", "pnpm test", "fails here"),
         ("pnpm run gone", "", "the tree has no such script or folder"),
     ]

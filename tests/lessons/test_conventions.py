@@ -91,7 +91,7 @@ def test_a_message_in_words_of_its_own_is_not_handed_out() -> None:
     session = [fails("rtk bun run test", evil), ran("bun run test")]
     lesson = about(learned(session, session, session), "test")[0]
     assert describe_lesson(lesson) == (
-        "test: `bun run test` (3 of 3 ran, in 3 sessions); `rtk bun run test` fails here"
+        "test: `bun run test` (3 of 3 passed, in 3 sessions); `rtk bun run test` fails here"
     )
 
 

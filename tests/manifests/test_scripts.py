@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from preheat.manifests.hooks import read_hooks, read_staged_commands
-from preheat.manifests.instructions import read_statements
 from preheat.manifests.scripts import LARGEST, command_of, read_scripts
 from preheat.manifests.services import is_generated, read_ports, read_variable_names
 from preheat.manifests.workflows import read_workflow
@@ -65,7 +64,6 @@ def test_no_text_of_another_file_raises(text: str) -> None:
     read_ports(text)
     read_variable_names(text)
     read_staged_commands(text)
-    read_statements(text)
     is_generated(text)
     for path in (".pre-commit-config.yaml", "lefthook.yml", "hk.pkl", ".husky/pre-commit"):
         read_hooks(path, text)
@@ -116,11 +114,3 @@ def test_an_example_of_an_environment_gives_names_and_never_a_value() -> None:
 def test_ports_of_services_are_those_of_this_machine() -> None:
     text = 'services:\n  db:\n    ports:\n      - "5433:5432"\n  web:\n    ports:\n      - 127.0.0.1:8080:80\nvolumes:\n  x:\n'
     assert read_ports(text) == (("db", "5433"), ("web", "8080"))
-
-
-def test_instructions_state_commands_in_blocks_and_backticks_and_those_they_forbid() -> None:
-    stated = read_statements(
-        "Run `pnpm test` first. Never use `npm test`.\n\n```sh\n$ pnpm lint && pnpm build  # all\n```\n"
-    )
-    assert stated.commands == {"pnpm test", "pnpm lint", "pnpm build"}
-    assert stated.forbidden == {"npm test"}

@@ -88,6 +88,11 @@ def instruction_files_of(agent: str) -> tuple[str, ...]:
     return found
 
 
+def agents_with_waits() -> tuple[str, ...]:
+    """The agents whose transcripts record how long a call waited for a person."""
+    return tuple(agent for agent in LIVE if getattr(_module(f"preheat.agents.{agent}"), "RECORDS_WAITS", False))
+
+
 def start_session_of(agent: str) -> StartSession:
     """How a session of this agent is made of a context, in a form that can start sessions."""
     found: StartSession = part_of(agent, "session_import").start_session

@@ -117,7 +117,7 @@ def provision(
         template_name, addendum = "", ""
         known = _load_project_lessons(folder, project, where)
         if facts is None:
-            facts = _facts.load_facts(known.folder, known.project, known.lessons, (agent,) if agent else ())
+            facts = _facts.load_facts(known.folder, known.project, known.lessons, (agent,) if agent else (), folder)
         known = known._replace(project=known.project or facts.name, lessons=facts.for_agent(agent))
         asked = facts.ids_for_prompt(agent, task)
         if resuming:
@@ -152,7 +152,7 @@ def approved_texts(folder: str) -> frozenset[str]:
 def load_folder_facts(folder: str, where: str, agents: Iterable[str] = ()) -> "FolderFacts":
     """The lessons and facts of the project around a folder, as `provision` takes them. Slow. Raises PreheatError."""
     known = _load_project_lessons(folder, "", where)
-    return _facts.load_facts(where, known.project, known.lessons, agents)
+    return _facts.load_facts(where, known.project, known.lessons, agents, folder)
 
 
 class _ProjectLessons(NamedTuple):

@@ -4,26 +4,32 @@ Knows nothing of how facts are found, joined or chosen (`facts`). Reading a tree
 was read (`FolderFacts`), and asks the file system again only for what it is about to hand out.
 """
 
+import glob
 import os
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple
 
 from preheat.agents import LIVE, instruction_files_of
+from preheat.app import fact_cache
+from preheat.app.fact_cache import changed_at
 from preheat.app.projects import find_repository, project_root
 from preheat.facts import EMPTY_TREE, ProjectTree, derive_facts, wanted_files
-from preheat.facts.choice import choose_for_call, choose_for_prompt
+from preheat.facts.call_choice import Place, choose_after_failure, choose_for_call
+from preheat.facts.choice import choose_for_prompt
 from preheat.facts.join import join_facts
 from preheat.facts.stated import Contradiction, find_contradictions, without_stated
 from preheat.files import read_text
-from preheat.manifests.instructions import NO_STATEMENTS, Statements, read_statements
 from preheat.manifests.scripts import LARGEST
 from preheat.model.lesson import Lesson
 from preheat.programs import ask_git
 from preheat.provisioning.lesson_text import describe_lesson
 from preheat.provisioning.tokens import estimate_tokens
 from preheat.safe_text.fact_sentences import PROMPT_HEAD
+from preheat.stated import NO_STATEMENTS, Statements, read_statements
 
 __all__ = ["NO_FACTS", "Contradiction", "FolderFacts", "contradictions", "load_facts", "read_tree"]
 
@@ -52,7 +58,7 @@ class FolderFacts(NamedTuple):
 
     def is_current(self) -> bool:
         """Whether the files that facts were read from are as they were."""
-        return all(_changed_at(os.path.join(self.root, path)) == at for path, at in self.read_at.items())
+        return all(changed_at(os.path.join(self.root, path)) == at for path, at in self.read_at.items())
 
     def for_agent(self, agent: str) -> list[Lesson]:
         """What an agent may be told: not what it reads by itself."""
@@ -80,12 +86,31 @@ class FolderFacts(NamedTuple):
         return ("\n".join([PROMPT_HEAD.write(), *lines]) if lines else ""), tuple(chosen)
 
     def choose_for_call(
-        self, agent: str, command: str, changed: Sequence[str], told: frozenset[str]
+        self, agent: str, command: str, changed: Sequence[str], told: frozenset[str], cwd: str = ""
     ) -> tuple[str, str] | None:
-        """The fact that a call is about to need, as a line with the id of its lesson; None if there is none."""
-        lesson = choose_for_call(self.for_agent(agent), command, changed, told)
+        """The fact that a call in a folder is about to need, as a line with the id of its lesson; None if there is none."""
+        return self._say(
+            choose_for_call(self.for_agent(agent), command, changed, told, self._look_at(cwd or self.root))
+        )
+
+    def choose_after_failure(self, agent: str, signature: str, told: frozenset[str]) -> tuple[str, str] | None:
+        """The fact that names what a failed call lacked, as a line with the id of its lesson; None if there is none."""
+        return self._say(choose_after_failure(self.for_agent(agent), signature, told))
+
+    def _say(self, lesson: Lesson | None) -> tuple[str, str] | None:
         line = describe_lesson(lesson) if lesson is not None and self._still_there(lesson) else ""
         return (line, lesson.id) if lesson is not None and line else None
+
+    def _look_at(self, cwd: str) -> Place:
+        """What a call in a folder finds there."""
+        folder = os.path.relpath(cwd, self.root) if self.root else ""
+        exists = partial(_exists, self.root)
+        return Place(
+            folder="" if folder == "." else folder.replace(os.sep, "/"),
+            has_match=partial(_has_match, cwd),
+            has_program=lambda name: shutil.which(name) is not None,
+            lacks_modules=exists("package.json") and not any(map(exists, _MODULES)),
+        )
 
     def _still_there(self, lesson: Lesson) -> bool:
         """Whether a file that a fact cites is there at this moment."""
@@ -94,29 +119,51 @@ class FolderFacts(NamedTuple):
 
 
 NO_FACTS = FolderFacts()
+_MODULES = ("node_modules", ".pnp.cjs", ".pnp.js")
+_MOST_WILD = 2
+"""Parts of a path with a pattern; more would take too long to look up."""
 
 
-def load_facts(where: str, project: str, lessons: Sequence[Lesson], agents: Iterable[str] = ()) -> FolderFacts:
+def _exists(root: str, name: str) -> bool:
+    return os.path.exists(os.path.join(root, name))
+
+
+def _has_match(folder: str, pattern: str) -> bool:
+    """Whether a pattern matches a file; yes where that would take long to find out, or the shell puts something in first."""
+    wild = [part for part in pattern.split("/") if glob.has_magic(part)]
+    if len(wild) > _MOST_WILD or "**" in pattern or "$" in pattern or pattern.startswith("~"):
+        return True
+    return "://" not in pattern and next(glob.iglob(os.path.join(folder, pattern)), None) is not None
+
+
+def load_facts(
+    where: str, project: str, lessons: Sequence[Lesson], agents: Iterable[str] = (), folder: str = ""
+) -> FolderFacts:
     """The facts of the project around a folder, joined with its lessons; the lessons alone where the folder is no project.
-    `project` is its name in lessons. Slow."""
+    `project` is its name in lessons, `folder` our own, where what was read is kept. Slow."""
     root = project_place(where)
     name = project or os.path.basename(root)
-    tree = read_tree(root, name) if root else EMPTY_TREE
+    tree, facts = _read_kept(root, name, folder) if root else (EMPTY_TREE, [])
     if not tree.paths:
         return FolderFacts(where, tuple(lessons), name=project)
-    joined = join_facts(lessons, derive_facts(tree), tree)
+    joined = join_facts(lessons, facts, tree)
     stated = {
         agent: _read_stated(root, tree, instruction_files_of(agent)) for agent in dict.fromkeys(agents) if agent in LIVE
     }
-    read_at = {path: _changed_at(os.path.join(root, path)) for path in tree.texts}
+    read_at = {path: changed_at(os.path.join(root, path)) for path in tree.texts}
     return FolderFacts(root, tuple(joined), stated, name, read_at)
 
 
-def _changed_at(path: str) -> int:
-    try:
-        return os.stat(path).st_mtime_ns
-    except OSError:
-        return 0
+def _read_kept(root: str, name: str, folder: str) -> tuple[ProjectTree, list[Lesson]]:
+    """The tree at a root and its facts, as they were kept while nothing changed."""
+    kept = fact_cache.load(folder, root, name) if folder else None
+    if kept is not None:
+        return kept
+    tree = read_tree(root, name)
+    facts = derive_facts(tree)
+    if folder and tree.paths:
+        fact_cache.save(folder, root, tree, facts)
+    return tree, facts
 
 
 def project_place(where: str) -> str:
@@ -167,12 +214,17 @@ def _find_files(tree: ProjectTree, files: Sequence[str]) -> list[str]:
     return sorted(path for path in tree.paths if path.lower() in wanted)
 
 
-def contradictions(where: str, project: str, lessons: Sequence[Lesson]) -> list[Contradiction]:
-    """What the instruction files and the README of a project say otherwise than its tree and its sessions show."""
+def contradictions(
+    where: str, project: str, lessons: Sequence[Lesson], texts: Mapping[str, str] | None = None
+) -> list[Contradiction]:
+    """What the instruction files and the README of a project say otherwise than its tree and its sessions show; or texts, by the
+    name of their file."""
     root = project_place(where)
     if not root:
         return []
     tree = read_tree(root, project)
-    files = dict.fromkeys((*(file for agent in LIVE for file in instruction_files_of(agent)), *_README))
-    statements = {path: read_statements(_read(os.path.join(root, path))) for path in _find_files(tree, list(files))}
+    if texts is None:
+        files = dict.fromkeys((*(file for agent in LIVE for file in instruction_files_of(agent)), *_README))
+        texts = {path: _read(os.path.join(root, path)) for path in _find_files(tree, list(files))}
+    statements = {path: read_statements(text) for path, text in texts.items()}
     return find_contradictions(join_facts(lessons, derive_facts(tree), tree), tree, statements)

@@ -6,6 +6,7 @@ nothing of how lines are chosen (`provisioning.proposal`).
 
 import difflib
 import os
+import re
 import subprocess
 import tempfile
 import time
@@ -17,6 +18,7 @@ from typing import NamedTuple
 import msgspec
 
 from preheat.app.context import approved_texts
+from preheat.app.facts import Contradiction, contradictions
 from preheat.app.project_assignment import assign_archive
 from preheat.app.projects import find_project, find_repository, require_project
 from preheat.archive import summary_cache
@@ -30,11 +32,15 @@ from preheat.files import UMASK_DEFAULT, follow_links, read_file, read_text, wri
 from preheat.model.outcome import FAILURES, JUDGED
 from preheat.programs import ask_git, git_command, git_environment
 from preheat.provisioning.proposal import CommandRun, Proposal, propose
-from preheat.stated import command_parts
+from preheat.stated import command_parts, read_statements
 
 USUAL_FILE = "AGENTS.md"
 _GIT_SECONDS = 30.0
 _BACKUP = "proposal-backup.json"
+_PLAIN_PATH = re.compile(r"[\w@-][\w./@-]*/[\w./@-]+|[\w-]+\.[A-Za-z]{1,5}")
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_MOST_REMOVED = 20
+"""Paths that git is asked about."""
 
 
 class FileProposal(NamedTuple):
@@ -48,6 +54,8 @@ class FileProposal(NamedTuple):
     before: str
     """Empty if there is no such file."""
     proposal: Proposal
+    contradictions: tuple[Contradiction, ...] = ()
+    """What the file says otherwise than the tree and the sessions show."""
 
     @property
     def patch(self) -> str:
@@ -88,9 +96,12 @@ class Proposals:
         ]
         days = {at: time.strftime("%Y-%m-%d", time.localtime(at)) for at in times}
         made = propose(
-            before, lessons, runs, project=name, approved=approved_texts(self._folder), now=now, days=days, evidence=evidence
+            before, lessons, runs, project=name, approved=approved_texts(self._folder), now=now, days=days,
+            removed=_find_removed(root, before), evidence=evidence,
         )  # fmt: skip
-        return FileProposal(name, path, os.path.relpath(path, root).replace(os.sep, "/"), before, made)
+        shown = os.path.relpath(path, root).replace(os.sep, "/")
+        opposed = contradictions(root, name, lessons, {shown: before})
+        return FileProposal(name, path, shown, before, made, tuple(opposed))
 
     def write(self, found: FileProposal) -> None:
         """Change the file, and keep what it was for `undo`. Raises UserError if it changed meanwhile."""
@@ -188,6 +199,22 @@ def _find_file(root: str, wanted: str) -> str:
             raise UserError(f"`{wanted}` is no file; name one like `{USUAL_FILE}`")
         return path
     return os.path.join(root, USUAL_FILE)
+
+
+def _find_removed(root: str, text: str) -> dict[str, str]:
+    """The paths in a text that are no longer in the project's folder and that a commit removed, each with the day of that."""
+    named = [
+        path
+        for path in dict.fromkeys(each.path for each in read_statements(text).places)
+        if _PLAIN_PATH.fullmatch(path)
+    ]
+    gone = [path for path in named if not os.path.lexists(os.path.join(root, path))][:_MOST_REMOVED]
+    found = {}
+    for path in gone:
+        day = ask_git(root, "log", "-1", "--format=%cs", "--diff-filter=D", "--no-show-signature", "--", path)
+        if _DAY.fullmatch(day):
+            found[path] = day
+    return found
 
 
 def _load_runs(connection: ArchiveConnection, project: str) -> list[CommandRun]:

@@ -72,7 +72,7 @@ def _to_json(found: "FileProposal", commit: str, written: bool) -> dict[str, Any
         "file": found.name,
         "lines": [each._asdict() for each in made.lines],
         "stale": [each._asdict() for each in made.stale],
-        "contradictions": [each._asdict() for each in made.contradictions],
+        "contradictions": [{**each._asdict(), "text": each.text} for each in found.contradictions],
         "stated": made.stated,
         "patch": found.patch,
         "written": written,
@@ -83,8 +83,11 @@ def _to_json(found: "FileProposal", commit: str, written: bool) -> dict[str, Any
 def _report(found: "FileProposal", commit: str, branch: str, write: bool) -> None:
     """Say on the error stream what the patch cannot: contradictions, stale lines, what was done, what to do next."""
     made, name = found.proposal, clean(found.name)
-    for contradiction in made.contradictions:
-        hint(f"{name}:{contradiction.line} says `{clean(contradiction.command)}`, but: {clean(contradiction.text)}")
+    for contradiction in found.contradictions:
+        if contradiction.line:
+            hint(f"{name}:{contradiction.line} says `{clean(contradiction.command)}`, but: {clean(contradiction.text)}")
+        else:
+            hint(f"{clean(contradiction.file)}: {clean(contradiction.text)}")
     for stale in made.stale:
         hint(f"{name}:{stale.line} is stale: {clean(stale.why)}")
     stated = f"; {count(made.stated, 'lesson')} stated already" if made.stated else ""

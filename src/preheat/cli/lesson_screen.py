@@ -85,7 +85,7 @@ def show_lesson(
         say(screen)
         say(screen, f"  {_describe_evidence(lesson)}", "dim")
         for each in lesson.evidence:
-            is_failure = (each.session, each.seq) in failed
+            is_failure = each.failed or (each.session, each.seq) in failed
             side = "against" if each.against else "failed" if is_failure else "for"
             place = f" call {each.seq + 1}" if each.seq is not None else " message"
             facts = f"{date_time(each.at)}  {names.get(each.session, each.session)}{place}"

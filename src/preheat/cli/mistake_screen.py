@@ -71,7 +71,7 @@ def _show_waits(screen: Console, waits: Sequence[Wait], width: int) -> None:
     if not waits:
         return
     say(screen)
-    say(screen, "What waited for you (asked for and not allowed)", "bold")
+    say(screen, "What waited for you", "bold")
     for each in waits[:_WAITS]:
         waited = f", {duration(each.seconds)}" if each.seconds >= 1 else ""
         line = Text(_INDENT).append(one_line(clean(each.command), width // 2), "cyan")

@@ -304,7 +304,9 @@ class Engine:
         """Before a call: why it fails here, as a text or by holding the call once; else advice that waits. What can be neither
         said nor held is found again after the call, if it fails."""
         key, state = _call_key(event), running.state
-        advisory = self._hooks.advise_before_call(state, event, running.facts) if awaited else None
+        advisory = (
+            self._hooks.advise_before_call(state, event, running.facts, running.told_lessons) if awaited else None
+        )
         holds = advisory is not None and key not in running.held_calls and self._hooks.may_hold(event, advisory)
         if not holds and not carries:
             advisory = None
@@ -376,13 +378,13 @@ class Engine:
 
     # The files that a prompt needs.
     def _with_named_files(
-        self, event: HookEvent, running: RunningSession, entry: JournalEntry
+        self, event: HookEvent, running: RunningSession, entry: JournalEntry, told: Sequence[str] = ()
     ) -> tuple[JournalEntry, str]:
-        """The entry with the files that are named with a prompt, and the text that the agent gets; empty if finding them takes
-        too long."""
+        """The entry with the files and facts that are named with a prompt, and the text that the agent gets; empty if finding
+        them takes too long. `told`: lessons that it gets with its context at the same time."""
         try:
             with self._limit(ORIENTATION_SECONDS):
-                found = self._hooks.name_files(event, running)
+                found = self._hooks.name_files(event, running, told)
         except Overrun:
             self.counts["overruns"] += 1
             return entry, ""
@@ -488,7 +490,7 @@ class Engine:
         has_context = any(parts) or bool(messages)
         entry = JournalEntry(at=event.at or 0.0, agent=event.agent, session=event.session, assignments=assignments)
         if event.name == "prompt":  # the context comes with the prompt: so do its files
-            entry, named = self._with_named_files(event, running, entry)
+            entry, named = self._with_named_files(event, running, entry, context.told if context is not None else ())
             parts.append(named)
         text = "\n".join(part for part in parts if part)
         is_empty = not text and not messages
@@ -497,6 +499,7 @@ class Engine:
         entry = msgspec.structs.replace(
             entry,
             context=context.id if context is not None else "",
+            told=context.told if context is not None else (),
             context_due=False if running.context_due else None,
         )
         answer = HookAnswer(context=text, messages=messages)

@@ -1,9 +1,9 @@
 """Facts of a project: how it is built, checked, run, set up and committed to; and which of them a moment of a session asks for.
 
 `derive_facts` reads them from the files of a working tree, by one learner for each kind (`TREE_LEARNERS`), so that a project
-without any session has them; `join` puts them beside what sessions taught and drops what the tree no longer has; `choice` picks
-those for a moment; `stated` leaves out what a file says already. A fact is a lesson of the kind `convention`. Pure; knows no
-archive.
+without any session has them; `join` puts them beside what sessions taught and drops what the tree no longer has; `choice` and
+`call_choice` pick those for a prompt and for a call; `stated` leaves out what a file says already. A fact is a lesson of the kind
+`convention`. Pure; knows no archive.
 """
 
 from collections.abc import Callable
@@ -12,6 +12,7 @@ from preheat.facts.checks import learn_checks
 from preheat.facts.commits import learn_commits
 from preheat.facts.ecosystems import names_ecosystem
 from preheat.facts.generation import learn_generation, may_be_generated
+from preheat.facts.needs import learn_needs
 from preheat.facts.scripts import learn_scripts
 from preheat.facts.servers import learn_servers
 from preheat.facts.setups import learn_setups
@@ -32,6 +33,7 @@ TREE_LEARNERS: tuple[Callable[[ProjectTree], list[Lesson]], ...] = (
     learn_variables,
     learn_generation,
     learn_commits,
+    learn_needs,
     learn_scripts,
 )
 _MOST_FILES = 300

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from preheat.commands.purposes import purpose_of, purpose_of_name
-from preheat.facts.ecosystems import ImpliedCommand, find_implied
+from preheat.facts.ecosystems import find_implied
+from preheat.facts.node_tools import find_node_commands
 from preheat.facts.packages import Package, address_package, find_packages, find_runner
-from preheat.facts.values import ProjectTree, in_folder, make_fact
+from preheat.facts.values import ImpliedCommand, ProjectTree, in_folder, make_fact
 from preheat.manifests.scripts import Script, body_of, command_of, read_scripts, task_of_path
 from preheat.manifests.workflows import is_workflow, read_workflow
 from preheat.model.lesson import Lesson
@@ -39,7 +40,7 @@ def learn_checks(tree: ProjectTree) -> list[Lesson]:
     found = [fact for package in packages for fact in _package_facts(tree, package)]
     found += _workspace_facts(tree, packages)
     found += _task_facts(tree)
-    found += _implied_facts(tree, found)
+    found += _implied_facts(tree, packages, found)
     return [*found, *_forge_facts(tree, found)]
 
 
@@ -181,8 +182,8 @@ def _is_foreign(path: str) -> bool:
     )
 
 
-def _implied_facts(tree: ProjectTree, known: Sequence[Lesson]) -> list[Lesson]:
-    """What a language's manifest implies, where the project has no script of its own for it."""
+def _implied_facts(tree: ProjectTree, packages: Sequence[Package], known: Sequence[Lesson]) -> list[Lesson]:
+    """What a language's manifest and a package's tools imply, where the project has no script of its own for it."""
     bodies = {body for fact in known if (body := fact.details.get("body"))}
     mains = {
         (fact.topic, fact.details.get("package", ""))
@@ -190,7 +191,14 @@ def _implied_facts(tree: ProjectTree, known: Sequence[Lesson]) -> list[Lesson]:
         if fact.reach != _SELDOM or fact.details.get("package")
     }
     found = []
-    for each in find_implied(tree):
+    implied = [
+        ImpliedCommand(
+            each.topic, each.command, each.about, package.folder, f"{package.folder}/package.json".lstrip("/")
+        )
+        for package in packages
+        for each in find_node_commands(tree, package)
+    ]
+    for each in (*implied, *find_implied(tree)):
         if each.command in bodies and each.about == "":
             continue
         is_own = (each.topic, each.folder) not in mains

@@ -1,4 +1,4 @@
-"""Which facts a moment asks for: a prompt by its words and files, a call by what it runs or changes. Pure; knows no wording."""
+"""Which facts a prompt asks for, by its words and files. Pure; knows no wording."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -9,8 +9,11 @@ from preheat.facts.values import FACT_TOPICS
 from preheat.model.lesson import Lesson
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
-_BEGINNING, _END = 600, 200
+_LONG = 800
+_BEGINNING, _END = 250, 200
 """Characters of a long prompt in which its aim stands: a plan mentions everything."""
+_PATH = re.compile(r"\S*(?:[/\\@]|\.\w{1,5}\b)\S*")
+"""Words of a path or of an address say where something is, not what is to be done."""
 _MARKED = re.compile(r"<(?P<tag>[a-z][\w-]{1,40})>.*?</(?P=tag)>", re.DOTALL)
 """What a program puts around a prompt is not what the person asks."""
 _TOPIC_WORDS: dict[str, str] = {
@@ -27,7 +30,7 @@ _TOPIC_WORDS: dict[str, str] = {
     "generate": "generate generated regenerate codegen openapi proto graphql",
     "hook": "commit commits committed hook hooks husky",
     "commit": "commit commits committed",
-    "branch": "branch branches pr prs",
+    "branch": "branch branches pr prs worktree",
     "pull_request": "pr prs",
     "release": "release changelog changeset version publish pr prs",
 }
@@ -41,6 +44,13 @@ _CHANGING = name_set(
     " crashes wrong hinzufügen ändern korrigiere behebe füge ajoute corrige añade arregla adicione"
 )
 """Words of prompts after which code is changed, so that it has to be checked."""
+_CREATING = name_set(
+    "create open make raise submit push ship new start begin prepare commit finish erstelle öffne crea abre crée ouvre"
+)
+"""Words after which a branch or a pull request is made, and not only spoken of."""
+_MADE = frozenset(["branch", "pull_request"])
+_MAKING = name_set("feature features implement endpoint functionality capability")
+"""Words of prompts that ask for something new, which is to be shown to work."""
 _CHECKED = frozenset(["test", "lint", "typecheck"])
 _SHOWING = frozenset(["lint", "typecheck", "check", "build", "format"])
 _COMMANDS = frozenset(["test", "build", "lint", "typecheck", "format", "serve", "generate"])
@@ -53,7 +63,11 @@ _MEANT = {
     "migrations": ("migration", "migrate"),
 }
 """Words of prompts, and those that names of scripts have for them."""
-_GENERIC = frozenset(["dev", "start", "watch", "clean", "build", "test", "lint", "run", "app", "all", "main", "prod"])
+_GENERIC = name_set(
+    "dev start watch clean build test lint run app all main prod fix name path folder value package version key file files"
+    " list code types local check ci web src lib"
+)
+"""Parts of a script's name, and our placeholders, that any prompt may have."""
 _IDLE = name_set("the a an to of in on for and or it is this that run with all not new")
 _MOST = 6
 _MAIN = 0.35
@@ -79,8 +93,8 @@ def topics_asked(prompt: str) -> frozenset[str]:
 
 def words_of(text: str) -> frozenset[str]:
     """The words of a prompt's beginning and end, in lower case."""
-    text = _MARKED.sub(" ", text[:20_000]) if "</" in text else text
-    if len(text) > _BEGINNING + _END:
+    text = _PATH.sub(" ", _MARKED.sub(" ", text[:20_000]) if "</" in text else text[:20_000])
+    if len(text) > _LONG:
         text = f"{text[:_BEGINNING]}\n{text[-_END:]}"
     return frozenset(word.lower() for word in _WORD.findall(text))
 
@@ -95,7 +109,7 @@ def choose_for_prompt(
     is_changing = not words.isdisjoint(_CHANGING)
     found = []
     for lesson in lessons:
-        if lesson.id in told or lesson.kind != "convention" or lesson.topic not in _ORDER or not _is_usable(lesson):
+        if lesson.id in told or lesson.kind != "convention" or lesson.topic not in _ORDER or not is_usable(lesson):
             continue
         asked = _rate(lesson, words, topics, is_changing, files)
         if asked > 0:
@@ -111,7 +125,8 @@ def choose_for_prompt(
     return _without_crowds(found)[:_MOST]
 
 
-def _is_usable(lesson: Lesson) -> bool:
+def is_usable(lesson: Lesson) -> bool:
+    """Whether a lesson is a fact that may be said."""
     return lesson.status == "active" and bool(lesson.details)
 
 
@@ -132,6 +147,8 @@ def _rate(
         return 0.0
     if topic == "script":
         return 0.7 * named if named == 1.0 else 0.0
+    if topic in _MADE and words.isdisjoint(_CREATING):
+        return 0.0
     if topic in topics:
         is_usual = (
             topic not in _COMMANDS or package or details.get("main") or named == 1.0 or lesson.support.sessions_for > 1
@@ -143,7 +160,7 @@ def _rate(
     is_whole = details.get("about", topic) == topic
     if is_changing and is_whole and topic in _CHECKED and (is_near or (reach >= _MAIN and not package)):
         return 0.5 + 0.1 * min(1.0, reach)
-    if is_changing and ("test" in topics or "feature" in words) and not package:  # it is to be made, and shown to work
+    if is_changing and not words.isdisjoint(_MAKING) and not package:
         is_first = is_whole and details.get("main")
         if (topic in _SHOWING and (is_first or reach >= _MAIN)) or topic in ("hook", "commit"):
             return 0.4 + 0.1 * min(1.0, reach)
@@ -156,7 +173,7 @@ def _named_share(lesson: Lesson, words: frozenset[str]) -> float:
     """The share of the telling words of a script's name that a prompt has; 0 for a name without any."""
     name = lesson.details.get("name", "") or lesson.use.rpartition(" ")[2]
     parts = (
-        {part.lower() for part in re.split(r"[^A-Za-z0-9]+", name) if len(part) > 1} - _IDLE - _GENERIC - {lesson.topic}
+        {part.lower() for part in re.split(r"[^A-Za-z0-9]+", name) if len(part) > 2} - _IDLE - _GENERIC - {lesson.topic}
     )
     parts -= {part.lower() for part in re.split(r"[^A-Za-z0-9]+", lesson.scope.project)}
     meant = words | {other for word in words for other in _MEANT.get(word, ())}
@@ -183,39 +200,3 @@ def _without_crowds(choices: list[Choice]) -> list[Choice]:
         if counted[topic] <= (3 if topic in ("test", "lint") else 2):
             kept.append(each)
     return kept
-
-
-# A call that is about to be made
-_COMMIT = re.compile(r"(?:^|[;&|\n]\s*)git\s+commit\b")
-_PUSH = re.compile(r"(?:^|[;&|\n]\s*)git\s+push\b")
-_PULL = re.compile(r"\bgh\s+pr\s+create\b")
-_BRANCH = re.compile(r"\bgit\s+(?:checkout\s+-[bB]|switch\s+(?:-c|--create))\b")
-_RUNNER = re.compile(r"(?:^|[;&|\n]\s*)(?P<runner>npm|pnpm|yarn|bun)\s+(?:run|test|install|i|ci|add|exec)\b")
-_LONG = re.compile(r"^(?:[2-9]\d|\d{3,}) s$|min$")
-
-
-def choose_for_call(
-    lessons: Iterable[Lesson], command: str, changed: Sequence[str] = (), told: frozenset[str] = frozenset()
-) -> Lesson | None:
-    """The fact that a call is about to need: hooks and form at a commit, what a pull request needs, that a file is generated."""
-    wanted: list[tuple[str, str]] = []
-    if _COMMIT.search(command):
-        wanted = [("hook", "commit"), ("commit", "message")]
-    elif _PULL.search(command):
-        wanted = [("release", "change file")]
-    elif _PUSH.search(command):
-        wanted = [("hook", "push")]
-    elif _BRANCH.search(command):
-        wanted = [("branch", "branch")]
-    candidates = [
-        lesson for lesson in lessons if lesson.id not in told and lesson.kind == "convention" and _is_usable(lesson)
-    ]
-    for topic, about in wanted:
-        for lesson in candidates:
-            if lesson.topic == topic and lesson.details.get("about") == about:
-                return lesson
-    for lesson in candidates:
-        path = lesson.details.get("path", "").rstrip("/")
-        if lesson.topic == "generate" and path and any(each == path or each.startswith(f"{path}/") for each in changed):
-            return lesson
-    return None

@@ -2,28 +2,17 @@
 
 import re
 from posixpath import basename, dirname
-from typing import NamedTuple
 
-from preheat.facts.values import ProjectTree
+from preheat.facts.native_tools import find_native, has_native_text
+from preheat.facts.values import ImpliedCommand, ProjectTree
 from preheat.manifests.scripts import read_toml
-
-
-class ImpliedCommand(NamedTuple):
-    """A command that a manifest implies."""
-
-    topic: str
-    command: str
-    about: str
-    """Empty for the whole; else the form: `one test`, `one file`."""
-    folder: str
-    file: str
-
 
 _GO = (
     ("test", "go test ./...", ""),
     ("test", "go test ./FOLDER/... -run NAME", "one test"),
     ("build", "go build ./...", ""),
     ("lint", "go vet ./...", ""),
+    ("format", "gofmt -w .", ""),
 )
 _CARGO = (("test", "cargo test", ""), ("test", "cargo test NAME", "one test"), ("build", "cargo build", ""),
           ("typecheck", "cargo check", ""), ("lint", "cargo clippy", ""), ("format", "cargo fmt", ""))  # fmt: skip
@@ -35,14 +24,17 @@ _COMMANDS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("build", "swift build", ""),
         ("test", "swift test --filter NAME", "one test"),
     ),
-    "gradlew": (("test", "./gradlew test", ""), ("build", "./gradlew build", "")),
-    "pom.xml": (("test", "mvn test", ""), ("build", "mvn package", "")),
+    "pom.xml": (("test", "mvn test", ""), ("build", "mvn package", ""), ("test", "mvn test -Dtest=NAME", "one test")),
     "mvnw": (("test", "./mvnw test", ""), ("build", "./mvnw package", "")),
-    "mix.exs": (("test", "mix test", ""), ("build", "mix compile", ""), ("format", "mix format", "")),
+    "mix.exs": (
+        ("test", "mix test", ""),
+        ("build", "mix compile", ""),
+        ("format", "mix format", ""),
+        ("test", "mix test PATH", "one test file"),
+    ),
     "rebar.config": (("test", "rebar3 eunit", ""), ("build", "rebar3 compile", "")),
     "build.sbt": (("test", "sbt test", ""), ("build", "sbt compile", "")),
     "stack.yaml": (("test", "stack test", ""), ("build", "stack build", "")),
-    "pubspec.yaml": (("test", "dart test", ""), ("lint", "dart analyze", "")),
     "build.zig": (("test", "zig build test", ""), ("build", "zig build", "")),
     ".golangci.yml": (("lint", "golangci-lint run", ""),),
     ".golangci.yaml": (("lint", "golangci-lint run", ""),),
@@ -52,6 +44,12 @@ _COMMANDS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "phpunit.xml.dist": (("test", "vendor/bin/phpunit", ""),),
     ".swiftlint.yml": (("lint", "swiftlint", ""),),
 }
+_DOTNET = (
+    ("test", "dotnet test", ""),
+    ("build", "dotnet build", ""),
+    ("test", "dotnet test --filter NAME", "one test"),
+    ("format", "dotnet format", ""),
+)
 _TOOLS = (
     ("pytest", "test", "pytest", ""),
     ("pytest", "test", "pytest PATH::NAME", "one test"),
@@ -70,9 +68,8 @@ _SOLUTION = re.compile(r"\.(?:sln|slnx)$")
 def names_ecosystem(path: str) -> bool:
     """Whether a file implies commands."""
     name = basename(path)
-    return (name in _COMMANDS or name == "pyproject.toml" or bool(_SOLUTION.search(name))) and path.count(
-        "/"
-    ) <= _MOST_DEEP
+    is_named = name in _COMMANDS or name == "pyproject.toml" or bool(_SOLUTION.search(name))
+    return (is_named and path.count("/") <= _MOST_DEEP) or has_native_text(path)
 
 
 def find_implied(tree: ProjectTree) -> list[ImpliedCommand]:
@@ -81,10 +78,11 @@ def find_implied(tree: ProjectTree) -> list[ImpliedCommand]:
     workspaces = [
         dirname(path) for path, text in tree.texts.items() if path.endswith("Cargo.toml") and "[workspace]" in text
     ]
-    for path in sorted(tree.paths, key=lambda each: (each.count("/"), each)):
+    solutions = [path for path in tree.paths if path.endswith((".sln", ".slnx"))]
+    for path in [*tree.find(*_COMMANDS, "pyproject.toml", deepest=_MOST_DEEP), *sorted(solutions)]:
+        folder, name = dirname(path), basename(path)
         if not names_ecosystem(path) or _OTHERS.search(path):
             continue
-        folder, name = dirname(path), basename(path)
         if name == "pyproject.toml":
             found += _python(tree, folder, path)
             continue
@@ -92,11 +90,11 @@ def find_implied(tree: ProjectTree) -> list[ImpliedCommand]:
             folder != each and f"{folder}/".startswith(f"{each}/" if each else "") for each in workspaces
         ):
             continue  # a member: cargo addresses it from the root
-        commands = (
-            (("test", "dotnet test", ""), ("build", "dotnet build", "")) if _SOLUTION.search(name) else _COMMANDS[name]
-        )
+        commands = _DOTNET if _SOLUTION.search(name) else _COMMANDS.get(name, ())
         found += (ImpliedCommand(topic, command, about, folder, path) for topic, command, about in commands)
-    return found
+        if name == "Cargo.toml" and folder in workspaces:
+            found.append(ImpliedCommand("test", "cargo test -p PACKAGE", "test of one package", folder, path))
+    return [*found, *find_native(tree)]
 
 
 def _python(tree: ProjectTree, folder: str, path: str) -> list[ImpliedCommand]:

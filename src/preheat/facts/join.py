@@ -33,10 +33,10 @@ def join_facts(lessons: Sequence[Lesson], facts: Sequence[Lesson], tree: Project
     by_key = {command_key(fact.use): fact for fact in facts if fact.use}
     by_topic = {fact.topic: fact for fact in facts if fact.topic in ("commit", "release")}
     hooks = {fact.details.get("about"): fact for fact in facts if fact.topic == "hook"}
-    sessions = max((lesson.support.sessions_for for lesson in lessons if lesson.kind == "convention"), default=0)
+    sessions = max(map(_sessions_of, lessons), default=0)
     used: set[str] = set()
     found: list[Lesson] = []
-    for lesson in lessons:
+    for lesson in _without_twins(lessons):
         if lesson.pinned or lesson.kind == "resume":
             found.append(lesson)
             continue
@@ -55,6 +55,35 @@ def join_facts(lessons: Sequence[Lesson], facts: Sequence[Lesson], tree: Project
     }
     found += (_with_less_reach(fact, taken, sessions) for fact in facts if fact.id not in used)
     return found
+
+
+def _sessions_of(lesson: Lesson) -> int:
+    """The sessions that a lesson shows that there were."""
+    support = lesson.support
+    if lesson.kind == "working_set":  # every session counts for or against the file
+        return support.sessions_for + support.sessions_against
+    return support.sessions_for if lesson.kind == "convention" else 0
+
+
+def _without_twins(lessons: Sequence[Lesson]) -> list[Lesson]:
+    """The lessons, of several on one command in two spellings (`bun verify`, `bun run verify`) only the most used."""
+    best: dict[tuple[str, str], Lesson] = {}
+    for lesson in lessons:
+        if lesson.kind == "convention" and lesson.use and lesson.details and not lesson.pinned:
+            key = (lesson.topic, command_key(lesson.use))
+            known = best.get(key)
+            if known is None or _use_rank(lesson) > _use_rank(known):
+                best[key] = lesson
+    dropped = {
+        lesson.id
+        for lesson in lessons
+        if lesson.kind == "convention" and lesson.use and lesson.details and not lesson.pinned
+    } - {lesson.id for lesson in best.values()}
+    return [lesson for lesson in lessons if lesson.id not in dropped]
+
+
+def _use_rank(lesson: Lesson) -> tuple[bool, int, int, str]:
+    return (lesson.status == "active", lesson.support.sessions_for, lesson.support.calls_for, lesson.id)
 
 
 def _counterpart(

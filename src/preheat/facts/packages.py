@@ -71,7 +71,7 @@ def find_packages(tree: ProjectTree) -> list[Package]:
         document = read_json(tree.texts[path])
         name = document.get("name") if isinstance(document, dict) else ""
         name = name if isinstance(name, str) and _NAME.fullmatch(name) else ""
-        has_own_lock = any(f"{folder}/{lock}" in tree.paths for lock in _LOCKS)
+        has_own_lock = bool(tree.names_in(folder) & _LOCKS.keys())
         is_member = bool(folder) and has_workspace and not has_own_lock
         found.append(Package(folder, name, read_scripts(path, tree.texts[path]), find_runner(tree, folder), is_member))
     found.sort(key=lambda package: (package.folder.count("/") if package.folder else -1, package.folder))
@@ -96,6 +96,6 @@ def find_runner(tree: ProjectTree, folder: str) -> str:
         runners = {runner for lock, runner in _LOCKS.items() if f"{prefix}{lock}" in tree.paths}
         if runners:
             return runners.pop() if len(runners) == 1 else ""
-        if any(path.startswith(prefix) and _LOCK.fullmatch(path[len(prefix) :]) for path in tree.paths):
+        if any(_LOCK.fullmatch(name) for name in tree.names_in(place)):
             return ""  # the lock file of a program that we do not know
     return "npm"

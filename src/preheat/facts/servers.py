@@ -5,7 +5,6 @@ import re
 import msgspec
 
 from preheat.facts.checks import is_harmful
-from preheat.facts.ecosystems import find_implied
 from preheat.facts.packages import find_packages
 from preheat.facts.values import ProjectTree, in_folder, make_fact
 from preheat.manifests.scripts import Script, body_of, command_of, read_scripts
@@ -76,9 +75,9 @@ def _fact(tree: ProjectTree, command: str, script: Script, port: str, folder: st
 
 def _go_programs(tree: ProjectTree) -> list[Lesson]:
     """The programs of a Go module: `go run ./cmd/NAME`."""
-    if not any(each.file == "go.mod" for each in find_implied(tree)):
+    if "go.mod" not in tree.paths:
         return []
-    mains = sorted({match[1] for path in tree.paths if (match := re.match(r"(cmd/[\w.-]+)/main\.go$", path))})
+    mains = sorted({found[1] for path in tree.find("main.go") if (found := re.match(r"(cmd/[\w.-]+)/main\.go$", path))})
     return [
         make_fact(
             tree, "serve", (f"go run ./{main}",), f"The program runs with `go run ./{main}`.", reach=0.3, use=f"go run ./{main}",

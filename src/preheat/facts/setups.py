@@ -1,6 +1,7 @@
 """What is done once after a clone, and which tools the project brings along instead of the machine. Pure."""
 
 import re
+from collections import Counter
 from posixpath import dirname
 
 from preheat.facts.packages import find_packages
@@ -22,6 +23,12 @@ _INSTALLS = {
     ".gitmodules": "git submodule update --init --recursive",
 }
 _TOOL = re.compile(r"(?:[\w-]+:)?(?:[\w.@-]+/)?(?P<name>[A-Za-z][\w.+-]{0,30})")
+
+
+_MOST_TOOLS, _MOST_SHOWN = 40, 8
+_MOST_READ = 300_000
+_OFTEN = 5
+"""Times that a tool is named; more says no more."""
 
 
 def learn_setups(tree: ProjectTree) -> list[Lesson]:
@@ -65,13 +72,23 @@ def _mise(tree: ProjectTree) -> list[Lesson]:
     tools = document.get("tools") if isinstance(document, dict) else None
     if not isinstance(tools, dict) or not tools:
         return []
-    names = [found["name"] for each in list(tools)[:12] if (found := _TOOL.fullmatch(str(each)))]
+    names = [found["name"] for each in list(tools)[:_MOST_TOOLS] if (found := _TOOL.fullmatch(str(each)))]
+    names = _often_used_first(names, tree)
     listed = ", ".join(f"`{name}`" for name in names)
     text = f"Tools come with mise: {listed}; where one is not found, `mise exec -- NAME` runs it."
     return [
         _install(tree, "mise install", file),
         make_fact(
             tree, "missing", ("mise", *names), text, reach=0.5, use=f"mise exec -- {names[0] if len(names) == 1 else 'NAME'}",
-            files=(file,), details={"about": "tools", "names": ",".join(names[:8]), "manager": "mise"},
+            files=(file,), details={
+                "about": "tools", "names": ",".join(names[:_MOST_SHOWN]), "more": ",".join(names[_MOST_SHOWN:]),
+                "manager": "mise",
+            },
         ),
     ]  # fmt: skip
+
+
+def _often_used_first(names: list[str], tree: ProjectTree) -> list[str]:
+    """The tools, those first that scripts and workflows of the project call: what an agent will type."""
+    said = Counter(re.findall(r"[A-Za-z][\w.+-]*", "\n".join(tree.texts.values())[:_MOST_READ]))
+    return sorted(names, key=lambda name: -min(said[name], _OFTEN))

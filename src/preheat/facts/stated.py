@@ -1,14 +1,13 @@
 """What a project's instruction files say already, and what in them contradicts what sessions showed. Pure."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from preheat.facts.checks import command_key
 from preheat.facts.join import is_stale
 from preheat.facts.packages import find_locks, find_packages
 from preheat.facts.values import ProjectTree
-from preheat.manifests.instructions import Statements
 from preheat.model.lesson import Lesson, Scope
+from preheat.stated import StatedCommand, Statements, command_parts, is_same_command
 
 _ENOUGH = 3
 
@@ -17,13 +16,20 @@ class Contradiction(NamedTuple):
     """Something that an instruction file says and sessions or the tree show otherwise."""
 
     file: str
-    stated: str
+    line: int
+    """The number of the line that says it, from 1; 0 where no single line does."""
+    command: str
     """The command that the file states."""
-    shown: str
+    instead: str
     """What works instead; empty where that is not known."""
     why: str
     lesson: str = ""
     """The id of the lesson that shows it."""
+
+    @property
+    def text(self) -> str:
+        """What is so, in a sentence."""
+        return f"{self.why}; `{self.instead}` works" if self.instead else self.why
 
 
 def is_stated(lesson: Lesson, statements: Statements) -> bool:
@@ -31,7 +37,7 @@ def is_stated(lesson: Lesson, statements: Statements) -> bool:
     also warns of something that fails is not stated unless the file advises against that."""
     if lesson.kind != "convention" or lesson.topic in ("correction", "style"):
         return False
-    if lesson.avoid and not any(command_key(each) == command_key(lesson.avoid) for each in statements.forbidden):
+    if lesson.avoid and not statements.forbids(lesson.avoid):
         return False
     details = lesson.details
     if lesson.topic == "commit":
@@ -43,57 +49,61 @@ def is_stated(lesson: Lesson, statements: Statements) -> bool:
     if lesson.topic == "hook":
         return any(path in code for code in statements.codes for path in lesson.files)
     if lesson.topic == "runner":
-        return (
-            any(each.partition(" ")[0] == lesson.forms[0].partition(" ")[0] for each in statements.commands)
-            if lesson.forms
-            else False
-        )
+        name = details.get("name") or (lesson.forms[0].partition(" ")[0] if lesson.forms else "")
+        return any(each.words[0] == name for each in statements.commands)
+    if lesson.topic == "folder":
+        return any(f"cd {folder}" in code for code in statements.codes for folder in lesson.files)
     if details.get("path") and lesson.topic in ("generate", "release"):
         path = details["path"].rstrip("/")
         return any(path in code for code in statements.codes)
-    if not lesson.use:
-        return False
-    key = command_key(lesson.use)
-    return any(command_key(each) == key or command_key(each).startswith(f"{key} ") for each in statements.commands)
+    return bool(lesson.use) and statements.states(lesson.use)
 
 
 def find_contradictions(
-    lessons: Iterable[Lesson], tree: ProjectTree, statements: dict[str, Statements]
+    lessons: Iterable[Lesson], tree: ProjectTree, statements: Mapping[str, Statements]
 ) -> list[Contradiction]:
     """Commands that instruction files state and that fail here, or that run scripts which the tree does not have; and package
     runners that contradict each other."""
     found: dict[tuple[str, str], Contradiction] = {}
     known = list(lessons)
     for file, stated in statements.items():
-        for command in sorted(stated.commands):
-            key = command_key(command)
-            for lesson in known:
-                failing = _shows_failing(lesson, key)
-                if failing is not None:
-                    found.setdefault((file, command), Contradiction(file, command, lesson.use, failing, lesson.id))
-            if (file, command) not in found and is_stale(_as_lesson(command, tree.project), tree):
-                found[file, command] = Contradiction(file, command, "", "the tree has no such script or folder")
+        for lesson in known:
+            opposite = _find_opposite(stated, lesson)
+            if opposite is not None:
+                why = _describe_failing(lesson)
+                each = Contradiction(file, opposite.line + 1, opposite.text, lesson.use, why, lesson.id)
+                found.setdefault((file, opposite.text), each)
+        for command in stated.commands:
+            if (file, command.text) not in found and is_stale(_as_lesson(command.text, tree.project), tree):
+                why = "the tree has no such script or folder"
+                found[file, command.text] = Contradiction(file, command.line + 1, command.text, "", why)
     for package in find_packages(tree):
         locks = find_locks(tree, package.folder)
         if not package.runner and len(locks) > 1:
             place = f"{package.folder}/package.json".lstrip("/")
-            found.setdefault(
-                (place, ""),
-                Contradiction(place, "", "", f"there are lock files of several package managers: {', '.join(locks)}"),
-            )
+            why = f"there are lock files of several package managers: {', '.join(locks)}"
+            found.setdefault((place, ""), Contradiction(place, 0, "", "", why))
     return list(found.values())
 
 
-def _shows_failing(lesson: Lesson, key: str) -> str | None:
-    """How a lesson shows that a command fails; None if it does not."""
-    if lesson.status != "active" or not lesson.avoid or command_key(lesson.avoid) != key:
+def _find_opposite(stated: Statements, lesson: Lesson) -> StatedCommand | None:
+    """The stated command that a lesson shows to fail; None if there is none, or it is the one to use: `pytest tests` fails, and
+    the file says `uv run pytest tests`."""
+    is_shown = lesson.kind in ("repair", "convention") or (
+        lesson.kind == "dead_end" and lesson.support.calls_for >= _ENOUGH
+    )
+    if lesson.status != "active" or not lesson.avoid or not is_shown:
         return None
+    opposite = stated.find_command(lesson.avoid)
+    if opposite is None:
+        return None
+    is_use = any(is_same_command(opposite.words, words) for words in command_parts(lesson.use))
+    return None if is_use and stated.find_command(lesson.use) is not None else opposite
+
+
+def _describe_failing(lesson: Lesson) -> str:
     support = lesson.support
-    if lesson.kind == "dead_end" and support.calls_for >= _ENOUGH:
-        return f"failed {support.calls_for} of {support.calls_for} times"
-    if lesson.kind in ("repair", "convention"):
-        return "fails here"
-    return None
+    return f"failed {support.calls_for} of {support.calls_for} times" if lesson.kind == "dead_end" else "fails here"
 
 
 def _as_lesson(command: str, project: str) -> Lesson:

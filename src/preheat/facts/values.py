@@ -1,6 +1,7 @@
 """What facts are made of: the files of a working tree that say how a project is worked on; and how a fact is made. Pure."""
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from posixpath import dirname
 from typing import NamedTuple
 
@@ -28,10 +29,50 @@ class ProjectTree(NamedTuple):
     """Its name in lessons."""
 
     def has_folder(self, folder: str) -> bool:
-        return not folder or any(path.startswith(f"{folder}/") for path in self.paths)
+        return not folder or folder in _names_by_folder(self.paths) or self._is_above(folder)
+
+    def _is_above(self, folder: str) -> bool:
+        return any(each.startswith(f"{folder}/") for each in _names_by_folder(self.paths))
+
+    def names_in(self, folder: str) -> frozenset[str]:
+        """The names of the files that lie in a folder itself; the empty one is the project's own."""
+        return _names_by_folder(self.paths).get(folder, frozenset())
+
+    def find(self, *names: str, deepest: int = 3) -> list[str]:
+        """The files of these names, the highest first."""
+        found = (path for name in names for path in _paths_by_name(self.paths).get(name, ()))
+        return sorted((path for path in found if path.count("/") <= deepest), key=lambda path: (path.count("/"), path))
+
+
+@lru_cache(maxsize=4)
+def _names_by_folder(paths: frozenset[str]) -> dict[str, frozenset[str]]:
+    found: dict[str, set[str]] = {}
+    for path in paths:
+        folder, _, name = path.rpartition("/")
+        found.setdefault(folder, set()).add(name)
+    return {folder: frozenset(names) for folder, names in found.items()}
+
+
+@lru_cache(maxsize=4)
+def _paths_by_name(paths: frozenset[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for path in paths:
+        found.setdefault(path.rpartition("/")[2], []).append(path)
+    return found
 
 
 EMPTY_TREE = ProjectTree()
+
+
+class ImpliedCommand(NamedTuple):
+    """A command that a manifest implies."""
+
+    topic: str
+    command: str
+    about: str
+    """Empty for the whole; else the form: `one test`, `one file`."""
+    folder: str
+    file: str
 
 
 def make_fact(

@@ -119,13 +119,15 @@ def _lesson(
     shown, avoid, signatures = _describe_variants(variants, use)
     status, why = judged
     begins = "single tests run with" if single else _VARIANT_WORDS.get(aspect.purpose, "in use here:")
-    text = f"{begins} `{use}` ({tally.ran} of {tally.ran + tally.failed} calls ran, {format_count(tally.sessions, 'session')})"
+    total, details = tally.ran + tally.failed, _details(aspect, single, use)
+    counted = f"{tally.passed} of {total} calls passed" if "passed" in details else f"{tally.ran} of {total} calls ran"
+    text = f"{begins} `{use}` ({counted}, {format_count(tally.sessions, 'session')})"
     return Lesson(
         id=lesson_id("convention", scope, "command", aspect.purpose, aspect.way, aspect.name),
         kind="convention",
         scope=scope,
         topic=_topic_of(aspect),
-        details=_details(aspect, single, use),
+        details=details,
         text="; ".join((text[0].upper() + text[1:], *shown)) + ".",
         use=use,
         avoid=avoid,
@@ -167,6 +169,7 @@ def _details(aspect: Aspect, single: bool, use: str) -> dict[str, str]:
     if topic not in _VARIANT_WORDS or topic == "package" or (topic == "build" and " -o " in use):
         return {}
     found = {"about": "one test" if single else "one test file" if topic == "test" and _names_file(use) else topic}
+    found["passed"] = str(aspect.tally.passed)
     seconds = [value for each in aspect.tally.uses for value in each.used.seconds]
     limits = [value for each in aspect.tally.uses for value in each.used.limits]
     if len(seconds) >= ENOUGH_CALLS and (usual := median(seconds)) >= _SLOW:
@@ -204,6 +207,8 @@ def _status(aspect: Aspect, sessions: Sequence[SessionCommands], successor: str)
         return "retired", f"failed {newest.failed} of {newest.failed + newest.ran} times in the newest sessions"
     if tally.sessions < ENOUGH_SESSIONS:
         return "weak", "seen in one session only"
+    if not tally.passed:  # that it starts does not show that it is right
+        return "weak", "seen in no call that passed"
     if aspect.purpose in _VAGUE and tally.sessions < _MORE_SESSIONS:
         return "weak", "seen in two sessions only"
     if successor:
@@ -241,5 +246,7 @@ def evidence(tally: Tally, bad: bool = False) -> list[Evidence]:
         wrong = (used.failing or ((used.form, 0),))[0][0]
         if not bad:
             found += (Evidence(session, seq, used.last, False, one_line(text)) for seq in used.seqs[-2:])
-        found += (Evidence(session, seq, used.last, not bad, one_line(wrong)) for seq in used.bad_seqs[-2:])
+        found += (
+            Evidence(session, seq, used.last, not bad, one_line(wrong), failed=True) for seq in used.bad_seqs[-2:]
+        )
     return found

@@ -40,6 +40,7 @@ def learn_needs(project: str, sessions: Sequence[SessionCommands]) -> list[Lesso
         *_learn_folders(scope, sessions),
         *_learn_kept_folders(scope, sessions),
         *_learn_missing_programs(scope, sessions),
+        *_learn_patterns(scope, sessions),
         *_learn_options(scope, sessions),
         *_learn_runners(scope, sessions),
     ]
@@ -72,6 +73,7 @@ def _learn_folders(scope: Scope, sessions: Sequence[SessionCommands]) -> Iterabl
             cases,
             forms=tally.forms[:MOST_FORMS],
             files=(folder,),
+            details={"about": "folder", "program": program},
         )
 
 
@@ -107,15 +109,37 @@ def _learn_missing_programs(scope: Scope, sessions: Sequence[SessionCommands]) -
         if any(each.position >= last for each in ran) or len(ran) >= len(cases):
             continue  # it is there now, or on another machine
         against = [Evidence(each.session, None, each.at, True, f"`{name}` ran") for each in ran]
+        instead = next(iter(commonest(each.missing.instead for each in cases if each.missing.instead)), "")
+        works = f"; `{instead}` works" if instead else ""
         yield _lesson(
             scope,
             "missing",
             (name,),
-            f"`{name}` is not there (not found {_times(len(cases))} in {_sessions(cases)}).",
+            f"`{name}` is not there (not found {_times(len(cases))} in {_sessions(cases)}){works}.",
             _evidence_of_cases(cases) + against,
             cases,
+            use=instead,
             avoid=name,
+            details={"about": "missing", "name": name},
+            is_sure=True,
         )
+
+
+def _learn_patterns(scope: Scope, sessions: Sequence[SessionCommands]) -> Iterable[Lesson]:
+    """A lesson about a shell that refuses patterns which match nothing."""
+    cases = [_Case(each, missing) for each in sessions for missing in each.commands.unmatched]
+    if not cases:
+        return
+    yield _lesson(
+        scope,
+        "pattern",
+        ("zsh",),
+        f"The shell is `zsh`: a pattern that matches no file fails ({_times(len(cases))} in {_sessions(cases)}).",
+        _evidence_of_cases(cases),
+        cases,
+        details={"about": "pattern"},
+        is_sure=True,
+    )
 
 
 def _learn_options(scope: Scope, sessions: Sequence[SessionCommands]) -> Iterable[Lesson]:
@@ -223,11 +247,14 @@ def _lesson(
     forms: tuple[str, ...] = (),
     files: tuple[str, ...] = (),
     signatures: tuple[str, ...] = (),
+    details: dict[str, str] | None = None,
+    is_sure: bool = False,
 ) -> Lesson:
+    """`is_sure`: the shell itself said it, and one session is enough."""
     scope = Scope(agent, scope.project)
     found = signatures or tuple(dict.fromkeys(each.missing.signature for each in cases if each.missing.signature))
     sessions = {each.session for each in evidence if not each.against}
-    status: LessonStatus = "active" if len(sessions) > 1 else "weak"
+    status: LessonStatus = "active" if len(sessions) > 1 or (is_sure and sessions) else "weak"
     times = [each.at for each in evidence if each.at is not None]
     return Lesson(
         id=lesson_id("convention", scope, topic, *key),
@@ -241,6 +268,7 @@ def _lesson(
         signatures=tuple(each for each in found if not hidden_reason(each))[:MOST_SIGNATURES],
         forms=forms,
         files=files,
+        details=details or {},
         support=count_support(evidence),
         first_seen=min(times, default=None),
         last_seen=max(times, default=None),
@@ -275,5 +303,6 @@ def _evidence_of(uses: Sequence[Use]) -> list[Evidence]:
 
 def _evidence_of_cases(cases: Sequence[_Case]) -> list[Evidence]:
     return [
-        Evidence(each.source.session, each.missing.seq, each.missing.at, False, each.missing.text) for each in cases
+        Evidence(each.source.session, each.missing.seq, each.missing.at, False, each.missing.text, failed=True)
+        for each in cases
     ]

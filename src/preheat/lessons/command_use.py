@@ -17,6 +17,7 @@ from preheat.calls.placeholders import commonest_text, generalise
 from preheat.commands import command_text, understand
 from preheat.commands.words import name_set
 from preheat.lessons.call_facts import changed_names, find_written_names
+from preheat.lessons.replacements import find_replacement
 from preheat.lessons.typed_commands import TypedCommand, folder_after_cd, split_commands
 from preheat.safe_text.cleanup import one_line
 from preheat.safe_text.reasons import junk_reason
@@ -35,13 +36,14 @@ _NOT_FOUND = re.compile(
 _SPEAKERS = frozenset(("command", "zsh", "bash", "sh", "line", "eval"))
 """Words of these messages that are no program."""
 _NO_FOLDER = re.compile(r"(?i)\bcd\b.*(?:no such file|cannot find|can't cd|does not exist)|cannot find path")
-_ASTRAY = re.compile(
+ASTRAY = re.compile(
     r"(?i)does not contain main module|go\.mod file not found|cannot find main module|could not find \S+ in \S+ or any parent"
     r"|could not find `?cargo\.toml|(?:enoent|no such file|could not read|no|cannot find)\b.*\b(?:package\.json|pyproject\.toml)"
     r"|no package\.json|no makefile found|no rule to make target|missing script|no such script|script not found"
     r"|no justfile found|no taskfile|no project or solution file|no pom in this directory|not part of a gradle build"
 )
 """What programs say that look for their project where they are started."""
+_UNMATCHED = re.compile(r"(?:zsh|\(eval\)):\w+: no matches found|zsh: no matches found")
 _VARIABLE = re.compile(r"\$\w|(?:^|[\s=\"'])\.\.[\\/]")
 """Variables and paths from an unknown folder: such a text means something else in another session."""
 
@@ -91,6 +93,8 @@ class Missing(msgspec.Struct, frozen=True, gc=False):
     text: str = ""
     folder: str = ""
     """The folder in which it was looked for, if the call names one."""
+    instead: str = ""
+    """How the session then started the same program, or another with the same arguments; empty where it did not."""
 
 
 class CommandNotes(msgspec.Struct, frozen=True, gc=False):
@@ -103,6 +107,8 @@ class CommandNotes(msgspec.Struct, frozen=True, gc=False):
     """Folders that a `cd` did not find because the shell was in them already."""
     astray: tuple[Missing, ...] = ()
     """Programs that did not find their project where they were started."""
+    unmatched: tuple[Missing, ...] = ()
+    """Patterns that matched no file, where the shell refuses that."""
     moved: int = 0
     """Calls that went to a folder first and worked."""
     programs: dict[str, int] = {}
@@ -176,6 +182,7 @@ def collect_commands(seen: JudgedSession) -> CommandNotes:
     missing: list[Missing] = []
     stayed: list[Missing] = []
     astray: list[Missing] = []
+    unmatched: list[Missing] = []
     programs: Counter[str] = Counter()
     visited: set[str] = set()
     moved_calls = 0
@@ -192,8 +199,12 @@ def collect_commands(seen: JudgedSession) -> CommandNotes:
         if target and each.ran:
             visited.add(target)
             moved_calls += 1
+        if missing and each.ran:
+            note_replacement(missing, commands, each.record.seq)
         _note_missing(each, text, target if target in visited else "", missing, stayed)
-        if each.failed and commands and _ASTRAY.search(each.record.signature):
+        if each.failed and _UNMATCHED.search(each.record.signature):
+            unmatched.append(_make_missing(each, "zsh", text))
+        if each.failed and commands and ASTRAY.search(each.record.signature):
             programs_here = Counter(command.program for command in commands)
             name = max(programs_here, key=lambda program: programs_here[program])  # of equals the first
             astray.append(_make_missing(each, name, text, commands[0].folder))
@@ -212,6 +223,7 @@ def collect_commands(seen: JudgedSession) -> CommandNotes:
         tuple(missing),
         tuple(stayed),
         tuple(astray),
+        tuple(unmatched[-MOST_SEQS:]),
         moved_calls,
         dict(most_frequent(programs, MOST_PROGRAMS)),
     )
@@ -247,6 +259,19 @@ def _note_missing(call: JudgedCall, text: str, target: str, missing: list[Missin
             missing.append(_make_missing(call, name, text))
     elif target and _NO_FOLDER.search(signature):
         stayed.append(_make_missing(call, target, text))
+
+
+_SOON = 10
+"""Calls after one that did not find its program, within which the next ones show what is used instead."""
+
+
+def note_replacement(missing: list[Missing], commands: Iterable[TypedCommand], seq: int) -> None:
+    """Notes beside programs that were not found how they, or others in their place, were started soon after."""
+    for place, each in enumerate(missing):
+        if not each.instead and seq - each.seq <= _SOON:
+            instead = next((found for command in commands if (found := find_replacement(each, command))), "")
+            if instead:
+                missing[place] = msgspec.structs.replace(each, instead=instead)
 
 
 def _make_missing(call: JudgedCall, name: str, text: str, folder: str = "") -> Missing:
@@ -338,6 +363,7 @@ class Tally:
     def __init__(self, uses: Iterable[Use]) -> None:
         self.uses = sorted(uses, key=lambda use: (use.source.position, use.used.form, use.used.folder))
         self.ran = sum(use.used.ran_count for use in self.uses)
+        self.passed = sum(use.used.ok for use in self.uses)
         self.failed = sum(use.used.failed_count for use in self.uses)
         self.sessions = len({use.source.session for use in self.uses if use.used.ran_count})
         self.failed_sessions = len({use.source.session for use in self.uses if use.used.failed_count})

@@ -204,7 +204,9 @@ def _learn_hooks(scope: Scope, sessions: Sequence[SessionCommits]) -> Lesson | N
     refused = {each.session for each in sessions if each.notes.failed}
     if not refused or (len(refused) < _ENOUGH_SESSIONS and usual < _SLOW):
         return None
-    evidence = [Evidence(each.session, seq, each.notes.last) for each in sessions for seq in each.notes.failed]
+    evidence = [
+        Evidence(each.session, seq, each.notes.last, failed=True) for each in sessions for seq in each.notes.failed
+    ]
     details = {"about": "commit", "failed": str(failed), "all": str(commits)}
     if usual >= _SLOW:
         details["duration"] = f"{usual:.0f} s"

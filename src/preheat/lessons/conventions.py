@@ -2,7 +2,7 @@
 
 Commands by purpose with the variants that fail (`command_lessons`), what commands need (`command_needs`), where new files go
 (`placement`), what people corrected (`corrections`), commits with their hooks, branches and pull requests (`commits`), servers
-(`servers`), variables (`variables`), and how people write to their agent (here).
+(`servers`), variables (`variables`), sources of generated code (`generators`), and how people write to their agent (here).
 """
 
 from collections import Counter
@@ -18,6 +18,7 @@ from preheat.lessons.command_needs import learn_needs
 from preheat.lessons.command_use import CommandNotes, SessionCommands, collect_commands
 from preheat.lessons.commits import NO_COMMITS, CommitNotes, SessionCommits, collect_commits, learn_commit_forms
 from preheat.lessons.corrections import Rule, SessionRules, find_rules, learn_corrections
+from preheat.lessons.generators import GeneratorRun, SessionGenerators, find_generator_runs, join_sources, learn_sources
 from preheat.lessons.learner import Learner, SessionNotes
 from preheat.lessons.placement import NewFile, SessionFiles, find_new_files, learn_placement
 from preheat.lessons.servers import ServerStart, SessionServers, find_servers, learn_servers
@@ -129,6 +130,7 @@ class ConventionNotes(msgspec.Struct, frozen=True):
     committed: CommitNotes = NO_COMMITS
     servers: tuple[ServerStart, ...] = ()
     variables: tuple[MissingVariable, ...] = ()
+    generated: tuple[GeneratorRun, ...] = ()
 
 
 def take_notes(seen: JudgedSession) -> ConventionNotes | None:
@@ -141,6 +143,7 @@ def take_notes(seen: JudgedSession) -> ConventionNotes | None:
         collect_commits(seen),
         find_servers(seen),
         find_missing_variables(seen),
+        find_generator_runs(seen),
     )
     return None if notes == ConventionNotes() else notes
 
@@ -153,8 +156,9 @@ def learn(project: str, noted: Sequence[SessionNotes[ConventionNotes]]) -> list[
         SessionCommands(each.session, place, each.started_at, each.notes.commands, each.agent)
         for place, each in enumerate(noted)
     ]
+    sources = learn_sources(project, [SessionGenerators(each.session, each.notes.generated) for each in noted])
     lessons = [
-        *learn_commands(project, sessions),
+        *join_sources(learn_commands(project, sessions), sources),
         *learn_needs(project, sessions),
         *learn_placement(project, [SessionFiles(each.session, each.notes.made) for each in noted]),
         *learn_corrections(project, [SessionRules(each.session, each.notes.rules) for each in noted]),
@@ -197,4 +201,4 @@ def describe(lessons: Sequence[Lesson]) -> str:
     return f"{format_count(len(active), 'convention')} ({topics}){more}"
 
 
-LEARN_CONVENTIONS = Learner("LearnConventions", 3, ConventionNotes, take_notes, learn, describe=describe)
+LEARN_CONVENTIONS = Learner("LearnConventions", 4, ConventionNotes, take_notes, learn, describe=describe)

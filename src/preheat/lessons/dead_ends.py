@@ -340,7 +340,8 @@ def _lesson(project: str, key: str, tries: list[_SessionAttempt], worked: int) -
     shown = _common_text([each.attempt.shown for each in tries]) or form
     instead = _most_usual((each.attempt.instead for each in tries), form)
     evidence = [
-        Evidence(each.session.session, each.attempt.seq, each.at, text=one_line(each.attempt.shown)) for each in tries
+        Evidence(each.session.session, each.attempt.seq, each.at, text=one_line(each.attempt.shown), failed=True)
+        for each in tries
     ]
     error = _most_usual([each.attempt.signature for each in tries])
     status, why = _status(tries, error)

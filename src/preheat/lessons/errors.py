@@ -202,6 +202,7 @@ def _lesson(
             seq=occurrence.failure.seq,
             at=occurrence.failure.at,
             text=occurrence.failure.shown,
+            failed=True,
         )
         for occurrence in group
     ]

@@ -168,5 +168,5 @@ def describe(lessons: Sequence[Lesson]) -> str:
 
 
 LEARN_REPAIR_PATTERNS = Learner(
-    "LearnRepairPatterns", 3, RepairNotes, take_notes, learn, is_general=True, describe=describe
+    "LearnRepairPatterns", 4, RepairNotes, take_notes, learn, is_general=True, describe=describe
 )

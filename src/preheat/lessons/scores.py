@@ -71,8 +71,13 @@ def join_lessons(one: Lesson, other: Lesson) -> Lesson:
     # Without a call in common their costs are of different failures.
     both = (one.cost_seconds, other.cost_seconds), (one.cost_tokens, other.cost_tokens)
     seconds, tokens = (max(both[0]), max(both[1])) if shared else (sum(both[0]), sum(both[1]))
+    details = one.details
+    if "passed" in details:
+        passed = int(details["passed"]) + int(other.details.get("passed", "0"))
+        details = details | {"passed": str(passed)}
     return msgspec.structs.replace(
         one,
+        details=details,
         support=_join_support(one.support, other.support, len(shared) - against, against, evidence.values()),
         evidence=select_evidence(evidence.values()),
         signatures=tuple(dict.fromkeys((*one.signatures, *other.signatures))),

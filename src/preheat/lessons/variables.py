@@ -23,6 +23,8 @@ _MISSING = re.compile(
 )
 _ABOUT = re.compile(r"(?i)env|variable|credential|config|set|missing|required")
 _END = 3000
+_SCRIPT = re.compile(r"\S+(?: (?:run|exec|-m|--filter \S+))* [A-Za-z][\w:./@-]*")
+"""A program with its subcommand or script."""
 _NO_VARIABLES = re.compile(r"^(?:ERR|E2E|HTTP|NPM|TS|MODULE|ENOENT|ERROR)_|_ERR(?:OR)?$")
 
 
@@ -59,6 +61,12 @@ def find_missing_variables(seen: JudgedSession) -> tuple[MissingVariable, ...]:
     return tuple(found.values())[:10]
 
 
+def _commands(usual: dict[str, list[tuple[str, MissingVariable]]], names: Sequence[str]) -> list[str]:
+    """The commands that missed a variable, each as far as it names what it runs."""
+    begun = (_SCRIPT.match(missing.command) for name in names for _, missing in usual[name])
+    return list(dict.fromkeys(each[0] for each in begun if each))[:5]
+
+
 def learn_variables(project: str, sessions: Sequence[SessionVariables]) -> list[Lesson]:
     """One lesson on the variables that two sessions or more missed."""
     by_name: dict[str, list[tuple[str, MissingVariable]]] = {}
@@ -70,7 +78,7 @@ def learn_variables(project: str, sessions: Sequence[SessionVariables]) -> list[
         return []
     names = sorted(usual, key=lambda name: (-len(usual[name]), name))[:8]
     evidence = [
-        Evidence(session, missing.seq, missing.at, False, missing.command)
+        Evidence(session, missing.seq, missing.at, False, missing.command, failed=True)
         for name in names
         for session, missing in usual[name]
     ]
@@ -83,7 +91,7 @@ def learn_variables(project: str, sessions: Sequence[SessionVariables]) -> list[
             scope=scope,
             topic="variable",
             text=f"Variables that must be set: {', '.join(f'`{name}`' for name in names)}.",
-            details={"about": "variables", "names": ",".join(names)},
+            details={"about": "variables", "names": ",".join(names), "commands": "\n".join(_commands(usual, names))},
             support=count_support(evidence),
             first_seen=min(times, default=None),
             last_seen=max(times, default=None),

@@ -26,6 +26,7 @@ from preheat.mistakes.failure import (
     signature_of,
     tool_family,
 )
+from preheat.model.session import ToolKind
 from preheat.safe_text.cleanup import one_line
 from preheat.safe_text.reasons import hidden_reason, junk_reason
 
@@ -82,12 +83,23 @@ class MistakenCall(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """In order; the last one is the one that put it right, if any did."""
 
 
+class WaitedCall(msgspec.Struct, frozen=True, gc=False):
+    """A call that a person was asked to allow, and did."""
+
+    tool: str
+    kind: ToolKind
+    summary: str
+    seconds: float
+
+
 class RepairNotes(msgspec.Struct, frozen=True):
     """Of one session."""
 
     mistakes: tuple[MistakenCall, ...] = ()
     ran: dict[str, int] = {}
     """How often each form of call was right."""
+    waits: tuple[WaitedCall, ...] = ()
+    """Calls that waited for a person's leave, and got it."""
 
 
 def take_notes(seen: JudgedSession) -> RepairNotes | None:
@@ -100,7 +112,19 @@ def take_notes(seen: JudgedSession) -> RepairNotes | None:
         for each in seen.calls
         if is_mistake(each) and signature_of(each)
     ]
-    return RepairNotes(tuple(found[-MOST:]), forms_that_ran(seen))
+    return RepairNotes(tuple(found[-MOST:]), forms_that_ran(seen), _find_waits(seen))
+
+
+def _find_waits(seen: JudgedSession) -> tuple[WaitedCall, ...]:
+    """The calls that waited for a person, where the transcript says so; those that were refused are counted by their outcome."""
+    found = [
+        WaitedCall(each.call.tool, each.call.kind, one_line(seen.relative(command_text(each.call.input))), float(waited))
+        for each in seen.calls
+        if each.result is not None
+        and each.record.status != "denied"
+        and isinstance(waited := each.result.detail.get("waited"), int | float)
+    ]
+    return tuple(found[-MOST:])
 
 
 def _following_calls(failure: JudgedCall) -> range:

@@ -57,6 +57,8 @@ class Evidence(msgspec.Struct, frozen=True):
     """It speaks against the lesson."""
     text: str = ""
     """The call or message, on one line, capped."""
+    failed: bool = False
+    """The call failed: it is evidence of what the lesson says does not work, and none of what it says works."""
 
 
 class Support(msgspec.Struct, frozen=True):

@@ -256,6 +256,8 @@ class JournalEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     """Assignments that were made: of an arm, of lessons, of advice."""
     context: str = ""
     """The id of the context that was given."""
+    told: tuple[str, ...] = ()
+    """The ids of the lessons in that context."""
     context_due: bool | None = None
     """True: the answer to the start of the session did not reach the agent. False: that was made good, or given up."""
     held: bool = False

@@ -94,14 +94,14 @@ class Mistake(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Wait(msgspec.Struct, frozen=True, kw_only=True):
-    """Calls of one form that were put before a person and not allowed, or not answered."""
+    """Calls of one form that were put before a person: not allowed, not answered, or allowed after a while."""
 
     command: str
     """The form of command, or the tool."""
     calls: int
     sessions: int
     seconds: float
-    """From the call to its refusal, all together, as far as transcripts record it."""
+    """From the question to its answer, all together, as far as transcripts record it."""
 
 
 class Mistakes(msgspec.Struct, frozen=True, kw_only=True):

@@ -37,7 +37,10 @@ def _counts(lesson: Lesson) -> dict[str, Any]:
     total = support.calls_for + support.calls_against
     if not total:
         return {}
-    return {"ran": support.calls_for, "total": total, "sessions": format_count(support.sessions_for, "session")}
+    sessions = format_count(support.sessions_for, "session")
+    passed = lesson.details.get("passed")  # that a check ran says nothing of whether it can pass
+    ran, outcome = (support.calls_for, "ran") if passed is None else (passed, "passed")
+    return {"ran": ran, "total": total, "outcome": outcome, "sessions": sessions}
 
 
 def _split(lesson: Lesson, name: str, separator: str = ",") -> list[str]:
@@ -79,9 +82,14 @@ def _describe_variables(lesson: Lesson) -> str:
 
 
 def _describe_generation(lesson: Lesson) -> str:
-    path = lesson.details.get("path", "")
+    path, source = lesson.details.get("path", ""), lesson.details.get("source", "")
     if path:
-        return sentences.GENERATED.write(path=path, use=lesson.use or lesson.details.get("by", ""))
+        return sentences.GENERATED.write(path=path, use=lesson.use or lesson.details.get("by", ""), source=source)
+    if source:
+        support = lesson.support
+        counts = {"good": support.calls_for, "all": support.calls_for + support.calls_against}
+        if said := sentences.SOURCE.write(source=source, use=lesson.use, **counts):
+            return said
     return sentences.CHECK.write(
         about="generate", use=lesson.use, body=_whole(lesson.details.get("body", "")), **_counts(lesson)
     )
@@ -140,6 +148,25 @@ def _describe_missing(lesson: Lesson) -> str:
     )
 
 
+def _describe_folder(lesson: Lesson) -> str:
+    details = lesson.details
+    if not details.get("file"):
+        return ""
+    return sentences.FOLDER.write(
+        program=details.get("program", ""), folders=_split(lesson, "folders"), file=details["file"]
+    )
+
+
+def _describe_runner(lesson: Lesson) -> str:
+    return sentences.RUNNER.write(name=lesson.details.get("name", ""), file=lesson.details.get("file", ""))
+
+
+def _describe_pattern(lesson: Lesson) -> str:
+    support = lesson.support
+    times = "once" if support.calls_for == 1 else f"{support.calls_for} times"
+    return sentences.PATTERN.write(times=times, sessions=format_count(support.sessions_for, "session"))
+
+
 def _describe_setup(lesson: Lesson) -> str:
     sessions = lesson.support.sessions_for
     return sentences.SETUP.write(use=lesson.use, sessions=format_count(sessions, "session") if sessions else "")
@@ -161,5 +188,8 @@ _DESCRIPTIONS: dict[str, Callable[[Lesson], str]] = {
     "release": _describe_release,
     "missing": _describe_missing,
     "setup": _describe_setup,
+    "folder": _describe_folder,
+    "runner": _describe_runner,
+    "pattern": _describe_pattern,
     "script": _describe_script,
 }

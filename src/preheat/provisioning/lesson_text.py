@@ -26,6 +26,8 @@ _COMMAND_ARGUMENTS = frozenset(["command", "cmd", "script", "code", "input", "ar
 _CUT = "…"
 _ONLY_LOOKING = re.compile(r"after `(?:git (?:status|log|diff|branch)|ls|pwd|cat)\b")
 _HEAD = "Last session here:"
+_OWN_TEXTS = frozenset(["folder", "runner", "missing"])
+"""Topics of facts whose learner words a sentence itself."""
 
 
 def describe_lesson(lesson: Lesson, approved: frozenset[str] = frozenset()) -> str:
@@ -75,8 +77,10 @@ def _total(lesson: Lesson) -> dict[str, int]:
 def _describe_convention(lesson: Lesson) -> str:
     if lesson.topic == "correction":
         return _describe_correction(lesson)
-    if is_fact(lesson):
-        return describe_fact(lesson)
+    if is_fact(lesson) and (said := describe_fact(lesson)):
+        return said
+    if is_fact(lesson) and lesson.topic not in _OWN_TEXTS:
+        return ""
     if not _is_code(lesson) or lesson.topic in RULE_TOPICS:
         return rewrite_any(sentences.CONVENTION_TEXTS, lesson.text[: 4 * _TEXT])
     support = lesson.support

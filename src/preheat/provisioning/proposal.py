@@ -1,10 +1,11 @@
-"""A proposal for a project's instructions file: the lines that it lacks, the lines that are stale, and what contradicts it.
+"""A proposal for a project's instructions file: the lines that it lacks and the lines that are stale.
 
 Pure: the text of the file, the lessons and the record of its commands go in, the changed text comes out. Knows no file, no git.
 """
 
 import re
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 import msgspec
@@ -12,7 +13,7 @@ import msgspec
 from preheat.amounts import format_count
 from preheat.model.lesson import Lesson, LessonKind, Support
 from preheat.provisioning.lesson_text import describe_lesson
-from preheat.stated import StatedCommand, Statements, Words, command_parts, is_same_command, read_statements
+from preheat.stated import Statements, Words, read_statements
 
 HEADING = "## How things are done here"
 _KINDS: tuple[LessonKind, ...] = ("convention", "repair", "dead_end")
@@ -45,25 +46,14 @@ class ProposedLine(NamedTuple):
 
 
 class StaleLine(NamedTuple):
-    """A line of the file whose command fails."""
+    """A line of the file whose command fails, or whose path is gone."""
 
     line: int
     """Its number, from 1."""
     command: str
+    """The command, or the path."""
     why: str
     """"`npm test` has failed 8 of 8 times since 2026-05-03"."""
-
-
-class Contradiction(NamedTuple):
-    """A line of the file that says the opposite of a lesson."""
-
-    line: int
-    """Its number, from 1."""
-    command: str
-    lesson: str
-    """The id of the lesson."""
-    text: str
-    """What the lesson says."""
 
 
 class Proposal(NamedTuple):
@@ -73,7 +63,6 @@ class Proposal(NamedTuple):
     """The whole text with the changes."""
     lines: tuple[ProposedLine, ...]
     stale: tuple[StaleLine, ...]
-    contradictions: tuple[Contradiction, ...]
     stated: int
     """Lessons that the file states already."""
 
@@ -87,15 +76,16 @@ def propose(
     approved: frozenset[str],
     now: float,
     days: Mapping[float, str],
+    removed: Mapping[str, str] = MappingProxyType({}),
     evidence: bool = False,
 ) -> Proposal:
-    """The proposal for a file with this text. `days` names the days of the runs; with `evidence` each new line has its evidence
-    in a comment."""
+    """The proposal for a file with this text. `days` names the days of the runs, `removed` the paths that are gone with the day
+    on which they went; with `evidence` each new line has its evidence in a comment."""
     statements = read_statements(before)
-    lines, contradictions, stated = _compare(before, statements, lessons, project, approved, now, days)
-    stale = _find_stale(statements, runs, days)
+    lines, stated = _compare(before, statements, lessons, project, approved, now, days)
+    stale = (*_find_stale(statements, runs, days), *_find_removed(statements, removed))
     after = _insert(_mark_stale(before, statements, stale), lines, evidence)
-    return Proposal(after, lines, stale, contradictions, stated)
+    return Proposal(after, lines, stale, stated)
 
 
 def _compare(
@@ -106,10 +96,9 @@ def _compare(
     approved: frozenset[str],
     now: float,
     days: Mapping[float, str],
-) -> tuple[tuple[ProposedLine, ...], tuple[Contradiction, ...], int]:
+) -> tuple[tuple[ProposedLine, ...], int]:
     known = {" ".join(line.strip(" -*").split()).casefold() for line in before.splitlines()}
     lines: list[ProposedLine] = []
-    contradictions: list[Contradiction] = []
     stated = 0
     for lesson in sorted(lessons, key=_rank):
         if lesson.kind not in _KINDS or lesson.scope.project != project or not lesson.is_usable(now):
@@ -119,15 +108,12 @@ def _compare(
             continue
         text = _without_counts(text) if lesson.author == "preheat" else text
         text = text[0].upper() + text[1:]
-        opposite = statements.find_command(lesson.avoid) if lesson.avoid else None
-        if opposite is not None and not _is_stated_use(statements, lesson, opposite):
-            contradictions.append(Contradiction(opposite.line + 1, opposite.text, lesson.id, text))
         if " ".join(text.split()).casefold() in known or _is_stated(statements, lesson):
             stated += 1
         elif len(lines) < _MOST_LINES:
             lines.append(ProposedLine(lesson.id, text, _describe_evidence(lesson, days)))
             known.add(text.casefold())
-    return tuple(lines), tuple(contradictions), stated
+    return tuple(lines), stated
 
 
 def _without_counts(text: str) -> str:
@@ -145,14 +131,6 @@ def _is_stated(statements: Statements, lesson: Lesson) -> bool:
     if lesson.use:
         return statements.find_command(lesson.use) is not None
     return bool(lesson.files) and not lesson.avoid and statements.has_paths(lesson.files)
-
-
-def _is_stated_use(statements: Statements, lesson: Lesson, opposite: StatedCommand) -> bool:
-    """Whether the stated command is the one to use: `pytest tests` fails, and the file says `uv run pytest tests`."""
-    use = command_parts(lesson.use)
-    return (
-        any(is_same_command(opposite.words, words) for words in use) and statements.find_command(lesson.use) is not None
-    )
 
 
 def _describe_evidence(lesson: Lesson, days: Mapping[float, str]) -> str:
@@ -187,6 +165,16 @@ def _find_stale(statements: Statements, runs: Sequence[CommandRun], days: Mappin
         if all((each.line, each.command) != (stated.line + 1, stated.text) for each in found):
             found.append(StaleLine(stated.line + 1, stated.text, why))
     return tuple(found)
+
+
+def _find_removed(statements: Statements, removed: Mapping[str, str]) -> list[StaleLine]:
+    """The stated paths that were removed."""
+    found: dict[tuple[int, str], StaleLine] = {}
+    for stated in statements.places:
+        if stated.path in removed:
+            why = f"`{stated.path}` was removed on {removed[stated.path]}"
+            found.setdefault((stated.line, stated.path), StaleLine(stated.line + 1, stated.path, why))
+    return list(found.values())
 
 
 def _mark_stale(before: str, statements: Statements, stale: Sequence[StaleLine]) -> list[str]:

@@ -205,7 +205,7 @@ def select(
         reason = _unfit_reason(lesson, agent, project, now, template)
         if not template and not lesson.pinned and _is_of_other_programs(lesson, in_use):
             reason = reason or "of programs that are not in use here"
-        if at_start and lesson.kind not in _AT_START and not lesson.pinned:
+        if at_start and (lesson.kind not in _AT_START or _is_of_own_tool(lesson)) and not lesson.pinned:
             reason = reason or "said when a prompt or a call asks for it"
         if reason:
             left_out[reason] += 1
@@ -296,8 +296,12 @@ def _make_candidate(lesson: Lesson, likely: float, here: bool, now: float) -> Ca
 
 def _least_likelihood(lesson: Lesson) -> float:
     """A repair of an agent's own tool says what the tool's error says: only where many sessions here fall for it."""
-    is_own_tool = lesson.kind in ("repair", "error") and lesson.topic != "shell" and bool(lesson.scope.tool)
-    return max(KINDS[lesson.kind].least, _LEAST_OF_OWN_TOOLS if is_own_tool else 0.0)
+    return max(KINDS[lesson.kind].least, _LEAST_OF_OWN_TOOLS if _is_of_own_tool(lesson) else 0.0)
+
+
+def _is_of_own_tool(lesson: Lesson) -> bool:
+    """Whether a lesson says of an agent's own tool what that says itself when it fails."""
+    return lesson.kind in ("repair", "error") and lesson.topic != "shell" and bool(lesson.scope.tool)
 
 
 def _estimate_likelihood(lesson: Lesson, close: float, sessions: int) -> float:

@@ -1,7 +1,7 @@
 """What people did with lessons, one row for each thing, with what was before it: so each can be undone. Knows no wording."""
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import msgspec
 
@@ -70,3 +70,21 @@ def restore_record(connection: sqlite3.Connection, record: LessonRecord, at: flo
     else:
         written_lessons.store_written_lesson(connection, record.written)
     written_lessons.set_review(connection, record.lesson, record.review, at)
+
+
+def forget_cited_lessons(connection: sqlite3.Connection, sessions: Collection[str]) -> int:
+    """Delete the lessons of a person's own agent that cite one of these sessions, with all that was done with them; how many.
+    What a person wrote or edited stays: it is the person's own."""
+    gone = {
+        written.lesson.id
+        for written in written_lessons.written_lessons(connection)
+        if written.lesson.author == "agent" and any(each.session in sessions for each in written.lesson.evidence)
+    }
+    for lesson in sorted(gone):
+        restore_record(connection, LessonRecord(lesson, None, None, None, None), 0.0)
+    if gone:
+        rows = connection.execute("SELECT number, before FROM lesson_changes ORDER BY number").fetchall()
+        for number, data in rows:
+            if any(each.lesson in gone for each in _DECODER.decode(data)):
+                connection.execute("DELETE FROM lesson_changes WHERE number = ?", (number,))
+    return len(gone)

@@ -33,4 +33,6 @@ def discover(root: str) -> Iterator[SourceFile]:
 
 INSTRUCTIONS = (".github/copilot-instructions.md", "AGENTS.md", "CLAUDE.md", "GEMINI.md")
 """Files of a project that the program puts before its model by itself."""
+RECORDS_WAITS = True
+"""Its transcripts say when a person was asked to allow a call, and when the answer came."""
 PLACES = Places("copilot", "GitHub Copilot CLI", 1, roots, discover)

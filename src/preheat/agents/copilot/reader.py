@@ -56,6 +56,10 @@ class CopilotState(ParserState):
     by_person: set[str] = msgspec.field(default_factory=set)
     """Calls that the person made."""
     denied: dict[str, str] = msgspec.field(default_factory=dict)
+    asked: dict[str, float] = msgspec.field(default_factory=dict)
+    """When the person was asked to allow a call."""
+    waited: dict[str, float] = msgspec.field(default_factory=dict)
+    """Seconds until the person, or a rule, decided on a call."""
     children: dict[str, str] = msgspec.field(default_factory=dict)
     """The agent that a call started; early versions name only the call."""
     tallies: dict[str, TokenTally] = msgspec.field(default_factory=dict)
@@ -73,9 +77,11 @@ class CopilotState(ParserState):
 _IGNORED = (
     # Frames, settings, and copies of what other events say.
     "assistant.turn_start", "assistant.turn_retry", "hook.start", "session.compaction_start", "session.usage_checkpoint",
-    "session.usage_info", "permission.requested", "subagent.selected", "subagent.deselected", "subagent.configured",
+    "session.usage_info", "subagent.selected", "subagent.deselected", "subagent.configured",
     "subagent.completed", "assistant.idle", "session.idle", "assistant.intent",
 )  # fmt: skip
+_LEAST_WAIT = 1.0
+"""Seconds: a rule decides faster than a person."""
 _HEADLESS = "running in non-interactive mode"
 _INTERACTIVE = "an interactive CLI"
 
@@ -270,6 +276,10 @@ class CopilotParser(LinesParser[CopilotState, Line]):
         if call.by_program:
             detail["by_program"] = True
         duration = None if at is None or call.started is None or at < call.started else round(at - call.started, 3)
+        waited = self.state.waited.pop(call_id, None)
+        if waited is not None and waited >= _LEAST_WAIT:
+            detail["waited"] = round(waited, 1)
+            duration = waited if "permission" in detail else duration
         self._add(
             call.key,
             ToolResult(
@@ -289,7 +299,15 @@ class CopilotParser(LinesParser[CopilotState, Line]):
         self.state.by_person.add(string(data.toolCallId))
         self.keep_record("tool.user_requested", line, at, key)
 
+    def _take_permission_request(self, data: Data, key: str, line: int, at: float | None) -> None:
+        call_id = string(mapping(data.permissionRequest).get("toolCallId"))
+        if call_id and at is not None:
+            self.state.asked[call_id] = at
+
     def _take_permission(self, data: Data, key: str, line: int, at: float | None) -> None:
+        asked = self.state.asked.pop(string(data.toolCallId), None)
+        if asked is not None and at is not None and at >= asked:
+            self.state.waited[string(data.toolCallId)] = at - asked
         kind = string(mapping(data.result).get("kind"))
         if kind.startswith("denied") and string(data.toolCallId):
             self.state.denied[string(data.toolCallId)] = kind[:100]
@@ -414,6 +432,7 @@ _METHODS: dict[str, _Method] = {
     "tool.execution_start": CopilotParser._take_call_start,
     "tool.execution_complete": CopilotParser._take_call_end,
     "tool.user_requested": CopilotParser._take_person_call,
+    "permission.requested": CopilotParser._take_permission_request,
     "permission.completed": CopilotParser._take_permission,
     "hook.end": CopilotParser._take_hook_end,
     "subagent.started": CopilotParser._take_subagent,

@@ -48,6 +48,7 @@ class Data(msgspec.Struct):
     success: Any = None
     result: Any = None
     error: Any = None
+    permissionRequest: Any = None  # noqa: N815
     shellExecution: Any = None  # noqa: N815
     toolTelemetry: Any = None  # noqa: N815
     hookType: Any = None  # noqa: N815

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from preheat.agents import agents_with_waits
 from preheat.app.agents import title_of
 from preheat.app.analysis.assessment import assess, judge
 from preheat.app.analysis.one_pass import analyse_archive
@@ -37,7 +38,7 @@ from preheat.model.outcome import Cause
 from preheat.model.population import MOST_CELLS, Population
 from preheat.model.profile import SessionProfile
 from preheat.model.progress import SILENT, Progress
-from preheat.model.session import Session, UserMessage
+from preheat.model.session import Session, ToolKind, UserMessage
 from preheat.profiles import trace
 from preheat.profiles.comparison import Counts, count_calls
 from preheat.reports import PageContext, render_page
@@ -191,7 +192,22 @@ def mistakes(
     )
     if causes:
         return found
-    return msgspec.structs.replace(found, waits=recurring.add_up_waits(judgements.denied_calls(connection, chosen)))
+    waited = [*judgements.denied_calls(connection, chosen), *_answered_calls(connection, chosen)]
+    return msgspec.structs.replace(found, waits=recurring.add_up_waits(waited))
+
+
+def _answered_calls(
+    connection: ArchiveConnection, chosen: SessionFilter
+) -> Iterator[tuple[str, str, ToolKind, str, float | None]]:
+    """The calls that a person allowed after a while, of the agents whose transcripts record that."""
+    agents, learner = agents_with_waits(), LEARN_REPAIR_PATTERNS
+    decoder = msgspec.msgpack.Decoder(RepairNotes)
+    for session in judgements.judged_sessions(connection, chosen):
+        data = b""
+        if session.agent in agents:
+            data = notes.load_session_notes(connection, session.key, learner.name, learner.version)
+        for each in decoder.decode(data).waits if data else ():
+            yield session.key, each.tool, each.kind, each.summary, each.seconds
 
 
 def _repairs_tried(connection: ArchiveConnection) -> recurring.NotesOf:

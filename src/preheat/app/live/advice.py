@@ -187,10 +187,15 @@ def advise_before_call(
 
 
 def advise_with_fact(
-    state: LiveState, event: HookEvent, facts: FolderFacts, root: str = "", thresholds: Thresholds = DEFAULTS
+    state: LiveState,
+    event: HookEvent,
+    facts: FolderFacts,
+    root: str = "",
+    thresholds: Thresholds = DEFAULTS,
+    told: frozenset[str] = frozenset(),
 ) -> Advisory | None:
     """The fact of the project that a call is about to need, once in a session: what a commit runs and looks like, that a file is
-    generated."""
+    generated, what a command will not find. `told`: the ids of the lessons that the session was given before."""
     kind = tool_kind(event)
     if event.subagent or not facts.lessons or kind not in ("shell", "edit", "write"):
         return None
@@ -198,8 +203,21 @@ def advise_with_fact(
     call = ToolCall(line=1, call_id=event.call_id, tool=event.tool, kind=kind, input=event.arguments)
     paths = [] if command else [path for path in (*changed_files(call).splitlines(), file_of(call)) if path]
     changed = [os.path.relpath(path, root) if os.path.isabs(path) and root else path for path in paths]
+    told |= frozenset(state.mistake.given_lessons)
+    return _advise_fact(state, facts.choose_for_call(event.agent, command, changed, told, event.cwd), thresholds)
+
+
+def advise_with_fact_after_failure(
+    state: LiveState, event: LiveEvent, agent: str, facts: FolderFacts, thresholds: Thresholds = DEFAULTS
+) -> Advisory | None:
+    """The fact that names what the last call lacked, if that failed; once in a session."""
+    if not isinstance(event, CallEvent) or event.kind != "shell" or not event.signature or event.cause == "finding":
+        return None
     told = frozenset(state.mistake.given_lessons)
-    found = facts.choose_for_call(event.agent, command, changed, told)
+    return _advise_fact(state, facts.choose_after_failure(agent, event.signature, told), thresholds)
+
+
+def _advise_fact(state: LiveState, found: tuple[str, str] | None, thresholds: Thresholds) -> Advisory | None:
     if found is None:
         return None
     line, lesson = found

@@ -27,6 +27,7 @@ from preheat.app.lazy import LazyModule
 from preheat.app.live.advice import (
     advise_before_call,
     advise_with_fact,
+    advise_with_fact_after_failure,
     live_events,
     load_known_mistakes,
     step,
@@ -37,7 +38,7 @@ from preheat.app.live.answers import advise_after_failure, load_history, warn_be
 from preheat.app.live.holds import Holds
 from preheat.app.live.outputs import shorten_output
 from preheat.app.live.project_files import NO_NAMES, NameIndex, list_names
-from preheat.app.live.running import LiveState, RunningSession, apply_entry, undelivered_after
+from preheat.app.live.running import FACT, LiveState, RunningSession, apply_entry, undelivered_after
 from preheat.app.live.settings import NO_ACTIONS, load_actions, load_thresholds
 from preheat.app.projects import find_project_at, project_root
 from preheat.archive.connect import connect, find_archive_fault
@@ -61,7 +62,6 @@ from preheat.live.safety import Severity, check_call, matcher, refusal
 from preheat.live.scorecard import summarise_scorecard
 from preheat.live.signal import DEFAULTS
 from preheat.live.state import fold
-from preheat.model.context import ContextLesson
 from preheat.model.experiment import AdviceAssignment, Assignment, AssignmentRecord
 from preheat.model.live import Advisory, CallEvent, HookAnswer, HookEvent, JournalEntry, LiveEvent, Phase, is_answer
 from preheat.model.orientation import TouchedFiles
@@ -91,8 +91,6 @@ START_TOKENS = 300
 """Tokens of what holds for every task, at the start of a session."""
 PROMPT_TOKENS = 600
 """Tokens of the files and facts that are named with a prompt."""
-FACT = "lesson:"
-"""Before the id of a fact's lesson, among what was named with a prompt."""
 FACTS_OPEN, FACTS_CLOSE = f"{PREHEAT_MARK}facts>", f"</{PREHEAT_MARK[1:]}facts>"
 _MOST_ORIENTERS = 8
 """The number of folders whose episodes and index are kept in memory."""
@@ -111,6 +109,8 @@ class HandedContext(NamedTuple):
     """Instead of the text, if the person wants messages and the program takes them."""
     records: tuple[AssignmentRecord, ...] = ()
     """Records of assignments, to be stored before anything is handed out."""
+    told: tuple[str, ...] = ()
+    """The ids of its lessons."""
 
 
 class CleanPayload(bytes):
@@ -177,7 +177,6 @@ class Hooks:
             matcher()  # compiling its patterns takes longer than a hook may
         self._folders: dict[str, FolderKnowledge] = {}
         self._orienters: dict[str, _orientation.Orienter | None] = {}
-        self._told_at_start: dict[tuple[str, str], frozenset[str]] = {}
         self._assigner = Assigner(folder)
         self._loaded: set[str] = set()
         self.holds = Holds(folder)
@@ -265,18 +264,23 @@ class Hooks:
         answer = advise_after_failure(
             state, event, hook, at.root, at.names, at.history, facts, thresholds=self.thresholds
         )
+        if answer is None and advisory is None:
+            answer = advise_with_fact_after_failure(folded, event, hook.agent, at.facts, self.thresholds)
         if answer is None or has_hint(folded.mistake, at.known, hook.agent) or _was_hinted(hook, at.known):
             return folded, advisory
         folded = fold(state, event, self.thresholds)
         return record_advice(folded, msgspec.structs.replace(answer, turn=folded.turn)), answer
 
-    def advise_before_call(self, state: LiveState, hook: HookEvent, facts: SessionFacts = NO_FACTS) -> Advisory | None:
-        """The advisory on a call that is about to be made: what a lesson says of it, else why it fails here."""
+    def advise_before_call(
+        self, state: LiveState, hook: HookEvent, facts: SessionFacts = NO_FACTS, told: frozenset[str] = frozenset()
+    ) -> Advisory | None:
+        """The advisory on a call that is about to be made: what a lesson says of it, else why it fails here, else the fact
+        that it needs; `told`: the ids of the lessons that the session was given before."""
         at = self._folder_at(hook.cwd)
         return (
             advise_before_call(state, hook, at.known, self.thresholds)
             or warn_before_call(state, hook, at.root, at.names, at.history, facts, thresholds=self.thresholds)
-            or advise_with_fact(state, hook, at.facts, at.root, self.thresholds)
+            or advise_with_fact(state, hook, at.facts, at.root, self.thresholds, told)
         )
 
     def may_hold(self, hook: HookEvent, advisory: Advisory) -> bool:
@@ -406,17 +410,16 @@ class Hooks:
             del self._orienters[next(iter(self._orienters))]
         self._orienters[cwd] = orienter
 
-    def name_files(self, event: HookEvent, running: RunningSession) -> NamedFiles | None:
+    def name_files(self, event: HookEvent, running: RunningSession, told: Sequence[str] = ()) -> NamedFiles | None:
         """The files that a prompt needs, of those that its session neither opened nor was told of, and the facts that it asks for
-        and the session was not told; None if there are neither."""
+        and the session was not told; None if there are neither. `told`: lessons that it is told with this very prompt."""
         is_cold = running.assigned is not None and running.assigned.arm not in ("warm", "unassigned")
         if is_cold or not event.prompt.strip():
             return None
         text, paths, near = self._orient(event, running)
         room = PROMPT_TOKENS - (estimate_tokens(text) if text else 0)
-        told = frozenset(each.removeprefix(FACT) for each in running.oriented if each.startswith(FACT))
-        told |= self._told_at_start.get((event.agent, event.session), frozenset())
-        facts, ids = self._folder_at(event.cwd).facts.choose_for_prompt(event.agent, event.prompt, near, told, room)
+        known = running.told_lessons.union(told)
+        facts, ids = self._folder_at(event.cwd).facts.choose_for_prompt(event.agent, event.prompt, near, known, room)
         if facts:
             text = f"{FACTS_OPEN}\n{facts}\n{FACTS_CLOSE}\n{text}".rstrip("\n")
             paths = (*paths, *(f"{FACT}{each}" for each in ids))
@@ -494,7 +497,6 @@ class Hooks:
             chosen = choose(project=event.cwd, resuming=True, loaded=not template)
         except NotFound:  # no session ran here before: general lessons, and what the files say
             chosen = choose(cwd=event.cwd)
-        self._note_told(event, chosen.items)
         chosen, replacement, records = self._assigner.treat(event, chosen)
         if replacement is not None:
             return HandedContext(chosen.id if replacement else "", replacement, records=records)
@@ -503,20 +505,15 @@ class Hooks:
         with suppress(UserError, OSError):  # a session must not fail because of this record
             if not is_given_up():
                 record_use(self._folder, chosen, time.time())
+        told = tuple(item.lesson for item in chosen.items)
         if form:
-            return HandedContext(chosen.id, "", tuple(render(chosen, form).document), records)
-        return HandedContext(chosen.id, render(chosen).text, records=records)
+            return HandedContext(chosen.id, "", tuple(render(chosen, form).document), records, told)
+        return HandedContext(chosen.id, render(chosen).text, records=records, told=told)
 
     def _takes_prompts(self, agent: str) -> bool:
         """Whether an agent is told with a prompt what that asks for; else at the start, if the task is known."""
         hooks = hooks_of(agent)
         return hooks is not None and hooks.moments.carry("prompt")
-
-    def _note_told(self, event: HookEvent, items: Sequence[ContextLesson]) -> None:
-        """Remember what a session is told at its start, so that its first prompt does not bring it again."""
-        while len(self._told_at_start) >= _MOST_FOLDERS:
-            del self._told_at_start[next(iter(self._told_at_start))]
-        self._told_at_start[event.agent, event.session] = frozenset(item.lesson for item in items)
 
     # Assignment.
     def assign_session(self, event: HookEvent, known: Assignment | None, begun: bool) -> Assignment | None:

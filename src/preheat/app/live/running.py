@@ -25,6 +25,7 @@ from preheat.model.receipt import Receipt
 from preheat.receipts.fold import update_receipt
 
 __all__ = [
+    "FACT",
     "LiveState",
     "RunningSession",
     "apply_entry",
@@ -37,6 +38,8 @@ __all__ = [
     "undelivered_after",
 ]
 
+FACT = "lesson:"
+"""Before the id of a fact's lesson, among what was named with a prompt."""
 _KEYS_KEPT = 32
 _CALLS_KEPT = 128
 _FILES_KEPT = 200
@@ -93,12 +96,19 @@ class RunningSession(
     """Ids of the last calls in hook events."""
     oriented: tuple[str, ...] = ()
     """Files that were named with its prompts."""
+    told: tuple[str, ...] = ()
+    """The ids of the lessons that it was given with its context."""
     opened: tuple[str, ...] = ()
     """The last files that its calls touched, relative to the project."""
     edited: tuple[str, ...] = ()
     """The last files that its calls changed."""
     receipt: Receipt = Receipt()
     """What it was told, what came of it, and what that cost."""
+
+    @property
+    def told_lessons(self) -> frozenset[str]:
+        """The ids of the lessons that it was given, with its context or with a prompt."""
+        return frozenset((*self.told, *(each.removeprefix(FACT) for each in self.oriented if each.startswith(FACT))))
 
 
 def apply_entry(
@@ -153,6 +163,7 @@ def apply_entry(
         event_keys=(*running.event_keys, entry.key)[-_KEYS_KEPT:] if entry.key else running.event_keys,
         calls=(*running.calls, entry.call_id)[-_CALLS_KEPT:] if entry.call_id else running.calls,
         oriented=_keep_last(running.oriented, entry.orientation),
+        told=_keep_last(running.told, entry.told),
         opened=opened,
         edited=edited,
         receipt=update_receipt(running.receipt, entry),

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from preheat.model.profile import SessionProfile
     from preheat.model.session import Session
     from preheat.quick import QuickLook as QuickLook
+    from preheat.state import connect as _state
+    from preheat.state import lesson_changes as _changes
 else:
     # A sync needs none of these; with SQLAlchemy they would double what it costs.
     _records = LazyModule("preheat.app.experiments.records")
@@ -53,6 +55,8 @@ else:
     )  # every learner, which a sync of a grown session does not need
     _notes = LazyModule("preheat.archive.notes")
     _trees = LazyModule("preheat.app.trees")
+    _state = LazyModule("preheat.state.connect")
+    _changes = LazyModule("preheat.state.lesson_changes")
 
 SYNC_PATIENCE = 600.0
 """Seconds that a sync waits for another one."""
@@ -167,6 +171,8 @@ def forget_sessions(folder: str, keys: list[str]) -> int:
         before = _notes.count_sessions_by_folder(connection)
         deleted = _raw.forget(connection, keys)
         _records.forget_records(connection)
+        with _state.writing(folder) as state:
+            _changes.forget_cited_lessons(state, frozenset(keys))
         after = _notes.count_sessions_by_folder(connection)
         _trees.forget_unused(folder, (each for each in before if before[each] != after.get(each)), after)
         return deleted

@@ -1,0 +1,88 @@
+"""What the tools of a JavaScript package imply where no script names it: one test file, one test, types, lint, format. Pure."""
+
+import re
+from typing import NamedTuple
+
+from preheat.facts.packages import Package
+from preheat.facts.values import ProjectTree
+from preheat.manifests.scripts import body_of, read_json
+
+_STARTERS = {"pnpm": "pnpm exec", "yarn": "yarn", "bun": "bunx", "npm": "npx"}
+_TESTERS = (
+    ("vitest", "vitest run PATH", "vitest run PATH -t NAME"),
+    ("jest", "jest PATH", "jest PATH -t NAME"),
+    ("@playwright/test", "playwright test PATH", "playwright test PATH -g NAME"),
+    ("mocha", "mocha PATH", "mocha PATH -g NAME"),
+    ("ava", "ava PATH", ""),
+)
+"""Packages that test, and how they test one file and one case."""
+_BUN = re.compile(r"(?:^|&& |; )bun test\b")
+_NODE = re.compile(r"\bnode (?:\S+ )*--test\b")
+
+
+class NodeCommand(NamedTuple):
+    """A command that the tools of a package imply."""
+
+    topic: str
+    command: str
+    about: str
+    """Empty for the whole."""
+
+
+def find_node_commands(tree: ProjectTree, package: Package) -> list[NodeCommand]:
+    """What the tools of a package imply, as typed in its folder."""
+    starter = _STARTERS.get(package.runner, "")
+    path = f"{package.folder}/package.json".lstrip("/")
+    document = read_json(tree.texts.get(path, ""))
+    if not starter or not isinstance(document, dict):
+        return []
+    used = _dependencies(document) | (_root_dependencies(tree) if package.is_member else set())
+    bodies = {script.name: body_of(script) for script in package.scripts}
+    found = _one_test(used, bodies, starter)
+    prefix = f"{package.folder}/" if package.folder else ""
+    names = {each.partition(":")[0] for each in bodies}
+    if "typescript" in used and f"{prefix}tsconfig.json" in tree.paths and not _runs(bodies, "tsc", "vue-tsc"):
+        found.append(NodeCommand("typecheck", f"{starter} tsc --noEmit", ""))
+    if "lint" not in names and _runs_with(tree, prefix, used, "eslint", ("eslint.config.", ".eslintrc")):
+        found.append(NodeCommand("lint", f"{starter} eslint .", ""))
+    if "lint" not in names and _runs_with(tree, prefix, used, "@biomejs/biome", ("biome.json",)):
+        found.append(NodeCommand("lint", f"{starter} biome check", ""))
+    if "format" not in names and _runs_with(tree, prefix, used, "prettier", (".prettierrc", "prettier.config.")):
+        found.append(NodeCommand("format", f"{starter} prettier --write PATH", ""))
+    return found
+
+
+def _dependencies(document: dict[str, object]) -> set[str]:
+    tables = (document.get(name) for name in ("dependencies", "devDependencies"))
+    return {name for table in tables if isinstance(table, dict) for name in table}
+
+
+def _root_dependencies(tree: ProjectTree) -> set[str]:
+    document = read_json(tree.texts.get("package.json", ""))
+    return _dependencies(document) if isinstance(document, dict) else set()
+
+
+def _one_test(used: set[str], bodies: dict[str, str], starter: str) -> list[NodeCommand]:
+    """How one file and one case are tested, by the program that the script `test` runs, else by the packages in use."""
+    tested = bodies.get("test", "") or next((body for name, body in bodies.items() if name.startswith("test")), "")
+    if _BUN.search(tested):
+        return [
+            NodeCommand("test", "bun test PATH", "one test file"),
+            NodeCommand("test", "bun test PATH -t NAME", "one test"),
+        ]
+    if _NODE.search(tested):
+        return [NodeCommand("test", "node --test PATH", "one test file")]
+    named = [each for each in _TESTERS if each[0].removeprefix("@").partition("/")[0] in re.split(r"[\s/]+", tested)]
+    for _, file, case in named or [each for each in _TESTERS if each[0] in used]:
+        found = [NodeCommand("test", f"{starter} {file}", "one test file")]
+        return [*found, NodeCommand("test", f"{starter} {case}", "one test")] if case else found
+    return []
+
+
+def _runs(bodies: dict[str, str], *programs: str) -> bool:
+    return any(word in programs for body in bodies.values() for word in body.split())
+
+
+def _runs_with(tree: ProjectTree, prefix: str, used: set[str], package: str, files: tuple[str, ...]) -> bool:
+    """Whether a tool is in use: its package, and its own file in the folder."""
+    return package in used and any(name.startswith(files) for name in tree.names_in(prefix.rstrip("/")))

@@ -1,0 +1,53 @@
+"""What is used instead of a program that the shell did not find: the same one, started otherwise, or another in its place.
+
+Knows no session: it compares the call that failed with one that ran soon after.
+"""
+
+import re
+from typing import Protocol
+
+from preheat.commands.words import name_set
+from preheat.lessons.typed_commands import TypedCommand, split_commands
+from preheat.safe_text.reasons import junk_reason
+
+_MOST_WORDS = 5
+"""Words of a command among which the program stands."""
+_ASKING = name_set(
+    "which type command ls cat find grep rg fd head tail file stat echo brew apt apt-get dnf yum pacman apk winget choco"
+    " whereis where mdfind locate man"
+)
+"""Programs that look for another, or install it, and do not run it."""
+_VARIABLE = re.compile(r"[A-Za-z_]\w*=")
+_INSTALLING = frozenset(["install", "add", "i", "uninstall", "remove", "update", "upgrade"])
+
+
+class MissingProgram(Protocol):
+    """A program that the shell did not find, with the text of the call."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+
+
+def find_replacement(missing: MissingProgram, command: TypedCommand) -> str:
+    """How a command starts a program that was missing, or what it runs in its place with the same arguments; empty if it does
+    neither."""
+    words = command.text.split()
+    while words and _VARIABLE.match(words[0]):
+        words = words[1:]
+    if not words or words[0] == missing.name or words[0] in _ASKING or not _INSTALLING.isdisjoint(words[1:3]):
+        return ""
+    for place, word in enumerate(words[:_MOST_WORDS]):
+        if word.rpartition("/")[2] == missing.name and not (place and words[place - 1].startswith("--")):
+            found = " ".join(words[: place + 1])
+            return "" if junk_reason(found) or found.startswith("/") else found
+    return words[0] if _has_same_arguments(missing, words) and not words[0].startswith("/") else ""
+
+
+def _has_same_arguments(missing: MissingProgram, words: list[str]) -> bool:
+    """Whether the program that was not found was called with the very arguments of a command."""
+    return any(
+        typed.program == missing.name and typed.text.split()[1:] == words[1:] != []
+        for typed in split_commands(missing.text)
+    )
