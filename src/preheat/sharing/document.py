@@ -124,10 +124,10 @@ def _read_lines(text: str) -> Iterator[tuple[int, SharedLesson | LineFault]]:
 def _read_entry(number: int, line: str) -> SharedLesson | LineFault:
     try:
         return msgspec.convert(tomllib.loads(f"lesson = {line}")["lesson"], SharedLesson)
-    except (tomllib.TOMLDecodeError, RecursionError, ValueError):
-        return LineFault(number, "it cannot be read as TOML")
     except msgspec.ValidationError as error:
         return LineFault(number, f"it is no lesson: {_describe(error)}")
+    except (RecursionError, ValueError):
+        return LineFault(number, "it cannot be read as TOML")
 
 
 def _describe(error: msgspec.ValidationError) -> str:
