@@ -95,8 +95,12 @@ def read_document(data: bytes) -> Document:
     for number, found in _read_lines(text):
         if isinstance(found, LineFault):
             faults.append(found)
-        elif found.id in lines:
-            faults.append(LineFault(number, f"`{found.id}` is there twice, first on line {lines[found.id].line}"))
+        elif (known := lines.get(found.id)) is not None:
+            faults.append(
+                LineFault(number, f"the lesson of line {known.line} is there twice: `preheat share` joins them")
+            )
+            if join_evidence(known.entry.evidence, found.evidence) != known.entry.evidence:
+                lines[found.id] = DocumentLine(known.line, found)
         elif len(lines) >= MOST_LESSONS:
             faults.append(LineFault(number, f"there are more than {MOST_LESSONS} lessons"))
             break
