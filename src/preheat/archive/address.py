@@ -1,7 +1,7 @@
 """Where the archive is: in Preheat's folder, or on a PostgreSQL server that the person named. Light: every command starts here.
 
-`PREHEAT_ARCHIVE` names a server for Preheat's own folder, `[archive]` in `settings.toml` for the folder that it is in; a demo or a
-trial in another folder never reaches the server. Knows nothing of databases.
+`PREHEAT_ARCHIVE` names a server for Preheat's own folder, `[archive]` in `settings.toml` for the folder that it is in; a demo in
+another folder never reaches the server. Knows nothing of databases.
 """
 
 from __future__ import annotations
@@ -58,7 +58,9 @@ def find_server(folder: str) -> ServerAddress | None:
     address = section.get("address", "")
     if not isinstance(address, str):
         raise UserError(f"`{path}`, below `[archive]`: `address` is no text; write it in double quotes")
-    return _read_address(address.strip(), f"`address` below `[archive]` in `{path}`", section) if address.strip() else None
+    return (
+        _read_address(address.strip(), f"`address` below `[archive]` in `{path}`", section) if address.strip() else None
+    )
 
 
 def has_archive(folder: str) -> bool:

@@ -138,7 +138,8 @@ class PostgresqlArchive:
         key = (self._address.url, table, columns)
         if key not in _COLUMN_TYPES:
             rows = self._run(
-                "SELECT attname, atttypid FROM pg_attribute WHERE attrelid = CAST($1 AS regclass) AND attnum > 0", [table]
+                "SELECT attname, atttypid FROM pg_attribute WHERE attrelid = CAST($1 AS regclass) AND attnum > 0",
+                [table],
             )
             types = dict(rows.fetchall())
             _COLUMN_TYPES[key] = [int(types[name]) for name in columns]
@@ -210,10 +211,6 @@ class PostgresqlArchive:
     def size(self) -> int:
         return int(self._run("SELECT pg_database_size(current_database())", []).fetchone()[0])
 
-    def count_changes(self) -> int:
-        """A number that every change of the archive makes larger."""
-        return int(self._run("SELECT number FROM archive_changes", []).fetchone()[0])
-
     def close(self) -> None:
         if not self._is_closed:
             self._is_closed = True
@@ -222,14 +219,14 @@ class PostgresqlArchive:
 
 
 # Connections.
-_POOLS: dict[tuple[str, float, float], Any] = {}
+_POOLS: dict[ServerAddress, Any] = {}
 _POOL_LOCK = Lock()
 _is_pooling = False
 
 
 def keep_connections() -> None:
     """From now on connections of this process are kept for the next question: for a program that answers many."""
-    global _is_pooling  # noqa: PLW0603 - it is the process that lives long, not one object of it
+    global _is_pooling
     _is_pooling = True
 
 
@@ -265,7 +262,7 @@ def _connect(address: ServerAddress) -> "psycopg.Connection[Any]":
         address.url,
         autocommit=True,
         cursor_factory=psycopg.RawCursor,
-        context=_ADAPTERS.context if hasattr(_ADAPTERS, "context") else _Context(),
+        context=_Context(),
         **connection_options(address),
     )
 

@@ -47,7 +47,7 @@ def _explain_refusal(place: str, code: str, said: str) -> ArchiveUnusable | None
         )
     if code == "3D000" or ("database" in said and "does not exist" in said):
         return ArchiveUnusable(f"{place} does not exist on the server; make it with `createdb`")
-    if "invalid connection option" in said or "invalid URI" in said or "invalid port" in said or "missing \"=\"" in said:
+    if "invalid connection option" in said or "invalid URI" in said or "invalid port" in said or 'missing "="' in said:
         return ArchiveUnusable(f"{place} is no address of a PostgreSQL database ({said})")
     return None
 

@@ -22,7 +22,6 @@ from sqlalchemy.pool import NullPool
 from preheat.archive.schema import METADATA
 from preheat.errors import ArchiveDamaged, ArchiveUnusable
 
-
 _DIALECTS_OWN = ("passages_index", "archive_changes")
 """Tables that each database has in its own way, or only one has."""
 
