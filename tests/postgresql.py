@@ -54,10 +54,16 @@ class PostgresqlServer:
         options = f"-c listen_addresses=127.0.0.1 -c port={self.port} -c unix_socket_directories='' -c fsync=off"
         log = os.path.join(self._folder, "log")
         self._run("pg_ctl", "start", "--pgdata", self._data, "--wait", "--silent", "--log", log, "--options", options)
+        self._is_running = True
 
     def stop(self, mode: str = "immediate") -> None:
         """Take the server away; `immediate` is what a pulled plug looks like to its clients."""
         self._run("pg_ctl", "stop", "--pgdata", self._data, "--wait", "--silent", "--mode", mode)
+        self._is_running = False
+
+    def is_running(self) -> bool:
+        """Whether a test has not taken it away."""
+        return self._is_running
 
     def create_database(self, template: str = "template1") -> str:
         """The address of a new database: an empty one, or a copy of another."""

@@ -10,7 +10,7 @@ import os
 from preheat.agents import LIVE, places_of
 from preheat.agents.places import MANY_FILES
 from preheat.archive import source_list
-from preheat.settings import archive_path, data_folder
+from preheat.settings import archive_path, data_folder, may_have_server
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ class QuickLook:
 def look_for_changes(environment: Mapping[str, str] | None = None) -> QuickLook | None:
     """Look in the places of all agents; None if there is no list, it is not of this archive, or a place needs a longer look."""
     folder = data_folder(environment)
+    if may_have_server(folder, os.environ if environment is None else environment):
+        return None
     known = source_list.load(folder, archive_path(folder))
     if known is None:
         return None

@@ -50,6 +50,17 @@ def own_folder(folder: str, home: str | None = None) -> str:
 ARCHIVE_NAME = "archive.db"
 
 
+def may_have_server(folder: str, environment: Mapping[str, str]) -> bool:
+    """Whether a server may keep the archive: cheap to ask, and never wrong where none does."""
+    if environment.get("PREHEAT_ARCHIVE"):
+        return True
+    try:
+        with open(os.path.join(folder, "settings.toml"), "rb") as file:
+            return b"archive" in file.read(1 << 20)
+    except OSError:
+        return False
+
+
 def archive_path(folder: str) -> str:
     """The path of the archive in Preheat's folder."""
     return os.path.join(folder, ARCHIVE_NAME)

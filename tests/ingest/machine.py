@@ -3,10 +3,13 @@
 import os
 import subprocess
 import sys
+from contextlib import closing
 from typing import Any
 
 from preheat.app.sessions.archive import SyncReport, open_archive, sync
+from preheat.archive import address
 from preheat.archive.database import ArchiveConnection
+from preheat.files import make_private_folder, write_atomically
 from preheat.model.progress import SILENT, Progress
 from preheat.settings import archive_path
 from preheat.testing.builders import ClaudeTranscript
@@ -99,7 +102,24 @@ class Machine:
             for name in names:
                 with open(os.path.join(folder, name), "rb") as stream:
                     found += stream.read()
+        if address.find_server(self.folder) is not None:
+            found += self._everything_on_server()
         return found
+
+    def _everything_on_server(self) -> bytes:
+        """The files of all tables and indexes, as the server has them on its disk."""
+        with closing(self.connection()) as connection:
+            connection.execute("CHECKPOINT")
+            rows = connection.execute(
+                "SELECT pg_read_binary_file(pg_relation_filepath(oid)) FROM pg_class "
+                "WHERE relkind IN ('r', 'i', 't') AND relnamespace IN ('public'::regnamespace, 'pg_toast'::regnamespace)"
+            )
+            return b"".join(row[0] for row in rows)
+
+    def use_server(self, url: str) -> None:
+        """Let a server keep the archive from now on."""
+        make_private_folder(self.folder)
+        write_atomically(os.path.join(self.folder, "settings.toml"), f'[archive]\naddress = "{url}"\n'.encode())
 
     @property
     def archive(self) -> str:

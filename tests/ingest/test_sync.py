@@ -56,6 +56,7 @@ def load(machine: Machine, key: str) -> Any:
         connection.close()
 
 
+@pytest.mark.usefixtures("each_database")
 def test_a_session_is_loaded_as_it_was_read(machine: Machine) -> None:
     path = story(1).write(machine.projects)
     machine.sync()
@@ -66,6 +67,7 @@ def test_a_session_is_loaded_as_it_was_read(machine: Machine) -> None:
     assert [load(machine, before["sessions"][0][0])] == read(path)
 
 
+@pytest.mark.usefixtures("each_database")
 def test_only_the_new_bytes_of_a_grown_file_are_read(machine: Machine) -> None:
     data = story(1, steps=8).data()
     lines = data.splitlines(keepends=True)
@@ -113,6 +115,7 @@ def test_reading_in_any_pieces_gives_the_same_as_reading_at_once(
     assert pieces.analyses() == whole.analyses()
 
 
+@pytest.mark.usefixtures("each_database")
 def test_a_half_written_line_is_read_by_the_next_sync(machine: Machine) -> None:
     data = story(1).data()
     path = story(1).write(machine.projects)
@@ -126,6 +129,7 @@ def test_a_half_written_line_is_read_by_the_next_sync(machine: Machine) -> None:
     assert load(machine, machine.contents()["sessions"][0][0]).events == read(path)[0].events
 
 
+@pytest.mark.usefixtures("each_database")
 def test_the_archive_keeps_sessions_whose_files_are_deleted(machine: Machine) -> None:
     path = story(1).write(machine.projects)
     session = read(path)[0]
@@ -135,6 +139,7 @@ def test_the_archive_keeps_sessions_whose_files_are_deleted(machine: Machine) ->
     assert load(machine, f"claude_code:{session.id}") == session
 
 
+@pytest.mark.usefixtures("each_database")
 def test_a_file_that_shrinks_loses_nothing(machine: Machine) -> None:
     """The longer version stays, with a problem that says so."""
     path = story(1, steps=4).write(machine.projects)
@@ -148,6 +153,7 @@ def test_a_file_that_shrinks_loses_nothing(machine: Machine) -> None:
     assert len(load(machine, before[0][0]).events) == before[0][12]
 
 
+@pytest.mark.usefixtures("each_database")
 def test_a_shorter_file_with_new_calls_replaces_the_rows_and_keeps_the_old_bytes(machine: Machine) -> None:
     path = story(1, steps=6).write(machine.projects)
     machine.sync()
@@ -158,6 +164,7 @@ def test_a_shorter_file_with_new_calls_replaces_the_rows_and_keeps_the_old_bytes
     assert machine.rows("SELECT count(DISTINCT generation) FROM segments") == [(2,)]
 
 
+@pytest.mark.usefixtures("each_database")
 def test_a_file_that_now_holds_another_session_keeps_the_first(machine: Machine) -> None:
     path = story(1).write(machine.projects)
     renamed = os.path.join(os.path.dirname(path), "current.jsonl")
@@ -171,6 +178,7 @@ def test_a_file_that_now_holds_another_session_keeps_the_first(machine: Machine)
         assert load(machine, f"claude_code:{story(number).session}").id == story(number).session
 
 
+@pytest.mark.usefixtures("each_database")
 def test_two_files_with_one_session_count_it_once(machine: Machine) -> None:
     """The rows come from the longer file, in whatever order they are found."""
     for name, steps in (("a-copy", 1), ("b-whole", 5), ("c-copy", 2)):
@@ -190,6 +198,7 @@ def test_a_session_in_several_files_is_reported_once(machine: Machine) -> None:
     assert report.agents["claude_code"].sessions == 2 == machine.rows("SELECT count(*) FROM sessions")[0][0]
 
 
+@pytest.mark.usefixtures("each_database")
 def test_history_copied_into_another_session_counts_once(machine: Machine) -> None:
     """A resumed session that repeats the old records under its own id."""
     old = story(1, steps=4)
@@ -206,6 +215,7 @@ def test_history_copied_into_another_session_counts_once(machine: Machine) -> No
     assert calls == {f"claude_code:{old.session}": 4, f"claude_code:{story(2).session}": 1}
 
 
+@pytest.mark.usefixtures("each_database")
 def test_call_ids_that_small_models_repeat_are_not_copies(machine: Machine) -> None:
     for number in (1, 2):
         transcript = story(number, 0)
@@ -216,6 +226,7 @@ def test_call_ids_that_small_models_repeat_are_not_copies(machine: Machine) -> N
     assert machine.rows("SELECT count(*) FROM calls WHERE NOT copied") == [(2,)]
 
 
+@pytest.mark.usefixtures("each_database")
 def test_a_new_reader_version_reads_again_what_is_still_there(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -377,6 +388,7 @@ def test_everything_is_readable_by_its_owner_only(machine: Machine) -> None:
         os.umask(before)
 
 
+@pytest.mark.usefixtures("each_database")
 def test_no_secret_is_stored_anywhere(machine: Machine) -> None:
     """Not in packs, rows, search index or saved parser states."""
     key = "sk-" + "ant-api03-" + "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY" * 2 + "-AA"

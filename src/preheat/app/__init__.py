@@ -16,6 +16,7 @@ import os
 import time
 
 from preheat.app.lazy import LazyModule
+from preheat.archive.address import has_archive
 from preheat.settings import archive_path, data_folder, own_folder
 
 TYPE_CHECKING = False
@@ -261,11 +262,15 @@ class Preheat:
 
     def has_archive(self) -> bool:
         """Whether the archive exists; most other methods create an empty one."""
-        return os.path.exists(archive_path(self.folder))
+        return has_archive(self.folder)
 
     def is_archive_changed(self) -> bool:
         """Whether something other than Preheat has changed the archive: its values may be anything then."""
-        return self.has_archive() and not _stamp.is_ours(archive_path(self.folder))
+        return os.path.exists(archive_path(self.folder)) and not _stamp.is_ours(archive_path(self.folder))
+
+    def keep_connections(self) -> None:
+        """Keep connections to a server that keeps the archive: for a program that answers many questions."""
+        _connect.keep_connections(self.folder)
 
     def translate_error(self, error: Exception) -> "PreheatError":
         """An error of the database as one that a person can understand."""

@@ -3,7 +3,6 @@
 Asks git about the repository around a folder, and runs nothing that the repository names. Knows nothing of how it is shown.
 """
 
-import os
 import re
 from contextlib import closing
 from typing import NamedTuple
@@ -12,6 +11,7 @@ from preheat.amounts import format_count
 from preheat.app.project_assignment import assign_archive
 from preheat.app.projects import find_project_at
 from preheat.app.sessions.archive import load_session
+from preheat.archive.address import has_archive
 from preheat.archive.connect import connect
 from preheat.archive.database import ArchiveConnection
 from preheat.archive.notes import load_episodes
@@ -22,7 +22,6 @@ from preheat.errors import NotFound, UserError
 from preheat.model.commit import CommitMatch, CommitSessions, SessionCommits
 from preheat.model.listing import SessionFilter, SessionSummary
 from preheat.programs import ask_git
-from preheat.settings import archive_path
 
 _REQUEST = re.compile(r"(?:#|pr/|.*/(?:pull|pulls|merge_requests)/)(?P<number>\d{1,9})/?$", re.I)
 _DAY = 86400.0
@@ -49,7 +48,7 @@ class _Commit(NamedTuple):
 def find_sessions_of(folder: str, wanted: str, where: str) -> CommitSessions:
     """The sessions that may have made a commit of the repository around a folder, or a pull request (`#12`, or its address).
     Raises NotFound and UserError."""
-    if not os.path.exists(archive_path(folder)):
+    if not has_archive(folder):
         raise UserError(f"there is no archive in `{folder}` yet; `preheat sync` makes one")
     request = int(found["number"]) if (found := _REQUEST.match(wanted)) else 0
     commit = _find_request_commit(where, request) if request else _ask_commit(where, wanted)

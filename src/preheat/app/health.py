@@ -15,13 +15,15 @@ from preheat import __version__
 from preheat.agents import AGENTS, places_of
 from preheat.agents.places import Places, SourceFile
 from preheat.agents.sources import describe_error
-from preheat.amounts import format_bytes
+from preheat.amounts import format_bytes, format_count
 from preheat.app.experiments.assignment import load_assignment_settings
 from preheat.app.installation import Installation
 from preheat.app.live.settings import load_actions, load_thresholds
 from preheat.app.repair import repair
+from preheat.app.sessions.server import count_waiting_sessions
 from preheat.app.stored_secrets import remove_secrets
 from preheat.app.templates.uses import pin_problems
+from preheat.archive.address import ServerAddress, find_server, has_archive
 from preheat.archive.connect import connect
 from preheat.archive.database import ArchiveConnection
 from preheat.archive.queries import count_redactions, list_problems, list_sources, totals
@@ -103,7 +105,7 @@ def examine(folder: str, problem_limit: int | None, verify: bool, progress: Prog
 
 
 def _open_archive(folder: str, findings: list[str]) -> ArchiveConnection | None:
-    if not os.path.exists(archive_path(folder)):
+    if not has_archive(folder):
         return None
     try:
         return connect(folder)
@@ -202,6 +204,8 @@ def _archive_health(
 ) -> ArchiveHealth:
     """The health of the archive; with `progress` every byte is verified."""
     path = archive_path(folder)
+    if (address := find_server(folder)) is not None:
+        return _server_health(folder, address, connection, held, findings, progress)
     if not os.path.exists(path):
         return ArchiveHealth(path, False)
     _check_permissions(folder, path, findings)
@@ -220,6 +224,36 @@ def _archive_health(
         count_redactions(connection),
         free,
         None if progress is None else _verify(connection, total, findings, progress),
+    )
+
+
+def _server_health(
+    folder: str,
+    address: ServerAddress,
+    connection: ArchiveConnection | None,
+    held: list[AgentTotals],
+    findings: list[str],
+    progress: Progress | None,
+) -> ArchiveHealth:
+    """The health of an archive on a server, and of the local one, in which sessions wait for it."""
+    _check_permissions(folder, archive_path(folder), findings)
+    waiting = count_waiting_sessions(folder)
+    if waiting:
+        findings.append(
+            f"{format_count(waiting, 'session')} wait in `{archive_path(folder)}` for the server; `preheat sync` moves them"
+        )
+    if connection is None:
+        return ArchiveHealth(address.shown, True)
+    total = sum(row.source_bytes for row in held)
+    return ArchiveHealth(
+        address.shown,
+        True,
+        connection.size(),
+        total,
+        str(connection.execute("SELECT version_num FROM alembic_version").fetchone()[0]),
+        count_redactions(connection),
+        verified=None if progress is None else _verify(connection, total, findings, progress),
+        is_server=True,
     )
 
 

@@ -17,6 +17,7 @@ from preheat.app.context import approved_texts, provision
 from preheat.app.lazy import LazyModule
 from preheat.app.sharing.notice import describe_untrusted
 from preheat.archive import source_list, summary_cache
+from preheat.archive.address import find_server, has_archive
 from preheat.errors import UserError
 from preheat.installing.ledger import load_ledger
 from preheat.model.context import Context
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from preheat.archive import connect as _connect
     from preheat.archive import lessons as _lessons
     from preheat.archive import queries as _queries
+    from preheat.archive import sources as _known_sources
     from preheat.model import listing as _listing
     from preheat.model.lesson import Lesson
     from preheat.model.mistake import Mistake, Mistakes
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
     from preheat.provisioning import lesson_text as _lesson_text
 else:  # while nothing is new, none of these is needed
     _connect = LazyModule("preheat.archive.connect")
+    _known_sources = LazyModule("preheat.archive.sources")
     _costs = LazyModule("preheat.app.costs")
     _experiments = LazyModule("preheat.app.experiments.comparisons")
     _learning = LazyModule("preheat.app.learning")
@@ -87,7 +90,7 @@ class ArchiveFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 def summarize_home(folder: str, where: str, now: float) -> HomeSummary:
     """Everything the first screen shows. Reads no new session, and changes nothing but what is kept beside the archive."""
-    facts = _load_facts(folder, now) if os.path.exists(archive_path(folder)) else None
+    facts = _load_facts(folder, now) if has_archive(folder) else None
     agents = _survey_agents(folder)
     installed = tuple(dict.fromkeys(each.agent for each in load_ledger(folder).files))
     waiting = sorted((each for each in agents if each.files), key=lambda each: -each.files)
@@ -117,7 +120,7 @@ def summarize_home(folder: str, where: str, now: float) -> HomeSummary:
 
 # What depends on the archive alone.
 def _load_facts(folder: str, now: float) -> ArchiveFacts:
-    key = _cache_key(now)
+    key = _cache_key(folder, now)
     kept = summary_cache.load(folder, key)
     if kept is not None:
         with suppress(msgspec.DecodeError):
@@ -127,16 +130,16 @@ def _load_facts(folder: str, now: float) -> ArchiveFacts:
     return found
 
 
-def _cache_key(now: float) -> str:
-    """What is kept is of one day and one version."""
-    return f"{__version__} {datetime.fromtimestamp(now):%Y-%m-%d}"
+def _cache_key(folder: str, now: float) -> str:
+    """What is kept is of one day and one version; of an archive on a server also of one state of that."""
+    return f"{__version__} {datetime.fromtimestamp(now):%Y-%m-%d}{_connect.server_stamp(folder)}"
 
 
 def _find_facts(folder: str, now: float) -> ArchiveFacts:
     with closing(_connect.connect(folder)) as connection:
         rows = _queries.totals(connection)
         lessons = _lessons.load_lessons(connection)
-    archive = _sources.summarize_archive(archive_path(folder), rows)
+        archive = _sources.summarize_archive(connection, rows)
     last = archive.last
     is_current = last is not None and last >= now - WEEK
     until = now if is_current or last is None else last
@@ -240,7 +243,7 @@ def _describe_effect(folder: str, now: float) -> str:
 # What depends on the machine and on the folder.
 def _survey_agents(folder: str) -> tuple[AgentOverview, ...]:
     """The agents that keep sessions on a machine, with their files; those that are new by the list beside the archive."""
-    known = source_list.load(folder, archive_path(folder))
+    known = _load_known_files(folder)
     found = []
     for agent in LIVE:
         places = places_of(agent)
@@ -256,6 +259,17 @@ def _survey_agents(folder: str) -> tuple[AgentOverview, ...]:
                         new, size = new + 1, size + each.size
         found.append(AgentOverview(agent, places.title, files, new, size, roots))
     return tuple(found)
+
+
+def _load_known_files(folder: str) -> dict[str, str] | None:
+    """The entries of the files that the archive has, by path; None if they are not known without asking it."""
+    if find_server(folder) is None:
+        return source_list.load(folder, archive_path(folder))
+    with closing(_connect.connect_local(folder)) as local:
+        return {
+            path: source_list.list_entry(each.stamp, each.reader_version)
+            for path, each in _known_sources.known_files(local).items()
+        }
 
 
 def _describe_next_session(folder: str, where: str, agents: "tuple[str, ...]") -> NextSession:
@@ -306,11 +320,10 @@ def _choose_step(
 # Reading what is new.
 def read_news(folder: str, progress: "Progress", now: float) -> "SyncReport | None":
     """Read what is new into the archive and learn from it; None if no file is new. An archive is made only for a session."""
-    path = archive_path(folder)
     report = None
     if any(agent.new for agent in _survey_agents(folder)):
         report = _sessions.sync(folder, progress=progress)
-    if os.path.exists(path) and summary_cache.load(folder, _cache_key(now)) is None:
+    if has_archive(folder) and summary_cache.load(folder, _cache_key(folder, now)) is None:
         with closing(_connect.connect(folder)) as connection:
             if not any(row.sessions for row in _queries.totals(connection)):
                 return report

@@ -20,9 +20,11 @@ from preheat.app.experiments.records import load_exposures
 from preheat.app.experiments.withdrawal import items_brought_back, withdraw
 from preheat.app.project_assignment import assign_archive
 from preheat.app.projects import find_place
+from preheat.app.sessions import server as _server
 from preheat.app.sessions.archive import load_session
 from preheat.archive import lessons as stored
 from preheat.archive import notes
+from preheat.archive.address import find_server
 from preheat.archive.analyses import find_unlearned, mark_learned
 from preheat.archive.connect import connect, explain_database_error
 from preheat.archive.database import ArchiveConnection
@@ -88,6 +90,8 @@ def learn(folder: str, learners: tuple[str, ...] = (), progress: Progress = SILE
     try:
         done = _learn_from_archive(connection, chosen, progress, items_brought_back(folder))
         withdrawals = _withdraw(folder, connection)
+        if find_server(folder) is not None:
+            _server.keep_in_step(folder, connection)
     except sqlite3.DatabaseError as error:
         raise explain_database_error(archive_path(folder), error) from error
     finally:

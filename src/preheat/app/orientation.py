@@ -10,6 +10,7 @@ from contextlib import closing, suppress
 
 from preheat.app.projects import find_project_at, find_repository, project_root
 from preheat.app.trees import Trees
+from preheat.archive.address import has_archive
 from preheat.archive.connect import connect
 from preheat.archive.notes import load_project_episodes
 from preheat.files import read_text
@@ -18,7 +19,6 @@ from preheat.orientation import History, rank
 from preheat.orientation import text as _text
 from preheat.orientation.prompt import branch_words
 from preheat.provisioning.tokens import estimate_tokens
-from preheat.settings import archive_path
 from preheat.tree.index import TreeIndex
 
 __all__ = ["Orienter", "describe", "load_orienter", "orient"]
@@ -52,7 +52,7 @@ def load_orienter(folder: str, cwd: str) -> Orienter:
     """What is known of the project around a folder. Slow; raises PreheatError."""
     root = find_repository(cwd) or project_root(cwd) or cwd
     history = History()
-    if os.path.exists(archive_path(folder)):
+    if has_archive(folder):
         with closing(connect(folder)) as connection:
             if (project := find_project_at(connection, cwd)) is not None:
                 history = History(load_project_episodes(connection, project.key, MOST_SESSIONS))

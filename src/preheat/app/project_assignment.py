@@ -12,6 +12,7 @@ from contextlib import closing
 
 from preheat.app.projects import FoundProject, explain_unknown_project, find_project
 from preheat.archive import projects as stored
+from preheat.archive.address import has_archive
 from preheat.archive.connect import connect
 from preheat.archive.database import ArchiveConnection
 from preheat.archive.lessons import count_lessons
@@ -21,7 +22,6 @@ from preheat.errors import NotFound, UserError
 from preheat.model.listing import SessionFilter
 from preheat.model.project import ProjectCorrection, ProjectFolder, ProjectList, ProjectSummary, UnassignedFolder
 from preheat.projects.assignment import AssignedProjects, PlacedSession, assign_projects, path_key
-from preheat.settings import archive_path
 from preheat.state import projects as state_projects
 from preheat.state.connect import reading, writing
 
@@ -72,7 +72,7 @@ class Projects:
 
     def find_key(self, wanted: str) -> str:
         """The key of a project by its name or a folder in it; empty if there is none."""
-        if not os.path.exists(archive_path(self._folder)):
+        if not has_archive(self._folder):
             return ""
         with closing(connect(self._folder)) as connection:
             assign_archive(connection)
@@ -82,7 +82,7 @@ class Projects:
     def require_key(self, wanted: str) -> str:
         """The key of a project by its name or a folder in it; empty if sessions ran in folders with this in their path. Raises
         NotFound, with names that are like it, if no session belongs to any."""
-        if not os.path.exists(archive_path(self._folder)):
+        if not has_archive(self._folder):
             return ""
         with closing(connect(self._folder)) as connection:
             assign_archive(connection)

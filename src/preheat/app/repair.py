@@ -13,7 +13,8 @@ from preheat.agents import AGENTS
 from preheat.app.analysis.one_pass import analyse_archive
 from preheat.app.sessions.archive import SYNC_PATIENCE
 from preheat.archive import source_list, summary_cache
-from preheat.archive.connect import connect, explain_database_error, hold_sync_lock, open_new
+from preheat.archive.address import find_server
+from preheat.archive.connect import connect_local, explain_database_error, hold_sync_lock, open_new
 from preheat.archive.database import ArchiveConnection
 from preheat.archive.packing import PACK_SIZE, Packer
 from preheat.archive.raw import count_stored, verify
@@ -49,7 +50,7 @@ def repair(folder: str, dry_run: bool, progress: Progress) -> RepairReport:
             f"`{error.filename or folder}`: {error.strerror or error}; nothing was changed: "
             "`preheat admin doctor --repair` begins again"
         ) from error
-    if report.kept and not dry_run:
+    if report.kept and not dry_run and find_server(folder) is None:  # what waits for a server is analysed there
         analyse_archive(folder, progress)
     return report
 
@@ -82,7 +83,7 @@ def _repair_archive(folder: str, dry_run: bool, progress: Progress) -> RepairRep
 def examine_archive(folder: str, progress: Progress) -> str:
     """What is wrong with the archive, by every page and every hash; empty if nothing is. Raises UserError."""
     try:
-        with closing(connect(folder)) as connection:
+        with closing(connect_local(folder)) as connection:
             for damage in connection.find_damage():
                 return damage
             progress.begin("Checking", count_stored(connection), "bytes")
@@ -102,7 +103,7 @@ def examine_archive(folder: str, progress: Progress) -> str:
 
 
 def _count(folder: str) -> int:
-    with closing(connect(folder)) as connection:
+    with closing(connect_local(folder)) as connection:
         return int(connection.execute("SELECT count(*) FROM sessions").fetchone()[0])
 
 

@@ -9,8 +9,9 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 
+from preheat.archive.address import has_archive
 from preheat.archive.cleaning import Found, clean_archive, clean_rows
-from preheat.archive.connect import connect, hold_sync_lock
+from preheat.archive.connect import connect, connect_local, hold_sync_lock
 from preheat.archive.database import ArchiveConnection
 from preheat.archive.packing import FRAME_START, compress, decompress
 from preheat.archive.sqlite import open_sqlite
@@ -36,12 +37,15 @@ def remove_secrets(folder: str, keep: bool, progress: Progress) -> SecretsReport
     cleaner = SecretCleaner()
     found: Found = {}
     left: list[str] = []
-    if os.path.exists(archive_path(folder)):
+    if has_archive(folder):
         with (
             hold_sync_lock(folder, _PATIENCE, lambda: progress.wait("a sync is at work")),
             closing(connect(folder)) as archive,
         ):
             found = _clean_archive(archive, cleaner, keep, progress)
+            if archive.kind != "sqlite":  # what waits for the server, and the lessons that hooks hand out
+                with closing(connect_local(folder)) as local:
+                    found |= _clean_archive(local, cleaner, keep, progress)
     if os.path.exists(state_path(folder)):
         with closing(open_sqlite(state_path(folder), _PATIENCE)) as state:
             in_state: Found = {}

@@ -15,11 +15,11 @@ import msgspec
 from preheat.app.lazy import LazyModule
 from preheat.app.projects import find_repository, project_root
 from preheat.archive import queries as _queries
+from preheat.archive.address import has_archive
 from preheat.archive.connect import connect
 from preheat.errors import NotFound
 from preheat.model.listing import SessionFilter
 from preheat.model.tree import TreeSummary, TreeUpdate
-from preheat.settings import archive_path
 from preheat.settings_file import load_section
 from preheat.tree import store
 
@@ -67,7 +67,7 @@ class Trees:
 
     def recent_roots(self) -> list[str]:
         """The folders in which sessions ran lately, by the root of their repository, the last one first; none if turned off."""
-        if not self.settings().enabled or not os.path.exists(archive_path(self._folder)):
+        if not self.settings().enabled or not has_archive(self._folder):
             return []
         with closing(connect(self._folder)) as connection:
             sessions = _queries.list_sessions(connection, SessionFilter(since=time.time() - RECENT_DAYS * _DAY))

@@ -1,7 +1,7 @@
 """Where the archive is: in Preheat's folder, or on a PostgreSQL server that the person named. Light: every command starts here.
 
-`PREHEAT_ARCHIVE` names a server for Preheat's own folder, `[archive]` in `settings.toml` for the folder that it is in; a demo or a
-trial in another folder never reaches the server. Knows nothing of databases.
+`PREHEAT_ARCHIVE` names a server for Preheat's own folder, `[archive]` in `settings.toml` for the folder that it is in; a demo in
+another folder never reaches the server. Knows nothing of databases.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 
 from preheat.archive.address import find_server, has_archive
 from preheat.archive.database import ArchiveConnection
@@ -54,6 +54,30 @@ def connect_local(folder: str, wait: float = 30.0) -> SqliteArchive:
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         raise explain_database_error(path, error) from error
     return connection
+
+
+def server_stamp(folder: str) -> str:
+    """Changes with every change of the archive on a server; empty where there is none, or while it does not answer."""
+    if find_server(folder) is None:
+        return ""
+    with suppress(UserError), closing(connect(folder)) as connection:
+        number = connection.execute("SELECT number FROM archive_changes").fetchone()[0]
+        return f" {number}"
+    return ""
+
+
+def connect_for_hooks(folder: str) -> SqliteArchive:
+    """The lessons and projects of an archive, which must be at hand at once: those of a server are copied into the folder."""
+    return connect_local(folder)
+
+
+def keep_connections(folder: str) -> None:
+    """Keep connections to a server for the next question: for a program that answers many."""
+    with suppress(UserError, ImportError):
+        if find_server(folder) is not None:
+            from preheat.archive.postgresql import keep_connections as keep  # noqa: PLC0415 - most people have no server
+
+            keep()
 
 
 def find_archive_fault(folder: str) -> str:

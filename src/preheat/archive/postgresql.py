@@ -211,10 +211,6 @@ class PostgresqlArchive:
     def size(self) -> int:
         return int(self._run("SELECT pg_database_size(current_database())", []).fetchone()[0])
 
-    def count_changes(self) -> int:
-        """A number that every change of the archive makes larger."""
-        return int(self._run("SELECT number FROM archive_changes", []).fetchone()[0])
-
     def close(self) -> None:
         if not self._is_closed:
             self._is_closed = True
@@ -223,7 +219,7 @@ class PostgresqlArchive:
 
 
 # Connections.
-_POOLS: dict[tuple[str, float, float], Any] = {}
+_POOLS: dict[ServerAddress, Any] = {}
 _POOL_LOCK = Lock()
 _is_pooling = False
 
@@ -266,7 +262,7 @@ def _connect(address: ServerAddress) -> "psycopg.Connection[Any]":
         address.url,
         autocommit=True,
         cursor_factory=psycopg.RawCursor,
-        context=_ADAPTERS.context if hasattr(_ADAPTERS, "context") else _Context(),
+        context=_Context(),
         **connection_options(address),
     )
 

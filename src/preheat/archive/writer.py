@@ -73,7 +73,7 @@ class _Place(NamedTuple):
 def _find_place(connection: ArchiveConnection, delta: Delta) -> _Place | None:
     """The place of a reading; None if another sync was first or the source was forgotten: then nothing of it is stored."""
     known = delta.known
-    if known_source(connection, delta.path, delta.part) != known or _is_forgotten(connection, delta.path, delta.part):
+    if known_source(connection, delta.path, delta.part) != known or is_forgotten(connection, delta.path, delta.part):
         return None
     if known is None or not delta.grown:
         return _Place(0 if known is None else known.generation + 1, 0)
@@ -109,7 +109,7 @@ def _store_source(
     shrunk: list[str] = []
     for rows in delta.sessions:
         key = f"{delta.agent}:{rows.session}"
-        if _is_forgotten(connection, key):
+        if is_forgotten(connection, key):
             continue
         connection.execute("INSERT INTO contents (source_id, key) VALUES (?, ?) ON CONFLICT DO NOTHING", (source, key))
         session = (
@@ -130,7 +130,8 @@ def _store_source(
     return touched
 
 
-def _is_forgotten(connection: ArchiveConnection, *names: str) -> bool:
+def is_forgotten(connection: ArchiveConnection, *names: str) -> bool:
+    """Whether a source (path and part) or a session (key) was deleted for good."""
     return (
         connection.execute("SELECT 1 FROM forgotten WHERE digest = ?", (forgotten_digest(*names),)).fetchone()
         is not None

@@ -50,6 +50,18 @@ def summary_lines(report: SyncReport) -> list[str]:
     return lines
 
 
+def server_lines(report: SyncReport) -> list[str]:
+    """What the server that keeps the archive got, and what waits for it."""
+    lines = []
+    if report.moved:
+        lines.append(f"Moved {count(report.moved, 'session')} that waited in the local archive to the server.")
+    if report.waiting:
+        lines.append(
+            f"{count(report.waiting, 'session')} wait in the local archive; the next sync with the server moves them."
+        )
+    return lines
+
+
 def _describe_no_reading(report: SyncReport) -> str:
     files = sum(row.files for row in report.agents.values())
     if report.failures:
@@ -101,6 +113,9 @@ def report_json(report: SyncReport) -> dict[str, Any]:
         "redactions": dict(_by_count(report.redactions)),
         "failures": [failure._asdict() for failure in report.failures],
         "problems": [{"path": path, "line": line, "message": why} for path, line, why in report.problems],
+        "server": report.server,
+        "moved": report.moved,
+        "waiting": report.waiting,
         "seconds": round(report.seconds, 6),
     }
 
@@ -125,6 +140,8 @@ def sync_archive(
         print_json({**report_json(report), **more})
     elif not quiet:
         _print_report(report, named)
+    if report.server:
+        print(f"preheat: {printable(report.server)}", file=sys.stderr)
     for line in [*limit_lines(unreadable), *problem_lines(report)]:
         print(line, file=sys.stderr)
     return max(exit_code(report), 1 if unreadable else 0)
@@ -134,6 +151,6 @@ def _print_report(report: SyncReport, named: NamedFiles | None) -> None:
     if named and not named.files:
         print("There is no session in these files.")
     else:
-        print("\n".join(summary_lines(report)))
+        print("\n".join([*summary_lines(report), *server_lines(report)]))
     if named and named.unrecognised:
         print(f"{count(named.unrecognised, 'other file')} skipped: not a session of an agent that Preheat knows.")

@@ -91,6 +91,8 @@ class ArchiveHealth(msgspec.Struct, frozen=True):
     """Free room on the disk."""
     verified: bool | None = None
     """Whether every stored byte has its hash; None: not checked."""
+    is_server: bool = False
+    """Whether it is on a server, whose free room is not known here."""
 
 
 class SourceProblem(msgspec.Struct, frozen=True):

@@ -53,6 +53,7 @@ class Site:
         makes_files: bool = False,
     ) -> None:
         self.home = Preheat(folder)
+        self.home.keep_connections()
         self.views = self.home.views
         self.live = self.home.live
         self.access = access

@@ -17,6 +17,7 @@ from preheat.app.experiments.assignment import check_key, describe_assignment, l
 from preheat.app.lazy import LazyModule
 from preheat.app.live.running import load_ended_sessions
 from preheat.app.projects import project_folder
+from preheat.archive.address import has_archive
 from preheat.archive.connect import connect
 from preheat.archive.database import ArchiveConnection
 from preheat.archive.lessons import load_lessons
@@ -51,7 +52,6 @@ from preheat.model.experiment_report import (
     StoppedExperiment,
     TemplateEffect,
 )
-from preheat.settings import archive_path
 from preheat.state import experiments, ledger, migration
 from preheat.state.connect import reading, writing
 from preheat.state.experiments import StoredPlan
@@ -189,8 +189,7 @@ class Experiments:
     def status(self, now: float | None = None) -> ExperimentStatus:
         """What is assigned at random now, and the results so far."""
         names = [each.plan.name for each in self.plans() if each.stopped is None] or [""]
-        has_archive = os.path.exists(archive_path(self._folder))
-        reports = [self.report(name, now) for name in names] if has_archive else []
+        reports = [self.report(name, now) for name in names] if has_archive(self._folder) else []
         return ExperimentStatus(sentence=self.describe_assignment(), reports=tuple(reports))
 
     def report(self, name: str = "", now: float | None = None) -> ExperimentReport:
@@ -244,7 +243,7 @@ class Experiments:
         return closing(connect(self._folder))
 
     def _check_archive(self) -> None:
-        if not os.path.exists(archive_path(self._folder)):
+        if not has_archive(self._folder):
             raise UserError(f"there is no archive in `{self._folder}` yet; `preheat sync` makes one")
 
     # Effects of items, templates and advice.

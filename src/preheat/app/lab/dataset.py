@@ -18,7 +18,7 @@ import msgspec
 from preheat import __version__
 from preheat.agents.atif.writer import to_trajectory
 from preheat.app.lab.dataset_survey import Projects, Survey, call_outcomes, load_sessions, names_to_search, survey
-from preheat.app.sessions.archive import has_archive
+from preheat.archive.address import has_archive
 from preheat.archive.connect import connect
 from preheat.archive.database import ArchiveConnection
 from preheat.archive.lessons import load_lessons as stored_lessons

@@ -8,7 +8,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -41,7 +41,8 @@ from preheat.app.live.project_files import NO_NAMES, NameIndex, list_names
 from preheat.app.live.running import FACT, LiveState, RunningSession, apply_entry, undelivered_after
 from preheat.app.live.settings import NO_ACTIONS, load_actions, load_thresholds
 from preheat.app.projects import find_project_at, project_root
-from preheat.archive.connect import connect, find_archive_fault
+from preheat.archive.address import find_server
+from preheat.archive.connect import connect, connect_for_hooks, find_archive_fault, keep_connections
 from preheat.archive.lessons import load_received_only
 from preheat.commands import command_text, understand
 from preheat.daemon_client import TEST_MARK
@@ -164,6 +165,7 @@ class Hooks:
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
+        keep_connections(folder)
         try:
             self.thresholds = load_thresholds(folder)
         except UserError:  # reported by `preheat admin doctor`, not to the agent
@@ -406,6 +408,8 @@ class Hooks:
         orienter = None
         with suppress(PreheatError, OSError, sqlite3.Error):
             orienter = _orientation.load_orienter(self._folder, cwd) if cwd and os.path.isdir(cwd) else None
+        with suppress(PreheatError, OSError, sqlite3.Error):
+            self._load_server_history(cwd)
         while len(self._orienters) >= _MOST_ORIENTERS:
             del self._orienters[next(iter(self._orienters))]
         self._orienters[cwd] = orienter
@@ -456,13 +460,24 @@ class Hooks:
     def _load_known(self, cwd: str) -> tuple[KnownMistakes, History]:
         if not os.path.exists(archive_path(self._folder)):  # a new colleague's first session
             return index_lessons(load_received_only(self._folder, cwd) if cwd else [], time.time()), NO_HISTORY
-        connection = connect(self._folder)
-        try:
+        with closing(connect_for_hooks(self._folder)) as connection:
             found = find_project_at(connection, cwd) if cwd else None
             known = load_known_mistakes(connection, found.name if found is not None else "", time.time(), cwd)
-            return known, load_history(connection, found.key) if found is not None else NO_HISTORY
-        finally:
-            connection.close()
+            if found is None:
+                return known, NO_HISTORY
+            if find_server(self._folder) is not None:  # `prepare_naming` asks it, for which nobody waits
+                return known, self._folder_at(cwd).history
+            return known, load_history(connection, found.key)
+
+    def _load_server_history(self, cwd: str) -> None:
+        """Load the history of a folder's commands from the server that keeps the archive, if one does. Slow."""
+        if find_server(self._folder) is None or cwd not in self._folders:
+            return
+        with closing(connect(self._folder)) as connection:
+            found = find_project_at(connection, cwd)
+            history = load_history(connection, found.key) if found is not None else NO_HISTORY
+        if cwd in self._folders:
+            self._folders[cwd] = self._folders[cwd]._replace(history=history)
 
     def clear_folders(self) -> None:
         """Drop everything that was loaded, because new lessons were learned."""

@@ -13,10 +13,11 @@ from preheat.agents import AGENTS
 from preheat.agents.places import storable_path
 from preheat.app.lazy import LazyModule
 from preheat.archive import source_list
-from preheat.archive.connect import check_if_changed, connect, hold_sync_lock
+from preheat.archive.address import find_server
+from preheat.archive.connect import check_if_changed, connect, connect_local, hold_sync_lock
 from preheat.archive.database import ArchiveConnection
-from preheat.errors import ArchiveUnusable, NotFound, UserError
-from preheat.ingest.changes import SourceFailure, survey_agents, survey_changed, survey_files
+from preheat.errors import ArchiveUnusable, NotFound, ServerGone, UserError
+from preheat.ingest.changes import SourceFailure, Survey, survey_agents, survey_changed, survey_files
 from preheat.model.listing import ForgetPlan, SearchHit, SessionFilter, SessionSummary
 from preheat.model.progress import SILENT, Progress
 from preheat.settings import archive_path
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from preheat.app.analysis import assessment as _assessment
     from preheat.app.analysis import one_pass as _analysis
     from preheat.app.experiments import records as _records
+    from preheat.app.sessions import server as _server
     from preheat.app.sessions import transcripts as _transcripts
     from preheat.archive import judgements as _judgements
     from preheat.archive import notes as _notes
@@ -48,6 +50,7 @@ else:
     _assessment = LazyModule("preheat.app.analysis.assessment")
     _queries = LazyModule("preheat.archive.queries")
     _raw = LazyModule("preheat.archive.raw")
+    _server = LazyModule("preheat.app.sessions.server")
     _stored = LazyModule("preheat.ingest.stored_sessions")
     _transcripts = LazyModule("preheat.app.sessions.transcripts")
     _analysis = LazyModule(
@@ -82,6 +85,12 @@ class SyncReport(NamedTuple):
     failures: list[SourceFailure]
     problems: list[tuple[str, int | None, str]]
     seconds: float
+    server: str = ""
+    """Why the server that keeps the archive was not written to; empty if it was, or if there is none."""
+    moved: int = 0
+    """Sessions that waited in the local archive and are on the server now."""
+    waiting: int = 0
+    """Sessions that wait in the local archive for the server."""
 
 
 def sync(
@@ -95,30 +104,65 @@ def sync(
     """Read new sessions into the archive: from the places of these agents (none: of all), or from the named files (agent and
     path). `scan` is one of all agents' places that was made just now."""
     started = time.perf_counter()
-    agents = agents or AGENTS
+    wanted = _Wanted(os.environ if environment is None else environment, agents or AGENTS, files, scan)
     with hold_sync_lock(folder, SYNC_PATIENCE, lambda: progress.wait("another sync is at work")):
+        if find_server(folder) is not None:
+            report = _sync_with_server(folder, wanted._replace(scan=None), progress)
+            return report._replace(seconds=time.perf_counter() - started)
         with closing(connect(folder)) as connection:
-            check_if_changed(connection)
-            if files is not None:
-                found = survey_files(connection, files)
-            elif scan is not None:
-                found = survey_changed(connection, scan.changed, scan.counts, scan.entries)
-            else:
-                found = survey_agents(connection, os.environ if environment is None else environment, agents)
-            report = _SyncCounter(found.found)
-            report.failures = found.failures
-            if found.changes:
-                from preheat.ingest.sync import read_changes  # noqa: PLC0415 - where nothing has changed, nothing is read
-
-                report.failures += read_changes(connection, folder, found.changes, report.add, load_analyser, progress)
-                if report.read_whole:
-                    _analysis.analyse_forks(connection, progress)
-        if files is None and agents == AGENTS:
-            failed = {failure.path.partition("#")[0] for failure in report.failures}
+            counter, found = _sync_into(connection, folder, wanted, progress)
+        if files is None and wanted.agents == AGENTS:
+            failed = {failure.path.partition("#")[0] for failure in counter.failures}
             source_list.save(
                 folder, archive_path(folder), (item for item in found.entries if storable_path(item[0]) not in failed)
             )
-    return report.finish(time.perf_counter() - started)
+    return counter.finish(time.perf_counter() - started)
+
+
+class _Wanted(NamedTuple):
+    """What a sync is to read."""
+
+    environment: Mapping[str, str]
+    agents: tuple[str, ...]
+    files: list[tuple[str, str]] | None
+    scan: "QuickLook | None"
+
+
+def _sync_into(
+    connection: ArchiveConnection, folder: str, wanted: _Wanted, progress: Progress
+) -> "tuple[_SyncCounter, Survey]":
+    """Read what is new into one archive."""
+    check_if_changed(connection)
+    if wanted.files is not None:
+        found = survey_files(connection, wanted.files)
+    elif wanted.scan is not None:
+        found = survey_changed(connection, wanted.scan.changed, wanted.scan.counts, wanted.scan.entries)
+    else:
+        found = survey_agents(connection, wanted.environment, wanted.agents)
+    report = _SyncCounter(found.found)
+    report.failures = found.failures
+    if found.changes:
+        from preheat.ingest.sync import read_changes  # noqa: PLC0415 - where nothing has changed, nothing is read
+
+        report.failures += read_changes(connection, folder, found.changes, report.add, load_analyser, progress)
+        if report.read_whole:
+            _analysis.analyse_forks(connection, progress)
+    return report, found
+
+
+def _sync_with_server(folder: str, wanted: _Wanted, progress: Progress) -> SyncReport:
+    """Read what is new into the archive on the server, after what waits in the local one; into that while the server is away."""
+    try:
+        with closing(connect(folder)) as connection:
+            moved = _server.move_waiting(folder, connection, progress)
+            counter, _ = _sync_into(connection, folder, wanted, progress)
+            _server.keep_in_step(folder, connection)
+            return counter.finish(0.0)._replace(moved=moved)
+    except ServerGone as error:
+        why = str(error)
+    with closing(connect_local(folder)) as local:
+        counter, _ = _sync_into(local, folder, wanted, progress)
+    return counter.finish(0.0)._replace(server=why, waiting=_server.count_waiting_sessions(folder))
 
 
 def load_analyser() -> "Callable[[Session], AnalysisRows]":
@@ -170,6 +214,8 @@ def forget_sessions(folder: str, keys: list[str]) -> int:
     with hold_sync_lock(folder, SYNC_PATIENCE, lambda: None), closing(connect(folder)) as connection:
         before = _notes.count_sessions_by_folder(connection)
         deleted = _raw.forget(connection, keys)
+        if find_server(folder) is not None:
+            _server.forget_copies(folder, connection, keys)
         _records.forget_records(connection)
         with _state.writing(folder) as state:
             _changes.forget_cited_lessons(state, frozenset(keys))
@@ -220,11 +266,6 @@ def _sessions_of_project(connection: ArchiveConnection, project: str) -> list[Se
             f"no session of project `{paths[-1]}` in the archive; `preheat sessions list` shows the projects"
         )
     return found
-
-
-def has_archive(folder: str) -> bool:
-    """Whether the archive exists."""
-    return os.path.exists(archive_path(folder))
 
 
 def load_session(connection: ArchiveConnection, key: str) -> "Session":

@@ -10,35 +10,34 @@ from typing import NamedTuple
 
 from preheat.agents import AGENTS, places_of, reader_of
 from preheat.agents.sources import detect, read
+from preheat.archive.address import has_archive
 from preheat.archive.connect import connect
+from preheat.archive.database import ArchiveConnection
 from preheat.archive.queries import totals
-from preheat.archive.sqlite import size_on_disk
 from preheat.errors import NotRecognised, UserError
 from preheat.ingest.changes import Survey, survey_agents
 from preheat.limits import current_limits, describe_limit
 from preheat.model.health import AgentOverview, ArchiveSummary, Overview
 from preheat.model.listing import AgentTotals
 from preheat.model.session import Session
-from preheat.settings import archive_path
 
 
 def survey_machine(folder: str) -> Overview:
     """Survey the places of all agents, and the archive if there is one."""
-    path = archive_path(folder)
-    if not os.path.exists(path):
+    if not has_archive(folder):
         found, summary = survey_agents(None, os.environ), None
     else:
         with closing(connect(folder)) as connection:
-            found, summary = survey_agents(connection, os.environ), summarize_archive(path, totals(connection))
+            found, summary = survey_agents(connection, os.environ), summarize_archive(connection, totals(connection))
     return Overview([_agent_overview(name, found) for name in AGENTS], summary)
 
 
-def summarize_archive(path: str, rows: list[AgentTotals]) -> ArchiveSummary:
+def summarize_archive(connection: ArchiveConnection, rows: list[AgentTotals]) -> ArchiveSummary:
     return ArchiveSummary(
-        path,
+        connection.path,
         sum(row.sessions for row in rows),
         sum(row.calls for row in rows),
-        size_on_disk(path),
+        connection.size(),
         min((row.first for row in rows if row.first is not None), default=None),
         max((row.last for row in rows if row.last is not None), default=None),
     )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from preheat.app.lazy import LazyModule
+from preheat.archive.address import has_archive
 from preheat.archive.connect import connect
 from preheat.archive.database import ArchiveConnection
 from preheat.errors import UserError
@@ -154,7 +155,7 @@ def track_uses(folder: str, uses: Iterable[TemplateUse]) -> dict[str, TemplateRe
 
 def find_sessions(folder: str, uses: list[TemplateUse]) -> dict[str, list[UsedSession]]:
     """By context: the sessions that got it, as far as the archive has them."""
-    if not uses or not _sessions.has_archive(folder):
+    if not uses or not has_archive(folder):
         return {}
     with closing(connect(folder)) as connection:
         return _sessions_of(connection, sorted(uses, key=lambda use: (-use.at, use.context)))

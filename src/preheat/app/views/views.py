@@ -20,7 +20,7 @@ from preheat.app.views.sharing import redact_for_sharing
 from preheat.app.views.transcript import Entry, cut_part, list_entries, whole_text
 from preheat.app.views.trial import try_prompt
 from preheat.archive import views as rows
-from preheat.archive.connect import connect
+from preheat.archive.connect import connect, server_stamp
 from preheat.archive.database import ArchiveConnection
 from preheat.archive.notes import load_episodes
 from preheat.archive.queries import find_session, list_children
@@ -57,14 +57,14 @@ class Views:
         self._transcripts: OrderedDict[tuple[str, int, int], list[Entry]] = OrderedDict()
         self._lock = Lock()
 
-    def stamp(self) -> tuple[float, ...]:
+    def stamp(self) -> tuple[float | str, ...]:
         """Changes whenever the archive or the state beside it changes."""
         found: list[float] = []
         for path in (archive_path(self._folder), f"{archive_path(self._folder)}-wal", state_path(self._folder)):
             with suppress(OSError):
                 status = os.stat(path)
                 found += [status.st_mtime, status.st_size]
-        return tuple(found)
+        return (*found, server_stamp(self._folder))
 
     # Lists.
     def sessions(
