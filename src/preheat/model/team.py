@@ -133,9 +133,7 @@ class PushPlan(msgspec.Struct, frozen=True, kw_only=True):
     projects: tuple[ProjectPush, ...]
     tables: tuple[PushedTable, ...]
     deletions: int
-    """Sessions that are deleted from the server."""
-    withdrawn: int
-    """Lessons that are no longer proposed."""
+    """Sessions that wait to be deleted from the server."""
 
     @property
     def unagreed(self) -> tuple[ProjectPush, ...]:

@@ -62,6 +62,12 @@ def open_server(address: TeamAddress, password: str, seconds: int = CONNECT_SECO
         connection.close()
 
 
+def find_time(connection: psycopg.Connection) -> float:
+    """The server's clock, which orders what machines with different ones do."""
+    row = connection.execute("SELECT extract(epoch FROM now())::float8").fetchone()
+    return float(row[0]) if row else 0.0
+
+
 def find_version(connection: psycopg.Connection) -> str:
     """The version of the team's tables; empty if there is no team in this database, or none that we may see."""
     if connection.execute("SELECT to_regnamespace('preheat_team')").fetchone() == (None,):
