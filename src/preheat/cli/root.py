@@ -35,6 +35,9 @@ MORE = {
         "templates:templates_group", "Keep what was learned as templates; build, share and load them."
     ),
     "projects": CommandEntry("projects:projects_group", "Show which sessions belong to one project, and correct it."),
+    "team": CommandEntry(
+        "team:team_group", "Share lessons and numbers with a team, through a PostgreSQL database of yours."
+    ),
     "admin": CommandEntry("admin:admin_group", "Look after Preheat itself: its health, daemon, tools and files."),
     "receipts": CommandEntry(
         "receipts:receipts_command", "Show what sessions were told, what was seen of it, and what it cost."

@@ -26,17 +26,14 @@ def load_waiting(connection: psycopg.Connection) -> list[ProposedLesson]:
 def _load(
     connection: psycopg.Connection, function: Literal["approved_lessons", "waiting_lessons"]
 ) -> list[ProposedLesson]:
-    rows = connection.execute(f"SELECT {_COLUMNS} FROM preheat_team.{function}()".encode())  # noqa: S608 - names of our own
-    names = ProposedLesson.__struct_fields__
+    query = f"SELECT {_COLUMNS} FROM preheat_team.{function}()"  # noqa: S608 - names of our own
     return [
         ProposedLesson(
-            **{
-                name: int(value) if name.endswith(("for", "against")) else value
-                for name, value in zip(names, row, strict=True)
-            }
+            digest=digest, repository=repository, content=content, calls_for=int(counts[0]), sessions_for=int(counts[1]),
+            calls_against=int(counts[2]), sessions_against=int(counts[3]), first_day=counts[4], last_day=counts[5],
         )
-        for row in rows
-    ]
+        for digest, repository, content, *counts in connection.execute(query.encode())
+    ]  # fmt: skip
 
 
 def review(connection: psycopg.Connection, digest: str, verdict: Verdict, why: str) -> None:

@@ -1,6 +1,6 @@
-"""Pushes to the team's server what a person allows, and shows before what that is. Nothing is sent of a project to whose fields the
-person has not agreed.
+"""Pushes to the team's server what a person allows, and shows before what that is.
 
+Nothing is sent of a project to whose fields the person has not agreed.
 The server knows what it has, so a push that was cut off is continued by the next one, and two at once send nothing twice.
 """
 
@@ -103,9 +103,7 @@ def _candidates(local: LocalSessions, projects: dict[str, ProjectPush]) -> list[
     return [_Candidate(each, projects[each.project]) for each in local.sessions if each.project in projects]
 
 
-def _make_all(
-    folder: str, connection: Any, candidates: list[_Candidate], progress: Progress
-) -> Iterator[PushedRows]:
+def _make_all(folder: str, connection: Any, candidates: list[_Candidate], progress: Progress) -> Iterator[PushedRows]:
     maker = RowMaker(folder, connection)
     progress.begin("Looking through sessions", len(candidates))
     try:
@@ -161,9 +159,7 @@ def push(folder: str, progress: Progress = SILENT) -> PushReport:
         lessons = find_proposals(folder, connection, agreed)
         withdrawn = rows.push_lessons(server, membership.machine, lessons)
         now = find_time(server)
-    change_membership(
-        folder, lambda known: replace(known, role=identity.role, team=identity.team, last_push=now)
-    )
+    change_membership(folder, lambda known: replace(known, role=identity.role, team=identity.team, last_push=now))
     return PushReport(
         sessions=sent,
         unchanged=len(candidates) - sent,
@@ -224,4 +220,3 @@ def count_pushed(server: Any, machine: str) -> dict[str, int]:
     for each in rows.load_stored(server, machine).values():
         counts[each.repository] = counts.get(each.repository, 0) + 1
     return counts
-
