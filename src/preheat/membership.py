@@ -1,6 +1,6 @@
-"""The machine's membership in a team: a file beside the archive, and the password in one of its own. Both are for their owner only.
+"""The machine's membership in a team: a file beside the archive, and the password in one of its own.
 
-Knows no server. Light: deleting a session asks here whether the team is to be told.
+Both are for their owner only. Knows no server. Light: deleting a session asks here whether the team is to be told.
 """
 
 import os

@@ -58,13 +58,13 @@ def find_file(root: str) -> FoundFile:
     """The file of a working tree as it is now; it is read again only if it changed."""
     path = shared_path(root)
     try:
-        above, status = os.lstat(os.path.dirname(path)), os.lstat(path)
-    except (FileNotFoundError, NotADirectoryError):
+        if not stat.S_ISDIR(os.lstat(os.path.dirname(path)).st_mode):
+            return FoundFile(fault=f"`{FOLDER}` is not a folder of the repository")
+        status = os.lstat(path)
+    except FileNotFoundError:
         return NO_FILE
     except OSError as error:
         return FoundFile(fault=f"it cannot be read: {error.strerror}")
-    if not stat.S_ISDIR(above.st_mode):
-        return FoundFile(fault=f"`{FOLDER}` is a link, not a folder of the repository")
     if stat.S_ISLNK(status.st_mode):
         return FoundFile(fault="it is a link, not a file of the repository")
     if status.st_size > MOST_BYTES:

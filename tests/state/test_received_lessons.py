@@ -177,7 +177,7 @@ def test_nothing_but_a_plain_file_of_the_tree_is_read(tree: Path, tmp_path: Path
     outside.mkdir()
     (outside / "lessons.toml").write_bytes(b"one\n")
     path.parent.symlink_to(outside)
-    assert find_file(str(tree)).fault == "`.preheat` is a link, not a folder of the repository"
+    assert find_file(str(tree)).fault == "`.preheat` is not a folder of the repository"
     assert find_file(str(tree)).data == b""
 
 

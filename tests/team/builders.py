@@ -75,7 +75,9 @@ def make_rows(
             failed_money=None if money is None else money / 10, work_seconds=60.0,
         ),
         outcomes=(
-            PushedOutcome(activity="shell:test", status="failed", cause="mistake", calls=failed, lost_seconds=3.0, lost_tokens=40),
+            PushedOutcome(
+                activity="shell:test", status="failed", cause="mistake", calls=failed, lost_seconds=3.0, lost_tokens=40
+            ),
             PushedOutcome(activity="read", status="ok", cause="", calls=calls - failed, lost_seconds=0.0, lost_tokens=0),
         ),
         episodes=(

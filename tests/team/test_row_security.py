@@ -53,7 +53,8 @@ ATTACKS = (
     "UPDATE preheat_team.sessions SET calls = 0",
     "UPDATE preheat_team.members SET role = 'owner'",
     "INSERT INTO preheat_team.members (login, name, role, made_login) VALUES (session_user, 'x', 'owner', false)",
-    "INSERT INTO preheat_team.reviews (digest, repository, content, verdict, why, reviewer) VALUES ('', 'r', '', 'approved', '', 1)",
+    "INSERT INTO preheat_team.reviews (digest, repository, content, verdict, why, reviewer) "
+    "VALUES ('', 'r', '', 'approved', '', 1)",
     "UPDATE preheat_team.reviews SET reviewer = 1",
     "DELETE FROM preheat_team.reviews",
     "TRUNCATE preheat_team.sessions CASCADE",

@@ -135,11 +135,15 @@ def load_lessons(
 
 
 def load_conflicts(
-    connection: sqlite3.Connection, projects: Iterable[str] | None = None, where: str = ""
+    connection: sqlite3.Connection,
+    projects: Iterable[str] | None = None,
+    where: str = "",
+    theirs: Sequence[Lesson] | None = None,
 ) -> list[LessonConflict]:
-    """Where lessons of this machine and trusted ones of others contradict each other, with which one is handed out."""
-    ours, theirs, said = _load_both(connection, projects, where)
-    return find_conflicts(ours, theirs, said.decided)
+    """Where lessons of this machine contradict trusted ones of others, or given ones that may be trusted, and which is handed
+    out."""
+    ours, trusted, said = _load_both(connection, projects, where)
+    return find_conflicts(ours, trusted if theirs is None else theirs, said.decided)
 
 
 def load_received_only(folder: str, where: str) -> list[Lesson]:

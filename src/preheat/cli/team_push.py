@@ -125,11 +125,11 @@ def push_command(dry_run: bool, yes: bool, quiet: bool, as_json: bool) -> int:
             yes = click.confirm(f"Push this of {names} to the team `{plan.team}`, now and from now on?", default=False)
         if yes:
             team.agree(plan)
-    if not any(each.level != "nothing" and each.is_agreed for each in plan.projects) and not (yes or plan.deletions):
-        if plan.unagreed and not quiet:
-            raise UserError(
-                "nothing was pushed: you have agreed to no project yet; `preheat team push --dry-run` shows what it is"
-            )
+    is_agreed = yes or any(each.level != "nothing" and each.is_agreed for each in plan.projects)
+    if plan.unagreed and not (is_agreed or plan.deletions or quiet):
+        raise UserError(
+            "nothing was pushed: you have agreed to no project yet; `preheat team push --dry-run` shows what it would be"
+        )
     with Display(quiet=quiet) as progress:
         report = team.push(progress)
     if as_json:

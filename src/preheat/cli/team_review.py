@@ -48,7 +48,7 @@ A lesson stands there exactly as a session is told it. Who proposed it is not sh
 @click.option("--history", is_flag=True, help="Every review, the newest first.")
 @json_option
 def lessons_command(approved: bool, history: bool, as_json: bool) -> int:
-    """List lessons that wait for a review, are approved, or were reviewed."""
+    """List lessons that wait for a review, or are approved."""
     if approved and history:
         raise click.UsageError("give --approved or --history, not both")
     team = open_preheat().team
@@ -144,7 +144,7 @@ Only reviewers read them, to see whether a lesson holds; and only where a person
 @click.argument("session", required=False, metavar="[SESSION]")
 @json_option
 def transcripts_command(session: str | None, as_json: bool) -> int:
-    """List or print whole sessions that people pushed, for reviewers."""
+    """List or print whole sessions that were pushed."""
     team = open_preheat().team
     if session:
         sys.stdout.write(printable(team.transcript(session).decode("utf-8", "replace")))

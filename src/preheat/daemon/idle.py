@@ -1,5 +1,5 @@
-"""Work for quiet times: syncing, learning, indexing working trees, the native hook client after an upgrade, and pushes to the team
-where the person wants that, at low priority.
+"""Work for quiet times, at low priority: syncing, learning, indexing working trees, the native hook client after an upgrade, and
+pushes to the team where the person wants that.
 
 A process of its own, because in the daemon it would slow hooks down (measured: from 0.4 ms to 12). It ends with the daemon.
 Knows nothing of sessions.

@@ -86,8 +86,13 @@ class PushedLesson(msgspec.Struct, frozen=True, kw_only=True):
 class PushedTranscript(msgspec.Struct, frozen=True, kw_only=True):
     """A whole session, without secrets."""
 
-    content: Annotated[bytes, Meta(description="everything of the session: prompts, answers, calls with arguments, outputs; secrets and "
-                                               "the path of the home folder taken out, compressed")]  # fmt: skip
+    content: Annotated[
+        bytes,
+        Meta(
+            description="everything of the session: prompts, answers, calls with arguments, outputs; secrets and the path of the "
+            "home folder taken out; compressed"
+        ),
+    ]
 
 
 class PushedRows(msgspec.Struct, frozen=True, kw_only=True):

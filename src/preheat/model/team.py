@@ -13,8 +13,8 @@ without secrets; `nothing`: nothing, and what was pushed is deleted."""
 LEVELS: tuple[Level, ...] = ("derived", "transcripts", "nothing")
 
 TeamRole: TypeAlias = Literal["owner", "reviewer", "member", "reader"]
-"""`reader` sees numbers of the team and approved lessons; `member` also pushes; `reviewer` also approves lessons; `owner` made the
-team and invites and removes people."""
+"""`reader` sees numbers of the team and approved lessons; `member` also pushes; `reviewer` also approves lessons; `owner` made
+the team and invites and removes people."""
 INVITED_ROLES: tuple[TeamRole, ...] = ("member", "reviewer", "reader")
 
 NumberGrouping: TypeAlias = Literal["team", "repository", "agent", "model"]

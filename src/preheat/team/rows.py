@@ -1,7 +1,7 @@
 """Makes the rows of one session that a machine pushes: numbers, outcomes by kind, names of files. No text of anybody.
 
-Pure: what is in the archive is handed in. Every text among the rows is one of our own words, or a token of one form: the name of a
-model, an address of a repository, a relative path.
+Pure: what is in the archive is handed in. Every text among the rows is one of our own words, or a token of one form: the name of
+a model, an address of a repository, a relative path.
 """
 
 import re

@@ -25,7 +25,7 @@ _LOCAL = ("localhost", "127.0.0.1", "::1")
 NOT_LOST = "nothing is lost: what was not sent is sent by the next `preheat team push`"
 
 
-class TeamUnreachable(UserError):
+class TeamUnreachable(UserError):  # noqa: N818 - reads as a sentence where it is raised
     """The team's server is away, too slow, or does not let us in: what was to be sent waits."""
 
 

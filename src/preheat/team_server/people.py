@@ -58,8 +58,8 @@ def make_team(connection: psycopg.Connection, name: str, least_people: int, owne
 
 def _require_rights(connection: psycopg.Connection) -> None:
     row = connection.execute(
-        "SELECT rolsuper OR rolcreaterole, has_database_privilege(current_database(), 'CREATE'), current_database(), session_user "
-        "FROM pg_roles WHERE rolname = session_user"
+        "SELECT rolsuper OR rolcreaterole, has_database_privilege(current_database(), 'CREATE'), current_database(), "
+        "session_user FROM pg_roles WHERE rolname = session_user"
     ).fetchone()
     makes_roles, makes_schemas, database, login = row or (False, False, "", "")
     if not makes_schemas:
@@ -199,7 +199,8 @@ def list_members(connection: psycopg.Connection) -> list[TeamMember]:
     with connection.transaction():
         _act_as_keeper(connection)
         rows = connection.execute(
-            "SELECT name, login, role, extract(epoch FROM since)::float8 FROM preheat_team.members WHERE left_at IS NULL ORDER BY id"
+            "SELECT name, login, role, extract(epoch FROM since)::float8 FROM preheat_team.members "
+            "WHERE left_at IS NULL ORDER BY id"
         ).fetchall()
     return [TeamMember(name=name, login=login, role=role, since=since) for name, login, role, since in rows]
 

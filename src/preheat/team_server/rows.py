@@ -31,8 +31,8 @@ def load_stored(connection: psycopg.Connection, machine: str) -> dict[str, Store
 
 
 def push_sessions(connection: psycopg.Connection, machine: str, batch: Sequence[PushedRows]) -> int:
-    """Send sessions in place of earlier forms of them, all or none; how many were new or changed. Another push of the same machine
-    waits meanwhile, and what it has sent is not sent again."""
+    """Send sessions in place of earlier forms of them, all or none; how many were new or changed. Another push of the same
+    machine waits meanwhile, and what it has sent is not sent again."""
     with connection.transaction():
         _hold_machine(connection, machine)
         names = [each.session.session for each in batch]
