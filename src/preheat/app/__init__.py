@@ -56,8 +56,8 @@ if TYPE_CHECKING:
     from preheat.app.sessions import transcripts as _transcripts
     from preheat.app.sessions.archive import QuickLook
     from preheat.app.sessions.transcripts import Compressed
-    from preheat.app.team import team as _team
     from preheat.app.sharing import repository as _sharing
+    from preheat.app.team import team as _team
     from preheat.app.templates import library as _templates
     from preheat.app.views import settings_list as _settings
     from preheat.app.views import views as _views

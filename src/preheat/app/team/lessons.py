@@ -4,7 +4,6 @@ They travel as slots of our own sentences (`sharing.entry`), never as text. What
 it is, slot by slot, what our grammar allows, whoever wrote it and whoever approved it.
 """
 
-import re
 import sqlite3
 import time
 from collections.abc import Mapping
@@ -15,6 +14,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from preheat.app.templates.sharing import looks_secret
 from preheat.archive.lessons import load_lessons
 from preheat.model.lesson import Lesson, Origin
 from preheat.model.pushed import PushedLesson
@@ -23,6 +23,7 @@ from preheat.model.team import ProjectPush, ProposedLesson
 from preheat.provisioning.lesson_text import describe_lesson
 from preheat.sharing.entry import COUNTED, SharedLesson, fit_lesson, restore_lesson
 from preheat.sharing.evidence import read_evidence, round_down
+from preheat.sharing.faults import find_faults
 from preheat.state.connect import reading
 from preheat.state.marks import approvals
 from preheat.state.received_lessons import received_lessons
@@ -32,7 +33,6 @@ ORIGIN: Origin = "team"
 TRUSTED_BY = "a reviewer"
 _LARGEST = 8192
 _REMOTE = "remote:"
-_MATCH = re.compile(r"#[0-9a-f]{6,64}")
 
 
 # Going out.
@@ -47,7 +47,7 @@ def find_proposals(
     found: dict[str, PushedLesson] = {}
     for key, project in projects.items():
         for lesson in load_lessons(connection, (project.name,)) if key.startswith(_REMOTE) else ():
-            is_approved = lesson.id in decided or lesson.pinned
+            is_approved = lesson.id in decided or lesson.pinned or lesson.author == "person"
             if is_approved and not lesson.origin and lesson.is_usable(now):
                 proposed = propose_lesson(lesson, project.repository)
                 if proposed is not None:
@@ -58,13 +58,14 @@ def find_proposals(
 def propose_lesson(lesson: Lesson, repository: str) -> PushedLesson | None:
     """A lesson as a team gets it; None if nothing of it may be shared. Numbers that change with every session are no part of what
     is approved."""
-    entry = fit_lesson(lesson, describe_lesson).entry
-    counts = read_evidence(entry.evidence) if entry is not None else None
+    whole = fit_lesson(lesson, describe_lesson).entry
+    if whole is None:
+        return None
+    lasting = replace(whole, details={name: each for name, each in whole.details.items() if name not in COUNTED})
+    entry = next((each for each in (lasting, whole) if not _find_faults(each)), None)
+    counts = read_evidence(whole.evidence)
     if entry is None or counts is None:
         return None
-    lasting = replace(entry, details={name: each for name, each in entry.details.items() if name not in COUNTED})
-    if restore_lesson(lasting, describe_lesson) is not None:
-        entry = lasting
     content = write_content(entry)
     if len(content.encode()) > _LARGEST:
         return None
@@ -107,15 +108,13 @@ def read_proposal(proposed: ProposedLesson) -> Lesson | None:
         entry = msgspec.convert({**fields, "evidence": _write_evidence(proposed)}, SharedLesson)
     except (msgspec.MsgspecError, TypeError, ValueError, RecursionError):
         return None
-    if write_content(entry) != proposed.content or not all(_MATCH.fullmatch(each) for each in entry.matches):
+    if write_content(entry) != proposed.content or _find_faults(entry):
         return None
-    name = proposed.repository.rpartition("/")[2]
-    lesson = restore_lesson(entry, describe_lesson, name, "team")
-    if lesson is None:
-        return None
-    # What a slot holds it accepts unchanged: a lesson that would not go out like this does not come in.
-    again = fit_lesson(replace(lesson, origin=""), describe_lesson).entry
-    return lesson if again is not None and write_content(again) == proposed.content else None
+    return restore_lesson(entry, describe_lesson, proposed.repository.rpartition("/")[2], ORIGIN)
+
+
+def _find_faults(entry: SharedLesson) -> list[str]:
+    return find_faults(entry, describe_lesson, time.time(), looks_secret)
 
 
 def _write_evidence(proposed: ProposedLesson) -> str:
