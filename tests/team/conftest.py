@@ -1,6 +1,7 @@
 """A team on a real PostgreSQL: an owner, a reviewer, two members and a reader, each a login of the server."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -11,6 +12,7 @@ from preheat.team_server import people
 from preheat.team_server.connect import open_server
 from tests.postgresql import OWNER, PostgresqlServer
 from tests.team.builders import OWNER_PASSWORD, TestedTeam
+from tests.team.colleagues import Colleague
 
 TEAM_OWNER = "preheat_team_owner"
 
@@ -44,3 +46,11 @@ def team(empty_team: TestedTeam) -> TestedTeam:
             login, password = people.invite(connection, name, role)  # type: ignore[arg-type]
             empty_team.logins[name] = (login, password)
     return empty_team
+
+
+@pytest.fixture
+def colleagues(
+    team: TestedTeam, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> dict[str, Colleague]:
+    """Everybody of the team at a machine of their own; nobody has joined yet."""
+    return {name: Colleague(name, tmp_path, team, monkeypatch, capsys) for name in team.logins}

@@ -127,8 +127,10 @@ def push_command(dry_run: bool, yes: bool, quiet: bool, as_json: bool) -> int:
             team.agree(plan)
     is_agreed = yes or any(each.level != "nothing" and each.is_agreed for each in plan.projects)
     if plan.unagreed and not (is_agreed or plan.deletions or quiet):
+        names = ", ".join(f"`{printable(each.name)}`" for each in plan.unagreed[:3])
         raise UserError(
-            "nothing was pushed: you have agreed to no project yet; `preheat team push --dry-run` shows what it would be"
+            f"nothing was pushed: you have not agreed to what is pushed of {names}; `preheat team push --dry-run` shows it, "
+            "`--yes` agrees"
         )
     with Display(quiet=quiet) as progress:
         report = team.push(progress)

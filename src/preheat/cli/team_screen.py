@@ -19,15 +19,17 @@ def show_plan(plan: PushPlan) -> None:
     screen = console()
     say(screen, f"What a push to the team `{plan.team}` sends", "bold")
     _show_projects(plan.projects, with_pushed=False)
-    abouts = {(each.table, each.name): each.about for each in list_pushed_fields()}
+    fields = list_pushed_fields()
     for table in plan.tables:
-        if not table.rows:
+        own = [each for each in fields if each.table == table.name]
+        if not table.rows and own[0].level == "transcripts":
             continue
         say(screen)
-        say(screen, f"{table.name}: {count(table.rows, 'row')}. One of them, as it is:", "bold")
+        example = "One of them, as it is:" if table.rows else "Each would have:"
+        say(screen, f"{table.name}: {count(table.rows, 'row')}. {example}", "bold")
         shown = plain_table(show_header=False)
-        for name, value in table.sample.items():
-            shown.add_row(f"  {name}", one_line(clean(value), _VALUE), abouts[table.name, name])
+        for each in own:
+            shown.add_row(f"  {each.name}", one_line(clean(table.sample.get(each.name, "")), _VALUE), each.about)
         print_table(screen, shown)
     say(screen)
     say(screen, "Beside these the server itself notes who you are, which machine it is (a random number), and when.")

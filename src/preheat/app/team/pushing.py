@@ -63,8 +63,8 @@ def plan_push(folder: str, everything: bool, progress: Progress = SILENT) -> Pus
         for each in _make_all(folder, connection, _candidates(local, chosen), progress):
             for table, some in _tables_of(each):
                 counts[table] += len(some)
-                if some and (table not in samples or (table == "episodes" and not samples[table].files_changed)):
-                    samples[table] = some[0]
+                if some and (table not in samples or not _is_telling(samples[table])):
+                    samples[table] = next(filter(_is_telling, some), some[0])
         lessons = find_proposals(folder, connection, chosen)
     counts["lessons"] = len(lessons)
     samples |= {"lessons": lessons[0]} if lessons else {}
@@ -77,6 +77,11 @@ def plan_push(folder: str, everything: bool, progress: Progress = SILENT) -> Pus
         ),
         deletions=len(membership.deletions),
     )
+
+
+def _is_telling(row: Any) -> bool:
+    """Whether a row shows what its fields can hold."""
+    return bool(getattr(row, "files_changed", True) and getattr(row, "cause", True))
 
 
 def _tables_of(each: PushedRows) -> Iterator[tuple[str, tuple[Any, ...]]]:
