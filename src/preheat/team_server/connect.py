@@ -7,14 +7,11 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import psycopg
+from psycopg import errors
+
 from preheat.errors import UserError
 from preheat.model.team import TeamAddress
-
-try:
-    import psycopg
-    from psycopg import errors
-except ImportError as missing:
-    raise UserError("a team needs the driver of PostgreSQL: pip install 'preheat[postgresql]'") from missing
 
 HEAD = "0002"
 """The newest migration; a test checks that."""
