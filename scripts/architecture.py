@@ -26,9 +26,13 @@ STAGES = (
     "outcomes", "profiles", "episodes", "projects", "lessons", "facts", "orientation", "live", "answers", "provisioning",
     "compress", "experiments", "templates", "receipts", "reports", "lab", "distill",
     "sharing",
+    "team",
 )  # fmt: skip
 """Pure: values in, values out. They never import each other."""
-EDGES = ("agents", "archive", "state", "tree", "ingest", "installing", "daemon_client", "native_client", "prices")
+EDGES = (
+    "agents", "archive", "state", "tree", "ingest", "installing", "daemon_client", "native_client", "prices",
+    "team_server", "membership",
+)  # fmt: skip
 """Formats, databases, files, other programs."""
 BASE = (
     "mistakes",

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from preheat.app.sessions.archive import QuickLook
     from preheat.app.sessions.transcripts import Compressed
     from preheat.app.sharing import repository as _sharing
+    from preheat.app.team import team as _team
     from preheat.app.templates import library as _templates
     from preheat.app.views import settings_list as _settings
     from preheat.app.views import views as _views
@@ -120,6 +121,7 @@ else:
     _sources = LazyModule("preheat.app.sessions.sources")
     _stamp = LazyModule("preheat.archive.stamp")
     _sessions = LazyModule("preheat.app.sessions.archive")
+    _team = LazyModule("preheat.app.team.team")
     _sharing = LazyModule("preheat.app.sharing.repository")
     _templates = LazyModule("preheat.app.templates.library")
     _training = LazyModule("preheat.app.lab.training")
@@ -200,6 +202,11 @@ class Preheat:
     def library(self) -> "_templates.Templates":
         """The templates: build, store, share, load."""
         return _templates.Templates(self.folder)
+
+    @property
+    def team(self) -> "_team.Team":
+        """The team of this machine: make, join, invite, push, pull, review, leave."""
+        return _team.Team(self.folder)
 
     @property
     def experiments(self) -> "_experiments.Experiments":

@@ -5,13 +5,13 @@ Never touches the agents' own files.
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from preheat.app.agents import agent_names, title_of
 from preheat.cli.command import ExampleCommand, json_option
-from preheat.cli.home import open_archive
+from preheat.cli.home import open_archive, open_preheat
 from preheat.cli.options import AgentName, SessionName
 from preheat.cli.screen import clean, console, print_json, say
 from preheat.cli.sync_report import sync_archive
@@ -62,8 +62,8 @@ _MOST = 30
   preheat sessions delete --project ~/work/secret     every session of a project and the folders below it
   preheat sessions delete 0f3c1a2b --yes --json       for programs
 
-There is no undo: the bytes are overwritten, and later syncs leave the session alone. The agent's own file is not
-touched; the command says where it is.""",
+There is no undo: the bytes are overwritten, and later syncs leave the session alone. In a team its server deletes it, too;
+if that is away, the next `preheat team push` sees to it. The agent's own file is not touched; the command says where it is.""",
 )
 @click.argument("names", nargs=-1, type=SessionName(), metavar="[SESSION]...")
 @click.option("--project", metavar="PATH", help="Every session of this project and of the folders below it.")
@@ -95,17 +95,42 @@ def delete_command(names: tuple[str, ...], project: str | None, dry_run: bool, y
             return 0
     deleted = sessions.forget(summary.key for summary in plan.sessions)
     remaining = [path for path in plan.files if os.path.exists(path)]
+    told = _tell_team()
     if as_json:
         print_json(
             {
                 "forgotten": [summary.key for summary in plan.sessions],
                 "agent_files_left": remaining,
                 "may_repeat_parts": [summary.key for summary in plan.copies],
+                **({"team": told._asdict()} if told else {}),
             }
         )
     else:
         _print_result(deleted, remaining, plan.copies)
+        if told and told.problem:
+            print(f"The team's server was not told: {told.problem}")
+        elif told:
+            print(f"The team's server has deleted {count(told.deleted, 'session')}.")
     return 0
+
+
+class _ToldTeam(NamedTuple):
+    """What became of deleted sessions on the team's server."""
+
+    deleted: int
+    waiting: int
+    problem: str
+
+
+def _tell_team() -> _ToldTeam | None:
+    """Delete the sessions from the team's server, too; if that is away they wait for the next push. None in no team."""
+    team = open_preheat().team
+    if not team.waiting_deletions():
+        return None
+    try:
+        return _ToldTeam(team.delete_queued(), 0, "")
+    except UserError as error:
+        return _ToldTeam(0, team.waiting_deletions(), str(error))
 
 
 def _show_plan(plan: "ForgetPlan") -> None:

@@ -39,6 +39,9 @@ MORE = {
     ),
     "trust": CommandEntry("trust:trust_command", "Let sessions use the lessons that others shared in this repository."),
     "projects": CommandEntry("projects:projects_group", "Show which sessions belong to one project, and correct it."),
+    "team": CommandEntry(
+        "team:team_group", "Share lessons and numbers with a team, through a PostgreSQL database of yours."
+    ),
     "admin": CommandEntry("admin:admin_group", "Look after Preheat itself: its health, daemon, tools and files."),
     "receipts": CommandEntry(
         "receipts:receipts_command", "Show what sessions were told, what was seen of it, and what it cost."

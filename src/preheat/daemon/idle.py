@@ -1,4 +1,5 @@
-"""Work for quiet times: syncing, learning, indexing working trees, and the native hook client after an upgrade, at low priority.
+"""Work for quiet times, at low priority: syncing, learning, indexing working trees, the native hook client after an upgrade, and
+pushes to the team where the person wants that.
 
 A process of its own, because in the daemon it would slow hooks down (measured: from 0.4 ms to 12). It ends with the daemon.
 Knows nothing of sessions.
@@ -11,6 +12,7 @@ import sys
 import time
 from contextlib import suppress
 
+from preheat.app import open as open_home
 from preheat.app.daemon import Daemon
 from preheat.processes import start_guarded
 from preheat.programs import own_command
@@ -26,6 +28,9 @@ SOON_AGAIN = 60.0
 """Seconds between two starts after the end of a session."""
 NICE = 10
 COMMANDS = (("sync", "--quiet"), ("lessons", "learn", "--quiet"), ("admin", "tree", "update", "--quiet"))
+FOR_TEAM = (("team", "push", "--quiet"), ("team", "pull", "--quiet"))
+LONGEST = 1800.0
+"""Seconds that a push or a pull may take: a server that never answers must not keep the other work from its next run."""
 
 
 class IdleWork:
@@ -84,12 +89,22 @@ def main() -> int:
     """Do the work, in the process of low priority."""
     Daemon(data_folder()).build_client()
     for command in COMMANDS:
-        started = time.monotonic()
-        code = subprocess.call(own_command(*command), stdin=subprocess.DEVNULL)
-        print(f"preheat {' '.join(command)}: ended with {code} after {time.monotonic() - started:.1f} s", flush=True)
+        code = _run(command)
         if code > 1:
             return code
+    for command in FOR_TEAM if open_home(data_folder()).team.is_automatic() else ():
+        _run(command, LONGEST)
     return 0
+
+
+def _run(command: tuple[str, ...], longest: float | None = None) -> int:
+    started = time.monotonic()
+    try:
+        code = subprocess.call(own_command(*command), stdin=subprocess.DEVNULL, timeout=longest)
+    except subprocess.TimeoutExpired:
+        code = 2
+    print(f"preheat {' '.join(command)}: ended with {code} after {time.monotonic() - started:.1f} s", flush=True)
+    return code
 
 
 if __name__ == "__main__":

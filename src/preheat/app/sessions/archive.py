@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from preheat.app.experiments import records as _records
     from preheat.app.sessions import server as _server
     from preheat.app.sessions import transcripts as _transcripts
+    from preheat.app.team import forgetting as _forgetting
     from preheat.archive import judgements as _judgements
     from preheat.archive import notes as _notes
     from preheat.archive import queries as _queries
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 else:
     # A sync needs none of these; with SQLAlchemy they would double what it costs.
     _records = LazyModule("preheat.app.experiments.records")
+    _forgetting = LazyModule("preheat.app.team.forgetting")
     _judgements = LazyModule("preheat.archive.judgements")
     _assessment = LazyModule("preheat.app.analysis.assessment")
     _queries = LazyModule("preheat.archive.queries")
@@ -210,8 +212,9 @@ def open_archive(folder: str) -> ArchiveConnection:
 
 def forget_sessions(folder: str, keys: list[str]) -> int:
     """Delete sessions from the archive for good, while no sync runs; how many were deleted. The index of a working tree goes with
-    the last session in it."""
+    the last session in it. What the team's server has of them is noted first, so that the next push deletes it there."""
     with hold_sync_lock(folder, SYNC_PATIENCE, lambda: None), closing(connect(folder)) as connection:
+        _forgetting.queue_forgotten(folder, connection, keys)
         before = _notes.count_sessions_by_folder(connection)
         deleted = _raw.forget(connection, keys)
         if find_server(folder) is not None:

@@ -18,6 +18,7 @@ import msgspec
 
 from preheat.app.experiments.assignment import DEFAULT_SETTINGS, load_assignment_settings
 from preheat.app.live.settings import NO_ACTIONS, load_actions, load_thresholds
+from preheat.app.team.settings import TeamSettings, load_team_settings
 from preheat.app.trees import Trees, TreeSettings
 from preheat.errors import UserError
 from preheat.files import make_private_folder, read_text, write_atomically
@@ -42,6 +43,7 @@ SECTIONS = (
     Section("live", NO_ACTIONS, load_actions),
     Section("experiment", DEFAULT_SETTINGS, load_assignment_settings),
     Section("tree", TreeSettings(), lambda folder: Trees(folder).settings()),
+    Section("team", TeamSettings(), load_team_settings),
     Section("live", THRESHOLDS, load_thresholds),
     Section("limits", LIMITS, load_limits),
 )

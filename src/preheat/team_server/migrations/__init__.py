@@ -1,0 +1,1 @@
+"""The migrations of the team's schema, run by its owner."""
