@@ -4,7 +4,6 @@ Knows nothing of how projects are told apart (`projects.assignment`). Correction
 they cannot be computed again.
 """
 
-import math
 import os
 import sqlite3
 import time
@@ -20,7 +19,7 @@ from preheat.archive.writer import write_transaction
 from preheat.errors import NotFound, UserError
 from preheat.model.listing import SessionFilter
 from preheat.model.project import ProjectCorrection, ProjectFolder, ProjectList, ProjectSummary, UnassignedFolder
-from preheat.projects.assignment import AssignedProjects, PlacedSession, assign_projects, path_key
+from preheat.projects.assignment import AssignedProjects, PlacedSession, assign_projects, order_of, path_key
 from preheat.settings import archive_path
 from preheat.sqlite_files.opening import is_read_only
 from preheat.state import projects as state_projects
@@ -39,7 +38,7 @@ def assign_archive(connection: sqlite3.Connection, always: bool = False) -> None
 def _assign(connection: sqlite3.Connection) -> tuple[AssignedProjects, list[stored.StoredPlace]]:
     places = list(stored.load_places(connection))
     placed = [
-        PlacedSession(each.session, math.inf if each.started_at is None else each.started_at, each.place)
+        PlacedSession(each.session, order_of(each.started_at, each.key), each.place)
         for each in places
     ]
     corrections = _load_corrections(folder_of(connection))

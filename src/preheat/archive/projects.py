@@ -22,6 +22,7 @@ class StoredPlace(NamedTuple):
     """The place of a session, with its heading."""
 
     session: int
+    key: str
     folder: str
     """Where it was started."""
     started_at: float | None
@@ -49,13 +50,14 @@ def store_statements(connection: sqlite3.Connection, rows: Iterable[tuple[int, b
 def load_places(connection: sqlite3.Connection) -> Iterator[StoredPlace]:
     """The place of every session; of one that is not analysed yet it is the folder in which it was started."""
     query = (
-        "SELECT sessions.id, sessions.project, started_at, statement, tree FROM sessions "
+        "SELECT sessions.id, sessions.key, sessions.project, started_at, statement, tree FROM sessions "
         "LEFT JOIN places ON places.session_id = sessions.id ORDER BY sessions.id"
     )
-    for session, folder, started_at, statement, tree in connection.execute(query):
+    for session, key, folder, started_at, statement, tree in connection.execute(query):
         place = _decode(_STATEMENT, statement) or SessionPlace(home=folder)
         yield StoredPlace(
             session,
+            key,
             folder,
             started_at,
             msgspec.structs.replace(place, tree=_decode(_TREE, tree)),
