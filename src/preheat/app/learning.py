@@ -265,9 +265,7 @@ def _load_notes(
     ]
 
 
-def weigh_lessons(
-    connection: sqlite3.Connection, projects: Iterable[str], effects: Sequence[ExposureEffect]
-) -> None:
+def weigh_lessons(connection: sqlite3.Connection, projects: Iterable[str], effects: Sequence[ExposureEffect]) -> None:
     """Weigh the lessons of all learners against each other, in each of these projects."""
     wanted = set(projects)
     noted: defaultdict[str, dict[str, list[SessionNotes[object]]]] = defaultdict(dict)

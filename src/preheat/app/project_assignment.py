@@ -37,10 +37,7 @@ def assign_archive(connection: sqlite3.Connection, always: bool = False) -> None
 
 def _assign(connection: sqlite3.Connection) -> tuple[AssignedProjects, list[stored.StoredPlace]]:
     places = list(stored.load_places(connection))
-    placed = [
-        PlacedSession(each.session, order_of(each.started_at, each.key), each.place)
-        for each in places
-    ]
+    placed = [PlacedSession(each.session, order_of(each.started_at, each.key), each.place) for each in places]
     corrections = _load_corrections(folder_of(connection))
     return assign_projects(placed, corrections, stored.load_project_names(connection)), places
 

@@ -54,15 +54,14 @@ def load_places(connection: sqlite3.Connection) -> Iterator[StoredPlace]:
         "LEFT JOIN places ON places.session_id = sessions.id ORDER BY sessions.id"
     )
     for session, key, folder, started_at, statement, tree in connection.execute(query):
-        place = _decode(_STATEMENT, statement) or SessionPlace(home=folder)
-        yield StoredPlace(
-            session,
-            key,
-            folder,
-            started_at,
-            msgspec.structs.replace(place, tree=_decode(_TREE, tree)),
-            statement is not None,
-        )
+        place = decode_place(statement, tree, folder)
+        yield StoredPlace(session, key, folder, started_at, place, statement is not None)
+
+
+def decode_place(statement: bytes | None, tree: bytes | None, folder: str) -> SessionPlace:
+    """Undo `encode_place`; of a session that is not analysed it is the folder in which that was started."""
+    place = _decode(_STATEMENT, statement) or SessionPlace(home=folder)
+    return msgspec.structs.replace(place, tree=_decode(_TREE, tree))
 
 
 def _decode(decoder: "msgspec.json.Decoder[_Value]", data: bytes | None) -> "_Value | None":

@@ -16,6 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from preheat.agents.places import PathNames
+
 MESSAGES = ".messages.json"
 MANIFEST = ".json"
 COMPACTION = ".compaction.json"
@@ -82,6 +84,16 @@ def companions_stamp(messages: str) -> str:
     return stamp
 
 
+def companions(path: str, names: PathNames) -> list[str]:
+    """The files beside the messages that are there, with the one of the session whose subagent it may be."""
+    if not path.endswith((MESSAGES, HISTORY)):
+        return []
+    folder = path.rpartition("/")[0]
+    beside = [each.replace(os.sep, "/") for each in companion_files(path)]
+    parent = f"{folder}/{folder.rpartition('/')[2]}{MANIFEST}"
+    return [each for each in dict.fromkeys((*beside, parent)) if each in names]
+
+
 INSTRUCTIONS = (".clinerules", "AGENTS.md")
 """Files of a project that the program puts before its model by itself."""
-PLACES = Places("cline", "Cline", 1, roots, discover, locate)
+PLACES = Places("cline", "Cline", 1, roots, discover, locate, companions)
