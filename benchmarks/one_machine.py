@@ -20,9 +20,9 @@ from preheat.settings import archive_path
 Rows = list[tuple[Any, ...]]
 
 _SESSION = (
-    "agent", "version", "model", "folder", "branch", "parent", "relation", "started_at", "ended_at", "starter", "title", "opening",
-    "events", "prompts", "messages", "calls", "errors", "compactions", "input_tokens", "output_tokens", "cache_read_tokens",
-    "cache_write_tokens",
+    "agent", "version", "model", "folder", "branch", "parent", "relation", "started_at", "ended_at", "starter", "title",
+    "opening", "events", "prompts", "messages", "calls", "errors", "compactions", "input_tokens", "output_tokens",
+    "cache_read_tokens", "cache_write_tokens",
 )  # fmt: skip
 _CALL = ("seq", "call_id", "line", "response", "tool", "kind", "summary", "at", "ended_at", "is_error", "exit_code",
          "output_size", "copied")  # fmt: skip
@@ -58,17 +58,17 @@ def learn_here(source: str, folder: str) -> Everything:
             "LEFT JOIN places ON places.session_id = sessions.id LEFT JOIN projects ON projects.key = places.project"
         )
         of_session = "JOIN sessions ON sessions.id = session_id"
-        sessions = archive.execute(f"SELECT sessions.key, {project}, {columns} FROM sessions {joined}").fetchall()  # noqa: S608
+        sessions = archive.execute(f"SELECT sessions.key, {project}, {columns} FROM sessions {joined}").fetchall()
         calls = archive.execute(
-            f"SELECT sessions.key, {', '.join(f'calls.{name}' for name in _CALL)} FROM calls {of_session}"  # noqa: S608
+            f"SELECT sessions.key, {', '.join(f'calls.{name}' for name in _CALL)} FROM calls {of_session}"
         ).fetchall()
         outcomes = archive.execute(
-            f"SELECT sessions.key, {', '.join(f'outcomes.{name}' for name in _OUTCOME)}, purposes.activity, signatures.text "  # noqa: S608
+            f"SELECT sessions.key, {', '.join(f'outcomes.{name}' for name in _OUTCOME)}, purposes.activity, signatures.text "
             f"FROM outcomes {of_session} JOIN purposes ON purposes.id = purpose_id "
             "LEFT JOIN signatures ON signatures.id = signature_id"
         ).fetchall()
         notes = archive.execute(
-            f"SELECT sessions.key, notes.learner, notes.version, notes.stamp FROM notes {of_session} WHERE data IS NOT NULL"  # noqa: S608
+            f"SELECT sessions.key, notes.learner, notes.version, notes.stamp FROM notes {of_session} WHERE data IS NOT NULL"
         ).fetchall()
         by_learner = lessons_by_learner(archive)
     place = {name: 1 + _OUTCOME.index(name) for name in ("status", "rung", "cause")}

@@ -35,6 +35,10 @@ MORE = {
         "templates:templates_group", "Keep what was learned as templates; build, share and load them."
     ),
     "projects": CommandEntry("projects:projects_group", "Show which sessions belong to one project, and correct it."),
+    "fleet": CommandEntry(
+        "fleet:fleet_group",
+        "Analyse the transcripts of many machines on Ray; report on them, list and publish their lessons.",
+    ),
     "admin": CommandEntry("admin:admin_group", "Look after Preheat itself: its health, daemon, tools and files."),
     "receipts": CommandEntry(
         "receipts:receipts_command", "Show what sessions were told, what was seen of it, and what it cost."

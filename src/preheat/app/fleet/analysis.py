@@ -388,9 +388,7 @@ def _make_conclusions(tables: Sequence[TableFile], destination: Location) -> Ite
         yield work.Conclusion(destination, project, digest, tuple(notes), tuple(sessions))
 
 
-def _list_problems(
-    entries: Iterable[BatchEntry], present: Collection[str]
-) -> Iterator[tuple[str, int | None, str]]:
+def _list_problems(entries: Iterable[BatchEntry], present: Collection[str]) -> Iterator[tuple[str, int | None, str]]:
     """What is wrong with the newest reading of each object; that one could not be read is dropped with the object."""
     newest: dict[str, ObjectRecord] = {}
     for entry in sorted(entries, key=lambda each: each.generation):
