@@ -93,8 +93,8 @@ def analyse_command(
 ) -> int:
     """Analyse the transcripts in SOURCE and write tables and lessons to DEST.
 
-    Transcripts of every agent that Preheat knows are found by their content, as `preheat sync` does, and secrets are removed before
-    anything is written. The results are those of one machine, whatever the number of workers and the size of the batches.
+    Transcripts of every agent that Preheat knows are found by their content, as `preheat sync` does, and secrets are removed
+    before anything is written. The results are those of one machine, whatever the number of workers and the size of the batches.
     """
     with Display(quiet=as_json) as progress:
         found = open_preheat().fleet.analyse(

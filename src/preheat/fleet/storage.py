@@ -160,7 +160,7 @@ class Storage:
         """Write an object; readers see it whole or not at all. Raises OSError."""
         self.requests["put"] += 1
         if self._is_remote:
-            with self.filesystem.open_output_stream(self.full_path(path)) as stream:
+            with self.filesystem.open_output_stream(self.full_path(path), compression=None) as stream:
                 stream.write(data)
             return
         target = self.full_path(path)

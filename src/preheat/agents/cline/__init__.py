@@ -85,13 +85,23 @@ def companions_stamp(messages: str) -> str:
 
 
 def companions(path: str, names: PathNames) -> list[str]:
-    """The files beside the messages that are there, with the one of the session whose subagent it may be."""
-    if not path.endswith((MESSAGES, HISTORY)):
+    """The messages of a session and the files beside them that are there, with that of the session whose subagent it may be."""
+    messages = _messages_of(path)
+    if messages not in names:
         return []
     folder = path.rpartition("/")[0]
-    beside = [each.replace(os.sep, "/") for each in companion_files(path)]
+    beside = [messages, *(each.replace(os.sep, "/") for each in companion_files(messages))]
     parent = f"{folder}/{folder.rpartition('/')[2]}{MANIFEST}"
-    return [each for each in dict.fromkeys((*beside, parent)) if each in names]
+    return [each for each in dict.fromkeys((*beside, parent)) if each in names and each != path]
+
+
+def _messages_of(path: str) -> str:
+    """The file of messages of the session that a file belongs to; empty if it has no such name."""
+    if path.endswith((MESSAGES, HISTORY)):
+        return path
+    if path.endswith(HISTORY_ITEM):
+        return path.removesuffix(HISTORY_ITEM) + HISTORY
+    return path.removesuffix(MANIFEST) + MESSAGES if path.endswith(MANIFEST) else ""
 
 
 INSTRUCTIONS = (".clinerules", "AGENTS.md")
