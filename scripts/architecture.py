@@ -30,7 +30,7 @@ STAGES = (
 )  # fmt: skip
 """Pure: values in, values out. They never import each other."""
 EDGES = (
-    "agents", "archive", "state", "tree", "ingest", "installing", "daemon_client", "native_client", "prices",
+    "agents", "archive", "state", "tree", "ingest", "fleet", "installing", "daemon_client", "native_client", "prices",
     "team_server", "membership",
 )  # fmt: skip
 """Formats, databases, files, other programs."""

@@ -16,7 +16,7 @@ APP, CLI = "github.com/acme/app", "github.com/client-b/cli"
 
 def assign(*places: SessionPlace, corrections: dict[str, str] | None = None, **more: Any) -> AssignedProjects:
     """The projects of sessions in these places, in this order of time."""
-    sessions = [PlacedSession(number, float(number), place) for number, place in enumerate(places)]
+    sessions = [PlacedSession(number, (float(number), ""), place) for number, place in enumerate(places)]
     decided = [ProjectCorrection(what=what, into=into, at=1.0) for what, into in (corrections or {}).items()]
     return assign_projects(sessions, decided, **more)
 
@@ -184,7 +184,7 @@ _places = st.builds(
 @given(st.lists(_places, max_size=12), st.randoms())
 def test_any_places_are_assigned_whatever_their_order(places: list[SessionPlace], luck: random.Random) -> None:
     """Names are unique, a home folder has no project, and the order in which sessions were read does not matter."""
-    sessions = [PlacedSession(number, float(number), place) for number, place in enumerate(places)]
+    sessions = [PlacedSession(number, (float(number), ""), place) for number, place in enumerate(places)]
     found = assign_projects(sessions)
     assert found.sessions.keys() == set(range(len(places)))
     assert len({name.casefold() for name in found.names.values()}) == len(found.names)

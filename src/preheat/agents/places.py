@@ -10,7 +10,16 @@ from stat import S_ISREG
 
 TYPE_CHECKING = False  # importing `typing` would cost as much as looking at all files of a busy machine
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from typing import Protocol
+
+    class PathNames(Protocol):
+        """The paths of a store, to look up which there are."""
+
+        def __contains__(self, path: object) -> bool: ...
+
+        def below(self, folder: str) -> Iterator[str]:
+            """The paths below a folder, in order."""
 
 
 MANY_FILES = 100_000
@@ -39,6 +48,7 @@ class Places:
         roots: Callable[[Mapping[str, str]], list[str]],
         discover: Callable[[str], Iterator[SourceFile]],
         named: Callable[[str], SourceFile | None] | None = None,
+        companions: Callable[[str, PathNames], Iterable[str]] | None = None,
     ) -> None:
         self.agent = agent
         self.title = title
@@ -51,6 +61,8 @@ class Places:
         """The session files below one root."""
         self.locate = named or source_at
         """Finds one file that the person named; formats that keep a session in several files include all of them in the stamp."""
+        self.companions = companions
+        """By a path with `/` and all paths of a store: those that belong to the same session. None: a session is one file."""
 
 
 def stamp_of(status: os.stat_result) -> str:

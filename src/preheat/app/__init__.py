@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from preheat.app import daemon as _daemon
     from preheat.app import digest as _digest
     from preheat.app import distilling as _distilling
+    from preheat.app import fleet as _fleet
     from preheat.app import health as _health
     from preheat.app import home as _home
     from preheat.app import installation as _installation
@@ -97,6 +98,7 @@ else:
     _contexts = LazyModule("preheat.model.context")
     _costs = LazyModule("preheat.app.costs")
     _exports = LazyModule("preheat.app.sessions.exports")
+    _fleet = LazyModule("preheat.app.fleet")
     _health = LazyModule("preheat.app.health")
     _home = LazyModule("preheat.app.home")
     _dataset = LazyModule("preheat.app.lab.dataset")
@@ -222,6 +224,11 @@ class Preheat:
     def health(self) -> "_health.Health":
         """The state of this machine: agents, archive, daemon, hooks, and what is wrong with them."""
         return _health.Health(self.folder)
+
+    @property
+    def fleet(self) -> "_fleet.Fleet":
+        """Runs over the transcripts of many machines, on Ray: analyse, report, list lessons."""
+        return _fleet.Fleet()
 
     @property
     def training(self) -> "_training.Training":

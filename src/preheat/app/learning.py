@@ -7,10 +7,10 @@ Knows no learner by name; their order is `lessons.LEARNERS`. Reads no session: w
 import sqlite3
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from hashlib import blake2b
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import msgspec
 
@@ -31,6 +31,7 @@ from preheat.archive.database import ArchiveConnection
 from preheat.archive.projects import load_project_names, load_session_projects
 from preheat.archive.writer import write_transaction
 from preheat.ingest.stored_sessions import UnreadableSession
+from preheat.lessons.conclusion import ALL_PROJECTS, conclude, list_projects, sort_notes, weigh
 from preheat.lessons.effectiveness import estimate_effects
 from preheat.lessons.learner import Learner, SessionNotes
 from preheat.lessons.learners import LEARNERS, revise_lessons
@@ -187,7 +188,7 @@ def _conclude_and_weigh(
         )  # a run that was killed may have stored lessons without weighing them
         if measured and not round_number:  # measured effects may concern any lesson
             changed = {*load_project_names(connection).values(), ALL_PROJECTS}
-        weigh_lessons(connection, LEARNERS, changed, lambda lessons, noted: revise_lessons(lessons, effects, noted))
+        weigh_lessons(connection, changed, effects)
         reports, all_changed = reports or concluded, all_changed | changed
         if not changed:
             break
@@ -207,14 +208,6 @@ def _measured_effects(connection: ArchiveConnection) -> list[ExposureEffect]:
 
 
 # The learners, run over their notes project by project.
-ALL_PROJECTS = ""
-"""The name of the project that stands for all projects."""
-
-
-Weigh: TypeAlias = Callable[[Sequence[Lesson], Mapping[str, Sequence[SessionNotes[object]]]], list[Lesson]]
-"""A function that weighs the lessons of a project, given the notes of its sessions by learner."""
-
-
 def run_learners(
     connection: ArchiveConnection,
     learners: Sequence[Learner],
@@ -237,7 +230,7 @@ def run_learners(
             if digests.get((project, learner.name)) == (learner.version, digest):
                 continue
             on_project(learner.name, project)
-            lessons = learner.learn(project, _load_notes(connection, learner, numbers))
+            lessons = conclude(learner, project, _load_notes(connection, learner, numbers))
             with write_transaction(connection):
                 stored.store_conclusions(connection, project, learner.name, learner.version, digest, lessons)
             changed.add(project)
@@ -251,9 +244,7 @@ def _noted_projects(connection: ArchiveConnection, learner: Learner) -> list[tup
     numbers: defaultdict[str, list[int]] = defaultdict(list)
     stamps: defaultdict[str, list[str]] = defaultdict(list)
     for name, session, stamp, ended in notes.load_note_stamps(connection, learner.name):
-        for project in {name, ALL_PROJECTS} if learner.is_general else {name}:
-            if project == ALL_PROJECTS and not learner.is_general:
-                continue  # sessions without a project teach only general lessons
+        for project in list_projects(learner, name):
             numbers[project].append(session)
             stamps[project].append(f"{session} {stamp} {ended}\n")
     return [
@@ -263,9 +254,8 @@ def _noted_projects(connection: ArchiveConnection, learner: Learner) -> list[tup
 
 
 def _load_notes(connection: ArchiveConnection, learner: Learner, sessions: Iterable[int]) -> list[SessionNotes[object]]:
-    """A learner's notes in time order; sessions without a time come first."""
     decoder = msgspec.msgpack.Decoder(learner.notes_type)
-    found = [
+    return [
         SessionNotes(
             page.session,
             page.agent,
@@ -276,19 +266,13 @@ def _load_notes(connection: ArchiveConnection, learner: Learner, sessions: Itera
         )
         for page in notes.load_notes(connection, learner.name, sessions)
     ]
-    return sorted(found, key=lambda each: (each.started_at or 0.0, each.session))
 
 
-def weigh_lessons(
-    connection: ArchiveConnection,
-    learners: Sequence[Learner],
-    projects: Iterable[str],
-    weigh: Weigh,
-) -> None:
+def weigh_lessons(connection: ArchiveConnection, projects: Iterable[str], effects: Sequence[ExposureEffect]) -> None:
     """Weigh the lessons of all learners against each other, in each of these projects."""
     wanted = set(projects)
     noted: defaultdict[str, dict[str, list[SessionNotes[object]]]] = defaultdict(dict)
-    for learner in learners:
+    for learner in LEARNERS:
         if wanted and learner.revise is not None and learner.notes_type is not None:
             for project, numbers, _ in _noted_projects(connection, learner):
                 if project in wanted:
@@ -296,11 +280,7 @@ def weigh_lessons(
     for project in sorted(wanted):
         # Before the lessons are read: lessons that come in meanwhile are weighed the next time.
         state = stored.conclusion_digests(connection).get(project)
-        concluded = stored.load_conclusions(connection, project)
-        learner_of = {lesson.id: name for name, some in concluded.items() for lesson in some}
-        revised: defaultdict[str, list[Lesson]] = defaultdict(list)
-        for lesson in weigh([lesson for some in concluded.values() for lesson in some], noted[project]):
-            revised[learner_of.get(lesson.id, "")].append(lesson)
+        revised = weigh(stored.load_conclusions(connection, project), noted[project], effects)
         with write_transaction(connection):
             stored.store_lessons(connection, project, revised)
             stored.store_weighed_digest(connection, project, state)
@@ -350,7 +330,7 @@ def learn_from(folder: str, keys: Iterable[str]) -> SelectedLessons:
     project = min(project_counts, key=lambda name: (-project_counts[name], name)) if project_counts else ""
     lessons: list[Lesson] = []
     for learner in LEARNERS:
-        pages[learner.name].sort(key=lambda each: (each.started_at or 0.0, each.session))
-        if learner.learn is not None and pages[learner.name]:
-            lessons += learner.learn(project or "here", pages[learner.name])
+        pages[learner.name] = sort_notes(pages[learner.name])
+        if pages[learner.name]:
+            lessons += conclude(learner, project or "here", pages[learner.name])
     return SelectedLessons(project, revise_lessons(lessons, [], pages), profiles)

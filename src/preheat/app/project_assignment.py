@@ -4,7 +4,6 @@ Knows nothing of how projects are told apart (`projects.assignment`). Correction
 they cannot be computed again.
 """
 
-import math
 import os
 import time
 from collections import defaultdict
@@ -21,7 +20,7 @@ from preheat.archive.writer import write_transaction
 from preheat.errors import NotFound, UserError
 from preheat.model.listing import SessionFilter
 from preheat.model.project import ProjectCorrection, ProjectFolder, ProjectList, ProjectSummary, UnassignedFolder
-from preheat.projects.assignment import AssignedProjects, PlacedSession, assign_projects, path_key
+from preheat.projects.assignment import AssignedProjects, PlacedSession, assign_projects, order_of, path_key
 from preheat.state import projects as state_projects
 from preheat.state.connect import reading, writing
 
@@ -37,10 +36,7 @@ def assign_archive(connection: ArchiveConnection, always: bool = False) -> None:
 
 def _assign(connection: ArchiveConnection) -> tuple[AssignedProjects, list[stored.StoredPlace]]:
     places = list(stored.load_places(connection))
-    placed = [
-        PlacedSession(each.session, math.inf if each.started_at is None else each.started_at, each.place)
-        for each in places
-    ]
+    placed = [PlacedSession(each.session, order_of(each.started_at, each.key), each.place) for each in places]
     corrections = _load_corrections(connection.folder)
     return assign_projects(placed, corrections, stored.load_project_names(connection)), places
 

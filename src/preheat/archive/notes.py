@@ -71,10 +71,10 @@ def load_notes(connection: ArchiveConnection, learner: str, sessions: Iterable[i
         some = wanted[start : start + _AT_ONCE]
         marks = ", ".join("?" * len(some))
         for *heading, data in connection.execute(_NOTES_OF_SESSIONS.format(marks), (*some, learner)).fetchall():
-            yield StoredNotes._make((*heading, _unpack(data, unpack)))
+            yield StoredNotes._make((*heading, unpack_notes(data, unpack)))
 
 
-def _unpack(packed: bytes, unpack: Callable[[bytes], bytes]) -> bytes:
+def unpack_notes(packed: bytes, unpack: Callable[[bytes], bytes]) -> bytes:
     """Undo the packing of `make_note_row`."""
     return packed[1:] if packed[:1] == b"\0" else unpack(packed[1:])
 
@@ -88,7 +88,7 @@ _NOTES_OF_SESSION = (
 def load_session_notes(connection: ArchiveConnection, key: str, learner: str, version: int) -> bytes:
     """The notes of a learner in this version on one session; may be empty."""
     row = connection.execute(_NOTES_OF_SESSION, (key, learner, version)).fetchone()
-    return _unpack(row[0], decompress) if row is not None and row[0] is not None else b""
+    return unpack_notes(row[0], decompress) if row is not None and row[0] is not None else b""
 
 
 def count_sessions_by_folder(connection: ArchiveConnection) -> dict[str, int]:

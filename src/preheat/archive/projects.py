@@ -22,6 +22,7 @@ class StoredPlace(NamedTuple):
     """The place of a session, with its heading."""
 
     session: int
+    key: str
     folder: str
     """Where it was started."""
     started_at: float | None
@@ -49,18 +50,18 @@ def store_statements(connection: ArchiveConnection, rows: Iterable[tuple[int, by
 def load_places(connection: ArchiveConnection) -> Iterator[StoredPlace]:
     """The place of every session; of one that is not analysed yet it is the folder in which it was started."""
     query = (
-        "SELECT sessions.id, sessions.project, started_at, statement, tree FROM sessions "
+        "SELECT sessions.id, sessions.key, sessions.project, started_at, statement, tree FROM sessions "
         "LEFT JOIN places ON places.session_id = sessions.id ORDER BY sessions.id"
     )
-    for session, folder, started_at, statement, tree in connection.execute(query):
-        place = _decode(_STATEMENT, statement) or SessionPlace(home=folder)
-        yield StoredPlace(
-            session,
-            folder,
-            started_at,
-            msgspec.structs.replace(place, tree=_decode(_TREE, tree)),
-            statement is not None,
-        )
+    for session, key, folder, started_at, statement, tree in connection.execute(query):
+        place = decode_place(statement, tree, folder)
+        yield StoredPlace(session, key, folder, started_at, place, statement is not None)
+
+
+def decode_place(statement: bytes | None, tree: bytes | None, folder: str) -> SessionPlace:
+    """Undo `encode_place`; of a session that is not analysed it is the folder in which that was started."""
+    place = _decode(_STATEMENT, statement) or SessionPlace(home=folder)
+    return msgspec.structs.replace(place, tree=_decode(_TREE, tree))
 
 
 def _decode(decoder: "msgspec.json.Decoder[_Value]", data: bytes | None) -> "_Value | None":

@@ -7,7 +7,7 @@ or readers.
 import math
 import time
 from contextlib import AbstractContextManager
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from preheat.archive import analyses
 from preheat.archive.database import ArchiveConnection
@@ -353,6 +353,9 @@ def clear_session(connection: ArchiveConnection, session: int) -> None:
 
 
 # Copied records.
+Rank: TypeAlias = tuple[bool, float, float, str]
+
+
 class _Copyable(NamedTuple):
     """A table with records that forks and resumed sessions copy."""
 
@@ -377,7 +380,7 @@ def mark_copies(connection: ArchiveConnection, sessions: list[int], recount_all:
     from zero."""
     affected: set[int] = set(sessions) if recount_all else set()
     outdated: set[int] = set()
-    ranks: dict[int, tuple[float, ...]] = {}
+    ranks: dict[int, Rank] = {}
     for start in range(0, len(sessions), 500):
         some = sessions[start : start + 500]
         for kind in _COPYABLE:
@@ -396,7 +399,7 @@ def mark_copies(connection: ArchiveConnection, sessions: list[int], recount_all:
 
 
 def _find_copied(
-    connection: ArchiveConnection, sessions: list[int], kind: _Copyable, ranks: dict[int, tuple[float, ...]]
+    connection: ArchiveConnection, sessions: list[int], kind: _Copyable, ranks: dict[int, Rank]
 ) -> list[tuple[int, int]]:
     """Session and number of the records that count in another session. Of records that are the same only those that still count
     are looked at, one from the time before and those of these sessions, so the work is in proportion to the records."""
@@ -423,13 +426,18 @@ def _find_copied(
     return copies
 
 
-def _rank(connection: ArchiveConnection, session: int) -> tuple[float, ...]:
-    """Orders sessions by which of two is the original: the one with the lower rank."""
-    parent, started, ended = connection.execute(
-        "SELECT parent IS NOT NULL, started_at, ended_at FROM sessions WHERE id = ?", (session,)
+def _rank(connection: ArchiveConnection, session: int) -> Rank:
+    """See `rank_original`."""
+    row = connection.execute(
+        "SELECT parent IS NOT NULL, started_at, ended_at, key FROM sessions WHERE id = ?", (session,)
     ).fetchone()
+    return rank_original(*row)
+
+
+def rank_original(has_parent: bool, started: float | None, ended: float | None, key: str) -> Rank:
+    """Orders sessions by which of two is the original: the one with the lower rank, whichever was read first."""
     unknown = -math.inf  # as SQLite sorts what is not known
-    return parent, unknown if started is None else started, unknown if ended is None else ended, session
+    return bool(has_parent), unknown if started is None else started, unknown if ended is None else ended, key
 
 
 def recount(connection: ArchiveConnection, session: int) -> None:

@@ -42,6 +42,10 @@ MORE = {
     "team": CommandEntry(
         "team:team_group", "Share lessons and numbers with a team, through a PostgreSQL database of yours."
     ),
+    "fleet": CommandEntry(
+        "fleet:fleet_group",
+        "Analyse the transcripts of many machines on Ray; report on them, list and publish their lessons.",
+    ),
     "admin": CommandEntry("admin:admin_group", "Look after Preheat itself: its health, daemon, tools and files."),
     "receipts": CommandEntry(
         "receipts:receipts_command", "Show what sessions were told, what was seen of it, and what it cost."

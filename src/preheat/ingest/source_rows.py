@@ -75,12 +75,19 @@ class ReadJob(NamedTuple):
     reader_version: int
     known: KnownSource | None
     position: Position | None
+    name: str = ""
+    """What the source is called, where `path` is only a copy of it; empty: as its path."""
+
+    @property
+    def title(self) -> str:
+        return self.name or storable_path(self.path)
 
 
 class RedactingPacker:
-    """Redacts bytes before they are packed, and counts the redactions of the present source."""
+    """Redacts bytes before they are packed, and counts the redactions of the present source. Without a packer the bytes are
+    only redacted."""
 
-    def __init__(self, packer: Packer) -> None:
+    def __init__(self, packer: Packer | None) -> None:
         self._packer = packer
         self.redactions: dict[str, int] = {}
 
@@ -89,7 +96,8 @@ class RedactingPacker:
         clean, found = redact(data)
         for kind, count in found.items():
             self.redactions[kind] = self.redactions.get(kind, 0) + count
-        self._packer.add(clean)
+        if self._packer is not None:
+            self._packer.add(clean)
         return clean
 
 
@@ -109,14 +117,16 @@ def read_sources(jobs: list[ReadJob], load: LoadAnalysis) -> Batch:
     gc.disable()  # nothing below makes cycles, and there are millions of small values
     packer = Packer()
     try:
-        deltas = [_read_source(job, packer, load) for job in jobs]
+        deltas = [read_source(job, packer, load) for job in jobs]
     finally:
         gc.enable()
     packer.close()
     return Batch(packer.packs, deltas)
 
 
-def _read_source(job: ReadJob, packer: Packer, load: LoadAnalysis) -> Delta:
+def read_source(job: ReadJob, packer: Packer | None, load: LoadAnalysis) -> Delta:
+    """Read one source; a failure is stored in its delta, never raised. Without a packer neither the bytes nor the passages for
+    searching are kept."""
     try:
         return make_delta(job, _read(job, RedactingPacker(packer)), packer, load)
     except (OSError, zstandard.ZstdError, SourceUnreadable) as error:
@@ -125,16 +135,16 @@ def _read_source(job: ReadJob, packer: Packer, load: LoadAnalysis) -> Delta:
         why = TOO_LARGE_FOR_MEMORY
     except Exception as error:  # noqa: BLE001 - a defect of ours in one reader must not cost the sessions of the others
         why = describe_defect(error)
-    packer.forget_source()
+    if packer is not None:
+        packer.forget_source()
     return Delta(
-        job.agent, storable_path(job.path), job.part, job.stamp, job.reader_version, job.known, False, job.size, None, [], [], [],
-        {}, why,
+        job.agent, job.title, job.part, job.stamp, job.reader_version, job.known, False, job.size, None, [], [], [], {}, why,
     )  # fmt: skip
 
 
 def _read(job: ReadJob, cleaner: RedactingPacker) -> Reading:
     reader = reader_of(job.agent)
-    parser = reader.parser(storable_path(job.path), job.part)
+    parser = reader.parser(job.title, job.part)
     framing = reader.framing(job.path)
     if framing == "lines":
         return _read_lines(job, parser, cleaner)
@@ -149,7 +159,7 @@ def _read(job: ReadJob, cleaner: RedactingPacker) -> Reading:
         clean = cleaner.add(row + b"\n")
         parser.feed(clean, line)
         size, line = size + len(clean), line + 1
-    over = rows.problem(job.path)
+    over = rows.problem(job.title)
     return Reading(parser, cleaner.redactions, [over] if over else [], None, False, size)
 
 
@@ -163,15 +173,15 @@ def _read_lines(job: ReadJob, parser: Parser, cleaner: RedactingPacker) -> Readi
             if block.kind == "half" and not is_complete_record(block.data):
                 # The line is still being written, and the next sync reads it; unless it is no record at all.
                 if not block.data.lstrip().startswith(b"{"):
-                    problems.append(Problem("not a JSON record; passed over", job.path, block.line))
+                    problems.append(Problem("not a JSON record; passed over", job.title, block.line))
                 break
             clean = cleaner.add(block.data)
-            if problem := feed(parser, block._replace(data=clean), job.path):
+            if problem := feed(parser, block._replace(data=clean), job.title):
                 problems.append(problem)
             offset += len(block.data)
             tail = block.data[-TAIL_LENGTH:] if len(block.data) >= TAIL_LENGTH else (tail + block.data)[-TAIL_LENGTH:]
             line = block.next_line
-        if over := stream.problem(job.path):
+        if over := stream.problem(job.title):
             problems.append(over)
     state = parser.save()
     position = None
@@ -208,19 +218,21 @@ def _tail_hash(path: str, offset: int) -> bytes:
         return sha256(stream.read(min(TAIL_LENGTH, offset))).digest()
 
 
-def make_delta(job: ReadJob, reading: Reading, packer: Packer, load: LoadAnalysis | None) -> Delta:
+def make_delta(job: ReadJob, reading: Reading, packer: Packer | None, load: LoadAnalysis | None) -> Delta:
     """What a reading stores; without `load` its sessions are left for a later analysis."""
     sessions = reading.parser.take()
     found = [*(problem for session in sessions for problem in session.problems), *reading.problems]
     problems = [(problem.line, problem.message) for problem in found]
     # A session without events only carries problems, unless it is the growth of a known session.
-    rows: list[SessionRows] = [make_session_rows(session) for session in sessions if session.events or reading.grown]
+    rows: list[SessionRows] = [
+        make_session_rows(session, packer is not None) for session in sessions if session.events or reading.grown
+    ]
     if not reading.grown and load is not None:
         whole = (session for session in sessions if session.events)
         rows = [each._replace(analysis=_analyse(session, load)) for each, session in zip(rows, whole, strict=True)]
     return Delta(
-        job.agent, storable_path(job.path), job.part, job.stamp, job.reader_version, job.known, reading.grown, reading.size,
-        reading.position, packer.end_source(), rows, problems, reading.redactions,
+        job.agent, job.title, job.part, job.stamp, job.reader_version, job.known, reading.grown, reading.size,
+        reading.position, packer.end_source() if packer is not None else [], rows, problems, reading.redactions,
     )  # fmt: skip
 
 
@@ -237,8 +249,8 @@ LONGEST_PASSAGE = 32 * 1024
 """Characters of a text that are searchable; the archive keeps all of it."""
 
 
-def make_session_rows(session: Session) -> SessionRows:
-    """The rows of a session, or of its growth."""
+def make_session_rows(session: Session, with_passages: bool = True) -> SessionRows:
+    """The rows of a session, or of its growth; without passages it cannot be searched."""
     calls: list[CallRow] = []
     index_by_call: dict[str, int] = {}
     late: list[ResultRow] = []
@@ -286,6 +298,8 @@ def make_session_rows(session: Session) -> SessionRows:
             "version", "model", "project", "branch", "parent", "relation", "started_at", "ended_at", "starter", "title",
         )
     }  # fmt: skip
+    if not with_passages:
+        passages = []
     return SessionRows(
         session.id, heading, opening, counts, calls, late, list(responses.values()), passages, pack_passages(passages)
     )

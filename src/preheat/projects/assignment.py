@@ -7,6 +7,7 @@ A project is known by its remote, else by its root commits, else by its folder; 
     manifest:FOLDER#NAME           one of several projects that were in the same folder
 """
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -30,10 +31,10 @@ NO_PROJECT = ""
 
 
 class PlacedSession(NamedTuple):
-    """A session and its place; `order` sorts sessions by time."""
+    """A session and its place; `order` sorts sessions by time (see `order_of`)."""
 
     id: int
-    order: float
+    order: tuple[float, str]
     place: SessionPlace
 
 
@@ -59,6 +60,11 @@ class _Folder(NamedTuple):
     """Whether they name different ones."""
 
 
+def order_of(started_at: float | None, key: str) -> tuple[float, str]:
+    """Where a session comes among the others: by its start, those without one last; whatever order they were read in."""
+    return math.inf if started_at is None else started_at, key
+
+
 def path_key(folder: str) -> str:
     return f"path:{folder}"
 
@@ -75,7 +81,7 @@ def assign_projects(
 ) -> AssignedProjects:
     """Assign every session; `named` are the names that projects have already."""
     decided = {each.what: each.into for each in corrections}
-    ordered = sorted(sessions, key=lambda each: (each.order, each.id))
+    ordered = sorted(sessions, key=lambda each: each.order)
     moved = {each.place.former.casefold(): each.place.remote for each in ordered if each.place.former}
     bases = {each.id: _base(each.place) for each in ordered}
     folders = _describe_folders(ordered, bases, moved)

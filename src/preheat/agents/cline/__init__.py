@@ -16,6 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from preheat.agents.places import PathNames
+
 MESSAGES = ".messages.json"
 MANIFEST = ".json"
 COMPACTION = ".compaction.json"
@@ -82,6 +84,26 @@ def companions_stamp(messages: str) -> str:
     return stamp
 
 
+def companions(path: str, names: PathNames) -> list[str]:
+    """The messages of a session and the files beside them that are there, with that of the session whose subagent it may be."""
+    messages = _messages_of(path)
+    if messages not in names:
+        return []
+    folder = path.rpartition("/")[0]
+    beside = [messages, *(each.replace(os.sep, "/") for each in companion_files(messages))]
+    parent = f"{folder}/{folder.rpartition('/')[2]}{MANIFEST}"
+    return [each for each in dict.fromkeys((*beside, parent)) if each in names and each != path]
+
+
+def _messages_of(path: str) -> str:
+    """The file of messages of the session that a file belongs to; empty if it has no such name."""
+    if path.endswith((MESSAGES, HISTORY)):
+        return path
+    if path.endswith(HISTORY_ITEM):
+        return path.removesuffix(HISTORY_ITEM) + HISTORY
+    return path.removesuffix(MANIFEST) + MESSAGES if path.endswith(MANIFEST) else ""
+
+
 INSTRUCTIONS = (".clinerules", "AGENTS.md")
 """Files of a project that the program puts before its model by itself."""
-PLACES = Places("cline", "Cline", 1, roots, discover, locate)
+PLACES = Places("cline", "Cline", 1, roots, discover, locate, companions)

@@ -16,7 +16,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from preheat.agents.places import PathNames
+
 DATABASE = "state.db"
+EVIDENCE = "verification_evidence.db"
 
 
 def roots(environment: Mapping[str, str]) -> list[str]:
@@ -44,6 +47,12 @@ def discover(root: str) -> Iterator[SourceFile]:
             yield found
 
 
+def companions(path: str, names: PathNames) -> list[str]:
+    """The program's notes on tests, in a second database beside the first."""
+    beside = path.removesuffix(DATABASE) + EVIDENCE
+    return [each for each in (beside, f"{beside}-wal") if each in names] if path.endswith(DATABASE) else []
+
+
 INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md", ".cursorrules")
 """Files of a project that the program puts before its model by itself."""
-PLACES = Places("hermes", "Hermes Agent", 3, roots, discover)
+PLACES = Places("hermes", "Hermes Agent", 3, roots, discover, companions=companions)

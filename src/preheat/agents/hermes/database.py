@@ -22,11 +22,11 @@ from preheat.agents.databases import (
     require_columns,
     rows,
 )
+from preheat.agents.hermes import EVIDENCE as EVIDENCE
 from preheat.agents.hermes.records import key_of
 from preheat.agents.reader import DatabasePart
 from preheat.errors import SourceUnreadable
 
-EVIDENCE = "verification_evidence.db"
 _NEEDED = {"sessions": {"id"}, "messages": {"id", "session_id", "role", "content"}}
 _DISTINCTIVE = {"sessions": {"source", "started_at"}, "messages": {"tool_call_id", "tool_calls", "tool_name"}}
 """Further columns by which the database is recognised as Hermes's."""

@@ -15,6 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from preheat.agents.places import PathNames
+
 DATABASES = (".db", ".sqlite", ".sqlite3")
 """Endings of a database's name; the name decides how a file is read."""
 
@@ -95,6 +97,17 @@ def _names(folder: str) -> list[str]:
         return []
 
 
+def companions(path: str, names: PathNames) -> Iterator[str]:
+    """The messages of a session in the tree, and their parts."""
+    if not in_tree(path):
+        return
+    storage, _, name = path.rpartition("/session/")
+    session = name.rpartition("/")[2].removesuffix(".json")
+    for message in names.below(f"{storage}/message/{session}"):
+        yield message
+        yield from names.below(f"{storage}/part/{message.rpartition('/')[2].removesuffix('.json')}")
+
+
 INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md")
 """Files of a project that the program puts before its model by itself."""
-PLACES = Places("opencode", "OpenCode", 1, roots, discover, locate)
+PLACES = Places("opencode", "OpenCode", 1, roots, discover, locate, companions)

@@ -15,6 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from preheat.agents.places import PathNames
+
 STATE = "base_state.json"
 EVENTS = "events"
 SUBAGENTS = "subagents"
@@ -73,6 +75,20 @@ def locate(path: str) -> SourceFile | None:
     return conversation_at(os.path.dirname(path)) if os.path.basename(path) == STATE else source_at(path)
 
 
+def companions(path: str, names: PathNames) -> Iterator[str]:
+    """The events of a conversation, and the states of its subagents' conversations and of the one that it is a subagent of."""
+    folder, _, name = path.rpartition("/")
+    if name != STATE:
+        return
+    yield from names.below(f"{folder}/{EVENTS}")
+    for each in names.below(f"{folder}/{SUBAGENTS}"):
+        if each.endswith(f"/{STATE}") and each.count("/") == folder.count("/") + 3:
+            yield each
+    above, _, group = folder.rpartition("/")[0].rpartition("/")
+    if group == SUBAGENTS and f"{above}/{STATE}" in names:
+        yield f"{above}/{STATE}"
+
+
 INSTRUCTIONS = ("AGENTS.md", ".openhands/microagents/repo.md")
 """Files of a project that the program puts before its model by itself."""
-PLACES = Places("openhands", "OpenHands", 1, roots, discover, locate)
+PLACES = Places("openhands", "OpenHands", 1, roots, discover, locate, companions)

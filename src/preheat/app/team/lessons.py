@@ -4,7 +4,6 @@ They travel as slots of our own sentences (`sharing.entry`), never as text. What
 it is, slot by slot, what our grammar allows, whoever wrote it and whoever approved it.
 """
 
-import sqlite3
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -15,6 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from preheat.app.templates.sharing import looks_secret
+from preheat.archive.database import ArchiveConnection
 from preheat.archive.lessons import load_lessons
 from preheat.model.lesson import Lesson, Origin
 from preheat.model.pushed import PushedLesson
@@ -37,7 +37,7 @@ _REMOTE = "remote:"
 
 # Going out.
 def find_proposals(
-    folder: str, connection: sqlite3.Connection, projects: Mapping[str, ProjectPush]
+    folder: str, connection: ArchiveConnection, projects: Mapping[str, ProjectPush]
 ) -> list[PushedLesson]:
     """The lessons of these projects that the person approved, kept in a review, pinned or wrote, as far as they may be shared.
     Lessons of a project without a remote are of no use to others."""

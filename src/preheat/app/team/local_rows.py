@@ -5,7 +5,6 @@ Knows no server.
 
 import io
 import os
-import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from typing import NamedTuple
@@ -16,6 +15,7 @@ from preheat.app.project_assignment import assign_archive
 from preheat.app.sessions.archive import load_session
 from preheat.app.sessions.exports import json_lines
 from preheat.archive.connect import connect
+from preheat.archive.database import ArchiveConnection
 from preheat.archive.judgements import load_call_records, load_copied_calls, load_profile
 from preheat.archive.notes import load_episodes
 from preheat.archive.packing import compress
@@ -90,7 +90,7 @@ def find_origin(session: LocalSession, project: ProjectPush) -> str:
 class RowMaker:
     """Makes the rows of sessions from the archive; what all of them cost is added up once, when the first is asked for."""
 
-    def __init__(self, folder: str, connection: sqlite3.Connection) -> None:
+    def __init__(self, folder: str, connection: ArchiveConnection) -> None:
         self._folder = folder
         self._connection = connection
         self._costs: Mapping[str, Cost] | None = None
@@ -123,7 +123,7 @@ def _has_secret(text: str) -> bool:
     return bool(redact(text.encode("utf-8", "replace"))[1])
 
 
-def make_transcript(connection: sqlite3.Connection, key: str) -> bytes:
+def make_transcript(connection: ArchiveConnection, key: str) -> bytes:
     """A whole session for reviewers: without secrets by today's rules, and without the path of the home folder."""
     lines = io.BytesIO()
     for line in json_lines(load_session(connection, key)):
