@@ -4,12 +4,12 @@ For every session of every project, in time order, the files are ranked for its 
 episodes that had ended by then and from the repository as it was before the session (`--repositories FOLDER` with bare clones).
 Counted over sessions with edits of files that existed then (in the commit, or known from an earlier session):
 
-- recall at 5, 10 and 20 of the files that the session edits; `as it goes on` counts a file that any list so far had among its
-  first ten before it was edited;
+- recall at 5, 10 and 20 of the files that the session edits;
 - the share of file reads before the first edit that are of the first ten files;
 - precision of the first five: used in the session. A prompt with fewer files counts those it has, one with none is left out.
 
-At later prompts only files count that the session has not opened before. Weights are fitted on all projects but the one that is
+At later prompts only files count that the session has not opened before. What all lists of a session together do is in
+`benchmarks.orientation_session`. Weights are fitted on all projects but the one that is
 measured. `said` is what a session really gets, silence included; the other rules always name something.
 """
 
@@ -19,20 +19,23 @@ import random
 import statistics
 import tempfile
 import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from benchmarks.measuring import table
-from benchmarks.orientation_data import RecordedProject, RecordedSession, Use, load_projects
+from benchmarks.orientation_data import RecordedProject, RecordedSession, Use, find_document_part, load_projects
 from benchmarks.orientation_fit import Calibration, Example, Weights, calibrate, fit_weights
 from benchmarks.orientation_map import NameCache, rank_by_graph
+from benchmarks.orientation_session import FIGURES as SESSION_FIGURES
+from benchmarks.orientation_session import average, measure_sessions
 from preheat.app.orientation import describe
 from preheat.model.orientation import PastEpisode, TouchedFiles
 from preheat.model.tree import TreeEvidence
 from preheat.orientation import History
+from preheat.orientation.documents import ask_for
 from preheat.orientation.measures import measure_files
-from preheat.orientation.prompt import branch_words, count_terms, is_telling, with_branch
+from preheat.orientation.prompt import branch_words, count_terms, find_runs, is_telling, with_branch
 from preheat.orientation.ranking import LEAST_PROBABILITY, rank
 from preheat.prompt_text import own_words
 from preheat.provisioning.tokens import estimate_tokens
@@ -50,6 +53,10 @@ _WORTH: dict[bool, float] = {True: 1.0, False: 0.3}
 _READ_WORTH = 0.6
 
 
+Lists = dict[int, dict[str, list[str]]]
+"""By case the list of each rule."""
+
+
 class Case(NamedTuple):
     """One prompt, what the session needed after it, and what the rules name."""
 
@@ -63,6 +70,8 @@ class Case(NamedTuple):
     is_telling: bool
     edited: frozenset[str]
     reads: tuple[str, ...]
+    read_before_edit: frozenset[str]
+    """Files that the session first opened after the prompt, and before its first edit of all."""
     used: frozenset[str]
     baselines: dict[str, list[str]]
     tokens: int
@@ -78,12 +87,15 @@ def run(quick: bool, data: str = "", repositories: str = "") -> dict[str, Any]:
         started = time.perf_counter()
         cases += _measure_project(project)
         print(f"{project.name}: {len(project.sessions)} sessions, {time.perf_counter() - started:.0f} s", flush=True)
-    lists = {id(case): ranked for case, ranked in _rank_left_out(cases)}
+    lists: Lists = {}
+    surest: dict[int, dict[str, float]] = {}
+    for case, ranked, sure in _rank_left_out(cases):
+        lists[id(case)], surest[id(case)] = ranked, sure
     first = [each for each in cases if each.number == 0 and each.edited]
     later = [each for each in cases if each.number > 0 and each.edited]
     fitted = {part: _fit(cases, is_later) for part, is_later in (("first", False), ("later", True))}
     result = {
-        "first": _summarise(first, lists), "later": _summarise(later, lists), "going_on": _measure_going_on(cases, lists),
+        "first": _summarise(first, lists), "later": _summarise(later, lists), "sessions": _measure_whole_sessions(cases, surest),
         "unseen": _summarise([each for each in first if not _is_for_development(each.project)], lists),
         "development": _summarise([each for each in first if _is_for_development(each.project)], lists),
         "projects": {
@@ -136,27 +148,34 @@ def _measure_session(
     made = {path for path, first in {use.path: use for use in reversed(uses)}.items() if first.is_new}
     existing = {use.path for use in uses if use.path in files or (use.path in known and use.path not in made)}
     present = {*files, *known}
+    first_edit = min((use.seq for use in uses if use.is_edit), default=0)
     for number, prompt in enumerate(session.prompts):
         before = [use for use in uses if use.episode < prompt.episode]
         opened = frozenset(use.path for use in before)
         touched = TouchedFiles(opened, frozenset(use.path for use in before if use.is_edit))
         after = [use for use in uses if use.episode >= prompt.episode]
-        if number and not after:
-            continue
         started = time.perf_counter()
-        asked = f"{prompt.text}\n{branch_words(session.branch)}"
-        evidence = index.look_up(asked, sorted(opened)) if index is not None else TreeEvidence()
-        said = rank(prompt.text, history, evidence, touched, session.branch, present.__contains__)
+        part = find_document_part(prompt.text, session, tree, files)
+        text = ask_for(prompt.text, part)
+        evidence, cited = TreeEvidence(), TreeEvidence()
+        if index is not None:
+            evidence = index.look_up(f"{text}\n{branch_words(session.branch)}", sorted(opened))
+            cited = index.look_up(part) if part else cited
+        said = rank(text, history, evidence, touched, session.branch, present.__contains__, cited=cited)
         seconds = time.perf_counter() - started
-        own = count_terms(prompt.text)
+        own = count_terms(text)
         terms = with_branch(own, session.branch)
         reads = _reads_before_edit(after, existing - opened)
         edited = frozenset(use.path for use in after if use.is_edit) & existing - opened
+        before_edit = frozenset(use.path for use in after if use.seq < first_edit) & existing - opened
         needed = {use.path: _READ_WORTH if use.path in reads else _WORTH[False] for use in after}
         needed.update(dict.fromkeys(edited, _WORTH[True]))
 
         def measure(past: History, found: TreeEvidence) -> Example:
-            measured = measure_files(terms, past, past.find_similar(terms), found, touched, session.branch)  # noqa: B023
+            measured = measure_files(
+                terms, past, past.find_similar(terms), found, touched, session.branch, find_runs(text),  # noqa: B023
+                cited if found.file_count else TreeEvidence(),  # noqa: B023
+            )  # fmt: skip
             kept = {
                 path: {name: value for name, value in each.items() if value}
                 for path, each in measured.items()
@@ -166,8 +185,8 @@ def _measure_session(
 
         yield Case(
             project, session.key, number, measure(history, evidence), measure(history, TreeEvidence()),
-            measure(History(), evidence), is_telling(own) or any(each.named_by for each in evidence.files), edited, reads,
-            frozenset(use.path for use in after),
+            measure(History(), evidence), is_telling(own) or any(each.named_by for each in (*evidence.files, *cited.files)),
+            edited, reads, before_edit, frozenset(use.path for use in after),
             _rank_baselines(prompt.text, history, evidence, opened, number, index, tree, files, names),
             estimate_tokens(describe(said)), seconds,
         )  # fmt: skip
@@ -227,33 +246,39 @@ def _fit(cases: Sequence[Case], is_later: bool, without: str = "") -> Fitted:
     return Fitted(weights, calibrate(examples, weights))
 
 
-def _rank_left_out(cases: Sequence[Case]) -> Iterator[tuple[Case, dict[str, list[str]]]]:
+def _rank_left_out(cases: Sequence[Case]) -> Iterator[tuple[Case, dict[str, list[str]], dict[str, float]]]:
+    """Of each prompt the lists of all rules, and the files with their probabilities, the surest first."""
     for project in sorted({each.project for each in cases}):
         fitted = {is_later: _fit(cases, is_later, project) for is_later in (False, True)}
         for case in cases:
             if case.project == project:
-                yield case, _rank_case(case, *fitted[bool(case.number)])
+                yield case, *_rank_case(case, *fitted[bool(case.number)])
 
 
-def _rank_case(case: Case, weights: Weights, calibration: Calibration) -> dict[str, list[str]]:
+def _rank_case(case: Case, weights: Weights, calibration: Calibration) -> tuple[dict[str, list[str]], dict[str, float]]:
     lists = dict(case.baselines)
-    for rule, example in ((ALWAYS, case.example), (HISTORY_ONLY, case.by_history), (TREE_ONLY, case.by_tree)):
-        scores = {path: _sum(found, weights) for path, found in example.measured.items()}
-        lists[rule] = sorted(scores, key=lambda path: (-scores[path], path))[:MOST]
-        if rule == ALWAYS:
-            best = max(scores.values(), default=-99.0)
-            reached = calibration.slope * best + calibration.offset
-            speaks = case.is_telling and reached >= _logit(LEAST_PROBABILITY)
-            lists[SAID] = lists[ALWAYS] if speaks else []
-    return lists
+    for rule, example in ((HISTORY_ONLY, case.by_history), (TREE_ONLY, case.by_tree)):
+        lists[rule] = list(_order(example, weights))[:MOST]
+    scores = _order(case.example, weights)
+    lists[ALWAYS] = list(scores)[:MOST]
+    sure = {path: _make_probability(calibration.slope * value + calibration.offset) for path, value in scores.items()}
+    speaks = case.is_telling and next(iter(sure.values()), 0.0) >= LEAST_PROBABILITY
+    lists[SAID] = lists[ALWAYS] if speaks else []
+    return lists, sure
+
+
+def _order(example: Example, weights: Weights) -> dict[str, float]:
+    """The scores of the files, the highest first."""
+    scores = {path: _sum(found, weights) for path, found in example.measured.items()}
+    return {path: scores[path] for path in sorted(scores, key=lambda path: (-scores[path], path))}
 
 
 def _sum(measures: dict[str, float], weights: Weights) -> float:
     return sum(weights[name] * value for name, value in measures.items())
 
 
-def _logit(share: float) -> float:
-    return math.log(share / (1 - share))
+def _make_probability(reached: float) -> float:
+    return 1 / (1 + math.exp(-max(-30.0, min(30.0, reached))))
 
 
 # Figures.
@@ -266,7 +291,7 @@ def _measure_case(case: Case, ranked: Sequence[str]) -> dict[str, float]:
     return found
 
 
-def _summarise(cases: Sequence[Case], lists: dict[int, dict[str, list[str]]]) -> dict[str, Any]:
+def _summarise(cases: Sequence[Case], lists: Lists) -> dict[str, Any]:
     rules = lists[id(cases[0])] if cases else {}
     found: dict[str, Any] = {
         "sessions": len(cases),
@@ -287,8 +312,11 @@ def _mean(measured: Iterable[dict[str, float]], figure: str) -> float | None:
 
 
 def _interval(measured: Sequence[dict[str, float]], figure: str) -> tuple[float, float] | None:
-    """The 95 % interval, from resampling sessions."""
-    values = [each[figure] for each in measured if figure in each]
+    return _spread([each[figure] for each in measured if figure in each])
+
+
+def _spread(values: Sequence[float]) -> tuple[float, float] | None:
+    """The 95 % interval, from resampling."""
     if not values:
         return None
     draw = random.Random(1)
@@ -296,23 +324,20 @@ def _interval(measured: Sequence[dict[str, float]], figure: str) -> tuple[float,
     return means[int(0.025 * _RESAMPLES)], means[int(0.975 * _RESAMPLES) - 1]
 
 
-def _measure_going_on(cases: Sequence[Case], lists: dict[int, dict[str, list[str]]]) -> dict[str, float]:
-    """Recall at 10 where each edited file may be on any list so far."""
-    sessions: defaultdict[str, list[Case]] = defaultdict(list)
-    for case in cases:
-        sessions[case.session].append(case)
-    found: dict[str, list[float]] = {SAID: [], ALWAYS: []}
-    for several in sessions.values():
-        several.sort(key=lambda case: case.number)
-        if several[0].number or not several[0].edited:
-            continue
-        for rule, values in found.items():
-            hits = sum(
-                any(path in case.edited and path in lists[id(case)][rule][:10] for case in several)
-                for path in several[0].edited
-            )
-            values.append(hits / len(several[0].edited))
-    return {rule: statistics.fmean(values) for rule, values in found.items() if values}
+def _measure_whole_sessions(cases: Sequence[Case], surest: dict[int, dict[str, float]]) -> dict[str, Any]:
+    """What all lists of a session together do (`benchmarks.orientation_session`)."""
+    parts = {
+        "all": cases,
+        "development": [each for each in cases if _is_for_development(each.project)],
+        "unseen": [each for each in cases if not _is_for_development(each.project)],
+    }
+    parts.update({name: [each for each in cases if each.project == name] for name in {each.project for each in cases}})
+    found: dict[str, Any] = {}
+    for name, some in parts.items():
+        measured = measure_sessions(some, lambda case: surest[id(case)])
+        found[name] = average(measured)
+        found[name]["intervals"] = {figure: _spread(measured[figure]) for figure in ("recall", "reads", "precision")}
+    return found
 
 
 def _percentiles(values: Sequence[float]) -> dict[str, float]:
@@ -331,7 +356,13 @@ def _show(result: dict[str, Any]) -> None:
         table(rows)
     print("\nintervals, first prompts:", result["first"].get(SAID, {}).get("intervals"))
     print("of projects that were not looked at:", result["unseen"].get(SAID, {}).get("intervals"))
-    print("recall at 10 as the session goes on:", result["going_on"])
+    rows = [["whole sessions", *SESSION_FIGURES]]
+    rows += [
+        [name, *("–" if found[each] is None else f"{found[each]:.2f}" for each in SESSION_FIGURES)]
+        for name, found in result["sessions"].items()
+    ]
+    table(rows)
+    print("intervals, whole sessions:", {part: result["sessions"][part]["intervals"] for part in ("all", "unseen")})
     rows = [["project", "sessions", *FIGURES, "silent"]]
     rows += [[_row(name, found[SAID])[0], str(found["sessions"]), *_row(name, found[SAID])[1:]]
              for name, found in result["projects"].items()]  # fmt: skip

@@ -10,22 +10,29 @@ import os
 import re
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import NamedTuple
 
 from benchmarks.measuring import SHARED
 from benchmarks.real import PACKED, SKIPPED, Source, sources, unpack
 from preheat.agents.sources import detect, read
 from preheat.app.analysis.one_pass import analyse
+from preheat.calls.files import file_of
 from preheat.errors import NotRecognised
 from preheat.model.analysis import Episode
 from preheat.model.orientation import PastEpisode
-from preheat.model.session import Session, UserMessage
+from preheat.model.session import Session, ToolCall, ToolResult, UserMessage
+from preheat.orientation.documents import LONGEST_PART, choose_part, find_documents
+from preheat.tree.sources import CommittedTree, FoundFile
 
 SHARED_FOLDERS = ("corpus-projects", "corpus-projects-2")
 _EDITS = ("changed", "made")
 _BRANCH = re.compile(r'"(?:gitBranch|branch)":\s*"([^"]+)"')
+_IS_DOCUMENT = re.compile(r"\.(?:mdx?|markdown|txt|rst|adoc|org)$")
+_LINE_NUMBER = re.compile(r"^ *\d+(?:\t|\u2192)", re.MULTILINE)
+"""What agents put before the lines of a file that is read."""
 _BEGINNING = 400_000
 """Bytes of a transcript in which the branch at the start is looked for."""
 
@@ -59,6 +66,8 @@ class RecordedSession(NamedTuple):
     """The commit that it began at; empty without a repository."""
     prompts: tuple[Prompt, ...]
     episodes: tuple[Episode, ...]
+    documents: Mapping[str, str] = MappingProxyType({})
+    """What the session read in documents before it changed them, by the path that it gave: they were there before it."""
 
     @property
     def uses(self) -> list[Use]:
@@ -193,9 +202,44 @@ def _record(session: Session, branch: str, repository: str, bases: dict[str, Bas
     prompts = tuple(Prompt(each.number, texts[each.line]) for each in episodes if each.line in texts)
     commit = find_base(repository, branch, bases.get(session.id, Base()), started) if repository else ""
     key = f"{session.agent}:{session.id}"
-    return RecordedSession(key, started, session.ended_at or started, branch, commit, prompts, episodes)
+    ended = session.ended_at or started
+    return RecordedSession(key, started, ended, branch, commit, prompts, episodes, _read_documents(session))
+
+
+def _read_documents(session: Session) -> dict[str, str]:
+    """The documents that a session read whole before it wrote to them, by path. A plan that is attached to a prompt lies outside
+    the repository, and only this says what was in it."""
+    results = {each.call_id: each for each in session.events if isinstance(each, ToolResult)}
+    found: dict[str, str] = {}
+    written: set[str] = set()
+    for call in session.events:
+        if not isinstance(call, ToolCall) or call.kind not in ("read", "edit", "write"):
+            continue
+        path, result = file_of(call), results.get(call.call_id)
+        if call.kind != "read":
+            written.add(path)
+        elif result is not None and not result.is_error and _IS_DOCUMENT.search(path) and path not in written:
+            found.setdefault(path, _LINE_NUMBER.sub("", result.text))
+    return found
 
 
 def _ask(repository: str, *words: str) -> str:
     done = subprocess.run(["git", "-C", repository, *words], capture_output=True, text=True, check=False)
     return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def find_document_part(
+    prompt: str, session: RecordedSession, tree: CommittedTree | None, files: Mapping[str, FoundFile]
+) -> str:
+    """What the documents say that a prompt refers to: as the commit has them, else as the session read them before it changed
+    them."""
+    parts: list[str] = []
+    for named in find_documents(prompt):
+        ending = f"/{named.lstrip('/~')}"
+        inside = next((path for path in files if f"/{path}".endswith(ending) or named.endswith(f"/{path}")), "")
+        outside = next((path for path in session.documents if f"/{path}".endswith(ending)), "")
+        if inside and tree is not None:
+            parts += [data.decode("utf-8", "replace") for _, data in tree.read_files([(inside, files[inside])]) if data]
+        elif outside:
+            parts.append(session.documents[outside])
+    return "\n".join(choose_part(text, prompt) for text in parts)[:LONGEST_PART]

@@ -5,7 +5,6 @@ the session edits counts 1, one that it reads before its first edit 0.6, another
 from growing. Projects count by their prompts, but none for more than `MOST_PROMPTS`.
 """
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -48,16 +47,23 @@ def fit_weights(examples: Sequence[Example]) -> Weights:
     counts = Counter(each.project for each, _, _ in usable)
     shares = [min(1.0, MOST_PROMPTS / counts[each.project]) for each, _, _ in usable]
     total = sum(shares)
+    if not usable:
+        return dict.fromkeys(MEASURES, 0.0)
+    rows = np.concatenate([each for _, each, _ in usable])
+    starts = np.cumsum([0, *(len(each) for _, each, _ in usable[:-1])])
+    group = np.repeat(np.arange(len(usable)), [len(each) for _, each, _ in usable])
+    wanted = np.concatenate(
+        [share * needed / needed.sum() for share, (_, _, needed) in zip(shares, usable, strict=True)]
+    )
+    share_of_row = np.array(shares)[group]
 
     def lose(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        loss, slope = 0.0, np.zeros(len(MEASURES))
-        for share, (_, rows, needed) in zip(shares, usable, strict=True):
-            scores = rows @ weights
-            scores -= scores.max()
-            raised = np.exp(scores)
-            wanted = needed / needed.sum()
-            loss -= share * float(wanted @ (scores - math.log(raised.sum())))
-            slope -= share * (rows.T @ (wanted - raised / raised.sum()))
+        scores = rows @ weights
+        scores -= np.maximum.reduceat(scores, starts)[group]
+        raised = np.exp(scores)
+        sums = np.add.reduceat(raised, starts)[group]
+        loss = -float(wanted @ (scores - np.log(sums)))
+        slope = -(rows.T @ (wanted - share_of_row * raised / sums))
         return loss / total + PENALTY * float(weights @ weights), slope / total + 2 * PENALTY * weights
 
     found = minimize(lose, np.zeros(len(MEASURES)), jac=True, method="L-BFGS-B", options={"maxiter": 200})

@@ -13,10 +13,12 @@ from preheat.app.trees import Trees
 from preheat.archive.address import has_archive
 from preheat.archive.connect import connect
 from preheat.archive.notes import load_project_episodes
-from preheat.files import read_text
+from preheat.files import read_file, read_text
 from preheat.model.orientation import NOTHING_TOUCHED, Orientation, TouchedFiles
+from preheat.model.tree import NO_EVIDENCE
 from preheat.orientation import History, rank
 from preheat.orientation import text as _text
+from preheat.orientation.documents import LONGEST_PART, MOST_BYTES, ask_for, choose_part, find_documents
 from preheat.orientation.prompt import branch_words
 from preheat.provisioning.tokens import estimate_tokens
 from preheat.tree.index import TreeIndex
@@ -25,9 +27,6 @@ __all__ = ["Orienter", "describe", "load_orienter", "orient"]
 
 MOST_SESSIONS = 5_000
 """Sessions of a project whose episodes are known, the last ones."""
-_NEW_SHARE = 0.5
-"""A later prompt turns elsewhere if at least this share of its first files was not named before."""
-_FIRST = 5
 
 
 class Orienter:
@@ -39,10 +38,13 @@ class Orienter:
         self._index = index
 
     def orient(self, prompt: str, touched: TouchedFiles = NOTHING_TOUCHED) -> Orientation:
-        """Where the work of a prompt lies, by files that exist now and that the session has not opened."""
+        """Where the work of a prompt lies, by files that exist now and that the session has neither opened nor been named."""
         branch = read_branch(self._root)
-        evidence = self._index.look_up(f"{prompt}\n{branch_words(branch)}", sorted(touched.opened))
-        return rank(prompt, self._history, evidence, touched, branch, self._exists)
+        part = read_documents(self._root, prompt)
+        asked = ask_for(prompt, part)
+        evidence = self._index.look_up(f"{asked}\n{branch_words(branch)}", sorted(touched.opened))
+        cited = self._index.look_up(part) if part else NO_EVIDENCE
+        return rank(asked, self._history, evidence, touched, branch, self._exists, cited=cited)
 
     def _exists(self, path: str) -> bool:
         return os.path.isfile(os.path.join(self._root, path)) if os.path.isdir(self._root) else True
@@ -75,15 +77,19 @@ def orient(
     return load_orienter(folder, cwd).orient(prompt, touched)
 
 
+def read_documents(root: str, prompt: str) -> str:
+    """What the documents say that a prompt refers to, as far as it means it; empty if none can be read."""
+    parts: list[str] = []
+    for path in find_documents(prompt):
+        with suppress(OSError):  # gone, no plain file, too large
+            whole = os.path.join(root, os.path.expanduser(path))
+            parts.append(choose_part(read_file(whole, MOST_BYTES).decode("utf-8", "replace"), prompt))
+    return "\n".join(parts)[:LONGEST_PART]
+
+
 def describe(orientation: Orientation) -> str:
     """An orientation as a model gets it; empty where there is nothing to say."""
     return _text.describe(orientation, estimate_tokens)
-
-
-def turns_elsewhere(orientation: Orientation, named: frozenset[str]) -> bool:
-    """Whether an orientation says enough beside the files that were named before."""
-    first = [each.path for each in orientation.files[:_FIRST]]
-    return bool(first) and sum(path not in named for path in first) >= _NEW_SHARE * len(first)
 
 
 def read_branch(root: str) -> str:

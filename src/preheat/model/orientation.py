@@ -12,8 +12,9 @@ from preheat.model.analysis import Episode
 from preheat.model.tree import Symbol
 
 OrientationReason: TypeAlias = Literal["named", "symbol", "words", "similar", "together", "recent", "titles"]
-"""Why a file is named: the prompt has its name; a symbol of it; words of it or of its path; similar earlier work used it; it was
-used or changed together with files that stand out; it was in work lately; commits with such a title changed it."""
+"""Why a file is named: the prompt has its name, or a document that the prompt refers to; a symbol of it; words of it or of its
+path; similar earlier work used it; it was used or changed together with files that stand out; it was in work lately; commits
+with such a title changed it."""
 
 
 class PastEpisode(NamedTuple):
@@ -32,6 +33,8 @@ class TouchedFiles(NamedTuple):
     opened: frozenset[str] = frozenset()
     """Read, changed or made: the session knows them."""
     edited: frozenset[str] = frozenset()
+    named: frozenset[str] = frozenset()
+    """Named to it with an earlier prompt: not named again."""
 
 
 NOTHING_TOUCHED = TouchedFiles()

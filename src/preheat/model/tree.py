@@ -88,6 +88,9 @@ class TreeEvidence(msgspec.Struct, frozen=True, kw_only=True):
     """Different words of the prompt that the tree has."""
 
 
+NO_EVIDENCE = TreeEvidence()
+
+
 class TreeUpdate(msgspec.Struct, frozen=True, kw_only=True):
     """What an update of an index did."""
 

@@ -2,18 +2,19 @@
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from preheat.model.orientation import TouchedFiles
-from preheat.model.tree import FileEvidence, NamedBy, TreeEvidence
+from preheat.model.tree import NO_EVIDENCE, FileEvidence, NamedBy, TreeEvidence
 from preheat.orientation.history import History, Similar
+from preheat.orientation.prompt import pairs_of
 from preheat.terms import split, tokens_of
 
 Measures = dict[str, float]
 
 MEASURES = (
-    "named", "symbol", "content", "content_place", "path", "name_share", "whole_name", "similar", "similar_total",
-    "branch", "recent", "frequent", "known", "committed", "commits", "titles", "titles_total",
+    "named", "symbol", "content", "content_place", "path", "name_share", "whole_name", "name_run",
+    "similar", "similar_total", "branch", "recent", "frequent", "known", "committed", "commits", "titles", "titles_total",
     "changed_with", "together", "twin", "folder", "test",
     "document",
 )  # fmt: skip
@@ -28,6 +29,10 @@ _OPENED_WEIGHT, _EDITED_WEIGHT = 2.0, 4.0
 _TEST = re.compile(r"(?i)(?:^|/)(?:tests?|specs?|__tests__|e2e)/|[_.-](?:test|spec)s?\.|(?:^|/)test_")
 _DOCUMENT = re.compile(r"(?i)\.(?:mdx?|txt|rst|adoc)$")
 _TEST_NAME = re.compile(r"(?i)[_.-]?(?:tests?|specs?)(?![a-z])[_.-]?")
+_NAMING_PARTS = 3
+"""Parts of a path, the last ones, whose words are compared as they follow each other."""
+_CITED_WHOLE = 10
+"""Files up to which each one that a document names counts whole."""
 _MOST_FREQUENT = 60
 """Files that come in because they were used often or lately, of each."""
 
@@ -39,13 +44,17 @@ def measure_files(
     evidence: TreeEvidence,
     touched: TouchedFiles,
     branch: str,
+    runs: Collection[tuple[str, str]] = (),
+    cited: TreeEvidence = NO_EVIDENCE,
 ) -> dict[str, Measures]:
-    """Every measure of every file that one of them brings in."""
+    """Every measure of every file that one of them brings in. `runs` are words that follow each other in the prompt; `cited` is
+    what the tree says about a document that the prompt refers to."""
     found: dict[str, Measures] = {}
     _add_tree(found, evidence)
+    _add_cited(found, cited)
     _add_history(found, history, similar, branch)
     for path in found:
-        found[path].update(_measure_name(path, terms))
+        found[path].update(_measure_name(path, terms, runs))
     _add_neighbours(found, history, touched)
     return {path: measures for path, measures in found.items() if path not in touched.opened}
 
@@ -80,6 +89,14 @@ def _add_tree(found: dict[str, Measures], evidence: TreeEvidence) -> None:
             _set(found, each.path, "content_place", 1 / math.sqrt(1 + place))
 
 
+def _add_cited(found: dict[str, Measures], cited: TreeEvidence) -> None:
+    """What a document names counts as if the prompt had named it; less if it names many."""
+    named = {each.path: _NAMED[each.named_by] for each in cited.files if each.named_by not in ("", "stem")}
+    share = min(1.0, _CITED_WHOLE / len(named)) if named else 0.0
+    for path, value in named.items():
+        _set(found, path, "named", max(value * share, found.get(path, {}).get("named", 0.0)))
+
+
 def _measure_symbols(evidence: FileEvidence) -> float:
     return max((match.rarity * (1.0 if match.is_exact else 0.5) for match in evidence.symbols), default=0.0)
 
@@ -105,13 +122,15 @@ def _add_history(found: dict[str, Measures], history: History, similar: list[Sim
             _set(found, path, "known", 1.0)
 
 
-def _measure_name(path: str, terms: Mapping[str, float]) -> Measures:
+def _measure_name(path: str, terms: Mapping[str, float], runs: Collection[tuple[str, str]]) -> Measures:
     name = path.rpartition("/")[2].partition(".")[0] or path.rpartition("/")[2]
+    run_count = sum(pair in runs for part in path.split("/")[-_NAMING_PARTS:] for pair in pairs_of(part)) if runs else 0
     words = {term for token in tokens_of(name) for term in split(token) if "_" not in term}
     share = sum(word in terms for word in words) / len(words) if words else 0.0
     return {
         "name_share": share,
         "whole_name": float(share == 1.0),
+        "name_run": min(1.0, run_count / 2),
         "test": float(bool(_TEST.search(path))),
         "document": float(bool(_DOCUMENT.search(path))),
     }

@@ -4,9 +4,10 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 
 from preheat.prompt_text import own_words, without_addresses
-from preheat.terms import split, tokens_of
+from preheat.terms import split, stem, tokens_of
 from preheat.text_cache import cache_short_texts
 
 _EMPTY = frozenset(
@@ -17,6 +18,7 @@ _EMPTY = frozenset(
 )
 _SAYS_LITTLE = frozenset(term for word in _EMPTY for term in split(word))
 """Words that come in prompts about anything: alone they do not say where the work is."""
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
 _BRANCH_WEIGHT = 0.5
 """What a word of the branch's name weighs beside one of the prompt."""
 
@@ -31,6 +33,19 @@ def count_terms(text: str) -> Mapping[str, float]:
 def is_telling(terms: Mapping[str, float]) -> bool:
     """Whether the terms say anything about where the work is."""
     return any(term not in _SAYS_LITTLE for term in terms)
+
+
+def pairs_of(text: str) -> list[tuple[str, str]]:
+    """The words of a text that follow each other, two by two: `default_branch` and "the default branch" have a pair in common,
+    although each word alone says little."""
+    words = [stem(part.lower()) for part in _PART.findall(text)]
+    return list(pairwise(words))
+
+
+@cache_short_texts
+def find_runs(prompt: str) -> frozenset[tuple[str, str]]:
+    """The pairs of a prompt in the person's own words."""
+    return frozenset(pairs_of(without_addresses(own_words(prompt))))
 
 
 def find_words(text: str, terms: Iterable[str]) -> list[str]:

@@ -7,6 +7,7 @@ import math
 import re
 import statistics
 from collections.abc import Callable
+from itertools import islice
 
 from preheat.model.analysis import CheckRun
 from preheat.model.orientation import (
@@ -18,22 +19,24 @@ from preheat.model.orientation import (
     SimilarWork,
     TouchedFiles,
 )
-from preheat.model.tree import FileEvidence, TreeEvidence
+from preheat.model.tree import NO_EVIDENCE, FileEvidence, TreeEvidence
 from preheat.orientation.history import History, Similar
 from preheat.orientation.measures import Measures, measure_files
-from preheat.orientation.prompt import count_terms, find_words, is_telling, with_branch
+from preheat.orientation.prompt import count_terms, find_runs, find_words, is_telling, with_branch
 from preheat.orientation.weights import FIRST, LATER, Model
 
 MOST_FILES = 10
 LEAST_PROBABILITY = 0.06
 """If even the first file is less sure than this, nothing stands out."""
+LEAST_AGAIN = 0.1
+"""The same for a session that was named files before: more files must be worth another look."""
 _MOST_SIMILAR, _LEAST_SIMILARITY = 2, 0.2
 _MOST_WORDS, _MOST_OF_SIMILAR = 6, 4
 _MOST_SYMBOLS, _MOST_TESTS = 3, 2
 _REASONS: dict[OrientationReason, tuple[str, ...]] = {
     "named": ("named",),
     "symbol": ("symbol",),
-    "words": ("content", "content_place", "path", "name_share", "whole_name"),
+    "words": ("content", "content_place", "path", "name_share", "whole_name", "name_run"),
     "similar": ("similar", "similar_total"),
     "together": ("changed_with", "together", "twin", "folder"),
     "recent": ("branch", "recent", "frequent", "known", "committed", "commits"),
@@ -56,24 +59,24 @@ def rank(
     branch: str = "",
     exists: Callable[[str], bool] = lambda path: True,
     most: int = MOST_FILES,
+    cited: TreeEvidence = NO_EVIDENCE,
 ) -> Orientation:
-    """The files that a prompt will need, of those that exist and that the session has not opened yet. `branch` is the one that
-    the session works on; `evidence` is what the working tree says, and may be empty, as may the history."""
-    if not is_telling(count_terms(prompt)) and not any(each.named_by for each in evidence.files):
+    """The files that a prompt will need, of those that exist and that the session has neither opened nor been named. `branch` is
+    the one that it works on; `evidence` is what the working tree says, and may be empty, as may the history; `cited` is what
+    that says about a document which the prompt refers to."""
+    named = (each.named_by for each in (*evidence.files, *cited.files))
+    if not is_telling(count_terms(prompt)) and not any(named):
         return Orientation(silence="no telling words")
     terms = with_branch(count_terms(prompt), branch)
     similar = history.find_similar(terms)
-    measured = measure_files(terms, history, similar, evidence, touched, branch)
+    measured = measure_files(terms, history, similar, evidence, touched, branch, find_runs(prompt), cited)
     model = LATER if touched.opened else FIRST
     scores = {path: score(measures, model) for path, measures in measured.items()}
     ordered = sorted(scores, key=lambda path: (-scores[path], path))
-    chosen: list[str] = []
-    for path in ordered:
-        if len(chosen) == most:
-            break
-        if exists(path):
-            chosen.append(path)
-    if not chosen or probability(scores[chosen[0]], model) < LEAST_PROBABILITY:
+    chosen = _choose(ordered, touched.named, exists, most)
+    if touched.named:
+        chosen = [path for path in chosen if probability(scores[path], model) >= LEAST_PROBABILITY]
+    if not chosen or probability(scores[chosen[0]], model) < (LEAST_AGAIN if touched.named else LEAST_PROBABILITY):
         return Orientation(silence="nothing stands out")
     known = {each.path: each for each in evidence.files}
     return Orientation(
@@ -85,6 +88,11 @@ def rank(
             if (work := _describe_similar(history, each, prompt, exists)).files
         ),
     )
+
+
+def _choose(ordered: list[str], named: frozenset[str], exists: Callable[[str], bool], most: int) -> list[str]:
+    """The first files that exist and were not named before."""
+    return list(islice((path for path in ordered if path not in named and exists(path)), most))
 
 
 def score(measures: Measures, model: Model = FIRST) -> float:

@@ -17,7 +17,7 @@ MOST_TOKENS = 600
 _OPEN, _CLOSE = f"{PREHEAT_MARK}orientation>", f"</{PREHEAT_MARK[1:]}orientation>"
 _PLACE = re.compile(r"([\w.$]{1,60}) (\d{1,7}(?:-\d{1,7})?)", re.ASCII)
 _REASONS: dict[OrientationReason, str] = {
-    "named": "named in the prompt",
+    "named": "named in the prompt or its document",
     "symbol": "defines a name of the prompt",
     "words": "has its words",
     "similar": "used for similar work",

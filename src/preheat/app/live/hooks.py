@@ -437,13 +437,10 @@ class Hooks:
         orienter = self._orienters.get(event.cwd)
         if orienter is None:
             return "", (), []
-        touched = TouchedFiles(frozenset(running.opened), frozenset(running.edited))
-        found = orienter.orient(event.prompt, touched)
-        near = [each.path for each in found.files]
-        text = _orientation.describe(found)
-        if not text or not _orientation.turns_elsewhere(found, frozenset(running.oriented)):
-            return "", (), near
-        return text, tuple(near), near
+        named = frozenset(each for each in running.oriented if not each.startswith(FACT))
+        found = orienter.orient(event.prompt, TouchedFiles(frozenset(running.opened), frozenset(running.edited), named))
+        paths, text = tuple(each.path for each in found.files), _orientation.describe(found)
+        return text, paths if text else (), [*paths, *sorted(named)]
 
     def _has_new_file(self, at: FolderKnowledge, cwd: str) -> bool:
         """Whether the working tree has another file of lessons than when its folder was loaded."""
