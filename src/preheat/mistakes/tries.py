@@ -118,7 +118,9 @@ def take_notes(seen: JudgedSession) -> RepairNotes | None:
 def _find_waits(seen: JudgedSession) -> tuple[WaitedCall, ...]:
     """The calls that waited for a person, where the transcript says so; those that were refused are counted by their outcome."""
     found = [
-        WaitedCall(each.call.tool, each.call.kind, one_line(seen.relative(command_text(each.call.input))), float(waited))
+        WaitedCall(
+            each.call.tool, each.call.kind, one_line(seen.relative(command_text(each.call.input))), float(waited)
+        )
         for each in seen.calls
         if each.result is not None
         and each.record.status != "denied"
