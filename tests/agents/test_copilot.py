@@ -157,6 +157,19 @@ def test_a_denial_is_distinguished_from_a_failure() -> None:
     assert result.detail["permission"].startswith("denied-no-approval-rule")
 
 
+def test_the_wait_for_a_persons_leave_is_kept_and_that_of_a_rule_is_not() -> None:
+    """Each event is a second after the one before it."""
+    request = {"kind": "shell", "toolCallId": "c1", "fullCommandText": "git push"}
+    asked = Events().ask("c1", command="git push").add("permission.requested", requestId="r", permissionRequest=request)
+    for _ in range(4):
+        asked.add("session.usage_info")
+    answered = {"requestId": "r", "toolCallId": "c1"}
+    allowed = asked.add("permission.completed", **answered, result={"kind": "approved"}).done("c1", "pushed")
+    assert only_result(allowed).detail == {"waited": 5.0}
+    at_once = Events().ask("c1").add("permission.completed", **answered, result={"kind": "approved"}).done("c1")
+    assert "waited" not in only_result(at_once).detail
+
+
 def test_the_duration_is_from_start_to_completion() -> None:
     assert only_result(Events().ask("c1").done("c1")).seconds == 1.0
 

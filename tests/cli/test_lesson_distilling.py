@@ -72,6 +72,21 @@ def test_a_verified_candidate_waits_for_review_and_is_told_only_after_it_was_kep
     assert json.loads(again.out)["rejected"][0]["why"].startswith("known already")
 
 
+def test_forgetting_a_session_takes_the_lessons_that_cite_it_with_it(person: Person) -> None:
+    calls = prepared(person)
+    answer = json.dumps({"candidates": [{**GOOD, "cites": [calls["failed"], calls["works"]]}]})
+    (lesson,) = json.loads(ask(person, answer, "--json")[0].out)["lessons"]
+    assert person.run("lessons", "approve", lesson["id"]).code == 0
+    cited = lesson["evidence"][0]["session"]
+    others = [each["key"] for each in json.loads(person.run("sessions", "list", "--json").out) if each["key"] != cited]
+    assert person.run("forget", others[0], "--yes").code == 0
+    assert lesson["id"] in person.run("lessons", "list", "--all", "--json").out
+    assert person.run("forget", cited, "--yes").code == 0
+    assert lesson["id"] not in person.run("lessons", "list", "--all", "--json").out
+    assert GOOD["text"] not in person.run("warm", "start", "--task", "test the checkout").out
+    assert person.run("lessons", "undo").code != 0  # what was done with it is gone, too
+
+
 def test_the_budget_is_said_before_and_kept(person: Person) -> None:
     teach(person)
     done, requests = ask(person, '{"candidates": []}', "--budget", "2000")

@@ -91,6 +91,28 @@ def test_a_stale_line_is_marked_and_the_contradiction_is_told(person: Person, sh
     assert propose(person)["patch"] == ""  # a mark is set once
 
 
+def test_a_path_that_a_commit_removed_is_stale_and_one_that_never_was_is_not(person: Person, shop: Path) -> None:
+    (shop / "docs").mkdir()
+    (shop / "docs" / "old.md").write_text("old")
+    git(shop, "add", ".")
+    git(shop, "commit", "-qm", "add it")
+    git(shop, "rm", "-q", "docs/old.md")
+    git(shop, "commit", "-qm", "remove it")
+    day = git(shop, "log", "-1", "--format=%cs")
+    (shop / "AGENTS.md").write_text("See `docs/old.md`, `path/to/file.ts` and `package.json`.\n")
+    found = propose(person)
+    assert found["stale"] == [{"line": 1, "command": "docs/old.md", "why": f"`docs/old.md` was removed on {day}"}]
+    assert f"+<!-- Preheat: `docs/old.md` was removed on {day} -->" in found["patch"]
+
+
+def test_a_script_that_the_file_names_and_the_tree_does_not_have_is_told(person: Person, shop: Path) -> None:
+    (shop / "package.json").write_text('{"scripts": {"lint": "eslint ."}}')
+    (shop / "AGENTS.md").write_text("Run `npm run gone`.\n")
+    assert [(each["line"], each["text"]) for each in propose(person)["contradictions"]] == [
+        (1, "the tree has no such script or folder")
+    ]
+
+
 def test_a_command_whose_tests_fail_is_not_stale(person: Person, shop: Path) -> None:
     for number in range(11, 16):
         made = ClaudeTranscript(session=f"{number:08x}-1111-4000-8000-000000000000", project=str(shop))

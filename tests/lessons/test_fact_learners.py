@@ -8,7 +8,7 @@ from preheat.lessons.servers import SessionServers, find_servers, learn_servers
 from preheat.lessons.variables import SessionVariables, find_missing_variables, learn_variables
 from preheat.model.lesson import Lesson
 from preheat.provisioning.lesson_text import describe_lesson
-from tests.lessons.sessions import Made, ran, seen
+from tests.lessons.sessions import Made, ran, seen, used
 from tests.lessons.test_conventions import learned
 
 
@@ -107,3 +107,69 @@ def test_variables_that_two_sessions_missed_are_named_without_a_value() -> None:
     (lesson,) = learn_variables("shop", noted)
     assert describe_lesson(lesson) == "environment variables that must be set: `CLICKHOUSE_URL`"
     assert learn_variables("shop", noted[:1]) == []
+
+
+def missing_program(command: str, name: str) -> Made:
+    message = f"zsh: command not found: {name}"
+    return ran(command, message, 127, cause="environment", signature=message)
+
+
+def line_of(lessons: Sequence[Lesson], topic: str) -> str:
+    return next((describe_lesson(each) for each in lessons if each.topic == topic), "")
+
+
+def test_what_is_used_instead_of_a_program_that_is_missing_is_learned() -> None:
+    session = [missing_program("golangci-lint run", "golangci-lint"), ran("mise exec -- golangci-lint run ./...")]
+    assert line_of(learned(session, session), "missing") == (
+        "`golangci-lint` is not found by the shell here (2 times in 2 sessions); `mise exec -- golangci-lint` works"
+    )
+
+
+def test_a_program_with_the_same_arguments_is_a_replacement_and_a_search_is_none() -> None:
+    first = [missing_program("python tools/gen.py --all", "python"), ran("python3 tools/gen.py --all")]
+    assert line_of(learned(first), "missing").endswith("`python3` works")
+    looked = [missing_program("jq . a.json", "jq"), ran("which jq"), ran("brew install jq"), ran("ls")]
+    assert line_of(learned(looked), "missing") == "`jq` is not there (not found once in 1 session)."
+
+
+def test_a_program_that_is_there_later_is_not_missing() -> None:
+    assert line_of(learned([missing_program("jq . a.json", "jq")], [ran("jq . a.json")]), "missing") == ""
+
+
+def test_the_sources_of_generated_code_are_what_sessions_changed_before() -> None:
+    sessions = [
+        [
+            used("Edit", "edit", {"file_path": f"/w/shop/schema/t{n}.graphql", "old_string": "a", "new_string": "b"}),
+            ran("pnpm codegen"),
+        ]
+        for n in range(3)
+    ]
+    assert (
+        line_of(learned(*sessions), "generate") == "after changes of `schema/*.graphql`: `pnpm codegen` (3 of 3 times)"
+    )
+    assert line_of(learned([ran("pnpm codegen")], [ran("pnpm codegen")]), "generate") == ""
+
+
+def test_a_check_counts_its_passes_and_one_that_never_passed_is_weak() -> None:
+    finds = ran("make test", "2 failed", 1, cause="finding", signature="2 failed")
+    found = next(
+        each for each in learned([finds, ran("make test")], [finds], [ran("make test")]) if each.topic == "test"
+    )
+    assert describe_lesson(found) == "test: `make test` (2 of 4 passed, in 3 sessions)"
+    never = next(each for each in learned([finds], [finds], [finds]) if each.topic == "test")
+    assert (never.status, never.why) == ("weak", "seen in no call that passed")
+
+
+def test_a_failing_call_is_evidence_of_what_fails_and_says_so() -> None:
+    fails = ran("rtk make test", "no such command", 1, cause="mistake", signature="no such command")
+    found = next(each for each in learned(*[[fails, ran("make test")]] * 3) if each.topic == "test")
+    assert {each.text: each.failed for each in found.evidence} == {"rtk make test": True, "make test": False}
+    assert not any(each.against for each in found.evidence)
+
+
+def test_a_shell_that_refuses_patterns_is_known_after_one_session() -> None:
+    message = "(eval):1: no matches found: *.ts"
+    refused = ran("grep -r x --include=*.ts .", message, 1, cause="mistake", signature=message)
+    assert line_of(learned([refused]), "pattern").startswith(
+        "the shell here is `zsh`: a `*` or `?` that matches no file fails"
+    )

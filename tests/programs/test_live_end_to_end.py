@@ -69,8 +69,8 @@ class Home:
         """Every file of the program's settings that Preheat may touch, or put there."""
         raise NotImplementedError
 
-    def run(self, commands: Sequence[str]) -> FinishedRun:
-        """A session in which the model runs these commands."""
+    def run(self, commands: Sequence[str], prompt: str = PROMPT) -> FinishedRun:
+        """A session with this prompt in which the model runs these commands."""
         raise NotImplementedError
 
 
@@ -90,10 +90,10 @@ class Codex(Home):
     def settings(self) -> dict[str, bytes]:
         return {"hooks.json": Path(self._own, "hooks.json").read_bytes()}
 
-    def run(self, commands: Sequence[str]) -> FinishedRun:
+    def run(self, commands: Sequence[str], prompt: str = PROMPT) -> FinishedRun:
         replies = [*(Reply(calls=[Call("exec_command", {"cmd": each})]) for each in commands), Reply("Done.")]
         with ModelServer(replies) as server:
-            CodexHome(str(self.folder), server.url).exec(PROMPT, "--dangerously-bypass-hook-trust")
+            CodexHome(str(self.folder), server.url).exec(prompt, "--dangerously-bypass-hook-trust")
             return FinishedRun([json.dumps(request.body["input"]) for request in server.main_requests])
 
 
@@ -117,12 +117,12 @@ class OpenCode(Home):
         plugins = Path(self._home, ".config", "opencode", "plugins")
         return {path.name: path.read_bytes() for path in sorted(plugins.iterdir())}
 
-    def run(self, commands: Sequence[str]) -> FinishedRun:
+    def run(self, commands: Sequence[str], prompt: str = PROMPT) -> FinishedRun:
         replies = [
             *(Reply(calls=[Call("bash", {"command": each, "description": "Run it"})]) for each in commands), Reply("Done.")
         ]  # fmt: skip
         program = opencode.find_opencode() or ""
-        job = opencode.Job(program=program, home=self._home, arguments=["run", PROMPT], script=replies)
+        job = opencode.Job(program=program, home=self._home, arguments=["run", prompt], script=replies)
         finished = opencode.run(job)
         return FinishedRun([json.dumps(request.body) for request in finished.requests if not request.auxiliary])
 
@@ -163,6 +163,27 @@ def test_a_session_starts_warm_is_warned_and_leaves_no_trace(home: Home) -> None
     home.preheat("uninstall", home.agent)
     assert home.settings() == before
     assert "preheat" not in home.run(["ls"]).last
+
+
+def test_facts_of_the_files_come_at_the_start_with_the_prompt_and_before_the_call(home: Home) -> None:
+    """A project without any earlier session: how it is tested is before the model at its first request, "fix the failing lint"
+    brings the lint command with it, and a commit what it will run."""
+    project = Path(home.project)
+    subprocess.run(["git", "init", "-q", str(project)], check=True)
+    (project / "package.json").write_text('{"scripts": {"test": "vitest run", "lint": "eslint ."}}')
+    (project / "pnpm-lock.yaml").write_text("lockfileVersion: 9\n")
+    (project / "node_modules").mkdir()
+    (project / "lefthook.yml").write_text("pre-push:\n  commands:\n    all:\n      run: pnpm verify\n")
+    os.makedirs(home.data)
+    Path(home.data, "settings.toml").write_text("[experiment]\nholdout = 0\n")
+    home.preheat("install", home.agent)
+    home.preheat("serve")
+    finished = home.run(["ls", "git push"], "fix the failing lint")
+    assert "test: `pnpm test` = `vitest run`" in finished.first
+    assert "lint: `pnpm lint` = `eslint .`" in finished.first
+    assert finished.first.count("lint: `pnpm lint`") == 1
+    assert "a push runs `pnpm verify`" not in finished.first
+    assert "a push runs `pnpm verify` (`lefthook.yml`)" in finished.last
 
 
 def test_calls_are_refused_and_outputs_shortened_if_set(home: Home) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from preheat.cli.mistake_screen import show_mistake
 from preheat.web.pages.proposal import split_patch
 from tests.web.builders import Visit, fill_home
 
@@ -130,6 +131,26 @@ def test_a_mistake_shows_what_agents_md_would_change_by(visit: Visit) -> None:
     part = unescape(visit.client.get("/lessons/propose?project=shop&part=1").text)
     assert "uv run pytest" in part
     assert "<html" not in part
+
+
+def test_terminal_page_and_lesson_give_one_account_of_a_mistake(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = visit.site.home
+    mistake = next(each for each in home.mistakes().mistakes if any("pytest" in one for one in each.signatures))
+    assert mistake.repair is not None
+    assert mistake.recovery.startswith(f"worked {mistake.repair.count} of {mistake.calls} times")
+    monkeypatch.setenv("COLUMNS", "200")
+    show_mistake(mistake, dict.fromkeys(mistake.sessions, "a session"))
+    terminal = capsys.readouterr().out
+    page = unescape(visit.client.get(f"/mistake?id={mistake.id}").text)
+    listed = unescape(visit.client.get("/mistakes").text)
+    for shown in (terminal, page, listed):
+        assert mistake.title in shown
+        assert mistake.repair.form in shown
+        assert mistake.recovery in shown
+    repairs = [each for each in home.lessons() if each.kind == "repair" and mistake.signatures[0] in each.signatures]
+    assert {each.difference for each in repairs} <= {mistake.repair.form, ""}
 
 
 def test_a_project_is_found_by_its_name_whatever_lies_in_the_working_folder(

@@ -150,17 +150,10 @@ def _repair(mistake: Mistake, signs: _Signs, width: int) -> list[Text]:
     line = Text(_INDENT)
     repair = mistake.repair
     if repair is None:
-        if mistake.recovered:
-            line.append(f"recovered {mistake.recovered:,} of {mistake.calls:,} times, each in another way", "dim")
-        else:
-            line.append("no repair found", "dim")
-        return [line]
+        return [line.append(mistake.recovery, "dim")]
     line.append(f"{signs.fixed} ", "green")
     line.append(clean(repair.form), "bold green")
-    line.append(f"  worked {repair.count:,} of {count(mistake.calls, 'time')}", "green")
-    others = mistake.recovered - repair.count
-    if others:
-        line.append(f", other ways {others:,}", "dim")
+    line.append(f"  {mistake.recovery}", "green")
     if not repair.failed or not repair.worked:
         return [line]
     half = (width - len(_INDENT) - 2 - 4) // 2

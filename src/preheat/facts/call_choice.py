@@ -119,7 +119,7 @@ def _choose_for_needs(candidates: Sequence[Lesson], command: str, place: Place) 
 _NO_MODULE = re.compile(
     r"(?i)module not found|cannot find (?:module|package)|no module named|modulenotfounderror|node_modules missing"
 )
-_NOT_FOUND = re.compile(r"(?i)command not found: (?P<after>[\w.+-]+)|(?P<before>[\w.+-]+): (?:command )?not found")
+_NOT_FOUND = re.compile(r"(?i)command not found: ([\w.+-]+)"), re.compile(r"(?i)([\w.+-]+): (?:command )?not found")
 
 
 def choose_after_failure(
@@ -127,8 +127,8 @@ def choose_after_failure(
 ) -> Lesson | None:
     """The fact that names what a call lacked, by the message of its failure: modules that are not installed, a program that is
     started otherwise here, a variable."""
-    missing = _NOT_FOUND.search(signature)
-    name = (missing["after"] or missing["before"]) if missing else ""
+    missing = next((found for pattern in _NOT_FOUND if (found := pattern.search(signature))), None)
+    name = missing[1] if missing else ""
     for lesson in lessons:
         if lesson.id in told or lesson.kind != "convention" or not is_usable(lesson):
             continue

@@ -112,7 +112,7 @@ class CommandNotes(msgspec.Struct, frozen=True, gc=False):
     moved: int = 0
     """Calls that went to a folder first and worked."""
     programs: dict[str, int] = {}
-    """How often each program ran."""
+    """How often the shell itself started each program."""
 
 
 class _Counts:
@@ -211,7 +211,7 @@ def collect_commands(seen: JudgedSession) -> CommandNotes:
             continue
         judged = list(_judged_commands(each, text, commands))
         for command in judged:
-            if each.ran:
+            if each.ran and command.way == command.core:  # what another program starts, the shell need not know
                 programs[command.program] += 1
             if command.purpose in _PURPOSES and not _runs_own_script(command, own):
                 key = (command.purpose, command.way, command.form, command.folder)

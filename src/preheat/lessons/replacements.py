@@ -39,7 +39,8 @@ def find_replacement(missing: MissingProgram, command: TypedCommand) -> str:
     if not words or words[0] == missing.name or words[0] in _ASKING or not _INSTALLING.isdisjoint(words[1:3]):
         return ""
     for place, word in enumerate(words[:_MOST_WORDS]):
-        if word.rpartition("/")[2] == missing.name and not (place and words[place - 1].startswith("--")):
+        is_value = place > 0 and words[place - 1].startswith("--") and words[place - 1] != "--"
+        if word.rpartition("/")[2] == missing.name and not is_value:
             found = " ".join(words[: place + 1])
             return "" if junk_reason(found) or found.startswith("/") else found
     return words[0] if _has_same_arguments(missing, words) and not words[0].startswith("/") else ""

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from preheat.amounts import format_count
 from preheat.model.outcome import Cause
 
 MistakeCost: TypeAlias = Literal["calls", "minutes", "tokens"]
@@ -91,6 +92,16 @@ class Mistake(msgspec.Struct, frozen=True, kw_only=True):
     """Whether a person can mend it, in the project or on the machine: a command that is not there, a missing script, a service
     that is down. How an agent uses its own tools is not."""
     occurrences: tuple[Occurrence, ...]
+
+    @property
+    def recovery(self) -> str:
+        """How often it was put right, in the words of every surface; `repair.form` stands before it where there is one."""
+        if self.repair is None:
+            often = f"recovered {self.recovered:,} of {format_count(self.calls, 'time')}, each in another way"
+            return often if self.recovered else "no repair found"
+        others = self.recovered - self.repair.count
+        more = f", other ways {others:,}" if others > 0 else ""
+        return f"worked {self.repair.count:,} of {format_count(self.calls, 'time')}{more}"
 
 
 class Wait(msgspec.Struct, frozen=True, kw_only=True):
