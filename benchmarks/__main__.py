@@ -35,6 +35,7 @@ NAMES = (
     "loops",
     "orientation",
     "pages",
+    "server",
     "signals",
     "latency",
     "event_cpu",

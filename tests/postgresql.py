@@ -28,8 +28,9 @@ def find_programs() -> str:
 class PostgresqlServer:
     """A running server; `stop` and `start` let a test take it away and bring it back."""
 
-    def __init__(self, programs: str) -> None:
+    def __init__(self, programs: str, settings: str = "-c fsync=off") -> None:
         self._programs = programs
+        self._settings = settings
         self._folder = tempfile.mkdtemp(prefix="preheat-postgresql-")
         self._data = os.path.join(self._folder, "data")
         self._runner: list[str] = []
@@ -51,7 +52,7 @@ class PostgresqlServer:
         self.start()
 
     def start(self) -> None:
-        options = f"-c listen_addresses=127.0.0.1 -c port={self.port} -c unix_socket_directories='' -c fsync=off"
+        options = f"-c listen_addresses=127.0.0.1 -c port={self.port} -c unix_socket_directories='' {self._settings}"
         log = os.path.join(self._folder, "log")
         self._run("pg_ctl", "start", "--pgdata", self._data, "--wait", "--silent", "--log", log, "--options", options)
         self._is_running = True
@@ -78,6 +79,13 @@ class PostgresqlServer:
         with psycopg.connect(self.url_of("postgres"), autocommit=True) as connection:
             connection.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
 
+    def processor_seconds(self) -> float:
+        """Processor time of all its processes so far, those that ended included."""
+        with open(os.path.join(self._data, "postmaster.pid"), encoding="ascii") as file:
+            first = int(file.readline())
+        ticks = sum(_read_ticks(pid, 13, 15) for pid in (first, *_list_children(first))) + _read_ticks(first, 15, 17)
+        return ticks / os.sysconf("SC_CLK_TCK")
+
     def url_of(self, database: str, user: str = OWNER, password: str = "") -> str:
         return f"postgresql://{user}:{password or self.password}@127.0.0.1:{self.port}/{database}"
 
@@ -94,6 +102,20 @@ class PostgresqlServer:
             ).returncode
             output.seek(0)
             assert code == 0, output.read().decode(errors="replace")
+
+
+def _list_children(process: int) -> list[int]:
+    with open(f"/proc/{process}/task/{process}/children", encoding="ascii") as file:
+        return [int(each) for each in file.read().split()]
+
+
+def _read_ticks(process: int, start: int, end: int) -> int:
+    """Some of the counters of a process in Linux; 0 if it has ended."""
+    try:
+        with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as file:
+            return sum(int(each) for each in file.read().rpartition(") ")[2].split()[start - 2 : end - 2])
+    except (OSError, ValueError):
+        return 0
 
 
 def _find_free_port() -> int:

@@ -47,7 +47,7 @@ def upgrade(path: str) -> None:
         engine.dispose()
 
 
-def upgrade_server(open_connection: Callable[[], Any], folder: str, lock: int) -> None:
+def upgrade_server(open_connection: Callable[[], Any], folder: str, lock: int, revision: str = "head") -> None:
     """Create or upgrade the tables on a server, in one transaction and one machine at a time. Raises errors of the driver and
     ArchiveUnusable."""
     engine = create_engine("postgresql+psycopg://", creator=open_connection, poolclass=NullPool)
@@ -55,7 +55,7 @@ def upgrade_server(open_connection: Callable[[], Any], folder: str, lock: int) -
         with engine.connect() as connection, connection.begin():
             connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
             connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({lock})")
-            _run_migrations(connection, folder)
+            _run_migrations(connection, folder, revision)
     except DBAPIError as error:
         raise error.orig or error from error
     except CommandError as error:
@@ -64,11 +64,11 @@ def upgrade_server(open_connection: Callable[[], Any], folder: str, lock: int) -
         engine.dispose()
 
 
-def _run_migrations(connection: Connection, folder: str) -> None:
+def _run_migrations(connection: Connection, folder: str, revision: str = "head") -> None:
     config = _config()
     config.attributes["connection"] = connection
     config.attributes["folder"] = folder
-    command.upgrade(config, "head")
+    command.upgrade(config, revision)
 
 
 def _prepare_file(path: str) -> None:
