@@ -183,7 +183,7 @@ def _make_leaving() -> None:
             EXECUTE format('REVOKE ALL ON ALL FUNCTIONS IN SCHEMA preheat_team FROM %I', me.login);
             EXECUTE format('REVOKE ALL ON SCHEMA preheat_team FROM %I', me.login);
             IF me.made_login THEN
-                EXECUTE format('ALTER ROLE %I NOLOGIN PASSWORD NULL', me.login);
+                EXECUTE format('ALTER ROLE %I NOLOGIN', me.login);
             END IF;
         END""",
     )
