@@ -5,7 +5,6 @@ import os
 import socket
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import psycopg
@@ -15,17 +14,17 @@ from preheat.errors import UserError
 from preheat.model.pushed import PUSHED_TABLES
 from preheat.team.address import read_address
 from preheat.team_server import connect as connecting
-from preheat.team_server import people, upgrade
+from preheat.team_server import people, rows, upgrade
 from preheat.team_server.connect import HEAD, find_version, open_server
+from tests.cli.conftest import CommandResult
 from tests.team.builders import OWNER_PASSWORD, TestedTeam, make_rows, new_machine
 from tests.team.colleagues import Colleague
 
 
-def one_line(done: object) -> str:
+def one_line(done: CommandResult) -> str:
     """The error of a command, which is one line without a password, and the exit code 2."""
-    code, out, err = done  # type: ignore[misc]
-    assert (code, err.count("\n"), err.startswith("preheat: ")) == (2, 1, True), (code, out, err)
-    return str(err)
+    assert (done.code, done.err.count("\n"), done.err.startswith("preheat: ")) == (2, 1, True), done
+    return done.err
 
 
 # Making, joining, inviting.
@@ -76,7 +75,7 @@ def test_an_invitation_for_programs_has_the_password_in_a_file_only(
 def test_who_leaves_takes_the_rows_along_or_leaves_them_without_a_name(
     team: TestedTeam, colleagues: dict[str, Colleague]
 ) -> None:
-    for name, rows in (("anna", "keep"), ("ben", "delete")):
+    for name, wanted in (("anna", "keep"), ("ben", "delete")):
         colleague = colleagues[name]
         colleague.work()
         colleague.approve_own("uv run pytest")
@@ -86,9 +85,9 @@ def test_who_leaves_takes_the_rows_along_or_leaves_them_without_a_name(
         mine = f"member = (SELECT id FROM preheat_team.members WHERE name = '{name}')"
         before = [team.count(table, mine) for table in PUSHED_TABLES]
         assert all(before)
-        colleague.get("team", "leave", "--rows", rows, "--yes")
+        colleague.get("team", "leave", "--rows", wanted, "--yes")
         assert [team.count(table, mine) for table in PUSHED_TABLES] == [0, 0, 0, 0, 0]
-        if rows == "keep":
+        if wanted == "keep":
             assert [team.count(table) for table in PUSHED_TABLES] == [*before[:4], 0]
             kept = before
     assert [team.count(table, "member = 0") for table in PUSHED_TABLES] == [*kept[:4], 0]
@@ -105,10 +104,7 @@ def test_who_was_removed_is_told_so(team: TestedTeam, colleagues: dict[str, Coll
     olga.join()
     assert olga.get("team", "remove", "anna", "--rows", "delete", "--yes") == {"removed": "anna", "rows": "deleted"}
     assert team.count("sessions") == 0
-    assert (
-        "may no longer log in" in one_line(anna.run("team", "push"))
-        or "does not take the password" in anna.run("team", "push").err
-    )
+    assert "`preheat_anna` may no longer log in" in one_line(anna.run("team", "push"))
     assert anna.run("team", "leave", "--offline").code == 0
     assert "there is no `anna`" in one_line(olga.run("team", "remove", "anna", "--rows", "keep", "--yes"))
 
@@ -221,10 +217,9 @@ def test_a_slow_server_is_given_up_and_nothing_is_lost(
 
 
 def test_a_server_that_never_answers_is_given_up() -> None:
-    with socket.socket() as listener:
+    with socket.socket() as listener:  # the system takes the connection, and nobody reads from it
         listener.bind(("127.0.0.1", 0))
         listener.listen()
-        threading.Thread(target=listener.accept, daemon=True).start()
         address = read_address(f"postgresql://anna@127.0.0.1:{listener.getsockname()[1]}/preheat")
         with pytest.raises(connecting.TeamUnreachable, match="did not answer"), open_server(address, "", seconds=2):
             pass
@@ -253,8 +248,6 @@ def test_numbers_never_show_fewer_people_than_the_owner_said(
     repositories = {
         "olga": ("a", "b"), "anna": ("a", "b"), "ben": ("a", "c"), "carl": ("b",),
     }  # fmt: skip
-    from preheat.team_server import rows
-
     for name, used in repositories.items():
         with empty_team.as_person(name) as connection:
             batch = [make_rows(f"{name} {each}", repository=each) for each in used]

@@ -2,10 +2,12 @@
 
 import psycopg
 import pytest
+from msgspec.structs import replace
 from psycopg import errors
 
 from preheat.team_server import lessons, people, rows
 from preheat.team_server.connect import connect, open_server
+from tests.postgresql import OWNER
 from tests.team.builders import OWNER_PASSWORD, TestedTeam, make_lesson, make_rows, new_machine
 
 TABLES = ("sessions", "outcomes", "episodes", "transcripts", "lessons")
@@ -293,3 +295,24 @@ def test_the_password_of_a_new_login_is_nowhere_on_the_server(team: TestedTeam) 
     for _, password in team.logins.values():
         assert password not in repr(stored)
     assert all(value is None or value.startswith("SCRAM-SHA-256$") for (value,) in stored)
+
+
+def test_a_team_that_a_superuser_made_is_no_less_secured_for_the_others(empty_team: TestedTeam) -> None:
+    admin = replace(empty_team.address, user=OWNER)
+    with open_server(admin, empty_team.server.password) as connection:
+        people.make_team(connection, "shop", 2, "root")
+        for name in ("anna", "ben"):
+            empty_team.logins[name] = people.invite(connection, name, "member")
+        rows.push_sessions(connection, new_machine(), [make_rows("root-1")])
+    with empty_team.as_person("anna") as connection:
+        rows.push_sessions(connection, new_machine(), [make_rows("anna-1")])
+        assert all_rows(connection, "sessions") == 1
+    with empty_team.as_person("ben") as connection:
+        assert all_rows(connection, "sessions") == 0
+        assert rows.load_numbers(connection)["team"][0].people == 2
+        with pytest.raises(errors.InsufficientPrivilege):
+            connection.execute(f"SET ROLE {OWNER}".encode())
+    with open_server(
+        admin, empty_team.server.password
+    ) as connection:  # what a superuser deletes is their own, by our code
+        assert rows.delete_sessions(connection, ["anna-1", "root-1"]) == 1

@@ -70,12 +70,12 @@ def init_command(address: str, team: str, name: str, least_people: int, password
         print_json({"team": identity.team, "name": identity.name, "role": identity.role, "is_new": is_new})
         return 0
     if is_new:
-        print(f"The team `{identity.team}` is made, and you are its owner, `{identity.name}`.")
+        print(f"The team `{printable(identity.team)}` is made, and you are its owner, `{identity.name}`.")
         hint(
             "Next: `preheat team invite NAME` lets somebody in, `preheat team push --dry-run` shows what would be pushed."
         )
     else:
-        print(f"The tables of `{identity.team}` are up to date.")
+        print(f"The tables of `{printable(identity.team)}` are up to date.")
     return 0
 
 
@@ -99,7 +99,8 @@ def join_command(address: str, password_stdin: bool, as_json: bool) -> int:
     if as_json:
         print_json({"team": identity.team, "name": identity.name, "role": identity.role})
         return 0
-    print(f"You are `{identity.name}` in the team `{identity.team}`, as a {identity.role}. Nothing was pushed.")
+    who, where = printable(identity.name), printable(identity.team)
+    print(f"You are `{who}` in the team `{where}`, as a {printable(identity.role)}. Nothing was pushed.")
     if identity.role == "reader":
         hint("Next: `preheat team pull` gets the approved lessons.")
     else:

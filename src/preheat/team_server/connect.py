@@ -112,7 +112,7 @@ def _explain_connecting(address: TeamAddress, error: Exception) -> UserError:
         )
     if "timeout" in text or "timed out" in text:
         return TeamUnreachable(f"{place} did not answer within {CONNECT_SECONDS} s; {NOT_LOST}")
-    reason = text.rpartition("failed: ")[2][:200]
+    reason = (str(error).splitlines() or [""])[0].rpartition("failed: ")[2][:200]
     return TeamUnreachable(f"{place} cannot be reached ({reason}); {NOT_LOST}")
 
 

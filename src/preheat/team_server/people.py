@@ -223,7 +223,7 @@ def remove(connection: psycopg.Connection, name: str, keep: bool) -> None:
         connection.execute("SELECT preheat_team.end_membership(%s, %s)", (member, keep))
         if made_login:
             who = sql.Identifier(login)
-            connection.execute(sql.SQL("ALTER ROLE {} NOLOGIN PASSWORD NULL").format(who))
+            connection.execute(sql.SQL("ALTER ROLE {} NOLOGIN").format(who))
     if made_login:
         _end_connections(connection, login)
 

@@ -19,6 +19,7 @@ from preheat.app.team.settings import load_team_settings
 from preheat.archive.connect import connect as connect_archive
 from preheat.archive.packing import decompress
 from preheat.errors import NotFound, UserError
+from preheat.ingest.redact import redact
 from preheat.membership import (
     Membership,
     change_membership,
@@ -45,6 +46,7 @@ from preheat.model.team import (
     TeamRole,
     TeamStatus,
 )
+from preheat.safe_text.cleanup import strip_invisible
 from preheat.state.connect import writing
 from preheat.state.received_lessons import drop_received_lessons, store_received_lessons
 from preheat.team.address import read_address
@@ -69,6 +71,7 @@ _LEAST_PEOPLE = 3
 _SHORT_WAIT = 5
 """Seconds that a deletion waits for the server before it is left to the next push."""
 _LEAST_DIGEST = 6
+_LONGEST_REASON = 300
 
 
 class TranscriptEntry(NamedTuple):
@@ -247,7 +250,7 @@ class Team:
                 raise UserError(
                     f"`{found.digest[:12]}` is not what our grammar allows, so no machine would take it; decline it"
                 )
-            _lessons.review(server, found.digest, verdict, why)
+            _lessons.review(server, found.digest, verdict, _clean_reason(why))
         return found
 
     def reviews(self) -> list[LessonReview]:
@@ -345,6 +348,12 @@ class Team:
 def _require_name(name: str) -> None:
     if not _NAME.fullmatch(name):
         raise UserError(f"`{name[:60]}` is no name here: small letters, digits, `-` and `_`, at most 41")
+
+
+def _clean_reason(why: str) -> str:
+    """A reviewer's reason on one line, without secrets."""
+    block, _ = redact(" ".join(strip_invisible(why).split()).encode("utf-8", "replace"))
+    return block.decode("utf-8", "replace")[:_LONGEST_REASON]
 
 
 def _place_of(address: TeamAddress) -> tuple[str, int, str, str]:

@@ -119,7 +119,7 @@ def _make_rows() -> None:
         )"""
     )
     op.execute("CREATE INDEX sessions_repository ON preheat_team.sessions (repository)")
-    op.execute("CREATE INDEX sessions_session ON preheat_team.sessions (session)")
+    op.execute("CREATE INDEX sessions_session ON preheat_team.sessions (session, pushed_at DESC, member)")
     op.execute(
         f"""CREATE TABLE preheat_team.outcomes ({IDENTITY},
             activity text NOT NULL CHECK (length(activity) <= 40),
@@ -183,7 +183,7 @@ def _make_leaving() -> None:
             EXECUTE format('REVOKE ALL ON ALL FUNCTIONS IN SCHEMA preheat_team FROM %I', me.login);
             EXECUTE format('REVOKE ALL ON SCHEMA preheat_team FROM %I', me.login);
             IF me.made_login THEN
-                EXECUTE format('ALTER ROLE %I NOLOGIN PASSWORD NULL', me.login);
+                EXECUTE format('ALTER ROLE %I NOLOGIN', me.login);
             END IF;
         END""",
     )
@@ -208,19 +208,18 @@ def _make_numbers() -> None:
         """
         DECLARE
             least integer := (SELECT least_people FROM preheat_team.team);
-            small text[];
-            another text;
+            small text[] := '{}';
+            hidden integer[] := '{}';
+            next_group record;
         BEGIN
-            SELECT coalesce(array_agg(grouped), '{}') INTO small FROM (
-                SELECT grouped FROM preheat_team.group_sessions(grouping_name)
-                GROUP BY grouped HAVING count(DISTINCT member) < least) AS too_small;
-            WHILE (SELECT count(DISTINCT member) FROM preheat_team.group_sessions(grouping_name) WHERE grouped = ANY (small))
-                  BETWEEN 1 AND least - 1 LOOP
-                another := NULL;
-                SELECT grouped INTO another FROM preheat_team.group_sessions(grouping_name) WHERE grouped <> ALL (small)
-                    GROUP BY grouped ORDER BY count(DISTINCT member), count(*), grouped LIMIT 1;
-                EXIT WHEN another IS NULL;
-                small := small || another;
+            FOR next_group IN  -- the smallest first
+                SELECT grouped, array_agg(DISTINCT member) AS people FROM preheat_team.group_sessions(grouping_name)
+                GROUP BY grouped ORDER BY count(DISTINCT member), count(*), grouped
+            LOOP
+                IF cardinality(next_group.people) < least OR cardinality(hidden) BETWEEN 1 AND least - 1 THEN
+                    small := small || next_group.grouped;
+                    hidden := ARRAY(SELECT unnest(hidden) UNION SELECT unnest(next_group.people));
+                END IF;
             END LOOP;
             RETURN small;
         END""",
