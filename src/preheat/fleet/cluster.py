@@ -13,10 +13,12 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from subprocess import DEVNULL, PIPE, Popen
 from typing import Any, NamedTuple, TypeVar
 
 from preheat.errors import UserError
 from preheat.files import make_private_folder
+from preheat.fleet import watchdog
 from preheat.locking import hold_lock
 from preheat.programs import shut_out_current_folder
 
@@ -29,7 +31,7 @@ _RETRIES = 3
 _OBJECT_STORE = 80 * 1024 * 1024
 """Bytes that Ray shares between processes; only small values pass through it."""
 _FOLDERS = "preheat-ray-"
-_END_SECONDS = 0.5
+_END_SECONDS = 1.0
 _OWN_CLUSTER = {
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # the only way to have Ray listen on the loopback address, on Linux too
     "RAY_AUTH_MODE": "token",
@@ -104,7 +106,7 @@ def connect(address: str, workers: int) -> Iterator[Cluster]:
             return
         workers = workers or os.cpu_count() or 1
         variables = {**_OWN_CLUSTER, "RAY_AUTH_TOKEN": secrets.token_hex(32)}
-        with _own_folder() as folder, _variables(variables), _start(folder, workers) as ray:
+        with _own_folder() as folder, _watched(folder), _variables(variables), _start(folder, workers) as ray:
             yield Cluster(ray, workers)
 
 
@@ -126,10 +128,9 @@ def _join(address: str) -> Iterator[Any]:
 @contextmanager
 def _start(folder: str, workers: int) -> Iterator[Any]:
     ray = _import_ray()
-    before = set(_children(os.getpid()))
     here = os.getcwd()
     try:
-        os.chdir(folder)  # Ray's processes import from the current folder
+        os.chdir(folder)  # Ray's processes import from the current folder; by it they are found, too
         with shut_out_current_folder():
             _keep_signals(
                 lambda: ray.init(
@@ -142,10 +143,10 @@ def _start(folder: str, workers: int) -> Iterator[Any]:
                 )
             )
     except Exception as error:  # Ray raises many kinds
-        _end_processes(before)
+        _end_processes(folder)
         raise UserError(f"Ray could not be started on this machine ({_short(error)})") from error
     except BaseException:
-        _end_processes(before)
+        _end_processes(folder)
         raise
     finally:
         os.chdir(here)
@@ -153,7 +154,7 @@ def _start(folder: str, workers: int) -> Iterator[Any]:
         yield ray
         ray.shutdown()
     finally:
-        _end_processes(before)
+        _end_processes(folder)
 
 
 def _import_ray() -> Any:
@@ -228,35 +229,24 @@ def _remove_left_folders(above: str) -> None:
                 shutil.rmtree(os.path.join(above, name), ignore_errors=True)
 
 
-def _children(parent: int) -> list[int]:
-    """The processes below a process, those nearest to it first; none where the system does not say."""
-    found: list[int] = []
-    if not sys.platform.startswith("linux"):
-        return found
-    waiting = [parent]
-    while waiting:
-        number = waiting.pop(0)
-        with suppress(OSError):
-            for thread in os.listdir(f"/proc/{number}/task"):
-                with open(f"/proc/{number}/task/{thread}/children", encoding="ascii") as stream:
-                    own = [int(each) for each in stream.read().split()]
-                found += own
-                waiting += own
-    return found
+@contextmanager
+def _watched(folder: str) -> Iterator[None]:
+    """Have another process end everything in a folder if this one is killed."""
+    command = [sys.executable, "-I", "-S", watchdog.__file__, folder]
+    with Popen(command, stdin=PIPE, stdout=DEVNULL, stderr=DEVNULL, start_new_session=True) as process:
+        try:
+            yield
+        finally:
+            process.kill()
 
 
-def _end_processes(before: set[int]) -> None:
-    """End the processes that were started since `before` was listed, at once: a person who presses Ctrl-C does not wait."""
-    ours = [number for number in _children(os.getpid()) if number not in before]
-    for number in ours:
-        with suppress(OSError):
-            os.kill(number, signal.SIGKILL)
+def _end_processes(folder: str) -> None:
+    """End the processes of our cluster at once: a person who presses Ctrl-C does not wait."""
     deadline = time.monotonic() + _END_SECONDS
-    while time.monotonic() < deadline and any(map(_is_running, ours)):
+    while (left := watchdog.find_processes(folder)) and time.monotonic() < deadline:
+        for each in left:
+            with suppress(OSError):
+                os.kill(each, signal.SIGKILL)
+            with suppress(OSError):
+                os.waitpid(each, os.WNOHANG)
         time.sleep(0.01)
-
-
-def _is_running(number: int) -> bool:
-    with suppress(OSError, ChildProcessError):
-        os.waitpid(number, os.WNOHANG)
-    return os.path.exists(f"/proc/{number}")
