@@ -8,6 +8,7 @@ from preheat.model.tree import TreeEvidence
 from preheat.orientation import History, rank
 from preheat.orientation.measures import MEASURES, measure_files
 from preheat.orientation.prompt import branch_words, count_terms, with_branch
+from preheat.orientation.ranking import LEAST_AGAIN, LEAST_PROBABILITY
 from preheat.orientation.weights import FIRST, LATER
 from tests.orientation.builders import episode, evidence, tree
 
@@ -177,3 +178,22 @@ def test_every_measure_has_a_weight_and_lies_between_nothing_and_one() -> None:
     for measures in measured.values():
         assert set(measures) <= set(MEASURES)
         assert all(0 <= value <= 1.000001 for value in measures.values())
+
+
+def test_words_that_follow_each_other_in_a_name_and_in_the_prompt_count_although_each_is_common() -> None:
+    known = tree(evidence("src/default_branch.py", content=1.0), evidence("src/branch_default.py", content=1.0))
+    found = rank("do not block this on the default branch of invoices", History(), known)
+    assert paths(found)[0] == "src/default_branch.py"
+    measures = {each.path: each.measures.get("name_run", 0.0) for each in found.files}
+    assert measures == {"src/default_branch.py": 0.5, "src/branch_default.py": 0.0}
+
+
+def test_what_was_named_before_is_not_named_again_and_the_rest_must_be_surer() -> None:
+    named = TouchedFiles(named=frozenset(["src/invoice.py"]))
+    found = rank(PROMPT, History(PAST), TreeEvidence(), named)
+    assert "src/invoice.py" not in paths(found)
+    assert all(each.probability >= LEAST_PROBABILITY for each in found.files)
+    unsure = tree(evidence("src/page.py", content=1.0))
+    (file,) = rank("something about widgets", History(), unsure).files
+    assert LEAST_PROBABILITY <= file.probability < LEAST_AGAIN
+    assert rank("something about widgets", History(), unsure, named).silence == "nothing stands out"

@@ -18,22 +18,24 @@ class Model(NamedTuple):
 
 FIRST = Model(
     {
-        "named": 1.453, "symbol": 0.094, "content": 0.681, "content_place": 0.583, "path": 0.632, "name_share": 0.717,
-        "whole_name": 0.36, "name_run": 0.3, "similar": 0.215, "similar_total": 0.452, "branch": 1.195, "recent": 0.382, "frequent": 0.502,
-        "known": 0.618, "committed": 0.469, "commits": 0.149, "titles": 0.302, "titles_total": 0.256,
-        "changed_with": -0.013, "together": 0.144, "twin": 0.153, "folder": 0.629, "test": -0.555, "document": -0.523,
+        "named": 1.294, "symbol": -0.032, "content": 0.66, "content_place": 0.527, "path": 0.524, "name_share": 0.739,
+        "whole_name": 0.295, "name_run": 0.724, "similar": 0.205, "similar_total": 0.407, "branch": 1.176,
+        "recent": 0.379, "frequent": 0.465, "known": 0.606, "committed": 0.474, "commits": 0.181, "titles": 0.295,
+        "titles_total": 0.255, "changed_with": -0.014, "together": 0.193, "twin": 0.167, "folder": 0.698,
+        "test": -0.589, "document": -0.498,
     },
-    0.819,
-    -3.815,
+    0.805,
+    -3.77,
 )  # fmt: skip
 """Before a session has touched a file."""
 LATER = Model(
     {
-        "named": 0.574, "symbol": 0.404, "content": 0.268, "content_place": 0.471, "path": 0.45, "name_share": 0.643,
-        "whole_name": 0.1, "name_run": 0.3, "similar": 0.32, "similar_total": 0.711, "branch": 0.445, "recent": 0.22, "frequent": 0.239,
-        "known": 0.648, "committed": 0.295, "commits": 0.273, "titles": 0.227, "titles_total": 0.356, "changed_with": 0.746,
-        "together": 0.476, "twin": 0.761, "folder": 1.269, "test": -0.276, "document": -0.226,
+        "named": 0.381, "symbol": 0.417, "content": 0.262, "content_place": 0.445, "path": 0.377, "name_share": 0.608,
+        "whole_name": 0.082, "name_run": 0.976, "similar": 0.316, "similar_total": 0.698, "branch": 0.438,
+        "recent": 0.222, "frequent": 0.228, "known": 0.641, "committed": 0.302, "commits": 0.299, "titles": 0.23,
+        "titles_total": 0.358, "changed_with": 0.743, "together": 0.467, "twin": 0.755, "folder": 1.278,
+        "test": -0.294, "document": -0.214,
     },
-    0.71,
-    -3.962,
+    0.738,
+    -4.117,
 )  # fmt: skip

@@ -35,29 +35,34 @@ class SegmentWriter:
     def _clear(self) -> None:
         self._terms: defaultdict[str, int] = defaultdict(count().__next__)
         self._numbers = array("I")
-        self._postings = array("I")
+        self._counts = array("I")
+        self._documents = array("I")
+        self._lengths = array("I")
 
     @property
     def is_full(self) -> bool:
-        return len(self._postings) >= _MOST_POSTINGS or len(self._terms) >= _MOST_TERMS
+        return len(self._numbers) >= _MOST_POSTINGS or len(self._terms) >= _MOST_TERMS
 
     def add(self, document: int, counts: Mapping[str, int]) -> None:
         """Add the terms of a document."""
-        base = document << 8
         self._numbers.extend(map(self._terms.__getitem__, counts))
-        self._postings.extend([base | (each if each < _MOST_COUNT else _MOST_COUNT) for each in counts.values()])
+        self._counts.extend(counts.values())
+        self._documents.append(document)
+        self._lengths.append(len(counts))
 
     def write(self, connection: sqlite3.Connection) -> None:
         """Write what was collected, and begin anew."""
-        if not self._postings:
+        if not self._numbers:
             return
         numbers = np.frombuffer(self._numbers, np.uint32)
+        documents = np.repeat(np.frombuffer(self._documents, np.uint32) << 8, np.frombuffer(self._lengths, np.uint32))
         order = np.argsort(numbers, kind="stable")
-        postings = np.frombuffer(self._postings, np.uint32)[order].tobytes()
+        counts = np.minimum(np.frombuffer(self._counts, np.uint32), _MOST_COUNT)
+        postings = (documents | counts)[order].tobytes()
         ends = np.cumsum(np.bincount(numbers, minlength=len(self._terms))) * 4
         starts = [0, *ends.tolist()]
         rows = ((term, postings[starts[at] : starts[at + 1]]) for term, at in sorted(self._terms.items()))
-        _write_segment(connection, rows, len(self._postings))
+        _write_segment(connection, rows, len(self._numbers))
         self._clear()
 
 
