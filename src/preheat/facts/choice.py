@@ -63,6 +63,8 @@ _MEANT = {
     "migrations": ("migration", "migrate"),
 }
 """Words of prompts, and those that names of scripts have for them."""
+_TRYING = re.compile(r"(?:^|\s)(?:dev|start|serve)$")
+"""The plain names of scripts that start a project."""
 _FORGE = ", as the forge runs it"
 _FORGE_WORDS = name_set("ci pipeline workflow workflows actions forge")
 _GENERIC = name_set(
@@ -167,6 +169,8 @@ def _rate(
         is_first = is_whole and details.get("main")
         if (topic in _SHOWING and (is_first or reach >= _MAIN)) or topic in ("hook", "commit"):
             return 0.4 + 0.1 * min(1.0, reach)
+        if topic == "serve" and (lesson.support.sessions_for or _TRYING.search(lesson.use)):
+            return 0.35  # it is to be seen working
     if topic == "generate" and named >= 0.5 and not words.isdisjoint(_MEANT):
         return 0.6
     return 0.6 if named == 1.0 and topic in _COMMANDS else 0.0

@@ -302,8 +302,8 @@ def _least_likelihood(lesson: Lesson) -> float:
 
 
 def _is_for_every_task(lesson: Lesson) -> bool:
-    """Whether a lesson may be told before anything is asked: nothing that an agent's own tool says itself, that a lock file shows,
-    or of which only is known that it was run."""
+    """Whether a lesson may be told before anything is asked: nothing that an agent's own tool says itself, that a lock file
+    shows, or of which only is known that it was run."""
     is_vague = lesson.kind == "convention" and lesson.topic in _VAGUE_TOPICS and not lesson.avoid
     return lesson.kind in _AT_START and lesson.topic != "runner" and not is_vague and not _is_of_own_tool(lesson)
 
