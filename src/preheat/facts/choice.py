@@ -65,6 +65,7 @@ _MEANT = {
 """Words of prompts, and those that names of scripts have for them."""
 _TRYING = re.compile(r"(?:^|\s)(?:dev|start|serve)$")
 """The plain names of scripts that start a project."""
+_SEEN = frozenset(["feature", "features"])
 _FORGE = ", as the forge runs it"
 _FORGE_WORDS = name_set("ci pipeline workflow workflows actions forge")
 _GENERIC = name_set(
@@ -169,7 +170,8 @@ def _rate(
         is_first = is_whole and details.get("main")
         if (topic in _SHOWING and (is_first or reach >= _MAIN)) or topic in ("hook", "commit"):
             return 0.4 + 0.1 * min(1.0, reach)
-        if topic == "serve" and (lesson.support.sessions_for or _TRYING.search(lesson.use)):
+        is_tried = bool(lesson.support.sessions_for or _TRYING.search(lesson.use))
+        if topic == "serve" and is_tried and not words.isdisjoint(_SEEN):
             return 0.35  # it is to be seen working
     if topic == "generate" and named >= 0.5 and not words.isdisjoint(_MEANT):
         return 0.6
