@@ -13,7 +13,7 @@ here, so the facts of a package that only orientation would find are not counted
   or file that repaired it, the program that was missing. What an agent's own tools always say does not count;
 - strict precision: of the lines handed out at the start and with prompts, the share whose command, file or error occurs in the
   session;
-- what "add a feature and test it" is told at the start and with the prompt, after all sessions.
+- what "add a feature and test it" is told at the start, with the prompt and before its commit, after all sessions.
 
 `labels/facts-grades-*.jsonl` grade lines that were handed out; the shares are over those that have a grade.
 """
@@ -426,14 +426,18 @@ def measure(project: Project) -> dict[str, Any]:
 
 
 def lines_for_task(project: Project, pages: Any, trees: Trees, task: str = TASK) -> list[Line]:
-    """What a session with a task is told at its start and with its prompt, after all sessions."""
+    """What a session with a task is told at its start, with its prompt and before its commit, after all sessions."""
     tree, facts, instructions = trees.at(None)
     agent = project.sessions[-1].session.agent
     lessons = without_stated(
         join_facts(learn_lessons(project.name, pages), facts, tree), statements_for(agent, instructions)
     )
     found = start_lines(lessons, project.name, agent, project.sessions[-1].session.started_at or 0.0)
-    return found + prompt_lines(lessons, task, {line.lesson.id for line in found})
+    told = {line.lesson.id for line in found}
+    found += prompt_lines(lessons, task, told)
+    last = choose_for_call(lessons, "git commit", (), frozenset(told))  # where every such task ends
+    text = describe_lesson(last) if last is not None else ""
+    return [*found, Line("call", text, last)] if last is not None and text else found
 
 
 def run(quick: bool = False, data: str = "", repositories: str = "", projects: Sequence[str] = ()) -> dict[str, Any]:

@@ -91,7 +91,7 @@ def _choose_for_version_control(candidates: Sequence[Lesson], command: str) -> L
         wanted = [("branch", "branch")]
     for topic, about in wanted:
         for lesson in candidates:
-            if lesson.topic == topic and lesson.details.get("about") == about:
+            if lesson.topic == topic and lesson.details.get("about") == about and not lesson.details.get("package"):
                 return lesson
     return None
 

@@ -28,6 +28,10 @@ _CLEANING = re.compile(rf"\b(?:rm\s+-rf?|rimraf|del-cli|shx\s+rm\s+-rf?)(?:\s+{_
 _CALLED = re.compile(
     r"\b(?:npm|pnpm|yarn|bun)\s+(?:run\s+)?([\w:.-]+)|\b(?:make|just)\s+([\w:.-]+)|\bmise\s+run\s+([\w:.-]+)"
 )
+_NO_CHECK = re.compile(
+    r"watch|bench|debug|headed|staging|prod|smoke|deploy|migrat|seed|(?:^|[:._-])(?:gen|generate|codegen)(?:[:._-]|$)"
+)
+"""Names of scripts that are no check, whatever else they name."""
 _NO_TEST = re.compile(r"no test specified|^(?:true|:|exit [01])$")
 """What a fresh package has in the place of a test."""
 _LONGEST_BODY = 90
@@ -71,7 +75,7 @@ def topic_of_script(script: Script) -> str:
         return "check"
     if name in ("verify", "ci", "precommit") or (name == "check" and script.runner == "mise"):
         return "check"
-    if _NO_TEST.search(body_of(script)) or re.search(r"watch|bench|debug|headed", name):
+    if _NO_TEST.search(body_of(script)) or _NO_CHECK.search(name):
         return ""
     if first in (
         "pre",
@@ -117,7 +121,7 @@ def _package_facts(tree: ProjectTree, package: Package) -> Iterable[Lesson]:
         number = shown.get(topic, 0)
         shown[topic] = number + 1
         if number < _MOST_VARIANTS:
-            yield _fact(tree, topic, command, script, is_main=not number and not package.folder, package=package.folder)
+            yield _fact(tree, topic, command, script, is_main=not number, package=package.folder)
 
 
 def _rank(script: Script) -> tuple[object, ...]:
@@ -135,7 +139,7 @@ def _fact(tree: ProjectTree, topic: str, command: str, script: Script, is_main: 
     details |= {"main": "yes"} if is_main or about == "lint, with fixes" else {}
     return make_fact(
         tree, topic, ("script", command), f"The {topic} runs with `{command}` (in `{script.file}`).",
-        reach=_REACH[topic] if is_main and about == topic else _SELDOM, use=command,
+        reach=_REACH[topic] if is_main and about == topic and not package else _SELDOM, use=command,
         files=(package,) if package else (script.file,), details=details,
     )  # fmt: skip
 
@@ -172,7 +176,7 @@ def _task_facts(tree: ProjectTree) -> list[Lesson]:
             number = shown.get(topic, 0)
             shown[topic] = number + 1
             if number < _MOST_VARIANTS:
-                found.append(_fact(tree, topic, command, script, is_main=not number and not folder, package=folder))
+                found.append(_fact(tree, topic, command, script, is_main=not number, package=folder))
     return found
 
 
@@ -210,7 +214,7 @@ def _implied_fact(tree: ProjectTree, each: ImpliedCommand, is_own: bool) -> Less
     command = in_folder(each.folder, each.command)
     about = each.about or each.topic
     reach = _REACH[each.topic] - 0.1 if is_own and not each.folder and not each.about else _SELDOM
-    details = {"about": about} | ({"package": each.folder} if each.folder else {"main": "yes"} if is_own else {})
+    details = {"about": about} | ({"package": each.folder} if each.folder else {}) | ({"main": "yes"} if is_own else {})
     return make_fact(
         tree, each.topic, ("implied", command), f"The {about} runs with `{command}` (by `{each.file}`).",
         reach=reach, use=command, files=(each.folder,) if each.folder else (each.file,), details=details,

@@ -63,6 +63,11 @@ _MEANT = {
     "migrations": ("migration", "migrate"),
 }
 """Words of prompts, and those that names of scripts have for them."""
+_TRYING = re.compile(r"(?:^|\s)(?:dev|start|serve)$")
+"""The plain names of scripts that start a project."""
+_SEEN = frozenset(["feature", "features"])
+_FORGE = ", as the forge runs it"
+_FORGE_WORDS = name_set("ci pipeline workflow workflows actions forge")
 _GENERIC = name_set(
     "dev start watch clean build test lint run app all main prod fix name path folder value package version key file files"
     " list code types local check ci web src lib"
@@ -150,20 +155,24 @@ def _rate(
     if topic in _MADE and words.isdisjoint(_CREATING):
         return 0.0
     if topic in topics:
-        is_usual = (
-            topic not in _COMMANDS or package or details.get("main") or named == 1.0 or lesson.support.sessions_for > 1
-        )
+        is_usual = topic not in _COMMANDS or details.get("main") or named == 1.0 or lesson.support.sessions_for > 1
         about = details.get("about", topic)
+        if about.endswith(_FORGE) and words.isdisjoint(_FORGE_WORDS):
+            return 0.0
         if not is_usual and about not in ("one test", "one test file"):
             return 0.0  # one of several variants, and nobody asked for it
         return (0.9 if about in (topic, "run", "commit", "message") else 0.75) + 0.1 * min(1.0, reach)
     is_whole = details.get("about", topic) == topic
-    if is_changing and is_whole and topic in _CHECKED and (is_near or (reach >= _MAIN and not package)):
+    is_first_near = is_near and bool(details.get("main"))
+    if is_changing and is_whole and topic in _CHECKED and (is_first_near or (reach >= _MAIN and not package)):
         return 0.5 + 0.1 * min(1.0, reach)
     if is_changing and not words.isdisjoint(_MAKING) and not package:
         is_first = is_whole and details.get("main")
         if (topic in _SHOWING and (is_first or reach >= _MAIN)) or topic in ("hook", "commit"):
             return 0.4 + 0.1 * min(1.0, reach)
+        is_tried = bool(lesson.support.sessions_for or _TRYING.search(lesson.use))
+        if topic == "serve" and is_tried and not words.isdisjoint(_SEEN):
+            return 0.35  # it is to be seen working
     if topic == "generate" and named >= 0.5 and not words.isdisjoint(_MEANT):
         return 0.6
     return 0.6 if named == 1.0 and topic in _COMMANDS else 0.0

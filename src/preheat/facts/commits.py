@@ -71,7 +71,9 @@ def _message_facts(tree: ProjectTree) -> list[Lesson]:
     if good:
         details |= {"good": str(good), "all": str(len(subjects))}
     return [
-        make_fact(tree, "commit", ("message",), text, reach=0.5, files=(demanded,) if demanded else (), details=details)
+        make_fact(
+            tree, "commit", ("message",), text, reach=0.45, files=(demanded,) if demanded else (), details=details
+        )
     ]
 
 

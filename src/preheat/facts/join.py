@@ -19,7 +19,7 @@ _NODE = re.compile(
 _TASK = re.compile(r"^(?P<runner>make|just|mise run|task) (?P<name>[A-Za-z][\w:.-]*)(?=\s|$)")
 _FOLDER = re.compile(r"^cd (?P<folder>[\w./@-]+) && ")
 _OPEN_MAKE = re.compile(r"^(?:-?s?include\b|[^\t#\n]*%[^\n]*:|import\??\s|mod\??\s)", re.MULTILINE)
-_FLOORS = {"commit": 0.5, "hook": 0.6, "branch": 0.35, "pull_request": 0.35, "variable": 0.3, "release": 0.4}
+_FLOORS = {"commit": 0.45, "hook": 0.6, "branch": 0.35, "pull_request": 0.35, "variable": 0.3, "release": 0.4}
 """How likely a session needs a fact whose use is not counted."""
 _TAKEN_OVER = 0.3
 """The reach that a fact of the tree keeps where sessions do it otherwise."""

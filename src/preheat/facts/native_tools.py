@@ -31,6 +31,11 @@ def has_native_text(path: str) -> bool:
     return basename(path) in _TEXTS and path.count("/") <= _MOST_DEEP
 
 
+def is_flutter(manifest: str) -> bool:
+    """Whether a Dart manifest is that of a Flutter project."""
+    return bool(_FLUTTER.search(manifest))
+
+
 def find_native(tree: ProjectTree) -> list[ImpliedCommand]:
     """The commands that project files imply beyond what the name of a manifest says."""
     return [each for find in _FINDERS for each in find(tree)]
@@ -93,7 +98,7 @@ def _gradle(tree: ProjectTree) -> Iterable[ImpliedCommand]:
 
 def _dart(tree: ProjectTree) -> Iterable[ImpliedCommand]:
     for path in tree.find("pubspec.yaml")[:2]:
-        program = "flutter" if _FLUTTER.search(tree.texts.get(path, "")) else "dart"
+        program = "flutter" if is_flutter(tree.texts.get(path, "")) else "dart"
         commands = [("test", f"{program} test", ""), ("test", f"{program} test PATH", "one test file")]
         yield from _commands(
             dirname(path), path, *commands, ("lint", f"{program} analyze", ""), ("format", "dart format .", "")

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from posixpath import dirname
 
+from preheat.facts.native_tools import is_flutter
 from preheat.facts.packages import find_packages
 from preheat.facts.values import ProjectTree, in_folder, make_fact
 from preheat.manifests.scripts import read_toml
@@ -45,7 +46,10 @@ def learn_setups(tree: ProjectTree) -> list[Lesson]:
     ][:3]
     for lock, command in _INSTALLS.items():
         places = sorted(dirname(path) for path in tree.paths if path.rpartition("/")[2] == lock and path.count("/") < 2)
-        found += (_install(tree, in_folder(place, command), f"{place}/{lock}".lstrip("/")) for place in places[:2])
+        for place in places[:2]:
+            manifest = tree.texts.get(f"{place}/pubspec.yaml".lstrip("/"), "")
+            typed = command.replace("dart", "flutter") if is_flutter(manifest) else command
+            found.append(_install(tree, in_folder(place, typed), f"{place}/{lock}".lstrip("/")))
     found += _mise(tree)
     if ".pre-commit-config.yaml" in tree.paths:
         found.append(_install(tree, "pre-commit install", ".pre-commit-config.yaml"))

@@ -40,7 +40,7 @@ def find_replacement(missing: MissingProgram, command: TypedCommand) -> str:
         return ""
     for place, word in enumerate(words[:_MOST_WORDS]):
         is_value = place > 0 and words[place - 1].startswith("--") and words[place - 1] != "--"
-        if word.rpartition("/")[2] == missing.name and not is_value:
+        if word.rpartition("/")[2].partition("@")[0] == missing.name and not is_value:
             found = " ".join(words[: place + 1])
             return "" if junk_reason(found) or found.startswith("/") else found
     return words[0] if _has_same_arguments(missing, words) and not words[0].startswith("/") else ""

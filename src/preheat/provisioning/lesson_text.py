@@ -26,6 +26,7 @@ _COMMAND_ARGUMENTS = frozenset(["command", "cmd", "script", "code", "input", "ar
 _CUT = "…"
 _ONLY_LOOKING = re.compile(r"after `(?:git (?:status|log|diff|branch)|ls|pwd|cat)\b")
 _HEAD = "Last session here:"
+_ADDRESS = "://"
 _OWN_TEXTS = frozenset(["folder", "runner", "missing"])
 """Topics of facts whose learner words a sentence itself."""
 
@@ -105,6 +106,8 @@ def _describe_correction(lesson: Lesson) -> str:
 
 def _describe_repair(lesson: Lesson) -> str:
     if _ONLY_LOOKING.match(lesson.difference):  # looking is no repair, whatever worked after it
+        return ""
+    if _ADDRESS in lesson.use or _ADDRESS in lesson.avoid:  # of one page or one server, and no other call has it
         return ""
     values = {"failed": lesson.avoid or next(iter(lesson.forms), ""), "error": lesson.error, **_total(lesson)}
     is_told_apart = _is_code(lesson) and fit_command(lesson.use) != fit_command(str(values["failed"]))

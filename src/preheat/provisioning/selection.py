@@ -130,6 +130,8 @@ _AT_START = frozenset(["convention", "repair", "dead_end", "resume"])
 _ASKED = 0.8
 """How likely a session needs a fact that its task asks for."""
 _LEAST_OF_OWN_TOOLS = 0.35
+_VAGUE_TOPICS = frozenset(["", "other", "run"])
+"""Topics of commands that were run, for whatever aim."""
 
 
 class Kind(NamedTuple):
@@ -205,7 +207,7 @@ def select(
         reason = _unfit_reason(lesson, agent, project, now, template)
         if not template and not lesson.pinned and _is_of_other_programs(lesson, in_use):
             reason = reason or "of programs that are not in use here"
-        if at_start and (lesson.kind not in _AT_START or _is_of_own_tool(lesson)) and not lesson.pinned:
+        if at_start and not lesson.pinned and not _is_for_every_task(lesson):
             reason = reason or "said when a prompt or a call asks for it"
         if reason:
             left_out[reason] += 1
@@ -297,6 +299,13 @@ def _make_candidate(lesson: Lesson, likely: float, here: bool, now: float) -> Ca
 def _least_likelihood(lesson: Lesson) -> float:
     """A repair of an agent's own tool says what the tool's error says: only where many sessions here fall for it."""
     return max(KINDS[lesson.kind].least, _LEAST_OF_OWN_TOOLS if _is_of_own_tool(lesson) else 0.0)
+
+
+def _is_for_every_task(lesson: Lesson) -> bool:
+    """Whether a lesson may be told before anything is asked: nothing that an agent's own tool says itself, that a lock file
+    shows, or of which only is known that it was run."""
+    is_vague = lesson.kind == "convention" and lesson.topic in _VAGUE_TOPICS and not lesson.avoid
+    return lesson.kind in _AT_START and lesson.topic != "runner" and not is_vague and not _is_of_own_tool(lesson)
 
 
 def _is_of_own_tool(lesson: Lesson) -> bool:
