@@ -77,11 +77,9 @@ class Repository:
     def commit_before(self, seconds: float) -> str:
         return self.git("rev-list", "-1", f"--before={int(seconds)}", "HEAD").decode().strip()
 
-    def files_changed_near(self, since: float, until: float) -> frozenset[str]:
-        """Files that any branch changed between two times: they may have stood in the working tree before or without a commit."""
-        names = self.git(
-            "log", "--all", f"--since={int(since)}", f"--until={int(until)}", "--name-only", "-z", "--format="
-        ).split(b"\0")
+    def files_changed_since(self, since: float) -> frozenset[str]:
+        """Files that any branch changed from a time on: they may have stood in the working tree before or without a commit."""
+        names = self.git("log", "--all", f"--since={int(since)}", "--name-only", "-z", "--format=").split(b"\0")
         return frozenset(name.decode("utf-8", "surrogateescape").strip("\n") for name in names if name)
 
     def files(self, commit: str) -> list[str]:
@@ -177,6 +175,8 @@ class RecordedTree:
         parts = relative.split("/")
         if not _GENERATED.isdisjoint(parts) or any(part.startswith(".env") for part in parts):
             return True
+        if any(part.startswith(".") for part in parts[:-1]):
+            return True  # what tools keep in folders of their own is often not under version control
         return any(fnmatch(part, line) for line in self._ignored for part in parts) or any(
             relative.startswith(f"{line}/") or relative == line for line in self._ignored
         )

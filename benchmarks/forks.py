@@ -46,12 +46,16 @@ from preheat.model.live import StartEvent
 from preheat.projects.folders import main_folder
 
 OUTPUT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "results", "forks.jsonl")
-DEVELOPED_ON = ("FSM1+cipher-box", "entireio+git-sync", "jdx+hk", "obsessiondb+chkit", "theogbrand+napoli-matcha")
+DEVELOPED_ON = (
+    "FSM1+cipher-box", "entireio+git-sync", "jdx+hk", "obsessiondb+chkit", "theogbrand+napoli-matcha",
+    "Beep206+CyberVPN", "Ri5ha6h+tan-mapper-app", "ShamsiievDmytro+entire-bmad", "blackgirlbytes+planetfall-seed-signalkit",
+    "codyborders+pup-mcp", "dayhaysoos+nimbus",
+)  # fmt: skip
 """Projects that the rules were made with; the figures that count are those of the others."""
 _WITHIN = 12
 """Calls within which a failure is repaired."""
 _DAYS = 3 * 86_400
-"""Changes that were committed so many seconds before or after a session may have been in its working tree already."""
+"""Changes that were committed so many seconds before a session, or at any time after, may have been in its working tree."""
 _CWD = re.compile(rb'"cwd":"((?:[^"\\]|\\.)*)"')
 _WORD = re.compile(r"[^\s'\"`;|&<>()=,:]+")
 _GROUPS = (
@@ -221,8 +225,8 @@ def _walk(
     earlier_paths: frozenset[str],
 ) -> Iterator[Fork]:
     session = recorded.session
-    started, ended = session.session.started_at or 0.0, session.session.ended_at or 0.0
-    doubtful = repository.files_changed_near(started - _DAYS, max(started, ended) + _DAYS)
+    started = session.session.started_at or 0.0
+    doubtful = repository.files_changed_since(started - _DAYS)
     opened = [file_of(each.call) for each in session.calls if each.worked and each.call.kind in ("read", "edit")]
     tree = RecordedTree(repository, recorded.commit, session.session.project, doubtful | earlier_paths, opened)
     facts = update_facts(SessionFacts(), StartEvent())
@@ -376,6 +380,12 @@ def _is_right(answer: Answer, resolution: list[str]) -> bool:
             return True
         if answer.rule in ("program", "flag", "known failure") and remedy in resolution[0]:
             return True
+        if (
+            answer.rule == "flag"
+            and re.fullmatch(r"-\w", remedy)
+            and any(re.match(r"-\w*$", word) and remedy[1] in word for word in resolution[0].split())
+        ):
+            return True  # among other letters behind one dash
         if answer.rule == "edit text" and any(_overlap(remedy, lines) for lines in resolution):
             return True
     return False

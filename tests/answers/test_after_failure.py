@@ -42,14 +42,45 @@ def test_of_such_a_path_nothing_is_said_before_the_call_or_after_another_failure
 
 def test_names_that_are_spelled_alike_are_named_as_the_nearest() -> None:
     text = said(shell("cat src/shop/capabilities_v2.py"), "cat: src/shop/capabilities_v2.py: No such file or directory")
-    assert text == "Nothing is at this call's path; `src/shop` holds `capability.py`, `cart.py`, `discount.py`."
+    assert text == "Nothing is at this call's path; nearest to it in `src/shop` are `capability.py`."
     root = said(shell("cat packages.json"), "cat: packages.json: No such file or directory")
     assert root == "Nothing is at this call's path; `package.json` exists."
 
 
 @pytest.mark.parametrize("name", ["Makefile", "ensembler", "xx"])
-def test_an_error_is_not_repeated_where_nothing_can_be_added(name: str) -> None:
-    assert said(shell(f"cat {name}"), f"cat: {name}: No such file or directory") == ""
+def test_where_nothing_is_alike_it_is_said_what_the_folder_holds_and_nothing_is_called_a_remedy(name: str) -> None:
+    found = answer_failure(Failure(shell(f"cat {name}"), f"cat: {name}: No such file or directory"), TREE)
+    assert found is not None
+    assert found.text.startswith("Nothing is at this call's path; `.` holds ")
+    assert "`package.json`" in found.text
+    assert found.remedies == ()
+    warning = warn_before(shell(f"cat {name}"), TREE)
+    assert warning is not None
+    assert warning.text == "Nothing is at this call's path."
+
+
+def test_of_many_names_the_most_alike_stand_first_and_the_rest_are_counted() -> None:
+    tree = MemoryTree(
+        {
+            f"src/ui/{name}.tsx": ""
+            for name in ["button", "card", "form", "input", "label", "list", "menu", "page", "table", "tabs", "text"]
+        }
+    )
+    found = answer_failure(
+        Failure(shell("cat src/ui/inputs.css"), "cat: src/ui/inputs.css: No such file or directory"), tree
+    )
+    assert found is not None
+    assert "nearest to it in `src/ui` are `input.tsx`" in found.text
+    other = answer_failure(
+        Failure(shell("cat src/ui/dialog.tsx"), "cat: src/ui/dialog.tsx: No such file or directory"), tree
+    )
+    assert other is not None
+    assert other.text.endswith(" and 1 more.")
+
+
+def test_a_call_that_looked_at_other_paths_too_is_told_that_these_are_there() -> None:
+    text = said(shell("rg cart src lib"), "rg: lib: No such file or directory (os error 2)\nsrc/shop/cart.py:1:x")
+    assert text == "Without the second path of this call it works: the others exist."
 
 
 def test_a_command_that_enters_the_folder_it_is_in_is_told_so() -> None:

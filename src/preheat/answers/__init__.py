@@ -4,9 +4,8 @@
 `SessionFacts`) in, at most one text of our grammar out. Knows no agent and no disk.
 """
 
-from preheat.answers.after import AFTER, answer_failure
-from preheat.answers.before import BEFORE, warn_before
 from preheat.answers.history import NO_HISTORY, History, summarise_history
+from preheat.answers.rules import AFTER, BEFORE, answer_failure, warn_before
 from preheat.answers.values import Answer, Failure, PlannedCall, ProjectFiles, SessionFacts
 
 __all__ = [

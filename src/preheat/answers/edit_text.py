@@ -12,6 +12,7 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from preheat.answers import sentences
+from preheat.answers.history import History
 from preheat.answers.values import Answer, PlannedCall, ProjectFiles, SessionFacts, is_below
 from preheat.calls.files import file_of
 from preheat.model.session import ToolCall
@@ -100,8 +101,10 @@ def _read_patch(patch: str) -> list[TextEdit]:
     return found
 
 
-def check_edit(call: PlannedCall, files: ProjectFiles, facts: SessionFacts) -> Answer | None:
+def check_edit(call: PlannedCall, files: ProjectFiles, history: History, facts: SessionFacts) -> Answer | None:
     """What is wrong with an edit, by the text of its file as it is now; None if nothing is, or that is not known."""
+    if call.kind != "edit":
+        return None
     texts: dict[str, str | None] = {}
     for edit in read_edits(call):
         path = call.absolute(edit.path)

@@ -1,5 +1,6 @@
 """What earlier sessions of a project show of its commands: which always fail, which programs are not there, what worked. Pure."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -77,6 +78,10 @@ class History(msgspec.Struct, frozen=True):
     """By program: the shell did not find it, and it never worked by that name."""
     uses: dict[str, WorkingUse] = {}
     """By program: the shortest way in which it was started most often by another one (`mise exec -- go`)."""
+    refused_flags: dict[str, int] = {}
+    """By program and flag: in how many sessions the program refused it, two or more, where it never took it."""
+    refuses_patterns: bool = False
+    """A command was refused because a pattern of it matched no file: its shell passes none on."""
     flags: dict[str, dict[str, int]] = {}
     """By program and subcommand: flags of calls that worked, with the number of sessions, those of most first."""
 
@@ -105,6 +110,9 @@ def summarise_history(calls: Iterable[PastCommand]) -> History:
     worked: set[str] = set()
     repairs: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     lost: defaultdict[str, set[str]] = defaultdict(set)
+    refused: defaultdict[str, set[str]] = defaultdict(set)
+    taken: set[str] = set()
+    refuses = False
     run: set[str] = set()
     uses: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     flags: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
@@ -118,6 +126,9 @@ def summarise_history(calls: Iterable[PastCommand]) -> History:
                 repairs[text][comparable(call.next_worked)].add(call.session)
             if program := missing_program(call.signature):
                 lost[program].add(call.session)
+            if (flag := refused_flag(call.signature)) and (named := _program_with(call.command, flag)):
+                refused[f"{named} {flag}"].add(call.session)
+            refuses = refuses or refuses_patterns(call.signature)
             continue
         if call.status not in ("ok", "empty", *FAILURES):
             continue
@@ -127,6 +138,7 @@ def summarise_history(calls: Iterable[PastCommand]) -> History:
             continue
         if not set(main.wrappers) - _PLAIN_WRAPPERS:
             run.add(main.words[0])
+        taken.update(f"{main.program} {word.partition('=')[0]}" for word in main.words if word.startswith("-"))
         _note_use(call, text, main, uses, flags)
     return History(
         failing={
@@ -139,6 +151,12 @@ def summarise_history(calls: Iterable[PastCommand]) -> History:
             for program, sessions in lost.items()
             if len(sessions) >= FEWEST_SESSIONS and program not in run
         },
+        refused_flags={
+            key: len(sessions)
+            for key, sessions in refused.items()
+            if len(sessions) >= FEWEST_SESSIONS and key not in taken
+        },
+        refuses_patterns=refuses,
         uses={program: use for program, found in uses.items() if (use := _most_used(found))},
         flags={
             form: {flag: len(sessions) for flag, sessions in _by_sessions(found)[:_MOST_FLAGS]}
@@ -188,6 +206,40 @@ def _make_known(found: dict[str, PastCommand], repairs: dict[str, set[str]]) -> 
     errors = Counter(call.signature for call in found.values())
     use, sessions = _by_sessions(repairs)[0] if repairs else ("", set[str]())
     return KnownFailure(len(found), errors.most_common(1)[0][0], use, len(sessions))
+
+
+_FLAG = re.compile(
+    r"(?i)(?:unknown|unrecogni[sz]ed|unexpected|invalid|no such|illegal|unsupported|bad)\s+(?:shorthand\s+)?"
+    r"(?:option|flag|argument|arguments|switch)s?[\s:'\"`]*(?:--\s+)?['\"`]?(-{0,2}[A-Za-z][\w-]*)"
+)
+_UNDEFINED_FLAG = re.compile(r"flag provided but not defined: (-{1,2}[\w-]+)")
+_NO_MATCH = re.compile(r"(?:zsh(?::\w+)?|\(eval\)(?::\w+)?): no matches found")
+
+
+def refused_flag(message: str) -> str:
+    """The flag that a program refused, by its message; empty if the message says something else."""
+    found = _FLAG.search(message) or _UNDEFINED_FLAG.search(message)
+    if found is None:
+        return ""
+    name = found[1]
+    return name if name.startswith("-") else f"-{name}" if len(name) == 1 else f"--{name}"
+
+
+def refuses_patterns(message: str) -> bool:
+    """Whether a shell refused a command because a pattern of it matched no file."""
+    return _NO_MATCH.search(message) is not None
+
+
+def _program_with(command: str, flag: str) -> str:
+    """The program of a command line that was given a flag; empty if none was."""
+    return next(
+        (
+            each.program
+            for each in understand(command).commands
+            if any(word.partition("=")[0] == flag for word in each.words[1:])
+        ),
+        "",
+    )
 
 
 def missing_program(message: str) -> str:

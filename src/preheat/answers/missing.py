@@ -180,6 +180,22 @@ def nearest_names(path: str, folder: str, files: ProjectFiles) -> tuple[str, ...
     return tuple(name for _, name in alike[:MOST_NAMED])
 
 
+def rank_names(path: str, folder: str, files: ProjectFiles, most: int) -> tuple[tuple[str, ...], int]:
+    """The names in a folder, those first that are most like the part of a path that is missing there, so many at most; and how
+    many more there are."""
+    names = files.names_in(folder)
+    if names is None or len(names) > _MOST_SIBLINGS:
+        return (), 0
+    wanted = _parts(path[len(folder) :])[0]
+    shown = [name for name in names if not name.startswith(".") or wanted.startswith(".")]
+    ending = splitext(wanted)[1]
+
+    def rank(name: str) -> tuple[float, bool, str]:
+        return -round(_likeness(wanted, name), 1), splitext(name)[1] != ending, name
+
+    return tuple(sorted(shown, key=rank)[:most]), max(0, len(shown) - most)
+
+
 def list_folder(folder: str, files: ProjectFiles, most: int) -> tuple[str, ...]:
     """The names in a folder, if they are few."""
     names: Iterable[str] | None = files.names_in(folder)

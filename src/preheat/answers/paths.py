@@ -12,6 +12,7 @@ from preheat.answers.missing import (
     list_folder,
     nearest_known_folder,
     nearest_names,
+    rank_names,
 )
 from preheat.answers.shell_paths import NeededPath, last_commands, needed_paths
 from preheat.answers.values import Answer, Failure, PlannedCall, ProjectFiles, SessionFacts, is_below
@@ -19,7 +20,7 @@ from preheat.calls.files import changed_files, file_of
 from preheat.commands import command_text
 from preheat.model.session import ToolCall
 
-_MOST_LISTED = 8
+_FEW_LISTED, _MOST_LISTED = 8, 10
 _MOST_TEXT = 20_000
 _PATH = r"['\"`‘“]?(?P<path>[^\s'\"`‘’“”:*?$|<>;]{2,300})['\"`’”]?"
 _MESSAGES = tuple(
@@ -39,19 +40,34 @@ _SAYS_MISSING = re.compile(
     r"cannot find (?:the )?(?:file|path)"
 )
 """What a tool that is no shell says of a path at which there is nothing."""
+_FILE_NAMES = ("file_path", "absolute_path")
+_FILES_ONLY = frozenset(["cat", "head", "tail", "nl", "sed", "source", "."])
+"""Programs that fail if they are given a folder."""
 _PATH_NAMES = ("path", "file_path", "filePath", "absolute_path", "directory", "dir", "dir_path")
 
 
-def check_paths(call: PlannedCall, files: ProjectFiles) -> Answer | None:
-    """A path that a call needs and that is not there; None if all are, or that is not known."""
+def check_paths(call: PlannedCall, files: ProjectFiles, history: History, facts: SessionFacts) -> Answer | None:
+    """A path that a command or a read needs and that is not there; None if all are, or that is not known. Nothing is said of
+    edits, since agents edit what they have seen, nor of searches: many tools find nothing then and do not fail."""
+    if call.kind not in ("shell", "read"):
+        return None
+    return _check_paths(call, files)
+
+
+def _check_paths(call: PlannedCall, files: ProjectFiles) -> Answer | None:
     for needed in _find_needs(call):
         kind = files.kind(needed.path)
         if kind == "none" and is_below(needed.path, files.root):
             return describe_missing(call, needed.path, needed.typed, files)
-        if kind == "folder" and call.kind == "read":
-            names = list_folder(needed.path, files, _MOST_LISTED)
+        if kind == "folder" and (needed.program in _FILES_ONLY or _takes_files_only(call)):
+            names = list_folder(needed.path, files, _FEW_LISTED)
             return _answer(sentences.IS_FOLDER.write(names=names), needed.path, ())
     return None
+
+
+def _takes_files_only(call: PlannedCall) -> bool:
+    """Whether a reading tool refuses a folder: its argument is called a file. Those with another name list the folder."""
+    return call.kind == "read" and any(name in call.arguments for name in _FILE_NAMES)
 
 
 def _find_needs(call: PlannedCall) -> list[NeededPath]:
@@ -96,7 +112,7 @@ def answer_missing_path(failure: Failure, files: ProjectFiles, history: History,
     which the disk says nothing (outside of the project, ignored) may have been meant otherwise too."""
     call, found = failure.call, find_missing(failure)
     if call.kind != "shell" and not found:  # it failed for another reason: then that the path is missing is news
-        return check_paths(call, files)
+        return _check_paths(call, files)
     for wanted in ("none", "unknown"):
         for path, typed in found:
             if files.kind(path) == wanted and (answer := _describe_after(call, path, typed, files)) is not None:
@@ -119,11 +135,20 @@ def _describe_after(call: PlannedCall, path: str, typed: str, files: ProjectFile
     meant = find_meant(path, files, call.folder)
     if typed.endswith("/"):
         meant = tuple(each for each in meant if files.kind(each) == "folder")
-    if meant or files.kind(path) != "none":
-        return _name_meant(call, path, typed, meant) or _describe_nearest(path, typed, call, files)
-    return _describe_surroundings(path, typed, call, files, is_plain=False) or _describe_nearest(
-        path, typed, call, files
+    return (
+        _name_meant(call, path, typed, meant)
+        or _describe_nearest(path, typed, call, files)
+        or _describe_others(path, typed, call, files)
+        or _list_nearest_folder(path, typed, call, files)
     )
+
+
+def _describe_others(path: str, typed: str, call: PlannedCall, files: ProjectFiles) -> Answer | None:
+    """That a call works without the path, where it names others that are there: what it printed of them stands."""
+    others = [each for each in _find_needs(call) if each.typed != typed] if call.kind == "shell" else []
+    if not others or any(files.kind(each.path) not in ("file", "folder") for each in others):
+        return None
+    return _answer(sentences.OTHERS_THERE.write(which=_which(call, typed)), path, ())
 
 
 def _find_in_output(failure: Failure) -> Iterator[tuple[str, str]]:
@@ -180,17 +205,29 @@ def _name_meant(call: PlannedCall, path: str, typed: str, meant: tuple[str, ...]
     return _answer(said, path, meant)
 
 
-def _describe_surroundings(
-    path: str, typed: str, call: PlannedCall, files: ProjectFiles, is_plain: bool = True
-) -> Answer | None:
-    """What the nearest folder holds, if that is little; else only that the path is missing, if that may be said."""
+def _describe_surroundings(path: str, typed: str, call: PlannedCall, files: ProjectFiles) -> Answer | None:
+    """Before a call: what the nearest folder holds, if that is little; else only that the path is missing."""
     there = deepest_existing(path, files)
-    names = list_folder(there, files, _MOST_LISTED) if there and there != files.root else ()
+    names = list_folder(there, files, _FEW_LISTED) if there and there != files.root else ()
+    which = _which(call, typed)
     if names:
-        said = sentences.MISSING_LISTED.write(which=_which(call, typed), folder=call.show(there), names=names)
+        said = sentences.MISSING_LISTED.write(which=which, folder=call.show(there), names=names)
     else:
-        said = sentences.MISSING_PLAIN.write(which=_which(call, typed)) if is_plain else ""
+        said = sentences.MISSING_PLAIN.write(which=which)
     return _answer(said, path, tuple(f"{there}/{name}" for name in names))
+
+
+def _list_nearest_folder(path: str, typed: str, call: PlannedCall, files: ProjectFiles) -> Answer | None:
+    """After a failure: what the nearest folder holds, what is most alike first. Of few one may be meant; many are only listed."""
+    there = deepest_existing(path, files) or nearest_known_folder(path, files)
+    if not there:
+        return None
+    names, more = rank_names(path, there, files, _MOST_LISTED)
+    said = sentences.MISSING_LISTED.write(
+        which=_which(call, typed), folder=call.show(there), names=names, more=more or None
+    )
+    is_few = not more and len(names) <= _FEW_LISTED and there != files.root
+    return _answer(said, path, tuple(f"{there}/{name}" for name in names) if is_few else ()) if names else None
 
 
 def _describe_nearest(path: str, typed: str, call: PlannedCall, files: ProjectFiles) -> Answer | None:

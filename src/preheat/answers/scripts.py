@@ -6,8 +6,9 @@ from posixpath import dirname, join, normpath
 from typing import NamedTuple
 
 from preheat.answers import sentences
+from preheat.answers.history import History
 from preheat.answers.shell_paths import last_commands
-from preheat.answers.values import Answer, PlannedCall, ProjectFiles, is_below
+from preheat.answers.values import Answer, PlannedCall, ProjectFiles, SessionFacts, is_below
 from preheat.commands import command_text
 from preheat.commands.values import Command
 from preheat.manifests.names import MANIFESTS, Manifest
@@ -24,6 +25,28 @@ _ELSEWHERE = ("--workspaces", "-r", "--recursive", "--if-present", "-f", "--file
 """Options after which another manifest counts, or a missing script is no failure."""
 _TASK_FOLDERS = ("mise-tasks", ".mise-tasks", "mise/tasks", ".mise/tasks", ".config/mise/tasks")
 _NPM_ALIASES = frozenset(["test", "start", "stop", "restart"])
+_NEEDED = {
+    **{("cargo", word): "Cargo.toml" for word in ("build", "test", "check", "clippy", "run", "fmt", "bench", "doc", "nextest")},
+    **{("go", word): "go.mod" for word in ("build", "test", "vet", "mod", "generate")},
+    **{(runner, word): "package.json" for runner in ("npm", "pnpm") for word in ("ci", "test")},
+}  # fmt: skip
+"""Commands that do nothing without a file of this name in their folder or above."""
+_ELSEWHERE_OPTIONS = frozenset(
+    [
+        "--manifest-path",
+        "-C",
+        "--prefix",
+        "--dir",
+        "--filter",
+        "-F",
+        "-w",
+        "--workspace",
+        "-r",
+        "--recursive",
+        "-modfile",
+        "init",
+    ]
+)
 _MOST_LISTED = 12
 _MOST_MANIFESTS = 30
 
@@ -113,7 +136,9 @@ def _is_name(word: str) -> bool:
     )
 
 
-def check_script(call: PlannedCall, files: ProjectFiles, failed: bool = False) -> Answer | None:
+def check_script(
+    call: PlannedCall, files: ProjectFiles, history: History, facts: SessionFacts, failed: bool = False
+) -> Answer | None:
     """What to run instead of a script that its manifest does not have; None if it has it, or that is not sure. `failed`: the
     call has failed, so nothing else has that name."""
     request = find_request(call, files, failed)
@@ -146,6 +171,38 @@ def check_script(call: PlannedCall, files: ProjectFiles, failed: bool = False) -
         manifest=call.show(place), near=near[0] if near else "", kind=manifest.kind, names=listed
     )
     return Answer("script", said, about, (*near, *listed)) if said else None
+
+
+def check_manifest(call: PlannedCall, files: ProjectFiles, history: History, facts: SessionFacts) -> Answer | None:
+    """Where a command works that needs a manifest which neither its folder nor any above it has."""
+    if call.kind != "shell":
+        return None
+    for command, folder in last_commands(command_text(call.arguments), call.folder):
+        name = _NEEDED.get((command.program, command.words[1] if len(command.words) > 1 else ""), "")
+        if (
+            not name
+            or not folder
+            or not _ELSEWHERE_OPTIONS.isdisjoint(each.partition("=")[0] for each in command.words)
+        ):
+            continue
+        if not is_below(folder, files.root) or not _is_missing_above(name, folder, files):
+            continue
+        places = [path for path in files.find(name) if "/node_modules/" not in path and "/target/" not in path]
+        top = [path for path in places if not any(is_below(path, dirname(other)) for other in places if other != path)]
+        if len(top) != 1:
+            continue
+        said = sentences.NO_MANIFEST.write(manifest=name, folder=call.show(dirname(top[0])))
+        return Answer("folder", said, f"{folder} {command.program} {name}", (dirname(top[0]),)) if said else None
+    return None
+
+
+def _is_missing_above(name: str, folder: str, files: ProjectFiles) -> bool:
+    """Whether a file surely is neither in a folder nor in any above it within the project."""
+    while is_below(folder, files.root):
+        if files.kind(join(folder, name)) != "none":
+            return False
+        folder = dirname(folder)
+    return True
 
 
 def _no_manifest(call: PlannedCall, request: Request, manifest: Manifest, files: ProjectFiles) -> Answer | None:

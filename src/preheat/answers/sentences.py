@@ -29,12 +29,21 @@ PATHS_OF_CALL = (
 """Which path of a call is meant, without writing it again: a model repeats what it has just read."""
 SLOTS["path_of_call"] = fit_one_of(*PATHS_OF_CALL)
 SLOTS["sessions_before"] = lambda text: text if _SESSIONS.fullmatch(text) else ""
+OPTIONS_OF_CALL = (
+    "the option of this call",
+    *(f"the {place} option of this call" for place in ("first", "second", "third", "fourth", "fifth")),
+    "an option of this call",
+)
+SLOTS["option_of_call"] = fit_one_of(*OPTIONS_OF_CALL)
 SLOTS["list_of"] = fit_one_of("scripts", "targets", "recipes", "tasks", "sessions", "environments", "aliases")
 
 # Files and folders
 MISSING_MEANT = Sentence("Nothing is at {which:path_of_call}; `{meant:path}` exists.")
 MISSING_SEVERAL = Sentence("Nothing is at {which:path_of_call}; of that name there are {others:path*}.")
-MISSING_LISTED = Sentence("Nothing is at {which:path_of_call}; `{folder:path}` holds {names:path*}.")
+MISSING_LISTED = Sentence(
+    "Nothing is at {which:path_of_call}; `{folder:path}` holds {names:path*}[ and {more:number} more]."
+)
+OTHERS_THERE = Sentence("Without {which:path_of_call} it works: the others exist.")
 MISSING_NEAREST = Sentence("Nothing is at {which:path_of_call}; nearest to it in `{folder:path}` are {names:path*}.")
 ALREADY_INSIDE = Sentence("This call runs in that folder already: from here {which:path_of_call} is `.`.")
 MISSING_PLAIN = Sentence("Nothing is at {which:path_of_call}.")
@@ -69,6 +78,25 @@ SCRIPT_ELSEWHERE = Sentence("What this call runs is in `{other:path}`: it works 
 NO_MANIFEST = Sentence("This command works in `{folder:path}`, where its `{manifest:path}` is.")
 FLAG_KNOWN = Sentence("`{program:command}` takes `{near:flag}`: it worked here in {sessions:sessions_before}.")
 FLAG_USAGE = Sentence("`{program:command}` takes `{near:flag}`, by its usage.")
+FLAG_FAMILY = Sentence("The `{program:program}` of this machine has `{near:flag}` for it.")
+FLAGS_KNOWN = Sentence(
+    "`{program:command}` worked here in earlier sessions with {flags:flag*}: this call works with these alone."
+)
+FLAG_REFUSED = Sentence(
+    "`{program:command}` refused {place:option_of_call} in {sessions:sessions_before}[; it takes `{near:flag}`]: without it the"
+    " call works."
+)
+FIELD_NEAREST = Sentence("The nearest of the fields that it has: {names:name*}.")
+
+# Quotes
+DASH_PATTERN = Sentence(
+    "The text that this call looks for begins with a dash: with `-e` before it `{program:program}` takes it as"
+    " a pattern."
+)
+UNMATCHED_PATTERN = Sentence(
+    "A word of this call has a pattern (`?`, `*` or a bracket) that matches no file, which the shell here refuses: in quotes it"
+    " is passed on."
+)
 
 # Programs and modules
 PROGRAM_HERE = Sentence("The program of this call is here as `{place:path}`.")
@@ -105,6 +133,15 @@ def count_sessions(count: int) -> str:
 
 def name_path(place: int, of: int) -> str:
     """Which path of a call is meant, by its place among so many, from 0; -1 where that is not known."""
+    return _name_place(PATHS_OF_CALL, place, of)
+
+
+def name_option(place: int, of: int) -> str:
+    """Which option of a command is meant, in the same way."""
+    return _name_place(OPTIONS_OF_CALL, place, of)
+
+
+def _name_place(names: tuple[str, ...], place: int, of: int) -> str:
     if of == 1 and place == 0:
-        return PATHS_OF_CALL[0]
-    return PATHS_OF_CALL[place + 1] if 0 <= place < len(PATHS_OF_CALL) - 2 else PATHS_OF_CALL[-1]
+        return names[0]
+    return names[place + 1] if 0 <= place < len(names) - 2 else names[-1]

@@ -42,8 +42,6 @@ class _Reader(NamedTuple):
     flags: str = ""
     """Letters of options without a value; a word behind any other option is not looked at."""
     most: int = 99
-    forgiving: str = ""
-    """Letters of options with which a missing file is no failure."""
     pattern_options: tuple[str, ...] = ()
     """Options that take the place of the skipped operand."""
 
@@ -58,7 +56,7 @@ READERS: dict[str, _Reader] = {
     "rg": _Reader(1, "acFhHiIlLnNopPqsSUvVwxz0u", pattern_options=("-e", "-f", "--regexp", "--file", "--files")),
     "sed": _Reader(1, "nEr", pattern_options=("-e", "-f", "--expression", "--file", "-i")),
     "awk": _Reader(1, "", pattern_options=("-f",)), "jq": _Reader(1, "rcMCSesnj", pattern_options=("-n",)),
-    "chmod": _Reader(1, "Rv"), "rm": _Reader(0, "rRivd", forgiving="f"), "rmdir": _Reader(0, "v"),
+    "chmod": _Reader(1, "Rv"),
     "source": _Reader(0, "", 1), ".": _Reader(0, "", 1),
     "python": _Reader(0, "uBIOsSE", 1), "python3": _Reader(0, "uBIOsSE", 1), "node": _Reader(0, "", 1),
     "ruby": _Reader(0, "w", 1),
@@ -186,8 +184,6 @@ def _read_operands(command: Command) -> Sequence[str]:
             return ()
         if word.startswith("-") and len(word) > 1:
             letters = word[1:]
-            if reader.forgiving and not word.startswith("--") and set(reader.forgiving) & set(letters):
-                return ()
             if word.split("=")[0] in reader.pattern_options:
                 skipped, is_doubtful = 0, True
             else:

@@ -12,7 +12,7 @@ PathKind: TypeAlias = Literal["file", "folder", "none", "unknown"]
 
 RuleName: TypeAlias = Literal[
     "missing path", "edit text", "script", "flag", "program", "module", "folder", "lock", "port", "commit hook",
-    "known failure",
+    "known failure", "quotes",
 ]  # fmt: skip
 
 
@@ -84,6 +84,8 @@ class SessionFacts(msgspec.Struct, frozen=True):
 
     edits: dict[str, int] = {}
     """By file, relative to the project: how often it was changed."""
+    refuses_patterns: bool = False
+    """A command was refused because a pattern of it matched no file."""
 
 
 class Answer(msgspec.Struct, frozen=True):
