@@ -191,7 +191,7 @@ def apply_review(template: Template, found: Iterable[Finding], everything: bool 
 
 
 def _quarantine_faulty(lesson: Lesson, faults: list[str]) -> Lesson:
-    lesson = replace(lesson, pinned=False, utility=None, score=min(1.0, max(0.0, lesson.score)))
+    lesson = replace(lesson, pinned=False, utility=None, origin="", score=min(1.0, max(0.0, lesson.score)))
     return replace(lesson, status="quarantined", why="; ".join(faults)) if faults else lesson
 
 
@@ -221,6 +221,7 @@ def _without_private_evidence(lesson: Lesson, checks: Sequence[Check], with_evid
         lesson,
         scope=replace(lesson.scope, project=_last_part(lesson.scope.project)),
         evidence=tuple(map(fit, lesson.evidence)),
+        origin="",
     )
 
 
