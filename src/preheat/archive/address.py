@@ -40,6 +40,10 @@ class ServerAddress(NamedTuple):
 
 def find_server(folder: str) -> ServerAddress | None:
     """The server that keeps the archive of a folder; None: it is in the folder. Raises UserError."""
+    return _look_up(folder)
+
+
+def _look_up(folder: str) -> ServerAddress | None:
     if (named := os.environ.get(VARIABLE, "").strip()) and _is_own(folder):
         return _read_address(named, f"the variable {VARIABLE}", {})
     path = os.path.join(folder, SETTINGS)
