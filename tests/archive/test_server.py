@@ -169,9 +169,9 @@ def test_the_variable_is_for_the_own_folder_only(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     ("settings", "what"),
     [
-        ("[archive]\naddress = 5\n", "`address` is no text"),
-        ('[archive]\nadress = "postgresql://a/b"\n', "there is no setting `adress`"),
-        ('[archive]\naddress = "postgresql://a/b"\nstatement_seconds = 0\n', "a number of seconds from 1"),
+        ("[archive]\naddress = 5\n", "Expected `str`, got `int`"),
+        ('[archive]\nadress = "postgresql://a/b"\n', "unknown field `adress`"),
+        ('[archive]\naddress = "postgresql://a/b"\nstatement_seconds = 0\n', "Expected `float` >= 1.0"),
         ('[archive]\naddress = "sqlite://x"\n', "is no address of a PostgreSQL database"),
     ],
 )

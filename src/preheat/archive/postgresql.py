@@ -231,6 +231,11 @@ def keep_connections() -> None:
     _is_pooling = True
 
 
+def is_keeping() -> bool:
+    """Whether this process keeps connections."""
+    return _is_pooling
+
+
 def end_keeping() -> None:
     """Close the connections that were kept, and keep no more."""
     global _is_pooling
