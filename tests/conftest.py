@@ -4,11 +4,12 @@ database server."""
 import os
 import signal
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from preheat.archive import address, connect
+from preheat.archive import address, connect, postgresql
 from preheat.archive.address import ServerAddress
 from tests.daemon.builders import NEVER, TestedClient, build_native_client
 from tests.postgresql import PostgresqlServer, find_programs
@@ -66,22 +67,36 @@ def archive_template(postgresql_server: PostgresqlServer, tmp_path_factory: pyte
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def each_database(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def each_database(request: pytest.FixtureRequest) -> Iterator[str]:
     """Runs a test twice: with the archive of every folder in a file, then on a server, each in a database of its own."""
+    with _use_database(request):
+        yield str(request.param)
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def each_database_of_module(request: pytest.FixtureRequest) -> Iterator[str]:
+    """As `each_database`, for tests that share an archive: the databases stay to the end of the module."""
+    with _use_database(request):
+        yield str(request.param)
+
+
+@contextmanager
+def _use_database(request: pytest.FixtureRequest) -> Iterator[None]:
     if request.param == "sqlite":
-        yield "sqlite"
+        yield
         return
     server: PostgresqlServer = request.getfixturevalue("postgresql_server")
     template: str = request.getfixturevalue("archive_template")
     made: dict[str, ServerAddress] = {}
 
-    def find_server(folder: str) -> ServerAddress:
+    def look_up(folder: str) -> ServerAddress:
         if folder not in made:
             made[folder] = ServerAddress(server.create_database(template))
         return made[folder]
 
-    for module in (address, connect):
-        monkeypatch.setattr(module, "find_server", find_server)
-    yield "postgresql"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(address, "_look_up", look_up)
+        yield
+    postgresql.end_keeping()
     for each in made.values():
         server.drop_database(each.url)

@@ -12,6 +12,8 @@ from preheat.archive.raw import verify
 from preheat.testing.builders import ClaudeTranscript
 from tests.ingest.machine import Machine
 
+pytestmark = pytest.mark.usefixtures("each_database")
+
 KEY = "sk-" + "ant-api03-" + "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY" * 2 + "-AA"
 PASSWORD = "qT7" + "vRb2Lx9Wz"
 
@@ -62,7 +64,7 @@ def test_secrets_that_are_stored_are_gone_for_good(machine: Machine) -> None:
     assert PASSWORD.lower().encode() not in left  # the words of the search index
     connection = machine.connection()
     assert list(verify(connection)) == []
-    assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    assert connection.find_damage() == []
     connection.close()
     again = Preheat(machine.folder).health.remove_secrets()
     assert (again.sessions, again.elsewhere) == ({}, {})

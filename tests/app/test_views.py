@@ -16,7 +16,7 @@ WORK = "claude_code:00000003-7777-4000-8000-000000000000"
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> preheat.Preheat:
+def home(tmp_path_factory: pytest.TempPathFactory, each_database_of_module: str) -> preheat.Preheat:
     return preheat.open(fill_home(str(tmp_path_factory.mktemp("views"))))
 
 

@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 
 from preheat.app.analysis.assessment import assess
 from preheat.app.analysis.one_pass import analyse_archive, rows_of
-from preheat.app.sessions.archive import load_session
+from preheat.app.sessions.archive import forget_sessions, load_session
 from preheat.archive import analyses, judgements, queries
 from preheat.archive.analyses import AnalysedSession, find_pending
 from preheat.archive.connect import HEAD, connect
-from preheat.archive.raw import forget
 from preheat.archive.rows import AnalysisRows
 from preheat.archive.writer import write_transaction
 from preheat.model.analysis import Analysis
@@ -40,10 +39,7 @@ def test_forgetting_a_session_deletes_its_judgement(machine: Machine) -> None:
     analyse_with(machine, "other", with_text)
     assert b"quicksilver" in machine.everything_on_disk()
     before = counts(machine)
-    connection = machine.connection()
-    assert connection.execute("PRAGMA foreign_keys").fetchone() == (1,)
-    assert forget(connection, [key(9)]) == 1
-    connection.close()
+    assert forget_sessions(machine.folder, [key(9)]) == 1
     after = counts(machine)
     assert (after["judgements"], after["profiles"]) == (before["judgements"] - 1, before["profiles"] - 1)
     assert after["outcomes"] == before["outcomes"] - 4
@@ -168,8 +164,12 @@ RECORDS = st.builds(
 @given(records=st.lists(RECORDS, min_size=5, max_size=5))
 def test_every_call_record_is_loaded_as_it_was_stored(machine: Machine, records: list[CallRecord]) -> None:
     drop_analyses(machine)
-    records = [msgspec.structs.replace(record, seq=seq) for seq, record in enumerate(records)]
     connection = machine.connection()
+    texts = [{name: connection.storable_text(getattr(each, name)) for name in ("tool", "activity")} for each in records]
+    records = [
+        msgspec.structs.replace(record, seq=seq, signature=connection.storable_text(record.signature), **texts[seq])
+        for seq, record in enumerate(records)
+    ]
     session = next(
         session
         for group in find_pending(connection, "none").groups

@@ -140,7 +140,7 @@ def test_lessons_in_an_unknown_format_are_left_out(archive: ArchiveConnection) -
     assert [each.id for each in kept.load_lessons(archive)] == ["c1"]
     assert [each.id for each in kept.lessons_by_learner(archive)["A"]] == ["c1"]
     with write_transaction(archive):
-        archive.execute("UPDATE lessons SET data = x'c1' WHERE id = 'c1'")
+        archive.execute("UPDATE lessons SET data = ? WHERE id = 'c1'", (b"\xc1",))
     assert kept.load_lessons(archive) == []
 
 

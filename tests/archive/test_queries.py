@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from preheat.app.sessions.archive import load_session, write_source
+from preheat.app.sessions.archive import forget_sessions, load_session, write_source
 from preheat.archive import queries
 from preheat.archive.packing import Packer, decompress
 from preheat.archive.raw import find_companions, find_source, forget, read_source, verify
@@ -124,7 +124,7 @@ def test_a_forgotten_session_is_deleted_from_every_file_and_stays_away(machine: 
     machine.sync()
     key = f"claude_code:{transcript.session}"
     assert find_companions(connection, key) == []
-    assert forget(connection, [key]) == 1
+    assert forget_sessions(machine.folder, [key]) == 1
     assert not list(queries.search(connection, secret, SessionFilter()))
     for number in range(1, 6):
         assert len(load_session(connection, f"claude_code:{story(number).session}").events) > 0

@@ -169,9 +169,9 @@ def test_the_variable_is_for_the_own_folder_only(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     ("settings", "what"),
     [
-        ("[archive]\naddress = 5\n", "`address` is no text"),
-        ('[archive]\nadress = "postgresql://a/b"\n', "there is no setting `adress`"),
-        ('[archive]\naddress = "postgresql://a/b"\nstatement_seconds = 0\n', "a number of seconds from 1"),
+        ("[archive]\naddress = 5\n", "Expected `str`, got `int`"),
+        ('[archive]\nadress = "postgresql://a/b"\n', "unknown field `adress`"),
+        ('[archive]\naddress = "postgresql://a/b"\nstatement_seconds = 0\n', "Expected `float` >= 1.0"),
         ('[archive]\naddress = "sqlite://x"\n', "is no address of a PostgreSQL database"),
     ],
 )
@@ -227,9 +227,9 @@ def test_a_connection_that_is_cut_is_said_and_the_next_one_works(
 
 
 def test_kept_connections_are_used_again_and_replaced_when_the_server_was_away(
-    archive_url: str, postgresql_server: PostgresqlServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    archive_url: str, postgresql_server: PostgresqlServer, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(postgresql, "_is_pooling", True)
+    postgresql.keep_connections()
     numbers = []
     for _ in range(2):
         with closing(open_at(archive_url, tmp_path)) as connection:
@@ -241,7 +241,7 @@ def test_kept_connections_are_used_again_and_replaced_when_the_server_was_away(
     postgresql_server.start()
     with closing(open_at(archive_url, tmp_path)) as connection:
         assert connection.execute("SELECT count(*) FROM sessions").fetchone() == (0,)
-    postgresql._POOLS.pop(ServerAddress(archive_url)).close()
+    postgresql.end_keeping()
 
 
 def test_without_the_driver_the_command_says_what_to_install(tmp_path: Path, archive_url: str) -> None:

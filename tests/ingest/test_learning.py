@@ -6,6 +6,7 @@ import pytest
 
 from preheat.app.learning import learn, learn_from
 from preheat.app.projects import require_project
+from preheat.app.sessions.archive import forget_sessions
 from preheat.archive import lessons as kept
 from preheat.archive.raw import forget
 from preheat.archive.writer import write_transaction
@@ -16,6 +17,8 @@ from preheat.state import marks
 from preheat.state.connect import writing as writing_state
 from preheat.testing.builders import ClaudeTranscript
 from tests.ingest.machine import Machine
+
+pytestmark = pytest.mark.usefixtures("each_database")
 
 DAY = 86400.0
 NEEDLE = "zebrafish"
@@ -57,7 +60,7 @@ def lessons(machine: Machine) -> list[Lesson]:
 
 def read_all_bytes_fails(machine: Machine) -> None:
     connection = machine.connection()
-    connection.execute("UPDATE packs SET data = x'00'")
+    connection.execute("UPDATE packs SET data = ?", (b"\0",))
     connection.close()
 
 
@@ -147,9 +150,7 @@ def test_a_forgotten_session_leaves_no_trace_in_lessons(machine: Machine) -> Non
 
 def test_no_lesson_is_left_when_all_sessions_are_forgotten(machine: Machine) -> None:
     learn(machine.folder)
-    connection = machine.connection()
-    forget(connection, [row[0] for row in machine.rows("SELECT key FROM sessions")])
-    connection.close()
+    forget_sessions(machine.folder, [row[0] for row in machine.rows("SELECT key FROM sessions")])
     learn(machine.folder)
     assert lessons(machine) == []
     assert b"checkout.py" not in machine.everything_on_disk()

@@ -96,7 +96,8 @@ def test_a_server_that_stops_in_the_middle_of_a_sync_loses_and_doubles_nothing(
     write(machine, calm, number=6)
     from preheat.ingest import sync as reading
 
-    store, stored = reading._store, []
+    store = reading._store
+    stored: list[int] = []
 
     def store_and_stop(*arguments: object) -> None:
         if stored and server.is_running():

@@ -38,6 +38,8 @@ from tests.ingest.machine import Machine, story
 from tests.packed import unpack
 from tests.shared import FIXTURES
 
+pytestmark = pytest.mark.usefixtures("each_database")
+
 TYPES = {learner.name: learner.notes_type for learner in LEARNERS}
 
 
@@ -53,7 +55,7 @@ def summary(report: AnalysisReport) -> tuple[int, int, int, int]:
 def spoil_bytes(machine: Machine) -> None:
     """Damage all packs, so that reading a session fails."""
     connection = machine.connection()
-    connection.execute("UPDATE packs SET data = x'00'")
+    connection.execute("UPDATE packs SET data = ?", (b"\0",))
     connection.close()
 
 
@@ -162,6 +164,7 @@ def test_the_number_of_failed_calls_is_the_same_everywhere(machine: Machine) -> 
     assert listed[key(5)] == 2
 
 
+@pytest.mark.parametrize("each_database", ["sqlite"], indirect=True)  # it looks into the file
 def test_an_archive_of_the_first_version_is_queried_without_reading_it_again(tmp_path: Any) -> None:
     """Episodes, which it lacks, come with the next learning."""
     unpack(os.path.join(FIXTURES, "homes", "0004", "home.tar.xz"), tmp_path)
@@ -265,7 +268,7 @@ def test_an_analysis_from_before_copies_were_found_is_not_stored(machine: Machin
         if session.id == story(2).session:
             connection = machine.connection()
             connection.execute(
-                f"UPDATE calls SET copied = 1 WHERE seq = 0 AND session_id = (SELECT id FROM sessions WHERE key = '{key(2)}')"
+                f"UPDATE calls SET copied = true WHERE seq = 0 AND session_id = (SELECT id FROM sessions WHERE key = '{key(2)}')"
             )
             connection.close()
         return rows
@@ -428,6 +431,7 @@ analyse_archive(sys.argv[1], Stopping())
 """
 
 
+@pytest.mark.parametrize("each_database", ["sqlite"], indirect=True)  # it looks into the file
 def test_a_killed_run_keeps_the_analyses_that_it_stored(machine: Machine) -> None:
     in_many_packs(machine)
     process = subprocess.Popen([sys.executable, "-c", KILLED, machine.folder], stdout=subprocess.PIPE)

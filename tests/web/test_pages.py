@@ -25,7 +25,7 @@ from tests.web.builders import MARK, Visit, fill_home
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> str:
+def home(tmp_path_factory: pytest.TempPathFactory, each_database_of_module: str) -> str:
     return fill_home(str(tmp_path_factory.mktemp("pages")))
 
 
@@ -146,6 +146,7 @@ def test_a_setting_that_is_no_value_is_refused_and_the_file_stays(visit: Visit, 
 
 
 @needs_permissions
+@pytest.mark.parametrize("each_database_of_module", ["sqlite"], indirect=True)  # a file without permission
 def test_an_archive_that_cannot_be_written_is_shown_and_an_action_says_why_it_was_not_done(
     home: str, tmp_path: Path
 ) -> None:

@@ -9,14 +9,13 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
-from preheat.errors import ArchiveUnusable, UserError
+from preheat.errors import ArchiveUnusable
 from preheat.files import read_text
 from preheat.settings import archive_path, data_folder
 
 VARIABLE = "PREHEAT_ARCHIVE"
 SETTINGS = "settings.toml"
 _SCHEMES = ("postgresql://", "postgres://")
-_MOST_SECONDS = 3600.0
 
 
 class ServerAddress(NamedTuple):
@@ -40,27 +39,26 @@ class ServerAddress(NamedTuple):
 
 def find_server(folder: str) -> ServerAddress | None:
     """The server that keeps the archive of a folder; None: it is in the folder. Raises UserError."""
+    return _look_up(folder)
+
+
+def _look_up(folder: str) -> ServerAddress | None:
     if (named := os.environ.get(VARIABLE, "").strip()) and _is_own(folder):
-        return _read_address(named, f"the variable {VARIABLE}", {})
+        return _check_address(ServerAddress(named), f"the variable {VARIABLE}")
     path = os.path.join(folder, SETTINGS)
     try:
         text = read_text(path)
     except (OSError, UnicodeError):  # what reads other settings says so
         return None
-    if "[archive" not in text and "archive." not in text:
+    if "archive" not in text:
         return None
-    from preheat.settings_file import read_section  # noqa: PLC0415 - most people have no such setting
+    from preheat.archive.server_settings import load_server_settings  # noqa: PLC0415 - most people have no such setting
 
-    section = read_section(folder, "archive")
-    unknown = sorted(section.keys() - {"address", "connect_seconds", "statement_seconds"})
-    if unknown:
-        raise UserError(f"`{path}`, below `[archive]`: there is no setting `{unknown[0]}`; take it out")
-    address = section.get("address", "")
-    if not isinstance(address, str):
-        raise UserError(f"`{path}`, below `[archive]`: `address` is no text; write it in double quotes")
-    return (
-        _read_address(address.strip(), f"`address` below `[archive]` in `{path}`", section) if address.strip() else None
-    )
+    found = load_server_settings(folder)
+    if not found.address.strip():
+        return None
+    address = ServerAddress(found.address.strip(), found.connect_seconds, found.statement_seconds)
+    return _check_address(address, f"`address` below `[archive]` in `{path}`")
 
 
 def has_archive(folder: str) -> bool:
@@ -72,23 +70,12 @@ def _is_own(folder: str) -> bool:
     return os.path.abspath(folder) == os.path.abspath(data_folder())
 
 
-def _read_address(address: str, where: str, section: dict[str, object]) -> ServerAddress:
-    if not address.startswith(_SCHEMES):
+def _check_address(address: ServerAddress, where: str) -> ServerAddress:
+    if not address.url.startswith(_SCHEMES):
         raise ArchiveUnusable(
             f"{where} is no address of a PostgreSQL database; it must read `postgresql://USER@HOST:PORT/DATABASE`, "
             "or be empty for the archive in Preheat's folder"
         )
-    if not address.partition("://")[2].partition("?")[0].rpartition("@")[2].partition("/")[2]:
+    if not address.shown.partition("://")[2].rpartition("@")[2].partition("/")[2]:
         raise ArchiveUnusable(f"{where} names no database; it must read `postgresql://USER@HOST:PORT/DATABASE`")
-    usual = ServerAddress(address)
-    return usual._replace(
-        connect_seconds=_read_seconds(section, "connect_seconds", usual.connect_seconds, where),
-        statement_seconds=_read_seconds(section, "statement_seconds", usual.statement_seconds, where),
-    )
-
-
-def _read_seconds(section: dict[str, object], name: str, usual: float, where: str) -> float:
-    value = section.get(name, usual)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 1 <= value <= _MOST_SECONDS:
-        raise UserError(f"beside {where}: `{name}` must be a number of seconds from 1 to {_MOST_SECONDS:.0f}")
-    return float(value)
+    return address

@@ -133,7 +133,7 @@ def _clean_passages(connection: ArchiveConnection, clean: Clean, keep: bool, fou
             if not keep:
                 unindex_passages(connection, first + index, [passage])
                 passages[index] = passage._replace(text=text)
-                index_passages(connection, first + index, [passages[index]])
+                index_passages(connection, first, [passages[index]], first + index)
         if is_changed and not keep:
             connection.execute("UPDATE passages SET data = ? WHERE id = ?", (pack_passages(passages), first))
     if "passages" in found and not keep:

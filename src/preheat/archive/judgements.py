@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import msgspec
-from sqlalchemy import Integer, Select, func, select, text, type_coerce
+from sqlalchemy import Integer, Select, cast, func, select, text, type_coerce
 
 from preheat.archive.database import ArchiveConnection
 from preheat.archive.packing import decode_stored
@@ -56,7 +56,9 @@ def judged_sessions(connection: ArchiveConnection, chosen: SessionFilter) -> Ite
 def judged_calls(connection: ArchiveConnection, chosen: SessionFilter) -> Iterator[CallFact]:
     """Every judged call of the sessions that `judged_sessions` gives."""
     table = OUTCOMES.c
-    repeated, reread = (type_coerce(column, Integer) for column in (table.repeated, table.reread))
+    # In SQLite a truth value is a number, and a million of them need not be made one.
+    as_number = type_coerce if connection.kind == "sqlite" else cast
+    repeated, reread = (as_number(column, Integer) for column in (table.repeated, table.reread))
     verdict = table.status + len(STATUSES) * (
         func.coalesce(table.cause, len(CAUSES)) + (len(CAUSES) + 1) * (repeated + 2 * reread)
     )

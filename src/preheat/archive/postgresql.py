@@ -222,12 +222,27 @@ class PostgresqlArchive:
 _POOLS: dict[ServerAddress, Any] = {}
 _POOL_LOCK = Lock()
 _is_pooling = False
+atexit.register(lambda: end_keeping())  # threads of a pool would keep the process
 
 
 def keep_connections() -> None:
     """From now on connections of this process are kept for the next question: for a program that answers many."""
     global _is_pooling
     _is_pooling = True
+
+
+def is_keeping() -> bool:
+    """Whether this process keeps connections."""
+    return _is_pooling
+
+
+def end_keeping() -> None:
+    """Close the connections that were kept, and keep no more."""
+    global _is_pooling
+    _is_pooling = False
+    with _POOL_LOCK:
+        while _POOLS:
+            _POOLS.popitem()[1].close()
 
 
 def open_server(address: ServerAddress, folder: str, wait: float) -> PostgresqlArchive:
@@ -304,6 +319,5 @@ def _find_pool(address: ServerAddress) -> Any:
                 check=ConnectionPool.check_connection,
                 open=True,
             )
-            atexit.register(pool.close)
             _POOLS[address] = pool
         return _POOLS[address]

@@ -14,8 +14,10 @@ from preheat.archive.rows import Passage
 from preheat.errors import UserError
 
 _SEPARATORS = re.compile(r"[\W_]+")
-_AT_ONCE = 5_000
-"""Passages that PostgreSQL gives at once, the newest first: most searches end before."""
+_NEWEST_AT_ONCE = 2_000
+"""Passages that PostgreSQL looks at first, the newest: a search for a rare word ends with them."""
+_AT_ONCE = 200
+"""Blocks that it gives at once after them."""
 
 
 class FoundPassage(NamedTuple):
@@ -28,18 +30,21 @@ class FoundPassage(NamedTuple):
 
 
 # Writing. The caller holds the transaction.
-def index_passages(connection: ArchiveConnection, first: int, passages: Sequence[Passage]) -> None:
-    """Index passages, which have the numbers from `first` on."""
+def index_passages(
+    connection: ArchiveConnection, block: int, passages: Sequence[Passage], first: int | None = None
+) -> None:
+    """Index passages of a block: they have the numbers from that of the block on, or from `first`."""
+    numbers = range(block if first is None else first, (block if first is None else first) + len(passages))
     if connection.kind == "sqlite":
         connection.executemany(
             "INSERT INTO passages_index (rowid, text) VALUES (?, ?)",
-            [(first + index, passage.text) for index, passage in enumerate(passages)],
+            [(number, passage.text) for number, passage in zip(numbers, passages, strict=True)],
         )
     else:
         connection.execute(
-            "INSERT INTO passages_index (rowid, text) SELECT number, to_tsvector('simple', words) "
+            "INSERT INTO passages_index (rowid, block, text) SELECT number, ?, to_tsvector('simple', words) "
             "FROM unnest(CAST(? AS bigint[]), CAST(? AS text[])) AS passages (number, words)",
-            (list(range(first, first + len(passages))), [fold_words(passage.text) for passage in passages]),
+            (block, list(numbers), [fold_words(passage.text) for passage in passages]),
         )
 
 
@@ -64,16 +69,13 @@ def forget_words(connection: ArchiveConnection) -> None:
 def find_best(connection: ArchiveConnection, words: str) -> Iterator[FoundPassage]:
     """Passages that hold all the words, the best first. Words in double quotes form a phrase; `*` ends a prefix. Raises
     UserError if there is no word."""
-    if connection.kind == "sqlite":
-        rows = connection.execute(
-            "SELECT rowid FROM passages_index WHERE passages_index MATCH ? ORDER BY rank", (match_expression(words),)
-        )
-    else:
-        rows = connection.execute(
-            "SELECT rowid FROM passages_index, to_tsquery('simple', ?) query WHERE text @@ query "
-            "ORDER BY ts_rank(text, query) DESC, rowid",
-            (tsquery_expression(words),),
-        )
+    if connection.kind != "sqlite":
+        rows = connection.execute(_BEST, (tsquery_expression(words),))
+        yield from map(FoundPassage._make, rows)
+        return
+    rows = connection.execute(
+        "SELECT rowid FROM passages_index WHERE passages_index MATCH ? ORDER BY rank", (match_expression(words),)
+    )
     for (number,) in rows:
         if found := _find_block(connection, number):
             yield found
@@ -97,22 +99,39 @@ def _find_newest_fts5(connection: ArchiveConnection, words: str) -> Iterator[Fou
             yield found
 
 
-_NEWEST = """
-SELECT max(found.rowid), block.id, block.session_id, min(found.rowid) FROM
-  (SELECT rowid FROM passages_index WHERE text @@ to_tsquery('simple', ?1) AND rowid < ?2 ORDER BY rowid DESC LIMIT ?3) found
-  JOIN LATERAL (SELECT id, session_id FROM passages WHERE id <= found.rowid ORDER BY id DESC LIMIT 1) block ON true
-GROUP BY block.id, block.session_id ORDER BY 1 DESC
+_BEST = """
+SELECT passages_index.rowid, block, session_id FROM to_tsquery('simple', ?) query
+JOIN passages_index ON passages_index.text @@ query JOIN passages ON passages.id = block
+ORDER BY ts_rank(passages_index.text, query) DESC, passages_index.rowid
 """
+_NEWEST = """
+SELECT found.number, found.block, session_id FROM (
+  SELECT max(rowid) AS number, block FROM
+    (SELECT rowid, block FROM passages_index WHERE text @@ to_tsquery('simple', ?1) ORDER BY rowid DESC LIMIT ?2) newest
+  GROUP BY block
+) found JOIN passages ON passages.id = found.block ORDER BY 1 DESC
+"""
+_OLDER = """
+WITH RECURSIVE found AS (
+  SELECT CAST(?2 AS bigint) AS number, CAST(?2 AS bigint) AS block
+  UNION ALL
+  SELECT next.rowid, next.block FROM found JOIN LATERAL (
+    SELECT rowid, block FROM passages_index WHERE text @@ to_tsquery('simple', ?1) AND rowid < found.block
+    ORDER BY rowid DESC LIMIT 1
+  ) next ON true
+) SELECT number, block, session_id FROM
+  (SELECT number, block FROM found OFFSET 1 LIMIT ?3) found JOIN passages ON passages.id = found.block ORDER BY 1 DESC
+"""
+"""From block to block, each with its newest passage: a word that many passages have costs no more than what is looked at."""
 
 
 def _find_newest_gin(connection: ArchiveConnection, words: str) -> Iterator[FoundPassage]:
-    expression, before, last = tsquery_expression(words), 2**62, 0
-    while rows := connection.execute(_NEWEST, (expression, before, _AT_ONCE)).fetchall():
-        for number, block, session, _ in rows:
-            if block != last:  # a block may go on behind the end of what was given at once
-                yield FoundPassage(number, block, session)
-            last = block
-        before = rows[-1][3]
+    expression = tsquery_expression(words)
+    found = [FoundPassage._make(row) for row in connection.execute(_NEWEST, (expression, _NEWEST_AT_ONCE))]
+    yield from found
+    while found:  # a block may go on behind the end of what was given at once, and is not given again
+        found = [FoundPassage._make(row) for row in connection.execute(_OLDER, (expression, found[-1].block, _AT_ONCE))]
+        yield from found
 
 
 def _find_block(connection: ArchiveConnection, number: int) -> FoundPassage | None:

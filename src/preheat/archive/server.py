@@ -3,27 +3,34 @@
 Knows nothing of what is stored.
 """
 
+import time
 from typing import Any
 
 import psycopg
 
 from preheat.archive.address import ServerAddress
-from preheat.archive.postgresql import PostgresqlArchive, connection_options, open_server
+from preheat.archive.postgresql import PostgresqlArchive, connection_options, is_keeping, open_server
 from preheat.archive.server_errors import explain_server_error
 from preheat.errors import ArchiveUnusable
 
 _UPGRADING = 0x707265686561_02
 """The advisory lock of who upgrades the tables: two machines take turns."""
+_GOOD_FOR = 60.0
+"""Seconds for which a program that asks all the time believes that the tables are of its version."""
+_CHECKED: dict[tuple[ServerAddress, str], float] = {}
 
 
 def connect_server(address: ServerAddress, folder: str, head: str, wait: float) -> PostgresqlArchive:
     """The archive on a server, with tables of revision `head`. Raises ServerGone if it cannot be reached, ArchiveUnusable."""
     connection = open_server(address, folder, wait)
     try:
+        if is_keeping() and time.monotonic() < _CHECKED.get((address, head), 0.0) + _GOOD_FOR:
+            return connection
         version = _find_version(connection)
         if version != head:
             _check_version(address, version, head)
             _upgrade(address, folder)
+        _CHECKED[address, head] = time.monotonic()
     except BaseException:
         connection.close()
         raise

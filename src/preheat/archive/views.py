@@ -92,14 +92,15 @@ def search_page(
     some = dict(list(places.items())[start : start + limit])
     summaries = {row[0]: _make_summary(row[1:]) for row in _rows_by_id(connection, list(some))}
     terms = search_terms(words)
+    blocks = _load_blocks(connection, [block for block, _ in some.values()])
     return SessionPage(
         sessions=tuple(summaries[each] for each in some if each in summaries),
         total=len(places),
         start=start,
         found={
-            summaries[each].key: _cut_out(connection, block, number, terms)
+            summaries[each].key: _cut_out(blocks[block], number - block, terms)
             for each, (block, number) in some.items()
-            if each in summaries
+            if each in summaries and block in blocks
         },
         is_whole=is_whole,
     )
@@ -119,10 +120,19 @@ def _rows_by_id(connection: ArchiveConnection, ids: list[int]) -> Iterator[tuple
         )
 
 
-def _cut_out(connection: ArchiveConnection, block: int, number: int, terms: list[str]) -> FoundText:
-    """The words that were found, with some text around them."""
-    row = connection.execute("SELECT data FROM passages WHERE id = ?", (block,)).fetchone()
-    passage = unpack_passages(row[0])[number - block]
+def _load_blocks(connection: ArchiveConnection, numbers: list[int]) -> dict[int, bytes]:
+    """Packed passages by the number of their block."""
+    found: dict[int, bytes] = {}
+    for start in range(0, len(numbers), 500):
+        some = numbers[start : start + 500]
+        marks = ", ".join("?" * len(some))
+        found.update(connection.execute(f"SELECT id, data FROM passages WHERE id IN ({marks})", some).fetchall())  # noqa: S608
+    return found
+
+
+def _cut_out(packed: bytes, place: int, terms: list[str]) -> FoundText:
+    """The words that were found in a passage of a block, with some text around them."""
+    passage = unpack_passages(packed)[place]
     lower = passage.text.lower()
     place = min((at for term in terms if (at := lower.find(term.lower())) >= 0), default=0)
     begin = max(0, place - _AROUND)

@@ -20,6 +20,9 @@ from preheat.app.experiments.assignment import DEFAULT_SETTINGS, load_assignment
 from preheat.app.live.settings import NO_ACTIONS, load_actions, load_thresholds
 from preheat.app.team.settings import TeamSettings, load_team_settings
 from preheat.app.trees import Trees, TreeSettings
+from preheat.archive.address import ServerAddress
+from preheat.archive.server_settings import DEFAULTS as SERVER
+from preheat.archive.server_settings import load_server_settings
 from preheat.errors import UserError
 from preheat.files import make_private_folder, read_text, write_atomically
 from preheat.limits import DEFAULTS as LIMITS
@@ -46,6 +49,7 @@ SECTIONS = (
     Section("team", TeamSettings(), load_team_settings),
     Section("live", THRESHOLDS, load_thresholds),
     Section("limits", LIMITS, load_limits),
+    Section("archive", SERVER, load_server_settings),
 )
 """Choices first, numbers after them."""
 
@@ -73,7 +77,7 @@ class Settings:
                 Setting(
                     heading=section.heading,
                     name=name,
-                    value=write_value(getattr(current, name)),
+                    value=write_value(_hide_password(section.heading, name, getattr(current, name))),
                     default=write_value(getattr(section.defaults, name)),
                     is_set=name in written,
                     choices=_list_choices(hints[name]),
@@ -113,7 +117,10 @@ class Settings:
             write_atomically(path, before.encode(), like=path)
             raise UserError(f"`{value[:80]}` is not possible: {error}") from error
         return ChangedSetting(
-            heading=heading, name=name, before="" if had is None else write_value(had), after=value.strip()
+            heading=heading,
+            name=name,
+            before="" if had is None else write_value(_hide_password(heading, name, had)),
+            after=write_value(_hide_password(heading, name, wanted)) if wanted is not None else "",
         )
 
     def _check(self, before: dict[str, Any], after: dict[str, Any], heading: str, name: str, wanted: object) -> None:
@@ -125,6 +132,12 @@ class Settings:
             raise UserError(
                 f"`{SETTINGS}` is written in a way that cannot be changed here; change `{name}` in the file itself"
             )
+
+
+def _hide_password(heading: str, name: str, value: Any) -> Any:
+    """A value as it may be shown: the address of a server without its password."""
+    is_address = (heading, name) == ("archive", "address") and isinstance(value, str) and value
+    return ServerAddress(value).shown if is_address else value
 
 
 def change_line(text: str, heading: str, name: str, value: str) -> str:

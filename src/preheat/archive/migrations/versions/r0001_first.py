@@ -163,6 +163,7 @@ def _search() -> None:
             "passages_index",
             sa.Column("rowid", sa.BigInteger, primary_key=True),
             sa.Column("text", TSVECTOR, nullable=False),
+            sa.Column("block", sa.BigInteger, nullable=False),
         )
         op.create_index("passages_index_text", "passages_index", ["text"], postgresql_using="gin")
         # What SQLite's file tells by its time and size: whether anything changed since one looked.
