@@ -6,6 +6,7 @@ others learned, the one that was seen last. What loses is kept, and says why.
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import TypeAlias
 
 import msgspec
@@ -55,12 +56,16 @@ def contradict(one: Lesson, other: Lesson) -> bool:
 def _is_used_against(one: Lesson, other: Lesson) -> bool:
     """Whether one uses what the other avoids, alone or with further arguments. Where the remedy itself only adds arguments, the
     command must be the same one."""
-    used, avoided, remedy = _plain(one.use).split(), _plain(other.avoid).split(), _plain(other.use).split()
-    if not used or not avoided or any(CUT in word for word in avoided):
+    used, avoided = _words(one.use), _words(other.avoid)
+    if not avoided or used[: len(avoided)] != avoided or any(CUT in word for word in avoided):
         return False
-    if remedy[: len(avoided)] == avoided:
-        return used == avoided
-    return used[: len(avoided)] == avoided
+    remedy = _words(other.use)
+    return used == avoided or remedy[: len(avoided)] != avoided
+
+
+@lru_cache(maxsize=4096)
+def _words(command: str) -> tuple[str, ...]:
+    return tuple(_plain(command).split()) if command else ()
 
 
 def find_conflicts(
@@ -68,16 +73,26 @@ def find_conflicts(
 ) -> list[LessonConflict]:
     """The contradictions between usable lessons of this machine and usable ones of others, with who is right. `decided`: ids of
     lessons that a person kept or approved."""
-    found = []
-    for own in ours:
-        if own.status != "active" or not (own.use or own.avoid):
+    by_program: dict[str, list[Lesson]] = {}
+    for other in theirs:
+        for program in _programs(other) if other.status == "active" else ():
+            by_program.setdefault(program, []).append(other)
+    found: list[LessonConflict] = []
+    for own in ours if by_program else ():
+        if own.status != "active":
             continue
-        for other in theirs:
-            if other.status != "active" or own.scope.project not in (other.scope.project, *_anywhere(own)):
-                continue
-            if contradict(own, other):
-                found.append(LessonConflict(own, other, *_choose(own, other, decided)))
+        near = {other.id: other for program in _programs(own) for other in by_program.get(program, ())}
+        found += (
+            LessonConflict(own, other, *_choose(own, other, decided))
+            for other in near.values()
+            if contradict(own, other) and own.scope.project in (other.scope.project, *_anywhere(own))
+        )
     return found
+
+
+def _programs(lesson: Lesson) -> set[str]:
+    """The first words of what a lesson says to use and not to use: only lessons with one in common can contradict each other."""
+    return {words[0] for words in (_words(lesson.use), _words(lesson.avoid)) if words}
 
 
 def _anywhere(own: Lesson) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ and reads it again only if it changed. Knows no lesson.
 
 import os
 import stat
+import time
 from functools import lru_cache
 from hashlib import sha256
 from typing import NamedTuple
@@ -17,6 +18,8 @@ from preheat.files import read_file
 FOLDER, NAME = ".preheat", "lessons.toml"
 FILE = f"{FOLDER}/{NAME}"
 MOST_BYTES = 256 * 1024
+_UNSETTLED = 2_000_000_000
+"""Nanoseconds within which a file may change again and keep its times: it is read each time until then."""
 
 
 class Clone(NamedTuple):
@@ -69,11 +72,17 @@ def find_file(root: str) -> FoundFile:
         return FoundFile(fault="it is a link, not a file of the repository")
     if status.st_size > MOST_BYTES:
         return FoundFile(fault=f"it is larger than {MOST_BYTES >> 10} KB")
-    return _read(path, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+    if time.time_ns() - status.st_ctime_ns < _UNSETTLED:
+        return _read(path)
+    return _read_once(path, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
 @lru_cache(maxsize=64)
-def _read(path: str, *stamp: int) -> FoundFile:
+def _read_once(path: str, *stamp: int) -> FoundFile:
+    return _read(path)
+
+
+def _read(path: str) -> FoundFile:
     try:
         data = read_file(path, MOST_BYTES)
     except OSError as error:

@@ -111,8 +111,14 @@ def summarize_home(folder: str, where: str, now: float) -> HomeSummary:
         installable=installable,
         effect=(facts.effect if facts and installed else "Not known: no agent calls Preheat yet."),
         next_step=_choose_step(facts, agents, installed, installable),
-        untrusted=describe_untrusted(folder, where),
+        untrusted=_find_untrusted(folder, where),
     )
+
+
+def _find_untrusted(folder: str, where: str) -> str:
+    with suppress(UserError):  # a state that cannot be read is the doctor's finding
+        return describe_untrusted(folder, where)
+    return ""
 
 
 # What depends on the archive alone.

@@ -1,4 +1,4 @@
-"""The command `preheat share`: approved lessons into the repository's own file, and the check of that file. Decides nothing itself."""
+"""The command `preheat share`: approved lessons into the repository's own file, and the check of that file. Decides nothing."""
 
 from typing import TYPE_CHECKING, Any
 

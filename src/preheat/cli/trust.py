@@ -1,4 +1,4 @@
-"""The command `preheat trust`: shows what others shared in this repository, and asks once for each version. Decides nothing itself."""
+"""The command `preheat trust`: shows what others shared in this repository, and asks once for each version. Decides nothing."""
 
 import sys
 from typing import TYPE_CHECKING, Any

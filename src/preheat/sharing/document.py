@@ -95,8 +95,12 @@ def read_document(data: bytes) -> Document:
     for number, found in _read_lines(text):
         if isinstance(found, LineFault):
             faults.append(found)
-        elif found.id in lines:
-            faults.append(LineFault(number, f"`{found.id}` is there twice, first on line {lines[found.id].line}"))
+        elif (known := lines.get(found.id)) is not None:
+            faults.append(
+                LineFault(number, f"the lesson of line {known.line} is there twice: `preheat share` joins them")
+            )
+            if join_evidence(known.entry.evidence, found.evidence) != known.entry.evidence:
+                lines[found.id] = DocumentLine(known.line, found)
         elif len(lines) >= MOST_LESSONS:
             faults.append(LineFault(number, f"there are more than {MOST_LESSONS} lessons"))
             break
@@ -124,10 +128,10 @@ def _read_lines(text: str) -> Iterator[tuple[int, SharedLesson | LineFault]]:
 def _read_entry(number: int, line: str) -> SharedLesson | LineFault:
     try:
         return msgspec.convert(tomllib.loads(f"lesson = {line}")["lesson"], SharedLesson)
-    except (tomllib.TOMLDecodeError, RecursionError, ValueError):
-        return LineFault(number, "it cannot be read as TOML")
     except msgspec.ValidationError as error:
         return LineFault(number, f"it is no lesson: {_describe(error)}")
+    except (RecursionError, ValueError):
+        return LineFault(number, "it cannot be read as TOML")
 
 
 def _describe(error: msgspec.ValidationError) -> str:

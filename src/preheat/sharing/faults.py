@@ -51,7 +51,7 @@ _REASONS: tuple[Reason, ...] = (
 def find_faults(entry: SharedLesson, describe: Describe, now: float, secret_reason: Reason) -> list[str]:
     """Everything that is wrong with an entry, a sentence each; nothing if it may be used."""
     found = [f"`{name}` {why}" for name, text in _texts(entry) if (why := _text_fault(name, text, secret_reason))]
-    found += _form_faults(entry, now)
+    found = found or _form_faults(entry, now)
     if found:
         return list(dict.fromkeys(found))
     restored = restore_lesson(entry, describe)

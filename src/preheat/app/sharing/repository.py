@@ -61,10 +61,8 @@ class ShareReport(NamedTuple):
     """Lessons that stay as they are."""
     left_out: tuple[LeftLesson, ...]
     unapproved: tuple[LeftLesson, ...]
-
-    @property
-    def is_changed(self) -> bool:
-        return bool(self.new or self.changed or self.gone)
+    is_changed: bool
+    """Whether the file would have other bytes: also if only marks of a merge or lines that may not be used are gone."""
 
 
 class TrustReport(NamedTuple):
@@ -109,9 +107,10 @@ class Sharing:
             tuple(SharedLine(each.id, each.kind, say_entry(each, name), each.evidence) for each in some)
             for some in (plan.new, plan.changed, plan.gone)
         )
+        data = write_document(plan.entries) if plan.entries or file.data else b""
         return ShareReport(
-            name, shared_path(clone.root), clone.root, file.digest, write_document(plan.entries) if plan.entries else b"",
-            new, changed, gone, len(plan.entries) - len(new) - len(changed), planned.left_out, planned.unapproved,
+            name, shared_path(clone.root), clone.root, file.digest, data, new, changed, gone,
+            len(plan.entries) - len(new) - len(changed), planned.left_out, planned.unapproved, data != file.data,
         )  # fmt: skip
 
     def write(self, report: ShareReport) -> str:
@@ -126,8 +125,7 @@ class Sharing:
         attributes = os.path.join(folder, _ATTRIBUTES_NAME)
         if not os.path.lexists(attributes):
             write_atomically(attributes, ATTRIBUTES, mode=UMASK_DEFAULT)
-        data = report.data or write_document(())
-        write_atomically(report.path, data, mode=UMASK_DEFAULT)
+        write_atomically(report.path, report.data, mode=UMASK_DEFAULT)
         self._store_trust(clone, find_file(clone.root), report.project)
         return report.path
 
