@@ -3,6 +3,8 @@
 import io
 import json
 import os
+import pty
+import select
 import subprocess
 import sys
 import time
@@ -86,6 +88,33 @@ class Colleague:
             [sys.executable, "-m", "preheat", *arguments], env=self.environment, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
+
+    def answer(self, answers: dict[str, str], *arguments: str) -> str:
+        """Run a command on a terminal and type an answer at each of these ends of a question, in order; gives what was shown."""
+        master, terminal = pty.openpty()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "preheat", *arguments], stdin=terminal, stdout=terminal, stderr=terminal,
+            env={**self.environment, "TERM": "dumb"}, start_new_session=True,
+        )  # fmt: skip
+        os.close(terminal)
+        shown, waiting, read = b"", list(answers.items()), 0
+        while True:
+            ready, _, _ = select.select([master], [], [], HUNG)
+            assert ready, shown.decode(errors="replace")
+            try:
+                block = os.read(master, 65536)
+            except OSError:  # the process ended
+                break
+            if not block:
+                break
+            shown += block
+            if waiting and waiting[0][0].encode() in shown[read:]:
+                read = len(shown)
+                os.write(master, f"{waiting.pop(0)[1]}\n".encode())
+        os.close(master)
+        process.wait(HUNG)
+        assert waiting == [], shown.decode(errors="replace")
+        return shown.decode(errors="replace")
 
     def finish(self, process: "subprocess.Popen[str]") -> CommandResult:
         out, err = process.communicate(timeout=HUNG)

@@ -87,6 +87,23 @@ def test_without_an_agreement_nothing_is_sent(team: TestedTeam, colleagues: dict
     assert team.count("sessions") == 0
 
 
+def test_on_a_terminal_the_password_is_asked_for_unseen_and_the_first_push_shows_every_field_and_asks(
+    team: TestedTeam, colleagues: dict[str, Colleague]
+) -> None:
+    anna = colleagues["anna"]
+    anna.work()
+    joined = anna.answer({"Password of this login:": anna.password}, "team", "join", anna.address)
+    assert "You are `anna` in the team `shop`" in joined
+    assert anna.password not in joined
+    question = "Push this of `cart` to the team `shop`, now and from now on? [y/N]:"
+    shown = " ".join(anna.answer({question: "n"}, "team", "push").split())
+    assert all(each.about in shown for each in list_pushed_fields() if each.level == "derived")
+    assert team.count("sessions") == 0
+    assert "3 sessions sent" in anna.answer({question: "y"}, "team", "push")
+    assert team.count("sessions") == 3
+    assert question not in anna.answer({}, "team", "push")
+
+
 def test_a_new_project_waits_for_its_own_agreement_and_one_without_a_remote_is_not_pushed(
     team: TestedTeam, colleagues: dict[str, Colleague]
 ) -> None:

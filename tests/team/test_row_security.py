@@ -68,7 +68,7 @@ ATTACKS = (
     "CREATE FUNCTION preheat_team.mine() RETURNS void LANGUAGE sql AS ''",
     "CREATE TRIGGER mine BEFORE INSERT ON preheat_team.sessions EXECUTE FUNCTION pg_catalog.suppress_redundant_updates_trigger()",
     "SELECT preheat_team.end_membership(1, false)",
-    "SELECT preheat_team.group_sessions('team')",
+    "SELECT preheat_team.sum_sessions()",
     "SELECT preheat_team.merge_lessons()",
     "SELECT * FROM preheat_team.team",
     "SET ROLE preheat_anna",
@@ -76,7 +76,7 @@ ATTACKS = (
     "SET SESSION AUTHORIZATION preheat_anna",
     "GRANT preheat_anna TO CURRENT_USER",
     "CREATE ROLE preheat_mine",
-    "ALTER FUNCTION preheat_team.numbers(text) SET search_path = public",
+    "ALTER FUNCTION preheat_team.numbers() SET search_path = public",
     "COPY preheat_team.sessions TO PROGRAM 'cat'",
 )  # fmt: skip
 """What nobody but the keeper may do, whatever their role is."""
@@ -180,7 +180,7 @@ def test_every_table_is_secured_for_its_owner_too(team: TestedTeam) -> None:
         ).fetchall()
     assert {name for name, *_ in found} == {*TABLES, "team", "members", "reviews"}
     assert all(enabled and forced for _, enabled, forced in found)
-    assert len(definers) == 18
+    assert len(definers) == 17
     assert {tuple(config) for _, config in definers} == {("search_path=pg_catalog, pg_temp",)}
     assert public == []
 

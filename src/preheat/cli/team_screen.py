@@ -97,7 +97,7 @@ def _show_numbers(status: TeamStatus) -> None:
 def _number_table(grouping: str, found: tuple[TeamNumber, ...]) -> Table:
     table = plain_table()
     table.add_column("the team" if grouping == "team" else f"by {grouping}")
-    for title in ("people", "sessions", "calls", "failed", "mistakes", "tokens", "money", "failed", "work"):
+    for title in ("people", "sessions", "calls", "failed", "mistakes", "tokens", "money", "on failures", "work"):
         table.add_column(title, justify="right")
     for each in found[:_MOST_GROUPS]:
         table.add_row(

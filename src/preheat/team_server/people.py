@@ -15,7 +15,7 @@ from preheat.team_server.connect import HEAD, find_version
 from preheat.team_server.upgrade import upgrade
 
 EVERYBODY = (
-    "my_member()", "my_role()", "describe_team()", "numbers(text)", "approved_lessons()", "count_lessons()", "leave(boolean)",
+    "my_member()", "my_role()", "describe_team()", "numbers()", "approved_lessons()", "count_lessons()", "leave(boolean)",
 )  # fmt: skip
 REVIEWERS = (
     "waiting_lessons()", "review_lesson(text, text, text)", "list_reviews()", "list_transcripts()", "read_transcript(text)",

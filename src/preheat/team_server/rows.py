@@ -145,27 +145,17 @@ def _copy(connection: psycopg.Connection, table: str, rows: Iterable[tuple[Any, 
 # What everybody may see.
 def load_numbers(connection: psycopg.Connection) -> dict[str, tuple[TeamNumber, ...]]:
     """The numbers of the team by every grouping, without those of too few people."""
-    return {grouping: tuple(_load_group(connection, grouping)) for grouping in NUMBER_GROUPINGS}
-
-
-def _load_group(connection: psycopg.Connection, grouping: str) -> list[TeamNumber]:
-    rows = connection.execute("SELECT * FROM preheat_team.numbers(%s)", (grouping,))
-    return [
-        TeamNumber(
-            name=name, people=people, sessions=sessions, calls=int(calls), failed=int(failed), mistakes=int(mistakes),
-            tokens=int(tokens), money=money or 0.0, failed_money=failed_money or 0.0, unpriced=unpriced,
-            work_seconds=seconds,
-        )
-        for name, people, sessions, calls, failed, mistakes, tokens, money, failed_money, unpriced, seconds in rows
-    ]  # fmt: skip
-
-
-def find_last_push(connection: psycopg.Connection, machine: str) -> float | None:
-    """When something of a machine was last stored, by the server's clock."""
-    row = connection.execute(
-        "SELECT extract(epoch FROM max(pushed_at))::float8 FROM preheat_team.sessions WHERE machine = %s", (machine,)
-    ).fetchone()
-    return None if row is None else row[0]
+    found: dict[str, list[TeamNumber]] = {grouping: [] for grouping in NUMBER_GROUPINGS}
+    for grouping, name, people, sessions, calls, failed, mistakes, tokens, *rest in connection.execute(
+        "SELECT * FROM preheat_team.numbers()"
+    ):
+        money, failed_money, unpriced, seconds = rest
+        number = TeamNumber(
+            name=name, people=people, sessions=sessions, calls=calls, failed=failed, mistakes=mistakes, tokens=int(tokens),
+            money=money or 0.0, failed_money=failed_money or 0.0, unpriced=unpriced, work_seconds=seconds,
+        )  # fmt: skip
+        found[grouping].append(number)
+    return {grouping: tuple(some) for grouping, some in found.items()}
 
 
 def list_transcripts(connection: psycopg.Connection) -> list[tuple[Any, ...]]:

@@ -119,7 +119,7 @@ def _make_rows() -> None:
         )"""
     )
     op.execute("CREATE INDEX sessions_repository ON preheat_team.sessions (repository)")
-    op.execute("CREATE INDEX sessions_session ON preheat_team.sessions (session, pushed_at DESC, member)")
+    op.execute("CREATE INDEX sessions_session ON preheat_team.sessions (session)")
     op.execute(
         f"""CREATE TABLE preheat_team.outcomes ({IDENTITY},
             activity text NOT NULL CHECK (length(activity) <= 40),
@@ -191,63 +191,66 @@ def _make_leaving() -> None:
 
 def _make_numbers() -> None:
     """Numbers of groups. A group of fewer than `least_people` is not shown but counted among `others`; if those are still too few,
-    the next smallest group is counted there, too: else they could be had by taking the shown ones from the whole."""
+    the next smallest group is counted there, too: else they could be had by taking the shown ones from the whole.
+
+    The sessions are read once, and added up for each person, repository, agent and model; everything else is made of that."""
+    sums = (
+        "sessions bigint, calls bigint, failed bigint, mistakes bigint, tokens numeric, money double precision, "
+        "failed_money double precision, unpriced bigint, work_seconds double precision"
+    )
+    op.execute(f"CREATE TYPE preheat_team.summed AS (member integer, repository text, agent text, model text, {sums})")
+    op.execute("REVOKE ALL ON TYPE preheat_team.summed FROM PUBLIC")
     make_function(
-        "group_sessions(grouping_name text) RETURNS TABLE (grouped text, member integer, calls integer, failed integer, "
-        "mistakes integer, tokens bigint, money double precision, failed_money double precision, work_seconds double precision)",
+        "sum_sessions() RETURNS SETOF preheat_team.summed",
         """
-        SELECT DISTINCT ON (session)  -- a session that two machines of one person have counts once
-            CASE grouping_name WHEN 'repository' THEN repository WHEN 'agent' THEN agent WHEN 'model' THEN model ELSE 'team' END,
-            member, calls, failed, mistakes, input_tokens + output_tokens + cache_read_tokens + cache_write_tokens, money,
-            failed_money, work_seconds
-        FROM preheat_team.sessions ORDER BY session, pushed_at DESC, member""",
+        SELECT member, repository, agent, model, count(*), sum(calls), sum(failed), sum(mistakes),
+            sum(input_tokens + output_tokens + cache_read_tokens + cache_write_tokens), sum(money), sum(failed_money),
+            count(*) FILTER (WHERE money IS NULL), sum(work_seconds)
+        FROM preheat_team.sessions AS this
+        WHERE NOT EXISTS (  -- a session that two machines of one person have counts once
+            SELECT 1 FROM preheat_team.sessions AS other WHERE other.session = this.session
+                AND (other.pushed_at, other.member, other.machine) > (this.pushed_at, this.member, this.machine))
+        GROUP BY member, repository, agent, model""",
         "LANGUAGE sql STABLE",
     )
     make_function(
-        "find_small_groups(grouping_name text) RETURNS text[]",
-        """
-        DECLARE
-            least integer := (SELECT least_people FROM preheat_team.team);
-            small text[] := '{}';
-            hidden integer[] := '{}';
-            next_group record;
-        BEGIN
-            FOR next_group IN  -- the smallest first
-                SELECT grouped, array_agg(DISTINCT member) AS people FROM preheat_team.group_sessions(grouping_name)
-                GROUP BY grouped ORDER BY count(DISTINCT member), count(*), grouped
-            LOOP
-                IF cardinality(next_group.people) < least OR cardinality(hidden) BETWEEN 1 AND least - 1 THEN
-                    small := small || next_group.grouped;
-                    hidden := ARRAY(SELECT unnest(hidden) UNION SELECT unnest(next_group.people));
-                END IF;
-            END LOOP;
-            RETURN small;
-        END""",
-        "LANGUAGE plpgsql STABLE",
-    )
-    make_function(
-        "numbers(grouping_name text) RETURNS TABLE (name text, people bigint, sessions bigint, calls bigint, failed bigint, "
-        "mistakes bigint, tokens numeric, money double precision, failed_money double precision, unpriced bigint, "
-        "work_seconds double precision)",
+        f"numbers() RETURNS TABLE (grouping_name text, name text, people bigint, {sums})",
         """
         #variable_conflict use_column
         DECLARE
             least integer := (SELECT least_people FROM preheat_team.team);
+            summed preheat_team.summed[];
+            wanted text;
             small text[];
+            hidden integer[];
+            next_group record;
         BEGIN
             IF preheat_team.my_member() IS NULL THEN
                 RAISE EXCEPTION 'not a member of this team' USING ERRCODE = 'insufficient_privilege';
             END IF;
-            IF grouping_name NOT IN ('team', 'repository', 'agent', 'model') THEN
-                RAISE EXCEPTION 'no such grouping' USING ERRCODE = 'invalid_parameter_value';
-            END IF;
-            small := preheat_team.find_small_groups(grouping_name);
-            RETURN QUERY
-                SELECT CASE WHEN g.grouped = ANY (small) THEN '' ELSE g.grouped END, count(DISTINCT g.member), count(*),
-                    sum(g.calls), sum(g.failed), sum(g.mistakes), sum(g.tokens), sum(g.money), sum(g.failed_money),
-                    count(*) FILTER (WHERE g.money IS NULL), sum(g.work_seconds)
-                FROM preheat_team.group_sessions(grouping_name) AS g
-                GROUP BY 1 HAVING count(DISTINCT g.member) >= least ORDER BY 3 DESC, 1;
+            summed := ARRAY(SELECT s FROM preheat_team.sum_sessions() AS s);
+            FOREACH wanted IN ARRAY ARRAY['team', 'repository', 'agent', 'model'] LOOP
+                small := '{}';
+                hidden := '{}';
+                FOR next_group IN  -- the smallest first
+                    SELECT g.grouped, array_agg(DISTINCT g.member) AS people FROM (
+                        SELECT CASE wanted WHEN 'team' THEN 'team' WHEN 'repository' THEN s.repository WHEN 'agent' THEN s.agent
+                            ELSE s.model END AS grouped, s.member, s.sessions FROM unnest(summed) AS s) AS g
+                    GROUP BY g.grouped ORDER BY count(DISTINCT g.member), sum(g.sessions), g.grouped
+                LOOP
+                    IF cardinality(next_group.people) < least OR cardinality(hidden) BETWEEN 1 AND least - 1 THEN
+                        small := small || next_group.grouped;
+                        hidden := ARRAY(SELECT unnest(hidden) UNION SELECT unnest(next_group.people));
+                    END IF;
+                END LOOP;
+                RETURN QUERY
+                    SELECT wanted, CASE WHEN g.grouped = ANY (small) THEN '' ELSE g.grouped END, count(DISTINCT g.member),
+                        sum(g.sessions)::bigint, sum(g.calls)::bigint, sum(g.failed)::bigint, sum(g.mistakes)::bigint, sum(g.tokens),
+                        sum(g.money), sum(g.failed_money), sum(g.unpriced)::bigint, sum(g.work_seconds)
+                    FROM (SELECT CASE wanted WHEN 'team' THEN 'team' WHEN 'repository' THEN s.repository
+                        WHEN 'agent' THEN s.agent ELSE s.model END AS grouped, s.* FROM unnest(summed) AS s) AS g
+                    GROUP BY 2 HAVING count(DISTINCT g.member) >= least ORDER BY 4 DESC, 2;
+            END LOOP;
         END""",
         "LANGUAGE plpgsql STABLE",
     )
