@@ -25,6 +25,7 @@ APP = "app"
 STAGES = (
     "outcomes", "profiles", "episodes", "projects", "lessons", "facts", "orientation", "live", "answers", "provisioning",
     "compress", "experiments", "templates", "receipts", "reports", "lab", "distill",
+    "sharing",
 )  # fmt: skip
 """Pure: values in, values out. They never import each other."""
 EDGES = ("agents", "archive", "state", "tree", "ingest", "fleet", "installing", "daemon_client", "native_client", "prices")
@@ -49,6 +50,8 @@ BASE = (
     "prompt_text",
     "terms",
     "stated",
+    "lesson_meaning",
+    "shared_file",
     "limits",
     "settings_file",
     "settings",

@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from preheat.app.sessions import transcripts as _transcripts
     from preheat.app.sessions.archive import QuickLook
     from preheat.app.sessions.transcripts import Compressed
+    from preheat.app.sharing import repository as _sharing
     from preheat.app.templates import library as _templates
     from preheat.app.views import settings_list as _settings
     from preheat.app.views import views as _views
@@ -120,6 +121,7 @@ else:
     _sources = LazyModule("preheat.app.sessions.sources")
     _stamp = LazyModule("preheat.archive.stamp")
     _sessions = LazyModule("preheat.app.sessions.archive")
+    _sharing = LazyModule("preheat.app.sharing.repository")
     _templates = LazyModule("preheat.app.templates.library")
     _training = LazyModule("preheat.app.lab.training")
     _transcripts = LazyModule("preheat.app.sessions.transcripts")
@@ -174,6 +176,11 @@ class Preheat:
     def knowledge(self) -> "_lessons.Lessons":
         """The lessons, and the marks and approvals that people gave them."""
         return _lessons.Lessons(self.folder)
+
+    @property
+    def sharing(self) -> "_sharing.Sharing":
+        """Lessons in a repository's own file: share, trust, check."""
+        return _sharing.Sharing(self.folder)
 
     @property
     def proposals(self) -> "_proposals.Proposals":

@@ -168,7 +168,8 @@ class _ProjectLessons(NamedTuple):
 def _load_project_lessons(folder: str, project: str, where: str) -> _ProjectLessons:
     """The lessons of a project by name or folder (raises NotFound if there is none), else of the project around `where`."""
     if not os.path.exists(archive_path(folder)):  # the start of a session does not create an archive
-        return _ProjectLessons("", where, [])
+        received = _lessons.load_received_only(folder, where) if os.path.exists(state_path(folder)) else []
+        return _ProjectLessons(received[0].scope.project if received else "", where, received)
     with closing(connect(folder)) as connection:
         if project:
             name = require_project(connection, project)
@@ -176,7 +177,7 @@ def _load_project_lessons(folder: str, project: str, where: str) -> _ProjectLess
             name = found.name if (found := find_project_at(connection, where)) is not None else ""
         folders = _projects.load_project_folders(connection, name) if project and not os.path.isdir(project) else []
         folder_here = next((each for each in folders if os.path.isdir(each)), project or where)
-        return _ProjectLessons(name, folder_here, _lessons.load_lessons(connection, ("", name)))
+        return _ProjectLessons(name, folder_here, _lessons.load_lessons(connection, ("", name), folder_here))
 
 
 def _resume_packets(known: _ProjectLessons) -> list[Lesson]:

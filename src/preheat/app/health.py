@@ -21,6 +21,7 @@ from preheat.app.experiments.assignment import load_assignment_settings
 from preheat.app.installation import Installation
 from preheat.app.live.settings import load_actions, load_thresholds
 from preheat.app.repair import repair
+from preheat.app.sharing.notice import describe_untrusted
 from preheat.app.stored_secrets import remove_secrets
 from preheat.app.templates.uses import pin_problems
 from preheat.archive.connect import connect
@@ -98,7 +99,14 @@ def examine(folder: str, problem_limit: int | None, verify: bool, progress: Prog
     finally:
         if connection is not None:
             connection.close()
-    return HealthReport(agents, archive, findings, [SourceProblem(*row) for row in problem_rows], problem_count)
+    problems = [SourceProblem(*row) for row in problem_rows]
+    return HealthReport(agents, archive, findings, problems, problem_count, _describe_untrusted(folder))
+
+
+def _describe_untrusted(folder: str) -> str:
+    with suppress(UserError, OSError):  # a state that cannot be read, or a folder that is gone, is a finding of its own
+        return describe_untrusted(folder, os.getcwd())
+    return ""
 
 
 def _open_archive(folder: str, findings: list[str]) -> sqlite3.Connection | None:

@@ -15,6 +15,7 @@ from preheat import __version__
 from preheat.agents import LIVE, WITH_HOOKS, places_of
 from preheat.app.context import approved_texts, provision
 from preheat.app.lazy import LazyModule
+from preheat.app.sharing.notice import describe_untrusted
 from preheat.archive import source_list, summary_cache
 from preheat.errors import UserError
 from preheat.installing.ledger import load_ledger
@@ -110,7 +111,14 @@ def summarize_home(folder: str, where: str, now: float) -> HomeSummary:
         installable=installable,
         effect=(facts.effect if facts and installed else "Not known: no agent calls Preheat yet."),
         next_step=_choose_step(facts, agents, installed, installable),
+        untrusted=_find_untrusted(folder, where),
     )
+
+
+def _find_untrusted(folder: str, where: str) -> str:
+    with suppress(UserError):  # a state that cannot be read is the doctor's finding
+        return describe_untrusted(folder, where)
+    return ""
 
 
 # What depends on the archive alone.

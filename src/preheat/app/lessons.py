@@ -3,6 +3,7 @@
 Knows nothing of how lessons are learned (`app.learning`) or handed out (`app.context`).
 """
 
+import os
 import sqlite3
 import time
 from collections.abc import Iterable
@@ -35,12 +36,22 @@ from preheat.model.lesson import (
     lesson_id,
     text_digest,
 )
+from preheat.model.received import LessonConflict
 from preheat.provisioning.lesson_text import describe_lesson
 from preheat.safe_text.cleanup import make_harmless_line, strip_invisible
 from preheat.state import lesson_changes, marks, written_lessons
 from preheat.state.connect import reading, writing
 
-__all__ = ["LessonMark", "Lessons", "MarkKind", "MarkedLesson", "NewLesson", "ReviewedLesson", "UndoneChange"]
+__all__ = [
+    "LessonConflict",
+    "LessonMark",
+    "Lessons",
+    "MarkKind",
+    "MarkedLesson",
+    "NewLesson",
+    "ReviewedLesson",
+    "UndoneChange",
+]
 
 _LASTING = 36500.0
 """The half-life of what a person wrote, in days: it does not fade."""
@@ -94,7 +105,15 @@ class Lessons:
         """Lessons, the best first: all, or those of a project (name or folder) and the general ones."""
         with closing(connect(self._folder)) as connection:
             names = None if project is None else ("", require_project(connection, project))
-            return stored.load_lessons(connection, names)
+            where = project if project is not None and os.path.isdir(project) else ""
+            return stored.load_lessons(connection, names, where)
+
+    def conflicts(self, project: str | None = None) -> list[LessonConflict]:
+        """Where our lessons and trusted ones of others contradict each other, and which are handed out: all, or of a project."""
+        with closing(connect(self._folder)) as connection:
+            names = None if project is None else ("", require_project(connection, project))
+            where = project if project is not None and os.path.isdir(project) else ""
+            return stored.load_conflicts(connection, names, where)
 
     def find(self, name: str) -> Lesson:
         """A lesson by its id or the beginning of it. Raises NotFound."""
@@ -260,7 +279,9 @@ class Lessons:
             _describe_for_review(each, approved)
             for each in self.lessons(project)
             if (each.is_usable(now) or each.status == "waiting")
-            and not (each.pinned or each.id in decided or each.packet is not None or each.author == "person")
+            and not (
+                each.pinned or each.id in decided or each.packet is not None or each.author == "person" or each.origin
+            )
         ]
         return sorted(
             (each for each in found if each.said),

@@ -5,6 +5,7 @@ learned or chosen; marks of a person are kept in the state beside the archive. T
 (`write_transaction`) of everything that writes.
 """
 
+import os
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
@@ -15,12 +16,16 @@ import msgspec
 from preheat.archive.connect import folder_of
 from preheat.archive.packing import compress, decode_stored, decompress
 from preheat.archive.projects import load_project_names
+from preheat.lesson_meaning import find_conflicts, join_received
 from preheat.model.experiment import MeasuredSession
 from preheat.model.lesson import Approval, Lesson, LessonMark, WrittenLesson
 from preheat.model.profile import Rate
+from preheat.model.received import LessonConflict, ReceivedLesson
+from preheat.shared_file import find_clone
 from preheat.state.connect import reading
 from preheat.state.marks import approvals, marks
-from preheat.state.written_lessons import written_lessons
+from preheat.state.received_lessons import received_lessons
+from preheat.state.written_lessons import reviews, written_lessons
 
 _WEIGHED = ""
 """In the column `learner`: marks the row with the digest of the conclusions that a project's lessons were made from."""
@@ -118,10 +123,41 @@ def store_lessons(connection: sqlite3.Connection, project: str, lessons: Mapping
     )
 
 
-def load_lessons(connection: sqlite3.Connection, projects: Iterable[str] | None = None) -> list[Lesson]:
-    """The lessons of some projects (None: of all; `""`: lessons that hold anywhere), learned and written ones, with a person's
-    marks and approvals applied, the best first."""
-    said = _load_said(connection)
+def load_lessons(
+    connection: sqlite3.Connection, projects: Iterable[str] | None = None, where: str = ""
+) -> list[Lesson]:
+    """The lessons of some projects (None: of all; `""`: lessons that hold anywhere): learned, written, and those of others that
+    are trusted; with a person's marks and approvals applied, the best first. `where`: the folder that they are for, whose clone
+    decides which lessons of its repository are trusted."""
+    ours, theirs, said = _load_both(connection, projects, where)
+    found = join_received(ours, theirs, said.decided)
+    return sorted(found, key=lambda lesson: (lesson.author != "person", -lesson.score, lesson.id))
+
+
+def load_conflicts(
+    connection: sqlite3.Connection,
+    projects: Iterable[str] | None = None,
+    where: str = "",
+    theirs: Sequence[Lesson] | None = None,
+) -> list[LessonConflict]:
+    """Where lessons of this machine contradict trusted ones of others, or given ones that may be trusted, and which is handed
+    out."""
+    ours, trusted, said = _load_both(connection, projects, where)
+    return find_conflicts(ours, trusted if theirs is None else theirs, said.decided)
+
+
+def load_received_only(folder: str, where: str) -> list[Lesson]:
+    """The trusted lessons of others for a folder, where there is no archive yet: a new colleague's first session."""
+    said = _load_said(folder, where)
+    found = [_name_received(each, {}, "", where) for each in said.received if each.origin == "repository"]
+    return sorted((_apply_mark(each, said) for each in found), key=lambda lesson: (-lesson.score, lesson.id))
+
+
+def _load_both(
+    connection: sqlite3.Connection, projects: Iterable[str] | None, where: str
+) -> tuple[list[Lesson], list[Lesson], "_Said"]:
+    """The lessons of this machine, those of others, and what people said of both."""
+    said = _load_said(folder_of(connection), where)
     wanted = None if projects is None else list(dict.fromkeys(projects))
     if wanted is None:
         rows = connection.execute("SELECT data FROM lessons").fetchall()
@@ -130,9 +166,16 @@ def load_lessons(connection: sqlite3.Connection, projects: Iterable[str] | None 
         for project in wanted:
             rows += connection.execute("SELECT data FROM lessons WHERE project = ?", (project,)).fetchall()
     learned = [lesson for (data,) in rows if (lesson := _decode(data)) is not None]
-    written = [each for each in _name_projects(connection, said) if wanted is None or each.scope.project in wanted]
-    found = [_apply_mark(_outrank(lesson, said.written), said) for lesson in (*learned, *written)]
-    return sorted(found, key=lambda lesson: (lesson.author != "person", -lesson.score, lesson.id))
+    names = load_project_names(connection) if said.written or said.received else {}
+    written = [each for each in _name_projects(said, names) if wanted is None or each.scope.project in wanted]
+    here = next(filter(None, wanted or ()), "")
+    theirs = []
+    for each in said.received:
+        named = _name_received(each, names, here, where)
+        if wanted is None or named.scope.project in wanted or (where and each.origin == "repository"):
+            theirs.append(_apply_mark(_retire_rewritten(named, said.written), said))
+    ours = [_apply_mark(_outrank(lesson, said.written), said) for lesson in (*learned, *written)]
+    return ours, theirs, said
 
 
 def count_lessons(connection: sqlite3.Connection) -> dict[str, int]:
@@ -149,34 +192,55 @@ def _decode(data: bytes) -> Lesson | None:
 
 
 class _Said(NamedTuple):
-    """What people said of lessons, by the ids of these, and the lessons that they wrote."""
+    """What people said of lessons, by the ids of these, the lessons that they wrote, and those of others that they trust."""
 
     marks: Mapping[str, LessonMark] = {}
     approvals: Mapping[str, Approval] = {}
     written: Sequence[WrittenLesson] = ()
+    received: Sequence[ReceivedLesson] = ()
+    decided: frozenset[str] = frozenset()
+    """Lessons that a person approved, or kept in a review."""
 
 
-def _load_said(connection: sqlite3.Connection) -> _Said:
+def _load_said(folder: str, where: str) -> _Said:
     """From the state beside the archive."""
-    folder = folder_of(connection)
     if not folder:
         return _Said()
     with reading(folder) as state:
-        return _Said(marks(state), approvals(state), written_lessons(state))
+        approved = approvals(state)
+        kept = (lesson for lesson, verdict in reviews(state).items() if verdict != "dropped")
+        received = received_lessons(state, where)
+        return _Said(marks(state), approved, written_lessons(state), received, frozenset([*approved, *kept]))
 
 
-def _name_projects(connection: sqlite3.Connection, said: _Said) -> list[Lesson]:
+def _name_projects(said: _Said, names: Mapping[str, str]) -> list[Lesson]:
     """The written lessons, each with the present name of its project."""
-    if not said.written:
-        return []
-    names = load_project_names(connection)
-    found = []
-    for each in said.written:
-        scope = msgspec.structs.replace(
-            each.lesson.scope, project=names.get(each.project, each.lesson.scope.project) if each.project else ""
-        )
-        found.append(msgspec.structs.replace(each.lesson, scope=scope))
-    return found
+    return [
+        _with_project(each.lesson, names.get(each.project, each.lesson.scope.project) if each.project else "")
+        for each in said.written
+    ]
+
+
+def _name_received(received: ReceivedLesson, names: Mapping[str, str], here: str, where: str) -> Lesson:
+    """A lesson of others with the name that its project has on this machine: of the clone around a folder, the one that is asked
+    for, which no session may have worked in yet."""
+    lesson = received.lesson
+    if received.origin == "repository" and where:
+        clone = find_clone(where)
+        return _with_project(lesson, here or os.path.basename(clone.root if clone is not None else where))
+    return _with_project(lesson, names.get(received.project, lesson.scope.project))
+
+
+def _with_project(lesson: Lesson, name: str) -> Lesson:
+    return msgspec.structs.replace(lesson, scope=msgspec.structs.replace(lesson.scope, project=name))
+
+
+def _retire_rewritten(lesson: Lesson, written: Sequence[WrittenLesson]) -> Lesson:
+    """A lesson, retired if a person rewrote it."""
+    for each in written:
+        if each.replaces == lesson.id and each.lesson.author == "person" and each.lesson.status == "active":
+            return msgspec.structs.replace(lesson, status="retired", why=f"you rewrote it: `{each.lesson.id}`")
+    return lesson
 
 
 def _outrank(lesson: Lesson, written: Sequence[WrittenLesson]) -> Lesson:
@@ -185,14 +249,12 @@ def _outrank(lesson: Lesson, written: Sequence[WrittenLesson]) -> Lesson:
         return lesson
     for each in written:
         own = each.lesson
-        if own.author != "person" or own.status != "active":
-            continue
-        if each.replaces == lesson.id:
-            return msgspec.structs.replace(lesson, status="retired", why=f"you rewrote it: `{own.id}`")
         is_here = own.scope.project in ("", lesson.scope.project)
-        if is_here and (_is_command(lesson.use, own.avoid) or _is_command(lesson.avoid, own.use)):
+        if own.author != "person" or own.status != "active" or not is_here:
+            continue
+        if _is_command(lesson.use, own.avoid) or _is_command(lesson.avoid, own.use):
             return msgspec.structs.replace(lesson, status="retired", why=f"you wrote otherwise: `{own.id}`")
-    return lesson
+    return _retire_rewritten(lesson, written)
 
 
 def _is_command(command: str, other: str) -> bool:

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
+from hashlib import blake2b
 from typing import Any
 
 import msgspec
@@ -16,6 +18,21 @@ def telling_words(signature: str) -> tuple[str, ...]:
     """The words that a mistake is known by; none of a signature that has nothing but masks."""
     words = _WORD.findall(MASK.sub(" ", signature).lower())
     return tuple(words) if len(words) <= _FIRST + _LAST else (*words[:_FIRST], "…", *words[-_LAST:])
+
+
+KEY_MARK = "#"
+"""Begins the digest of an error's words, where lessons are shared without the words."""
+
+
+def words_key(signature: str) -> str:
+    """A digest of the words that a mistake is known by; empty without words."""
+    return digest_words(" ".join(telling_words(signature)))
+
+
+@lru_cache(maxsize=1024)
+def digest_words(words: str) -> str:
+    """The digest of telling words that stand in one text; empty of none."""
+    return f"{KEY_MARK}{blake2b(words[:300].encode('utf-8', 'replace'), digest_size=6).hexdigest()}" if words else ""
 
 
 # The words that a text is about, in their order

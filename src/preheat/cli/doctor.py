@@ -168,6 +168,8 @@ def _show_archive_health(screen: "Console", found: "HealthReport") -> None:
 def _show_problems(screen: "Console", found: "HealthReport") -> None:
     for finding in found.findings:
         say(screen, f"! {printable(finding)}", "red")
+    if found.untrusted:
+        say(screen, printable(found.untrusted), "yellow")
     if found.problem_count:
         say(
             screen,

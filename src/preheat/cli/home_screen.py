@@ -90,6 +90,9 @@ def _show(page: _Page, found: "HomeSummary") -> None:
     _show_costs(page, found)
     _show_mistakes(page, found)
     _show_next_session(page, found)
+    if found.untrusted:
+        page.write()
+        page.write(found.untrusted, "yellow", hang=2)
     page.write()
     page.write(f"Did it help?  {found.effect}", hang=2)
     page.write()

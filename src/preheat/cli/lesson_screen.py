@@ -16,7 +16,7 @@ from preheat.app.learning import LearnReport
 from preheat.app.lessons import ReviewedLesson
 from preheat.cli.screen import clean, console, hint, print_table, say
 from preheat.cli.text import count, date_time, duration, one_line, printable, tokens
-from preheat.model.lesson import DAY, Lesson, LessonKind
+from preheat.model.lesson import DAY, Lesson, LessonKind, Origin
 
 _MOST_COSTLY = 3
 _REVIEWED_EVIDENCE = 2
@@ -30,6 +30,8 @@ _TITLES: dict[LessonKind, str] = {
     "working_set": "Where the work is",
     "sequence": "What good stretches of work have in common",
 }
+
+_ORIGINS: dict[Origin, str] = {"": "", "repository": "from the repository", "team": "from your team"}
 
 
 def show_lessons(lessons: Sequence[Lesson], now: float) -> None:
@@ -58,6 +60,8 @@ def _weight(lesson: Lesson) -> str:
 
 def _lesson_text(lesson: Lesson, now: float) -> Text:
     text = Text(one_line(clean(lesson.text), 400))
+    if lesson.origin:
+        text.append(f"  ({_ORIGINS[lesson.origin]})", "blue")
     if lesson.pinned:
         text.append("  (pinned)", "green")
     if lesson.status != "active":
@@ -120,6 +124,7 @@ def _facts(lesson: Lesson, now: float) -> list[tuple[str, str]]:
         ("half-life", f"{lesson.half_life:.0f} days; counts {lesson.freshness(now):.0%} now"),
         ("expires", _expiry(lesson, now)),
         ("written by", {"preheat": "", "person": "you", "agent": "your agent"}[lesson.author]),
+        ("came", _ORIGINS[lesson.origin]),
         ("status", lesson.status + (f": {lesson.why}" if lesson.why else "") + (", pinned" if lesson.pinned else "")),
     ]
 

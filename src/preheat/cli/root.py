@@ -34,6 +34,10 @@ MORE = {
     "templates": CommandEntry(
         "templates:templates_group", "Keep what was learned as templates; build, share and load them."
     ),
+    "share": CommandEntry(
+        "share:share_command", "Write approved lessons to `.preheat/lessons.toml` for review like code."
+    ),
+    "trust": CommandEntry("trust:trust_command", "Let sessions use the lessons that others shared in this repository."),
     "projects": CommandEntry("projects:projects_group", "Show which sessions belong to one project, and correct it."),
     "fleet": CommandEntry(
         "fleet:fleet_group",

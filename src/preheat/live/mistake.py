@@ -10,11 +10,11 @@ from functools import lru_cache
 
 import msgspec
 
-from preheat.calls.words import telling_words, words_in
+from preheat.calls.words import KEY_MARK, digest_words, telling_words, words_in
 from preheat.live import sentences
 from preheat.live.results import plain_command
 from preheat.live.signal import FoldContext, Signal
-from preheat.model.lesson import Lesson
+from preheat.model.lesson import Lesson, Origin
 from preheat.model.live import CallEvent, LiveEvent, SignalReading, StartEvent
 from preheat.model.outcome import FAILURES
 from preheat.safe_text.cleanup import one_line
@@ -54,6 +54,8 @@ class Hint(msgspec.Struct, frozen=True, gc=False):
     """It applies to the command in `avoid` only."""
     is_generic: bool = False
     """It only says how a tool is used, which agents usually find out: given when the failure repeats."""
+    origin: Origin = ""
+    """How the lesson came, if others learned it."""
 
 
 class KnownMistakes(msgspec.Struct, frozen=True):
@@ -77,7 +79,7 @@ def index_lessons(lessons: Iterable[Lesson], now: float) -> KnownMistakes:
         if hint is None:
             continue
         for signature in lesson.signatures or (lesson.error,):
-            if words := error_words(signature):
+            if words := signature if signature.startswith(KEY_MARK) else error_words(signature):
                 errors.setdefault(words, {}).setdefault(hint.lesson, hint)
         if hint.use and len(hint.avoid) > 1 and lesson.support.sessions_for >= _FEWEST_TO_WARN:
             avoided.setdefault(hint.avoid[0], {}).setdefault(hint.lesson, hint)
@@ -85,6 +87,15 @@ def index_lessons(lessons: Iterable[Lesson], now: float) -> KnownMistakes:
         {words: tuple(hints.values()) for words, hints in errors.items()},
         {word: tuple(hints.values()) for word, hints in avoided.items()},
     )
+
+
+def drop_origin(index: KnownMistakes, origin: Origin) -> KnownMistakes:
+    """The index without hints from lessons that came in one way."""
+
+    def keep(hints: dict[str, tuple[Hint, ...]]) -> dict[str, tuple[Hint, ...]]:
+        return {key: tuple(hint for hint in some if hint.origin != origin) for key, some in hints.items()}
+
+    return KnownMistakes(keep(index.by_error), keep(index.by_command))
 
 
 @lru_cache(maxsize=1024)
@@ -98,7 +109,8 @@ def find_hint_after_failure(
 ) -> Hint | None:
     """The hint for a failure, by its words, the tool or program that failed, and the command, if it was one; `repeated` if
     the same failure occurred just before."""
-    for hint in index.by_error.get(words, ()) if words else ():
+    known = (*index.by_error.get(words, ()), *index.by_error.get(digest_words(words), ())) if words else ()
+    for hint in known:  # lessons of others are found by a digest of the words
         if hint.is_generic and not repeated:
             continue
         if hint.agent and agent and hint.agent != agent:
@@ -200,6 +212,7 @@ def _make_hint(lesson: Lesson) -> Hint | None:
         is_exact=not set(avoid) - set(use),
         is_command_specific=lesson.kind != "repair",
         is_generic=not use and lesson.kind == "repair",
+        origin=lesson.origin,
     )
 
 

@@ -112,6 +112,8 @@ class HealthReport(msgspec.Struct, frozen=True):
     """Some of the lines that could not be read."""
     problem_count: int
     """How many lines could not be read."""
+    untrusted: str = ""
+    """A line on a file of lessons in the repository around the current folder that is not trusted; empty if there is none."""
 
 
 class Loss(msgspec.Struct, frozen=True):

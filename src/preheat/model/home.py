@@ -85,3 +85,5 @@ class HomeSummary(msgspec.Struct, frozen=True, kw_only=True):
     effect: str
     """Whether it helped so far, in a sentence."""
     next_step: NextStep
+    untrusted: str = ""
+    """A line on a file of lessons in this repository that is not trusted; empty if there is none."""

@@ -28,6 +28,9 @@ sessions."""
 Author: TypeAlias = Literal["preheat", "person", "agent"]
 """Who worded a lesson: the learners, a person, or a person's own agent that was asked to distill sessions."""
 
+Origin: TypeAlias = Literal["", "repository", "team"]
+"""How a lesson came here: empty for one of this machine's own sessions or people."""
+
 MOST_EVIDENCE = 20
 """Calls and messages that a lesson cites, at most."""
 DAY = 86400.0
@@ -191,6 +194,8 @@ class Lesson(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The effect of showing the lesson on the mistake rate, from a randomised comparison; None: not measured."""
     author: Author = "preheat"
     """Who worded it. What a person wrote is not weighed: it outranks what was learned."""
+    origin: Origin = ""
+    """How it came here, if others learned it: it outranks nothing that a person of this machine said."""
 
     def freshness(self, now: float) -> float:
         """1 when just seen, half after each half-life."""

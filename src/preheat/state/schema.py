@@ -130,9 +130,31 @@ _WRITTEN_LESSONS = (
     )""",
 )
 
+_RECEIVED_LESSONS = (
+    """CREATE TABLE received_lessons (
+        origin TEXT NOT NULL,
+        place TEXT NOT NULL,
+        digest TEXT NOT NULL,
+        lesson TEXT NOT NULL,
+        project TEXT NOT NULL,
+        data BLOB NOT NULL,
+        trusted_by TEXT NOT NULL,
+        at REAL NOT NULL,
+        PRIMARY KEY (origin, place, digest, lesson)
+    ) WITHOUT ROWID""",
+    """CREATE TABLE trusted_files (
+        clone TEXT NOT NULL,
+        digest TEXT NOT NULL,
+        root TEXT NOT NULL,
+        content BLOB NOT NULL,
+        at REAL NOT NULL,
+        PRIMARY KEY (clone, digest)
+    ) WITHOUT ROWID""",
+)
+
 SECRET_BYTES = 32
 """The length of the secret key."""
-STEPS: tuple[tuple[str, ...], ...] = (_FIRST, _CORRECTIONS, _WRITTEN_LESSONS)
+STEPS: tuple[tuple[str, ...], ...] = (_FIRST, _CORRECTIONS, _WRITTEN_LESSONS, _RECEIVED_LESSONS)
 """In order."""
 HEAD = len(STEPS)
 

@@ -218,6 +218,7 @@ def advisory_for_mistake(state: LiveState, found: SignalReading | None, threshol
     return Advisory(signal="mistake", text=text, cause=found.cause, turn=state.turn, lesson=found.cause)
 
 
-def load_known_mistakes(connection: sqlite3.Connection, project: str, now: float) -> KnownMistakes:
-    """The known mistakes of a project (by its name) and the general ones, from the archive's lessons."""
-    return index_lessons(load_lessons(connection, ("", project) if project else ("",)), now)
+def load_known_mistakes(connection: sqlite3.Connection, project: str, now: float, where: str = "") -> KnownMistakes:
+    """The known mistakes of a project (by its name) and the general ones, from the archive's lessons and, for a folder, from
+    those of others that are trusted there."""
+    return index_lessons(load_lessons(connection, ("", project) if project else ("",), where), now)

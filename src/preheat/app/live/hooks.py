@@ -41,13 +41,21 @@ from preheat.app.live.running import LiveState, RunningSession, apply_entry, und
 from preheat.app.live.settings import NO_ACTIONS, load_actions, load_thresholds
 from preheat.app.projects import find_project_at, project_root
 from preheat.archive.connect import connect, find_archive_fault
+from preheat.archive.lessons import load_received_only
 from preheat.commands import command_text, understand
 from preheat.daemon_client import TEST_MARK
 from preheat.errors import NotFound, PreheatError, UserError
 from preheat.ingest.redact import redact
 from preheat.live.advice import record_advice
 from preheat.live.events import call_event
-from preheat.live.mistake import NO_KNOWN_MISTAKES, KnownMistakes, find_hint_before_command, has_hint
+from preheat.live.mistake import (
+    NO_KNOWN_MISTAKES,
+    KnownMistakes,
+    drop_origin,
+    find_hint_before_command,
+    has_hint,
+    index_lessons,
+)
 from preheat.live.progress import describe_progress
 from preheat.live.safety import Severity, check_call, matcher, refusal
 from preheat.live.scorecard import summarise_scorecard
@@ -61,8 +69,10 @@ from preheat.model.session import PREHEAT_MARK, Session, ToolCall, ToolResult
 from preheat.provisioning.tokens import estimate_tokens
 from preheat.receipts import describe_session
 from preheat.settings import archive_path
+from preheat.shared_file import find_clone, find_file
 from preheat.state.connect import reading
 from preheat.state.marks import marks_stamp
+from preheat.state.received_lessons import received_stamp
 from preheat.state.written_lessons import written_stamp
 
 if TYPE_CHECKING:
@@ -132,6 +142,21 @@ class FolderKnowledge(NamedTuple):
     facts: FolderFacts = NO_FOLDER_FACTS
     stamp: tuple[float, ...] = ()
     """When the archive's file and log had last changed, and a stamp of the marks on lessons."""
+    tree: str = ""
+    """The working tree whose file of lessons others wrote; empty if none was there."""
+    digest: str = ""
+    """Of that file, when this was loaded."""
+
+    def is_file_as_loaded(self) -> bool:
+        """Whether the file of lessons is as it was: what was not trusted in these very bytes is not handed out."""
+        return not self.tree or find_file(self.tree).digest == self.digest
+
+    def without_received(self) -> "FolderKnowledge":
+        """The same without lessons of the file."""
+        lessons = tuple(each for each in self.facts.lessons if each.origin != "repository")
+        return self._replace(
+            known=drop_origin(self.known, "repository"), facts=self.facts._replace(lessons=lessons), tree=""
+        )
 
 
 class Hooks:
@@ -341,7 +366,10 @@ class Hooks:
 
     # Known mistakes and contexts.
     def _folder_at(self, cwd: str) -> FolderKnowledge:
-        return self._folders.get(cwd) or FolderKnowledge(cwd, NO_KNOWN_MISTAKES)
+        found = self._folders.get(cwd) or FolderKnowledge(cwd, NO_KNOWN_MISTAKES)
+        if not found.is_file_as_loaded():
+            found = self._folders[cwd] = found.without_received()
+        return found
 
     def is_prepared(self, cwd: str) -> bool:
         """Whether the known mistakes of a folder have been loaded."""
@@ -351,17 +379,19 @@ class Hooks:
         """Load the known mistakes of a folder; none if the archive cannot be read. Slow."""
         root = project_root(cwd) or cwd
         known, history, facts, stamp = NO_KNOWN_MISTAKES, NO_HISTORY, NO_FOLDER_FACTS, self._stamp()
-        if os.path.exists(archive_path(self._folder)):
-            try:
-                known, history = self._load_known(cwd)
-            except PreheatError:
-                known, history = NO_KNOWN_MISTAKES, NO_HISTORY
+        clone = find_clone(cwd)
+        digest = find_file(clone.root).digest if clone is not None else ""
+        try:
+            known, history = self._load_known(cwd)
+        except PreheatError:
+            known, history = NO_KNOWN_MISTAKES, NO_HISTORY
         if cwd:
             with suppress(PreheatError, OSError):
                 facts = load_folder_facts(self._folder, cwd, WITH_HOOKS)
         while len(self._folders) >= _MOST_FOLDERS:
             del self._folders[next(iter(self._folders))]
-        self._folders[cwd] = FolderKnowledge(root, known, history, list_names(root), facts, stamp)
+        tree = clone.root if clone is not None and digest else ""
+        self._folders[cwd] = FolderKnowledge(root, known, history, list_names(root), facts, stamp, tree, digest)
 
     def can_name_files(self, cwd: str) -> bool:
         """Whether it was tried to load what names the files of a prompt in a folder; always true if that is turned off."""
@@ -408,18 +438,25 @@ class Hooks:
             return "", (), near
         return text, tuple(near), near
 
+    def _has_new_file(self, at: FolderKnowledge, cwd: str) -> bool:
+        """Whether the working tree has another file of lessons than when its folder was loaded."""
+        clone = find_clone(cwd)
+        return (find_file(clone.root).digest if clone is not None else "") != (at.digest if at.tree else "")
+
     def _stamp(self) -> tuple[float, ...]:
         path = archive_path(self._folder)
         marks: tuple[float, ...] = ()
         with suppress(UserError), reading(self._folder) as state:
-            marks = (*marks_stamp(state), *written_stamp(state))
+            marks = (*marks_stamp(state), *written_stamp(state), *received_stamp(state))
         return _changed_at(path), _changed_at(f"{path}-wal"), *marks
 
     def _load_known(self, cwd: str) -> tuple[KnownMistakes, History]:
+        if not os.path.exists(archive_path(self._folder)):  # a new colleague's first session
+            return index_lessons(load_received_only(self._folder, cwd) if cwd else [], time.time()), NO_HISTORY
         connection = connect(self._folder)
         try:
             found = find_project_at(connection, cwd) if cwd else None
-            known = load_known_mistakes(connection, found.name if found is not None else "", time.time())
+            known = load_known_mistakes(connection, found.name if found is not None else "", time.time(), cwd)
             return known, load_history(connection, found.key) if found is not None else NO_HISTORY
         finally:
             connection.close()
@@ -434,7 +471,9 @@ class Hooks:
     ) -> HandedContext | None:
         """The context of a session at its start. Slow: nothing is recorded as handed out if nobody waits for it any more."""
         at = self._folder_at(event.cwd)
-        if at.stamp != self._stamp() or not at.facts.is_current():  # lessons or files may have changed since
+        if (
+            at.stamp != self._stamp() or self._has_new_file(at, event.cwd) or not at.facts.is_current()
+        ):  # lessons or files may have changed since
             self.prepare_folder(event.cwd)
         form = self._message_format(event.agent)
         template = self._assigner.template_for(event)

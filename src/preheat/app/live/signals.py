@@ -196,8 +196,9 @@ class LiveSignals:
         session = archive.load(key)
         with closing(connect(self._folder)) as connection:
             name = load_session_projects(connection).get(key, "")
-            known = load_known_mistakes(connection, name, time.time())
-        timeline = replay(session, known, self._thresholds, root=find_place(session).root)
+            root = find_place(session).root
+            known = load_known_mistakes(connection, name, time.time(), root)
+        timeline = replay(session, known, self._thresholds, root=root)
         return ReplayedSession(session, archive.short_names([key])[key], timeline)
 
     def replay_turn(self, name: str) -> tuple[ReplayedSession, int | None]:

@@ -104,7 +104,7 @@ def _try_command(
         nothing = "name a command that the agent might run"
         return TriedMoment(moment=before, text="", silence=nothing), TriedMoment(moment=after, text="", silence=nothing)
     with closing(connect(folder)) as connection:
-        known = load_known_mistakes(connection, project.name if project is not None else "", time.time())
+        known = load_known_mistakes(connection, project.name if project is not None else "", time.time(), where)
         history = load_history(connection, project.key) if project is not None else NO_HISTORY
     root = project_root(where) or where
     files, call = DiskFiles(root, list_names(root)), PlannedCall("shell", "shell", {"command": command}, where)
