@@ -41,7 +41,7 @@ class SizeOption(click.ParamType):  # type: ignore[type-arg] # not generic in ol
     cls=ExampleGroup,
     epilog="""\
   preheat fleet analyse ~/transcripts --out ~/results
-  preheat fleet analyse s3://runs/2026-11 --out s3://results/2026-11 --address ray://head:10001
+  preheat fleet analyse s3://runs/2026-11 --out s3://results/2026-11 --address 10.0.0.5:6379
   preheat fleet report ~/results
   preheat fleet lessons ~/results --project shop
 
