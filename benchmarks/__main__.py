@@ -43,6 +43,8 @@ NAMES = (
     "hermes",
     "statistics",
     "tree",
+    "fleet",
+    "fleet_cost",
 )
 RESULTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "results")
 

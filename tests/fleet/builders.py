@@ -46,7 +46,13 @@ class Here:
 
 
 def analyse(
-    source: object, destination: object, runner: Here | None = None, *, batch: int = BATCH, most: int = MOST, memory: int = 0
+    source: object,
+    destination: object,
+    runner: Here | None = None,
+    *,
+    batch: int = BATCH,
+    most: int = MOST,
+    memory: int = 0,
 ) -> FleetRun:
     """Run the fleet in this process."""
     request = make_request(str(source), str(destination), batch, most, memory)

@@ -80,7 +80,7 @@ def start(store: ObjectStore, home: Path, destination: str) -> "subprocess.Popen
 
 
 def count_entries(store: ObjectStore, destination: str) -> int:
-    from pyarrow import fs  # noqa: PLC0415 - beside its only use
+    from pyarrow import fs
 
     selector = fs.FileSelector(f"{destination}/manifest", allow_not_found=True, recursive=True)
     return len(store.filesystem.get_file_info(selector))
@@ -134,7 +134,7 @@ def test_an_interruption_leaves_no_process_and_no_folder_and_ray_listens_on_loop
 ) -> None:
     process = start(store, tmp_path / "home", "s3://results/stopped")
     wait_for_entries(store, "results/stopped", process)
-    folders = [path for path in Path("/tmp").glob("preheat-ray-*") if path.is_dir()]  # noqa: S108
+    folders = [path for path in Path("/tmp").glob("preheat-ray-*") if path.is_dir()]
     assert folders
     assert all(path.stat().st_mode & 0o077 == 0 for path in folders)
     listening = subprocess.run(["ss", "-ltnpH"], capture_output=True, text=True, check=True).stdout

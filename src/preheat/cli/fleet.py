@@ -41,7 +41,7 @@ class SizeOption(click.ParamType):  # type: ignore[type-arg] # not generic in ol
     cls=ExampleGroup,
     epilog="""\
   preheat fleet analyse ~/transcripts --out ~/results
-  preheat fleet analyse s3://runs/2026-11 --out s3://results/2026-11 --address ray://head:10001
+  preheat fleet analyse s3://runs/2026-11 --out s3://results/2026-11 --address 10.0.0.5:6379
   preheat fleet report ~/results
   preheat fleet lessons ~/results --project shop
 
@@ -148,16 +148,30 @@ def report_command(destination: str, as_json: bool) -> int:
   preheat fleet lessons ~/results
   preheat fleet lessons ~/results --project shop --all
   preheat fleet lessons s3://results/2026-11 --json | jq '.[].template'
+  preheat fleet lessons ~/results --project shop --publish ~/work/shop
 
-The template of a project can be taken over by anybody: `preheat templates import FILE`.""",
+The template of a project can be taken over by anybody: `preheat templates import FILE`. `--publish` adds what may travel to
+`.preheat/lessons.toml` of a clone, for review like code; each clone uses it after `preheat trust`.""",
 )
 @click.argument("destination", metavar="DEST")
 @click.option("--project", metavar="NAME", help="Only this project; `everywhere` for what holds in all of them.")
 @click.option("--all", "everything", is_flag=True, help="Weak, retired and quarantined ones, too.")
+@click.option("--publish", "where", metavar="FOLDER", help="Add those of --project to the shared file of this clone.")
 @json_option
-def lessons_command(destination: str, project: str | None, everything: bool, as_json: bool) -> int:
-    """List the lessons that the sessions of DEST teach, by project, and where their templates are."""
+def lessons_command(destination: str, project: str | None, everything: bool, where: str | None, as_json: bool) -> int:
+    """List the lessons that the sessions of DEST teach, by project; or publish those of one project."""
     wanted = "" if project == "everywhere" else project
+    if where is not None:
+        if not wanted:
+            raise click.UsageError("--publish needs --project: a repository's file has the lessons of one project")
+        published = open_preheat().fleet.publish(destination, wanted, where)
+        if as_json:
+            print_json(published)
+        else:
+            from preheat.cli.fleet_screen import show_publication  # noqa: PLC0415 - as below
+
+            show_publication(published)
+        return 0
     found = open_preheat().fleet.lessons(destination, wanted)
     if as_json:
         print_json(found)

@@ -8,7 +8,7 @@ from rich.console import Console
 from preheat.amounts import format_bytes, format_seconds
 from preheat.cli.screen import clean, console, hint, plain_table, print_table, say
 from preheat.cli.text import count, one_line, printable, tokens
-from preheat.model.fleet import FleetLessons, FleetReport, FleetRun, FleetTotals
+from preheat.model.fleet import FleetLessons, FleetPublication, FleetReport, FleetRun, FleetTotals
 
 _MOST_PROBLEMS = 20
 _MOST_ROWS = 15
@@ -130,3 +130,18 @@ def show_fleet_lessons(found: Sequence[FleetLessons], everything: bool) -> None:
     if not shown:
         say(screen, "No lesson has enough support yet.")
         hint("`--all` shows the weak ones, too.")
+
+
+def show_publication(found: FleetPublication) -> None:
+    """What was published."""
+    screen = console()
+    for title, texts in (("new", found.new), ("seen more often", found.changed)):
+        for text in texts:
+            say(screen, f"  {title}: {one_line(clean(text), 140)}")
+    said = f"{count(len(found.new), 'lesson')} added, {len(found.changed):,} seen more often, {found.kept:,} as before"
+    say(screen, f"{said}; {found.left_out:,} may not travel.")
+    if found.path:
+        say(screen, f"Written to {printable(found.path)}; review it like code.")
+        hint("`preheat trust` lets a clone use it.")
+    else:
+        say(screen, "The file has all of them already; nothing was written.")

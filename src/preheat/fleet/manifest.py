@@ -14,6 +14,8 @@ behind but bytes. Knows nothing of what the rows mean.
 
 import time
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -25,6 +27,8 @@ LAYOUT = 1
 """Raised when files are laid out or named differently: a destination of another layout is refused."""
 READINGS, ENTRIES, SNAPSHOTS, TABLES = "readings", "manifest", "snapshots", "tables"
 LESSONS, TEMPLATES = "lessons", "templates"
+AT_ONCE = 16
+"""Requests under way at a time where many small objects are read: each waits for the network, not for the processor."""
 _UNUSED_SECONDS = 24 * 3600.0
 """Age from which a file that nothing names is deleted: another run may still be about to name a younger one."""
 
@@ -165,14 +169,17 @@ def load_snapshot(storage: Storage) -> Snapshot | None:
 
 def load_entries(storage: Storage) -> list[BatchEntry]:
     """Every batch that was read, the oldest first; a damaged entry does not count, so its objects are read again."""
-    found = []
-    for each in storage.list(ENTRIES):
-        if each.path.endswith(".json"):
-            try:
-                found.append(_ENTRY.decode(storage.read(each.path)))
-            except (msgspec.DecodeError, UnicodeDecodeError, FileNotFoundError):
-                continue
+    paths = [each.path for each in storage.list(ENTRIES) if each.path.endswith(".json")]
+    with ThreadPoolExecutor(AT_ONCE) as readers:
+        found = [entry for entry in readers.map(partial(_load_entry, storage), paths) if entry is not None]
     return sorted(found, key=lambda entry: (entry.generation, entry.batch))
+
+
+def _load_entry(storage: Storage, path: str) -> BatchEntry | None:
+    try:
+        return _ENTRY.decode(storage.read(path))
+    except (msgspec.DecodeError, UnicodeDecodeError, FileNotFoundError):
+        return None
 
 
 def known_objects(entries: Iterable[BatchEntry], version: str) -> dict[str, tuple[str, str]]:

@@ -122,16 +122,16 @@ def encode_readings(rows: Sequence[dict[str, Any]]) -> bytes:
     return write_table(pyarrow.Table.from_pylist(list(rows), schema=SCHEMA), ROW_GROUP)
 
 
-def load_index(storage: Storage, file: str, generation: int) -> Iterator[IndexRow]:
+def load_index(storage: Storage, file: str, generation: int) -> list[IndexRow]:
     """The readings of a file, without their rows."""
     storage.requests["get"] += 2
     found = parquet.ParquetFile(storage.filesystem.open_input_file(storage.full_path(file)))
-    place = 0
+    rows: list[IndexRow] = []
     for batch in found.iter_batches(batch_size=1024, columns=list(INDEX_COLUMNS)):
         for values in batch.to_pylist():
             values["copied"] = tuple(values["copied"] or ())
-            yield IndexRow(**values, file=file, group=place // ROW_GROUP, generation=generation)
-            place += 1
+            rows.append(IndexRow(**values, file=file, group=len(rows) // ROW_GROUP, generation=generation))
+    return rows
 
 
 def load_rows(storage: Storage, wanted: Iterable[tuple[str, int, str]]) -> Iterator[tuple[str, str, SessionRows]]:

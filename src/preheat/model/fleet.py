@@ -116,3 +116,19 @@ class FleetLessons(msgspec.Struct, frozen=True, kw_only=True):
     template: str
     """The template with those that may be handed out, as an address in the destination; empty if there is none."""
     lessons: tuple[Lesson, ...]
+
+
+class FleetPublication(msgspec.Struct, frozen=True, kw_only=True):
+    """What was published of a project's lessons."""
+
+    project: str
+    path: str
+    """The file that was written; empty if it has everything already."""
+    new: tuple[str, ...]
+    """What a session will be told, once the file is trusted."""
+    changed: tuple[str, ...]
+    """Lessons of which more was seen."""
+    kept: int
+    """Lessons in the file that stay as they were."""
+    left_out: int
+    """Lessons that may not travel: about one moment, one person, or in words of a tool."""

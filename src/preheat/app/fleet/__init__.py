@@ -9,7 +9,7 @@ from preheat.errors import UserError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from preheat.app.fleet import area as _area
-    from preheat.model.fleet import FleetLessons, FleetReport, FleetRun
+    from preheat.model.fleet import FleetLessons, FleetPublication, FleetReport, FleetRun
     from preheat.model.progress import Progress
 else:
     _area = LazyModule("preheat.app.fleet.area")
@@ -50,6 +50,11 @@ class Fleet:
         """The lessons that were concluded, by project."""
         _require_extra()
         return _area.lessons(destination, project)
+
+    def publish(self, destination: str, project: str, where: str) -> "FleetPublication":
+        """Add the lessons of a project to the file that the repository around a folder shares, for review."""
+        _require_extra()
+        return _area.publish(destination, project, where)
 
 
 def _require_extra() -> None:

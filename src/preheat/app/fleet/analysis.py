@@ -9,6 +9,7 @@ import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import blake2b
 from typing import Any, NamedTuple, Protocol
 from uuid import uuid4
@@ -23,6 +24,7 @@ from preheat.errors import UserError
 from preheat.fleet.joining import Copies, RecordNames, choose_readings, find_copies
 from preheat.fleet.listing import SourceObject, choose_new, find_objects, make_batches
 from preheat.fleet.manifest import (
+    AT_ONCE,
     ENTRIES,
     LAYOUT,
     BatchEntry,
@@ -183,12 +185,11 @@ class Run:
         return self._write(_place(chosen, copies)), entries
 
     def _choose(self, entries: Iterable[BatchEntry]) -> dict[str, list[IndexRow]]:
-        index = (
-            row
-            for entry in entries
-            if entry.file
-            for row in load_index(self._destination, entry.file, entry.generation)
-        )
+        files = [(entry.file, entry.generation) for entry in entries if entry.file]
+        with ThreadPoolExecutor(AT_ONCE) as readers:
+            index = [
+                row for some in readers.map(lambda each: load_index(self._destination, *each), files) for row in some
+            ]
         return choose_readings(index, RecordNames(self._destination))
 
     def _find_copies(self, chosen: Mapping[str, Sequence[IndexRow]]) -> Copies:

@@ -7,6 +7,7 @@ import os
 from typing import NamedTuple
 
 from preheat.app.fleet.analysis import Run, make_request
+from preheat.app.fleet.publishing import publish_lessons
 from preheat.app.fleet.work import decode_lessons
 from preheat.errors import NotFound, UserError
 from preheat.fleet.cluster import connect
@@ -14,7 +15,7 @@ from preheat.fleet.manifest import ProjectLessons, Snapshot, load_snapshot
 from preheat.fleet.report import make_report
 from preheat.fleet.storage import Storage, locate
 from preheat.lessons.conclusion import ALL_PROJECTS
-from preheat.model.fleet import FleetLessons, FleetReport, FleetRun
+from preheat.model.fleet import FleetLessons, FleetPublication, FleetReport, FleetRun
 from preheat.model.progress import SILENT, Progress
 
 BATCH = 64_000_000
@@ -60,6 +61,12 @@ def lessons(destination: str, project: str | None = None) -> list[FleetLessons]:
         raise NotFound(f"no project `{project}` in `{destination}`; there are {names or 'none'}")
     ordered = sorted(wanted, key=lambda each: (each.project == ALL_PROJECTS, each.project))
     return [_load_lessons(storage, each) for each in ordered]
+
+
+def publish(destination: str, project: str, where: str) -> FleetPublication:
+    """Add the lessons of a project to the file that the repository around a folder shares. Raises UserError and NotFound."""
+    found = lessons(destination, project)
+    return publish_lessons(found[0].project, found[0].lessons, where)
 
 
 def _load_lessons(storage: Storage, each: ProjectLessons) -> FleetLessons:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from preheat.app.analysis.one_pass import analyse_to_rows
+from preheat.app.templates.sharing import EXPORT_CHECKS
 from preheat.archive.notes import unpack_notes
 from preheat.archive.packing import Decompressor
 from preheat.fleet.manifest import LESSONS, TEMPLATES, ProjectLessons, TableFile, partition_name
@@ -23,6 +24,7 @@ from preheat.model.profile import SessionProfile
 from preheat.safe_text.reasons import foreign_reason, transient_reason
 from preheat.templates.build import Request, build
 from preheat.templates.names import canonical_json, make_name
+from preheat.templates.sharing import make_shareable, to_bytes
 
 EVERYWHERE = "everywhere"
 """The name of the template of lessons that hold in any project."""
@@ -127,7 +129,7 @@ def _load_profiles(storage: Storage, piece: Conclusion) -> dict[str, SessionProf
 
 
 def _make_template(project: str, lessons: list[Lesson], profiles: dict[str, SessionProfile]) -> bytes:
-    """A template in the usual format; empty if no lesson may be handed out."""
+    """A template as `preheat templates export` writes it, without sessions and paths; empty if no lesson may be handed out."""
     request = Request(
         name=make_name(project) if project != ALL_PROJECTS else EVERYWHERE,
         description="Learned by a fleet" + (f" in {project}" if project else " in several projects"),
@@ -135,4 +137,5 @@ def _make_template(project: str, lessons: list[Lesson], profiles: dict[str, Sess
         project=project,
     )
     built = build(request, lessons, profiles, lambda text: foreign_reason(text) or transient_reason(text))
-    return canonical_json(built.template) if built.template.lessons else b""
+    fit = make_shareable(built.template, EXPORT_CHECKS)
+    return to_bytes(fit.template) if fit.template.lessons else b""

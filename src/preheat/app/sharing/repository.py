@@ -87,6 +87,20 @@ class TrustReport(NamedTuple):
     conflicts: tuple[LessonConflict, ...] = ()
 
 
+def write_shared_file(clone: Clone, data: bytes) -> str:
+    """Write the file of a clone, with what git needs to merge it; its path. Raises UserError if it would leave the repository."""
+    folder = os.path.join(clone.root, FOLDER)
+    if os.path.realpath(folder) != folder:
+        raise UserError(f"`{FOLDER}` leads out of the repository; nothing was written")
+    make_project_folder(folder)
+    attributes = os.path.join(folder, _ATTRIBUTES_NAME)
+    if not os.path.lexists(attributes):
+        write_atomically(attributes, ATTRIBUTES, mode=UMASK_DEFAULT)
+    path = shared_path(clone.root)
+    write_atomically(path, data, mode=UMASK_DEFAULT)
+    return path
+
+
 class Sharing:
     """The files of shared lessons on this machine."""
 
@@ -118,14 +132,7 @@ class Sharing:
         clone = require_clone(report.root)
         if require_readable(clone).digest != report.base:
             raise UserError(f"`{FILE}` changed meanwhile; look at it again")
-        folder = os.path.join(clone.root, FOLDER)
-        if os.path.realpath(folder) != folder:
-            raise UserError(f"`{FOLDER}` leads out of the repository; nothing was written")
-        make_project_folder(folder)
-        attributes = os.path.join(folder, _ATTRIBUTES_NAME)
-        if not os.path.lexists(attributes):
-            write_atomically(attributes, ATTRIBUTES, mode=UMASK_DEFAULT)
-        write_atomically(report.path, report.data, mode=UMASK_DEFAULT)
+        write_shared_file(clone, report.data)
         self._store_trust(clone, find_file(clone.root), report.project)
         return report.path
 
