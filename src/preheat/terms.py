@@ -4,7 +4,7 @@
 """
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -85,7 +85,7 @@ def split(token: str) -> tuple[str, ...]:
     """The terms of one identifier or word: its parts without common words, and the whole if it has several."""
     parts = _divide(token)
     kept = [part for part in parts if part not in _COMMON_STEMS]
-    if len(parts) > 1 and kept and len(whole := key_of(parts)) <= 2 * LONGEST_TERM and whole.isascii():
+    if len(parts) > 1 and kept and len(whole := "_".join(parts)) <= 2 * LONGEST_TERM and whole.isascii():
         kept.append(whole)
     return tuple(kept)
 
@@ -110,7 +110,7 @@ class TermCounter:
     def count(self, text: str) -> dict[str, int]:
         """How often each term is in a text."""
         known = self._known
-        counts: dict[str, int] = {}
+        counts: defaultdict[str, int] = defaultdict(int)
         for token, number in Counter(tokens_of(text)).items():
             terms = known.get(token)
             if terms is None:
@@ -118,5 +118,10 @@ class TermCounter:
                     known.clear()
                 terms = known[token] = split.__wrapped__(token) if len(token) <= 2 * LONGEST_TERM else ()
             for term in terms:
-                counts[term] = counts.get(term, 0) + number
+                counts[term] += number
         return counts
+
+    def find_key(self, name: str) -> str:
+        """The term by which a symbol of a counted text is found, as `symbol_key` gives it."""
+        terms = self._known.get(name, ())
+        return terms[-1] if len(terms) > 1 and "_" in terms[-1] else symbol_key(name)

@@ -45,12 +45,18 @@ Use a context.
         ("work\\notes\\todo.md", ["work/notes/todo.md"]),
         ("update README.md, CLAUDE.md and skills/x/SKILL.md", []),
         ("read https://example.com/docs/plan.md first", []),
-        ("rename a.mdfoo and b.py", []),
+        ("rename a.mdfoo and b.py, and .md", []),
+        ("as planned (docs/plan.md)", ["docs/plan.md"]),
         ("", []),
     ],
 )
 def test_paths_of_documents_are_found_and_what_everybody_reads_is_not_among_them(prompt: str, found: list[str]) -> None:
     assert find_documents(prompt) == found
+
+
+@pytest.mark.parametrize("sign", ["(", "a", "./", "[", "@", "\\"])
+def test_a_prompt_of_one_sign_names_no_document(sign: str) -> None:
+    assert find_documents(sign * 200_000) == []
 
 
 def test_only_a_few_documents_of_a_prompt_count() -> None:

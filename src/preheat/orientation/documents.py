@@ -16,9 +16,8 @@ LONGEST_PART = 12_000
 MOST_BYTES = 400_000
 """Of a document that is read."""
 _LONGEST_PROMPT = 50_000
-_DOCUMENT = re.compile(
-    r"(?<![\w./~\\-])@?((?:~|[A-Za-z]:)?[\w./\\+@\[\]()-]{0,300}\.(?:md|mdx|markdown|txt|rst|adoc|org))\b"
-)
+_WORD = re.compile(r"[\w./\\+@~:\[\]()-]{4,300}")
+_ENDING = re.compile(r"[^/]\.(?:md|mdx|markdown|txt|rst|adoc|org)$")
 _KNOWN_TO_ALL = re.compile(
     r"(?i)(?:^|[/\\])(?:claude|agents|gemini|copilot-instructions|readme|changelog|contributing|license|skill|security)\.\w+$"
 )
@@ -37,12 +36,18 @@ _LEAST_SHARE = 0.5
 
 def find_documents(prompt: str) -> list[str]:
     """The paths of documents in a prompt, as they are written there, in their order; also those that a program attached."""
-    found: dict[str, None] = {}
-    for path in _DOCUMENT.findall(prompt[:_LONGEST_PROMPT]):
-        path = path.replace("\\", "/").removeprefix("./")
-        if "://" not in path and not path.startswith("//") and not _KNOWN_TO_ALL.search(path):
-            found[path] = None
+    words = (_strip(word) for word in _WORD.findall(prompt[:_LONGEST_PROMPT]))
+    found = dict.fromkeys(word for word in words if _is_document(word))
     return list(found)[:MOST_DOCUMENTS]
+
+
+def _strip(word: str) -> str:
+    """A word without what stands around a path, with slashes."""
+    return word.replace("\\", "/").lstrip("(@").rstrip("().:-").removeprefix("./")
+
+
+def _is_document(path: str) -> bool:
+    return bool(_ENDING.search(path)) and "//" not in path and not _KNOWN_TO_ALL.search(path)
 
 
 def choose_part(text: str, prompt: str) -> str:
@@ -65,7 +70,7 @@ def choose_part(text: str, prompt: str) -> str:
 def ask_for(prompt: str, part: str) -> str:
     """What is asked with a prompt and a part of a document: a prompt that says next to nothing but the document's name means what
     the document says."""
-    rest = _DOCUMENT.sub(" ", own_words(prompt))
+    rest = _WORD.sub(lambda found: " " if _is_document(_strip(found[0])) else found[0], own_words(prompt))
     if not part or sum(term not in _HANDING_OVER for term in count_terms(rest)) > _FEW_WORDS:
         return prompt
     return f"{rest}\n{part}" if rest.strip() else part

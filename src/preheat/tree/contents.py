@@ -5,6 +5,7 @@ Knows neither git nor the index.
 
 import os
 import re
+from functools import lru_cache
 
 from preheat.model.tree import FileKind
 
@@ -71,7 +72,13 @@ def is_left_out_folder(name: str, is_versioned: bool) -> bool:
 
 
 def is_in_left_out_folder(path: str) -> bool:
-    return any(part in _LEFT_OUT_FOLDERS for part in path.split("/")[:-1])
+    """Whether a folder on the way to a file is left out."""
+    return _leads_through_left_out(path.rpartition("/")[0])
+
+
+@lru_cache(maxsize=4096)
+def _leads_through_left_out(folder: str) -> bool:
+    return not _LEFT_OUT_FOLDERS.isdisjoint(folder.split("/"))
 
 
 def kind_by_name(path: str, size: int) -> FileKind:

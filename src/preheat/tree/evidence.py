@@ -73,7 +73,8 @@ def gather(knowledge: Knowledge, prompt: str, touched: Sequence[str], find_tests
         ],
     )
     words = _explain(rows, contents, paths, parts)
-    symbols = {row.path: _match_symbols(row, parts, definitions) for row in rows}
+    keys = frozenset(parts.keys)
+    symbols = {row.path: _match_symbols(row, parts, keys, definitions) for row in rows}
     place = {document: number for number, document in reversed(list(enumerate(best_contents)))}
     first = sorted(rows, key=lambda row: (row.path not in named, place.get(row.document, len(place)), row.path))
     tests = {row.path: find_tests(connection, row.path)[:_MOST_FILE_TESTS] for row in first[:_WITH_TESTS]}
@@ -199,19 +200,27 @@ def _find_definitions(reader: Reader, keys: Sequence[str], lengths: Lengths) -> 
     return found
 
 
-def _match_symbols(row: _Row, parts: PromptParts, definitions: _Definitions) -> tuple[SymbolMatch, ...]:
+_decode_symbols = msgspec.msgpack.Decoder(list[Symbol]).decode
+
+
+def _match_symbols(
+    row: _Row, parts: PromptParts, keys: frozenset[str], definitions: _Definitions
+) -> tuple[SymbolMatch, ...]:
     """The symbols of a file that the prompt has, by name or by words; the surest first."""
-    keys = set(parts.keys)
     found: list[tuple[float, SymbolMatch]] = []
-    for symbol in msgspec.msgpack.decode(row.symbols, type=list[Symbol]):
-        is_exact = symbol.name in parts.identifiers
-        terms = [term for term in split(symbol.name) if "_" not in term]
-        shared = [term for term in terms if term in parts.terms]
+    for symbol in _decode_symbols(row.symbols):
         key = symbol_key(symbol.name)
+        shared = sum(map(parts.terms.__contains__, key.split("_")))
+        if not shared and symbol.name not in parts.identifiers:  # nearly all of them
+            continue
+        is_exact = symbol.name in parts.identifiers
         is_meant = is_exact or key in keys
-        if is_meant or len(shared) >= 2:
+        if is_meant or shared >= 2:
+            terms = [term for term in split(symbol.name) if "_" not in term]
+            shared = sum(term in parts.terms for term in terms)
             rarity = definitions.rarities.get(key, 0.0)
-            strength = 2 * is_exact + is_meant + len(shared) / max(1, len(terms))
-            found.append((strength, SymbolMatch(symbol, is_exact, rarity)))
+            strength = 2 * is_exact + is_meant + shared / max(1, len(terms))
+            if is_meant or shared >= 2:
+                found.append((strength, SymbolMatch(symbol, is_exact, rarity)))
     found.sort(key=lambda each: (-each[0], each[1].symbol.first_line))
     return tuple(match for _, match in found[:_MOST_SYMBOLS])

@@ -61,7 +61,8 @@ class SegmentWriter:
         postings = (documents | counts)[order].tobytes()
         ends = np.cumsum(np.bincount(numbers, minlength=len(self._terms))) * 4
         starts = [0, *ends.tolist()]
-        rows = ((term, postings[starts[at] : starts[at + 1]]) for term, at in sorted(self._terms.items()))
+        numbers_of = self._terms
+        rows = ((term, postings[starts[at := numbers_of[term]] : starts[at + 1]]) for term in sorted(numbers_of))
         _write_segment(connection, rows, len(self._numbers))
         self._clear()
 
@@ -69,7 +70,7 @@ class SegmentWriter:
 def _write_segment(connection: sqlite3.Connection, rows: Iterable[tuple[str, bytes]], postings: int) -> int:
     number: int = connection.execute("SELECT coalesce(max(number), 0) + 1 FROM segment").fetchone()[0]
     connection.execute("INSERT INTO segment VALUES (?, ?)", (number, postings))
-    connection.executemany("INSERT INTO posting VALUES (?, ?, ?)", ((number, *row) for row in rows))
+    connection.executemany(f"INSERT INTO posting VALUES ({number:d}, ?, ?)", rows)  # noqa: S608 - our own number
     return number
 
 

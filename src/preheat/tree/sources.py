@@ -84,11 +84,12 @@ class WorkingTree:
 
     def list_files(self, most: int) -> Listing:
         found: dict[str, FoundFile] = {}
+        before = os.path.join(self.root, "")
         for path in self._listed_paths() if self.repository else self._walked_paths():
             if not may_be_named(path) or is_in_left_out_folder(path):
                 continue
             try:
-                status = os.lstat(os.path.join(self.root, path))
+                status = os.lstat(f"{before}{path}")
             except (OSError, ValueError):
                 continue
             if stat.S_ISREG(status.st_mode):

@@ -63,14 +63,18 @@ class SymbolReader:
 
 def _read_symbol(captures: "dict[str, list[Node]]", data: bytes) -> Symbol | None:
     names = captures.get("name")
-    kind = next((name for name in captures if name.startswith("definition.")), "")
-    if not names or not kind:
+    for kind in captures:
+        if kind.startswith("definition."):
+            break
+    else:
+        return None
+    if not names:
         return None
     name = data[names[0].start_byte : names[0].end_byte].decode("utf-8", "replace")
     if not 0 < len(name) <= _LONGEST_NAME or not name.isprintable():
         return None
     whole = captures[kind][0]
-    return Symbol(name, _KINDS.get(kind[11:], "other"), whole.start_point.row + 1, whole.end_point.row + 1)
+    return Symbol(name, _KINDS.get(kind[11:], "other"), whole.start_point[0] + 1, whole.end_point[0] + 1)
 
 
 def _read_headings(lines: list[str], language: str) -> list[Symbol]:

@@ -17,7 +17,7 @@ from preheat.files import make_private_folder
 from preheat.locking import hold_lock
 from preheat.model.tree import FileKind, Symbol, TreeUpdate
 from preheat.sqlite_files.opening import SIGNS_OF_DAMAGE, write_transaction
-from preheat.terms import TermCounter, symbol_key
+from preheat.terms import TermCounter
 from preheat.tree import store
 from preheat.tree.contents import kind_by_contents, kind_by_name
 from preheat.tree.coverage import import_term, is_test, read_imports, subject_of
@@ -46,11 +46,11 @@ class _Rows:
         self._symbols = SymbolReader()
         self.segment = SegmentWriter()
 
-    def make(self, path: str, found: FoundFile, data: bytes | None) -> tuple[object, ...]:
-        """The row of a file; its terms go into the segment."""
-        kind = kind_by_name(path, found.size)
+    def make(self, path: str, found: FoundFile, kind: FileKind, data: bytes | None) -> tuple[object, ...]:
+        """The row of a file, of this kind by its name; its terms go into the segment."""
         if kind == "text":
             kind = "unreadable" if data is None else kind_by_contents(data)
+        tests = is_test(path)
         counts: dict[str, int] = {}
         symbols: list[Symbol] = []
         imports: list[str] = []
@@ -60,17 +60,18 @@ class _Rows:
             if len(counts) > _MOST_TERMS:
                 counts = dict(list(counts.items())[:_MOST_TERMS])
             symbols = self._symbols.read(path, data)
-            imports = read_imports(path, text[:50_000]) if is_test(path) else []
+            imports = read_imports(path, text[:50_000]) if tests else []
         length = max(1, sum(counts.values())) if kind == "text" else 0  # 0: it has no contents to be found by
         path_counts = self._terms.count(path.replace("/", " ")) if kind in _FOUND_BY_PATH else {}
         document = self._document
         self._document += 1
+        find_key = self._terms.find_key
         self.segment.add(document, counts)
         self.segment.add(document, {PATH + term: count for term, count in path_counts.items()})
-        self.segment.add(document, dict.fromkeys((SYMBOL + symbol_key(each.name) for each in symbols), 1))
-        self.segment.add(document, dict.fromkeys((IMPORT + import_term(each) for each in imports), 1))
+        self.segment.add(document, dict.fromkeys([SYMBOL + find_key(each.name) for each in symbols], 1))
+        self.segment.add(document, dict.fromkeys([IMPORT + import_term(each) for each in imports], 1))
         return (
-            document, path, os.path.basename(path).lower(), found.stamp, kind, language_of(path), found.size, is_test(path),
+            document, path, os.path.basename(path).lower(), found.stamp, kind, language_of(path), found.size, tests,
             subject_of(path), length, sum(path_counts.values()), len(symbols),
             msgspec.msgpack.encode(symbols), msgspec.msgpack.encode(imports),
         )  # fmt: skip
@@ -126,11 +127,10 @@ def _update_files(connection: sqlite3.Connection, source: Source, listing: Listi
         _clear(connection)
         changed, next_document = list(listing.files.items()), 1
     rows = _Rows(next_document)
-    with_contents = [each for each in changed if kind_by_name(each[0], each[1].size) == "text"]
-    others = [each for each in changed if kind_by_name(each[0], each[1].size) != "text"]
-    waiting = [rows.make(path, found, None) for path, found in others]
-    for path, data in source.read_files(with_contents):
-        waiting.append(rows.make(path, listing.files[path], data))
+    kinds = {path: kind_by_name(path, found.size) for path, found in changed}
+    waiting = [rows.make(path, found, kinds[path], None) for path, found in changed if kinds[path] != "text"]
+    for path, data in source.read_files(each for each in changed if kinds[each[0]] == "text"):
+        waiting.append(rows.make(path, listing.files[path], "text", data))
         if rows.segment.is_full:
             _write_step(connection, rows, waiting)
             waiting = []
