@@ -22,6 +22,7 @@ _PATTERN = re.compile(r"(?<![\\$({])[*?](?![)}])")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _ELSEWHERE = re.compile(r"\s(?:-C|--cwd|--prefix|--manifest-path|--project|--chdir|-f)[= ]")
 _RUNNERS = frozenset(["npm", "pnpm", "yarn", "bun"])
+_TASK_RUNNERS = _RUNNERS | {"make", "just", "mise", "task", "tox", "nox", "poe", "hatch"}
 _RUNNING = frozenset(["run", "test", "install", "i", "ci", "add", "exec", "start", "build"])
 _LONG = re.compile(r"^(?:9\d|\d{3,}) s$|min$")
 """How long a check takes that may be cut off by a usual time limit."""
@@ -139,9 +140,15 @@ def _choose_for_purpose(candidates: Sequence[Lesson], command: str, place: Place
             continue
         purpose = purpose_of_command(piece.text)
         first = next((lesson for lesson in usual if lesson.topic == purpose), None)
-        if first is not None and not _is_same(piece.text, first):
+        if first is not None and not _is_same(piece.text, first) and _runs_the_same(piece, first):
             return first
     return None
+
+
+def _runs_the_same(piece: Piece, lesson: Lesson) -> bool:
+    """Whether a fact's command is a task that may run what is typed, or the same program: one of another language is none."""
+    program, body = lesson.use.split()[0], lesson.details.get("body", "")
+    return program == piece.words[0] or (program in _TASK_RUNNERS and (not body or piece.words[0] in body.split()))
 
 
 def _is_same(typed: str, lesson: Lesson) -> bool:
