@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from preheat.facts.checks import CHECK_TOPICS, command_key, purpose_of_command
 from preheat.facts.choice import is_usable
 from preheat.model.lesson import Lesson
 
@@ -21,9 +22,12 @@ _PATTERN = re.compile(r"(?<![\\$({])[*?](?![)}])")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _ELSEWHERE = re.compile(r"\s(?:-C|--cwd|--prefix|--manifest-path|--project|--chdir|-f)[= ]")
 _RUNNERS = frozenset(["npm", "pnpm", "yarn", "bun"])
+_TASK_RUNNERS = _RUNNERS | {"make", "just", "mise", "task", "tox", "nox", "poe", "hatch"}
 _RUNNING = frozenset(["run", "test", "install", "i", "ci", "add", "exec", "start", "build"])
 _LONG = re.compile(r"^(?:9\d|\d{3,}) s$|min$")
 """How long a check takes that may be cut off by a usual time limit."""
+_ARGUMENT = re.compile(r"\s(?:\S*/\S+|\S+\.\w{1,4}|-k|-t|-run|--filter|-p|--grep)(?:\s|$)")
+"""A command on one file, one package or one case, for which that of the whole is no replacement."""
 _MOST = 4000
 """Characters of a command that are looked at."""
 
@@ -65,23 +69,24 @@ def choose_for_call(
 ) -> Lesson | None:
     """The fact that a call is about to need: hooks and form at a commit, what a pull request needs, that a file is generated,
     that a program is missing, looks elsewhere for its project, wants a variable or packages, or takes long."""
-    candidates = [
-        lesson for lesson in lessons if lesson.id not in told and lesson.kind == "convention" and is_usable(lesson)
-    ]
+    facts = [lesson for lesson in lessons if lesson.kind == "convention" and is_usable(lesson)]
+    candidates = [lesson for lesson in facts if lesson.id not in told]
     if not candidates:
         return None
+    has_hook = any(lesson.topic == "hook" and lesson.details.get("about") == "commit" for lesson in facts)
     return (
-        _choose_for_version_control(candidates, command)
+        _choose_for_version_control(candidates, command, has_hook)
         or _choose_for_change(candidates, changed)
         or _choose_for_needs(candidates, command, place)
+        or _choose_for_purpose(candidates, command, place)
     )
 
 
-def _choose_for_version_control(candidates: Sequence[Lesson], command: str) -> Lesson | None:
+def _choose_for_version_control(candidates: Sequence[Lesson], command: str, has_hook: bool) -> Lesson | None:
     wanted: list[tuple[str, str]] = []
     if _COMMIT.search(command):
         wanted = [("hook", "commit"), ("hook", "message"), ("commit", "message")]
-        if not any(lesson.topic == "hook" for lesson in candidates):  # nothing will format it
+        if not has_hook:  # nothing will format it
             wanted.append(("format", "format"))
     elif _PULL.search(command):
         wanted = [("release", "change file"), ("hook", "push")]
@@ -101,7 +106,55 @@ def _choose_for_change(candidates: Sequence[Lesson], changed: Sequence[str]) -> 
         path = lesson.details.get("path", "").rstrip("/")
         if lesson.topic == "generate" and path and any(each == path or each.startswith(f"{path}/") for each in changed):
             return lesson
+    for lesson in candidates if changed else ():
+        package = lesson.details.get("package", "")
+        is_first = lesson.topic == "test" and bool(package) and bool(lesson.details.get("main"))
+        if (
+            is_first
+            and lesson.details.get("about") == "test"
+            and any(each.startswith(f"{package}/") for each in changed)
+        ):
+            return lesson
     return None
+
+
+_LEAST_REACH = 0.3
+"""How likely a session needs the usual command of a check, for it to be said before another one."""
+
+
+def _choose_for_purpose(candidates: Sequence[Lesson], command: str, place: Place) -> Lesson | None:
+    """The project's own command for what a call is about to do otherwise: `mise run test` before `cargo test`."""
+    usual = [
+        lesson
+        for lesson in candidates
+        if lesson.topic in CHECK_TOPICS
+        and lesson.details.get("about") == lesson.topic
+        and not lesson.details.get("package")
+        and (lesson.reach or 0.0) >= _LEAST_REACH
+    ]
+    if not usual or not command:
+        return None
+    usual.sort(key=lambda lesson: (-lesson.support.sessions_for, -(lesson.reach or 0.0), lesson.id))
+    for piece in split_pieces(command[:_MOST]):
+        if piece.moved or place.folder or _ARGUMENT.search(piece.text):
+            continue
+        purpose = purpose_of_command(piece.text)
+        first = next((lesson for lesson in usual if lesson.topic == purpose), None)
+        if first is not None and not _is_same(piece.text, first) and _runs_the_same(piece, first):
+            return first
+    return None
+
+
+def _runs_the_same(piece: Piece, lesson: Lesson) -> bool:
+    """Whether a fact's command is a task that may run what is typed, or the same program: one of another language is none."""
+    program, body = lesson.use.split()[0], lesson.details.get("body", "")
+    return program == piece.words[0] or (program in _TASK_RUNNERS and (not body or piece.words[0] in body.split()))
+
+
+def _is_same(typed: str, lesson: Lesson) -> bool:
+    """Whether a command is that of a fact, or what its script runs."""
+    keys = [command_key(each) for each in (lesson.use, lesson.details.get("body", "")) if each]
+    return any(command_key(typed).startswith(key) or key.startswith(command_key(typed)) for key in keys)
 
 
 def _choose_for_needs(candidates: Sequence[Lesson], command: str, place: Place) -> Lesson | None:

@@ -5,6 +5,8 @@ import shlex
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
+import msgspec
+
 from preheat.commands.purposes import purpose_of, purpose_of_name
 from preheat.facts.ecosystems import find_implied
 from preheat.facts.node_tools import find_node_commands
@@ -45,7 +47,25 @@ def learn_checks(tree: ProjectTree) -> list[Lesson]:
     found += _workspace_facts(tree, packages)
     found += _task_facts(tree)
     found += _implied_facts(tree, packages, found)
-    return [*found, *_forge_facts(tree, found)]
+    return _raise_only_package([*found, *_forge_facts(tree, found)])
+
+
+def _raise_only_package(facts: Sequence[Lesson]) -> list[Lesson]:
+    """The facts, those of a folder as the project's own where no other place has any for the same: all of the code lies there."""
+    places: dict[str, set[str]] = {}
+    for fact in facts:
+        places.setdefault(fact.topic, set()).add(fact.details.get("package", ""))
+    folders = {folder for each in places.values() for folder in each}
+    if "" in folders or len(folders) != 1:
+        return list(facts)
+    return [_as_own(fact) for fact in facts]
+
+
+def _as_own(fact: Lesson) -> Lesson:
+    details = {name: text for name, text in fact.details.items() if name != "package"}
+    is_whole = details.get("about") == fact.topic and bool(details.get("main"))
+    reach = _REACH[fact.topic] - 0.1 if is_whole else fact.reach
+    return msgspec.structs.replace(fact, details=details, reach=reach)
 
 
 @lru_cache(maxsize=2048)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 from preheat.commands.words import name_set
@@ -24,8 +25,8 @@ _TOPIC_WORDS: dict[str, str] = {
     "build": "build builds compile compiles compilation bundle kompilieren compilar",
     "format": "format formatting formatter prettier gofmt fmt",
     "check": "verify checks ci pipeline",
-    "serve": "server serve localhost port preview browser screenshot launch",
-    "setup": "install setup clone dependency dependencies upgrade worktree",
+    "serve": "serve localhost browser screenshot",
+    "setup": "install installing dependency dependencies deps",
     "variable": "env environment variable variables credential credentials secret secrets",
     "generate": "generate generated regenerate codegen openapi proto graphql",
     "hook": "commit commits committed hook hooks husky",
@@ -38,6 +39,11 @@ _TOPICS_BY_WORD: dict[str, frozenset[str]] = {}
 for _topic, _words in _TOPIC_WORDS.items():
     for _each in _words.split():
         _TOPICS_BY_WORD[_each] = _TOPICS_BY_WORD.get(_each, frozenset()) | {_topic}
+_BUILD = re.compile(
+    r"(?i)\b(?:the|npm|pnpm|yarn|bun|local|production|failing|broken|run|fix)\s+build\b|\bbuild\s+(?:fail|err|brok|command|script|pass|step|lock|it\b)"
+    r"|^\s*build\b"
+)
+"""The build of a project; to build something is to make it."""
 _CHANGING = name_set(
     "add adds adding fix fixes implement change refactor update create remove rename feature bug error endpoint support make"
     " write move replace extract migrate improve handle delete introduce rewrite convert port build failing broken crash"
@@ -73,6 +79,7 @@ _GENERIC = name_set(
     " list code types local check ci web src lib"
 )
 """Parts of a script's name, and our placeholders, that any prompt may have."""
+_VARYING = re.compile(r"^-|\b(?:NAME|PATH|FOLDER|PACKAGE|VALUE)\b|^\.{1,2}/")
 _IDLE = name_set("the a an to of in on for and or it is this that run with all not new")
 _MOST = 6
 _MAIN = 0.35
@@ -89,10 +96,10 @@ class Choice(NamedTuple):
 
 def topics_asked(prompt: str) -> frozenset[str]:
     """The topics that the words of a prompt ask for."""
-    words = words_of(prompt)
     found: set[str] = set()
-    for word in words:
-        found |= _TOPICS_BY_WORD.get(word, frozenset())
+    for word in words_of(prompt):
+        if word != "build" or _BUILD.search(prompt[:_LONG]):
+            found |= _TOPICS_BY_WORD.get(word, frozenset())
     return frozenset(found)
 
 
@@ -178,6 +185,15 @@ def _rate(
     return 0.6 if named == 1.0 and topic in _COMMANDS else 0.0
 
 
+def _shape_of(lesson: Lesson) -> tuple[str, ...]:
+    """A command without what differs from case to case: `go test … -run NAME` is one, however it is typed; empty for what has
+    none."""
+    if lesson.topic not in ("test", "build", "lint") or not lesson.use:
+        return ()
+    begun = takewhile(lambda word: not _VARYING.search(word), lesson.use.split())
+    return (lesson.topic, " ".join(begun), "one" if re.search(r"\bNAME\b", lesson.use) else "")
+
+
 def _named_share(lesson: Lesson, words: frozenset[str]) -> float:
     """The share of the telling words of a script's name that a prompt has; 0 for a name without any."""
     name = lesson.details.get("name", "") or lesson.use.rpartition(" ")[2]
@@ -200,11 +216,16 @@ def _names_package(package: str, words: frozenset[str]) -> bool:
 
 
 def _without_crowds(choices: list[Choice]) -> list[Choice]:
-    """At most three facts of a topic, two of a topic that nobody tried."""
+    """At most three facts of a topic, two of a topic that nobody tried; of several forms of one command the first."""
     counted: dict[str, int] = {}
+    shapes: set[tuple[str, ...]] = set()
     kept = []
     for each in choices:
         topic = each.lesson.topic
+        shape = _shape_of(each.lesson)
+        if shape in shapes:
+            continue
+        shapes |= {shape} if shape else set()
         counted[topic] = counted.get(topic, 0) + 1
         if counted[topic] <= (3 if topic in ("test", "lint") else 2):
             kept.append(each)
