@@ -50,6 +50,15 @@ def own_folder(folder: str, home: str | None = None) -> str:
 ARCHIVE_NAME = "archive.db"
 
 
+def environment_for(folder: str) -> dict[str, str]:
+    """The variables of a process that is to work in a folder. A server that is named for the person's own folder is not passed on
+    to another one: a demo must not reach it."""
+    environment = {**os.environ, "PREHEAT_HOME": folder}
+    if "PREHEAT_ARCHIVE" in environment and os.path.abspath(folder) != os.path.abspath(data_folder()):
+        del environment["PREHEAT_ARCHIVE"]
+    return environment
+
+
 def may_have_server(folder: str, environment: Mapping[str, str]) -> bool:
     """Whether a server may keep the archive: cheap to ask, and never wrong where none does."""
     if environment.get("PREHEAT_ARCHIVE"):

@@ -19,6 +19,7 @@ from preheat.archive.database import ArchiveConnection
 from preheat.archive.server import connect_server
 from preheat.archive.upgrade import compare_with_schema, upgrade_server
 from preheat.errors import ArchiveBusy, ArchiveUnusable, ServerGone, UserError
+from preheat.settings import environment_for
 from preheat.state.connect import reading
 from preheat.state.marks import marks
 from tests.postgresql import PostgresqlServer
@@ -164,6 +165,8 @@ def test_the_variable_is_for_the_own_folder_only(monkeypatch: pytest.MonkeyPatch
     assert found is not None
     assert found.shown == "postgresql://me@here:5432/db"
     assert find_server(str(tmp_path / "demo")) is None
+    assert "PREHEAT_ARCHIVE" not in environment_for(str(tmp_path / "demo"))
+    assert environment_for(str(tmp_path))["PREHEAT_ARCHIVE"].startswith("postgresql://me")
 
 
 @pytest.mark.parametrize(

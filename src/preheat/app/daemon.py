@@ -24,6 +24,7 @@ from preheat.daemon_client import (
     wait_for_daemon,
 )
 from preheat.errors import UserError
+from preheat.settings import environment_for
 
 __all__ = [
     "LAST_SEEN_FILE",
@@ -95,7 +96,7 @@ class Daemon:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,
-                env={**os.environ, "PREHEAT_HOME": self._folder},
+                env=environment_for(self._folder),
             )
         process = wait_for_daemon(True, self._folder, _START_SECONDS)
         if process is None:

@@ -251,7 +251,7 @@ def _server_health(
             f"{format_count(waiting, 'session')} wait in `{archive_path(folder)}` for the server; `preheat sync` moves them"
         )
     if connection is None:
-        return ArchiveHealth(address.shown, True)
+        return ArchiveHealth(address.shown, True, is_server=True)
     total = sum(row.source_bytes for row in held)
     return ArchiveHealth(
         address.shown,

@@ -4,6 +4,7 @@ Knows nothing of what was asked.
 """
 
 import psycopg
+from psycopg.conninfo import conninfo_to_dict
 from psycopg_pool import PoolTimeout, TooManyRequests
 
 from preheat.archive.address import ServerAddress
@@ -35,7 +36,7 @@ def explain_server_error(
     if refused := _explain_refusal(place, code, said):
         return refused
     if is_broken or code.startswith(_GONE) or code == "53300" or isinstance(error, PoolTimeout | TooManyRequests):
-        return ServerGone(f"{place} cannot be reached ({said}); is the server running, and is the network there?")
+        return ServerGone(f"{place} cannot be reached ({said}); start the server, or look at the network")
     return ArchiveUnusable(f"{place}: {said}")
 
 
@@ -54,7 +55,17 @@ def _explain_refusal(place: str, code: str, said: str) -> ArchiveUnusable | None
 
 def _first_line(address: ServerAddress, error: psycopg.Error) -> str:
     text = error.diag.message_primary or str(error)
-    line = next((each.strip() for each in reversed(text.splitlines()) if each.strip()), type(error).__name__)
-    people = address.url.partition("://")[2].partition("?")[0].rpartition("@")[0]
-    password = people.partition(":")[2]
-    return (line.replace(password, "***") if password else line)[:_LONGEST]
+    line = next((each.strip() for each in text.splitlines() if each.strip()), type(error).__name__)
+    for password in _find_passwords(address.url):
+        line = line.replace(password, "***")
+    return line.removeprefix("connection failed: ")[:_LONGEST]
+
+
+def _find_passwords(url: str) -> set[str]:
+    """The password as it stands in an address, and as it is meant."""
+    written = url.partition("://")[2].partition("?")[0].rpartition("@")[0].partition(":")[2]
+    try:
+        meant = conninfo_to_dict(url).get("password")
+    except psycopg.Error:  # no address: what libpq says of it may quote it
+        meant = None
+    return {str(each) for each in (written, meant) if each}

@@ -153,8 +153,13 @@ def _show_archive_health(screen: "Console", found: "HealthReport") -> None:
         else ""
     )
     say(screen, f"  {short_path(archive.path)}")
-    room = "on a server" if archive.is_server else f"{format_bytes(archive.free_bytes)} free on the disk"
-    say(screen, f"  {format_bytes(archive.bytes)}{share}; {room}")
+    if archive.is_server:
+        say(
+            screen,
+            f"  on a server; {format_bytes(archive.bytes)}{share}" if archive.schema else "  on a server: see below",
+        )
+    else:
+        say(screen, f"  {format_bytes(archive.bytes)}{share}; {format_bytes(archive.free_bytes)} free on the disk")
     if archive.schema:
         say(screen, f"  schema {archive.schema}, {count(sum(archive.redactions.values()), 'secret')} removed")
     if archive.verified is not None:

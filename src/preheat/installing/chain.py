@@ -26,6 +26,7 @@ from preheat.daemon_client import (
 )
 from preheat.files import read_file
 from preheat.installing.plans import PYTHON_OPTIONS
+from preheat.settings import environment_for
 
 LinkName: TypeAlias = Literal["settings", "client", "python", "daemon", "archive", "answer"]
 _SECONDS = 30.0
@@ -162,7 +163,7 @@ def _try_answer(call: HookCall, around: Surroundings) -> ChainLink:
 def _send_test(call: HookCall, folder: str) -> bytes:
     if not call.arguments:
         return ask(call.agent, TEST_EVENT, folder)
-    environment = {**os.environ, "PREHEAT_HOME": folder}
+    environment = environment_for(folder)
     environment.pop("PREHEAT_RUN", None)
     command: str | Sequence[str] = call.command or call.arguments
     done = subprocess.run(
