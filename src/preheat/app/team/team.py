@@ -274,6 +274,7 @@ class Team:
         return [
             _describe(ProposedLesson(digest=digest, repository=repository, content=content))
             for digest, repository, content, *_ in _lessons.load_reviews(server)
+            if content
         ]
 
     # Transcripts, for reviewers.
