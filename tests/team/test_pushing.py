@@ -9,6 +9,9 @@ import time
 
 import pytest
 
+from preheat.app.team import local_rows
+from preheat.archive.packing import compress
+from preheat.errors import UserError
 from preheat.model.pushed import PUSHED_TABLES, list_pushed_fields
 from preheat.team_server.people import columns_of
 from tests.team.builders import TestedTeam
@@ -154,6 +157,15 @@ def test_transcripts_go_without_secrets_to_reviewers_and_are_gone_when_the_level
     anna.get("team", "allow", "cart", "nothing")
     assert anna.get("team", "push")["deleted"] == 1
     assert [team.count(table) for table in PUSHED_TABLES] == [0, 0, 0, 0, 0]
+
+
+def test_a_transcript_that_unpacks_to_far_too_much_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local_rows, "_MOST_TRANSCRIPT", 1 << 20)
+    assert len(local_rows.read_transcript(compress(bytes(1 << 20)))) == 1 << 20
+    with pytest.raises(UserError, match="larger than 1 MB"):
+        local_rows.read_transcript(compress(bytes((1 << 20) + 1)))
+    with pytest.raises(UserError, match="damaged"):
+        local_rows.read_transcript(b"no frame at all")
 
 
 # Deleting.

@@ -55,8 +55,7 @@ ATTACKS = (
     "UPDATE preheat_team.sessions SET calls = 0",
     "UPDATE preheat_team.members SET role = 'owner'",
     "INSERT INTO preheat_team.members (login, name, role, made_login) VALUES (session_user, 'x', 'owner', false)",
-    "INSERT INTO preheat_team.reviews (digest, repository, content, verdict, why, reviewer) "
-    "VALUES ('', 'r', '', 'approved', '', 1)",
+    "INSERT INTO preheat_team.reviews (digest, repository, verdict, why, reviewer) VALUES ('', 'r', 'approved', '', 1)",
     "UPDATE preheat_team.reviews SET reviewer = 1",
     "DELETE FROM preheat_team.reviews",
     "TRUNCATE preheat_team.sessions CASCADE",
@@ -246,6 +245,9 @@ def test_a_lesson_that_is_declined_or_withdrawn_is_no_longer_handed_on(pushed: T
         connection.execute("DELETE FROM preheat_team.lessons")
     with pushed.as_person("ben") as connection:
         assert lessons.load_approved(connection) == []
+    with pushed.as_person("rita") as connection:
+        assert [each[2] for each in lessons.load_reviews(connection)] == ["", "", ""]
+    assert pushed.count("lessons") == 0
 
 
 def test_transcripts_are_read_by_reviewers_without_the_person(pushed: TestedTeam) -> None:

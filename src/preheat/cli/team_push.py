@@ -117,7 +117,7 @@ def push_command(dry_run: bool, yes: bool, quiet: bool, as_json: bool) -> int:
             _screen.show_plan(plan)
             print("Nothing was sent.")
         return 0
-    if plan.unagreed and not quiet:
+    if plan.unagreed and (yes or not quiet):
         can_ask = sys.stdin.isatty() and sys.stdout.isatty() and not as_json
         if not yes and can_ask:
             _screen.show_plan(plan)

@@ -177,7 +177,7 @@ class LessonReview(msgspec.Struct, frozen=True, kw_only=True):
     digest: str
     repository: str
     text: str
-    """The lesson as a model would be told it; empty if that is nothing."""
+    """The lesson as a model would be told it; empty if nobody proposes it any more."""
     verdict: Literal["approved", "declined"]
     why: str
     reviewer: str

@@ -42,7 +42,8 @@ def review(connection: psycopg.Connection, digest: str, verdict: Verdict, why: s
 
 
 def load_reviews(connection: psycopg.Connection) -> list[tuple[str, str, str, Verdict, str, str, float]]:
-    """Every review, the newest first: digest, repository, content, verdict, reason, reviewer, when."""
+    """Every review, the newest first: digest, repository, content (empty if nobody proposes it any more), verdict, reason,
+    reviewer, when."""
     return connection.execute(
         "SELECT digest, repository, content, verdict, why, reviewer, extract(epoch FROM at)::float8 "
         "FROM preheat_team.list_reviews()"

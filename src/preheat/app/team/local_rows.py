@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from typing import NamedTuple
 
+import zstandard
+
 from preheat.app.analysis.one_pass import VERSION
 from preheat.app.costs import add_up_costs
 from preheat.app.project_assignment import assign_archive
@@ -21,6 +23,7 @@ from preheat.archive.notes import load_episodes
 from preheat.archive.packing import compress
 from preheat.archive.projects import load_project_names, load_session_projects
 from preheat.archive.queries import list_sessions
+from preheat.errors import UserError
 from preheat.ingest.redact import redact
 from preheat.membership import Membership
 from preheat.model.cost import Cost
@@ -30,6 +33,9 @@ from preheat.model.team import Level, ProjectPush
 from preheat.prices import price_list
 from preheat.team.agreement import default_level, hash_fields, is_agreed, repository_of
 from preheat.team.rows import hash_origin, hash_session, make_rows
+
+_MOST_TRANSCRIPT = 1 << 29
+_LARGEST_WINDOW = 1 << 27
 
 
 class LocalSession(NamedTuple):
@@ -133,6 +139,18 @@ def make_transcript(connection: ArchiveConnection, key: str) -> bytes:
     if len(home) > 1:
         text = text.replace(home + b"/", b"~/").replace(home, b"~")
     return compress(redact(text)[0])
+
+
+def read_transcript(data: bytes) -> bytes:
+    """A transcript that somebody pushed, unpacked: nobody knows who packed it, so it is read up to a limit. Raises UserError."""
+    try:
+        reader = zstandard.ZstdDecompressor(max_window_size=_LARGEST_WINDOW).stream_reader(data)
+        text = reader.read(_MOST_TRANSCRIPT + 1)
+    except (zstandard.ZstdError, MemoryError) as error:
+        raise UserError(f"this transcript is damaged on the server ({error})") from error
+    if len(text) > _MOST_TRANSCRIPT:
+        raise UserError(f"this transcript is larger than {_MOST_TRANSCRIPT >> 20} MB, which none of ours is")
+    return bytes(text)
 
 
 def batch_rows(

@@ -14,10 +14,9 @@ from msgspec.structs import replace
 from preheat.app.lazy import LazyModule
 from preheat.app.projects import explain_unknown_project, find_project
 from preheat.app.team.lessons import ORIGIN, load_received, read_proposal, receive
-from preheat.app.team.local_rows import find_local_sessions
+from preheat.app.team.local_rows import find_local_sessions, read_transcript
 from preheat.app.team.settings import load_team_settings
 from preheat.archive.connect import connect as connect_archive
-from preheat.archive.packing import decompress
 from preheat.errors import NotFound, UserError
 from preheat.ingest.redact import redact
 from preheat.membership import (
@@ -274,6 +273,7 @@ class Team:
         return [
             _describe(ProposedLesson(digest=digest, repository=repository, content=content))
             for digest, repository, content, *_ in _lessons.load_reviews(server)
+            if content
         ]
 
     # Transcripts, for reviewers.
@@ -289,7 +289,7 @@ class Team:
             data = _rows.read_transcript(server, found[0]) if len(found) == 1 and session else None
         if data is None:
             raise NotFound(f"no transcript `{session}`, or several; `preheat team transcripts` lists them")
-        return decompress(data)
+        return read_transcript(data)
 
     # Status.
     def status(self) -> TeamStatus:

@@ -1,6 +1,7 @@
 """Lessons that machines propose, and the reviews of them, which are only ever added to.
 
-The digest is one of the lesson itself, and the database checks that: what was approved cannot be given another content."""
+The digest is one of the lesson itself, and the database checks that: what was approved cannot be given another content. A review
+has the digest only, so that a lesson that nobody proposes any more is gone for good."""
 
 from alembic import op
 
@@ -37,8 +38,10 @@ def upgrade() -> None:
     op.execute("CREATE INDEX lessons_digest ON preheat_team.lessons (digest)")
     protect("lessons", "member = (SELECT preheat_team.my_member())")
     op.execute(
-        f"""CREATE TABLE preheat_team.reviews (
-            number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,{CONTENT},
+        """CREATE TABLE preheat_team.reviews (
+            number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            digest text NOT NULL CHECK (length(digest) = 64),
+            repository text NOT NULL CHECK (length(repository) BETWEEN 1 AND 300),
             verdict text NOT NULL CHECK (verdict IN ('approved', 'declined')),
             why text NOT NULL CHECK (length(why) <= 300),
             reviewer integer NOT NULL REFERENCES preheat_team.members (id),
@@ -76,8 +79,8 @@ def _make_reviewing() -> None:
             IF given = 'approved' AND NOT EXISTS (SELECT 1 FROM preheat_team.lessons WHERE digest = wanted AND member <> me) THEN
                 RAISE EXCEPTION 'nobody approves a lesson of their own' USING ERRCODE = 'PH004';
             END IF;
-            INSERT INTO preheat_team.reviews (digest, repository, content, verdict, why, reviewer)
-                SELECT digest, repository, content, given, reason, me FROM preheat_team.lessons WHERE digest = wanted LIMIT 1;
+            INSERT INTO preheat_team.reviews (digest, repository, verdict, why, reviewer)
+                SELECT digest, repository, given, reason, me FROM preheat_team.lessons WHERE digest = wanted LIMIT 1;
         END""",
     )
     make_function(
@@ -86,7 +89,8 @@ def _make_reviewing() -> None:
         f"""
         #variable_conflict use_column
         BEGIN{ONLY_REVIEWERS}
-            RETURN QUERY SELECT r.digest, r.repository, r.content, r.verdict, r.why, m.name, r.at
+            RETURN QUERY SELECT r.digest, r.repository,
+                coalesce((SELECT l.content FROM preheat_team.lessons AS l WHERE l.digest = r.digest LIMIT 1), ''), r.verdict, r.why, m.name, r.at
                 FROM preheat_team.reviews AS r JOIN preheat_team.members AS m ON m.id = r.reviewer ORDER BY r.number DESC;
         END""",
     )
