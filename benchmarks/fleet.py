@@ -119,7 +119,7 @@ def measure(megabytes: int, rounds: int, batches: Sequence[str]) -> dict[str, An
 
 
 def _median(found: dict[str, Any], name: str, what: str) -> float:
-    return statistics.median(found["runs"][name][what])
+    return float(statistics.median(found["runs"][name][what]))
 
 
 def report(results: list[dict[str, Any]]) -> dict[str, Any]:

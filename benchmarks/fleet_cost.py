@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 import numpy
+from scipy.optimize import nnls
 
 from benchmarks.measuring import ROOT, SHARED, table
 from preheat.app.fleet.analysis import Run, make_request
@@ -139,20 +140,34 @@ def quantities(found: dict[str, Any]) -> dict[str, float]:
 
 
 def fit(runs: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
-    """For each quantity: a fixed part, a part for each million sessions, and the power of the sessions that fits it best (1: it
-    is in proportion)."""
+    """For each quantity: a fixed part, one for each million sessions, and one for each thousand partitions (a project on a day),
+    none of them negative; and the power of the sessions that fits it best (1: it is in proportion to them)."""
     sessions = numpy.array([run["sessions"] for run in runs], dtype=float)
+    partitions = numpy.array([run["partitions"] for run in runs], dtype=float)
     found = {}
     for name in quantities(runs[0]):
         values = numpy.array([quantities(run)[name] for run in runs], dtype=float)
-        slope, fixed = numpy.polyfit(sessions, values, 1)
-        power = numpy.polyfit(numpy.log(sessions), numpy.log(numpy.maximum(values, 1e-9)), 1)[0]
-        found[name] = {"fixed": float(fixed), "per_million": float(slope) * _MEGA, "power": float(power)}
+        # Weighed by their size: an error of a tenth counts the same in a small run and in a large one.
+        columns = numpy.stack([numpy.ones_like(sessions), sessions, partitions], axis=1) / values[:, None]
+        (fixed, each, partition), _ = nnls(columns, numpy.ones_like(values))
+        power = numpy.polyfit(numpy.log(sessions), numpy.log(values), 1)[0]
+        found[name] = {
+            "fixed": float(fixed),
+            "per_million": float(each) * _MEGA,
+            "per_thousand_partitions": float(partition) * 1000,
+            "power": float(power),
+        }
     return found
 
 
-def predict(model: dict[str, dict[str, float]], sessions: int) -> dict[str, float]:
-    return {name: each["fixed"] + each["per_million"] * sessions / _MEGA for name, each in model.items()}
+def predict(model: dict[str, dict[str, float]], sessions: int, partitions: int) -> dict[str, float]:
+    """What a run over so many sessions in so many partitions costs."""
+    return {
+        name: each["fixed"]
+        + each["per_million"] * sessions / _MEGA
+        + each["per_thousand_partitions"] * partitions / 1000
+        for name, each in model.items()
+    }
 
 
 def compare(sizes: tuple[int, ...], other: int) -> dict[str, Any]:
@@ -164,13 +179,14 @@ def compare(sizes: tuple[int, ...], other: int) -> dict[str, Any]:
         checked = measure_size(other, work)
     finally:
         shutil.rmtree(work, ignore_errors=True)
-    expected, real = predict(model, checked["sessions"]), quantities(checked)
+    expected, real = predict(model, checked["sessions"], checked["partitions"]), quantities(checked)
     rows = [
         [
             "quantity",
             *(f"{size} MB" for size in sizes),
             "fixed",
             "a million sessions",
+            "1,000 partitions",
             "power",
             f"{other} MB predicted",
             "measured",
@@ -180,10 +196,15 @@ def compare(sizes: tuple[int, ...], other: int) -> dict[str, Any]:
     errors = {}
     for name, each in model.items():
         errors[name] = (expected[name] - real[name]) / real[name] if real[name] else math.nan
-        rows.append([
-            name, *(f"{quantities(run)[name]:,.1f}" for run in runs), f"{each['fixed']:,.1f}", f"{each['per_million']:,.0f}",
-            f"{each['power']:.2f}", f"{expected[name]:,.1f}", f"{real[name]:,.1f}", f"{errors[name]:+.1%}",
-        ])  # fmt: skip
+        numbers = [each["fixed"], each["per_million"], each["per_thousand_partitions"]]
+        rows.append(
+            [
+                name,
+                *(f"{quantities(run)[name]:,.1f}" for run in runs),
+                *(f"{number:,.1f}" for number in numbers),
+                *(f"{each['power']:.2f}", f"{expected[name]:,.1f}", f"{real[name]:,.1f}", f"{errors[name]:+.1%}"),
+            ]
+        )
     table(rows)
     return {"sizes": sizes, "runs": runs, "model": model, "checked": {"size": other, **checked}, "errors": errors}
 

@@ -30,6 +30,7 @@ ALLOWED = {
     "daemon/process.py": "appends to the daemon's log",
     "app/lab/dataset.py": "writes a dataset into a folder that it made",
     "cli/exit_codes.py": "the null device",
+    "fleet/memory.py": "what the system says of this process, in `/proc`",
     "installing/packages.py": "writes into a folder that it made; reads the package's own metadata",
     "lab/state.py": "appends to the results of a lab",
     "reports/documents.py": "the style sheet of the package",

@@ -28,7 +28,7 @@ from ray.cluster_utils import Cluster  # noqa: E402
 
 import preheat  # noqa: E402
 
-NODE = {"num_cpus": 1, "node_ip_address": "127.0.0.1", "object_store_memory": 80 * 1024 * 1024}
+NODE: dict[str, Any] = {"num_cpus": 1, "node_ip_address": "127.0.0.1", "object_store_memory": 80 * 1024 * 1024}
 
 
 def main(source: str, destination: str) -> None:
@@ -46,7 +46,7 @@ def main(source: str, destination: str) -> None:
         }  # fmt: skip
         killer.join(1)
     finally:
-        cluster.shutdown()
+        cluster.shutdown()  # type: ignore[no-untyped-call]
         shutil.rmtree(FOLDER, ignore_errors=True)
     print(json.dumps(found))
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from benchmarks.one_machine import load_fleet
+from preheat.agents import sources
 from preheat.app.fleet import work
 from preheat.app.fleet.analysis import LOST
 from preheat.errors import UserError
@@ -135,7 +136,7 @@ def test_when_every_process_that_reads_an_object_dies_the_others_are_read(source
 def test_an_object_that_vanishes_costs_itself_and_is_forgotten_by_the_next_run(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = reading.detect
+    real = sources.detect
 
     def detect(path: str) -> Any:
         if path.endswith("two.jsonl"):
@@ -152,7 +153,7 @@ def test_an_object_that_vanishes_costs_itself_and_is_forgotten_by_the_next_run(
 def test_an_object_that_changes_while_it_is_read_is_read_again(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = reading.detect
+    real = sources.detect
     calls = {"one.jsonl": 3, "two.jsonl": 99}
 
     def detect(path: str) -> Any:

@@ -15,6 +15,13 @@ _UNITS = {"": 1, "b": 1, "kb": 1000, "mb": 1000**2, "gb": 1000**3, "kib": 1 << 1
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*")
 
 
+def _screen() -> Any:
+    """What shows results on a terminal."""
+    from preheat.cli import fleet_screen  # noqa: PLC0415 - rich takes longer than a completion
+
+    return fleet_screen
+
+
 class SizeOption(click.ParamType):  # type: ignore[type-arg] # not generic in older releases
     """A number of bytes: `64MB`, `1.5GB`, `800000`."""
 
@@ -110,9 +117,7 @@ def analyse_command(
     if as_json:
         print_json(found)
     else:
-        from preheat.cli.fleet_screen import show_run  # noqa: PLC0415 - rich takes longer than a completion
-
-        show_run(found)
+        _screen().show_run(found)
     return DONE_WITH_PROBLEMS if found.problems else 0
 
 
@@ -135,9 +140,7 @@ def report_command(destination: str, as_json: bool) -> int:
     if as_json:
         print_json(found)
         return 0
-    from preheat.cli.fleet_screen import show_report  # noqa: PLC0415 - rich takes longer than a completion
-
-    show_report(found)
+    _screen().show_report(found)
     return 0
 
 
@@ -168,15 +171,11 @@ def lessons_command(destination: str, project: str | None, everything: bool, whe
         if as_json:
             print_json(published)
         else:
-            from preheat.cli.fleet_screen import show_publication  # noqa: PLC0415 - as below
-
-            show_publication(published)
+            _screen().show_publication(published)
         return 0
     found = open_preheat().fleet.lessons(destination, wanted)
     if as_json:
         print_json(found)
         return 0
-    from preheat.cli.fleet_screen import show_fleet_lessons  # noqa: PLC0415 - rich takes longer than a completion
-
-    show_fleet_lessons(found, everything)
+    _screen().show_fleet_lessons(found, everything)
     return 0

@@ -106,7 +106,7 @@ def connect(address: str, workers: int) -> Iterator[Cluster]:
             return
         workers = workers or os.cpu_count() or 1
         variables = {**_OWN_CLUSTER, "RAY_AUTH_TOKEN": secrets.token_hex(32)}
-        with _own_folder() as folder, _watched(folder), _variables(variables), _start(folder, workers) as ray:
+        with _own_folder() as folder, _watch_over(folder), _variables(variables), _start(folder, workers) as ray:
             yield Cluster(ray, workers)
 
 
@@ -230,7 +230,7 @@ def _remove_left_folders(above: str) -> None:
 
 
 @contextmanager
-def _watched(folder: str) -> Iterator[None]:
+def _watch_over(folder: str) -> Iterator[None]:
     """Have another process end everything in a folder if this one is killed."""
     command = [sys.executable, "-I", "-S", watchdog.__file__, folder]
     with Popen(command, stdin=PIPE, stdout=DEVNULL, stderr=DEVNULL, start_new_session=True) as process:

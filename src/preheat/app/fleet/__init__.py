@@ -3,6 +3,8 @@
 Light: what it needs is an extra of the package, and is imported when a method is called.
 """
 
+from importlib.util import find_spec
+
 from preheat.app.lazy import LazyModule
 from preheat.errors import UserError
 
@@ -38,8 +40,7 @@ class Fleet:
         _require_extra()
         chosen = {"batch": batch, "most": most, "memory": memory}
         settings = _area.Settings(address, workers, **{name: value for name, value in chosen.items() if value})
-        silent = _area.SILENT
-        return _area.analyse(source, destination, settings, progress or silent)
+        return _area.analyse(source, destination, settings, progress)
 
     def report(self, destination: str) -> "FleetReport":
         """What the sessions of a destination come to: by project, agent, model and day, with causes and mistakes."""
@@ -59,8 +60,6 @@ class Fleet:
 
 def _require_extra() -> None:
     """Raise UserError if a package of the extra is missing."""
-    from importlib.util import find_spec  # noqa: PLC0415 - the application object loads this module
-
     missing = [name for name in _PARTS if find_spec(name) is None]
     if missing:
         raise UserError(f"the fleet needs {', '.join(missing)}; install them with: pip install 'preheat[fleet]'")

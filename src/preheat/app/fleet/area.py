@@ -38,12 +38,14 @@ class Settings(NamedTuple):
     memory: int = MEMORY
 
 
-def analyse(source: str, destination: str, settings: Settings | None = None, progress: Progress = SILENT) -> FleetRun:
+def analyse(
+    source: str, destination: str, settings: Settings | None = None, progress: Progress | None = None
+) -> FleetRun:
     """Analyse what is new in a source, and bring the destination up to date. Raises UserError."""
     chosen = settings or Settings()
     request = make_request(source, destination, chosen.batch, chosen.most, chosen.memory)
     with connect(chosen.address, chosen.workers) as cluster:
-        return Run(request, cluster, progress).analyse()
+        return Run(request, cluster, progress or SILENT).analyse()
 
 
 def report(destination: str) -> FleetReport:
