@@ -331,7 +331,9 @@ def _measure_whole_sessions(cases: Sequence[Case], surest: dict[int, dict[str, f
         "development": [each for each in cases if _is_for_development(each.project)],
         "unseen": [each for each in cases if not _is_for_development(each.project)],
     }
-    parts.update({name: [each for each in cases if each.project == name] for name in {each.project for each in cases}})
+    parts.update(
+        {name: [each for each in cases if each.project == name] for name in sorted({each.project for each in cases})}
+    )
     found: dict[str, Any] = {}
     for name, some in parts.items():
         measured = measure_sessions(some, lambda case: surest[id(case)])
