@@ -242,10 +242,11 @@ def _implied_fact(tree: ProjectTree, each: ImpliedCommand, is_own: bool) -> Less
 
 
 def _forge_facts(tree: ProjectTree, known: Sequence[Lesson]) -> list[Lesson]:
-    """The checks that the forge runs and no script names."""
+    """The checks that the forge runs and for which the project has no command of its own."""
     named = {command_key(fact.use) for fact in known}
     runner = find_runner(tree, "") if "package.json" in tree.texts else ""
     others = {"npm", "pnpm", "yarn", "bun"} - {runner}
+    own = {fact.topic for fact in known if (fact.reach or 0.0) > _SELDOM}
     found: list[Lesson] = []
     for path in sorted(tree.texts):
         if not is_workflow(path):
@@ -260,7 +261,7 @@ def _forge_facts(tree: ProjectTree, known: Sequence[Lesson]) -> list[Lesson]:
                 and len(line) < _LONGEST_BODY
             )
             is_known = command_key(command) in named or (bool(runner) and line.partition(" ")[0] in others)
-            if topic not in CHECK_TOPICS or not is_plain or danger_reason(line) or is_known:
+            if topic not in CHECK_TOPICS or topic in own or not is_plain or danger_reason(line) or is_known:
                 continue
             named.add(command_key(command))
             found.append(

@@ -26,7 +26,7 @@ _TOPIC_WORDS: dict[str, str] = {
     "format": "format formatting formatter prettier gofmt fmt",
     "check": "verify checks ci pipeline",
     "serve": "serve localhost browser screenshot",
-    "setup": "install installing dependency dependencies deps",
+    "setup": "install installing dependency dependencies deps packages modules setup",
     "variable": "env environment variable variables credential credentials secret secrets",
     "generate": "generate generated regenerate codegen openapi proto graphql",
     "hook": "commit commits committed hook hooks husky",
@@ -39,6 +39,8 @@ _TOPICS_BY_WORD: dict[str, frozenset[str]] = {}
 for _topic, _words in _TOPIC_WORDS.items():
     for _each in _words.split():
         _TOPICS_BY_WORD[_each] = _TOPICS_BY_WORD.get(_each, frozenset()) | {_topic}
+_SETTING_UP = frozenset(_TOPIC_WORDS["setup"].split())
+_LEAST_SETTING_UP = 2
 _BUILD = re.compile(
     r"(?i)\b(?:the|npm|pnpm|yarn|bun|local|production|failing|broken|run|fix)\s+build\b|\bbuild\s+(?:fail|err|brok|command|script|pass|step|lock|it\b)"
     r"|^\s*build\b"
@@ -97,9 +99,12 @@ class Choice(NamedTuple):
 def topics_asked(prompt: str) -> frozenset[str]:
     """The topics that the words of a prompt ask for."""
     found: set[str] = set()
-    for word in words_of(prompt):
+    words = words_of(prompt)
+    for word in words:
         if word != "build" or _BUILD.search(prompt[:_LONG]):
             found |= _TOPICS_BY_WORD.get(word, frozenset())
+    if len(words & _SETTING_UP) < _LEAST_SETTING_UP:  # one of these words alone is about anything
+        found.discard("setup")
     return frozenset(found)
 
 

@@ -130,6 +130,8 @@ _AT_START = frozenset(["convention", "repair", "dead_end", "resume"])
 _ASKED = 0.8
 """How likely a session needs a fact that its task asks for."""
 _LEAST_OF_OWN_TOOLS = 0.35
+_ONE_CASE = ("&&", "|", "…", ";")
+"""What makes a command one for a single case, or leaves a gap in it."""
 _VAGUE_TOPICS = frozenset(["", "other", "run"])
 """Topics of commands that were run, for whatever aim."""
 
@@ -305,6 +307,10 @@ def _is_for_every_task(lesson: Lesson) -> bool:
     """Whether a lesson may be told before anything is asked: nothing that an agent's own tool says itself, that a lock file
     shows, or of which only is known that it was run."""
     is_vague = lesson.kind == "convention" and lesson.topic in _VAGUE_TOPICS and not lesson.avoid
+    if lesson.kind == "dead_end" and lesson.topic == "file":  # the error says it
+        return False
+    if lesson.kind == "repair" and any(sign in lesson.avoid for sign in _ONE_CASE):
+        return False
     return lesson.kind in _AT_START and lesson.topic != "runner" and not is_vague and not _is_of_own_tool(lesson)
 
 
