@@ -47,7 +47,7 @@ from preheat.errors import NotFound, PreheatError, UserError
 from preheat.ingest.redact import redact
 from preheat.live.advice import record_advice
 from preheat.live.events import call_event
-from preheat.live.mistake import NO_KNOWN_MISTAKES, KnownMistakes, find_hint_before_command, has_hint
+from preheat.live.mistake import NO_KNOWN_MISTAKES, KnownMistakes, has_hint
 from preheat.live.progress import describe_progress
 from preheat.live.safety import Severity, check_call, matcher, refusal
 from preheat.live.scorecard import summarise_scorecard
@@ -240,7 +240,8 @@ class Hooks:
         answer = advise_after_failure(
             state, event, hook, at.root, at.names, at.history, facts, thresholds=self.thresholds
         )
-        if answer is None or has_hint(folded.mistake, at.known, hook.agent) or _was_hinted(hook, at.known):
+        command = command_text(hook.arguments) if tool_kind(hook) == "shell" else ""
+        if answer is None or has_hint(folded.mistake, at.known, hook.agent, command):
             return folded, advisory
         folded = fold(state, event, self.thresholds)
         return record_advice(folded, msgspec.structs.replace(answer, turn=folded.turn)), answer
@@ -511,9 +512,3 @@ def _asks_for_all(command: str) -> bool:
         each.program == "preheat" and (each.words[1:3] == ("admin", "output") or each.words[1:2] == ("output",))
         for each in understand(command).commands
     )
-
-
-def _was_hinted(hook: HookEvent, known: KnownMistakes) -> bool:
-    """Whether a lesson speaks of the command before it runs: then nothing else is said of its failure."""
-    is_shell = bool(hook.tool) and tool_kind(hook) == "shell"
-    return is_shell and find_hint_before_command(known, command_text(hook.arguments), hook.agent) is not None
