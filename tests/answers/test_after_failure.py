@@ -42,7 +42,7 @@ def test_of_such_a_path_nothing_is_said_before_the_call_or_after_another_failure
 
 def test_names_that_are_spelled_alike_are_named_as_the_nearest() -> None:
     text = said(shell("cat src/shop/capabilities_v2.py"), "cat: src/shop/capabilities_v2.py: No such file or directory")
-    assert text == "Nothing is at this call's path; nearest to it in `src/shop` are `capability.py`."
+    assert text == "Nothing is at this call's path; `src/shop` holds `capability.py`, `cart.py`, `discount.py`."
     root = said(shell("cat packages.json"), "cat: packages.json: No such file or directory")
     assert root == "Nothing is at this call's path; `package.json` exists."
 

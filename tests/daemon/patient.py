@@ -10,7 +10,7 @@ import preheat.daemon.process
 import preheat.daemon.server
 import preheat.daemon.wire
 from preheat.__main__ import main
-from preheat.daemon.engine import TimeLimit
+from preheat.daemon.time_limit import TimeLimit
 
 LONG = 600.0
 LIMITS = (
@@ -35,8 +35,8 @@ if vars(preheat.daemon.process).get(TimeLimit.__name__) is not TimeLimit:
 class PatientTimeLimit(TimeLimit):
     """A time limit that no event reaches, however busy the machine is."""
 
-    def __call__(self, seconds: float) -> TimeLimit:
-        return super().__call__(LONG)
+    def __call__(self, seconds: float, of_computing: bool = False) -> TimeLimit:
+        return super().__call__(LONG, of_computing)
 
 
 if __name__ == "__main__":

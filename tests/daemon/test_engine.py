@@ -4,6 +4,7 @@ import json
 import os
 import re
 import resource
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ from hypothesis import strategies as st
 
 from preheat.app.health import daemon_faults as report
 from preheat.app.live.hooks import HandedContext, Hooks
-from preheat.daemon.engine import Engine, Overrun, TimeLimit
+from preheat.daemon.engine import Engine
+from preheat.daemon.time_limit import Overrun, TimeLimit
 from preheat.daemon_client import prepare_folder
 from preheat.model.live import HookEvent, LiveEvent
 from tests.daemon.builders import AGENT, PatientTimeLimit, edited, hook_payload, prompted, ran, started, stopped
@@ -184,6 +186,29 @@ class Wrong(Hooks):
 
     def live_events(self, event: HookEvent) -> list[LiveEvent]:
         raise ZeroDivisionError("a mistake of ours")
+
+
+class Starved(Hooks):
+    """Waits for its turn on a busy machine: time goes by in which nothing is computed."""
+
+    def live_events(self, event: HookEvent) -> list[LiveEvent]:
+        threading.Event().wait(0.2)
+        return super().live_events(event)
+
+
+def test_an_event_of_the_spool_is_not_given_up_because_the_machine_is_busy(live: str) -> None:
+    """With 30 clients and one daemon at a load of 16 a spooled event took more than its second on the clock, and was lost."""
+    one = Engine(live, Starved(os.path.dirname(live)), TimeLimit())
+    one.take_event(AGENT, prompted("quick"), 1.0, seconds=0.05, awaited=False)
+    assert len(list(one.journal.replay(0))) == 1
+    with pytest.raises(Overrun):  # an agent that waits is answered in time all the same
+        one.take_event(AGENT, prompted("again"), 2.0, seconds=0.05)
+
+
+def test_an_event_of_the_spool_that_computes_for_too_long_is_given_up(live: str) -> None:
+    one = Engine(live, Slow(os.path.dirname(live)), TimeLimit())
+    with pytest.raises(Overrun):
+        one.take_event(AGENT, prompted("slow"), 1.0, seconds=0.05, awaited=False)
 
 
 def test_an_event_that_takes_too_long_raises_overrun_and_changes_nothing(live: str) -> None:

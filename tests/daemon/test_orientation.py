@@ -9,7 +9,8 @@ import pytest
 from preheat.app.experiments.assignment import make_key
 from preheat.app.live.hooks import Hooks, NamedFiles
 from preheat.app.live.running import RunningSession
-from preheat.daemon.engine import Engine, Overrun
+from preheat.daemon.engine import Engine
+from preheat.daemon.time_limit import Overrun
 from preheat.daemon_client import prepare_folder
 from preheat.model.live import HookEvent
 from preheat.state import experiments

@@ -15,10 +15,7 @@ _USAGE_FLAG = re.compile(r"(?<![\w-])--[a-z][\w-]+")
 _MOST_TEXT = 20_000
 _FIELD = re.compile(r'Unknown JSON field: "(\w+)"')
 _FIELDS = re.compile(r"Available fields:\n((?:[ \t]+\w+\n?)+)")
-_SUGGESTED = re.compile(
-    r"(?i)(?:did you mean|similar (?:argument|option|flag)[^\n]{0,40}|perhaps you meant|most similar[^\n]{0,40}is)[\s:'\"`]*"
-    r"(--?[a-z][\w-]*)"
-)
+_SUGGESTS = re.compile(r"(?i)did you mean|similar (?:argument|option|flag|command)|perhaps you meant|most similar")
 _PIECE = re.compile(r"[A-Z]?[a-z]+")
 _OTHER_FAMILY = {
     ("grep", "-P"): "-E", ("cat", "-A"): "-vet", ("cat", "-E"): "-ve", ("cat", "-T"): "-vt", ("sed", "-r"): "-E",
@@ -37,8 +34,8 @@ def find_flag(failure: Failure, files: ProjectFiles, history: History, facts: Se
         return None
     form = program_and_subcommand(command)
     about = f"{form} {flag}"
-    if (suggested := _SUGGESTED.search(text)) and suggested[1] != flag:
-        return _make(sentences.FLAG_USAGE.write(program=form, near=suggested[1]), about, suggested[1])
+    if _SUGGESTS.search(text):
+        return None  # the program has named one itself: nothing is said that only repeats the error
     known = _known_flags(history, form, flag)
     if near := get_close_matches(flag, known, 1, 0.7):
         return _make(_say_known(form, near[0], known[near[0]]), about, near[0])

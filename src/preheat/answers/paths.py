@@ -137,6 +137,7 @@ def _describe_after(call: PlannedCall, path: str, typed: str, files: ProjectFile
         meant = tuple(each for each in meant if files.kind(each) == "folder")
     return (
         _name_meant(call, path, typed, meant)
+        or (_list_nearest_folder(path, typed, call, files, few=True) if files.kind(path) == "none" else None)
         or _describe_nearest(path, typed, call, files)
         or _describe_others(path, typed, call, files)
         or _list_nearest_folder(path, typed, call, files)
@@ -217,16 +218,21 @@ def _describe_surroundings(path: str, typed: str, call: PlannedCall, files: Proj
     return _answer(said, path, tuple(f"{there}/{name}" for name in names))
 
 
-def _list_nearest_folder(path: str, typed: str, call: PlannedCall, files: ProjectFiles) -> Answer | None:
-    """After a failure: what the nearest folder holds, what is most alike first. Of few one may be meant; many are only listed."""
+def _list_nearest_folder(
+    path: str, typed: str, call: PlannedCall, files: ProjectFiles, few: bool = False
+) -> Answer | None:
+    """After a failure: what the nearest folder holds, what is most alike first. Of few one may be meant; many are only listed, or
+    not at all where only `few` are wanted."""
     there = deepest_existing(path, files) or nearest_known_folder(path, files)
     if not there:
         return None
     names, more = rank_names(path, there, files, _MOST_LISTED)
+    is_few = not more and len(names) <= _FEW_LISTED and there != files.root
+    if few and not is_few:
+        return None
     said = sentences.MISSING_LISTED.write(
         which=_which(call, typed), folder=call.show(there), names=names, more=more or None
     )
-    is_few = not more and len(names) <= _FEW_LISTED and there != files.root
     return _answer(said, path, tuple(f"{there}/{name}" for name in names) if is_few else ()) if names else None
 
 

@@ -1,26 +1,24 @@
 """From a hook's payload to its answer: read the event, journal it, fold it into the session, and say at most one text.
 
 Holds the order of these steps, the events that are ignored, and the rule that nothing is answered before it is on disk. What each
-step does is in `app.live.hooks`. Also the time limit on one event, and the assignments that are not stored yet. Knows no agent,
-no socket and no clock.
+step does is in `app.live.hooks`. Knows no agent, no socket and no clock.
 """
 
 import os
-import signal
-import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from hashlib import blake2b
-from types import FrameType, TracebackType
 from typing import NamedTuple
 
 import msgspec
 
 from preheat.app.live.hooks import HandedContext, Hooks, LiveState
 from preheat.app.live.running import RunningSession
+from preheat.daemon.assignments import PendingAssignments
 from preheat.daemon.journal import Journal, JournalError
 from preheat.daemon.sessions import Sessions
+from preheat.daemon.time_limit import Overrun, TimeLimit
 from preheat.daemon.timing import HandlingTimes, SessionKey
 from preheat.model.experiment import AssignmentRecord
 from preheat.model.live import (
@@ -35,76 +33,13 @@ from preheat.model.live import (
 )
 from preheat.model.session import PREHEAT_RUN
 
-
-# A time limit on a computation in the main thread, which is interrupted wherever it is.
-class Overrun(BaseException):
-    """The computation took too long. A BaseException, so that `except Exception` does not swallow it."""
-
-
-class TimeLimit:
-    """`with limit(0.05): …` raises Overrun when the time is up. One at a time; no effect outside of the main thread."""
-
-    def __init__(self) -> None:
-        self._is_armed = False
-        self._is_usable = threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer")
-        self._seconds = 0.0
-        if self._is_usable:
-            signal.signal(signal.SIGALRM, self._interrupt)
-
-    def __call__(self, seconds: float) -> "TimeLimit":
-        self._seconds = seconds
-        return self
-
-    def __enter__(self) -> None:
-        if self._is_usable:
-            self._is_armed = True
-            signal.setitimer(signal.ITIMER_REAL, self._seconds)
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        # First, so that a signal from here on is ignored.
-        self._is_armed = False
-        if self._is_usable:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-
-    def _interrupt(self, number: int, frame: FrameType | None) -> None:
-        if self._is_armed:
-            self._is_armed = False
-            raise Overrun
-
-
-# Assignments that are only in the journal and still have to be stored, because old journal files are removed.
-class PendingAssignments:
-    """Assignments that could not be stored yet are stored with the next ones."""
-
-    def __init__(self, store_all: Callable[[Sequence[AssignmentRecord]], None]) -> None:
-        self._store = store_all
-        self._pending: list[AssignmentRecord] = []
-
-    def collect(self, entries: Iterable[JournalEntry]) -> Iterator[JournalEntry]:
-        """Pass entries through and collect their assignments, which may not be stored yet."""
-        for entry in entries:
-            self._pending += entry.assignments
-            yield entry
-
-    def store(self, assignments: Sequence[AssignmentRecord]) -> str:
-        """Store the pending assignments and these; why that failed, or an empty text."""
-        self._pending += assignments
-        try:
-            self._store(self._pending)
-        except OSError as error:
-            return f"the assignments of a trial cannot be written: {error.strerror or error}"
-        self._pending.clear()
-        return ""
-
-
 ORIENTATION_SECONDS = 0.15
 """Seconds that naming the files of a prompt may take; after that none are named."""
 EVENT_SECONDS = 0.05
 """Seconds that one event may take; after that it is answered with nothing and taken again later."""
 RETRY_SECONDS = 1.0
-"""Seconds that an event may take the second time."""
+"""Seconds of computing that an event may take the second time. Not of the clock: on a busy machine that would give up events
+that are not to blame."""
 DUPLICATE_SECONDS = 2.0
 """Seconds within which the same hook event counts as a duplicate: the hook is installed in two places."""
 _MOST_FIRED = 1_000
@@ -194,7 +129,7 @@ class Engine:
         self.last_session = self.last_key = None
         try:
             self._hooks.load_agent(agent)
-            with self._limit(seconds):
+            with self._limit(seconds, of_computing=not awaited):
                 event = self._hooks.read(agent, payload, at)
             if event is None or not event.session:
                 return NO_ANSWER
@@ -239,11 +174,11 @@ class Engine:
         if self._is_duplicate(running, entry.key, at, event.call_id != "" or not awaited):
             self.counts["twice"] += 1
             return NO_ANSWER
-        with self._limit(seconds):
+        with self._limit(seconds, of_computing=not awaited):
             entry, answer, state = self._respond(event, running, entry, awaited)
         if awaited and state is not None:
             answer = self._with_short_output(event, answer, state, seconds)
-        with self._limit(seconds):
+        with self._limit(seconds, of_computing=not awaited):
             encoded = self._hooks.write(event, answer) if answer is not None else b""
         wants_context = awaited and self._wants_context(event, running, answer)
         if awaited and event.name == "prompt" and answer is None and not wants_context:

@@ -20,8 +20,9 @@ from preheat.app.daemon import SOCKET, Daemon
 from preheat.app.live.hooks import Hooks
 from preheat.app.live.settings import SETTINGS
 from preheat.daemon import server as serving
-from preheat.daemon.engine import Engine, TimeLimit
+from preheat.daemon.engine import Engine
 from preheat.daemon.server import ListeningSockets, Server, Timeouts, write_line
+from preheat.daemon.time_limit import TimeLimit
 from preheat.files import open_private
 
 HANDOVER_VARIABLE = "PREHEAT_HANDED"

@@ -23,10 +23,11 @@ from preheat.app.live.hooks import CleanPayload, HandedContext, Hooks
 from preheat.app.live.running import RunningSession
 from preheat.connections import ConnectionLimit
 from preheat.daemon.deferral import TURN_SECONDS, DeferredEvents, Pace
-from preheat.daemon.engine import RETRY_SECONDS, Engine, Overrun
+from preheat.daemon.engine import RETRY_SECONDS, Engine
 from preheat.daemon.idle import IdleWork
 from preheat.daemon.journal import Spool
 from preheat.daemon.tail import TranscriptTails
+from preheat.daemon.time_limit import Overrun
 from preheat.daemon.wire import HttpConnection, Reply, SocketConnection
 from preheat.files import read_file, write_atomically
 from preheat.model.live import HookEvent

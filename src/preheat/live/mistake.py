@@ -379,8 +379,10 @@ def read_earlier_failure(
     return _hint_reading(state, hint, {"last failure": one_line(state.signature, 120), "of": state.program})
 
 
-def has_hint(state: MistakeState, known: KnownMistakes, agent: str = "") -> bool:
-    """Whether a lesson explains the failure of the last call, given before or not."""
+def has_hint(state: MistakeState, known: KnownMistakes, agent: str = "", command: str = "") -> bool:
+    """Whether a lesson explains the failure of the last call, given before or not, or speaks of its command before it runs."""
+    if command and find_hint_before_command(known, command, agent) is not None:
+        return True
     return state.is_fresh and (
         find_hint_after_failure(known, state.words, state.program, state.command, agent, state.is_repeated) is not None
     )

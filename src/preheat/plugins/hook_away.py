@@ -97,8 +97,15 @@ def handle_absence(
         os.close(os.open("slow", os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600))
         os.utime("slow")
     elif how == "gone" or (how == "slow" and end_hung_daemon()):
+        is_start = any(each in payload[:20_000] for each in STARTS)
+        if (
+            not is_start
+        ):  # nobody waits for an answer: first make sure of the event, for a start can take all of the time
+            spool(agent, payload)
         process = start_daemon(live)
-        if any(each in payload[:20_000] for each in STARTS):
+        if not is_start:
+            return b""
+        if process:
             left = max(0.05, LIMIT - seconds_running())
             end = time.monotonic() + left
             _signal.setitimer(_signal.ITIMER_REAL, left + 0.05, 0.1)  # for an answer that does not come

@@ -54,7 +54,6 @@ from preheat.live.mistake import (
     NO_KNOWN_MISTAKES,
     KnownMistakes,
     drop_origin,
-    find_hint_before_command,
     has_hint,
     index_lessons,
 )
@@ -268,7 +267,8 @@ class Hooks:
         )
         if answer is None and advisory is None:
             answer = advise_with_fact_after_failure(folded, event, hook.agent, at.facts, self.thresholds)
-        if answer is None or has_hint(folded.mistake, at.known, hook.agent) or _was_hinted(hook, at.known):
+        command = command_text(hook.arguments) if tool_kind(hook) == "shell" else ""
+        if answer is None or has_hint(folded.mistake, at.known, hook.agent, command):
             return folded, advisory
         folded = fold(state, event, self.thresholds)
         return record_advice(folded, msgspec.structs.replace(answer, turn=folded.turn)), answer
@@ -559,9 +559,3 @@ def _asks_for_all(command: str) -> bool:
         each.program == "preheat" and (each.words[1:3] == ("admin", "output") or each.words[1:2] == ("output",))
         for each in understand(command).commands
     )
-
-
-def _was_hinted(hook: HookEvent, known: KnownMistakes) -> bool:
-    """Whether a lesson speaks of the command before it runs: then nothing else is said of its failure."""
-    is_shell = bool(hook.tool) and tool_kind(hook) == "shell"
-    return is_shell and find_hint_before_command(known, command_text(hook.arguments), hook.agent) is not None
