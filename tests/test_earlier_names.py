@@ -184,13 +184,13 @@ def test_notes_of_0_1_0_give_lessons_with_the_same_ids(archive: ArchiveConnectio
     ("notes", "names"),
     [
         (ConventionNotes, "commands made rules written committed servers variables"),
-        (CommandNotes, "used missing stayed astray moved programs"),
+        (CommandNotes, "used missing stayed astray unmatched moved programs"),
         (
             CommandUse,
             "purpose way core form folder ok finding misuse environment texts failing signatures seqs bad_seqs last "
             "seconds limits",
         ),
-        (Missing, "name seq signature at text folder"),
+        (Missing, "name seq signature at text folder instead"),
         (Rule, "sentence standing use avoid named forms corrected seq at"),
         (Candidate, "form tool kind purpose arguments result seq at same plain"),
         (FormUse, "tool form worked misuse first"),

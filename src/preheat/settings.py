@@ -9,6 +9,7 @@ import os
 import sys
 
 from preheat.errors import FolderRefused
+from preheat.files import read_text
 from preheat.ownership import explain_refusal
 
 TYPE_CHECKING = False
@@ -64,9 +65,8 @@ def may_have_server(folder: str, environment: Mapping[str, str]) -> bool:
     if environment.get("PREHEAT_ARCHIVE"):
         return True
     try:
-        with open(os.path.join(folder, "settings.toml"), "rb") as file:
-            return b"archive" in file.read(1 << 20)
-    except OSError:
+        return "archive" in read_text(os.path.join(folder, "settings.toml"))
+    except (OSError, UnicodeError):
         return False
 
 

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -167,10 +166,8 @@ def test_lessons_are_at_hand_for_hooks_while_the_server_is_away(machine: Machine
     with closing(connect(machine.folder)) as connection:
         there = {each.id for each in load_lessons(connection)}
     server.stop()
-    started = time.perf_counter()
     with closing(connect_for_hooks(machine.folder)) as local:
         assert {each.id for each in load_lessons(local)} == there != set()
-    assert time.perf_counter() - started < 60  # it does not ask: nothing could be waited for
 
 
 def test_what_is_forgotten_on_the_server_is_gone_there_and_here(machine: Machine, server: PostgresqlServer) -> None:

@@ -8,8 +8,9 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
+from typing import Protocol
 
-from preheat.archive.address import find_server, has_archive
+from preheat.archive.address import ServerAddress, find_server, has_archive
 from preheat.archive.database import ArchiveConnection
 from preheat.archive.sqlite import SqliteArchive, open_sqlite
 from preheat.archive.stamp import is_as_left, is_ours, write_stamp
@@ -28,13 +29,7 @@ def connect(folder: str, wait: float = 30.0) -> ArchiveConnection:
     """Open the archive of a folder, in the folder or on the server that the person named, after creating or upgrading it where
     needed; read-only where it cannot be written. Raises ServerGone if the server cannot be reached."""
     if (address := find_server(folder)) is not None:
-        try:
-            from preheat.archive import server  # noqa: PLC0415 - most people have none, and the driver is an extra
-        except ImportError as error:
-            raise ArchiveUnusable(
-                "an archive on PostgreSQL needs the driver for it: `pip install 'preheat[postgresql]'`"
-            ) from error
-        return server.connect_server(address, folder, HEAD, wait)
+        return _load_driver().connect_server(address, folder, HEAD, wait)
     return connect_local(folder, wait)
 
 
@@ -73,11 +68,28 @@ def connect_for_hooks(folder: str) -> SqliteArchive:
 
 def keep_connections(folder: str) -> None:
     """Keep connections to a server for the next question: for a program that answers many."""
-    with suppress(UserError, ImportError):
+    with suppress(UserError):
         if find_server(folder) is not None:
-            from preheat.archive.postgresql import keep_connections as keep  # noqa: PLC0415 - most people have no server
+            _load_driver().keep_connections()
 
-            keep()
+
+def _load_driver() -> "Driver":
+    """What talks to a server. Raises ArchiveUnusable where the driver is not installed."""
+    try:
+        from preheat.archive import server  # noqa: PLC0415 - most people have none, and the driver is an extra
+    except ImportError as error:
+        raise ArchiveUnusable(
+            "an archive on PostgreSQL needs the driver for it: `pip install 'preheat[postgresql]'`"
+        ) from error
+    return server
+
+
+class Driver(Protocol):
+    """What is needed of `server.py`."""
+
+    def connect_server(self, address: ServerAddress, folder: str, head: str, wait: float) -> ArchiveConnection: ...
+
+    def keep_connections(self) -> None: ...
 
 
 def find_archive_fault(folder: str) -> str:

@@ -79,16 +79,24 @@ def unpack_notes(packed: bytes, unpack: Callable[[bytes], bytes]) -> bytes:
     return packed[1:] if packed[:1] == b"\0" else unpack(packed[1:])
 
 
-_NOTES_OF_SESSION = (
-    "SELECT notes.data FROM notes JOIN sessions ON sessions.id = notes.session_id "
-    "WHERE sessions.key = ? AND notes.learner = ? AND notes.version = ?"
+_NOTES_BY_KEY = (
+    "SELECT sessions.key, notes.data FROM notes JOIN sessions ON sessions.id = notes.session_id "
+    "WHERE sessions.key IN ({}) AND notes.learner = ? AND notes.version = ? AND notes.data IS NOT NULL"
 )
 
 
-def load_session_notes(connection: ArchiveConnection, key: str, learner: str, version: int) -> bytes:
-    """The notes of a learner in this version on one session; may be empty."""
-    row = connection.execute(_NOTES_OF_SESSION, (key, learner, version)).fetchone()
-    return unpack_notes(row[0], decompress) if row is not None and row[0] is not None else b""
+def load_session_notes(
+    connection: ArchiveConnection, keys: Iterable[str], learner: str, version: int
+) -> dict[str, bytes]:
+    """The notes of a learner in this version by the key of the session, of those of these sessions that have some."""
+    wanted = sorted(set(keys))
+    unpack = Decompressor().decompress
+    found: dict[str, bytes] = {}
+    for start in range(0, len(wanted), _AT_ONCE):
+        some = wanted[start : start + _AT_ONCE]
+        query = _NOTES_BY_KEY.format(", ".join("?" * len(some)))
+        found |= {key: unpack_notes(data, unpack) for key, data in connection.execute(query, (*some, learner, version))}
+    return found
 
 
 def count_sessions_by_folder(connection: ArchiveConnection) -> dict[str, int]:

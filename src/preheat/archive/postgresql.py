@@ -16,6 +16,7 @@ from psycopg.adapt import AdaptersMap
 from psycopg.pq import TransactionStatus
 from psycopg.types.numeric import NumericBinaryLoader
 from psycopg.types.string import StrBinaryDumper, StrDumperUnknown
+from psycopg_pool import ConnectionPool
 
 from preheat.archive.address import ServerAddress
 from preheat.archive.database import Parameters, Rows
@@ -299,8 +300,6 @@ def _return(pool: Any, connection: "psycopg.Connection[Any]") -> None:
 
 
 def _find_pool(address: ServerAddress) -> Any:
-    from psycopg_pool import ConnectionPool  # noqa: PLC0415 - only a program that answers many questions keeps connections
-
     with _POOL_LOCK:
         if address not in _POOLS:
             pool = ConnectionPool(

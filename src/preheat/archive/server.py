@@ -9,9 +9,11 @@ from typing import Any
 import psycopg
 
 from preheat.archive.address import ServerAddress
-from preheat.archive.postgresql import PostgresqlArchive, connection_options, is_keeping, open_server
+from preheat.archive.postgresql import PostgresqlArchive, connection_options, is_keeping, keep_connections, open_server
 from preheat.archive.server_errors import explain_server_error
 from preheat.errors import ArchiveUnusable
+
+__all__ = ["connect_server", "keep_connections"]
 
 _UPGRADING = 0x707265686561_02
 """The advisory lock of who upgrades the tables: two machines take turns."""

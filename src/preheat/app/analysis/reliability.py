@@ -182,13 +182,15 @@ def mistakes(
     min_sessions: int = 2,
 ) -> Mistakes:
     """Mistakes that several of the chosen sessions made; those of the agent and of the environment unless causes are given."""
+    failures = list(judgements.failed_calls(connection, chosen))
+    keys = {failure.key for failure in failures}
     found = recurring.find_mistakes(
-        judgements.failed_calls(connection, chosen),
+        failures,
         by=by,
         min_sessions=min_sessions,
         causes=causes or MISTAKE_CAUSES,
-        notes_of=_repairs_tried(connection),
-        alternatives_of=_commands_used_instead(connection),
+        notes_of=_repairs_tried(connection, keys),
+        alternatives_of=_commands_used_instead(connection, keys),
     )
     if causes:
         return found
@@ -202,35 +204,37 @@ def _answered_calls(
     """The calls that a person allowed after a while, of the agents whose transcripts record that."""
     agents, learner = agents_with_waits(), LEARN_REPAIR_PATTERNS
     decoder = msgspec.msgpack.Decoder(RepairNotes)
-    for session in judgements.judged_sessions(connection, chosen):
-        data = b""
-        if session.agent in agents:
-            data = notes.load_session_notes(connection, session.key, learner.name, learner.version)
+    keys = [each.key for each in judgements.judged_sessions(connection, chosen) if each.agent in agents]
+    stored = notes.load_session_notes(connection, keys, learner.name, learner.version)
+    for key in keys:
+        data = stored.get(key)
         for each in decoder.decode(data).waits if data else ():
-            yield session.key, each.tool, each.kind, each.summary, each.seconds
+            yield key, each.tool, each.kind, each.summary, each.seconds
 
 
-def _repairs_tried(connection: ArchiveConnection) -> recurring.NotesOf:
-    """Looks up what was tried after each mistake of a session, in the notes of the learner of repairs."""
+def _repairs_tried(connection: ArchiveConnection, keys: set[str]) -> recurring.NotesOf:
+    """Looks up what was tried after each mistake of these sessions, in the notes of the learner of repairs."""
     learner = LEARN_REPAIR_PATTERNS
     decoder = msgspec.msgpack.Decoder(RepairNotes)
+    stored = notes.load_session_notes(connection, keys, learner.name, learner.version)
 
     @cache
     def notes_of(session: str) -> dict[int, MistakenCall]:
-        data = notes.load_session_notes(connection, session, learner.name, learner.version)
+        data = stored.get(session)
         return {each.seq: each for each in decoder.decode(data).mistakes} if data else {}
 
     return notes_of
 
 
-def _commands_used_instead(connection: ArchiveConnection) -> recurring.AlternativesOf:
-    """Looks up for which command each failed one of a session was given up, in the notes of the learner of dead ends."""
+def _commands_used_instead(connection: ArchiveConnection, keys: set[str]) -> recurring.AlternativesOf:
+    """Looks up for which command each failed one of these sessions was given up, in the notes of the learner of dead ends."""
     learner = BUILD_DEAD_END_MEMORY
     decoder = msgspec.msgpack.Decoder(AttemptNotes)
+    stored = notes.load_session_notes(connection, keys, learner.name, learner.version)
 
     @cache
     def alternatives_of(session: str) -> dict[int, str]:
-        data = notes.load_session_notes(connection, session, learner.name, learner.version)
+        data = stored.get(session)
         return {each.seq: each.instead for each in decoder.decode(data).failed} if data else {}
 
     return alternatives_of
