@@ -88,6 +88,8 @@ def test_the_lessons_are_listed_and_published_for_review(
     assert any("uv run pytest" in text for text in done["new"])
     again = person.run("fleet", "lessons", out, "--project", project, "--publish", str(clone))
     assert "nothing was written" in again.out
+    (clone / "src").mkdir()
+    (clone / "src" / "checkout.py").write_text("")  # one of the lessons is about it
     monkeypatch.chdir(clone)
     assert person.run("share", "--check").code == 0
 
