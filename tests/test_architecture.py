@@ -8,7 +8,7 @@ import pytest
 from scripts import architecture
 from scripts.architecture import Import
 
-MOST_INSIDE = 70
+MOST_INSIDE = 75
 """Imports within functions, in all of the package: fast paths that were measured, and what is optional."""
 
 

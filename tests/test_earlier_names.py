@@ -183,7 +183,7 @@ def test_notes_of_0_1_0_give_lessons_with_the_same_ids(archive: ArchiveConnectio
 @pytest.mark.parametrize(
     ("notes", "names"),
     [
-        (ConventionNotes, "commands made rules written committed servers variables"),
+        (ConventionNotes, "commands made rules written committed servers variables generated"),
         (CommandNotes, "used missing stayed astray unmatched moved programs"),
         (
             CommandUse,

@@ -96,15 +96,15 @@ def teach_lint(user: User, tree: Path) -> None:
 @pytest.fixture
 def users(tmp_path: Path) -> tuple[User, User]:
     git(tmp_path, "init", "-q", "--bare", "-b", "main", "origin.git")
-    ada, bob = User(tmp_path, "ada"), User(tmp_path, "bob")
-    tree = ada.clone("shop")
+    one, two = User(tmp_path, "one"), User(tmp_path, "two")
+    tree = one.clone("shop")
     (tree / "src").mkdir()
     (tree / "src" / "checkout.py").write_text("step = 1\n")
     (tree / "Makefile").write_text("lint:\n\truff check\n")
     git(tree, "add", "-A")
     git(tree, "commit", "-qm", "first")
     git(tree, "push", "-q", "origin", "HEAD:main")
-    return ada, bob
+    return one, two
 
 
 def call_codex(tree: Path, command: str) -> bytes:
@@ -118,23 +118,23 @@ def start_codex(tree: Path) -> bytes:
 
 
 def test_a_lesson_travels_through_git_both_ways_and_each_clone_asks_once(users: tuple[User, User]) -> None:
-    ada, bob = users
-    first = ada.home / "shop"
-    learned(ada.folder, str(first), str(ada.home))
-    ada.approve(first, RIGHT)
-    ada.share(first)
-    assert ada.look(first).state == "trusted"  # its person wrote it
+    one, two = users
+    first = one.home / "shop"
+    learned(one.folder, str(first), str(one.home))
+    one.approve(first, RIGHT)
+    one.share(first)
+    assert one.look(first).state == "trusted"  # its person wrote it
 
-    second = bob.clone("shop")
-    before = bob.look(second)
+    second = two.clone("shop")
+    before = two.look(second)
     assert (before.state, [each.kind for each in before.new]) == ("untrusted", ["convention", "repair"])
-    assert bob.known(second) == {}
-    with daemon(bob.folder) as served:  # another agent, and a machine without an archive
+    assert two.known(second) == {}
+    with daemon(two.folder) as served:  # another agent, and a machine without an archive
         assert RIGHT.encode() not in served.ask(start_codex(second), "codex")
         assert RIGHT.encode() not in served.ask(call_codex(second, WRONG), "codex")
-    bob.preheat.sharing.trust(before)
-    assert bob.known(second) == {RIGHT: "repository"}
-    with daemon(bob.folder) as served:
+    two.preheat.sharing.trust(before)
+    assert two.known(second) == {RIGHT: "repository"}
+    with daemon(two.folder) as served:
         assert RIGHT.encode() in served.ask(start_codex(second), "codex")
         assert RIGHT.encode() in served.ask(call_codex(second, WRONG), "codex")
         # A change takes its lessons away at once, in a session that runs.
@@ -149,47 +149,47 @@ def test_a_lesson_travels_through_git_both_ways_and_each_clone_asks_once(users: 
         assert RIGHT.encode() not in served.ask(start_codex(second).replace(b'"s1"', b'"s3"'), "codex")
         path.write_bytes(kept)
 
-    # Back: what bob's sessions found out.
-    teach_lint(bob, second)
-    bob.approve(second, NEW_RIGHT)
-    bob.share(second)
+    # Back: what two's sessions found out.
+    teach_lint(two, second)
+    two.approve(second, NEW_RIGHT)
+    two.share(second)
     git(first, "pull", "-q", "--no-rebase", "origin", "main")
-    seen = ada.look(first)
+    seen = one.look(first)
     assert seen.state == "untrusted"
     assert {each.lesson for each in seen.gone} == set()
     assert all(NEW_RIGHT in each.says for each in seen.new)
-    assert ada.known(first) == {RIGHT: ""}
-    ada.preheat.sharing.trust(seen)
-    assert ada.known(first) == {RIGHT: "", NEW_RIGHT: "repository"}
+    assert one.known(first) == {RIGHT: ""}
+    one.preheat.sharing.trust(seen)
+    assert one.known(first) == {RIGHT: "", NEW_RIGHT: "repository"}
 
-    # Another clone of bob's asks for itself, once for this version.
-    third = bob.clone("again")
-    assert bob.look(third).state == "untrusted"
-    assert NEW_RIGHT in bob.known(third)  # the person's own
-    assert RIGHT not in bob.known(third)
-    bob.preheat.sharing.trust(bob.look(third))
-    assert bob.known(third)[RIGHT] == "repository"
-    assert bob.preheat.sharing.revoke(str(third)) == 1
-    assert RIGHT not in bob.known(third)
-    assert bob.known(second)[RIGHT] == "repository"
+    # Another clone of two's asks for itself, once for this version.
+    third = two.clone("again")
+    assert two.look(third).state == "untrusted"
+    assert NEW_RIGHT in two.known(third)  # the person's own
+    assert RIGHT not in two.known(third)
+    two.preheat.sharing.trust(two.look(third))
+    assert two.known(third)[RIGHT] == "repository"
+    assert two.preheat.sharing.revoke(str(third)) == 1
+    assert RIGHT not in two.known(third)
+    assert two.known(second)[RIGHT] == "repository"
 
 
 def test_two_people_who_share_at_the_same_time_are_merged_without_a_conflict(users: tuple[User, User]) -> None:
-    ada, bob = users
-    first, second = ada.home / "shop", bob.clone("shop")
-    learned(ada.folder, str(first), str(ada.home))
-    teach_lint(bob, second)
-    ada.approve(first, RIGHT)
-    bob.approve(second, NEW_RIGHT)
-    ada.share(first)
+    one, two = users
+    first, second = one.home / "shop", two.clone("shop")
+    learned(one.folder, str(first), str(one.home))
+    teach_lint(two, second)
+    one.approve(first, RIGHT)
+    two.approve(second, NEW_RIGHT)
+    one.share(first)
     with pytest.raises(subprocess.CalledProcessError):  # the push is behind
-        bob.share(second)
+        two.share(second)
     git(second, "pull", "-q", "--no-rebase", "--no-edit", "origin", "main")
-    seen = bob.look(second)
+    seen = two.look(second)
     assert (seen.state, seen.problems) == ("untrusted", ())
     assert {RIGHT, NEW_RIGHT} <= read_uses(second)
-    bob.preheat.sharing.trust(seen)
-    plan = bob.preheat.sharing.plan(str(second))
+    two.preheat.sharing.trust(seen)
+    plan = two.preheat.sharing.plan(str(second))
     assert (plan.new, plan.changed, plan.gone) == ((), (), ())
 
 
@@ -199,41 +199,41 @@ def read_uses(tree: Path) -> set[str]:
 
 
 def test_a_retired_lesson_leaves_the_file_and_an_untrusted_version_is_not_built_upon(users: tuple[User, User]) -> None:
-    ada, bob = users
-    first = ada.home / "shop"
-    learned(ada.folder, str(first), str(ada.home))
-    ada.approve(first, RIGHT)
-    ada.share(first)
-    second = bob.clone("shop")
-    bob.preheat.sync()
+    one, two = users
+    first = one.home / "shop"
+    learned(one.folder, str(first), str(one.home))
+    one.approve(first, RIGHT)
+    one.share(first)
+    second = two.clone("shop")
+    two.preheat.sync()
     with pytest.raises(UserError, match="not trusted; `preheat trust` comes first"):
-        bob.preheat.sharing.plan(str(second))
-    bob.preheat.sharing.trust(bob.look(second))
-    theirs = [each.id for each in bob.preheat.knowledge.lessons() if each.origin == "repository"]
+        two.preheat.sharing.plan(str(second))
+    two.preheat.sharing.trust(two.look(second))
+    theirs = [each.id for each in two.preheat.knowledge.lessons() if each.origin == "repository"]
     assert len(theirs) == 2
-    bob.preheat.knowledge.mark(theirs[0], "retired")
-    plan = bob.preheat.sharing.plan(str(second))
+    two.preheat.knowledge.mark(theirs[0], "retired")
+    plan = two.preheat.sharing.plan(str(second))
     assert [each.lesson for each in plan.gone] == theirs[:1]
-    bob.preheat.sharing.write(plan)
-    assert bob.look(second).state == "trusted"
-    assert bob.look(second).lessons == 1
+    two.preheat.sharing.write(plan)
+    assert two.look(second).state == "trusted"
+    assert two.look(second).lessons == 1
 
 
 def test_a_lesson_that_contradicts_a_persons_own_is_shown_and_not_handed_out(users: tuple[User, User]) -> None:
-    ada, bob = users
-    first = ada.home / "shop"
-    learned(ada.folder, str(first), str(ada.home))
-    ada.approve(first, RIGHT)
-    ada.share(first)
-    second = bob.clone("shop")
-    teach_lint(bob, second)
+    one, two = users
+    first = one.home / "shop"
+    learned(one.folder, str(first), str(one.home))
+    one.approve(first, RIGHT)
+    one.share(first)
+    second = two.clone("shop")
+    teach_lint(two, second)
 
-    own = bob.preheat.knowledge.add(NewLesson("", WRONG, RIGHT, "test"), str(second)).lesson
-    (conflict, *_) = bob.look(second).conflicts
+    own = two.preheat.knowledge.add(NewLesson("", WRONG, RIGHT, "test"), str(second)).lesson
+    (conflict, *_) = two.look(second).conflicts
     assert (conflict.ours.id, conflict.kept, conflict.why) == (own.id, "ours", "you said so")
-    bob.preheat.sharing.trust(bob.look(second))
-    assert RIGHT not in bob.known(second)
-    found = {each.id: each for each in bob.preheat.knowledge.lessons(str(second)) if each.origin}
+    two.preheat.sharing.trust(two.look(second))
+    assert RIGHT not in two.known(second)
+    found = {each.id: each for each in two.preheat.knowledge.lessons(str(second)) if each.origin}
     assert {each.status for each in found.values()} == {"weak"}
     assert all(each.why == f"contradicts `{own.id}`: you said so" for each in found.values())
-    assert {each.theirs.id for each in bob.preheat.knowledge.conflicts(str(second))} == set(found)
+    assert {each.theirs.id for each in two.preheat.knowledge.conflicts(str(second))} == set(found)

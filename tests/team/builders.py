@@ -23,7 +23,7 @@ class TestedTeam:
         self.address = address
         self.server = server
         self.admin_url = admin_url
-        self.logins = {"olga": (address.user, OWNER_PASSWORD)}
+        self.logins = {"founder": (address.user, OWNER_PASSWORD)}
 
     def address_of(self, name: str) -> TeamAddress:
         return replace(self.address, user=self.logins[name][0])

@@ -41,8 +41,8 @@ def empty_team(postgresql_server: PostgresqlServer, postgresql_url: str) -> Iter
 def team(empty_team: TestedTeam) -> TestedTeam:
     """A team of five."""
     with open_server(empty_team.address, OWNER_PASSWORD) as connection:
-        people.make_team(connection, "shop", 2, "olga")
-        for name, role in (("rita", "reviewer"), ("anna", "member"), ("ben", "member"), ("rob", "reader")):
+        people.make_team(connection, "shop", 2, "founder")
+        for name, role in (("checker", "reviewer"), ("first", "member"), ("second", "member"), ("viewer", "reader")):
             login, password = people.invite(connection, name, role)  # type: ignore[arg-type]
             empty_team.logins[name] = (login, password)
     return empty_team

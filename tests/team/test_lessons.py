@@ -29,71 +29,73 @@ def propose(colleague: Colleague, bad: str, good: str) -> None:
 def test_a_lesson_of_each_of_two_people_reaches_the_other_after_a_third_approved_it(
     team: TestedTeam, colleagues: dict[str, Colleague]
 ) -> None:
-    anna, ben, rita = (colleagues[name] for name in ("anna", "ben", "rita"))
-    propose(anna, "pytest", "uv run pytest")
-    propose(ben, "eslint", "npx eslint")
-    assert anna.get("team", "pull") == {"lessons": 0, "added": 0, "removed": 0, "refused": 0}
-    rita.join()
-    waiting = rita.get("team", "lessons")["lessons"]
+    first, second, checker = (colleagues[name] for name in ("first", "second", "checker"))
+    propose(first, "pytest", "uv run pytest")
+    propose(second, "eslint", "npx eslint")
+    assert first.get("team", "pull") == {"lessons": 0, "added": 0, "removed": 0, "refused": 0}
+    checker.join()
+    waiting = checker.get("team", "lessons")["lessons"]
     assert {each["repository"] for each in waiting} == {REMOTE}
     wanted = [
         next(each for each in waiting if f"`{command} tests/secret-folder` works" in each["text"])
         for command in ("uv run pytest", "npx eslint")
     ]
     for each in wanted:
-        assert rita.run("team", "approve", each["digest"][:12], "--reason", "seen it").code == 0
-    assert ben.get("team", "pull") == {"lessons": 2, "added": 2, "removed": 0, "refused": 0}
-    anna.get("team", "pull")
-    (from_anna,) = [each for each in texts(ben, "team") if "uv run pytest" in each]
-    (from_ben,) = [each for each in texts(anna, "team") if "npx eslint" in each]
+        assert checker.run("team", "approve", each["digest"][:12], "--reason", "seen it").code == 0
+    assert second.get("team", "pull") == {"lessons": 2, "added": 2, "removed": 0, "refused": 0}
+    first.get("team", "pull")
+    (from_anna,) = [each for each in texts(second, "team") if "uv run pytest" in each]
+    (from_second,) = [each for each in texts(first, "team") if "npx eslint" in each]
     assert from_anna.startswith("`pytest tests/secret-folder` fails here")
-    told = ben.run("start", "--task", "run the tests with pytest", "--project", ben.clone).out
+    told = second.run("start", "--task", "run the tests with pytest", "--project", second.clone).out
     assert from_anna.partition(" (")[0] in told
-    assert from_ben.partition(" (")[0] in anna.run("start", "--task", "lint with eslint", "--project", anna.clone).out
-    history = rita.get("team", "lessons", "--history")["reviews"]
+    assert (
+        from_second.partition(" (")[0] in first.run("start", "--task", "lint with eslint", "--project", first.clone).out
+    )
+    history = checker.get("team", "lessons", "--history")["reviews"]
     assert [(each["verdict"], each["reviewer"], each["why"]) for each in history] == [
-        ("approved", "rita", "seen it")
+        ("approved", "checker", "seen it")
     ] * 2
     # The approval is taken back: both machines lose it with their next pull.
-    rita.get("team", "decline", wanted[0]["digest"][:12])
-    assert ben.get("team", "pull") == {"lessons": 1, "added": 0, "removed": 1, "refused": 0}
-    assert not any("uv run pytest" in each for each in texts(ben, "team"))
+    checker.get("team", "decline", wanted[0]["digest"][:12])
+    assert second.get("team", "pull") == {"lessons": 1, "added": 0, "removed": 1, "refused": 0}
+    assert not any("uv run pytest" in each for each in texts(second, "team"))
 
 
 def test_a_lesson_that_its_person_no_longer_approves_is_withdrawn(
     team: TestedTeam, colleagues: dict[str, Colleague]
 ) -> None:
-    anna = colleagues["anna"]
-    propose(anna, "pytest", "uv run pytest")
+    first = colleagues["first"]
+    propose(first, "pytest", "uv run pytest")
     before = team.count("lessons")
-    retired = [each["id"] for each in anna.get("lessons", "list") if "uv run pytest" in each["text"]]
+    retired = [each["id"] for each in first.get("lessons", "list") if "uv run pytest" in each["text"]]
     for each in retired:
-        assert anna.run("lessons", "retire", each).code == 0
-    report = anna.get("team", "push")
+        assert first.run("lessons", "retire", each).code == 0
+    report = first.get("team", "push")
     assert (report["lessons"], report["withdrawn"], team.count("lessons")) == (0, before, 0)
 
 
 def test_more_evidence_for_a_lesson_needs_no_new_approval(team: TestedTeam, colleagues: dict[str, Colleague]) -> None:
-    anna, ben, rita = (colleagues[name] for name in ("anna", "ben", "rita"))
-    propose(anna, "pytest", "uv run pytest")
-    rita.join()
-    for each in rita.get("team", "lessons")["lessons"]:
-        rita.get("team", "approve", each["digest"][:12])
-    approved = {each["digest"]: each["calls_for"] for each in rita.get("team", "lessons", "--approved")["lessons"]}
-    anna.work(sessions=4)
-    propose(ben, "pytest", "uv run pytest")
-    anna.get("team", "push")
-    after = {each["digest"]: each["calls_for"] for each in rita.get("team", "lessons", "--approved")["lessons"]}
+    first, second, checker = (colleagues[name] for name in ("first", "second", "checker"))
+    propose(first, "pytest", "uv run pytest")
+    checker.join()
+    for each in checker.get("team", "lessons")["lessons"]:
+        checker.get("team", "approve", each["digest"][:12])
+    approved = {each["digest"]: each["calls_for"] for each in checker.get("team", "lessons", "--approved")["lessons"]}
+    first.work(sessions=4)
+    propose(second, "pytest", "uv run pytest")
+    first.get("team", "push")
+    after = {each["digest"]: each["calls_for"] for each in checker.get("team", "lessons", "--approved")["lessons"]}
     assert after.keys() == approved.keys()
     assert all(after[digest] > approved[digest] for digest in after)
-    assert rita.get("team", "lessons")["lessons"] == []
+    assert checker.get("team", "lessons")["lessons"] == []
 
 
 def test_a_person_who_proposed_a_lesson_does_not_approve_it(colleagues: dict[str, Colleague]) -> None:
-    rita = colleagues["rita"]
-    propose(rita, "pytest", "uv run pytest")
-    (lesson, *_) = rita.get("team", "lessons")["lessons"]
-    refused = rita.run("team", "approve", lesson["digest"][:12])
+    checker = colleagues["checker"]
+    propose(checker, "pytest", "uv run pytest")
+    (lesson, *_) = checker.get("team", "lessons")["lessons"]
+    refused = checker.run("team", "approve", lesson["digest"][:12])
     assert (refused.code, "another reviewer approves it" in refused.err) == (2, True)
 
 
@@ -126,8 +128,8 @@ def genuine(colleague: Colleague, team: TestedTeam) -> dict[str, Any]:
 def test_only_what_our_grammar_allows_is_taken_from_a_server(
     team: TestedTeam, colleagues: dict[str, Colleague]
 ) -> None:
-    anna, ben = colleagues["anna"], colleagues["ben"]
-    good = genuine(anna, team)
+    first, second = colleagues["first"], colleagues["second"]
+    good = genuine(first, team)
     assert read_proposal(as_row(good)) is not None
     changes: list[dict[str, Any] | str] = [
         {**good, "says": ORDER},
@@ -173,39 +175,39 @@ def test_only_what_our_grammar_allows_is_taken_from_a_server(
                 "INSERT INTO preheat_team.reviews (digest, repository, verdict, why, reviewer) "
                 "VALUES (%s, %s, 'approved', '', 0)", content[:2]
             )  # fmt: skip
-    ben.join()
-    pulled = ben.run("team", "pull", "--json")
+    second.join()
+    pulled = second.run("team", "pull", "--json")
     assert pulled.code == 1
     assert json.loads(pulled.out) == {"lessons": 0, "added": 0, "removed": 0, "refused": len(changes)}
-    with reading(ben.archive) as state:
+    with reading(second.archive) as state:
         assert received_lessons(state) == []
 
 
 def test_a_reviewer_cannot_approve_what_no_machine_would_take(
     team: TestedTeam, colleagues: dict[str, Colleague]
 ) -> None:
-    rita = colleagues["rita"]
+    checker = colleagues["checker"]
     hostile = as_row({"kind": "convention", "says": ORDER})
-    with team.as_person("anna") as connection:
+    with team.as_person("first") as connection:
         connection.execute(
             "INSERT INTO preheat_team.lessons (machine, digest, repository, content, calls_for, sessions_for, calls_against, "
             "sessions_against) VALUES (gen_random_uuid(), %s, %s, %s, 1, 1, 0, 0)",
             (hostile.digest, hostile.repository, hostile.content),
         )
-    rita.join()
-    assert [each["text"] for each in rita.get("team", "lessons")["lessons"]] == [""]
-    assert ORDER not in rita.run("team", "lessons").out
-    refused = rita.run("team", "approve", hostile.digest[:12])
+    checker.join()
+    assert [each["text"] for each in checker.get("team", "lessons")["lessons"]] == [""]
+    assert ORDER not in checker.run("team", "lessons").out
+    refused = checker.run("team", "approve", hostile.digest[:12])
     assert (refused.code, "decline it" in refused.err) == (2, True)
-    assert rita.run("team", "decline", hostile.digest[:12]).code == 0
+    assert checker.run("team", "decline", hostile.digest[:12]).code == 0
 
 
 @pytest.mark.parametrize("repository", ["local:cart", "forge.example/shop/unknown"])
 def test_a_lesson_of_a_project_that_this_machine_does_not_have_is_told_to_no_session_here(
     team: TestedTeam, colleagues: dict[str, Colleague], repository: str
 ) -> None:
-    anna, ben = colleagues["anna"], colleagues["ben"]
-    row = as_row(genuine(anna, team), repository=repository)
+    first, second = colleagues["first"], colleagues["second"]
+    row = as_row(genuine(first, team), repository=repository)
     assert hashlib.sha256(f"{repository}\n{row.content}".encode()).hexdigest() == row.digest
     with team.as_superuser() as connection:
         content = (row.digest, row.repository, row.content)
@@ -219,7 +221,9 @@ def test_a_lesson_of_a_project_that_this_machine_does_not_have_is_told_to_no_ses
             "VALUES (%s, %s, 'approved', '', 0)",
             content[:2],
         )
-    ben.work("eslint", "npx eslint")
-    ben.join()
-    ben.run("team", "pull")
-    assert "uv run pytest" not in ben.run("start", "--task", "run the tests with pytest", "--project", ben.clone).out
+    second.work("eslint", "npx eslint")
+    second.join()
+    second.run("team", "pull")
+    assert (
+        "uv run pytest" not in second.run("start", "--task", "run the tests with pytest", "--project", second.clone).out
+    )

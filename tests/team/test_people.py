@@ -31,37 +31,39 @@ def one_line(done: CommandResult) -> str:
 def test_a_team_is_made_joined_and_left_by_commands(
     empty_team: TestedTeam, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    olga = Colleague("olga", tmp_path, empty_team, monkeypatch, capsys)
-    made = olga.get("team", "init", olga.address, "--team", "shop", "--password-stdin", text=f"{OWNER_PASSWORD}\n")
+    founder = Colleague("founder", tmp_path, empty_team, monkeypatch, capsys)
+    made = founder.get(
+        "team", "init", founder.address, "--team", "shop", "--password-stdin", text=f"{OWNER_PASSWORD}\n"
+    )
     assert made == {"team": "shop", "name": "preheat_team_owner", "role": "owner", "is_new": True}
-    again = olga.get("team", "init", olga.address, "--password-stdin", text=f"{OWNER_PASSWORD}\n")
+    again = founder.get("team", "init", founder.address, "--password-stdin", text=f"{OWNER_PASSWORD}\n")
     assert (again["team"], again["is_new"]) == ("shop", False)
-    invited = olga.run("team", "invite", "anna")
+    invited = founder.run("team", "invite", "first")
     address, password = (line.strip() for line in invited.out.splitlines()[1::2])
-    assert address.startswith("preheat team join postgresql://preheat_anna@127.0.0.1:")
+    assert address.startswith("preheat team join postgresql://preheat_first@127.0.0.1:")
     assert password not in address
-    anna = Colleague("anna", tmp_path, empty_team, monkeypatch, capsys)
-    joined = anna.get("team", "join", address.split()[-1], "--password-stdin", text=f"{password}\n")
-    assert joined == {"team": "shop", "name": "anna", "role": "member"}
-    assert [(each["name"], each["role"]) for each in olga.get("team", "members")["members"]] == [
-        ("preheat_team_owner", "owner"), ("anna", "member"),
+    first = Colleague("first", tmp_path, empty_team, monkeypatch, capsys)
+    joined = first.get("team", "join", address.split()[-1], "--password-stdin", text=f"{password}\n")
+    assert joined == {"team": "shop", "name": "first", "role": "member"}
+    assert [(each["name"], each["role"]) for each in founder.get("team", "members")["members"]] == [
+        ("preheat_team_owner", "owner"), ("first", "member"),
     ]  # fmt: skip
-    assert "only the team's owner" in one_line(anna.run("team", "members"))
-    assert anna.get("team", "leave", "--rows", "delete", "--yes") == {"left": "shop", "rows": "deleted"}
-    assert anna.get("team", "status") == {**anna.get("team", "status"), "joined": False}
-    assert not os.path.exists(os.path.join(anna.archive, "team-password"))
-    assert "cannot leave" in one_line(olga.run("team", "leave", "--rows", "delete", "--yes"))
+    assert "only the team's owner" in one_line(first.run("team", "members"))
+    assert first.get("team", "leave", "--rows", "delete", "--yes") == {"left": "shop", "rows": "deleted"}
+    assert first.get("team", "status") == {**first.get("team", "status"), "joined": False}
+    assert not os.path.exists(os.path.join(first.archive, "team-password"))
+    assert "cannot leave" in one_line(founder.run("team", "leave", "--rows", "delete", "--yes"))
 
 
 def test_an_invitation_for_programs_has_the_password_in_a_file_only(
     colleagues: dict[str, Colleague], tmp_path: Path
 ) -> None:
-    olga = colleagues["olga"]
-    olga.join()
-    refused = olga.run("team", "invite", "carl", "--json")
+    founder = colleagues["founder"]
+    founder.join()
+    refused = founder.run("team", "invite", "carl", "--json")
     assert (refused.code, "--password-file" in refused.err) == (2, True)
     path = tmp_path / "carl.txt"
-    invited = olga.get("team", "invite", "carl", "--role", "reader", "--password-file", str(path))
+    invited = founder.get("team", "invite", "carl", "--role", "reader", "--password-file", str(path))
     password = path.read_text().strip()
     assert path.stat().st_mode & 0o777 == 0o600
     assert password not in json.dumps(invited)
@@ -75,7 +77,7 @@ def test_an_invitation_for_programs_has_the_password_in_a_file_only(
 def test_who_leaves_takes_the_rows_along_or_leaves_them_without_a_name(
     team: TestedTeam, colleagues: dict[str, Colleague]
 ) -> None:
-    for name, wanted in (("anna", "keep"), ("ben", "delete")):
+    for name, wanted in (("first", "keep"), ("second", "delete")):
         colleague = colleagues[name]
         colleague.work()
         colleague.approve_own("uv run pytest")
@@ -97,29 +99,32 @@ def test_who_leaves_takes_the_rows_along_or_leaves_them_without_a_name(
 
 
 def test_who_was_removed_is_told_so(team: TestedTeam, colleagues: dict[str, Colleague]) -> None:
-    anna, olga = colleagues["anna"], colleagues["olga"]
-    anna.work(sessions=1)
-    anna.join()
-    anna.get("team", "push", "--yes")
-    olga.join()
-    assert olga.get("team", "remove", "anna", "--rows", "delete", "--yes") == {"removed": "anna", "rows": "deleted"}
+    first, founder = colleagues["first"], colleagues["founder"]
+    first.work(sessions=1)
+    first.join()
+    first.get("team", "push", "--yes")
+    founder.join()
+    assert founder.get("team", "remove", "first", "--rows", "delete", "--yes") == {
+        "removed": "first",
+        "rows": "deleted",
+    }
     assert team.count("sessions") == 0
-    assert "`preheat_anna` may no longer log in" in one_line(anna.run("team", "push"))
-    assert anna.run("team", "leave", "--offline").code == 0
-    assert "there is no `anna`" in one_line(olga.run("team", "remove", "anna", "--rows", "keep", "--yes"))
+    assert "`preheat_first` may no longer log in" in one_line(first.run("team", "push"))
+    assert first.run("team", "leave", "--offline").code == 0
+    assert "there is no `first`" in one_line(founder.run("team", "remove", "first", "--rows", "keep", "--yes"))
 
 
 # Bad input.
 @pytest.mark.parametrize(
     ("address", "said"),
     [
-        ("postgresql://anna:hush@db.example/x", "leave the password out"),
+        ("postgresql://first:hush@db.example/x", "leave the password out"),
         ("https://db.example/x", "no address of a team's database"),
         ("postgresql://db.example/x", "no address of a team's database"),
-        ("postgresql://anna@db.example", "no address of a team's database"),
-        ("postgresql://anna@db.example:port/x", "no address"),
-        ("postgresql://anna@db.example/x?sslmode=maybe", "sslmode"),
-        ("postgresql://anna@db.example/x?options=-crow_security%3Doff", "no option of an address"),
+        ("postgresql://first@db.example", "no address of a team's database"),
+        ("postgresql://first@db.example:port/x", "no address"),
+        ("postgresql://first@db.example/x?sslmode=maybe", "sslmode"),
+        ("postgresql://first@db.example/x?options=-crow_security%3Doff", "no option of an address"),
     ],
 )
 def test_an_address_that_is_none_is_refused_without_its_password(address: str, said: str) -> None:
@@ -132,32 +137,32 @@ def test_an_address_that_is_none_is_refused_without_its_password(address: str, s
 def test_a_wrong_password_a_missing_database_and_a_database_without_a_team_are_told_apart(
     team: TestedTeam, colleagues: dict[str, Colleague]
 ) -> None:
-    anna = colleagues["anna"]
+    first = colleagues["first"]
     join = ("team", "join", "--password-stdin")
-    assert "does not take the password" in one_line(anna.run(*join, anna.address, text="wrong\n"))
-    elsewhere = anna.address.rpartition("/")[0]
-    password = f"{anna.password}\n"
-    assert "there is no database `nowhere`" in one_line(anna.run(*join, f"{elsewhere}/nowhere", text=password))
-    assert "there is no team in this database" in one_line(anna.run(*join, f"{elsewhere}/postgres", text=password))
-    assert "nobody can be asked" in one_line(anna.run("team", "join", anna.address))
-    assert "in no team" in one_line(anna.run("team", "pull"))
+    assert "does not take the password" in one_line(first.run(*join, first.address, text="wrong\n"))
+    elsewhere = first.address.rpartition("/")[0]
+    password = f"{first.password}\n"
+    assert "there is no database `nowhere`" in one_line(first.run(*join, f"{elsewhere}/nowhere", text=password))
+    assert "there is no team in this database" in one_line(first.run(*join, f"{elsewhere}/postgres", text=password))
+    assert "nobody can be asked" in one_line(first.run("team", "join", first.address))
+    assert "in no team" in one_line(first.run("team", "pull"))
 
 
 @pytest.mark.parametrize(("version", "said"), [("0001", "older"), ("9999", "newer")])
 def test_tables_of_another_version_are_not_touched(
     team: TestedTeam, colleagues: dict[str, Colleague], version: str, said: str
 ) -> None:
-    anna, olga = colleagues["anna"], colleagues["olga"]
-    anna.work(sessions=1)
-    anna.join()
+    first, founder = colleagues["first"], colleagues["founder"]
+    first.work(sessions=1)
+    first.join()
     with team.as_superuser() as connection:
         connection.execute("UPDATE preheat_team.alembic_version SET version_num = %s", (version,))
-    message = one_line(anna.run("team", "push", "--yes"))
+    message = one_line(first.run("team", "push", "--yes"))
     assert said in message
     assert ("update this one" if said == "newer" else "`preheat team init` once more") in message
     if said == "newer":
         assert "newer" in one_line(
-            olga.run("team", "init", olga.address, "--password-stdin", text=f"{OWNER_PASSWORD}\n")
+            founder.run("team", "init", founder.address, "--password-stdin", text=f"{OWNER_PASSWORD}\n")
         )
     assert team.count("sessions") == 0
 
@@ -171,13 +176,14 @@ def test_the_first_tables_are_upgraded_with_their_rows(empty_team: TestedTeam) -
             connection.execute(f"SET LOCAL ROLE {keeper}".encode())
             connection.execute("INSERT INTO preheat_team.team (name, least_people) VALUES ('shop', 2)")
             connection.execute(
-                "INSERT INTO preheat_team.members (login, name, role, made_login) VALUES (session_user, 'olga', 'owner', false)"
+                "INSERT INTO preheat_team.members (login, name, role, made_login) "
+                "VALUES (session_user, 'founder', 'owner', false)"
             )
             connection.execute(
                 "INSERT INTO preheat_team.sessions SELECT id, gen_random_uuid(), 's1', 'd', 'o', 'derived', 'r', 'a', 'm', "
-                "1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1 FROM preheat_team.members WHERE name = 'olga'"
+                "1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1 FROM preheat_team.members WHERE name = 'founder'"
             )
-        assert people.make_team(connection, "another", 2, "olga") is False
+        assert people.make_team(connection, "another", 2, "founder") is False
         assert find_version(connection) == HEAD
         assert people.identify(connection).team == "shop"
     assert [empty_team.count(table) for table in ("sessions", "lessons", "reviews")] == [1, 0, 0]
@@ -185,9 +191,9 @@ def test_the_first_tables_are_upgraded_with_their_rows(empty_team: TestedTeam) -
 
 def test_a_full_server_loses_nothing(team: TestedTeam, colleagues: dict[str, Colleague]) -> None:
     """The server says so by this code, wherever its disk is full."""
-    anna = colleagues["anna"]
-    anna.work()
-    anna.join()
+    first = colleagues["first"]
+    first.work()
+    first.join()
     with team.as_superuser() as connection:
         connection.execute(
             "CREATE FUNCTION public.fill() RETURNS trigger LANGUAGE plpgsql AS "
@@ -196,31 +202,31 @@ def test_a_full_server_loses_nothing(team: TestedTeam, colleagues: dict[str, Col
         connection.execute(
             "CREATE TRIGGER fill BEFORE INSERT ON preheat_team.episodes FOR EACH ROW EXECUTE FUNCTION public.fill()"
         )
-        assert "is full" in one_line(anna.run("team", "push", "--yes"))
+        assert "is full" in one_line(first.run("team", "push", "--yes"))
         assert team.count("sessions") == 0
         connection.execute("DROP FUNCTION public.fill() CASCADE")
-    assert anna.get("team", "push")["sessions"] == 3
+    assert first.get("team", "push")["sessions"] == 3
 
 
 def test_a_slow_server_is_given_up_and_nothing_is_lost(
     team: TestedTeam, colleagues: dict[str, Colleague], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    anna = colleagues["anna"]
-    anna.work(sessions=1)
-    anna.join()
+    first = colleagues["first"]
+    first.work(sessions=1)
+    first.join()
     monkeypatch.setattr(connecting, "LOCK_SECONDS", 1)
     with team.as_superuser() as connection, connection.transaction():
         connection.execute("LOCK TABLE preheat_team.outcomes IN ACCESS EXCLUSIVE MODE")
-        assert "too slow now" in one_line(anna.run("team", "push", "--yes"))
+        assert "too slow now" in one_line(first.run("team", "push", "--yes"))
     assert team.count("sessions") == 0
-    assert anna.get("team", "push")["sessions"] == 1
+    assert first.get("team", "push")["sessions"] == 1
 
 
 def test_a_server_that_never_answers_is_given_up() -> None:
     with socket.socket() as listener:  # the system takes the connection, and nobody reads from it
         listener.bind(("127.0.0.1", 0))
         listener.listen()
-        address = read_address(f"postgresql://anna@127.0.0.1:{listener.getsockname()[1]}/preheat")
+        address = read_address(f"postgresql://first@127.0.0.1:{listener.getsockname()[1]}/preheat")
         with pytest.raises(connecting.TeamUnreachable, match="did not answer"), open_server(address, "", seconds=2):
             pass
 
@@ -228,25 +234,25 @@ def test_a_server_that_never_answers_is_given_up() -> None:
 def test_a_login_without_the_rights_of_an_owner_is_told_which_it_needs(
     empty_team: TestedTeam, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    olga = Colleague("olga", tmp_path, empty_team, monkeypatch, capsys)
+    founder = Colleague("founder", tmp_path, empty_team, monkeypatch, capsys)
     with empty_team.as_superuser() as connection:
         connection.execute("ALTER ROLE preheat_team_owner NOCREATEROLE")
-    init = ("team", "init", olga.address, "--password-stdin")
-    assert "ALTER ROLE preheat_team_owner CREATEROLE" in one_line(olga.run(*init, text=f"{OWNER_PASSWORD}\n"))
+    init = ("team", "init", founder.address, "--password-stdin")
+    assert "ALTER ROLE preheat_team_owner CREATEROLE" in one_line(founder.run(*init, text=f"{OWNER_PASSWORD}\n"))
     with empty_team.as_superuser() as connection:
         connection.execute(f"REVOKE CREATE ON DATABASE {empty_team.address.database} FROM preheat_team_owner".encode())
-    assert "GRANT CREATE ON DATABASE" in one_line(olga.run(*init, text=f"{OWNER_PASSWORD}\n"))
+    assert "GRANT CREATE ON DATABASE" in one_line(founder.run(*init, text=f"{OWNER_PASSWORD}\n"))
 
 
 def test_numbers_never_show_fewer_people_than_the_owner_said(
     empty_team: TestedTeam,
 ) -> None:
     with open_server(empty_team.address, OWNER_PASSWORD) as connection:
-        people.make_team(connection, "shop", 3, "olga")
-        for name in ("anna", "ben", "carl", "dora"):
+        people.make_team(connection, "shop", 3, "founder")
+        for name in ("first", "second", "carl", "dora"):
             empty_team.logins[name] = people.invite(connection, name, "member")
     repositories = {
-        "olga": ("a", "b"), "anna": ("a", "b"), "ben": ("a", "c"), "carl": ("b",),
+        "founder": ("a", "b"), "first": ("a", "b"), "second": ("a", "c"), "carl": ("b",),
     }  # fmt: skip
     for name, used in repositories.items():
         with empty_team.as_person(name) as connection:
@@ -259,7 +265,7 @@ def test_numbers_never_show_fewer_people_than_the_owner_said(
         assert sum(each.sessions for each in found["repository"]) == found["team"][0].sessions
     with empty_team.as_person("carl") as connection:
         people.leave(connection, keep=False)
-    with empty_team.as_person("ben") as connection:
+    with empty_team.as_person("second") as connection:
         connection.execute("DELETE FROM preheat_team.sessions")
     with empty_team.as_person("dora") as connection:
         assert all(found == () for found in rows.load_numbers(connection).values())
@@ -271,7 +277,7 @@ def test_only_a_machine_in_a_team_needs_the_driver(tmp_path: Path) -> None:
         "import sys; sys.modules['psycopg'] = None\n"
         "from preheat.cli import main\n"
         "print([main(each) for each in (['sync', '--quiet'], ['team', 'status'], ['team', 'push', '--yes'])])\n"
-        "print(main(['team', 'join', 'postgresql://anna@127.0.0.1/preheat', '--password-stdin']))\n"
+        "print(main(['team', 'join', 'postgresql://first@127.0.0.1/preheat', '--password-stdin']))\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], env={**os.environ, "HOME": str(tmp_path), "PREHEAT_HOME": str(tmp_path / "archive")},

@@ -30,16 +30,16 @@ def stored_text(team: TestedTeam) -> str:
 def test_at_the_default_level_no_text_of_a_session_leaves_the_machine(
     team: TestedTeam, colleagues: dict[str, Colleague]
 ) -> None:
-    anna = colleagues["anna"]
-    anna.work()
-    anna.join()
-    assert anna.get("team", "push", "--yes") == {
+    first = colleagues["first"]
+    first.work()
+    first.join()
+    assert first.get("team", "push", "--yes") == {
         "sessions": 3, "unchanged": 0, "deleted": 0, "lessons": 0, "withdrawn": 0, "waiting": [],
     }  # fmt: skip
     found = stored_text(team)
     assert "src/checkout.py" in found
     assert REMOTE in found
-    for private in (*PRIVATE, anna.home, "00000001-"):
+    for private in (*PRIVATE, first.home, "00000001-"):
         assert private not in found, private
     assert [team.count(table) for table in PUSHED_TABLES] == [3, 12, 3, 0, 0]
 
@@ -47,16 +47,16 @@ def test_at_the_default_level_no_text_of_a_session_leaves_the_machine(
 def test_what_is_shown_before_a_push_is_what_is_stored_after_it(
     team: TestedTeam, colleagues: dict[str, Colleague]
 ) -> None:
-    anna = colleagues["anna"]
-    anna.work()
-    anna.approve_own("uv run pytest")
-    anna.join()
-    plan = anna.get("team", "push", "--dry-run")
+    first = colleagues["first"]
+    first.work()
+    first.approve_own("uv run pytest")
+    first.join()
+    plan = first.get("team", "push", "--dry-run")
     assert team.count("sessions") == 0
-    shown = anna.run("team", "push", "--dry-run").out
+    shown = first.run("team", "push", "--dry-run").out
     for field in list_pushed_fields():
         assert (field.about in " ".join(shown.split())) == (field.level == "derived"), field.name
-    anna.get("team", "push", "--yes")
+    first.get("team", "push", "--yes")
     assert {each["name"]: each["rows"] for each in plan["tables"]} == {
         table: team.count(table) for table in PUSHED_TABLES
     }
@@ -80,82 +80,82 @@ def test_the_tables_have_the_fields_of_the_list_and_no_others(team: TestedTeam) 
 
 
 def test_without_an_agreement_nothing_is_sent(team: TestedTeam, colleagues: dict[str, Colleague]) -> None:
-    anna = colleagues["anna"]
-    anna.work()
-    anna.join()
-    refused = anna.run("team", "push")
+    first = colleagues["first"]
+    first.work()
+    first.join()
+    refused = first.run("team", "push")
     assert (refused.code, team.count("sessions")) == (2, 0)
     assert "not agreed to what is pushed of `cart`" in refused.err
-    assert anna.run("team", "push", "--quiet").code == 0
+    assert first.run("team", "push", "--quiet").code == 0
     assert team.count("sessions") == 0
 
 
 def test_on_a_terminal_the_password_is_asked_for_unseen_and_the_first_push_shows_every_field_and_asks(
     team: TestedTeam, colleagues: dict[str, Colleague]
 ) -> None:
-    anna = colleagues["anna"]
-    anna.work()
-    joined = anna.answer({"Password of this login:": anna.password}, "team", "join", anna.address)
-    assert "You are `anna` in the team `shop`" in joined
-    assert anna.password not in joined
+    first = colleagues["first"]
+    first.work()
+    joined = first.answer({"Password of this login:": first.password}, "team", "join", first.address)
+    assert "You are `first` in the team `shop`" in joined
+    assert first.password not in joined
     question = "Push this of `cart` to the team `shop`, now and from now on? [y/N]:"
-    shown = " ".join(anna.answer({question: "n"}, "team", "push").split())
+    shown = " ".join(first.answer({question: "n"}, "team", "push").split())
     assert all(each.about in shown for each in list_pushed_fields() if each.level == "derived")
     assert team.count("sessions") == 0
-    assert "3 sessions sent" in anna.answer({question: "y"}, "team", "push")
+    assert "3 sessions sent" in first.answer({question: "y"}, "team", "push")
     assert team.count("sessions") == 3
-    assert question not in anna.answer({}, "team", "push")
+    assert question not in first.answer({}, "team", "push")
 
 
 def test_a_new_project_waits_for_its_own_agreement_and_one_without_a_remote_is_not_pushed(
     team: TestedTeam, colleagues: dict[str, Colleague]
 ) -> None:
-    anna = colleagues["anna"]
-    anna.work()
-    anna.work(project=os.path.join(anna.home, "taxes"), sessions=1)
-    anna.join()
-    anna.get("team", "push", "--yes")
-    other = os.path.join(anna.home, "work", "other")
+    first = colleagues["first"]
+    first.work()
+    first.work(project=os.path.join(first.home, "taxes"), sessions=1)
+    first.join()
+    first.get("team", "push", "--yes")
+    other = os.path.join(first.home, "work", "other")
     os.makedirs(other)
-    os.rename(os.path.join(anna.clone, ".git"), os.path.join(other, ".git"))
+    os.rename(os.path.join(first.clone, ".git"), os.path.join(other, ".git"))
     with open(os.path.join(other, ".git", "config"), "w", encoding="utf-8") as file:
         file.write('[remote "origin"]\n\turl = https://forge.example/shop/other.git\n')
-    anna.work(project=other, sessions=1)
-    report = anna.get("team", "push")
+    first.work(project=other, sessions=1)
+    report = first.get("team", "push")
     assert (report["sessions"], report["unchanged"], report["waiting"]) == (0, 3, ["other"])
     assert team.count("sessions", f"repository <> '{REMOTE}'") == 0
     levels = {
         each["name"]: (each["level"], each["is_agreed"], each["pushed"])
-        for each in anna.get("team", "status")["projects"]
+        for each in first.get("team", "status")["projects"]
     }
     assert levels == {"cart": ("derived", True, 3), "other": ("derived", False, 0), "taxes": ("nothing", True, 0)}
-    assert anna.get("team", "push", "--yes")["sessions"] == 1
+    assert first.get("team", "push", "--yes")["sessions"] == 1
 
 
 def test_transcripts_go_without_secrets_to_reviewers_and_are_gone_when_the_level_is_lowered(
     team: TestedTeam, colleagues: dict[str, Colleague]
 ) -> None:
-    anna, rita = colleagues["anna"], colleagues["rita"]
+    first, checker = colleagues["first"], colleagues["checker"]
     token = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
-    anna.work(good=f"GITHUB_TOKEN={token} uv run pytest", sessions=1)
-    anna.join()
-    anna.get("team", "push", "--yes")
-    assert anna.get("team", "allow", "cart", "transcripts")["is_agreed"] is False
-    assert anna.run("team", "push").code == 2
+    first.work(good=f"GITHUB_TOKEN={token} uv run pytest", sessions=1)
+    first.join()
+    first.get("team", "push", "--yes")
+    assert first.get("team", "allow", "cart", "transcripts")["is_agreed"] is False
+    assert first.run("team", "push").code == 2
     assert team.count("transcripts") == 0
-    anna.get("team", "push", "--yes")
-    rita.join()
-    ((entry,),) = [rita.get("team", "transcripts")["transcripts"]]
-    text = rita.run("team", "transcripts", entry["session"][:10]).out
+    first.get("team", "push", "--yes")
+    checker.join()
+    ((entry,),) = [checker.get("team", "transcripts")["transcripts"]]
+    text = checker.run("team", "transcripts", entry["session"][:10]).out
     assert json.loads(text.splitlines()[0])["type"] == "session"
     assert "Make checkout step 1 work" in text
     assert token not in text
-    assert anna.home not in text
-    anna.get("team", "allow", "cart", "derived")
-    anna.get("team", "push", "--yes")
+    assert first.home not in text
+    first.get("team", "allow", "cart", "derived")
+    first.get("team", "push", "--yes")
     assert (team.count("transcripts"), team.count("sessions")) == (0, 1)
-    anna.get("team", "allow", "cart", "nothing")
-    assert anna.get("team", "push")["deleted"] == 1
+    first.get("team", "allow", "cart", "nothing")
+    assert first.get("team", "push")["deleted"] == 1
     assert [team.count(table) for table in PUSHED_TABLES] == [0, 0, 0, 0, 0]
 
 
@@ -170,51 +170,51 @@ def test_a_transcript_that_unpacks_to_far_too_much_is_not_unpacked(monkeypatch: 
 
 # Deleting.
 def test_a_deleted_session_is_gone_from_the_server(team: TestedTeam, colleagues: dict[str, Colleague]) -> None:
-    anna = colleagues["anna"]
-    anna.work()
-    anna.join()
-    anna.get("team", "push", "--yes")
-    done = anna.get("sessions", "delete", "00000002", "--yes")
+    first = colleagues["first"]
+    first.work()
+    first.join()
+    first.get("team", "push", "--yes")
+    done = first.get("sessions", "delete", "00000002", "--yes")
     assert done["team"] == {"deleted": 1, "waiting": 0, "problem": ""}
     assert [team.count(table) for table in PUSHED_TABLES] == [2, 8, 2, 0, 0]
-    assert anna.get("team", "push")["sessions"] == 0
+    assert first.get("team", "push")["sessions"] == 0
     assert team.count("sessions") == 2
 
 
 def test_a_deletion_waits_while_the_server_is_away_and_is_done_by_the_next_push(
     team: TestedTeam, colleagues: dict[str, Colleague]
 ) -> None:
-    anna = colleagues["anna"]
-    anna.work()
-    anna.join()
-    anna.get("team", "push", "--yes")
+    first = colleagues["first"]
+    first.work()
+    first.join()
+    first.get("team", "push", "--yes")
     team.server.stop()
     try:
-        done = anna.get("sessions", "delete", "00000002", "--yes")
+        done = first.get("sessions", "delete", "00000002", "--yes")
         assert (done["team"]["deleted"], done["team"]["waiting"]) == (0, 1)
         assert "cannot be reached" in done["team"]["problem"]
-        status = anna.run("team", "status", "--json")
+        status = first.run("team", "status", "--json")
         assert status.code == 1
         assert (json.loads(status.out)["waiting_deletions"], json.loads(status.out)["reachable"]) == (1, False)
-        failed = anna.run("team", "push")
+        failed = first.run("team", "push")
         assert (failed.code, failed.err.count("\n")) == (2, 1)
         assert "nothing is lost" in failed.err
     finally:
         team.server.start()
     assert team.count("sessions") == 3
-    report = anna.get("team", "push")
+    report = first.get("team", "push")
     assert (report["deleted"], report["sessions"], report["unchanged"]) == (1, 0, 2)
     assert [team.count(table) for table in PUSHED_TABLES] == [2, 8, 2, 0, 0]
-    assert anna.get("team", "status")["waiting_deletions"] == 0
+    assert first.get("team", "status")["waiting_deletions"] == 0
 
 
 # Once.
 def test_two_pushes_at_once_store_each_session_once(team: TestedTeam, colleagues: dict[str, Colleague]) -> None:
-    anna = colleagues["anna"]
-    anna.work()
-    anna.join()
-    processes = [anna.start("team", "push", "--yes", "--json") for _ in range(2)]
-    results = [anna.finish(each) for each in processes]
+    first = colleagues["first"]
+    first.work()
+    first.join()
+    processes = [first.start("team", "push", "--yes", "--json") for _ in range(2)]
+    results = [first.finish(each) for each in processes]
     assert [each.code for each in results] == [0, 0], results
     assert sum(json.loads(each.out)["sessions"] for each in results) == 3
     assert [team.count(table) for table in PUSHED_TABLES] == [3, 12, 3, 0, 0]
@@ -223,89 +223,89 @@ def test_two_pushes_at_once_store_each_session_once(team: TestedTeam, colleagues
 def test_a_push_that_is_killed_in_the_middle_leaves_nothing_half_and_the_next_one_goes_on(
     team: TestedTeam, colleagues: dict[str, Colleague]
 ) -> None:
-    anna = colleagues["anna"]
-    anna.work()
-    anna.join()
+    first = colleagues["first"]
+    first.work()
+    first.join()
     with team.as_superuser() as connection:
         with connection.transaction():
             connection.execute("LOCK TABLE preheat_team.episodes IN ACCESS EXCLUSIVE MODE")
-            process = anna.start("team", "push", "--yes")
+            process = first.start("team", "push", "--yes")
             waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'preheat_team.episodes'::regclass"
             until(lambda: connection.execute(waiting).fetchone() == (1,), "the push to write its episodes")
             process.kill()
             process.communicate()
-        open_ones = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'preheat_anna'"
+        open_ones = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'preheat_first'"
         until(lambda: connection.execute(open_ones).fetchone() == (0,), "the server to notice")
     assert team.count("sessions") == 0
-    assert anna.get("team", "push")["sessions"] == 3
+    assert first.get("team", "push")["sessions"] == 3
     assert [team.count(table) for table in PUSHED_TABLES] == [3, 12, 3, 0, 0]
 
 
 def test_the_same_session_on_two_machines_of_a_person_counts_once(
     team: TestedTeam, colleagues: dict[str, Colleague]
 ) -> None:
-    anna, ben, laptop = colleagues["anna"], colleagues["ben"], colleagues["rob"]
-    team.logins["rob"] = team.logins["anna"]
-    for machine in (anna, laptop):
-        machine.name = "anna"
+    first, second, laptop = colleagues["first"], colleagues["second"], colleagues["viewer"]
+    team.logins["viewer"] = team.logins["first"]
+    for machine in (first, laptop):
+        machine.name = "first"
         machine.work(sessions=1)
         machine.join()
         machine.get("team", "push", "--yes")
-    ben.work(sessions=2)
-    ben.join()
-    ben.get("team", "push", "--yes")
+    second.work(sessions=2)
+    second.join()
+    second.get("team", "push", "--yes")
     assert team.count("sessions") == 4
-    (whole,) = ben.get("team", "status")["numbers"]["team"]
+    (whole,) = second.get("team", "status")["numbers"]["team"]
     assert (whole["people"], whole["sessions"], whole["calls"]) == (2, 3, 15)
 
 
 def test_the_order_of_pushes_is_by_the_servers_clock(
     team: TestedTeam, colleagues: dict[str, Colleague], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    anna = colleagues["anna"]
-    anna.work(sessions=1)
-    anna.join()
+    first = colleagues["first"]
+    first.work(sessions=1)
+    first.join()
     real = time.time
     monkeypatch.setattr(time, "time", lambda: real() + 10 * 365 * 86400.0)
-    anna.get("team", "push", "--yes")
+    first.get("team", "push", "--yes")
     monkeypatch.setattr(time, "time", real)
     with team.as_superuser() as connection:
         assert connection.execute("SELECT max(pushed_at) <= now() FROM preheat_team.sessions").fetchone() == (True,)
-    assert abs(anna.get("team", "status")["last_push"] - real()) < 86400
+    assert abs(first.get("team", "status")["last_push"] - real()) < 86400
 
 
 # In quiet times.
 def test_the_idle_worker_pushes_and_pulls_where_the_person_wants_that(
     team: TestedTeam, colleagues: dict[str, Colleague]
 ) -> None:
-    anna = colleagues["anna"]
-    anna.work(sessions=1)
-    anna.join()
-    anna.get("team", "push", "--yes")
-    anna.work(sessions=1)
+    first = colleagues["first"]
+    first.work(sessions=1)
+    first.join()
+    first.get("team", "push", "--yes")
+    first.work(sessions=1)
     command = [sys.executable, "-m", "preheat.daemon.idle"]
 
     def run_idle() -> str:
-        done = subprocess.run(command, env=anna.environment, capture_output=True, text=True, check=True)
+        done = subprocess.run(command, env=first.environment, capture_output=True, text=True, check=True)
         return done.stdout
 
     assert "team" not in run_idle()
     assert team.count("sessions") == 1
-    with open(os.path.join(anna.archive, "settings.toml"), "w", encoding="utf-8") as file:
+    with open(os.path.join(first.archive, "settings.toml"), "w", encoding="utf-8") as file:
         file.write("[team]\nautomatic = true\n")
     assert "preheat team pull --quiet: ended with 0" in run_idle()
     assert team.count("sessions") == 2
 
 
 def test_what_a_machine_keeps_of_its_team_is_for_its_owner_only(colleagues: dict[str, Colleague]) -> None:
-    anna = colleagues["anna"]
-    anna.work(sessions=1)
-    anna.join()
+    first = colleagues["first"]
+    first.work(sessions=1)
+    first.join()
     for name in ("team.json", "team-password"):
-        assert stat.S_IMODE(os.stat(os.path.join(anna.archive, name)).st_mode) == 0o600
-    with open(os.path.join(anna.archive, "team.json"), encoding="utf-8") as file:
-        assert anna.password not in file.read()
+        assert stat.S_IMODE(os.stat(os.path.join(first.archive, name)).st_mode) == 0o600
+    with open(os.path.join(first.archive, "team.json"), encoding="utf-8") as file:
+        assert first.password not in file.read()
     for command in (("team", "status"), ("team", "push", "--dry-run"), ("team", "push", "--yes"), ("team", "pull")):
         for form in ((), ("--json",)):
-            done = anna.run(*command, *form)
-            assert anna.password not in done.out + done.err
+            done = first.run(*command, *form)
+            assert first.password not in done.out + done.err

@@ -7,7 +7,7 @@ from tests.team.builders import TestedTeam, make_lesson, make_rows, new_machine
 
 def test_a_push_is_stored_once_however_often_it_is_sent(team: TestedTeam) -> None:
     machine = new_machine()
-    with connect(team.address_of("anna"), team.logins["anna"][1]) as connection:
+    with connect(team.address_of("first"), team.logins["first"][1]) as connection:
         batch = [make_rows(f"s{number}", transcript=b"text" if number == 1 else None) for number in range(3)]
         assert rows.push_sessions(connection, machine, batch) == 3
         assert rows.push_sessions(connection, machine, batch) == 0
@@ -23,27 +23,27 @@ def test_a_push_is_stored_once_however_often_it_is_sent(team: TestedTeam) -> Non
 
 def test_a_lesson_is_handed_on_after_somebody_else_approved_it(team: TestedTeam) -> None:
     lesson = make_lesson("kind = 'x'")
-    with connect(team.address_of("anna"), team.logins["anna"][1]) as connection:
+    with connect(team.address_of("first"), team.logins["first"][1]) as connection:
         machine = new_machine()
         assert rows.push_lessons(connection, machine, [lesson]) == 0
         assert rows.push_lessons(connection, machine, [lesson]) == 0
         assert lessons.load_approved(connection) == []
         assert lessons.count_lessons(connection) == {"": 1}
-    with connect(team.address_of("rita"), team.logins["rita"][1]) as connection:
+    with connect(team.address_of("checker"), team.logins["checker"][1]) as connection:
         assert [each.content for each in lessons.load_waiting(connection)] == ["kind = 'x'"]
         lessons.review(connection, lesson.digest, "approved", "seen it")
         assert lessons.load_waiting(connection) == []
-        assert [each[3:6] for each in lessons.load_reviews(connection)] == [("approved", "seen it", "rita")]
-    with connect(team.address_of("ben"), team.logins["ben"][1]) as connection:
+        assert [each[3:6] for each in lessons.load_reviews(connection)] == [("approved", "seen it", "checker")]
+    with connect(team.address_of("second"), team.logins["second"][1]) as connection:
         (found,) = lessons.load_approved(connection)
         assert (found.digest, found.calls_for, found.first_day, found.last_day) == (lesson.digest, 3, "2026-01-31", "")
 
 
 def test_numbers_are_shown_of_enough_people_only(team: TestedTeam) -> None:
-    for name, agent in (("anna", "codex"), ("ben", "codex"), ("rita", "pi")):
+    for name, agent in (("first", "codex"), ("second", "codex"), ("checker", "pi")):
         with connect(team.address_of(name), team.logins[name][1]) as connection:
             rows.push_sessions(connection, new_machine(), [make_rows(f"{name}1", agent=agent)])
-    with connect(team.address_of("rob"), team.logins["rob"][1]) as connection:
+    with connect(team.address_of("viewer"), team.logins["viewer"][1]) as connection:
         numbers = rows.load_numbers(connection)
         assert people.identify(connection).role == "reader"
     assert [(each.name, each.people, each.calls) for each in numbers["team"]] == [("team", 3, 30)]

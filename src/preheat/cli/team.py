@@ -28,8 +28,8 @@ TEAM_COMMANDS = {
     table=TEAM_COMMANDS,
     epilog="""\
   preheat team init postgresql://LOGIN@HOST/DATABASE        the owner, once
-  preheat team invite anna                                  prints an address and a password, once
-  preheat team join postgresql://preheat_anna@HOST/DATABASE    Anna, who is asked for the password
+  preheat team invite NAME                                  prints an address and a password, once
+  preheat team join postgresql://preheat_NAME@HOST/DATABASE    that person, who is asked for the password
   preheat team push --dry-run                               every field that would leave this machine
   preheat team push                                         asks before the first time
   preheat team approve 3f2a91c0                             a reviewer

@@ -45,9 +45,9 @@ def read_password(from_stdin: bool, what: str) -> str:
     "init",
     cls=ExampleCommand,
     epilog="""\
-  preheat team init postgresql://olga@db.example.org/preheat
-  preheat team init postgresql://olga@db.example.org/preheat --team shop --least-people 5
-  preheat team init postgresql://olga@db.example.org/preheat        once more, after an update of Preheat
+  preheat team init postgresql://LOGIN@db.example.org/preheat
+  preheat team init postgresql://LOGIN@db.example.org/preheat --team shop --least-people 5
+  preheat team init postgresql://LOGIN@db.example.org/preheat        once more, after an update of Preheat
 
 The login needs CREATE on the database, and CREATEROLE for the logins of the others. Everything is in a schema of its own,
 `preheat_team`; to undo all of it: DROP SCHEMA preheat_team CASCADE.
@@ -83,7 +83,7 @@ def init_command(address: str, team: str, name: str, least_people: int, password
     "join",
     cls=ExampleCommand,
     epilog="""\
-  preheat team join postgresql://preheat_anna@db.example.org/preheat
+  preheat team join postgresql://preheat_NAME@db.example.org/preheat
   preheat team join ADDRESS --password-stdin < password.txt
 
 The password is kept in a file that only you can read, beside the archive; one in PGPASSWORD or ~/.pgpass is not copied.
@@ -114,11 +114,11 @@ def join_command(address: str, password_stdin: bool, as_json: bool) -> int:
     "invite",
     cls=ExampleCommand,
     epilog="""\
-  preheat team invite anna                              a member: pushes, and gets approved lessons
-  preheat team invite rita --role reviewer              also approves lessons and reads pushed transcripts
-  preheat team invite rob --role reader                 sees numbers and approved lessons
-  preheat team invite ben --login ben_at_work           a login that the server has already
-  preheat team invite anna --password-file anna.txt --json    for programs
+  preheat team invite NAME                              a member: pushes, and gets approved lessons
+  preheat team invite NAME --role reviewer              also approves lessons and reads pushed transcripts
+  preheat team invite NAME --role reader                sees numbers and approved lessons
+  preheat team invite NAME --login LOGIN                a login that the server has already
+  preheat team invite NAME --password-file password.txt --json    for programs
 
 The password is printed once and stored nowhere; hand it over where only that person sees it.""",
 )
@@ -181,9 +181,9 @@ def members_command(as_json: bool) -> int:
     "remove",
     cls=ExampleCommand,
     epilog="""\
-  preheat team remove anna                         asks what to do with the rows
-  preheat team remove anna --rows delete --yes
-  preheat team remove anna --rows keep --yes       numbers and lessons stay, without a person
+  preheat team remove NAME                         asks what to do with the rows
+  preheat team remove NAME --rows delete --yes
+  preheat team remove NAME --rows keep --yes       numbers and lessons stay, without a person
 
 The login can do nothing from that moment on, also in connections that are open.""",
 )
