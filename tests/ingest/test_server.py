@@ -11,13 +11,17 @@ from pathlib import Path
 import pytest
 
 from preheat.app.learning import learn
+from preheat.app.live.hooks import Hooks
 from preheat.app.sessions import server as waiting
 from preheat.app.sessions.archive import forget_sessions, sync
+from preheat.archive import server as server_module
 from preheat.archive.connect import connect, connect_for_hooks, connect_local
 from preheat.archive.lessons import load_lessons
+from preheat.archive.postgresql import end_keeping
 from preheat.archive.queries import list_sessions
 from preheat.errors import ServerGone
 from preheat.model.listing import SessionFilter
+from preheat.model.live import HookEvent
 from tests.ingest.machine import Machine, story
 from tests.postgresql import PostgresqlServer
 
@@ -168,6 +172,29 @@ def test_lessons_are_at_hand_for_hooks_while_the_server_is_away(machine: Machine
     server.stop()
     with closing(connect_for_hooks(machine.folder)) as local:
         assert {each.id for each in load_lessons(local)} == there != set()
+
+
+def test_the_start_of_a_session_never_asks_the_server(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(machine, number=6)
+    machine.sync()
+    learn(machine.folder)
+    asked: list[str] = []
+    monkeypatch.setattr(server_module, "connect_server", lambda *arguments: asked.append("asked"))
+    hooks = Hooks(machine.folder)
+    event = HookEvent(
+        agent="claude_code",
+        session="new",
+        name="session_start",
+        host_event="SessionStart",
+        cwd=story(1).project,
+        source="startup",
+    )
+    hooks.prepare_folder(event.cwd)
+    handed = hooks.choose_context(event, "")
+    assert handed is not None
+    assert "make" in handed.text
+    assert asked == []
+    end_keeping()
 
 
 def test_what_is_forgotten_on_the_server_is_gone_there_and_here(machine: Machine, server: PostgresqlServer) -> None:
