@@ -28,7 +28,18 @@ STAGES = (
     "sharing",
 )  # fmt: skip
 """Pure: values in, values out. They never import each other."""
-EDGES = ("agents", "archive", "state", "tree", "ingest", "fleet", "installing", "daemon_client", "native_client", "prices")
+EDGES = (
+    "agents",
+    "archive",
+    "state",
+    "tree",
+    "ingest",
+    "fleet",
+    "installing",
+    "daemon_client",
+    "native_client",
+    "prices",
+)
 """Formats, databases, files, other programs."""
 BASE = (
     "mistakes",
