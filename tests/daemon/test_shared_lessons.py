@@ -158,9 +158,9 @@ def test_a_lesson_travels_through_git_both_ways_and_each_clone_asks_once(users: 
     assert seen.state == "untrusted"
     assert {each.lesson for each in seen.gone} == set()
     assert all(NEW_RIGHT in each.says for each in seen.new)
-    assert one.known(first) == {RIGHT: ""}
+    assert (one.known(first)[RIGHT], NEW_RIGHT in one.known(first)) == ("", False)
     one.preheat.sharing.trust(seen)
-    assert one.known(first) == {RIGHT: "", NEW_RIGHT: "repository"}
+    assert (one.known(first)[RIGHT], one.known(first)[NEW_RIGHT]) == ("", "repository")
 
     # Another clone of two's asks for itself, once for this version.
     third = two.clone("again")
@@ -194,7 +194,6 @@ def test_two_people_who_share_at_the_same_time_are_merged_without_a_conflict(use
 
 
 def read_uses(tree: Path) -> set[str]:
-
     return {each.get("use", "") for each in tomllib.loads((tree / ".preheat" / "lessons.toml").read_text())["lessons"]}
 
 
