@@ -88,6 +88,8 @@ def test_the_lessons_are_listed_and_published_for_review(
     assert any("uv run pytest" in text for text in done["new"])
     again = person.run("fleet", "lessons", out, "--project", project, "--publish", str(clone))
     assert "nothing was written" in again.out
+    alone = person.run("fleet", "lessons", out, "--project", project, "--propose", "forge.example/shop/cart")
+    assert (alone.code, "this machine is in no team" in alone.err) == (2, True)
     (clone / "src").mkdir()
     (clone / "src" / "checkout.py").write_text("")  # one of the lessons is about it
     monkeypatch.chdir(clone)
@@ -105,6 +107,7 @@ def test_the_lessons_are_listed_and_published_for_review(
         (("report", "out"), "nothing was analysed into `out` yet; `preheat fleet analyse SOURCE --out out`"),
         (("lessons", "out"), "nothing was analysed into `out` yet"),
         (("lessons", "out", "--publish", "."), "--publish needs --project"),
+        (("lessons", "out", "--propose", "forge.example/shop/cart"), "--propose needs --project"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(

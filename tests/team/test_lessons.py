@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from preheat.app import Preheat
 from preheat.app.team.lessons import digest_of, read_proposal
+from preheat.errors import UserError
 from preheat.model.team import ProposedLesson
 from preheat.state.connect import reading
 from preheat.state.received_lessons import received_lessons
@@ -44,11 +46,11 @@ def test_a_lesson_of_each_of_two_people_reaches_the_other_after_a_third_approved
         assert checker.run("team", "approve", each["digest"][:12], "--reason", "seen it").code == 0
     assert second.get("team", "pull") == {"lessons": 2, "added": 2, "removed": 0, "refused": 0}
     first.get("team", "pull")
-    (from_anna,) = [each for each in texts(second, "team") if "uv run pytest" in each]
+    (from_first,) = [each for each in texts(second, "team") if "uv run pytest" in each]
     (from_second,) = [each for each in texts(first, "team") if "npx eslint" in each]
-    assert from_anna.startswith("`pytest tests/secret-folder` fails here")
+    assert from_first.startswith("`pytest tests/secret-folder` fails here")
     told = second.run("start", "--task", "run the tests with pytest", "--project", second.clone).out
-    assert from_anna.partition(" (")[0] in told
+    assert from_first.partition(" (")[0] in told
     assert (
         from_second.partition(" (")[0] in first.run("start", "--task", "lint with eslint", "--project", first.clone).out
     )
@@ -73,6 +75,27 @@ def test_a_lesson_that_its_person_no_longer_approves_is_withdrawn(
         assert first.run("lessons", "retire", each).code == 0
     report = first.get("team", "push")
     assert (report["lessons"], report["withdrawn"], team.count("lessons")) == (0, before, 0)
+
+
+def test_lessons_of_a_fleet_wait_beside_the_machines_own_until_its_next_proposal(
+    team: TestedTeam, colleagues: dict[str, Colleague]
+) -> None:
+    first, viewer = colleagues["first"], colleagues["viewer"]
+    first.work("pytest", "uv run pytest")
+    first.join()
+    home = Preheat(first.archive)
+    report = home.team.propose(f"https://{REMOTE}.git", home.knowledge.lessons())
+    assert report.lessons == team.count("lessons") > 0
+    assert report.sessions == team.count("sessions") == 0
+    assert first.get("team", "push", "--yes")["lessons"] == 0  # it approved none of its own
+    assert team.count("lessons") == report.lessons
+    assert home.team.propose(REMOTE, []).withdrawn == report.lessons
+    assert team.count("lessons") == 0
+    with pytest.raises(UserError, match="no address of a repository"):
+        home.team.propose("../shop", [])
+    viewer.join()
+    with pytest.raises(UserError, match="a reader of a team pushes nothing"):
+        Preheat(viewer.archive).team.propose(REMOTE, [])
 
 
 def test_more_evidence_for_a_lesson_needs_no_new_approval(team: TestedTeam, colleagues: dict[str, Colleague]) -> None:

@@ -152,18 +152,35 @@ def report_command(destination: str, as_json: bool) -> int:
   preheat fleet lessons ~/results --project shop --all
   preheat fleet lessons s3://results/2026-11 --json | jq '.[].template'
   preheat fleet lessons ~/results --project shop --publish ~/work/shop
+  preheat fleet lessons ~/results --project shop --propose HOST/OWNER/shop
 
 The template of a project can be taken over by anybody: `preheat templates import FILE`. `--publish` adds what may travel to
-`.preheat/lessons.toml` of a clone, for review like code; each clone uses it after `preheat trust`.""",
+`.preheat/lessons.toml` of a clone, for review like code; each clone uses it after `preheat trust`. `--propose` sends it to the
+reviewers of your team (`preheat team join`); everybody gets what they approve.""",
 )
 @click.argument("destination", metavar="DEST")
 @click.option("--project", metavar="NAME", help="Only this project; `everywhere` for what holds in all of them.")
 @click.option("--all", "everything", is_flag=True, help="Weak, retired and quarantined ones, too.")
 @click.option("--publish", "where", metavar="FOLDER", help="Add those of --project to the shared file of this clone.")
+@click.option(
+    "--propose", "remote", metavar="REMOTE", help="Propose those of --project to your team, for this repository."
+)
 @json_option
-def lessons_command(destination: str, project: str | None, everything: bool, where: str | None, as_json: bool) -> int:
+def lessons_command(
+    destination: str, project: str | None, everything: bool, where: str | None, remote: str | None, as_json: bool
+) -> int:
     """List the lessons that the sessions of DEST teach, by project; or publish those of one project."""
     wanted = "" if project == "everywhere" else project
+    if remote is not None:
+        if not wanted:
+            raise click.UsageError("--propose needs --project: a repository has the lessons of one project")
+        home = open_preheat()
+        proposed = home.team.propose(remote, home.fleet.lessons(destination, wanted)[0].lessons)
+        if as_json:
+            print_json(proposed)
+        else:
+            _screen().show_proposal(proposed)
+        return 0
     if where is not None:
         if not wanted:
             raise click.UsageError("--publish needs --project: a repository's file has the lessons of one project")

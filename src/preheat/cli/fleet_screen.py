@@ -9,6 +9,7 @@ from preheat.amounts import format_bytes, format_seconds
 from preheat.cli.screen import clean, console, hint, plain_table, print_table, say
 from preheat.cli.text import count, one_line, printable, tokens
 from preheat.model.fleet import FleetLessons, FleetPublication, FleetReport, FleetRun, FleetTotals
+from preheat.model.team import PushReport
 
 _MOST_PROBLEMS = 20
 _MOST_ROWS = 15
@@ -145,3 +146,11 @@ def show_publication(found: FleetPublication) -> None:
         hint("`preheat trust` lets a clone use it.")
     else:
         say(screen, "The file has all of them already; nothing was written.")
+
+
+def show_proposal(found: PushReport) -> None:
+    """What was proposed to a team."""
+    said = f"{count(found.lessons, 'lesson')} proposed to your team"
+    say(console(), f"{said}; {found.withdrawn:,} proposed before withdrawn." if found.withdrawn else f"{said}.")
+    if found.lessons:
+        hint("a reviewer sees them with `preheat team lessons`.")

@@ -71,7 +71,7 @@ MORE = {
   preheat report --week
 
 The archive is in PREHEAT_HOME, or in your system's folder for program data; only you can read it.
-Nothing leaves this machine, unless you join a team (`preheat team`).
+Nothing leaves this machine, unless you join a team (`preheat team`) or name a server for the archive.
 Exit codes: 0 all good; 1 done, but something could not be read; 2 not done, and the message says why.""",
 )
 @click.version_option(__version__, message="preheat %(version)s")

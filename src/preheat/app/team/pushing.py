@@ -4,13 +4,15 @@ Nothing is sent of a project to whose fields the person has not agreed.
 The server knows what it has, so a push that was cut off is continued by the next one, and two at once send nothing twice.
 """
 
-from collections.abc import Iterator
+import time
+import uuid
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from preheat.app.team.lessons import find_proposals
+from preheat.app.team.lessons import find_proposals, propose_lesson
 from preheat.app.team.local_rows import (
     LocalSession,
     LocalSessions,
@@ -30,9 +32,10 @@ from preheat.membership import (
     load_password,
     require_membership,
 )
+from preheat.model.lesson import Lesson
 from preheat.model.progress import SILENT, Progress
 from preheat.model.pushed import PUSHED_TABLES, PushedRows
-from preheat.model.team import Level, ProjectPush, PushedTable, PushPlan, PushReport
+from preheat.model.team import Level, ProjectPush, PushedTable, PushPlan, PushReport, TeamIdentity
 from preheat.team.agreement import hash_fields
 from preheat.team_server import people, rows
 from preheat.team_server.connect import connect, find_time
@@ -148,8 +151,7 @@ def push(folder: str, progress: Progress = SILENT) -> PushReport:
     agreed = {key: each for key, each in local.projects.items() if each.level != "nothing" and each.is_agreed}
     with connect(membership.address, load_password(folder)) as server, closing(connect_archive(folder)) as connection:
         identity = people.identify(server)
-        if identity.role == "reader":
-            raise UserError("a reader of a team pushes nothing; `preheat team pull` gets its lessons")
+        _require_pusher(identity)
         deleted = _delete_queued(folder, membership, server)
         stored = rows.load_stored(server, membership.machine)
         deleted += rows.delete_machine_sessions(server, membership.machine, _find_unwanted(local, stored))
@@ -173,6 +175,26 @@ def push(folder: str, progress: Progress = SILENT) -> PushReport:
         withdrawn=withdrawn,
         waiting=tuple(each.name for each in local.projects.values() if each.level != "nothing" and not each.is_agreed),
     )
+
+
+def propose(folder: str, repository: str, lessons: Iterable[Lesson]) -> PushReport:
+    """Propose lessons of a repository that were learned elsewhere, in place of those proposed so before. Nothing but lessons is
+    sent, and only what may be shared. Raises UserError."""
+    membership = require_membership(folder)
+    # Under a number of their own, so that a push of this machine's own lessons does not withdraw them.
+    machine = str(uuid.uuid5(uuid.UUID(membership.machine), repository))
+    now = time.time()
+    made = (propose_lesson(each, repository) for each in lessons if each.is_usable(now) and each.packet is None)
+    proposed = {each.digest: each for each in made if each is not None}
+    with connect(membership.address, load_password(folder)) as server:
+        _require_pusher(people.identify(server))
+        withdrawn = rows.push_lessons(server, machine, [proposed[digest] for digest in sorted(proposed)])
+    return PushReport(sessions=0, unchanged=0, deleted=0, lessons=len(proposed), withdrawn=withdrawn)
+
+
+def _require_pusher(identity: TeamIdentity) -> None:
+    if identity.role == "reader":
+        raise UserError("a reader of a team pushes nothing; `preheat team pull` gets its lessons")
 
 
 def _send(

@@ -5,7 +5,7 @@ A password comes in once, is kept in a file of its own and never given back.
 
 import re
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -28,6 +28,7 @@ from preheat.membership import (
     require_membership,
     store_membership,
 )
+from preheat.model.lesson import Lesson
 from preheat.model.progress import SILENT, Progress
 from preheat.model.team import (
     Invitation,
@@ -45,6 +46,7 @@ from preheat.model.team import (
     TeamRole,
     TeamStatus,
 )
+from preheat.remotes import normalise_remote
 from preheat.safe_text.cleanup import strip_invisible
 from preheat.state.connect import writing
 from preheat.state.received_lessons import drop_received_lessons, store_received_lessons
@@ -200,6 +202,14 @@ class Team:
     def push(self, progress: Progress = SILENT) -> PushReport:
         """Send what is new of the projects that the person agreed to. Raises UserError; then nothing is lost."""
         return _pushing.push(self._folder, progress)
+
+    def propose(self, address: str, lessons: Iterable[Lesson]) -> PushReport:
+        """Propose lessons of a repository that were learned elsewhere, such as by a fleet, to the team's reviewers, in place of
+        those proposed so before. Raises UserError; then nothing is lost."""
+        repository = normalise_remote(address)
+        if not repository:
+            raise UserError(f"`{address}` is no address of a repository; give its remote, such as HOST/OWNER/NAME")
+        return _pushing.propose(self._folder, repository, lessons)
 
     def waiting_deletions(self) -> int:
         """How many sessions wait to be deleted from the server."""
