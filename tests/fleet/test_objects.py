@@ -114,7 +114,9 @@ def test_an_object_larger_than_the_limit_is_named_and_read_when_the_limit_is_rai
 
 
 def test_an_object_that_takes_more_memory_than_a_worker_has_costs_itself(source: Path, tmp_path: Path) -> None:
-    text = b'{"type":"user","sessionId":"large","message":{"content":[' + b'{"type":"text","text":"x"},' * 400_000
+    text = (
+        b'{"type":"user","sessionId":"large","message":{"content":[' + b'{"type":"text","text":"x"},' * 2_000_000
+    )  # more than freed memory of the tests before can hold
     write(source, "large.jsonl", transcript("large") + text + b'{"type":"text","text":"x"}]}}\n')
     run = analyse(source, tmp_path / "out", memory=20_000_000)
     assert [(each.object, each.reason) for each in run.problems] == [

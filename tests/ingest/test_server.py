@@ -175,7 +175,8 @@ def test_lessons_are_at_hand_for_hooks_while_the_server_is_away(machine: Machine
 
 
 def test_the_start_of_a_session_never_asks_the_server(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(machine, number=6)
+    for number in range(1, 4):
+        story(number).run("pytest -q", "5 passed in 0.1 s").write(machine.projects)
     machine.sync()
     learn(machine.folder)
     asked: list[str] = []
@@ -192,7 +193,7 @@ def test_the_start_of_a_session_never_asks_the_server(machine: Machine, monkeypa
     hooks.prepare_folder(event.cwd)
     handed = hooks.choose_context(event, "")
     assert handed is not None
-    assert "make" in handed.text
+    assert "pytest -q" in handed.text
     assert asked == []
     end_keeping()
 

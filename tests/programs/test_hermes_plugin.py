@@ -156,7 +156,7 @@ def test_lessons_of_cold_sessions_reach_the_next_session(machine: Machine) -> No
     stored = {session.id: session for session in read(hermes.database(machine.home), READER)}[warm.finished.session]
     said = [event for event in stored.events if isinstance(event, UserMessage)]
     assert [(event.origin, event.text.partition(" ")[0]) for event in said] == [
-        ("human", "Make"), ("preheat", "<preheat-context"), ("preheat", "<preheat-advisory>`rspec"), ("human", "Go"),
+        ("human", "Make"), ("preheat", "<preheat-context"), ("preheat", "<preheat-advisory>Where"), ("human", "Go"),
     ]  # fmt: skip
     assert "preheat" not in json.dumps([lesson["text"] for lesson in machine.lessons()])
 

@@ -224,7 +224,7 @@ def _list_nearest_folder(
     """After a failure: what the nearest folder holds, what is most alike first. Of few one may be meant; many are only listed, or
     not at all where only `few` are wanted."""
     there = deepest_existing(path, files) or nearest_known_folder(path, files)
-    if not there:
+    if not there or there == call.folder:  # what is where the agent works, it knows
         return None
     names, more = rank_names(path, there, files, _MOST_LISTED)
     is_few = not more and len(names) <= _FEW_LISTED and there != files.root

@@ -15,7 +15,7 @@ from preheat.agents import WITH_RENDERERS, renderers_of, start_session_of
 from preheat.app.lazy import LazyModule
 from preheat.app.projects import find_project_at, find_repository, project_folder, require_project
 from preheat.archive.connect import connect, connect_for_hooks
-from preheat.errors import UserError
+from preheat.errors import StateUnusable, UserError
 from preheat.files import UMASK_DEFAULT, follow_links, make_project_folder, read_text, write_atomically
 from preheat.model.context import TOKEN_BUDGET, Context, RenderedContext, Renderer, StartedSession
 from preheat.model.lesson import Lesson, ResumePacket
@@ -168,7 +168,9 @@ class _ProjectLessons(NamedTuple):
 def _load_project_lessons(folder: str, project: str, where: str) -> _ProjectLessons:
     """The lessons of a project by name or folder (raises NotFound if there is none), else of the project around `where`."""
     if not os.path.exists(archive_path(folder)):  # the start of a session does not create an archive
-        received = _lessons.load_received_only(folder, where) if os.path.exists(state_path(folder)) else []
+        received: list[Lesson] = []
+        with suppress(StateUnusable):  # a damaged state is `doctor`'s to name: it stops no session
+            received = _lessons.load_received_only(folder, where) if os.path.exists(state_path(folder)) else []
         return _ProjectLessons(received[0].scope.project if received else "", where, received)
     with closing(connect_for_hooks(folder)) as connection:
         if project:

@@ -25,7 +25,10 @@ def print_nothing_new(counts: dict[str, int], arguments: list[str]) -> None:
         import json  # noqa: PLC0415 - seldom wanted, and the quickest path there is
 
         rows = {agent: dict.fromkeys(_NUMBERS, 0) | {"files": files} for agent, files in counts.items()}
-        report = {"agents": rows, "redactions": {}, "failures": [], "problems": [], "seconds": 0.0}
+        report = {
+            "agents": rows, "redactions": {}, "failures": [], "problems": [],
+            "server": "", "moved": 0, "waiting": 0, "seconds": 0.0,
+        }  # fmt: skip
         print(json.dumps(report, indent=2))
     elif not arguments:
         print(describe_nothing_new(sum(counts.values())) if counts else NO_SESSIONS_FOUND)
