@@ -172,6 +172,12 @@ def redact(block: bytes) -> tuple[bytes, dict[str, int]]:
     return _take_out_copies(block, values, counts), counts
 
 
+def looks_secret(text: str) -> str:
+    """Why a text looks like a secret; empty if it does not."""
+    counts = redact(text.encode("utf-8", "replace"))[1]
+    return f"it looks like a secret ({', '.join(sorted(counts))})" if counts else ""
+
+
 def _name_kind(block: bytes, span: Span) -> Span:
     """A secret that a name gave away, by the kind of its own form where it has one."""
     if span.kind != "assigned-secret" or (found := _token_at(block, span.start)) is None or found[1].before:

@@ -8,9 +8,10 @@ import time
 from collections.abc import Iterable
 
 from preheat.app.sharing.planning import say_entry
-from preheat.app.sharing.reading import looks_secret, read_lessons, require_clone, require_readable
+from preheat.app.sharing.reading import read_lessons, require_clone, require_readable
 from preheat.app.sharing.repository import write_shared_file
 from preheat.errors import UserError
+from preheat.ingest.redact import looks_secret
 from preheat.model.fleet import FleetPublication
 from preheat.model.lesson import Lesson
 from preheat.provisioning.lesson_text import describe_lesson

@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from contextlib import closing
 from typing import NamedTuple
 
-from preheat.app.sharing.reading import looks_secret, read_lessons
+from preheat.app.sharing.reading import read_lessons
 from preheat.archive.connect import connect
 from preheat.archive.lessons import load_lessons
+from preheat.ingest.redact import looks_secret
 from preheat.model.lesson import Lesson, LessonMark
 from preheat.provisioning.lesson_text import describe_lesson
 from preheat.sharing.document import SharePlan, plan_document

@@ -7,7 +7,7 @@ import os
 import time
 
 from preheat.errors import UserError
-from preheat.ingest.redact import redact
+from preheat.ingest.redact import looks_secret
 from preheat.provisioning.lesson_text import describe_lesson
 from preheat.shared_file import FILE, Clone, FoundFile, find_clone, find_file
 from preheat.sharing.check import CheckedDocument, check_safety
@@ -36,12 +36,6 @@ def require_readable(clone: Clone) -> FoundFile:
     if file.fault:
         raise UserError(f"`{FILE}` may not be read: {file.fault}; nothing of it is used")
     return file
-
-
-def looks_secret(text: str) -> str:
-    """Why a text looks like a secret; empty if it does not."""
-    counts = redact(text.encode("utf-8", "replace"))[1]
-    return f"it looks like a secret ({', '.join(sorted(counts))})" if counts else ""
 
 
 def read_lessons(data: bytes, project: str = "") -> tuple[Document, CheckedDocument]:

@@ -13,9 +13,9 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from preheat.app.templates.sharing import looks_secret
 from preheat.archive.database import ArchiveConnection
 from preheat.archive.lessons import load_lessons
+from preheat.ingest.redact import looks_secret
 from preheat.model.lesson import Lesson, Origin
 from preheat.model.pushed import PushedLesson
 from preheat.model.received import ReceivedLesson

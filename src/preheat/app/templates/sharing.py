@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from preheat.amounts import format_reasons
 from preheat.errors import UserError
-from preheat.ingest.redact import redact
+from preheat.ingest.redact import looks_secret
 from preheat.model.template import Template
 from preheat.safe_text.reasons import foreign_reason, spell_out
 from preheat.templates.file_format import LARGEST, read_file
@@ -103,12 +103,6 @@ class Review(msgspec.Struct, frozen=True, kw_only=True):
         for each in self.findings:
             why.setdefault((each.lesson, each.field, each.text), []).append(each.why)
         return [ReviewText(*text, tuple(why.get(tuple(text), ()))) for text in template_texts(self.template)]
-
-
-def looks_secret(text: str) -> str:
-    """Why a text looks like a secret; empty if it does not."""
-    counts = redact(text.encode("utf-8", "replace"))[1]
-    return f"it looks like a secret ({', '.join(sorted(counts))})" if counts else ""
 
 
 EXPORT_CHECKS: tuple[Check, ...] = (foreign_reason, looks_secret)
