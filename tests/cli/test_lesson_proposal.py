@@ -34,7 +34,8 @@ def shop(person: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
     git(folder, "init", "-q", "-b", "main")
     git(folder, "config", "user.name", "A")
     git(folder, "config", "user.email", "a@example.org")
-    (folder / "package.json").write_text("{}")
+    (folder / "package.json").write_text('{"scripts": {"test:unit": "vitest run", "lint": "eslint ."}}')
+    (folder / "pnpm-lock.yaml").write_text("lockfileVersion: 9\n")
     git(folder, "add", ".")
     git(folder, "commit", "-qm", "begin")
     start = 1_768_000_000.0
@@ -183,6 +184,26 @@ def test_another_file_can_be_named_and_one_outside_is_refused(person: Person, sh
     (shop / "bad.md").write_bytes(b"\xff\xfe\x00")
     assert "is no text in UTF-8" in person.run("lessons", "propose", "--file", "bad.md").err
     assert person.run("lessons", "propose", "--write", "--undo").code == 2
+
+
+def test_the_file_that_the_project_has_is_taken_and_nothing_is_said_that_another_states(
+    person: Person, shop: Path
+) -> None:
+    (shop / "CLAUDE.local.md").write_text("mine alone\n")
+    (shop / "CLAUDE.md").write_text("Tests: `pnpm run test:unit`\n")
+    found = propose(person)
+    assert found["file"] == "CLAUDE.md"
+    (shop / "AGENTS.md").write_text("# Shop\n")
+    found = propose(person)
+    assert found["file"] == "AGENTS.md"
+    assert not any("test:unit" in each["text"] for each in found["lines"])
+    assert found["stated"] >= 1
+
+
+def test_a_script_that_the_tree_no_longer_has_is_not_proposed(person: Person, shop: Path) -> None:
+    assert any("pnpm run lint" in each["text"] for each in propose(person)["lines"])
+    (shop / "package.json").write_text('{"scripts": {"test:unit": "vitest run"}}')
+    assert not any("pnpm run lint" in each["text"] for each in propose(person)["lines"])
 
 
 @pytest.mark.parametrize("width", [60, 110])

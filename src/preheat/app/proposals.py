@@ -17,8 +17,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from preheat.agents import LIVE, instruction_files_of
 from preheat.app.context import approved_texts
-from preheat.app.facts import Contradiction, contradictions
+from preheat.app.facts import Contradiction, contradictions, load_facts
 from preheat.app.project_assignment import assign_archive
 from preheat.app.projects import find_project, find_repository, require_project
 from preheat.archive import summary_cache
@@ -28,17 +29,20 @@ from preheat.archive.lessons import load_lessons
 from preheat.archive.projects import load_project_folders
 from preheat.archive.results import load_shell_runs
 from preheat.errors import NotFound, UserError
+from preheat.facts.stated import is_stated
+from preheat.facts.values import FACT_TOPICS
 from preheat.files import UMASK_DEFAULT, follow_links, read_file, read_text, write_atomically
 from preheat.model.outcome import FAILURES, JUDGED
 from preheat.programs import ask_git, git_command, git_environment
 from preheat.provisioning.proposal import CommandRun, Proposal, propose
-from preheat.stated import command_parts, read_statements
+from preheat.stated import Statements, command_parts, read_statements
 
 USUAL_FILE = "AGENTS.md"
 _GIT_SECONDS = 30.0
 _BACKUP = "proposal-backup.json"
 _PLAIN_PATH = re.compile(r"[\w@-][\w./@-]*/[\w./@-]+|[\w-]+\.[A-Za-z]{1,5}")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_OF_ONE_PERSON = re.compile(r"\.(?:local|override)\.")
 _MOST_REMOVED = 20
 """Paths that git is asked about."""
 
@@ -91,13 +95,18 @@ class Proposals:
             runs = _load_runs(connection, found.key if found is not None else "")
         path = _find_file(root, file)
         before = _read(path)
+        known = load_facts(root, name, lessons, folder=self._folder).lessons
+        elsewhere = _read_others(root, path)
+        texts = (read_statements(before), elsewhere)
+        stated = frozenset(lesson.id for lesson in known if any(is_stated(lesson, each) for each in texts))
         times = [run.at for run in runs if run.at is not None] + [
-            each.last_seen for each in lessons if each.last_seen is not None
+            each.last_seen for each in known if each.last_seen is not None
         ]
         days = {at: time.strftime("%Y-%m-%d", time.localtime(at)) for at in times}
         made = propose(
-            before, lessons, runs, project=name, approved=approved_texts(self._folder), now=now, days=days,
-            removed=_find_removed(root, before), evidence=evidence,
+            before, known, runs, project=name, approved=approved_texts(self._folder), now=now, days=days,
+            removed=_find_removed(root, before), elsewhere=elsewhere, stated_ids=stated, topics=FACT_TOPICS,
+            evidence=evidence,
         )  # fmt: skip
         shown = os.path.relpath(path, root).replace(os.sep, "/")
         opposed = contradictions(root, name, lessons, {shown: before})
@@ -190,7 +199,8 @@ def _find_root(connection: ArchiveConnection, project: str, name: str) -> str:
 
 
 def _find_file(root: str, wanted: str) -> str:
-    """The instructions file: the named one, else `AGENTS.md`. Raises UserError if it is not in the project."""
+    """The instructions file: the named one, else the one that the project has, else `AGENTS.md`. Raises UserError if it is not in
+    the project."""
     if wanted:
         path = os.path.abspath(os.path.join(root, os.path.expanduser(wanted)))
         if os.path.commonpath([os.path.realpath(path), os.path.realpath(root)]) != os.path.realpath(root):
@@ -198,7 +208,23 @@ def _find_file(root: str, wanted: str) -> str:
         if os.path.isdir(path) or not os.path.isdir(os.path.dirname(path)):
             raise UserError(f"`{wanted}` is no file; name one like `{USUAL_FILE}`")
         return path
-    return os.path.join(root, USUAL_FILE)
+    return os.path.join(root, next(iter(_instruction_files(root)), USUAL_FILE))
+
+
+def _instruction_files(root: str) -> list[str]:
+    """The files of a project that agents read by themselves and that say something, the usual one first; not those that one
+    person keeps beside them."""
+    names = dict.fromkeys((USUAL_FILE, *(file for agent in LIVE for file in instruction_files_of(agent))))
+    shared = [name for name in names if not _OF_ONE_PERSON.search(name)]
+    return [name for name in shared if os.path.isfile(path := os.path.join(root, name)) and os.path.getsize(path)]
+
+
+def _read_others(root: str, path: str) -> Statements:
+    """What the other instruction files of a project state; `path` is the one that is written for."""
+    others = {os.path.realpath(os.path.join(root, name)) for name in _instruction_files(root)} - {
+        os.path.realpath(path)
+    }
+    return read_statements(*(read_text(each, errors="replace") for each in sorted(others)))
 
 
 def _find_removed(root: str, text: str) -> dict[str, str]:

@@ -29,7 +29,12 @@ Only lines that the file does not state already, by the meaning of command and p
 lately get a comment. Nothing of the repository is run, no hook either.""",
 )
 @click.option("--project", default=".", show_default=True, metavar="TEXT", help="The project (name or path).")
-@click.option("--file", default="", metavar="FILE", help="The file in the project.  [default: AGENTS.md]")
+@click.option(
+    "--file",
+    default="",
+    metavar="FILE",
+    help="The file.  [default: the one that the project has, else AGENTS.md]",
+)
 @click.option("--evidence", is_flag=True, help="Add the evidence of each new line as a comment.")
 @click.option("--write", is_flag=True, help="Change the file in place.")
 @click.option("--branch", default="", metavar="NAME", help="Commit the change on a new branch.")

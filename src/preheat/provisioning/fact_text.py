@@ -126,8 +126,12 @@ def _describe_branch(lesson: Lesson) -> str:
 
 
 def _describe_pull_request(lesson: Lesson) -> str:
-    sessions = format_count(lesson.support.sessions_for, "session")
-    return sentences.PULL_REQUEST.write(use=lesson.use, sessions=sessions, base=lesson.details.get("base", ""))
+    sessions = lesson.support.sessions_for
+    return sentences.PULL_REQUEST.write(
+        use=lesson.use,
+        sessions=format_count(sessions, "session") if sessions else "",
+        base=lesson.details.get("base", ""),
+    )
 
 
 def _describe_release(lesson: Lesson) -> str:

@@ -4,7 +4,7 @@ Pure: the text of the file, the lessons and the record of its commands go in, th
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -13,12 +13,22 @@ import msgspec
 from preheat.amounts import format_count
 from preheat.model.lesson import Lesson, LessonKind, Support
 from preheat.provisioning.lesson_text import describe_lesson
-from preheat.stated import Statements, Words, read_statements
+from preheat.stated import NO_STATEMENTS, Statements, Words, read_statements
 
 HEADING = "## How things are done here"
 _KINDS: tuple[LessonKind, ...] = ("convention", "repair", "dead_end")
 """What is worth a line in a file: no state of one session, no statistics of files."""
-_MOST_LINES = 25
+_MOST_LINES = 15
+_EVERYWHERE = frozenset(["hook", "commit", "release", "setup"])
+"""Topics of facts that hold for every change, whether or not a session has met them."""
+_OF_THE_MACHINE = frozenset(["missing", "pattern"])
+"""Topics of facts about one person's shell: they are not for everybody who reads the file."""
+_LEAST_SESSIONS = 2
+_PACKAGE_SESSIONS = 4
+"""Sessions after which a command of one package is worth a line of the project's file."""
+_LEAST_RUNS = 5
+_LEAST_PASSES = 0.2
+"""A check of which fewer runs passed is none to recommend."""
 _LEAST_FAILURES = 3
 """A command that failed this many times in a row, in two sessions or more, is stale."""
 _MARK = "<!-- Preheat: "
@@ -77,38 +87,92 @@ def propose(
     now: float,
     days: Mapping[float, str],
     removed: Mapping[str, str] = MappingProxyType({}),
+    elsewhere: Statements = NO_STATEMENTS,
+    stated_ids: frozenset[str] = frozenset(),
+    topics: Sequence[str] = (),
     evidence: bool = False,
 ) -> Proposal:
     """The proposal for a file with this text. `days` names the days of the runs, `removed` the paths that are gone with the day
-    on which they went; with `evidence` each new line has its evidence in a comment."""
+    on which they went, `elsewhere` what other instruction files of the project state, `stated_ids` the facts that any of them
+    states by its meaning, `topics` the order of facts; with `evidence` each new line has its evidence in a comment."""
     statements = read_statements(before)
-    lines, stated = _compare(before, statements, lessons, project, approved, now, days)
+    usable = [each for each in lessons if each.scope.project == project and each.is_usable(now)]
+    worthy = _choose_one_of_each([each for each in usable if _is_worth_a_line(each)])
+    worthy.sort(key=lambda lesson: _place(lesson, topics))
+    is_stated = {each.id: each.id in stated_ids or any(_is_stated(text, each) for text in (statements, elsewhere))
+                 for each in worthy}  # fmt: skip
+    lines, stated = _compare(before, is_stated, worthy, approved, days)
     stale = (*_find_stale(statements, runs, days), *_find_removed(statements, removed))
     after = _insert(_mark_stale(before, statements, stale), lines, evidence)
     return Proposal(after, lines, stale, stated)
 
 
+def _is_worth_a_line(lesson: Lesson) -> bool:
+    """Whether a lesson is for everybody who reads the file, on any machine and with any agent."""
+    if lesson.kind not in _KINDS:
+        return False
+    if lesson.author == "person" or lesson.pinned:
+        return True
+    if lesson.kind != "convention":
+        is_of_an_agent = bool(lesson.scope.tool) and lesson.topic != "shell"
+        return not is_of_an_agent and lesson.support.sessions_for >= _LEAST_SESSIONS
+    if lesson.topic in _OF_THE_MACHINE:
+        return bool(lesson.details.get("manager"))
+    if _hardly_passes(lesson):
+        return False
+    least = _PACKAGE_SESSIONS if lesson.details.get("package") else _LEAST_SESSIONS
+    is_variant = lesson.topic != "test" and lesson.details.get("about", lesson.topic) != lesson.topic
+    is_main = bool(lesson.details.get("main")) and not lesson.details.get("package") and not is_variant
+    return lesson.support.sessions_for >= least or is_main or lesson.topic in _EVERYWHERE
+
+
+def _hardly_passes(lesson: Lesson) -> bool:
+    runs = lesson.support.calls_for + lesson.support.calls_against
+    passed = lesson.details.get("passed", "")
+    return passed.isdigit() and runs >= _LEAST_RUNS and int(passed) < _LEAST_PASSES * runs
+
+
+def _choose_one_of_each(lessons: Sequence[Lesson]) -> list[Lesson]:
+    """Of several commands for the same, the one that most sessions used; what a person wrote or pinned, all of it."""
+    best: dict[tuple[str, ...], Lesson] = {}
+    kept = []
+    for lesson in sorted(lessons, key=lambda each: (-each.support.sessions_for, -(each.reach or 0.0), each.id)):
+        details = lesson.details
+        is_free = lesson.author == "person" or lesson.pinned or not details or not lesson.use
+        purpose = (lesson.topic, details.get("about", ""), details.get("package", ""))
+        if is_free or best.setdefault(purpose, lesson) is lesson:
+            kept.append(lesson)
+    commands = {lesson.use for lesson in kept if lesson.topic not in ("correction", "runner")}
+    return [lesson for lesson in kept if not _is_implied(lesson, commands)]
+
+
+def _is_implied(lesson: Lesson, commands: Iterable[str]) -> bool:
+    """Whether the commands of other lines say what a lesson says: that somebody wants one of them, or which runner is used."""
+    if lesson.author == "person" or lesson.pinned:
+        return False
+    if lesson.topic == "runner":
+        name = lesson.details.get("name") or next(iter(lesson.forms), "").partition(" ")[0]
+        return any(command.partition(" ")[0] == name for command in commands)
+    return lesson.topic == "correction" and not lesson.avoid and lesson.use in commands
+
+
 def _compare(
     before: str,
-    statements: Statements,
+    is_stated: Mapping[str, bool],
     lessons: Sequence[Lesson],
-    project: str,
     approved: frozenset[str],
-    now: float,
     days: Mapping[float, str],
 ) -> tuple[tuple[ProposedLine, ...], int]:
     known = {" ".join(line.strip(" -*").split()).casefold() for line in before.splitlines()}
     lines: list[ProposedLine] = []
     stated = 0
-    for lesson in sorted(lessons, key=_rank):
-        if lesson.kind not in _KINDS or lesson.scope.project != project or not lesson.is_usable(now):
-            continue
+    for lesson in lessons:
         text = describe_lesson(msgspec.structs.replace(lesson, support=Support()), approved)
         if not text or "\n" in text:
             continue
         text = _without_counts(text) if lesson.author == "preheat" else text
         text = text[0].upper() + text[1:]
-        if " ".join(text.split()).casefold() in known or _is_stated(statements, lesson):
+        if " ".join(text.split()).casefold() in known or is_stated[lesson.id]:
             stated += 1
         elif len(lines) < _MOST_LINES:
             lines.append(ProposedLine(lesson.id, text, _describe_evidence(lesson, days)))
@@ -121,9 +185,10 @@ def _without_counts(text: str) -> str:
     return _COUNTS.sub("", text)
 
 
-def _rank(lesson: Lesson) -> tuple[bool, int, float, str]:
-    place = _KINDS.index(lesson.kind) if lesson.kind in _KINDS else len(_KINDS)
-    return lesson.author != "person", place, -lesson.score, lesson.id
+def _place(lesson: Lesson, topics: Sequence[str]) -> tuple[bool, int, int, float, str]:
+    """Where a line stands: a person's first, then how things are done in the order of the topics, then what fails."""
+    topic = topics.index(lesson.topic) if lesson.topic in topics else len(topics)
+    return lesson.author != "person", _KINDS.index(lesson.kind), topic, -lesson.score, lesson.id
 
 
 def _is_stated(statements: Statements, lesson: Lesson) -> bool:

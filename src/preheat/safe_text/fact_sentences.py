@@ -63,7 +63,7 @@ HOOK_FAILURES = Sentence(
 )
 MESSAGE = Sentence("commit messages: `{form:messageform}`, mostly {types:name*}[ ({good:number} of {all:number})]")
 BRANCH = Sentence("names of branches begin with {prefixes:prefix*} ({good:number} of {all:number})")
-PULL_REQUEST = Sentence("pull requests: `{use:command}` ({sessions:count})[, against `{base:branch}`]")
+PULL_REQUEST = Sentence("pull requests: `{use:command}`[ ({sessions:count})][, against `{base:branch}`]")
 CHANGE_FILE = Sentence("a change that users notice needs a file in `{path:path}`")
 TOOLS = Sentence(
     "tools come with `{manager:program}`: {names:program*}; where the shell does not find one: `{use:command}`"

@@ -1,0 +1,73 @@
+"""Which lessons are worth a line in a project's instructions file."""
+
+from preheat.model.lesson import Lesson, Scope, Support
+from preheat.provisioning.proposal import Proposal, propose
+
+
+def lesson(name: str, **fields: object) -> Lesson:
+    values: dict[str, object] = {
+        "id": name, "kind": "convention", "scope": Scope(project="shop"), "topic": "test", "text": f"`{name}`", "use": name,
+        "details": {"about": "test"}, "support": Support(9, 3),
+    } | fields  # fmt: skip
+    return Lesson(**values)  # type: ignore[arg-type]
+
+
+def propose_for(*lessons: Lesson, before: str = "") -> Proposal:
+    return propose(
+        before, lessons, (), project="shop", approved=frozenset(), now=0.0, days={}, topics=("build", "test")
+    )
+
+
+def texts(*lessons: Lesson) -> list[str]:
+    return [each.text for each in propose_for(*lessons).lines]
+
+
+def test_of_several_commands_for_one_purpose_the_most_used_is_proposed_and_topics_keep_their_order() -> None:
+    few = lesson("make test-all", support=Support(2, 2))
+    many = lesson("make test")
+    build = lesson("make build", topic="build", details={"about": "build"}, support=Support(2, 2))
+    assert texts(few, many, build) == ["Build: `make build`", "Test: `make test`"]
+
+
+def test_a_check_that_hardly_ever_passes_is_not_recommended() -> None:
+    assert texts(lesson("make test", details={"about": "test", "passed": "1"}, support=Support(15, 13))) == []
+    assert texts(lesson("make test", details={"about": "test", "passed": "7"}, support=Support(15, 13))) != []
+
+
+def test_how_an_agent_uses_its_own_tools_and_what_one_shell_lacks_are_not_for_the_file() -> None:
+    own = lesson(
+        "r1", kind="repair", topic="edit", scope=Scope(project="shop", tool="Edit"), details={}, use="", avoid="Edit",
+        error="File has not been read yet", difference="after reading the file",
+    )  # fmt: skip
+    missing = lesson("x", topic="missing", details={"about": "missing", "name": "astro"}, use="npx astro")
+    glob = lesson("y", topic="pattern", details={"about": "pattern"}, use="")
+    assert texts(own, missing, glob) == []
+
+
+def test_a_command_of_one_session_is_proposed_only_if_the_tree_calls_it_the_main_one() -> None:
+    once = Support(4, 1)
+    assert texts(lesson("make test", support=once)) == []
+    assert texts(lesson("make test", support=once, details={"about": "test", "main": "1"})) == ["Test: `make test`"]
+    other = {"about": "lint of one package", "main": "1"}
+    assert texts(lesson("pnpm --filter PACKAGE lint", topic="lint", support=once, details=other)) == []
+
+
+def test_a_wish_of_a_person_is_not_said_beside_the_line_that_has_its_command() -> None:
+    wish = lesson("make test", id="w", topic="correction", details={})
+    assert texts(lesson("make test"), wish) == ["Test: `make test`"]
+    assert texts(wish) == ["A person asked for `make test`"]
+
+
+def test_the_package_runner_is_not_said_beside_a_line_that_uses_it() -> None:
+    runner = lesson("r", topic="runner", details={"name": "pnpm", "file": "pnpm-lock.yaml"}, use="")
+    assert texts(lesson("pnpm test"), runner) == ["Test: `pnpm test`"]
+    assert len(texts(lesson("make test"), runner)) == 2
+
+
+def test_no_line_counts_sessions_that_it_does_not_know() -> None:
+    pull = lesson("gh pr create", topic="pull_request", details={"about": "pull request", "base": "main"})
+    assert texts(pull) == ["Pull requests: `gh pr create`, against `main`"]
+
+
+def test_what_a_person_pinned_is_proposed_whatever_its_support() -> None:
+    assert texts(lesson("make odd", support=Support(1, 1), pinned=True)) == ["Test: `make odd`"]
