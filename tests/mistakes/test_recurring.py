@@ -105,6 +105,15 @@ def test_what_a_person_can_mend_comes_first_and_is_named_by_its_command() -> Non
     ]
 
 
+def test_a_look_at_a_file_that_is_not_there_is_nothing_that_a_person_can_mend() -> None:
+    shell = {"tool": "Bash", "kind": "shell", "signature": "No such file or directory"}
+    facts = [failure(name, seq, summary="ls src/old", **shell) for name in "ab" for seq in range(5)]
+    lock = {**shell, "signature": "Unable to create index.lock: File exists", "summary": "git commit -m x"}
+    facts += [failure(name, 9, **lock) for name in "ab"]
+    found = find_mistakes(facts).mistakes
+    assert [(each.command.split()[0], each.mendable) for each in found] == [("git", True), ("ls", False)]
+
+
 def test_a_title_names_no_command_where_the_calls_have_none_in_common() -> None:
     shell = {"tool": "Bash", "kind": "shell", "signature": "Permission denied"}
     facts = [failure(name, 1, summary=name, **shell) for name in ("alpha", "beta", "gamma")]

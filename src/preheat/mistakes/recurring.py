@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from preheat.calls.shell import command_form
+from preheat.commands import understand
+from preheat.commands.understand import is_look
 from preheat.mistakes.failure import (
     LONGEST_TITLE,
     MISTAKE_CAUSES,
@@ -108,6 +110,12 @@ def _command_of(family: str, group: list[FailureFact], known: Sequence[MistakenC
     return form if form and 2 * times >= len(group) else ""
 
 
+def _only_looks(command: str) -> bool:
+    """Whether a form of command only shows files: that an agent guessed a wrong one is nothing that a person can mend."""
+    main = understand(command).main if command else None
+    return main is not None and is_look(main)
+
+
 def _name(command: str, message: str) -> str:
     """`npm test: Missing script …`, by the command that a person would type; its name is not said twice."""
     if not command:
@@ -138,7 +146,8 @@ def _mistake(key: Key, group: list[FailureFact], notes_of: NotesOf, alternatives
         title=_name(command, title(signatures[0])),
         message=title(signatures[0]),
         command=command,
-        mendable=key[0] not in _AGENTS_OWN or cause == "environment",
+        mendable=cause == "environment"
+        or (key[0] not in _AGENTS_OWN and (repair is not None or not _only_looks(command))),
         family=key[0],
         cause=cause,
         signatures=signatures,

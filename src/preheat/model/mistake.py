@@ -90,7 +90,7 @@ class Mistake(msgspec.Struct, frozen=True, kw_only=True):
     """The form of command that most of these calls have; empty for other tools, and where they have none in common."""
     mendable: bool = True
     """Whether a person can mend it, in the project or on the machine: a command that is not there, a missing script, a service
-    that is down. How an agent uses its own tools is not."""
+    that is down. How an agent uses its own tools is not, nor where it looks for files."""
     occurrences: tuple[Occurrence, ...]
 
     @property
