@@ -8,7 +8,7 @@ import xml.etree.ElementTree as Tree
 
 import pytest
 
-from preheat.lab.study.report import Dot, draw_curve, draw_figures, draw_rows, fill_paper
+from preheat.lab.study.report import Dot, draw_curve, draw_figures, draw_rows, fill_paper, join_results
 from tests.shared import TESTS
 
 PAPER = os.path.join(os.path.dirname(TESTS), "docs", "paper")
@@ -62,3 +62,13 @@ def test_pictures_are_well_formed_whatever_they_are_of() -> None:
         draw_curve("K", [Dot("k", "s", 0.5, 0.2, 1.4)], "%", "k"),
     ):
         assert Tree.fromstring(picture).tag.endswith("svg")
+
+
+def test_results_whose_rows_are_on_another_machine_stay_in_the_paper() -> None:
+    earlier = {"0.5b": {"lab": {"tasks": 1}, "harm": {"tasks": 2}}, "1.5b": {"lab": {"tasks": 3}}}
+    later = {"1.5b": {"lab": {"tasks": 4}, "nextcall": {"calls": 5}}, "135m": {"lab": {"tasks": 6}}}
+    assert join_results(earlier, later) == {
+        "0.5b": {"lab": {"tasks": 1}, "harm": {"tasks": 2}},
+        "1.5b": {"lab": {"tasks": 4}, "nextcall": {"calls": 5}},
+        "135m": {"lab": {"tasks": 6}},
+    }

@@ -177,6 +177,12 @@ def load_results(folder: str) -> Results:
     return rounded
 
 
+def join_results(earlier: Results, later: Results) -> Results:
+    """Of each model and study the later result; the earlier one where the rows are not on this machine."""
+    models = {**earlier, **later}
+    return {model: {**earlier.get(model, {}), **later.get(model, {})} for model in sorted(models)}
+
+
 def draw_figures(results: Results) -> dict[str, str]:
     """By file name; one of something that was not run has no dots."""
     with_lab = models_with(results, "lab")
@@ -237,10 +243,16 @@ def fill_paper(paper: str, results: Results) -> str:
 
 
 def write_report(folder: str, target: str) -> str:
-    """Write everything; what is returned is the short form for the screen."""
-    results = load_results(folder)
+    """Write everything; what is returned is the short form for the screen. Results in `target` stay if they are of a model or a
+    study that has no rows in `folder`."""
     os.makedirs(target, exist_ok=True)
-    with open(os.path.join(target, "results.json"), "w", encoding="utf-8") as stream:
+    path = os.path.join(target, "results.json")
+    earlier: Results = {}
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as stream:
+            earlier = json.load(stream)
+    results = join_results(earlier, load_results(folder))
+    with open(path, "w", encoding="utf-8") as stream:
         json.dump(results, stream, indent=1, ensure_ascii=False)
         stream.write("\n")
     for name, picture in draw_figures(results).items():
