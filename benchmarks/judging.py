@@ -20,7 +20,6 @@ from benchmarks.real import PROJECTS, project_folders
 from preheat.app.analysis.one_pass import rows_of
 from preheat.archive import analyses
 from preheat.archive.connect import connect
-from preheat.archive.writer import write_transaction
 from preheat.ingest import stored_sessions
 from preheat.ingest.stored_sessions import read_stored_sessions
 from preheat.model.analysis import Analysis
@@ -138,7 +137,7 @@ def _stages(folder: str) -> tuple[int, dict[str, float]]:
                 with clocked("encode"):
                     verdicts.append(analyses.AnalysedSession(unjudged, rows_of(Analysis(records, measures, (), ()))))
                 calls += len(records)
-        with clocked("store"), write_transaction(connection):
+        with clocked("store"), connection.transaction():
             analyses.store_analyses(connection, verdicts)
     gc.enable()
     connection.close()
@@ -175,7 +174,7 @@ def _many(folder: str, calls: int) -> None:
     """An archive with so many judged calls, made row by row: lengths and failures as real sessions have them, drawn."""
     chance = random.Random(7)
     connection = connect(folder)
-    with write_transaction(connection):
+    with connection.transaction():
         connection.execute("INSERT INTO sources VALUES (1, 'agent', 'path', '', '', 1, 0, 0)")
         connection.executemany(
             "INSERT INTO purposes VALUES (?, ?, ?, ?, ?)",

@@ -11,7 +11,7 @@ from preheat.archive.packing import pack_passages
 from preheat.archive.rows import Batch, CallRow, Delta, Passage, ResponseRow, ResultRow, SessionRows
 from preheat.archive.sources import known_source
 from preheat.archive.sqlite import SqliteArchive
-from preheat.archive.writer import store_batch, write_transaction
+from preheat.archive.writer import store_batch
 
 CALLS = 6
 _EVERY = 50
@@ -100,7 +100,7 @@ def _count_steps(connection: SqliteArchive, work: Callable[[], None]) -> int:
 
 def _store(connection: SqliteArchive, first: int, number: int, vary: Vary, at_once: int) -> None:
     for start in range(first, first + number, at_once):
-        with write_transaction(connection):
+        with connection.transaction():
             deltas = [_delta(connection, each, _session(each, vary)) for each in range(start, start + at_once)]
             store_batch(connection, Batch([], deltas))
 
@@ -124,11 +124,11 @@ def test_a_late_result_costs_the_same_steps_however_many_sessions_use_its_id(tmp
     def grow(connection: SqliteArchive, number: int) -> None:
         results = [ResultRow(2000.0, False, 0, 3, f"call_{index}") for index in range(CALLS)]
         rows = _session(number, shared)._replace(calls=[], responses=[], passages=[], results=results)
-        with write_transaction(connection):
+        with connection.transaction():
             store_batch(connection, Batch([], [_delta(connection, number, rows, grown=True)]))
 
     def store(connection: SqliteArchive, first: int, number: int) -> None:
-        with write_transaction(connection):
+        with connection.transaction():
             rows = [_session(each, shared, results=[]) for each in range(first, first + number)]
             store_batch(connection, Batch([], [_delta(connection, first + at, each) for at, each in enumerate(rows)]))
 

@@ -14,7 +14,6 @@ from preheat.archive import analyses, judgements, queries
 from preheat.archive.analyses import AnalysedSession, find_pending
 from preheat.archive.connect import HEAD, connect
 from preheat.archive.rows import AnalysisRows
-from preheat.archive.writer import write_transaction
 from preheat.model.analysis import Analysis
 from preheat.model.listing import SessionFilter
 from preheat.model.outcome import CAUSES, RUNGS, STATUSES
@@ -178,7 +177,7 @@ def test_every_call_record_is_loaded_as_it_was_stored(machine: Machine, records:
         if session.key == key(5)
     )
     profile = assess(load_session(connection, key(5))).profile
-    with write_transaction(connection):
+    with connection.transaction():
         analyses.store_analyses(
             connection, [AnalysedSession(session, rows_of(Analysis(tuple(records), profile, (), ())))]
         )

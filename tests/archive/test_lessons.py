@@ -10,7 +10,6 @@ from preheat.app.analysis.one_pass import analyse_archive
 from preheat.archive import lessons as kept
 from preheat.archive.connect import connect
 from preheat.archive.database import ArchiveConnection
-from preheat.archive.writer import write_transaction
 from preheat.model.lesson import Evidence, Example, Lesson, MarkKind, Scope, Support
 from preheat.state import marks
 from preheat.state.connect import writing as writing_state
@@ -49,7 +48,7 @@ def test_a_lesson_is_loaded_as_it_was_stored(archive: ArchiveConnection) -> None
         expires_at=9.0,
         score=0.5,
     )
-    with write_transaction(archive):
+    with archive.transaction():
         kept.store_lessons(archive, "shop", {"LearnConventions": [whole]})
     assert kept.load_lessons(archive) == [whole]
     assert kept.lessons_by_learner(archive) == {"LearnConventions": [whole]}
@@ -57,7 +56,7 @@ def test_a_lesson_is_loaded_as_it_was_stored(archive: ArchiveConnection) -> None
 
 def test_lessons_of_some_projects_come_best_first(archive: ArchiveConnection) -> None:
     """Lessons that hold anywhere have an empty project; equal scores are ordered by id."""
-    with write_transaction(archive):
+    with archive.transaction():
         kept.store_lessons(archive, "shop", {"A": [lesson("c2", score=0.1), lesson("c1", score=0.1)]})
         kept.store_lessons(archive, "till", {"A": [lesson("c3", "till", score=0.9)]})
         kept.store_lessons(archive, "", {"A": [lesson("c4", "", score=0.5)]})
@@ -67,7 +66,7 @@ def test_lessons_of_some_projects_come_best_first(archive: ArchiveConnection) ->
 
 
 def test_new_lessons_of_a_project_replace_the_old(archive: ArchiveConnection) -> None:
-    with write_transaction(archive):
+    with archive.transaction():
         kept.store_lessons(archive, "shop", {"A": [lesson("c1")]})
         kept.store_lessons(archive, "till", {"A": [lesson("c2", "till")]})
         kept.store_lessons(archive, "shop", {"B": [lesson("c3")]})
@@ -75,17 +74,17 @@ def test_new_lessons_of_a_project_replace_the_old(archive: ArchiveConnection) ->
 
 
 def test_a_failed_run_leaves_the_stored_lessons(archive: ArchiveConnection) -> None:
-    with write_transaction(archive):
+    with archive.transaction():
         kept.store_lessons(archive, "shop", {"A": [lesson("c1")]})
     unstorable: Any = [lesson("c2"), "no lesson"]
-    with pytest.raises(AttributeError), write_transaction(archive):
+    with pytest.raises(AttributeError), archive.transaction():
         kept.store_lessons(archive, "shop", {"A": unstorable})
     assert [each.id for each in kept.load_lessons(archive)] == ["c1"]
 
 
 def test_marks_survive_learning_again(archive: ArchiveConnection) -> None:
     mark(archive, "c1", "retired", "we moved on", 1.0)
-    with write_transaction(archive):
+    with archive.transaction():
         kept.store_lessons(archive, "shop", {"A": [lesson("c1")]})
     (found,) = kept.load_lessons(archive)
     assert (found.status, found.why) == ("retired", "we moved on")
@@ -95,7 +94,7 @@ def test_marks_survive_learning_again(archive: ArchiveConnection) -> None:
 
 def test_a_pinned_lesson_is_active_and_never_expires(archive: ArchiveConnection) -> None:
     """The newest mark counts."""
-    with write_transaction(archive):
+    with archive.transaction():
         kept.store_lessons(archive, "shop", {"A": [lesson("c1", status="weak", why="seen once", expires_at=1.0)]})
     mark(archive, "c1", "retired", "", 1.0)
     mark(archive, "c1", "pinned", "", 2.0)
@@ -105,7 +104,7 @@ def test_a_pinned_lesson_is_active_and_never_expires(archive: ArchiveConnection)
 
 
 def test_a_pin_does_not_release_a_quarantined_lesson(archive: ArchiveConnection) -> None:
-    with write_transaction(archive):
+    with archive.transaction():
         kept.store_lessons(archive, "shop", {"A": [lesson("c1", status="quarantined", why="an instruction")]})
     mark(archive, "c1", "pinned", "", 1.0)
     (found,) = kept.load_lessons(archive)
@@ -114,7 +113,7 @@ def test_a_pin_does_not_release_a_quarantined_lesson(archive: ArchiveConnection)
 
 
 def test_conclusions_are_stored_by_project_and_learner(archive: ArchiveConnection) -> None:
-    with write_transaction(archive):
+    with archive.transaction():
         kept.store_conclusions(archive, "shop", "A", 1, "d1", [lesson("c1")])
         kept.store_conclusions(archive, "shop", "A", 2, "d2", [lesson("c2")])
         kept.store_conclusions(archive, "shop", "B", 1, "d3", [])
@@ -125,7 +124,7 @@ def test_conclusions_are_stored_by_project_and_learner(archive: ArchiveConnectio
         ("till", "A"): (1, "d4"),
     }
     assert kept.load_conclusions(archive, "shop") == {"A": [lesson("c2")], "B": []}
-    with write_transaction(archive):
+    with archive.transaction():
         kept.drop_conclusions(archive, "shop", "A")
         kept.drop_project_lessons(archive, ["till"])
     assert kept.load_conclusion_versions(archive) == {("shop", "B"): (1, "d3")}
@@ -133,20 +132,20 @@ def test_conclusions_are_stored_by_project_and_learner(archive: ArchiveConnectio
 
 def test_lessons_in_an_unknown_format_are_left_out(archive: ArchiveConnection) -> None:
     """From a newer Preheat, or damaged."""
-    with write_transaction(archive):
+    with archive.transaction():
         kept.store_lessons(archive, "shop", {"A": [lesson("c1"), lesson("c2")]})
         strange = msgspec.msgpack.encode({**msgspec.to_builtins(lesson("c2")), "kind": "prophecy"})
         archive.execute("UPDATE lessons SET data = ? WHERE id = 'c2'", (strange,))
     assert [each.id for each in kept.load_lessons(archive)] == ["c1"]
     assert [each.id for each in kept.lessons_by_learner(archive)["A"]] == ["c1"]
-    with write_transaction(archive):
+    with archive.transaction():
         archive.execute("UPDATE lessons SET data = ? WHERE id = 'c1'", (b"\xc1",))
     assert kept.load_lessons(archive) == []
 
 
 def test_a_field_of_a_later_version_is_ignored(archive: ArchiveConnection) -> None:
     later = msgspec.msgpack.encode({**msgspec.to_builtins(lesson("c1")), "colour": "green"})
-    with write_transaction(archive):
+    with archive.transaction():
         kept.store_lessons(archive, "shop", {"A": [lesson("c1")]})
         archive.execute("UPDATE lessons SET data = ?", (later,))
     assert kept.load_lessons(archive) == [lesson("c1")]
@@ -167,20 +166,20 @@ def test_sessions_are_measured_once_they_are_judged(tmp_path: Any) -> None:
 
 def test_projects_with_lessons_of_older_conclusions_are_found(archive: ArchiveConnection) -> None:
     """A run may be killed between its conclusions and its lessons."""
-    with write_transaction(archive):
+    with archive.transaction():
         kept.store_conclusions(archive, "shop", "A", 1, "d1", [])
         kept.store_conclusions(archive, "till", "A", 1, "d1", [])
     assert kept.find_outdated_projects(archive) == {"shop", "till"}
-    with write_transaction(archive):
+    with archive.transaction():
         for project, state in kept.conclusion_digests(archive).items():
             kept.store_weighed_digest(archive, project, state)
     assert kept.find_outdated_projects(archive) == set()
     assert kept.load_conclusion_versions(archive).keys() == {("shop", "A"), ("till", "A")}
     assert kept.load_conclusions(archive, "shop") == {"A": []}
-    with write_transaction(archive):
+    with archive.transaction():
         kept.store_conclusions(archive, "shop", "A", 1, "d2", [])
         kept.drop_conclusions(archive, "till", "A")
     assert kept.find_outdated_projects(archive) == {"shop", "till"}
-    with write_transaction(archive):
+    with archive.transaction():
         kept.store_weighed_digest(archive, "till", None)
     assert kept.find_outdated_projects(archive) == {"shop"}

@@ -9,7 +9,6 @@ from preheat.app.projects import require_project
 from preheat.app.sessions.archive import forget_sessions
 from preheat.archive import lessons as kept
 from preheat.archive.raw import forget
-from preheat.archive.writer import write_transaction
 from preheat.lessons.learners import LEARNERS
 from preheat.model.lesson import Lesson
 from preheat.model.progress import Progress
@@ -206,7 +205,7 @@ def test_lessons_are_made_again_after_a_kill_between_conclusions_and_lessons(mac
     learn(machine.folder)
     before = lessons(machine)
     connection = machine.connection()
-    with write_transaction(connection):  # as it is just before the lessons are stored
+    with connection.transaction():  # as it is just before the lessons are stored
         connection.execute("DELETE FROM lessons")
         connection.execute("DELETE FROM learnings WHERE learner = ''")
     connection.close()

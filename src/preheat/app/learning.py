@@ -29,7 +29,6 @@ from preheat.archive.analyses import find_unlearned, mark_learned
 from preheat.archive.connect import connect, explain_database_error
 from preheat.archive.database import ArchiveConnection
 from preheat.archive.projects import load_project_names, load_session_projects
-from preheat.archive.writer import write_transaction
 from preheat.ingest.stored_sessions import UnreadableSession
 from preheat.lessons.conclusion import ALL_PROJECTS, conclude, list_projects, sort_notes, weigh
 from preheat.lessons.effectiveness import estimate_effects
@@ -142,7 +141,7 @@ def _learn_from_archive(
     new = find_unlearned(connection)
     concluded, changed = _conclude_and_weigh(connection, chosen, progress, brought_back)
     if new:
-        with write_transaction(connection):
+        with connection.transaction():
             mark_learned(connection, new)
     known = stored.lessons_by_learner(connection)
     by_name = {each.learner: each for each in concluded}
@@ -223,7 +222,7 @@ def run_learners(
         projects = sessions = 0
         noted = _noted_projects(connection, learner)
         for project in {project for project, name in digests if name == learner.name} - {each[0] for each in noted}:
-            with write_transaction(connection):
+            with connection.transaction():
                 stored.drop_conclusions(connection, project, learner.name)
             changed.add(project)
         for project, numbers, digest in noted:
@@ -231,7 +230,7 @@ def run_learners(
                 continue
             on_project(learner.name, project)
             lessons = conclude(learner, project, _load_notes(connection, learner, numbers))
-            with write_transaction(connection):
+            with connection.transaction():
                 stored.store_conclusions(connection, project, learner.name, learner.version, digest, lessons)
             changed.add(project)
             projects, sessions = projects + 1, sessions + len(numbers)
@@ -281,7 +280,7 @@ def weigh_lessons(connection: ArchiveConnection, projects: Iterable[str], effect
         # Before the lessons are read: lessons that come in meanwhile are weighed the next time.
         state = stored.conclusion_digests(connection).get(project)
         revised = weigh(stored.load_conclusions(connection, project), noted[project], effects)
-        with write_transaction(connection):
+        with connection.transaction():
             stored.store_lessons(connection, project, revised)
             stored.store_weighed_digest(connection, project, state)
 
@@ -291,7 +290,7 @@ def drop_unused_projects(connection: ArchiveConnection) -> set[str]:
     known = {*load_project_names(connection).values(), ALL_PROJECTS}
     dropped = {project for project, _ in stored.load_conclusion_versions(connection)} - known
     if dropped:
-        with write_transaction(connection):
+        with connection.transaction():
             stored.drop_project_lessons(connection, dropped)
     return dropped
 

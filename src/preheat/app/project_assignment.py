@@ -16,7 +16,6 @@ from preheat.archive.connect import connect
 from preheat.archive.database import ArchiveConnection
 from preheat.archive.lessons import count_lessons
 from preheat.archive.queries import count_sessions
-from preheat.archive.writer import write_transaction
 from preheat.errors import NotFound, UserError
 from preheat.model.listing import SessionFilter
 from preheat.model.project import ProjectCorrection, ProjectFolder, ProjectList, ProjectSummary, UnassignedFolder
@@ -29,7 +28,7 @@ def assign_archive(connection: ArchiveConnection, always: bool = False) -> None:
     """Assign all sessions, if any has changed since the last time; `always`: also if none has, because of a correction."""
     if connection.read_only or (not always and stored.is_assigned(connection)):
         return
-    with write_transaction(connection):
+    with connection.transaction():
         assigned, _ = _assign(connection)
         stored.store_projects(connection, assigned.names, assigned.sessions, assigned.lookup)
 

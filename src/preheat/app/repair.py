@@ -22,7 +22,7 @@ from preheat.archive.rows import Batch, Delta
 from preheat.archive.salvage import Salvage, SavedSource
 from preheat.archive.sources import known_source
 from preheat.archive.stamp import is_ours, write_stamp
-from preheat.archive.writer import store_batch, write_transaction
+from preheat.archive.writer import store_batch
 from preheat.errors import ArchiveBusy, ArchiveDamaged, ArchiveUnusable, StateUnusable, UserError
 from preheat.ingest.source_rows import ReadJob
 from preheat.ingest.stored_sessions import read_stored_source
@@ -194,7 +194,7 @@ def _store(
     progress: Progress,
 ) -> None:
     with closing(open_new(new)) as connection:
-        with write_transaction(connection):
+        with connection.transaction():
             connection.executemany("INSERT INTO forgotten (digest, at) VALUES (?, ?)", salvage.forgotten.items())
         redactions = {
             (row.path, row.part): salvage.redactions.get(number, {}) for number, row in salvage.sources.items()
@@ -204,7 +204,7 @@ def _store(
             deltas = [_read(salvage, source, packer, connection) for source in group]
             packer.close()
             deltas = [delta._replace(redactions=redactions.get((delta.path, delta.part), {})) for delta in deltas]
-            with write_transaction(connection):
+            with connection.transaction():
                 store_batch(connection, Batch(packer.packs, [delta for delta in deltas if not delta.failure]))
             for source, delta in zip(group, deltas, strict=True):
                 on_stored(source, delta)

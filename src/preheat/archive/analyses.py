@@ -1,7 +1,7 @@
 """Stores the analyses of sessions, and finds sessions whose analysis is missing or outdated. Plain SQL, as in `writer.py`;
 light, because every sync that reads something imports it.
 
-Knows nothing of how a session is analysed. The caller holds the transaction (`write_transaction`) of everything that writes.
+Knows nothing of how a session is analysed. The caller holds the transaction (`connection.transaction()`) of what writes.
 """
 
 from collections.abc import Collection, Iterable, Sequence

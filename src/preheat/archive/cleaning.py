@@ -17,7 +17,6 @@ from preheat.archive.packing import FRAME_START, compress, decompress, pack_pass
 from preheat.archive.raw import repack
 from preheat.archive.schema import METADATA
 from preheat.archive.search_index import forget_words, index_passages, unindex_passages
-from preheat.archive.writer import write_transaction
 
 Clean: TypeAlias = Callable[[bytes], tuple[bytes, dict[str, int]]]
 """The bytes without what is to be taken out, and how many of each kind that was."""
@@ -69,9 +68,9 @@ def clean_archive(
         look(data)
         on_done(len(data))
     for pack in packs:
-        with write_transaction(connection):
+        with connection.transaction():
             on_done(_clean_pack(connection, pack, clean, keep, found))
-    with write_transaction(connection):
+    with connection.transaction():
         if not keep:
             _drop_analyses(connection, found)
         _clean_passages(connection, clean, keep, found)
@@ -144,7 +143,7 @@ def clean_rows(connection: ArchiveConnection, clean: Clean, keep: bool, found: F
     """Clean every text and every packed value of the other tables."""
     for table in _list_sqlite_tables(connection) if connection.kind == "sqlite" else _list_schema_tables():
         if table.columns and table.name not in _OTHERWISE and not table.name.startswith(("passages_index", "sqlite_")):
-            with write_transaction(connection):
+            with connection.transaction():
                 _clean_table(connection, table, clean, keep, found)
 
 

@@ -2,7 +2,7 @@
 
 Plain SQL, as in `writer.py`: giving lessons to a new session must not import SQLAlchemy. Knows nothing of how lessons are
 learned or chosen; marks of a person are kept in the state beside the archive. The caller holds the transaction
-(`write_transaction`) of everything that writes.
+(`connection.transaction()`) of everything that writes.
 """
 
 import os

@@ -1,6 +1,6 @@
 """Where sessions worked, and the projects made of that. Plain SQL, as in `writer.py`: a session's start looks its project up.
 
-Knows nothing of how projects are told apart. The caller holds the transaction (`write_transaction`) of everything that writes.
+Knows nothing of how projects are told apart. The caller holds the transaction (`connection.transaction()`) of what writes.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -15,7 +15,7 @@ from preheat.archive.lessons import drop_project_lessons
 from preheat.archive.packing import SegmentLabel, compress_pack, decompress
 from preheat.archive.search_index import forget_words
 from preheat.archive.source_list import forgotten_digest
-from preheat.archive.writer import clear_session, mark_copies, write_transaction
+from preheat.archive.writer import clear_session, mark_copies
 from preheat.errors import ArchiveDamaged, UserError
 
 
@@ -116,7 +116,7 @@ def forget(connection: ArchiveConnection, keys: list[str]) -> int:
     source_list.delete(connection.folder)
     summary_cache.delete(connection.folder)
     deleted = 0
-    with write_transaction(connection):
+    with connection.transaction():
         sources: set[int] = set()
         for key in keys:
             sources |= {row[0] for row in connection.execute("SELECT source_id FROM contents WHERE key = ?", (key,))}

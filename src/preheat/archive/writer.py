@@ -1,12 +1,11 @@
 """Stores readings of sources. Plain SQL on a DB-API connection: see `schema.py` for why, and for what the tables mean.
 
-The caller holds the transaction (`write_transaction`), so that a source is stored whole or not at all. Knows nothing of files
+The caller holds the transaction (`connection.transaction()`): a source is stored whole or not at all. Knows nothing of files
 or readers.
 """
 
 import math
 import time
-from contextlib import AbstractContextManager
 from typing import NamedTuple, TypeAlias
 
 from preheat.archive import analyses
@@ -27,11 +26,6 @@ _FAILED, _UNKNOWN = "1, 3", "6"
 """Indexes into the statuses of `model.outcome`; a test checks them."""
 _TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 _CALL_COLUMNS = ("session_id", "seq", *CallRow._fields, "copied")
-
-
-def write_transaction(connection: ArchiveConnection) -> AbstractContextManager[None]:
-    """One transaction that holds the write lock from its start."""
-    return connection.transaction()
 
 
 _Analysed = dict[int, tuple[int, int, int, AnalysisRows]]

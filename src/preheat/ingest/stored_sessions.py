@@ -31,7 +31,6 @@ from preheat.archive.analyses import (
 from preheat.archive.database import ArchiveConnection
 from preheat.archive.packing import Packer, decompress
 from preheat.archive.rows import AnalysisRows, Delta
-from preheat.archive.writer import write_transaction
 from preheat.errors import PreheatError
 from preheat.ingest.source_rows import Reading, ReadJob, make_delta
 from preheat.ingest.sync import POOL_FROM
@@ -243,7 +242,7 @@ def analyse_pending(
     outdated = analyses.has_outdated(connection, version)
     with closing(process_groups(connection, pending, partial(analyse_group, analyse), _GROUP_DECODER)) as groups:
         for found in groups:
-            with write_transaction(connection):
+            with connection.transaction():
                 kept = analyses.store_analyses(connection, found.analysed)
                 analyses.drop_outdated(connection, version, (failure.session_id for failure in found.failures))
             failures += found.failures
@@ -252,7 +251,7 @@ def analyse_pending(
             if time.monotonic() >= until:
                 break
     if outdated:
-        with write_transaction(connection):
+        with connection.transaction():
             analyses.drop_unused_texts(connection)
     return failures
 

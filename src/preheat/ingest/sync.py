@@ -23,7 +23,7 @@ from preheat.archive.packing import PACK_SIZE
 from preheat.archive.rows import Batch, Delta, KnownSource, Position
 from preheat.archive.source_list import forgotten_digest
 from preheat.archive.sources import known_parts
-from preheat.archive.writer import store_batch, write_transaction
+from preheat.archive.writer import store_batch
 from preheat.errors import SourceUnreadable
 from preheat.ingest.changes import SourceChange, SourceFailure
 from preheat.ingest.source_rows import LoadAnalysis, ReadJob, read_sources
@@ -81,7 +81,7 @@ def read_changes(
 def _store(connection: ArchiveConnection, batch: Batch, on_result: Callable[[SourceResult], None]) -> None:
     batch = batch._replace(deltas=[delta for delta in batch.deltas if not delta.failure])
     if batch.deltas:
-        with write_transaction(connection):
+        with connection.transaction():
             touched = store_batch(connection, batch)
         for delta, sessions in zip(batch.deltas, touched, strict=True):
             on_result(SourceResult(delta, sessions))
