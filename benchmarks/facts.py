@@ -15,7 +15,9 @@ here, so the facts of a package that only orientation would find are not counted
   session;
 - what "add a feature and test it" is told at the start, with the prompt and before its commit, after all sessions.
 
-`labels/facts-grades-*.jsonl` grade lines that were handed out; the shares are over those that have a grade.
+`labels/facts-grades-*.jsonl` grade lines that were handed out; the shares are over those that have a grade. Files with `second`
+in their names are the second rater's: everything is counted for each rater by itself, and beside it how far they agree. A
+folder of data may have its own `labels/`.
 """
 
 import glob
@@ -24,7 +26,7 @@ import os
 import re
 import subprocess
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from fnmatch import translate
 from functools import partial
@@ -41,6 +43,7 @@ from benchmarks.foresight import (
     learn_lessons,
     take_notes,
 )
+from benchmarks.labelled import FOLDER, folder_of
 from benchmarks.measuring import SHARED, table
 from benchmarks.real import real_sessions, sources
 from preheat.agents import LIVE, instruction_files_of
@@ -69,7 +72,6 @@ FEWEST = 5
 TASK = "add a feature and test it"
 SHOWN = ("fix the failing lint", "add an endpoint")
 SHARED_FOLDERS = ("corpus-projects", "corpus-projects-2")
-_LABELS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "labels")
 _PATHS = re.compile(r"[\w@.-]+(?:/[\w@.-]+)+")
 _NO_MODULE = re.compile(r"(?i)module not found|cannot find (?:module|package)|no module named|node_modules missing")
 _NOT_FOUND = re.compile(r"(?:command not found: |: )?([\w.+-]+)(?:: (?:command )?not found|$)")
@@ -80,11 +82,16 @@ class LabelledFact(NamedTuple):
 
     project: str
     id: str
-    kind: str
+    rater: str
+    texts: tuple[str, ...]
     patterns: tuple["re.Pattern[str]", ...]
 
     def is_in(self, line: str) -> bool:
         return any(pattern.search(line) for pattern in self.patterns)
+
+    def is_same(self, other: "LabelledFact") -> bool:
+        """Whether a text of one of them names the other."""
+        return any(self.is_in(text) for text in other.texts) or any(other.is_in(text) for text in self.texts)
 
 
 class Line(NamedTuple):
@@ -104,17 +111,24 @@ class Project(NamedTuple):
 
 
 # Data
-def load_labels(project: str) -> list[LabelledFact]:
-    found = []
-    for path in sorted(glob.glob(os.path.join(_LABELS, "facts-*.jsonl"))):
-        if "grades" not in path:
-            with open(path, encoding="utf-8") as stream:
-                found += [json.loads(line) for line in stream]
+def load_labels(project: str, folder: str = FOLDER) -> list[LabelledFact]:
     return [
-        LabelledFact(each["project"], each["id"], each["kind"], tuple(map(_pattern, each["any"])))
-        for each in found
+        LabelledFact(project, f"{rater}-{number}", rater, tuple(each["any"]), tuple(map(_pattern, each["any"])))
+        for rater, rows in _rated_lines(folder, "facts-").items()
+        for number, each in enumerate(rows)
         if each["project"] == project
     ]
+
+
+def _rated_lines(folder: str, start: str) -> dict[str, list[dict[str, Any]]]:
+    """The lines of the files whose names begin so, by rater; grades are no facts."""
+    found: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+    for path in sorted(glob.glob(os.path.join(folder, f"{start}*.jsonl"))):
+        name = os.path.basename(path)
+        if ("grades" in name) == ("grades" in start):
+            with open(path, encoding="utf-8") as stream:
+                found["second" if "second" in name else "first"] += [json.loads(line) for line in stream]
+    return found
 
 
 def _pattern(text: str) -> "re.Pattern[str]":
@@ -125,13 +139,12 @@ def _pattern(text: str) -> "re.Pattern[str]":
     return re.compile(before + body + (r"(?![\w-])" if text[-1:].isalnum() else ""))
 
 
-def load_grades() -> dict[tuple[str, str], str]:
-    found = {}
-    for path in sorted(glob.glob(os.path.join(_LABELS, "facts-grades-*.jsonl"))):
-        with open(path, encoding="utf-8") as stream:
-            for each in map(json.loads, stream):
-                found[each["project"], each["line"]] = each["grade"]
-    return found
+def load_grades(folder: str = FOLDER) -> dict[str, dict[tuple[str, str], str]]:
+    """By rater: the grade of a line of a project."""
+    return {
+        rater: {(each["project"], each["line"]): each["grade"] for each in rows}
+        for rater, rows in _rated_lines(folder, "facts-grades-").items()
+    }
 
 
 def load_projects(data: str, repositories: str, wanted: Sequence[str] = ()) -> Iterator[Project]:
@@ -373,8 +386,8 @@ def _applied(lesson: Lesson, session: JudgedSession, there: Any) -> bool:
 
 
 # Figures
-def measure(project: Project) -> dict[str, Any]:
-    labels = load_labels(project.name)
+def measure(project: Project, folder: str = FOLDER) -> dict[str, Any]:
+    labels = load_labels(project.name, folder)
     trees = Trees(project)
     cut = int(len(project.sessions) * EARLIER)
     pages = take_notes(project.sessions)
@@ -404,24 +417,52 @@ def measure(project: Project) -> dict[str, Any]:
         for name in ("failures", "covered", "applied", "judged"):
             counts[name] += getattr(played, name)
     first_tree = trees.at(later[0].session.started_at)[1]
-    ids = [fact.id for fact in labels]
     every = {text for lesson in known if (text := describe_lesson(lesson))}
     alone = {text for lesson in first_tree if (text := describe_lesson(lesson))}
+    reached = _Reached(
+        handed, stated, {name: 2 * sum(each) >= len(each) for name, each in told_in.items()}, every, alone
+    )
+    raters = sorted({fact.rater for fact in labels}) or ["first"]
     return {
         "project": project.name,
         "sessions": len(project.sessions),
         "later": len(later),
-        "facts": len(ids),
-        "handed": len(handed & set(ids)),
-        "handed_or_stated": len((handed | stated) & set(ids)),
-        "in_time": sum(2 * sum(each) >= len(each) for each in told_in.values()),
-        "used": len(told_in),
-        "known": sum(any(fact.is_in(text) for text in every) or fact.id in stated for fact in labels),
-        "tree": sum(any(fact.is_in(text) for text in alone) for fact in labels),
-        "missed": [fact.id for fact in labels if fact.id not in handed | stated],
-        **counts,
+        "raters": {
+            rater: _tally([fact for fact in labels if fact.rater == rater], labels, reached) for rater in raters
+        },
+        **{name: counts[name] for name in _OF_LINES},
         "task": [line.text for line in lines_for_task(project, pages, trees)],
         "lines": [[line.moment, text] for text, line in lines.items()],
+    }
+
+
+class _Reached(NamedTuple):
+    """What of a project's facts was reached: ids, and the texts of what is known."""
+
+    handed: set[str]
+    stated: set[str]
+    in_time: dict[str, bool]
+    known: set[str]
+    tree: set[str]
+
+
+def _tally(facts: Sequence[LabelledFact], all_facts: Sequence[LabelledFact], reached: _Reached) -> dict[str, Any]:
+    """The figures of one rater's facts."""
+    others = [fact for fact in all_facts if fact.rater != facts[0].rater] if facts else []
+    ids = {fact.id for fact in facts}
+    return {
+        "facts": len(facts),
+        "handed": len(reached.handed & ids),
+        "handed_or_stated": len((reached.handed | reached.stated) & ids),
+        "in_time": sum(was for name, was in reached.in_time.items() if name in ids),
+        "used": len(ids & reached.in_time.keys()),
+        "known": sum(
+            fact.id in reached.handed | reached.stated or any(map(fact.is_in, reached.known)) for fact in facts
+        ),
+        "tree": sum(any(map(fact.is_in, reached.tree)) for fact in facts),
+        "shared": sum(any(map(fact.is_same, others)) for fact in facts),
+        "has_other": len(facts) if others else 0,
+        "missed": [fact.texts[0] for fact in facts if fact.id not in reached.handed | reached.stated],
     }
 
 
@@ -442,103 +483,61 @@ def lines_for_task(project: Project, pages: Any, trees: Trees, task: str = TASK)
 
 def run(quick: bool = False, data: str = "", repositories: str = "", projects: Sequence[str] = ()) -> dict[str, Any]:
     wanted = projects or (("git-sync",) if quick else ())
-    found = [measure(project) for project in load_projects(data, repositories, wanted)]
-    show(found)
-    return {"projects": found, "together": add_up(found)}
+    folder = folder_of(data)
+    found = [measure(project, folder) for project in load_projects(data, repositories, wanted)]
+    together = add_up(found, load_grades(folder))
+    show(found, together)
+    return {"projects": found, "together": together}
 
 
-def add_up(found: Iterable[dict[str, Any]]) -> dict[str, float]:
-    rows = list(found)
-    total = {
-        name: sum(each.get(name, 0) for each in rows)
-        for name in (
-            "facts",
-            "handed",
-            "handed_or_stated",
-            "in_time",
-            "used",
-            "known",
-            "tree",
-            "failures",
-            "covered",
-            "applied",
-            "judged",
-        )
+_OF_FACTS = ("facts", "handed", "handed_or_stated", "in_time", "used", "known", "tree", "shared", "has_other")
+_OF_LINES = ("failures", "covered", "applied", "judged")
+
+
+def add_up(found: Sequence[dict[str, Any]], grades: dict[str, dict[tuple[str, str], str]]) -> dict[str, Any]:
+    raters = sorted({rater for each in found for rater in each["raters"]})
+    large = [each for each in found if each["sessions"] >= 8]
+    together: dict[str, Any] = {name: sum(each.get(name, 0) for each in found) for name in _OF_LINES}
+    together["raters"] = {
+        rater: {name: sum(each["raters"].get(rater, {}).get(name, 0) for each in found) for name in _OF_FACTS}
+        for rater in raters
     }
-    grades = load_grades()
-    graded = [
-        grades[each["project"], text] for each in rows for _, text in each["lines"] if (each["project"], text) in grades
-    ]
-    large = [each for each in rows if each["sessions"] >= 8]
-    return total | {
-        "graded": len(graded),
-        "useful": graded.count("useful"),
-        "wrong": graded.count("wrong"),
-        "large": len(large),
-        "five": sum(len(_useful(each, grades)) >= 5 for each in large),
+    lines = [(each["project"], text) for each in found for _, text in each["lines"]]
+    graded = {rater: [of_rater[line] for line in lines if line in of_rater] for rater, of_rater in grades.items()}
+    together["grades"] = {
+        rater: {"graded": len(some), "useful": some.count("useful"), "wrong": some.count("wrong")}
+        for rater, some in graded.items()
+        if some
     }
+    both = [line for line in lines if line in grades.get("first", {}) and line in grades.get("second", {})]
+    together["graded_alike"] = [sum(grades["first"][line] == grades["second"][line] for line in both), len(both)]
+    # A line for the task counts where no rater calls it useless or wrong.
+    bad = {line for of_rater in grades.values() for line, grade in of_rater.items() if grade != "useful"}
+    together["large"] = len(large)
+    together["five"] = sum(sum((each["project"], text) not in bad for text in each["task"]) >= 5 for each in large)
+    return together
 
 
-def _useful(project: dict[str, Any], grades: dict[tuple[str, str], str]) -> list[str]:
-    """The lines for the ordinary task that are of use; all of them where none has a grade."""
-    return [text for text in project["task"] if grades.get((project["project"], text), "useful") == "useful"]
-
-
-def show(found: Sequence[dict[str, Any]]) -> None:
-    rows = [
-        [
-            each["project"],
-            each["sessions"],
-            each["facts"],
-            _share(each["handed_or_stated"], each["facts"]),
-            _share(each["handed"], each["facts"]),
-            _share(each["in_time"], each["used"]),
-            _share(each["known"], each["facts"]),
-            _share(each["tree"], each["facts"]),
-            _share(each["covered"], each["failures"]),
-            _share(each["applied"], each["judged"]),
-            len(each["task"]),
-        ]
-        for each in found
-    ]
-    total = add_up(found)
-    rows.append(
-        [
-            "together",
-            "",
-            total["facts"],
-            _share(total["handed_or_stated"], total["facts"]),
-            _share(total["handed"], total["facts"]),
-            _share(total["in_time"], total["used"]),
-            _share(total["known"], total["facts"]),
-            _share(total["tree"], total["facts"]),
-            _share(total["covered"], total["failures"]),
-            _share(total["applied"], total["judged"]),
-            f"{total['five']:.0f} of {total['large']:.0f}",
-        ]
-    )
-    table(
-        [
-            [
-                "project",
-                "sessions",
-                "facts",
-                "handed out or stated",
-                "handed out",
-                "in time",
-                "known",
-                "tree alone",
-                "failures named",
-                "strict precision",
-                "lines for the task",
-            ],
-            *([str(cell) for cell in row] for row in rows),
-        ]
-    )
-    if total["graded"]:
-        print(
-            f"graded lines: {total['graded']:.0f}, useful {_share(total['useful'], total['graded'])}, wrong {total['wrong']:.0f}"
-        )
+def show(found: Sequence[dict[str, Any]], together: dict[str, Any]) -> None:
+    rows = [["project", "sessions", "rater", "facts", "handed out or stated", "handed out", "in time", "known", "tree alone",
+             "in the other's list", "failures named", "strict precision", "lines for the task"]]  # fmt: skip
+    for each in (*found, {"project": "together", "sessions": "", **together}):
+        task = str(len(each["task"])) if "task" in each else f"{each['five']} of {each['large']}"
+        of_lines = [_share(each["covered"], each["failures"]), _share(each["applied"], each["judged"]), task]
+        for rater, facts in each["raters"].items():
+            shares = [_share(facts[name], facts["facts"]) for name in ("handed_or_stated", "handed")]
+            shares.append(_share(facts["in_time"], facts["used"]))
+            shares += [_share(facts[name], facts["facts"]) for name in ("known", "tree")]
+            shares.append(_share(facts["shared"], facts["has_other"]))
+            rows.append([each["project"], each["sessions"], rater, facts["facts"], *shares, *of_lines])
+            of_lines = ["", "", ""]
+    table([[str(cell) for cell in row] for row in rows])
+    for rater, of_rater in together["grades"].items():
+        useful = _share(of_rater["useful"], of_rater["graded"])
+        print(f"lines graded by the {rater} rater: {of_rater['graded']}, useful {useful}, wrong {of_rater['wrong']}")
+    alike, both = together["graded_alike"]
+    if both:
+        print(f"graded by both: {both}, alike {_share(alike, both)}")
 
 
 def _share(part: float, whole: float) -> str:
