@@ -71,3 +71,60 @@ def test_no_line_counts_sessions_that_it_does_not_know() -> None:
 
 def test_what_a_person_pinned_is_proposed_whatever_its_support() -> None:
     assert texts(lesson("make odd", support=Support(1, 1), pinned=True)) == ["Test: `make odd`"]
+
+
+def test_the_projects_own_script_goes_before_a_more_used_command_and_the_whole_before_its_packages() -> None:
+    used = lesson("gofmt -w PATH.go", topic="build", details={"about": "build"}, support=Support(78, 7))
+    own = lesson(
+        "mise run fmt",
+        topic="build",
+        details={"about": "build", "main": "yes"},
+        support=Support(),
+        files=("mise.toml",),
+    )
+    part = lesson(
+        "pnpm --filter api build", topic="build", details={"about": "build", "package": "api"}, support=Support(20, 9)
+    )
+    assert texts(part, used, own) == ["Build: `mise run fmt`", "Build of `api`: `pnpm --filter api build`"]
+
+
+def test_set_up_is_that_of_the_root_and_not_of_a_package() -> None:
+    root, part = (
+        lesson(use, topic="setup", details={"about": "setup"}, support=Support(), reach=0.3)
+        for use in ("pnpm install", "cd api && npm install")
+    )
+    assert texts(part, root) == ["After a clone, or where a module is missing: `pnpm install`"]
+
+
+def test_where_a_person_has_said_how_nothing_else_is_proposed_for_the_same() -> None:
+    person = lesson("mise run lint", topic="lint", details={}, author="person", text="lint: use `mise run lint`")
+    learned = lesson("golangci-lint run", topic="lint", details={"about": "lint"})
+    one = lesson("make one", topic="lint", details={"about": "lint", "package": "api"}, support=Support(9, 4))
+    lines = texts(learned, person, one)
+    assert not any("golangci-lint" in line for line in lines)
+    assert any("`mise run lint`" in line for line in lines)
+    assert any("`make one`" in line for line in lines)
+
+
+def test_a_line_without_runs_says_which_file_it_was_read_from() -> None:
+    details = {"about": "test", "main": "yes"}
+    tree = lesson("make test", details=details, support=Support(), files=("Makefile",))
+    both = lesson("make test", details=details, support=Support(4, 2), files=("Makefile",))
+    assert [each.evidence for each in propose_for(tree).lines] == ["read from `Makefile`"]
+    assert [each.evidence for each in propose_for(both).lines] == ["read from `Makefile`; 4 of 4 calls in 2 sessions"]
+
+
+def test_commands_without_a_purpose_and_options_of_system_programs_are_not_proposed() -> None:
+    assert texts(lesson("go run ./cmd/probe --stats PATH", topic="other", details={})) == []
+    refused = lesson(
+        "cat -vet", kind="repair", topic="shell", details={}, avoid="cat -A", error="cat: illegal option -- A"
+    )
+    assert texts(refused) == []
+
+
+def test_a_line_on_a_hook_does_not_count_its_failures() -> None:
+    hook = lesson(
+        "", id="h", topic="hook", files=(".husky/pre-commit",),
+        details={"about": "commit", "commands": "pnpm lint", "failed": "5", "all": "34", "duration": "27 s"},
+    )  # fmt: skip
+    assert texts(hook) == ["A commit runs `pnpm lint` (`.husky/pre-commit`), takes about 27 s"]

@@ -167,6 +167,8 @@ def _learn_messages(scope: Scope, sessions: Sequence[SessionCommits]) -> Lesson 
 
 def _learn_branches(scope: Scope, sessions: Sequence[SessionCommits]) -> Lesson | None:
     every = [(each, prefix) for each in sessions for prefix in each.notes.prefixes]
+    own = _find_own_prefixes(every)
+    every = [(each, "" if prefix in own else prefix) for each, prefix in every]
     counted = Counter(prefix for _, prefix in every if prefix)
     with_prefix = {each.session for each, prefix in every if prefix}
     usual = [name for name, count in sorted(counted.items(), key=lambda item: (-item[1], item[0])) if count > 1][:4]
@@ -180,6 +182,12 @@ def _learn_branches(scope: Scope, sessions: Sequence[SessionCommits]) -> Lesson 
         ("git checkout", "git switch"),
         {"about": "branch", "prefixes": ",".join(f"{name}/" for name in usual), "good": str(good), "all": str(len(every))},
     )  # fmt: skip
+
+
+def _find_own_prefixes(every: Sequence[tuple[SessionCommits, str]]) -> set[str]:
+    """Prefixes that only sessions of the agent of that name used: an agent's habit is no convention of the project."""
+    prefixes = {prefix for _, prefix in every if prefix}
+    return {name for name in prefixes if all(each.session.startswith(name) for each, prefix in every if prefix == name)}
 
 
 def _learn_pull_requests(scope: Scope, sessions: Sequence[SessionCommits]) -> Lesson | None:

@@ -19,7 +19,7 @@ from preheat.safe_text.sentences import rewrite_any
 from preheat.safe_text.slots import fit_token, fit_variable
 
 _TEXT = 300
-_VAGUE_TOPICS = frozenset(["", "other", "run"])
+VAGUE_TOPICS = frozenset(["", "other", "run"])
 """Topics without information."""
 _COMMAND_ARGUMENTS = frozenset(["command", "cmd", "script", "code", "input", "args"])
 """Names of arguments that hold a command."""
@@ -89,7 +89,7 @@ def _describe_convention(lesson: Lesson) -> str:
     values: dict[str, Any] = {"use": lesson.use, "avoid": lesson.avoid, "error": lesson.error}
     if total:
         values |= {"ran": support.calls_for, "total": total, "sessions": support.sessions_for}
-    said = "" if lesson.topic in _VAGUE_TOPICS else sentences.CONVENTION.write(about=lesson.topic, **values)
+    said = "" if lesson.topic in VAGUE_TOPICS else sentences.CONVENTION.write(about=lesson.topic, **values)
     return said or sentences.VAGUE_CONVENTION.write(**values)
 
 

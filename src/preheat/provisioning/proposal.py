@@ -12,7 +12,7 @@ import msgspec
 
 from preheat.amounts import format_count
 from preheat.model.lesson import Lesson, LessonKind, Support
-from preheat.provisioning.lesson_text import describe_lesson
+from preheat.provisioning.lesson_text import VAGUE_TOPICS, describe_lesson
 from preheat.stated import NO_STATEMENTS, Statements, Words, read_statements
 
 HEADING = "## How things are done here"
@@ -32,6 +32,9 @@ _LEAST_PASSES = 0.2
 _LEAST_FAILURES = 3
 """A command that failed this many times in a row, in two sessions or more, is stale."""
 _MARK = "<!-- Preheat: "
+_HOOK_STATISTICS = frozenset(["failed", "all"])
+_SYSTEM_OPTION = re.compile(r"(?:illegal|invalid) option -- ")
+"""How a program of the system refuses an option: that it has another form of it is so on one person's machine."""
 _COUNTS = re.compile(r" \((?:not found )?(?:once|twice|[\d,]+ times|[\d,]+ of [\d,]+)\b[^()`]*\)")
 
 
@@ -115,7 +118,10 @@ def _is_worth_a_line(lesson: Lesson) -> bool:
         return True
     if lesson.kind != "convention":
         is_of_an_agent = bool(lesson.scope.tool) and lesson.topic != "shell"
-        return not is_of_an_agent and lesson.support.sessions_for >= _LEAST_SESSIONS
+        is_of_the_system = bool(_SYSTEM_OPTION.search(lesson.error))
+        return not is_of_an_agent and not is_of_the_system and lesson.support.sessions_for >= _LEAST_SESSIONS
+    if lesson.topic in VAGUE_TOPICS:
+        return False
     if lesson.topic in _OF_THE_MACHINE:
         return bool(lesson.details.get("manager"))
     if _hardly_passes(lesson):
@@ -133,17 +139,28 @@ def _hardly_passes(lesson: Lesson) -> bool:
 
 
 def _choose_one_of_each(lessons: Sequence[Lesson]) -> list[Lesson]:
-    """Of several commands for the same, the one that most sessions used; what a person wrote or pinned, all of it."""
+    """Of several commands for the same, the project's own for the whole of it, else the one that most sessions used; what a
+    person wrote or pinned, all of it, and then nothing else for the same."""
     best: dict[tuple[str, ...], Lesson] = {}
     kept = []
-    for lesson in sorted(lessons, key=lambda each: (-each.support.sessions_for, -(each.reach or 0.0), each.id)):
+    by_person = {lesson.topic for lesson in lessons if lesson.author == "person" and lesson.use}
+    for lesson in sorted(lessons, key=_preference):
         details = lesson.details
         is_free = lesson.author == "person" or lesson.pinned or not details or not lesson.use
-        purpose = (lesson.topic, details.get("about", ""), details.get("package", ""))
-        if is_free or best.setdefault(purpose, lesson) is lesson:
+        about, package = details.get("about", ""), details.get("package", "")
+        if not is_free and not package and about == lesson.topic and lesson.topic in by_person:
+            continue
+        if is_free or best.setdefault((lesson.topic, about, package), lesson) is lesson:
             kept.append(lesson)
     commands = {lesson.use for lesson in kept if lesson.topic not in ("correction", "runner")}
     return [lesson for lesson in kept if not _is_implied(lesson, commands)]
+
+
+def _preference(lesson: Lesson) -> tuple[bool, bool, int, float, str]:
+    """What is named first of several commands for the same: the project's own script, at the root, the one that was used."""
+    is_own = bool(lesson.details.get("main")) and not lesson.details.get("package")
+    is_inside = lesson.use.startswith("cd ")
+    return not is_own, is_inside, -lesson.support.sessions_for, -(lesson.reach or 0.0), lesson.id
 
 
 def _is_implied(lesson: Lesson, commands: Iterable[str]) -> bool:
@@ -167,7 +184,7 @@ def _compare(
     lines: list[ProposedLine] = []
     stated = 0
     for lesson in lessons:
-        text = describe_lesson(msgspec.structs.replace(lesson, support=Support()), approved)
+        text = describe_lesson(_without_statistics(lesson), approved)
         if not text or "\n" in text:
             continue
         text = _without_counts(text) if lesson.author == "preheat" else text
@@ -180,15 +197,25 @@ def _compare(
     return tuple(lines), stated
 
 
+def _without_statistics(lesson: Lesson) -> Lesson:
+    """A lesson without its counts: they would be out of date with the next session."""
+    details = {
+        name: value for name, value in lesson.details.items() if lesson.topic != "hook" or name not in _HOOK_STATISTICS
+    }
+    return msgspec.structs.replace(lesson, support=Support(), details=details)
+
+
 def _without_counts(text: str) -> str:
     """A sentence without the counts in brackets: they would be out of date with the next session."""
     return _COUNTS.sub("", text)
 
 
-def _place(lesson: Lesson, topics: Sequence[str]) -> tuple[bool, int, int, float, str]:
-    """Where a line stands: a person's first, then how things are done in the order of the topics, then what fails."""
+def _place(lesson: Lesson, topics: Sequence[str]) -> tuple[bool, int, int, bool, float, str]:
+    """Where a line stands: a person's first, then how things are done in the order of the topics, the whole before its packages,
+    then what fails."""
     topic = topics.index(lesson.topic) if lesson.topic in topics else len(topics)
-    return lesson.author != "person", _KINDS.index(lesson.kind), topic, -lesson.score, lesson.id
+    is_part = bool(lesson.details.get("package"))
+    return lesson.author != "person", _KINDS.index(lesson.kind), topic, is_part, -lesson.score, lesson.id
 
 
 def _is_stated(statements: Statements, lesson: Lesson) -> bool:
@@ -203,9 +230,13 @@ def _describe_evidence(lesson: Lesson, days: Mapping[float, str]) -> str:
         return "written by a person"
     support = lesson.support
     total = support.calls_for + support.calls_against
+    place = f"read from `{lesson.files[0]}`" if lesson.files else ""
+    if not total:
+        return place or "read from the project's files"
     seen = f", last {days[lesson.last_seen]}" if lesson.last_seen is not None and lesson.last_seen in days else ""
     sessions = format_count(support.sessions_for, "session")
-    return f"{support.calls_for:,} of {format_count(total, 'call')} in {sessions}{seen}"
+    runs = f"{support.calls_for:,} of {format_count(total, 'call')} in {sessions}{seen}"
+    return f"{place}; {runs}" if place else runs
 
 
 def _find_stale(statements: Statements, runs: Sequence[CommandRun], days: Mapping[float, str]) -> tuple[StaleLine, ...]:
