@@ -9,10 +9,11 @@ without any session has them; `join` puts them beside what sessions taught and d
 from collections.abc import Callable
 
 from preheat.facts.checks import learn_checks
-from preheat.facts.commits import learn_commits
+from preheat.facts.commits import CHANGELOG, learn_commits
 from preheat.facts.ecosystems import names_ecosystem
 from preheat.facts.generation import learn_generation, may_be_generated
 from preheat.facts.needs import learn_needs
+from preheat.facts.programs import has_program_text
 from preheat.facts.scripts import learn_scripts
 from preheat.facts.servers import learn_servers
 from preheat.facts.setups import learn_setups
@@ -58,8 +59,9 @@ def _is_wanted(path: str) -> bool:
         or is_compose(path)
         or is_environment_example(path)
         or names_ecosystem(path)
+        or has_program_text(path)
         or name.startswith(_CONFIGURATIONS)
-        or path == ".gitattributes"
+        or path in (".gitattributes", CHANGELOG)
         or may_be_generated(path)
     )
 

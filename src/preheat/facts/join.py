@@ -31,7 +31,7 @@ _PRIOR = 6
 def join_facts(lessons: Sequence[Lesson], facts: Sequence[Lesson], tree: ProjectTree) -> list[Lesson]:
     """The lessons of a project with the facts of its tree. What a person pinned stays as it is."""
     by_key = {command_key(fact.use): fact for fact in facts if fact.use}
-    by_topic = {fact.topic: fact for fact in facts if fact.topic in ("commit", "release")}
+    by_topic = {fact.topic: fact for fact in facts if fact.topic in ("commit", "release", "branch")}
     hooks = {fact.details.get("about"): fact for fact in facts if fact.topic == "hook"}
     sessions = max(map(_sessions_of, lessons), default=0)
     used: set[str] = set()

@@ -13,8 +13,9 @@ _CHECKS = ("test", "build", "lint", "typecheck", "format")
 ABOUT = (
     *_CHECKS,
     *(f"{each} of one package" for each in _CHECKS),
+    *(f"{each} of one feature" for each in _CHECKS),
     *(f"{each}, as the forge runs it" for each in _CHECKS),
-    "one test", "one test file", "lint, with fixes", "all checks", "run", "generate", "package", "setup", "in use here",
+    "one test", "one test file", "one test file of one package", "syntax of one file", "lint, with fixes", "all checks", "run", "generate", "package", "setup", "in use here",
 )  # fmt: skip
 OUTCOMES = ("ran", "passed")
 """A check that finds something ran; it passed where it found nothing."""
@@ -24,7 +25,7 @@ SIGNS = (
     "compiled successfully", "Ready in", "Started", "running at", "listening at",
 )  # fmt: skip
 """What servers print when they are up."""
-MESSAGE_FORMS = ("TYPE(SCOPE): …", "TYPE: …")
+MESSAGE_FORMS = ("TYPE(SCOPE): …", "TYPE: …", "TYPE(SCOPE): … or TYPE: …")
 _PREFIX = re.compile(r"[a-z]{2,20}/")
 
 SLOTS["about"] = fit_one_of(*ABOUT)
@@ -63,13 +64,20 @@ HOOK_FAILURES = Sentence(
 )
 MESSAGE = Sentence("commit messages: `{form:messageform}`, mostly {types:name*}[ ({good:number} of {all:number})]")
 BRANCH = Sentence("names of branches begin with {prefixes:prefix*} ({good:number} of {all:number})")
-PULL_REQUEST = Sentence("pull requests: `{use:command}`[ ({sessions:count})][, against `{base:branch}`]")
+PULL_REQUEST = Sentence(
+    "pull requests: `{use:command}`[ ({sessions:count})][, against `{base:branch}`]"
+    "[; {good:number} of the newest {all:number} commits came by one]"
+)
 CHANGE_FILE = Sentence("a change that users notice needs a file in `{path:path}`")
+CHANGELOG_ENTRY = Sentence("a change that users notice gets a line below `Unreleased` in `{path:path}`")
 TOOLS = Sentence(
     "tools come with `{manager:program}`: {names:program*}; where the shell does not find one: `{use:command}`"
 )
 INSTEAD = Sentence(
     "`{name:program}` is not found by the shell here ({times:times} in {sessions:count}); `{use:command}` works"
+)
+STARTED = Sentence(
+    "`{name:program}` never ran by itself here; `{use:command}` did ({ran:number} times, in {sessions:count})"
 )
 FOLDER = Sentence("`{program:program}` runs in {folders:path*}: the project's own folder has no `{file:path}`")
 RUNNER = Sentence("the package manager here is `{name:program}` (`{file:path}`)")
