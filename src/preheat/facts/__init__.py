@@ -19,7 +19,7 @@ from preheat.facts.servers import learn_servers
 from preheat.facts.setups import learn_setups
 from preheat.facts.values import EMPTY_TREE, ProjectTree
 from preheat.facts.variables import learn_variables
-from preheat.manifests.hooks import is_hook_file
+from preheat.manifests.hooks import STAGED_FILES, is_hook_file
 from preheat.manifests.scripts import is_manifest
 from preheat.manifests.services import is_compose, is_environment_example
 from preheat.manifests.workflows import is_workflow
@@ -61,7 +61,7 @@ def _is_wanted(path: str) -> bool:
         or names_ecosystem(path)
         or has_program_text(path)
         or name.startswith(_CONFIGURATIONS)
-        or path in (".gitattributes", CHANGELOG)
+        or path in (".gitattributes", CHANGELOG, *STAGED_FILES)
         or may_be_generated(path)
     )
 

@@ -5,7 +5,7 @@ from collections import Counter
 
 from preheat.commands.words import name_set
 from preheat.facts.values import ProjectTree, make_fact
-from preheat.manifests.hooks import HookCommands, is_hook_file, read_hooks, read_staged_commands
+from preheat.manifests.hooks import STAGED_FILES, HookCommands, is_hook_file, read_hooks, read_staged_commands
 from preheat.model.lesson import Lesson
 from preheat.statistics.shares import wilson
 
@@ -62,11 +62,8 @@ def learn_commits(tree: ProjectTree) -> list[Lesson]:
 
 def _hook_fact(tree: ProjectTree, hook: HookCommands) -> Lesson:
     commands = [command.replace("$1", "FILE").replace('"FILE"', "FILE") for command in hook.commands]
-    staged = (
-        read_staged_commands(tree.texts.get("package.json", ""))
-        if any("lint-staged" in each for each in commands)
-        else ()
-    )
+    files = ("package.json", *STAGED_FILES) if any("lint-staged" in each for each in commands) else ()
+    staged = next(filter(None, (read_staged_commands(tree.texts.get(file, "")) for file in files)), ())
     run = [command for _, each in staged for command in each]
     listed = ", ".join(f"`{command}`" for command in commands)
     return make_fact(

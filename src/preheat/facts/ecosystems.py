@@ -38,6 +38,7 @@ _COMMANDS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "build.zig": (("test", "zig build test", ""), ("build", "zig build", "")),
     ".golangci.yml": (("lint", "golangci-lint run", ""),),
     ".golangci.yaml": (("lint", "golangci-lint run", ""),),
+    ".pre-commit-config.yaml": (("lint", "pre-commit run --all-files", "lint of all files, as a commit does it"),),
     ".rspec": (("test", "bundle exec rspec", ""),),
     ".rubocop.yml": (("lint", "bundle exec rubocop", ""),),
     "phpunit.xml": (("test", "vendor/bin/phpunit", ""),),

@@ -31,7 +31,22 @@ def learn_scripts(tree: ProjectTree) -> list[Lesson]:
                 for script in scripts
                 if _is_kept(script) and not is_harmful(script, (*scripts, *shell))
             ]
+    found += _release_checks(tree)
     return [fact for fact in found if fact.use][:_MOST]
+
+
+def _release_checks(tree: ProjectTree) -> list[Lesson]:
+    """What checks the configuration of a release."""
+    file = next((path for path in (".goreleaser.yaml", ".goreleaser.yml") if path in tree.paths), "")
+    if not file:
+        return []
+    details = {"about": "script", "name": "goreleaser"}
+    return [
+        make_fact(
+            tree, "script", ("goreleaser",), f"`goreleaser check` checks `{file}`.", reach=0.05, use="goreleaser check",
+            files=(file,), details=details,
+        )
+    ]  # fmt: skip
 
 
 def _is_kept(script: Script) -> bool:

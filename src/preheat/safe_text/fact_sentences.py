@@ -15,7 +15,8 @@ ABOUT = (
     *(f"{each} of one package" for each in _CHECKS),
     *(f"{each} of one feature" for each in _CHECKS),
     *(f"{each}, as the forge runs it" for each in _CHECKS),
-    "one test", "one test file", "one test file of one package", "syntax of one file", "lint, with fixes", "all checks", "run", "generate", "package", "setup", "in use here",
+    "one test", "one test file", "one test file of one package", "syntax of one file", "lint of all files, as a commit does it",
+    "lint, with fixes", "all checks", "run", "generate", "package", "setup", "in use here",
 )  # fmt: skip
 OUTCOMES = ("ran", "passed")
 """A check that finds something ran; it passed where it found nothing."""
