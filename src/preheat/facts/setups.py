@@ -118,7 +118,7 @@ def _started(tree: ProjectTree, starter: str, names: list[str], file: str) -> li
     return [
         make_fact(
             tree, "missing", (starter,), text, reach=_RARE, use=f"{starter} NAME", files=(file,),
-            details={"about": "tools", "names": ",".join(shown), "more": "", "manager": starter.partition(" ")[0]},
+            details={"about": "tools", "names": ",".join(shown), "manager": starter.partition(" ")[0]},
         )
     ]  # fmt: skip
 
@@ -145,18 +145,20 @@ def _mise(tree: ProjectTree) -> list[Lesson]:
         return []
     names = [found["name"] for each in list(tools)[:_MOST_TOOLS] if (found := _TOOL.fullmatch(str(each)))]
     names = _often_used_first(names, tree)
+    parts = [names[place : place + _MOST_SHOWN] for place in range(0, len(names), _MOST_SHOWN)]
+    tools = [_mise_tools(tree, part, file, is_first=not place) for place, part in enumerate(parts)]
+    return [_install(tree, "mise install", file), *tools]
+
+
+def _mise_tools(tree: ProjectTree, names: list[str], file: str, is_first: bool) -> Lesson:
+    """Some of the tools that mise installs; the later ones are worth saying only before a call of one of them."""
     listed = ", ".join(f"`{name}`" for name in names)
     text = f"Tools come with mise: {listed}; where one is not found, `mise exec -- NAME` runs it."
-    return [
-        _install(tree, "mise install", file),
-        make_fact(
-            tree, "missing", ("mise", *names), text, reach=0.5, use=f"mise exec -- {names[0] if len(names) == 1 else 'NAME'}",
-            files=(file,), details={
-                "about": "tools", "names": ",".join(names[:_MOST_SHOWN]), "more": ",".join(names[_MOST_SHOWN:]),
-                "manager": "mise",
-            },
-        ),
-    ]  # fmt: skip
+    return make_fact(
+        tree, "missing", ("mise", *names), text, reach=0.5 if is_first else _RARE,
+        use=f"mise exec -- {names[0] if len(names) == 1 and is_first else 'NAME'}", files=(file,),
+        details={"about": "tools", "names": ",".join(names), "manager": "mise"},
+    )  # fmt: skip
 
 
 def _often_used_first(names: list[str], tree: ProjectTree) -> list[str]:

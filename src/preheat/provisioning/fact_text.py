@@ -178,6 +178,8 @@ def _describe_runner(lesson: Lesson) -> str:
 
 def _describe_pattern(lesson: Lesson) -> str:
     support = lesson.support
+    if lesson.details.get("seen") == "":  # the shell is known, and nobody met it yet
+        return sentences.PATTERN.write()
     times = "once" if support.calls_for == 1 else f"{support.calls_for} times"
     return sentences.PATTERN.write(times=times, sessions=format_count(support.sessions_for, "session"))
 

@@ -83,7 +83,7 @@ STARTED = Sentence(
 FOLDER = Sentence("`{program:program}` runs in {folders:path*}: the project's own folder has no `{file:path}`")
 RUNNER = Sentence("the package manager here is `{name:program}` (`{file:path}`)")
 PATTERN = Sentence(
-    "the shell here is `zsh`: a `*` or `?` that matches no file fails ({times:times} in {sessions:count}); in quotes it does not"
+    "the shell here is `zsh`: a `*` or `?` that matches no file fails[ ({times:times} in {sessions:count})]; in quotes it does not"
 )
 SETUP = Sentence("after a clone, or where a module is missing: `{use:command}`[ ({sessions:count})]")
 SCRIPT = Sentence("`{use:command}`[ runs `{body:command}`]")
