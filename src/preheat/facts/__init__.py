@@ -71,6 +71,7 @@ def derive_facts(tree: ProjectTree) -> list[Lesson]:
     found: dict[tuple[str, ...], Lesson] = {}
     for learn in TREE_LEARNERS:
         for fact in learn(tree):
-            key = (fact.use,) if fact.use and not fact.details.get("path") else (fact.topic, fact.text)
+            is_command = fact.use and not fact.details.get("path") and fact.topic != "missing"
+            key = (fact.use,) if is_command else (fact.topic, fact.text)
             found.setdefault(key, fact)
     return list(found.values())

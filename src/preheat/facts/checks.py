@@ -19,7 +19,7 @@ from preheat.facts.packages import (
     start_in_package,
     start_program,
 )
-from preheat.facts.values import ImpliedCommand, ProjectTree, in_folder, make_fact
+from preheat.facts.values import ImpliedCommand, ProjectTree, cites_missing_place, in_folder, make_fact
 from preheat.manifests.scripts import SHELLS, Script, body_of, command_of, read_scripts, task_of_path
 from preheat.manifests.shell_scripts import is_shell_script
 from preheat.manifests.workflows import is_workflow, read_workflow
@@ -318,6 +318,8 @@ def _forge_facts(tree: ProjectTree, known: Sequence[Lesson]) -> list[Lesson]:
             )
             is_known = command_key(command) in named or (bool(runner) and line.partition(" ")[0] in others)
             if topic not in CHECK_TOPICS or topic in own or not is_plain or danger_reason(line) or is_known:
+                continue
+            if cites_missing_place(command, tree):
                 continue
             named.add(command_key(command))
             found.append(

@@ -98,8 +98,8 @@ def _branch_facts(tree: ProjectTree) -> list[Lesson]:
     names = [found["branch"] for each in tree.subjects if (found := _MERGED.match(each))]
     names = [name for name in names if name not in _MAIN_BRANCHES]
     counted = Counter(name.partition("/")[0].lower() for name in names if "/" in name)
-    usual = [each for each, _ in sorted(counted.items(), key=lambda item: (-item[1], item[0])) if _PREFIX.fullmatch(each)]
-    usual = usual[:_MOST_PREFIXES]
+    ranked = sorted(counted.items(), key=lambda item: (-item[1], item[0]))
+    usual = [each for each, count in ranked if count > 1 and _PREFIX.fullmatch(each)][:_MOST_PREFIXES]
     good = sum(counted[each] for each in usual)
     if len(names) < _FEW_MERGES or good < max(_FEW_MERGES, _SHARE * len(names)):
         return []

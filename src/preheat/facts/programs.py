@@ -3,14 +3,12 @@
 import re
 from collections.abc import Callable, Iterable
 from posixpath import dirname
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from preheat.facts.native_tools import is_flutter
 from preheat.facts.values import ProjectTree, in_folder
 from preheat.manifests.scripts import read_toml
 
-_CARGO_MAIN = re.compile(r"^(?P<folder>(?:[^/]+/){0,3})src/main\.rs$")
-_CARGO_BIN = re.compile(r"^(?P<folder>(?:[^/]+/){0,3})src/bin/(?P<name>[\w-]+)(?:\.rs|/main\.rs)$")
 _EXECUTABLE = re.compile(r"\.executable(?:Target)?\(\s*name:\s*\"(?P<name>[\w-]{1,40})\"")
 _NAME = re.compile(r"[A-Za-z][\w.-]{0,40}")
 _STARTERS = {"uv.lock": "uv run ", "poetry.lock": "poetry run ", "pdm.lock": "pdm run "}
@@ -23,6 +21,8 @@ class Program(NamedTuple):
     command: str
     file: str
     port: str = ""
+    name: str = ""
+    """What the program is called once it is installed; empty where that is not known."""
 
 
 def find_programs(tree: ProjectTree) -> list[Program]:
@@ -40,35 +40,38 @@ def _go(tree: ProjectTree) -> Iterable[Program]:
         yield Program("go run .", "main.go")
     mains = sorted({found[1] for path in tree.find("main.go") if (found := re.match(r"(cmd/[\w.-]+)/main\.go$", path))})
     for main in mains[:3]:
-        yield Program(f"go run ./{main}", main)
+        yield Program(f"go run ./{main}", main, name=main.rpartition("/")[2])
 
 
 def _cargo(tree: ProjectTree) -> Iterable[Program]:
-    """The programs of Cargo's packages; a workspace is run from its root by the name of the package."""
-    document = read_toml(tree.texts.get("Cargo.toml", ""))
-    is_workspace = isinstance(document, dict) and "workspace" in document
-    for path in tree.find("main.rs", deepest=4):
-        found = _CARGO_MAIN.match(path)
-        manifest = f"{found['folder']}Cargo.toml" if found else ""
-        if manifest not in tree.paths or not found:
+    """The programs of Cargo's packages; those of a workspace are run from its root."""
+    root = read_toml(tree.texts.get("Cargo.toml", ""))
+    is_workspace = isinstance(root, dict) and "workspace" in root
+    for manifest in tree.find("Cargo.toml"):
+        folder, document = dirname(manifest), read_toml(tree.texts.get(manifest, ""))
+        package = document.get("package") if isinstance(document, dict) else None
+        name = package.get("name") if isinstance(package, dict) else ""
+        if not isinstance(package, dict) or not isinstance(name, str) or not _NAME.fullmatch(name):
             continue
-        folder = found["folder"].rstrip("/")
-        if folder and is_workspace:
-            if name := _package_of(tree.texts.get(manifest, "")):
-                yield Program(f"cargo run -p {name}", manifest)
+        names = _cargo_programs(tree, folder, document, name)
+        start = f"cargo run -p {name}" if folder and is_workspace else in_folder(folder, "cargo run")
+        if len(names) == 1 or (names and package.get("default-run")):
+            yield Program(start, manifest, name=names[0] if len(names) == 1 else "")
         else:
-            yield Program(in_folder(folder, "cargo run"), manifest)
-    for path in sorted(tree.paths):
-        program = _CARGO_BIN.match(path) if path.endswith(".rs") else None
-        if program and f"{program['folder']}Cargo.toml" in tree.paths:
-            yield Program(in_folder(program["folder"].rstrip("/"), f"cargo run --bin {program['name']}"), path)
+            yield from (Program(f"{start} --bin {each}", manifest, name=each) for each in names[:3])
 
 
-def _package_of(manifest: str) -> str:
-    document = read_toml(manifest)
-    package = document.get("package") if isinstance(document, dict) else None
-    name = package.get("name") if isinstance(package, dict) else None
-    return name if isinstance(name, str) and _NAME.fullmatch(name) else ""
+def _cargo_programs(tree: ProjectTree, folder: str, document: Any, name: str) -> list[str]:
+    """The names of the programs that a package of Cargo builds."""
+    prefix = f"{folder}/" if folder else ""
+    tables = document.get("bin")
+    stated = [each for each in tables if isinstance(each, dict)] if isinstance(tables, list) else []
+    names = [each["name"] for each in stated if isinstance(each.get("name"), str) and _NAME.fullmatch(each["name"])]
+    if f"{prefix}src/main.rs" in tree.paths and not any(each.get("path") == "src/main.rs" for each in stated):
+        names.append(name)
+    lying = re.compile(rf"{re.escape(prefix)}src/bin/(?P<name>[\w-]+)(?:\.rs|/main\.rs)")
+    names += [found["name"] for path in sorted(tree.paths) if (found := lying.fullmatch(path))]
+    return list(dict.fromkeys(names))
 
 
 def _python(tree: ProjectTree) -> Iterable[Program]:
@@ -81,7 +84,7 @@ def _python(tree: ProjectTree) -> Iterable[Program]:
         starter = next((each for lock, each in _STARTERS.items() if f"{prefix}{lock}" in tree.paths), "")
         for name in list(scripts)[:2] if isinstance(scripts, dict) and starter else ():
             if isinstance(name, str) and _NAME.fullmatch(name):
-                yield Program(in_folder(folder, f"{starter}{name}"), path)
+                yield Program(in_folder(folder, f"{starter}{name}"), path, name=name)
 
 
 def _frameworks(tree: ProjectTree) -> Iterable[Program]:

@@ -6,7 +6,7 @@ import msgspec
 
 from preheat.facts.checks import find_shell_scripts, is_harmful
 from preheat.facts.packages import find_packages
-from preheat.facts.programs import find_programs
+from preheat.facts.programs import Program, find_programs
 from preheat.facts.values import ProjectTree, in_folder, make_fact
 from preheat.manifests.scripts import Script, body_of, command_of, read_scripts
 from preheat.manifests.services import is_compose, read_ports
@@ -23,6 +23,8 @@ _CONFIGURED = re.compile(
     re.IGNORECASE,
 )
 _MOST = 6
+_SELDOM = 0.1
+"""The reach of what is said only before a call that needs it."""
 
 
 def learn_servers(tree: ProjectTree) -> list[Lesson]:
@@ -107,7 +109,18 @@ def _program_facts(tree: ProjectTree) -> list[Lesson]:
                 tree, "serve", (each.command,), text, reach=0.3, use=each.command, files=(each.file,), details=details
             )
         )
+        if each.name and not folder:
+            found.append(_own_program_fact(tree, each))
     return found
+
+
+def _own_program_fact(tree: ProjectTree, program: Program) -> Lesson:
+    """What is to be run where somebody types the name of the program that is built here, and it is not installed."""
+    text = f"`{program.name}` is built from this project: `{program.command}` runs it."
+    return make_fact(
+        tree, "missing", ("own", program.name), text, reach=_SELDOM, use=program.command, files=(program.file,),
+        details={"about": "missing", "name": program.name, "own": "yes"},
+    )  # fmt: skip
 
 
 def _containers(tree: ProjectTree) -> list[Lesson]:

@@ -28,6 +28,8 @@ _INSTALLS = {
 _TOOL = re.compile(r"(?:[\w-]+:)?(?:[\w.@-]+/)?(?P<name>[A-Za-z][\w.+-]{0,30})")
 
 
+_TYPED = {"ripgrep": "rg", "rust": "cargo", "nodejs": "node", "golang": "go"}
+"""Tools whose program has another name."""
 _MOST_TOOLS, _MOST_SHOWN = 40, 8
 _MOST_READ = 300_000
 _OFTEN = 5
@@ -143,7 +145,8 @@ def _mise(tree: ProjectTree) -> list[Lesson]:
     tools = document.get("tools") if isinstance(document, dict) else None
     if not isinstance(tools, dict) or not tools:
         return []
-    names = [found["name"] for each in list(tools)[:_MOST_TOOLS] if (found := _TOOL.fullmatch(str(each)))]
+    named = [found["name"] for each in list(tools)[:_MOST_TOOLS] if (found := _TOOL.fullmatch(str(each)))]
+    names = [_TYPED.get(name, name) for name in named]
     names = _often_used_first(names, tree)
     parts = [names[place : place + _MOST_SHOWN] for place in range(0, len(names), _MOST_SHOWN)]
     tools = [_mise_tools(tree, part, file, is_first=not place) for place, part in enumerate(parts)]

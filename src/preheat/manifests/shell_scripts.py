@@ -14,7 +14,7 @@ _NAMED = frozenset(
 _PROGRAM_FOLDERS = frozenset(["bin", "script", "scripts"])
 _NAME = re.compile(r"[A-Za-z][\w.-]{0,59}")
 _SHEBANG = re.compile(r"#!\s*(?:/usr/bin/env\s+(?:-S\s+)?)?(?:/(?:usr/)?(?:local/)?bin/)?(?P<shell>bash|sh|zsh)\b")
-_FUNCTIONS = re.compile(r"(?:^|[/_.-])(?:lib|common|utils?|helpers?|functions|env|vars|colou?rs|_\w+)\.(?:sh|bash)$")
+_FUNCTIONS = re.compile(r"(?:^|[/_.-])(?:lib|common|utils?|functions|env|vars|colou?rs|_\w+)\.(?:sh|bash)$|helper")
 """Files that other scripts take in, and nobody runs."""
 LARGEST = 20_000
 """Characters of a script."""

@@ -58,7 +58,7 @@ def read_workflow(text: str) -> Workflow:
                 names |= dict.fromkeys(_names_below(lines, place + 1, len(env["indent"])))
             place += 1
             continue
-        folder = _folder_of_step(lines, place)
+        folder = _folder_of_step(lines, place) or _usual_folder(lines, place)
         rest = step["rest"].strip()
         place += 1
         if rest[:1] in ("|", ">"):
@@ -105,6 +105,29 @@ def _folder_of_step(lines: list[str], place: int) -> str:
         if found := _FOLDER.match(line.replace("- ", "  ", 1)):
             return found["folder"].removeprefix("./").rstrip("/")
     return ""
+
+
+def _usual_folder(lines: list[str], place: int) -> str:
+    """The folder that the job or the file around a line sets for all steps, below `defaults:`."""
+    indent = _indent(lines[place])
+    for above in range(place - 1, -1, -1):
+        line = lines[above]
+        if not line.strip() or _indent(line) >= indent:
+            continue
+        found = _DEFAULTS.match(line)
+        if found is None:
+            if not _ITEM.match(line):
+                indent = min(indent, _indent(line) + 1)
+            continue
+        for below in lines[above + 1 : above + 6]:
+            if below.strip() and _indent(below) <= len(found["indent"]):
+                break
+            if folder := _FOLDER.match(below):
+                return folder["folder"].removeprefix("./").rstrip("/")
+    return ""
+
+
+_DEFAULTS = re.compile(r"^(?P<indent>[ ]*)defaults:[ ]*$")
 
 
 def _names_below(lines: list[str], place: int, indent: int) -> list[str]:

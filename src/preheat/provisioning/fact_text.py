@@ -147,6 +147,8 @@ def _describe_missing(lesson: Lesson) -> str:
     if details.get("manager"):
         return sentences.TOOLS.write(manager=details["manager"], names=_split(lesson, "names"), use=lesson.use)
     support = lesson.support
+    if details.get("own"):
+        return sentences.OWN_PROGRAM.write(name=details.get("name", ""), use=lesson.use)
     if details.get("started"):
         return sentences.STARTED.write(
             name=details.get("name", ""),

@@ -67,7 +67,7 @@ MESSAGE = Sentence("commit messages: `{form:messageform}`, mostly {types:name*}[
 BRANCH = Sentence("names of branches begin with {prefixes:prefix*} ({good:number} of {all:number})")
 PULL_REQUEST = Sentence(
     "pull requests: `{use:command}`[ ({sessions:count})][, against `{base:branch}`]"
-    "[; {good:number} of the newest {all:number} commits came by one]"
+    "[; {good:number} of them are among the newest {all:number} commits]"
 )
 CHANGE_FILE = Sentence("a change that users notice needs a file in `{path:path}`")
 CHANGELOG_ENTRY = Sentence("a change that users notice gets a line below `Unreleased` in `{path:path}`")
@@ -77,6 +77,7 @@ TOOLS = Sentence(
 INSTEAD = Sentence(
     "`{name:program}` is not found by the shell here ({times:times} in {sessions:count}); `{use:command}` works"
 )
+OWN_PROGRAM = Sentence("`{name:program}` is built from this project: `{use:command}` runs it")
 STARTED = Sentence(
     "`{name:program}` never ran by itself here; `{use:command}` did ({ran:number} times, in {sessions:count})"
 )
