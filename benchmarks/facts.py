@@ -356,11 +356,14 @@ def _is_named(call: JudgedCall, session: JudgedSession, by_seq: dict[int, Judged
 
 
 def _names_cause(lesson: Lesson, signature: str, command: str) -> bool:
-    """Whether a fact names what a command failed by: its hook, its variable, its folder, the modules that are not installed."""
+    """Whether a fact names what a command failed by: its hook, its variable, its folder, the modules that are not
+    installed, the pattern without a match."""
     if lesson.topic == "hook":
         return "git commit" in command and bool(re.search(r"(?i)husky|pre-commit|hook|lint-staged", signature))
     if lesson.topic == "variable":
         return any(name and name in signature for name in lesson.details.get("names", "").split(","))
+    if lesson.topic == "pattern":
+        return "no matches found" in signature
     if lesson.topic == "folder" and _ASTRAY.search(signature):
         return lesson.details.get("program", "?") in command.split()
     return lesson.topic == "setup" and bool(_NO_MODULE.search(signature))

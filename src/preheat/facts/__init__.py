@@ -9,16 +9,17 @@ without any session has them; `join` puts them beside what sessions taught and d
 from collections.abc import Callable
 
 from preheat.facts.checks import learn_checks
-from preheat.facts.commits import learn_commits
+from preheat.facts.commits import CHANGELOG, learn_commits
 from preheat.facts.ecosystems import names_ecosystem
 from preheat.facts.generation import learn_generation, may_be_generated
 from preheat.facts.needs import learn_needs
+from preheat.facts.programs import has_program_text
 from preheat.facts.scripts import learn_scripts
 from preheat.facts.servers import learn_servers
 from preheat.facts.setups import learn_setups
 from preheat.facts.values import EMPTY_TREE, ProjectTree
 from preheat.facts.variables import learn_variables
-from preheat.manifests.hooks import is_hook_file
+from preheat.manifests.hooks import STAGED_FILES, is_hook_file
 from preheat.manifests.scripts import is_manifest
 from preheat.manifests.services import is_compose, is_environment_example
 from preheat.manifests.workflows import is_workflow
@@ -58,8 +59,9 @@ def _is_wanted(path: str) -> bool:
         or is_compose(path)
         or is_environment_example(path)
         or names_ecosystem(path)
+        or has_program_text(path)
         or name.startswith(_CONFIGURATIONS)
-        or path == ".gitattributes"
+        or path in (".gitattributes", CHANGELOG, *STAGED_FILES)
         or may_be_generated(path)
     )
 
@@ -69,6 +71,7 @@ def derive_facts(tree: ProjectTree) -> list[Lesson]:
     found: dict[tuple[str, ...], Lesson] = {}
     for learn in TREE_LEARNERS:
         for fact in learn(tree):
-            key = (fact.use,) if fact.use and not fact.details.get("path") else (fact.topic, fact.text)
+            is_command = fact.use and not fact.details.get("path") and fact.topic != "missing"
+            key = (fact.use,) if is_command else (fact.topic, fact.text)
             found.setdefault(key, fact)
     return list(found.values())

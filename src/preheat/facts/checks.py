@@ -4,15 +4,24 @@ import re
 import shlex
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from posixpath import basename
 
 import msgspec
 
 from preheat.commands.purposes import purpose_of, purpose_of_name
 from preheat.facts.ecosystems import find_implied
 from preheat.facts.node_tools import find_node_commands
-from preheat.facts.packages import Package, address_package, find_packages, find_runner
-from preheat.facts.values import ImpliedCommand, ProjectTree, in_folder, make_fact
-from preheat.manifests.scripts import Script, body_of, command_of, read_scripts, task_of_path
+from preheat.facts.packages import (
+    Package,
+    address_package,
+    find_packages,
+    find_runner,
+    start_in_package,
+    start_program,
+)
+from preheat.facts.values import ImpliedCommand, ProjectTree, cites_missing_place, in_folder, make_fact
+from preheat.manifests.scripts import SHELLS, Script, body_of, command_of, read_scripts, task_of_path
+from preheat.manifests.shell_scripts import is_shell_script
 from preheat.manifests.workflows import is_workflow, read_workflow
 from preheat.model.lesson import Lesson
 from preheat.safe_text.reasons import danger_reason
@@ -29,6 +38,7 @@ _BUILT = (
 _CLEANING = re.compile(rf"\b(?:rm\s+-rf?|rimraf|del-cli|shx\s+rm\s+-rf?)(?:\s+{_BUILT})+(?=\s*(?:$|[;&|)]))")
 _CALLED = re.compile(
     r"\b(?:npm|pnpm|yarn|bun)\s+(?:run\s+)?([\w:.-]+)|\b(?:make|just)\s+([\w:.-]+)|\bmise\s+run\s+([\w:.-]+)"
+    r"|(?:^|[\s/\"'])([\w.-]+\.(?:sh|bash))\b"
 )
 _NO_CHECK = re.compile(
     r"watch|bench|debug|headed|staging|prod|smoke|deploy|migrat|seed|(?:^|[:._-])(?:gen|generate|codegen)(?:[:._-]|$)"
@@ -37,15 +47,17 @@ _NO_CHECK = re.compile(
 _NO_TEST = re.compile(r"no test specified|^(?:true|:|exit [01])$")
 """What a fresh package has in the place of a test."""
 _LONGEST_BODY = 90
-_MOST_VARIANTS = 4
+_MOST_VARIANTS = 12
 
 
 def learn_checks(tree: ProjectTree) -> list[Lesson]:
     """Facts on the checks of a project, of its own folder and of each package."""
     packages = find_packages(tree)
-    found = [fact for package in packages for fact in _package_facts(tree, package)]
+    shell = find_shell_scripts(tree)
+    found = [fact for package in packages for fact in _package_facts(tree, package, shell)]
     found += _workspace_facts(tree, packages)
-    found += _task_facts(tree)
+    found += _workspace_program_facts(tree, packages)
+    found += _task_facts(tree, shell, {fact.topic for fact in found if not fact.details.get("package")})
     found += _implied_facts(tree, packages, found)
     return _raise_only_package([*found, *_forge_facts(tree, found)])
 
@@ -124,19 +136,36 @@ def _parts(body: str) -> list[str]:
 
 def is_harmful(script: Script, scripts: Sequence[Script], depth: int = 3) -> bool:
     """Whether a script, or one that it calls, does what nobody should be led to: removing its own build output is no harm."""
-    body = _CLEANING.sub("true", body_of(script))
-    if danger_reason(body):
+    body = body_of(script)
+    if _is_dangerous(body):
         return True
     called = {name for names in _CALLED.findall(body) for name in names if name and name != script.name}
-    return depth > 0 and any(each.name in called and is_harmful(each, scripts, depth - 1) for each in scripts)
+    return depth > 0 and any(
+        (each.name in called or basename(each.file) in called)
+        and each is not script
+        and is_harmful(each, scripts, depth - 1)
+        for each in scripts
+    )
 
 
-def _package_facts(tree: ProjectTree, package: Package) -> Iterable[Lesson]:
+@lru_cache(maxsize=2048)
+def _is_dangerous(body: str) -> bool:
+    return bool(danger_reason(_CLEANING.sub("true", body)))
+
+
+def find_shell_scripts(tree: ProjectTree) -> list[Script]:
+    """The scripts of the shell in a tree: what any other script may call."""
+    return [
+        script for path, text in tree.texts.items() if is_shell_script(path) for script in read_scripts(path, text)
+    ]
+
+
+def _package_facts(tree: ProjectTree, package: Package, shell: Sequence[Script]) -> Iterable[Lesson]:
     shown: dict[str, int] = {}
     for script in sorted(package.scripts, key=_rank):
         topic = topic_of_script(script)
         command = package.command(script) if topic else ""
-        if not command or is_harmful(script, package.scripts):
+        if not command or is_harmful(script, (*package.scripts, *shell)):
             continue
         number = shown.get(topic, 0)
         shown[topic] = number + 1
@@ -145,8 +174,8 @@ def _package_facts(tree: ProjectTree, package: Package) -> Iterable[Lesson]:
 
 
 def _rank(script: Script) -> tuple[object, ...]:
-    """The plain one first: `test` before `test:e2e`."""
-    return (len(re.split(r"[:._-]", script.name)), len(script.name), script.name)
+    """The plain one first: `test` before `test:e2e`; scripts of the shell, which others may call, last."""
+    return (script.runner in SHELLS, len(re.split(r"[:._-]", script.name)), len(script.name), script.name)
 
 
 def _fact(tree: ProjectTree, topic: str, command: str, script: Script, is_main: bool, package: str = "") -> Lesson:
@@ -178,8 +207,33 @@ def _workspace_facts(tree: ProjectTree, packages: Sequence[Package]) -> Iterable
             )  # fmt: skip
 
 
-def _task_facts(tree: ProjectTree) -> list[Lesson]:
-    """Facts on the tasks of runners that are no package's: `make`, `just`, `mise`…"""
+def _workspace_program_facts(tree: ProjectTree, packages: Sequence[Package]) -> Iterable[Lesson]:
+    """How one package of a workspace is checked by a program that no script of it names: its types, one test file."""
+    members = [package for package in packages if package.is_member and package.runner and package.name]
+    found: dict[tuple[str, str], list[Package]] = {}
+    for package in members:
+        starter = start_program(package.runner, "")
+        for each in find_node_commands(tree, package):
+            if each.command.startswith(starter) and (each.topic, each.about) in _IN_PACKAGES:
+                found.setdefault((each.topic, each.command.removeprefix(starter)), []).append(package)
+    for (topic, typed), having in found.items():
+        name = "PACKAGE" if len(having) > 1 else having[0].name
+        command = start_in_package(having[0].runner, name, typed)
+        about = f"{topic} of one package" if topic == "typecheck" else "one test file of one package"
+        if command:
+            yield make_fact(
+                tree, topic, ("workspace program", command), f"The {about} runs with `{command}`.", reach=0.25, use=command,
+                details={"about": about}, files=("package.json",),
+            )  # fmt: skip
+
+
+_IN_PACKAGES = frozenset([("typecheck", ""), ("test", "one test file")])
+"""Topics and forms of what the programs of a package check in it."""
+
+
+def _task_facts(tree: ProjectTree, shell: Sequence[Script], known: set[str]) -> list[Lesson]:
+    """Facts on the tasks of runners that are no package's: `make`, `just`, `mise`…; a script of the shell is the main one only
+    for a topic that nothing else is for (`known`: those of the project's own package)."""
     by_folder: dict[str, list[Script]] = {}
     for path in sorted(tree.texts):
         if path.rpartition("/")[2] != "package.json" and (task_of_path(path) or not _is_foreign(path)):
@@ -191,12 +245,13 @@ def _task_facts(tree: ProjectTree) -> list[Lesson]:
         for script in sorted(scripts, key=_rank):
             topic = topic_of_script(script)
             command = in_folder(folder, command_of(script)) if topic else ""
-            if not command or is_harmful(script, scripts):
+            if not command or is_harmful(script, (*scripts, *shell)):
                 continue
             number = shown.get(topic, 0)
             shown[topic] = number + 1
             if number < _MOST_VARIANTS:
-                found.append(_fact(tree, topic, command, script, is_main=not number, package=folder))
+                is_main = not number and not (script.runner in SHELLS and topic in known)
+                found.append(_fact(tree, topic, command, script, is_main=is_main, package=folder))
     return found
 
 
@@ -234,7 +289,8 @@ def _implied_fact(tree: ProjectTree, each: ImpliedCommand, is_own: bool) -> Less
     command = in_folder(each.folder, each.command)
     about = each.about or each.topic
     reach = _REACH[each.topic] - 0.1 if is_own and not each.folder and not each.about else _SELDOM
-    details = {"about": about} | ({"package": each.folder} if each.folder else {}) | ({"main": "yes"} if is_own else {})
+    is_main = is_own or (about == "lint, with fixes" and not each.folder)
+    details = {"about": about} | ({"package": each.folder} if each.folder else {}) | ({"main": "yes"} if is_main else {})
     return make_fact(
         tree, each.topic, ("implied", command), f"The {about} runs with `{command}` (by `{each.file}`).",
         reach=reach, use=command, files=(each.folder,) if each.folder else (each.file,), details=details,
@@ -262,6 +318,8 @@ def _forge_facts(tree: ProjectTree, known: Sequence[Lesson]) -> list[Lesson]:
             )
             is_known = command_key(command) in named or (bool(runner) and line.partition(" ")[0] in others)
             if topic not in CHECK_TOPICS or topic in own or not is_plain or danger_reason(line) or is_known:
+                continue
+            if cites_missing_place(command, tree):
                 continue
             named.add(command_key(command))
             found.append(

@@ -5,15 +5,25 @@ from collections import Counter
 
 from preheat.commands.words import name_set
 from preheat.facts.values import ProjectTree, make_fact
-from preheat.manifests.hooks import HookCommands, is_hook_file, read_hooks, read_staged_commands
+from preheat.manifests.hooks import STAGED_FILES, HookCommands, is_hook_file, read_hooks, read_staged_commands
 from preheat.model.lesson import Lesson
 from preheat.statistics.shares import wilson
 
 CONVENTIONAL = re.compile(r"^(?P<type>[a-z]{2,10})(?P<scope>\([\w@/., -]{1,40}\))?!?: \S")
 TYPES = name_set("feat fix docs chore refactor test tests style perf build ci revert wip release deps security")
 _FEW = 8
-_SURE = 0.75
-_MOSTLY = 0.8
+_SURE = 0.6
+_MOSTLY, _SOMETIMES = 0.8, 0.25
+_SHARE = 0.6
+"""Of the branches that were merged, those with one of a few prefixes."""
+_FEW_MERGES, _MOST_PREFIXES = 3, 3
+_MERGED = re.compile(r"Merge (?:pull request #\d+ from [\w.-]+/|branch ')(?P<branch>[\w./-]{2,80})")
+_PULLED, _SQUASHED = re.compile(r"^Merge pull request #\d+ from "), re.compile(r"\(#\d+\)$")
+_FEW_PULLS = 5
+_UNRELEASED = re.compile(r"^#{1,3}\s+\[?Unreleased\]?", re.MULTILINE | re.IGNORECASE)
+_WRITTEN_BY = re.compile(r"(?:^|/)(?:cliff\.toml|release-please-config\.json|\.releaserc(?:\.\w+)?|\.versionrc(?:\.\w+)?)$")
+"""Files of programs that write the changelog themselves."""
+CHANGELOG = "CHANGELOG.md"
 _MOMENTS = {"commit": "a commit", "message": "a commit message", "push": "a push"}
 
 
@@ -25,6 +35,15 @@ def learn_commits(tree: ProjectTree) -> list[Lesson]:
             found += (_hook_fact(tree, each) for each in read_hooks(path, tree.texts[path]))
     found = [fact for fact in found if fact.details["commands"]]
     found += _message_facts(tree)
+    found += _branch_facts(tree)
+    found += _pull_request_facts(tree)
+    if _UNRELEASED.search(tree.texts.get(CHANGELOG, "")) and not any(map(_WRITTEN_BY.search, tree.paths)):
+        found.append(
+            make_fact(
+                tree, "release", ("changelog",), f"A change that users notice is written into `{CHANGELOG}`.",
+                reach=0.4, files=(CHANGELOG,), details={"about": "changelog", "path": CHANGELOG},
+            )
+        )  # fmt: skip
     if ".changeset/config.json" in tree.paths:
         text = "A change that users notice needs a file in `.changeset/`."
         found.append(
@@ -43,11 +62,8 @@ def learn_commits(tree: ProjectTree) -> list[Lesson]:
 
 def _hook_fact(tree: ProjectTree, hook: HookCommands) -> Lesson:
     commands = [command.replace("$1", "FILE").replace('"FILE"', "FILE") for command in hook.commands]
-    staged = (
-        read_staged_commands(tree.texts.get("package.json", ""))
-        if any("lint-staged" in each for each in commands)
-        else ()
-    )
+    files = ("package.json", *STAGED_FILES) if any("lint-staged" in each for each in commands) else ()
+    staged = next(filter(None, (read_staged_commands(tree.texts.get(file, "")) for file in files)), ())
     run = [command for _, each in staged for command in each]
     listed = ", ".join(f"`{command}`" for command in commands)
     return make_fact(
@@ -64,10 +80,10 @@ def _message_facts(tree: ProjectTree) -> list[Lesson]:
     fact = describe_messages(subjects)
     if fact is None and not demanded:
         return []
-    types, scope, good = fact or (["feat", "fix", "docs", "chore"], False, 0)
-    example = f"{types[0]}({'SCOPE'}): …" if scope else f"{types[0]}: …"
+    types, scope, good = fact or (["feat", "fix", "docs", "chore"], "", 0)
+    example = f"{types[0]}(SCOPE): …" if scope == "yes" else f"{types[0]}: …"
     text = f"Commit messages begin like `{example}`, with {', '.join(f'`{each}`' for each in types)}."
-    details = {"about": "message", "types": ",".join(types), "scope": "yes" if scope else ""}
+    details = {"about": "message", "types": ",".join(types), "scope": scope}
     if good:
         details |= {"good": str(good), "all": str(len(subjects))}
     return [
@@ -77,13 +93,53 @@ def _message_facts(tree: ProjectTree) -> list[Lesson]:
     ]
 
 
-def describe_messages(subjects: list[str]) -> tuple[list[str], bool, int] | None:
-    """The types that messages begin with, the commonest first, whether most have a scope, and how many have a type; None where
-    too few have one."""
+def _branch_facts(tree: ProjectTree) -> list[Lesson]:
+    """How names of branches begin, by those that were merged."""
+    names = [found["branch"] for each in tree.subjects if (found := _MERGED.match(each))]
+    names = [name for name in names if name not in _MAIN_BRANCHES]
+    counted = Counter(name.partition("/")[0].lower() for name in names if "/" in name)
+    ranked = sorted(counted.items(), key=lambda item: (-item[1], item[0]))
+    usual = [each for each, count in ranked if count > 1 and _PREFIX.fullmatch(each)][:_MOST_PREFIXES]
+    good = sum(counted[each] for each in usual)
+    if len(names) < _FEW_MERGES or good < max(_FEW_MERGES, _SHARE * len(names)):
+        return []
+    listed = ", ".join(f"`{each}/`" for each in usual)
+    return [
+        make_fact(
+            tree, "branch", ("prefixes",), f"Names of branches begin with {listed} ({good} of {len(names)}).", reach=0.35,
+            details={"about": "branch", "prefixes": ",".join(f"{each}/" for each in usual), "good": str(good),
+                     "all": str(len(names))},
+        )
+    ]  # fmt: skip
+
+
+_MAIN_BRANCHES = name_set("main master develop dev trunk")
+_PREFIX = re.compile(r"[a-z]{2,20}")
+
+
+def _pull_request_facts(tree: ProjectTree) -> list[Lesson]:
+    """That changes come by pull requests, where the newest commits of a project on GitHub say so."""
+    good = sum(bool(_PULLED.match(each)) for each in tree.subjects)
+    if any(path.startswith(".github/") for path in tree.paths):
+        good += sum(bool(_SQUASHED.search(each)) for each in tree.subjects)
+    if good < _FEW_PULLS:
+        return []
+    return [
+        make_fact(
+            tree, "pull_request", ("github",), "Pull requests are made with `gh pr create`.", reach=0.35, use="gh pr create",
+            details={"about": "pull request", "good": str(good), "all": str(len(tree.subjects))},
+        )
+    ]  # fmt: skip
+
+
+def describe_messages(subjects: list[str]) -> tuple[list[str], str, int] | None:
+    """The types that messages begin with, the commonest first, whether they have a scope (`yes`, `some` of them, or empty), and
+    how many have a type; None where too few have one."""
     typed = [found for each in subjects if (found := CONVENTIONAL.match(each)) and found["type"] in TYPES]
     if len(subjects) < _FEW or wilson(len(typed), len(subjects))[0] < _SURE:
         return None
     counted = Counter(found["type"] for found in typed)
     types = [name for name, _ in sorted(counted.items(), key=lambda item: (-item[1], item[0]))][:5]
     scoped = sum(found["scope"] is not None for found in typed)
-    return types, scoped >= _MOSTLY * len(typed), len(typed)
+    scope = "yes" if scoped >= _MOSTLY * len(typed) else "some" if scoped >= _SOMETIMES * len(typed) else ""
+    return types, scope, len(typed)

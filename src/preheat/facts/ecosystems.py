@@ -38,6 +38,7 @@ _COMMANDS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "build.zig": (("test", "zig build test", ""), ("build", "zig build", "")),
     ".golangci.yml": (("lint", "golangci-lint run", ""),),
     ".golangci.yaml": (("lint", "golangci-lint run", ""),),
+    ".pre-commit-config.yaml": (("lint", "pre-commit run --all-files", "lint of all files, as a commit does it"),),
     ".rspec": (("test", "bundle exec rspec", ""),),
     ".rubocop.yml": (("lint", "bundle exec rubocop", ""),),
     "phpunit.xml": (("test", "vendor/bin/phpunit", ""),),
@@ -60,6 +61,8 @@ _TOOLS = (
     ("pyright", "typecheck", "pyright", ""),
 )
 _STARTERS = {"uv.lock": "uv run ", "poetry.lock": "poetry run ", "pdm.lock": "pdm run ", "Pipfile.lock": "pipenv run "}
+_FEATURE = re.compile(r"[a-z][\w-]{1,30}")
+_MOST_FEATURES = 3
 _MOST_DEEP = 3
 _OTHERS = re.compile(r"(?:^|/)(?:node_modules|vendor|third_party|tests?|fixtures?|examples?|testdata|\.\w[^/]*)/")
 _SOLUTION = re.compile(r"\.(?:sln|slnx)$")
@@ -92,9 +95,27 @@ def find_implied(tree: ProjectTree) -> list[ImpliedCommand]:
             continue  # a member: cargo addresses it from the root
         commands = _DOTNET if _SOLUTION.search(name) else _COMMANDS.get(name, ())
         found += (ImpliedCommand(topic, command, about, folder, path) for topic, command, about in commands)
+        if name == "Cargo.toml":
+            found += _cargo_features(tree, folder, path)
         if name == "Cargo.toml" and folder in workspaces:
             found.append(ImpliedCommand("test", "cargo test -p PACKAGE", "test of one package", folder, path))
     return [*found, *find_native(tree)]
+
+
+def _cargo_features(tree: ProjectTree, folder: str, path: str) -> list[ImpliedCommand]:
+    """The tests and checks of the parts that must be switched on: features that are not among the default ones."""
+    document = read_toml(tree.texts.get(path, ""))
+    features = document.get("features") if isinstance(document, dict) else None
+    if not isinstance(features, dict):
+        return []
+    default = features.get("default")
+    usual = {"default", *(default if isinstance(default, list) else ())}
+    names = [name for name in features if isinstance(name, str) and name not in usual and _FEATURE.fullmatch(name)]
+    return [
+        ImpliedCommand(topic, f"cargo {word} --features {name}", f"{topic} of one feature", folder, path)
+        for name in names[:_MOST_FEATURES]
+        for topic, word in (("test", "test"), ("typecheck", "check"))
+    ]
 
 
 def _python(tree: ProjectTree, folder: str, path: str) -> list[ImpliedCommand]:

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from preheat.facts.checks import is_harmful
+from preheat.facts.checks import find_shell_scripts, is_harmful
+from preheat.facts.generator_tools import find_generators
 from preheat.facts.packages import find_packages
 from preheat.facts.values import ProjectTree, in_folder, make_fact
 from preheat.manifests.scripts import Script, body_of, command_of, read_scripts
@@ -23,16 +24,23 @@ def learn_generation(tree: ProjectTree) -> list[Lesson]:
     """Facts on generated files and the commands that write them."""
     found: list[Lesson] = []
     commands: dict[str, str] = {}
+    bodies: list[str] = []
+    shell = find_shell_scripts(tree)
     for package in find_packages(tree):
         for script in package.scripts:
-            if _is_generator(script, package.scripts):
+            if _is_generator(script, (*package.scripts, *shell)):
                 commands[package.command(script)] = _output_path(script, package.folder)
+                bodies.append(body_of(script))
     for path in sorted(tree.texts):
         if path.rpartition("/")[2] != "package.json" and path.count("/") <= 3:
             scripts = read_scripts(path, tree.texts[path])
             for script in scripts:
-                if _is_generator(script, scripts):
+                if _is_generator(script, (*scripts, *shell)):
                     commands[in_folder(script.folder, command_of(script))] = _output_path(script, script.folder)
+    named = set(commands) | {body for body in bodies if body}
+    for each in find_generators(tree, find_packages(tree)):
+        if each.command and not any(each.command in text for text in named):
+            commands.setdefault(in_folder(each.folder, each.command), "")
     results = _checked_results(tree, commands)
     found += (_fact(tree, command, results.get(command) or path) for command, path in commands.items() if command)
     return [*found[:_MOST], *_marked_files(tree, [fact.use for fact in found])]

@@ -8,7 +8,7 @@ import msgspec
 
 from preheat.facts.checks import CHECK_TOPICS, command_key
 from preheat.facts.packages import find_packages
-from preheat.facts.values import ProjectTree
+from preheat.facts.values import ProjectTree, cites_missing_place
 from preheat.manifests.scripts import read_scripts
 from preheat.model.lesson import Lesson
 
@@ -30,8 +30,8 @@ _PRIOR = 6
 
 def join_facts(lessons: Sequence[Lesson], facts: Sequence[Lesson], tree: ProjectTree) -> list[Lesson]:
     """The lessons of a project with the facts of its tree. What a person pinned stays as it is."""
-    by_key = {command_key(fact.use): fact for fact in facts if fact.use}
-    by_topic = {fact.topic: fact for fact in facts if fact.topic in ("commit", "release")}
+    by_key = {command_key(fact.use): fact for fact in facts if fact.use and fact.topic != "missing"}
+    by_topic = {fact.topic: fact for fact in facts if fact.topic in ("commit", "release", "branch")}
     hooks = {fact.details.get("about"): fact for fact in facts if fact.topic == "hook"}
     sessions = max(map(_sessions_of, lessons), default=0)
     used: set[str] = set()
@@ -150,6 +150,8 @@ def is_stale(lesson: Lesson, tree: ProjectTree) -> bool:
     if folder is not None and not tree.has_folder(folder["folder"].rstrip("/")):
         return True
     if lesson.use and _has_script(lesson.use, tree) is False:
+        return True
+    if lesson.kind == "convention" and lesson.topic in CHECK_TOPICS and cites_missing_place(lesson.use, tree):
         return True
     if lesson.kind == "repair" or not lesson.files:
         return False

@@ -3,11 +3,10 @@
 import re
 from typing import NamedTuple
 
-from preheat.facts.packages import Package
+from preheat.facts.packages import Package, start_program
 from preheat.facts.values import ProjectTree
 from preheat.manifests.scripts import body_of, read_json
 
-_STARTERS = {"pnpm": "pnpm exec", "yarn": "yarn", "bun": "bunx", "npm": "npx"}
 _TESTERS = (
     ("vitest", "vitest run PATH", "vitest run PATH -t NAME"),
     ("jest", "jest PATH", "jest PATH -t NAME"),
@@ -16,6 +15,12 @@ _TESTERS = (
     ("ava", "ava PATH", ""),
 )
 """Packages that test, and how they test one file and one case."""
+_TYPECHECKERS = (("@astrojs/check", "astro check"), ("svelte-check", "svelte-check"), ("vue-tsc", "vue-tsc --noEmit"))
+"""Packages that check types where the compiler alone does not know the files."""
+_FIXES = (
+    ("biome", "biome lint --write"), ("eslint", "eslint --fix"), ("oxlint", "oxlint --fix"), ("stylelint", "stylelint --fix"),
+)  # fmt: skip
+"""Linters that mend what they find, where the project has no script for that."""
 _BUN = re.compile(r"(?:^|&& |; )bun test\b")
 _NODE = re.compile(r"\bnode (?:\S+ )*--test\b")
 
@@ -31,7 +36,7 @@ class NodeCommand(NamedTuple):
 
 def find_node_commands(tree: ProjectTree, package: Package) -> list[NodeCommand]:
     """What the tools of a package imply, as typed in its folder."""
-    starter = _STARTERS.get(package.runner, "")
+    starter = start_program(package.runner, "").strip()
     path = f"{package.folder}/package.json".lstrip("/")
     document = read_json(tree.texts.get(path, ""))
     if not starter or not isinstance(document, dict):
@@ -43,12 +48,22 @@ def find_node_commands(tree: ProjectTree, package: Package) -> list[NodeCommand]
     names = {each.partition(":")[0] for each in bodies}
     if "typescript" in used and f"{prefix}tsconfig.json" in tree.paths and not _runs(bodies, "tsc", "vue-tsc"):
         found.append(NodeCommand("typecheck", f"{starter} tsc --noEmit", ""))
+    typed = bool({"typecheck", "type-check", "check"} & names) or _runs(bodies, "astro check", "svelte-check", "vue-tsc")
+    for framework, command in _TYPECHECKERS:
+        if framework in used and f"{prefix}tsconfig.json" in tree.paths and not typed:
+            found.append(NodeCommand("typecheck", f"{starter} {command}", ""))
+    if not any("fix" in name for name in bodies):
+        linting = bodies.get("lint", "").split()
+        fixes = (f"{starter} {fix} PATH" for tool, fix in _FIXES if tool in linting)
+        found += (NodeCommand("lint", fix, "lint, with fixes") for fix in list(fixes)[:1])
     if "lint" not in names and _runs_with(tree, prefix, used, "eslint", ("eslint.config.", ".eslintrc")):
         found.append(NodeCommand("lint", f"{starter} eslint .", ""))
     if "lint" not in names and _runs_with(tree, prefix, used, "@biomejs/biome", ("biome.json",)):
         found.append(NodeCommand("lint", f"{starter} biome check", ""))
     if "format" not in names and _runs_with(tree, prefix, used, "prettier", (".prettierrc", "prettier.config.")):
         found.append(NodeCommand("format", f"{starter} prettier --write PATH", ""))
+    if "lint" not in names and not package.folder and _has_plain_code(tree, prefix, used):
+        found.append(NodeCommand("lint", "node --check PATH", "syntax of one file"))
     return found
 
 
@@ -79,8 +94,18 @@ def _one_test(used: set[str], bodies: dict[str, str], starter: str) -> list[Node
     return []
 
 
-def _runs(bodies: dict[str, str], *programs: str) -> bool:
-    return any(word in programs for body in bodies.values() for word in body.split())
+def _runs(bodies: dict[str, str], *commands: str) -> bool:
+    return any(f" {command} " in f" {body} " for body in bodies.values() for command in commands)
+
+
+_CHECKED_BY_OTHERS = frozenset(["typescript", "eslint", "@biomejs/biome", "oxlint", "flow-bin", "jshint", "standard", "xo"])
+
+
+def _has_plain_code(tree: ProjectTree, prefix: str, used: set[str]) -> bool:
+    """Whether a package is written in plain JavaScript and nothing checks it."""
+    if used & _CHECKED_BY_OTHERS or f"{prefix}tsconfig.json" in tree.paths:
+        return False
+    return any(path.startswith(prefix) and path.endswith((".js", ".mjs", ".cjs")) and "config" not in path for path in tree.paths)
 
 
 def _runs_with(tree: ProjectTree, prefix: str, used: set[str], package: str, files: tuple[str, ...]) -> bool:

@@ -54,6 +54,23 @@ def address_package(runner: str, package: str, script: str) -> str:
     }.get(runner, f"npm run {script} -w {package}")
 
 
+_STARTERS = {"pnpm": "pnpm exec", "yarn": "yarn", "bun": "bunx", "npm": "npx"}
+
+
+def start_program(runner: str, command: str) -> str:
+    """How a program that a package brings is started; empty where the runner is not known."""
+    return f"{_STARTERS[runner]} {command}" if runner in _STARTERS else ""
+
+
+def start_in_package(runner: str, package: str, command: str) -> str:
+    """How a program is started in one package of a workspace from its root; empty where the runner has no way for it."""
+    return {
+        "pnpm": f"pnpm --filter {package} exec {command}",
+        "yarn": f"yarn workspace {package} exec {command}",
+        "npm": f"npm exec -w {package} -- {command}",
+    }.get(runner, "")
+
+
 def find_packages(tree: ProjectTree) -> list[Package]:
     """The packages of scripts in a tree, the project's own first."""
     found = []

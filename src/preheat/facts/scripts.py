@@ -2,7 +2,7 @@
 
 import re
 
-from preheat.facts.checks import is_harmful, topic_of_script
+from preheat.facts.checks import find_shell_scripts, is_harmful, topic_of_script
 from preheat.facts.packages import find_packages
 from preheat.facts.values import ProjectTree, in_folder, make_fact
 from preheat.manifests.scripts import Script, body_of, command_of, read_scripts
@@ -16,11 +16,12 @@ _LONGEST_BODY = 90
 def learn_scripts(tree: ProjectTree) -> list[Lesson]:
     """A fact for each script that is no check: too seldom needed to be said unasked."""
     found: list[Lesson] = []
+    shell = find_shell_scripts(tree)
     for package in find_packages(tree):
         found += [
             _fact(tree, package.command(script), script, package.folder)
             for script in package.scripts
-            if _is_kept(script) and package.runner and not is_harmful(script, package.scripts)
+            if _is_kept(script) and package.runner and not is_harmful(script, (*package.scripts, *shell))
         ]
     for path in sorted(tree.texts):
         if path.rpartition("/")[2] != "package.json" and path.count("/") <= 3:
@@ -28,9 +29,24 @@ def learn_scripts(tree: ProjectTree) -> list[Lesson]:
             found += [
                 _fact(tree, in_folder(script.folder, command_of(script)), script, script.folder)
                 for script in scripts
-                if _is_kept(script) and not is_harmful(script, scripts)
+                if _is_kept(script) and not is_harmful(script, (*scripts, *shell))
             ]
+    found += _release_checks(tree)
     return [fact for fact in found if fact.use][:_MOST]
+
+
+def _release_checks(tree: ProjectTree) -> list[Lesson]:
+    """What checks the configuration of a release."""
+    file = next((path for path in (".goreleaser.yaml", ".goreleaser.yml") if path in tree.paths), "")
+    if not file:
+        return []
+    details = {"about": "script", "name": "goreleaser"}
+    return [
+        make_fact(
+            tree, "script", ("goreleaser",), f"`goreleaser check` checks `{file}`.", reach=0.05, use="goreleaser check",
+            files=(file,), details=details,
+        )
+    ]  # fmt: skip
 
 
 def _is_kept(script: Script) -> bool:

@@ -4,8 +4,9 @@ import re
 
 import msgspec
 
-from preheat.facts.checks import is_harmful
+from preheat.facts.checks import find_shell_scripts, is_harmful
 from preheat.facts.packages import find_packages
+from preheat.facts.programs import Program, find_programs
 from preheat.facts.values import ProjectTree, in_folder, make_fact
 from preheat.manifests.scripts import Script, body_of, command_of, read_scripts
 from preheat.manifests.services import is_compose, read_ports
@@ -22,15 +23,18 @@ _CONFIGURED = re.compile(
     re.IGNORECASE,
 )
 _MOST = 6
+_SELDOM = 0.1
+"""The reach of what is said only before a call that needs it."""
 
 
 def learn_servers(tree: ProjectTree) -> list[Lesson]:
     """Facts on what is started to try the project out."""
     found: list[Lesson] = []
+    shell = find_shell_scripts(tree)
     for package in find_packages(tree):
         for script in package.scripts:
-            if _SERVING.search(script.name) and not is_harmful(script, package.scripts):
-                port = _find_port(script) or _configured_port(tree, package.folder)
+            if _SERVING.search(script.name) and not is_harmful(script, (*package.scripts, *shell)):
+                port = _find_port(script) or _configured_port(tree, package.folder) or _usual_port(script)
                 found.append(_fact(tree, package.command(script), script, port, package.folder))
     for path in sorted(tree.texts):
         if path.rpartition("/")[2] == "package.json" or path.count("/") > 2:
@@ -39,10 +43,10 @@ def learn_servers(tree: ProjectTree) -> list[Lesson]:
         found += [
             _fact(tree, in_folder(script.folder, command_of(script)), script, _find_port(script), script.folder)
             for script in scripts
-            if _SERVING.search(script.name) and not is_harmful(script, scripts)
+            if _SERVING.search(script.name) and not is_harmful(script, (*scripts, *shell))
         ]
-    found += _go_programs(tree)
     found = [fact for fact in found if fact.use][:_MOST]
+    found += _program_facts(tree)
     if found and not found[0].details.get("package"):
         found[0] = msgspec.structs.replace(found[0], details={**found[0].details, "main": "yes"})
     return [*found, *_containers(tree)]
@@ -66,6 +70,25 @@ def _configured_port(tree: ProjectTree, folder: str) -> str:
     return ""
 
 
+_USUAL_PORTS = (
+    ("next", "dev", "3000"), ("next", "start", "3000"), ("vite", "", "5173"), ("vite", "dev", "5173"), ("vite", "preview", "4173"),
+    ("astro", "dev", "4321"), ("astro", "preview", "4321"), ("nuxt", "dev", "3000"), ("nuxi", "dev", "3000"), ("ng", "serve", "4200"),
+    ("react-scripts", "start", "3000"), ("gatsby", "develop", "8000"), ("docusaurus", "start", "3000"), ("vitepress", "dev", "5173"),
+    ("storybook", "dev", "6006"), ("wrangler", "dev", "8787"), ("vercel", "dev", "3000"), ("react-router", "dev", "5173"),
+)  # fmt: skip
+"""Programs that serve, their subcommand, and the port that they take if nobody names one."""
+
+
+def _usual_port(script: Script) -> str:
+    """The port of a server that is started alone and without one."""
+    body = body_of(script)
+    words = [word for word in body.split() if "=" not in word and word not in ("npx", "bunx", "cross-env")]
+    if not words or re.search(r"[|;&$]|--port|--host|-p\b|concurrently", body):
+        return ""
+    program, subcommand = words[0].partition("@")[0], words[1] if len(words) > 1 and words[1][:1] != "-" else ""
+    return next((port for name, sub, port in _USUAL_PORTS if (name, sub) == (program, subcommand)), "")
+
+
 def _fact(tree: ProjectTree, command: str, script: Script, port: str, folder: str) -> Lesson:
     details = {"about": "run"} | ({"port": port} if port else {}) | ({"package": folder} if folder else {})
     text = f"The project runs with `{command}`" + (f" on port {port}" if port else "") + "."
@@ -73,18 +96,31 @@ def _fact(tree: ProjectTree, command: str, script: Script, port: str, folder: st
     return make_fact(tree, "serve", (command,), text, reach=0.3, use=command, files=files, details=details)
 
 
-def _go_programs(tree: ProjectTree) -> list[Lesson]:
-    """The programs of a Go module: `go run ./cmd/NAME`."""
-    if "go.mod" not in tree.paths:
-        return []
-    mains = sorted({found[1] for path in tree.find("main.go") if (found := re.match(r"(cmd/[\w.-]+)/main\.go$", path))})
-    return [
-        make_fact(
-            tree, "serve", (f"go run ./{main}",), f"The program runs with `go run ./{main}`.", reach=0.3, use=f"go run ./{main}",
-            files=(main,), details={"about": "run"},
+def _program_facts(tree: ProjectTree) -> list[Lesson]:
+    """The programs that a manifest of a language implies."""
+    found = []
+    for each in find_programs(tree):
+        details = {"about": "run"} | ({"port": each.port} if each.port else {})
+        folder = re.match(r"cd (\S+) && ", each.command)
+        details |= {"package": folder[1]} if folder else {}
+        text = f"The program runs with `{each.command}` (by `{each.file}`)."
+        found.append(
+            make_fact(
+                tree, "serve", (each.command,), text, reach=0.3, use=each.command, files=(each.file,), details=details
+            )
         )
-        for main in mains[:3]
-    ]  # fmt: skip
+        if each.name and not folder:
+            found.append(_own_program_fact(tree, each))
+    return found
+
+
+def _own_program_fact(tree: ProjectTree, program: Program) -> Lesson:
+    """What is to be run where somebody types the name of the program that is built here, and it is not installed."""
+    text = f"`{program.name}` is built from this project: `{program.command}` runs it."
+    return make_fact(
+        tree, "missing", ("own", program.name), text, reach=_SELDOM, use=program.command, files=(program.file,),
+        details={"about": "missing", "name": program.name, "own": "yes"},
+    )  # fmt: skip
 
 
 def _containers(tree: ProjectTree) -> list[Lesson]:

@@ -4,10 +4,12 @@ import re
 from collections import Counter
 from posixpath import dirname
 
+from preheat.commands.words import name_set
+from preheat.facts.checks import find_shell_scripts, is_harmful
 from preheat.facts.native_tools import is_flutter
-from preheat.facts.packages import find_packages
+from preheat.facts.packages import find_packages, find_runner, start_program
 from preheat.facts.values import ProjectTree, in_folder, make_fact
-from preheat.manifests.scripts import read_toml
+from preheat.manifests.scripts import command_of, read_json, read_scripts, read_toml
 from preheat.model.lesson import Lesson
 
 _INSTALLS = {
@@ -26,6 +28,8 @@ _INSTALLS = {
 _TOOL = re.compile(r"(?:[\w-]+:)?(?:[\w.@-]+/)?(?P<name>[A-Za-z][\w.+-]{0,30})")
 
 
+_TYPED = {"ripgrep": "rg", "rust": "cargo", "nodejs": "node", "golang": "go"}
+"""Tools whose program has another name."""
 _MOST_TOOLS, _MOST_SHOWN = 40, 8
 _MOST_READ = 300_000
 _OFTEN = 5
@@ -53,7 +57,72 @@ def learn_setups(tree: ProjectTree) -> list[Lesson]:
     found += _mise(tree)
     if ".pre-commit-config.yaml" in tree.paths:
         found.append(_install(tree, "pre-commit install", ".pre-commit-config.yaml"))
+    return [*found, *_setup_scripts(tree), *_started_tools(tree)]
+
+
+_SETTING_UP = re.compile(r"^(?:setup|bootstrap|init|dev-setup|setup[:_-]dev|dev:setup|install-hooks|install:hooks)$")
+
+
+def _setup_scripts(tree: ProjectTree) -> list[Lesson]:
+    """What the project has itself for the first steps: `make setup`, `bash script/bootstrap`."""
+    shell = find_shell_scripts(tree)
+    found = []
+    for path in sorted(tree.texts, key=lambda each: (each.count("/"), each)):
+        scripts = read_scripts(path, tree.texts[path]) if path.count("/") < 2 else ()
+        runner = find_runner(tree, dirname(path)) if path.endswith("package.json") else "npm"
+        for script in scripts:
+            if _SETTING_UP.match(script.name) and not is_harmful(script, (*scripts, *shell)):
+                command = command_of(script, runner)
+                found += [_install(tree, in_folder(script.folder, command), path)] if command else []
+    return found[:_MOST_SETUPS]
+
+
+_MOST_SETUPS = 2
+_PROGRAMS = {
+    "typescript": "tsc", "@biomejs/biome": "biome", "@playwright/test": "playwright", "@changesets/cli": "changeset",
+    "firebase-tools": "firebase", "netlify-cli": "netlify", "markdownlint-cli": "markdownlint", "@angular/cli": "ng",
+    "@nestjs/cli": "nest", "@graphql-codegen/cli": "graphql-codegen", "@commitlint/cli": "commitlint",
+}  # fmt: skip
+"""Programs that packages bring under another name than their own."""
+_OWN_NAMES = name_set(
+    "vite vitest jest eslint prettier tsx ts-node tsup turbo nx prisma drizzle-kit wrangler vercel next astro nuxt cypress expo"
+    " webpack rollup esbuild mocha oxlint stylelint lerna storybook husky nodemon supabase knip sst svelte-check vue-tsc"
+)
+_IN_PYTHON = ("pytest", "ruff", "mypy", "pyright", "black", "alembic", "tox", "nox", "coverage", "pre-commit")
+_PYTHON_STARTERS = {"uv.lock": "uv run", "poetry.lock": "poetry run", "pdm.lock": "pdm run", "Pipfile.lock": "pipenv run"}
+_RARE = 0.1
+"""The reach of what is said only before a call that needs it."""
+
+
+def _started_tools(tree: ProjectTree) -> list[Lesson]:
+    """Programs that the packages of the project bring, which no shell finds by itself: what starts them."""
+    found = []
+    runner = find_runner(tree, "") if "package.json" in tree.texts else ""
+    document = read_json(tree.texts.get("package.json", ""))
+    tables = [document.get(name) for name in ("dependencies", "devDependencies")] if isinstance(document, dict) else []
+    used = [name for table in tables if isinstance(table, dict) for name in table]
+    names = [name if name in _OWN_NAMES else _PROGRAMS.get(name, "") for name in used]
+    if starter := start_program(runner, "").strip():
+        found += _started(tree, starter, [name for name in names if name], "package.json")
+    text = tree.texts.get("pyproject.toml", "")
+    starter = next((each for lock, each in _PYTHON_STARTERS.items() if lock in tree.paths), "")
+    if starter:
+        named = [name for name in _IN_PYTHON if re.search(rf"[\"']{name}\b(?!-)", text)]
+        found += _started(tree, starter, named, "pyproject.toml")
     return found
+
+
+def _started(tree: ProjectTree, starter: str, names: list[str], file: str) -> list[Lesson]:
+    shown = list(dict.fromkeys(names))[:_MOST_SHOWN]
+    if not shown:
+        return []
+    text = f"Programs of the project's packages are started with `{starter} NAME`: {', '.join(f'`{each}`' for each in shown)}."
+    return [
+        make_fact(
+            tree, "missing", (starter,), text, reach=_RARE, use=f"{starter} NAME", files=(file,),
+            details={"about": "tools", "names": ",".join(shown), "manager": starter.partition(" ")[0]},
+        )
+    ]  # fmt: skip
 
 
 def _install(tree: ProjectTree, command: str, file: str) -> Lesson:
@@ -76,20 +145,23 @@ def _mise(tree: ProjectTree) -> list[Lesson]:
     tools = document.get("tools") if isinstance(document, dict) else None
     if not isinstance(tools, dict) or not tools:
         return []
-    names = [found["name"] for each in list(tools)[:_MOST_TOOLS] if (found := _TOOL.fullmatch(str(each)))]
+    named = [found["name"] for each in list(tools)[:_MOST_TOOLS] if (found := _TOOL.fullmatch(str(each)))]
+    names = [_TYPED.get(name, name) for name in named]
     names = _often_used_first(names, tree)
+    parts = [names[place : place + _MOST_SHOWN] for place in range(0, len(names), _MOST_SHOWN)]
+    tools = [_mise_tools(tree, part, file, is_first=not place) for place, part in enumerate(parts)]
+    return [_install(tree, "mise install", file), *tools]
+
+
+def _mise_tools(tree: ProjectTree, names: list[str], file: str, is_first: bool) -> Lesson:
+    """Some of the tools that mise installs; the later ones are worth saying only before a call of one of them."""
     listed = ", ".join(f"`{name}`" for name in names)
     text = f"Tools come with mise: {listed}; where one is not found, `mise exec -- NAME` runs it."
-    return [
-        _install(tree, "mise install", file),
-        make_fact(
-            tree, "missing", ("mise", *names), text, reach=0.5, use=f"mise exec -- {names[0] if len(names) == 1 else 'NAME'}",
-            files=(file,), details={
-                "about": "tools", "names": ",".join(names[:_MOST_SHOWN]), "more": ",".join(names[_MOST_SHOWN:]),
-                "manager": "mise",
-            },
-        ),
-    ]  # fmt: skip
+    return make_fact(
+        tree, "missing", ("mise", *names), text, reach=0.5 if is_first else _RARE,
+        use=f"mise exec -- {names[0] if len(names) == 1 and is_first else 'NAME'}", files=(file,),
+        details={"about": "tools", "names": ",".join(names), "manager": "mise"},
+    )  # fmt: skip
 
 
 def _often_used_first(names: list[str], tree: ProjectTree) -> list[str]:

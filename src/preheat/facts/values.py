@@ -1,5 +1,6 @@
 """What facts are made of: the files of a working tree that say how a project is worked on; and how a fact is made. Pure."""
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from posixpath import dirname
@@ -30,6 +31,10 @@ class ProjectTree(NamedTuple):
 
     def has_folder(self, folder: str) -> bool:
         return not folder or folder in _names_by_folder(self.paths) or self._is_above(folder)
+
+    def has_place(self, path: str) -> bool:
+        """Whether there is a file or a folder at a path."""
+        return path in self.paths or self.has_folder(path)
 
     def _is_above(self, folder: str) -> bool:
         return any(each.startswith(f"{folder}/") for each in _names_by_folder(self.paths))
@@ -104,6 +109,34 @@ def make_fact(
         reach=reach,
         half_life=0.0,
     )
+
+
+_MOVED = re.compile(r"^cd (?P<folder>[\w./@-]+) && (?P<rest>.*)$", re.DOTALL)
+_PLACE = re.compile(r"(?:\./)?(?P<path>(?:[A-Za-z_][\w-]*/)+(?:[\w-]+(?:\.[\w-]+)*)?)(?:\.\.\.)?")
+"""A word that is a path below the project: with a slash, its first folder without a dot."""
+_MADE = frozenset("dist build out target coverage bin tmp node_modules vendor origin upstream".split())
+"""Folders that are made by commands, and remotes of git."""
+
+
+def cites_missing_place(command: str, tree: ProjectTree) -> bool:
+    """Whether a command names a folder or a file that the tree does not have (any more). Of words that stand after an option
+    nothing is known: they may be its value."""
+    moved = _MOVED.match(command)
+    folder = moved["folder"].rstrip("/") if moved else ""
+    words = (moved["rest"] if moved else command).split()
+    for before, word in zip(words, words[1:], strict=False):
+        place = _PLACE.fullmatch(word)
+        if place is None or before.startswith("-"):
+            continue
+        path = place["path"].rstrip("/")
+        if path.partition("/")[0] in _MADE or any(part in _PLACEHOLDERS for part in path.split("/")):
+            continue
+        if not tree.has_place(f"{folder}/{path}" if folder else path):
+            return True
+    return False
+
+
+_PLACEHOLDERS = frozenset(["PATH", "FOLDER", "NAME", "FILE", "VALUE", "PACKAGE", "TEXT", "URL"])
 
 
 def in_folder(folder: str, command: str) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from preheat.amounts import format_count
+from preheat.commands.words import name_set
 from preheat.lessons.command_lessons import HALF_LIFE, MOST_FORMS, MOST_SIGNATURES
 from preheat.lessons.command_use import Missing, SessionCommands, Tally, Use, group_by_way, home_folders
 from preheat.mistakes.failure import commonest
@@ -41,6 +42,7 @@ def learn_needs(project: str, sessions: Sequence[SessionCommands]) -> list[Lesso
         *_learn_kept_folders(scope, sessions),
         *_learn_missing_programs(scope, sessions),
         *_learn_patterns(scope, sessions),
+        *_learn_starters(scope, sessions),
         *_learn_options(scope, sessions),
         *_learn_runners(scope, sessions),
     ]
@@ -126,9 +128,15 @@ def _learn_missing_programs(scope: Scope, sessions: Sequence[SessionCommands]) -
 
 
 def _learn_patterns(scope: Scope, sessions: Sequence[SessionCommands]) -> Iterable[Lesson]:
-    """A lesson about a shell that refuses patterns which match nothing."""
+    """A lesson about a shell that refuses patterns which match nothing: one that did, or that is known to be such a shell."""
     cases = [_Case(each, missing) for each in sessions for missing in each.commands.unmatched]
     if not cases:
+        known = [Evidence(each.session, None, each.at, False, "zsh") for each in sessions if each.commands.shell == "zsh"]
+        if known:
+            yield _lesson(
+                scope, "pattern", ("zsh",), "The shell is `zsh`: a pattern that matches no file fails.", known, [],
+                details={"about": "pattern", "seen": ""}, is_sure=True,
+            )  # fmt: skip
         return
     yield _lesson(
         scope,
@@ -137,9 +145,70 @@ def _learn_patterns(scope: Scope, sessions: Sequence[SessionCommands]) -> Iterab
         f"The shell is `zsh`: a pattern that matches no file fails ({_times(len(cases))} in {_sessions(cases)}).",
         _evidence_of_cases(cases),
         cases,
-        details={"about": "pattern"},
+        details={"about": "pattern", "seen": "yes"},
         is_sure=True,
     )
+
+
+_OFTEN, _OFTEN_IN_ONE = 3, 5
+_NUMBERED = {"python": "python3", "pip": "pip3"}
+"""Programs that many machines have under a name with a number only."""
+
+
+def _learn_starters(scope: Scope, sessions: Sequence[SessionCommands]) -> Iterable[Lesson]:
+    """Lessons about programs that ran again and again, but never by themselves: something else starts them."""
+    bare = {name for each in sessions for name in each.commands.programs}
+    missing = {each.name for session in sessions for each in session.commands.missing}
+    started: dict[str, dict[str, list[Use]]] = {}
+    for each in sessions:
+        for used in each.commands.used:
+            for text, _ in used.texts[:1]:
+                name, starter = _split_starter(text)
+                if name and name not in bare and name not in missing:
+                    started.setdefault(name, {}).setdefault(starter, []).append(Use(each, used))
+    for name, ways in sorted(started.items()):
+        tallies = {starter: Tally(uses) for starter, uses in ways.items()}
+        best = min(tallies, key=lambda starter: (-tallies[starter].ran, starter))
+        tally = tallies[best]
+        total = sum(other.ran for other in tallies.values())
+        is_usual = tally.sessions > 1 and tally.ran >= _OFTEN
+        if (is_usual or tally.ran >= _OFTEN_IN_ONE) and tally.ran >= _CLEAR * total:
+            yield _started(scope, name, best, tally.ran, _evidence_of(tally.uses))
+    for name, numbered in _NUMBERED.items():
+        having = [each for each in sessions if each.commands.programs.get(numbered)]
+        ran = sum(each.commands.programs[numbered] for each in having)
+        if name not in bare and name not in missing and len(having) > 1 and ran >= _OFTEN:
+            evidence = [Evidence(each.session, None, each.at, False, numbered) for each in having]
+            yield _started(scope, name, numbered, ran, evidence)
+
+
+def _started(scope: Scope, name: str, use: str, ran: int, evidence: list[Evidence]) -> Lesson:
+    return _lesson(
+        scope, "missing", ("started", name), f"`{name}` never ran by itself here; `{use}` did ({ran} times).", evidence, [],
+        use=use, details={"about": "missing", "name": name, "started": str(ran)}, is_sure=True,
+    )  # fmt: skip
+
+
+_STARTING = name_set("npx bunx uvx")
+"""Programs that start the one after them."""
+_BY_WORD = {
+    "uv": "run", "poetry": "run", "pdm": "run", "pipenv": "run", "hatch": "run", "bundle": "exec", "mise": "exec", "pnpm": "exec",
+    "yarn": "exec", "npm": "exec",
+}  # fmt: skip
+"""Programs that start the one after this word."""
+_PROGRAM = re.compile(r"[a-z][\w-]{1,30}")
+
+
+def _split_starter(text: str) -> tuple[str, str]:
+    """The program that a command starts by another one, and the words up to it: `npx --yes vercel@latest`; empty for others."""
+    words = text.split()
+    first = words[0] if words else ""
+    begin = 1 if first in _STARTING else 2 if first in _BY_WORD and words[1:2] == [_BY_WORD[first]] else 0
+    for place, word in enumerate(words[begin : begin + 3], start=begin) if begin else ():
+        if not word.startswith("-"):
+            name = word.partition("@")[0]
+            return (name, " ".join(words[: place + 1])) if _PROGRAM.fullmatch(name) else ("", "")
+    return "", ""
 
 
 def _learn_options(scope: Scope, sessions: Sequence[SessionCommands]) -> Iterable[Lesson]:

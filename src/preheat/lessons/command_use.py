@@ -44,6 +44,8 @@ ASTRAY = re.compile(
 )
 """What programs say that look for their project where they are started."""
 _UNMATCHED = re.compile(r"(?:zsh|\(eval\)):\w+: no matches found|zsh: no matches found")
+_ZSH = re.compile(r"(?:^|\n)(?:zsh|\(eval\)):(?:\w+:)*\d")
+"""What only this shell puts before a message."""
 _VARIABLE = re.compile(r"\$\w|(?:^|[\s=\"'])\.\.[\\/]")
 """Variables and paths from an unknown folder: such a text means something else in another session."""
 
@@ -113,6 +115,8 @@ class CommandNotes(msgspec.Struct, frozen=True, gc=False):
     """Calls that went to a folder first and worked."""
     programs: dict[str, int] = {}
     """How often the shell itself started each program."""
+    shell: str = ""
+    """The shell, where one of its messages says which it is."""
 
 
 class _Counts:
@@ -187,8 +191,11 @@ def collect_commands(seen: JudgedSession) -> CommandNotes:
     visited: set[str] = set()
     moved_calls = 0
     own: set[str] = set()
+    shell = ""
     for each in seen.calls:
         call = each.call
+        if not shell and each.failed and call.kind == "shell" and each.result and _ZSH.search(each.result.text[:_MESSAGES]):
+            shell = "zsh"
         if call.kind in ("write", "edit") and each.worked:
             own.update(changed_names(each))
         text = seen.relative(command_text(call.input)) if call.kind == "shell" else ""
@@ -209,6 +216,8 @@ def collect_commands(seen: JudgedSession) -> CommandNotes:
             name = max(programs_here, key=lambda program: programs_here[program])  # of equals the first
             astray.append(_make_missing(each, name, text, commands[0].folder))
             continue
+        if not commands and each.ran and (main := understand(text).main) is not None and not main.wrappers:
+            programs[main.program] += 1  # a script within the call: no way of working, but the shell knows the program
         judged = list(_judged_commands(each, text, commands))
         for command in judged:
             if each.ran and command.way == command.core:  # what another program starts, the shell need not know
@@ -226,7 +235,12 @@ def collect_commands(seen: JudgedSession) -> CommandNotes:
         tuple(unmatched[-MOST_SEQS:]),
         moved_calls,
         dict(most_frequent(programs, MOST_PROGRAMS)),
+        shell,
     )
+
+
+_MESSAGES = 2000
+"""Characters of a result in which the shell's own message is looked for."""
 
 
 def _by_weight(used: CommandUse) -> tuple[object, ...]:

@@ -108,8 +108,21 @@ def _within(path: str, places: frozenset[str]) -> bool:
 
 def reach(lesson: Lesson, noted: Sequence[SessionNotes[OccurrenceNotes]]) -> float | None:
     """How often it applied to the sessions so far, which are in time order, the newest counting most. None where none was
-    of its agent."""
+    of its agent. A repair whose mistake hardly any session makes is of use to those only, however common the command is."""
+    if lesson.kind == "repair" and lesson.topic == "shell" and lesson.avoid:
+        failing = frozenset(forms_in(lesson.avoid)) - frozenset(forms_in(lesson.use))
+        needed = _weighted_share(noted, lesson, lambda subject, occurred: _occurs(failing, subject.errors, occurred))
+        if needed is not None and needed < _WORTH_SAYING:
+            return needed
     return _weighted_share(noted, lesson, applies)
+
+
+_WORTH_SAYING = 0.1
+"""The share of sessions that make a mistake above which a line on it pays for all that run its command."""
+
+
+def _occurs(forms: frozenset[str], errors: frozenset[str], occurred: OccurrenceNotes) -> bool:
+    return not forms.isdisjoint(occurred.forms) or not errors.isdisjoint(occurred.errors)
 
 
 def occurrence_share(lesson: Lesson, noted: Sequence[SessionNotes[OccurrenceNotes]]) -> float | None:

@@ -36,6 +36,8 @@ MOST_SIGNATURES = 12
 MOST_FORMS = 8
 _ABOUT_FORM = frozenset(["prefix", "program", "told", "option"])
 """Differences for which the form of the failed call is what is wrong, and so a call of that form that works speaks against."""
+_GAP = "…"
+"""In a form: something was left out."""
 
 
 def learn(project: str, sessions: Sequence[SessionNotes[RepairNotes]]) -> list[Lesson]:
@@ -115,6 +117,8 @@ def _with_contradictions(
     if difference.kind not in _ABOUT_FORM or not difference.was or "/" in difference.was:
         return support
     forms = {form for form in forms if set(difference.was.split()) <= set(form.split())}
+    if any(_GAP not in form for form in forms):  # the others may be of other subcommands, to which it means something
+        forms = {form for form in forms if _GAP not in form}
     counts = [sum(noted.notes.ran.get(form, 0) for form in forms) for noted in sessions]
     return Support(
         support.calls_for,

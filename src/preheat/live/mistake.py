@@ -134,7 +134,7 @@ def find_hint_before_command(index: KnownMistakes, command: str, agent: str = ""
         for hint in index.by_command.get(piece[0], ()):
             if (hint.agent and agent and hint.agent != agent) or (hint.is_exact and len(piece) != len(hint.avoid)):
                 continue
-            if _matches(hint.avoid, piece) and not _is_repaired(hint, piece):
+            if (_matches(hint.avoid, piece) or _has_refused_option(hint, piece)) and not _is_repaired(hint, piece):
                 return hint
     return None
 
@@ -171,6 +171,15 @@ def _matches(pattern: Pattern, piece: list[str]) -> bool:
         ):
             return False
     return True
+
+
+def _has_refused_option(hint: Hint, piece: list[str]) -> bool:
+    """Whether a command has the option that a repair leaves out, wherever it stands among others: `status --json --no-pager`."""
+    options = [word for word in hint.avoid if word not in hint.use]
+    if len(options) != 1 or not options[0].startswith("-") or [word for word in hint.use if word not in hint.avoid]:
+        return False
+    called = [word for word in piece if not word.startswith("-")]
+    return options[0] in piece and _matches(tuple(word for word in hint.use if not word.startswith("-")), called)
 
 
 def _is_repaired(hint: Hint, piece: list[str]) -> bool:

@@ -13,7 +13,7 @@ _IDLE = re.compile(
 )
 _ID = re.compile(r"^\s*-?\s*id:\s*[\"']?(?P<id>[\w.-]{1,60})[\"']?\s*$", re.MULTILINE)
 _LEFTHOOK = re.compile(r"^(?P<hook>pre-commit|commit-msg|pre-push):\s*$")
-_LEFTHOOK_RUN = re.compile(r"^\s+run:\s*(?P<run>[^|>\n][^\n]*)$")
+_LEFTHOOK_RUN = re.compile(r"^\s+(?:-\s+)?run:\s*(?P<run>[^|>\n][^\n]*)$")
 _HK = re.compile(r"\[\"(?P<hook>pre-commit|commit-msg|pre-push)\"\]")
 _MOST = 8
 
@@ -29,7 +29,7 @@ class HookCommands(NamedTuple):
 
 def is_hook_file(path: str) -> bool:
     """Whether a file may say what runs at a commit or a push."""
-    return path in (".pre-commit-config.yaml", "lefthook.yml", "lefthook.yaml", ".lefthook.yml", "hk.pkl") or any(
+    return path in ("package.json", ".pre-commit-config.yaml", "lefthook.yml", "lefthook.yaml", ".lefthook.yml", "hk.pkl") or any(
         path == f"{folder}{name}" for folder in _FOLDERS for name in _MOMENTS
     )
 
@@ -47,10 +47,28 @@ def read_hooks(path: str, text: str) -> tuple[HookCommands, ...]:
         return tuple(
             HookCommands(_MOMENTS[hook], (f"hk run {hook}",), path) for hook in dict.fromkeys(_HK.findall(text))
         )
+    if path == "package.json":
+        return _read_package_hooks(text)
     moment = _MOMENTS.get(path.rpartition("/")[2])
     lines = [line.strip() for line in text.splitlines()]
     commands = tuple(line for line in lines if line and not _IDLE.match(line))[:_MOST]
     return (HookCommands(moment, commands, path),) if moment and commands else ()
+
+
+def _read_package_hooks(text: str) -> tuple[HookCommands, ...]:
+    """The hooks that a package itself states, for `simple-git-hooks` or an older `husky`."""
+    document = read_json(text)
+    if not isinstance(document, dict):
+        return ()
+    husky = document.get("husky")
+    tables = (document.get("simple-git-hooks"), husky.get("hooks") if isinstance(husky, dict) else None)
+    return tuple(
+        HookCommands(_MOMENTS[hook], (command.strip(),), "package.json")
+        for table in tables
+        if isinstance(table, dict)
+        for hook, command in list(table.items())[:_MOST]
+        if hook in _MOMENTS and isinstance(command, str) and command.strip()
+    )
 
 
 def _read_lefthook(path: str, text: str) -> tuple[HookCommands, ...]:
@@ -65,10 +83,14 @@ def _read_lefthook(path: str, text: str) -> tuple[HookCommands, ...]:
     return tuple(HookCommands(moment, tuple(commands[:_MOST]), path) for moment, commands in found.items())
 
 
+STAGED_FILES = (".lintstagedrc", ".lintstagedrc.json")
+
+
 def read_staged_commands(package_json: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """What `lint-staged` runs on staged files, by the pattern of their names, as `package.json` says."""
+    """What `lint-staged` runs on staged files, by the pattern of their names, as `package.json` or a file of its
+    own says."""
     document = read_json(package_json) if len(package_json) <= LARGEST else None
-    table = document.get("lint-staged") if isinstance(document, dict) else None
+    table = document.get("lint-staged", document if "scripts" not in document else None) if isinstance(document, dict) else None
     if not isinstance(table, dict):
         return ()
     found = []

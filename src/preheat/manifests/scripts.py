@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from preheat.commands.words import name_set
+from preheat.manifests.shell_scripts import is_shell_script, shell_of
+from preheat.manifests.shell_scripts import LARGEST as LARGEST_SCRIPT
 
 LARGEST = 262_144
 """Characters of a manifest that is read; a larger one gives nothing."""
@@ -29,6 +31,10 @@ _SESSION = re.compile(
 _TASK_FOLDERS = ("mise-tasks/", ".mise-tasks/", "mise/tasks/", ".mise/tasks/", ".config/mise/tasks/")
 
 
+SHELLS = frozenset(["bash", "sh", "zsh"])
+"""Programs that run a script by its path."""
+
+
 class Script(NamedTuple):
     """Something that a manifest names and a program runs."""
 
@@ -42,6 +48,9 @@ class Script(NamedTuple):
 
     @property
     def folder(self) -> str:
+        """The folder in which its command is typed."""
+        if self.runner in SHELLS:
+            return ""
         return dirname(self.file) if self.runner != "mise" else _mise_folder(self.file)
 
 
@@ -51,6 +60,9 @@ def read_scripts(path: str, text: str) -> tuple[Script, ...]:
         return ()
     if task := task_of_path(path):
         return (Script(task, "mise", _join(text), path),)
+    if is_shell_script(path):
+        shell = shell_of(text)
+        return (Script(basename(path).partition(".")[0], shell, _join(text, LARGEST_SCRIPT), path),) if shell else ()
     found = _READERS.get(basename(path))
     if found is None:
         return ()
@@ -71,16 +83,16 @@ def task_of_path(path: str) -> str:
 
 def is_manifest(path: str) -> bool:
     """Whether a file may hold scripts."""
-    return basename(path) in _READERS or bool(task_of_path(path))
+    return basename(path) in _READERS or bool(task_of_path(path)) or is_shell_script(path)
 
 
 def _mise_folder(path: str) -> str:
     return "" if task_of_path(path) else dirname(path).removesuffix(".config/mise").rstrip("/")
 
 
-def _join(text: str) -> str:
+def _join(text: str, longest: int = _LONGEST_BODY) -> str:
     lines = (line.strip().lstrip("@-").strip() for line in text.splitlines())
-    return "; ".join(line for line in lines if line and not line.startswith("#"))[:_LONGEST_BODY]
+    return "; ".join(line for line in lines if line and not line.startswith("#"))[:longest]
 
 
 _Pairs = Iterator[tuple[str, str]]
@@ -174,6 +186,8 @@ def command_of(script: Script, node_runner: str = "npm") -> str:
     if script.runner == "python":
         starter, _, _ = script.body.partition("\0")
         return f"{starter} {name}"
+    if script.runner in SHELLS:
+        return f"{script.runner} {script.file}"
     return _COMMANDS[script.runner].format(name)
 
 

@@ -15,6 +15,9 @@ _ENV = re.compile(r"^(?P<indent>[ ]*)env:[ ]*$")
 _NAME = re.compile(r"^(?P<indent>[ ]*)(?P<name>[A-Z][A-Z0-9_]{2,47}):")
 _SECRET = re.compile(r"\bsecrets\.([A-Z][A-Z0-9_]{2,47})\b")
 _EXPRESSION = re.compile(r"\$\{\{")
+_SCRIPT = re.compile(r"^(?P<indent>[ ]*)(?:-[ ]+)?(?:script|before_script):[ ]*(?P<rest>[^\n]*)$")
+_LISTED = re.compile(r"^[ ]*-[ ]+(?P<command>[^\n]*)$")
+_PIPELINES = frozenset([".gitlab-ci.yml", "bitbucket-pipelines.yml", "azure-pipelines.yml", ".travis.yml"])
 _ALWAYS_THERE = frozenset(["GITHUB_TOKEN", "CI"])
 _MOST = 100
 
@@ -30,9 +33,8 @@ class Workflow(NamedTuple):
 
 def is_workflow(path: str) -> bool:
     """Whether a file is a workflow of a forge."""
-    return path.startswith((".github/workflows/", ".forgejo/workflows/", ".gitea/workflows/")) and path.endswith(
-        (".yml", ".yaml")
-    )
+    folders = (".github/workflows/", ".forgejo/workflows/", ".gitea/workflows/")
+    return (path.startswith(folders) and path.endswith((".yml", ".yaml"))) or path in _PIPELINES
 
 
 def read_workflow(text: str) -> Workflow:
@@ -45,13 +47,18 @@ def read_workflow(text: str) -> Workflow:
     place = 0
     while place < len(lines):
         step = _RUN.match(lines[place])
+        listed = _SCRIPT.match(lines[place]) if step is None else None
+        if listed is not None and listed["rest"].strip() in ("", "|"):
+            place, block = _below(lines, place + 1, len(listed["indent"]))
+            commands += (("", line) for line in _whole_lines(block) if line and not _EXPRESSION.search(line))
+            continue
         if step is None:
             env = _ENV.match(lines[place])
             if env is not None:
                 names |= dict.fromkeys(_names_below(lines, place + 1, len(env["indent"])))
             place += 1
             continue
-        folder = _folder_of_step(lines, place)
+        folder = _folder_of_step(lines, place) or _usual_folder(lines, place)
         rest = step["rest"].strip()
         place += 1
         if rest[:1] in ("|", ">"):
@@ -66,6 +73,18 @@ def read_workflow(text: str) -> Workflow:
         commands += ((folder, line) for line in _whole_lines(script) if line and not _EXPRESSION.search(line))
     kept = tuple(name for name in names if name not in _ALWAYS_THERE)
     return Workflow(tuple(dict.fromkeys(commands))[:_MOST], kept[:_MOST])
+
+
+def _below(lines: list[str], place: int, indent: int) -> tuple[int, list[str]]:
+    """The commands of a list or a block below a line, and the place after it."""
+    found = []
+    while place < len(lines) and (
+        not lines[place].strip() or _indent(lines[place]) > indent or lines[place][indent : indent + 2] == "- "
+    ):
+        item = _LISTED.match(lines[place])
+        found.append(item["command"].strip("\"' ") if item else lines[place].strip())
+        place += 1
+    return place, found
 
 
 def _whole_lines(lines: list[str]) -> list[str]:
@@ -86,6 +105,29 @@ def _folder_of_step(lines: list[str], place: int) -> str:
         if found := _FOLDER.match(line.replace("- ", "  ", 1)):
             return found["folder"].removeprefix("./").rstrip("/")
     return ""
+
+
+def _usual_folder(lines: list[str], place: int) -> str:
+    """The folder that the job or the file around a line sets for all steps, below `defaults:`."""
+    indent = _indent(lines[place])
+    for above in range(place - 1, -1, -1):
+        line = lines[above]
+        if not line.strip() or _indent(line) >= indent:
+            continue
+        found = _DEFAULTS.match(line)
+        if found is None:
+            if not _ITEM.match(line):
+                indent = min(indent, _indent(line) + 1)
+            continue
+        for below in lines[above + 1 : above + 6]:
+            if below.strip() and _indent(below) <= len(found["indent"]):
+                break
+            if folder := _FOLDER.match(below):
+                return folder["folder"].removeprefix("./").rstrip("/")
+    return ""
+
+
+_DEFAULTS = re.compile(r"^(?P<indent>[ ]*)defaults:[ ]*$")
 
 
 def _names_below(lines: list[str], place: int, indent: int) -> list[str]:

@@ -112,7 +112,7 @@ def _describe_hook(lesson: Lesson) -> str:
 
 def _describe_message(lesson: Lesson) -> str:
     details = lesson.details
-    form = sentences.MESSAGE_FORMS[0 if details.get("scope") else 1]
+    form = sentences.MESSAGE_FORMS[{"yes": 0, "some": 2}.get(details.get("scope", ""), 1)]
     return sentences.MESSAGE.write(
         form=form, types=_split(lesson, "types"), good=details.get("good", ""), all=details.get("all", "")
     )
@@ -131,10 +131,14 @@ def _describe_pull_request(lesson: Lesson) -> str:
         use=lesson.use,
         sessions=format_count(sessions, "session") if sessions else "",
         base=lesson.details.get("base", ""),
+        good=lesson.details.get("good", ""),
+        all=lesson.details.get("all", ""),
     )
 
 
 def _describe_release(lesson: Lesson) -> str:
+    if lesson.details.get("about") == "changelog":
+        return sentences.CHANGELOG_ENTRY.write(path=lesson.details.get("path", ""))
     return sentences.CHANGE_FILE.write(path=lesson.details.get("path", ""))
 
 
@@ -143,6 +147,15 @@ def _describe_missing(lesson: Lesson) -> str:
     if details.get("manager"):
         return sentences.TOOLS.write(manager=details["manager"], names=_split(lesson, "names"), use=lesson.use)
     support = lesson.support
+    if details.get("own"):
+        return sentences.OWN_PROGRAM.write(name=details.get("name", ""), use=lesson.use)
+    if details.get("started"):
+        return sentences.STARTED.write(
+            name=details.get("name", ""),
+            use=lesson.use,
+            ran=details["started"],
+            sessions=format_count(support.sessions_for, "session"),
+        )
     times = "once" if support.calls_for == 1 else f"{support.calls_for} times"
     return sentences.INSTEAD.write(
         name=details.get("name", ""),
@@ -167,6 +180,8 @@ def _describe_runner(lesson: Lesson) -> str:
 
 def _describe_pattern(lesson: Lesson) -> str:
     support = lesson.support
+    if lesson.details.get("seen") == "":  # the shell is known, and nobody met it yet
+        return sentences.PATTERN.write()
     times = "once" if support.calls_for == 1 else f"{support.calls_for} times"
     return sentences.PATTERN.write(times=times, sessions=format_count(support.sessions_for, "session"))
 

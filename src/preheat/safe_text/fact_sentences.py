@@ -13,8 +13,10 @@ _CHECKS = ("test", "build", "lint", "typecheck", "format")
 ABOUT = (
     *_CHECKS,
     *(f"{each} of one package" for each in _CHECKS),
+    *(f"{each} of one feature" for each in _CHECKS),
     *(f"{each}, as the forge runs it" for each in _CHECKS),
-    "one test", "one test file", "lint, with fixes", "all checks", "run", "generate", "package", "setup", "in use here",
+    "one test", "one test file", "one test file of one package", "syntax of one file", "lint of all files, as a commit does it",
+    "lint, with fixes", "all checks", "run", "generate", "package", "setup", "in use here",
 )  # fmt: skip
 OUTCOMES = ("ran", "passed")
 """A check that finds something ran; it passed where it found nothing."""
@@ -24,7 +26,7 @@ SIGNS = (
     "compiled successfully", "Ready in", "Started", "running at", "listening at",
 )  # fmt: skip
 """What servers print when they are up."""
-MESSAGE_FORMS = ("TYPE(SCOPE): …", "TYPE: …")
+MESSAGE_FORMS = ("TYPE(SCOPE): …", "TYPE: …", "TYPE(SCOPE): … or TYPE: …")
 _PREFIX = re.compile(r"[a-z]{2,20}/")
 
 SLOTS["about"] = fit_one_of(*ABOUT)
@@ -63,18 +65,26 @@ HOOK_FAILURES = Sentence(
 )
 MESSAGE = Sentence("commit messages: `{form:messageform}`, mostly {types:name*}[ ({good:number} of {all:number})]")
 BRANCH = Sentence("names of branches begin with {prefixes:prefix*} ({good:number} of {all:number})")
-PULL_REQUEST = Sentence("pull requests: `{use:command}`[ ({sessions:count})][, against `{base:branch}`]")
+PULL_REQUEST = Sentence(
+    "pull requests: `{use:command}`[ ({sessions:count})][, against `{base:branch}`]"
+    "[; {good:number} of them are among the newest {all:number} commits]"
+)
 CHANGE_FILE = Sentence("a change that users notice needs a file in `{path:path}`")
+CHANGELOG_ENTRY = Sentence("a change that users notice gets a line below `Unreleased` in `{path:path}`")
 TOOLS = Sentence(
     "tools come with `{manager:program}`: {names:program*}; where the shell does not find one: `{use:command}`"
 )
 INSTEAD = Sentence(
     "`{name:program}` is not found by the shell here ({times:times} in {sessions:count}); `{use:command}` works"
 )
+OWN_PROGRAM = Sentence("`{name:program}` is built from this project: `{use:command}` runs it")
+STARTED = Sentence(
+    "`{name:program}` never ran by itself here; `{use:command}` did ({ran:number} times, in {sessions:count})"
+)
 FOLDER = Sentence("`{program:program}` runs in {folders:path*}: the project's own folder has no `{file:path}`")
 RUNNER = Sentence("the package manager here is `{name:program}` (`{file:path}`)")
 PATTERN = Sentence(
-    "the shell here is `zsh`: a `*` or `?` that matches no file fails ({times:times} in {sessions:count}); in quotes it does not"
+    "the shell here is `zsh`: a `*` or `?` that matches no file fails[ ({times:times} in {sessions:count})]; in quotes it does not"
 )
 SETUP = Sentence("after a clone, or where a module is missing: `{use:command}`[ ({sessions:count})]")
 SCRIPT = Sentence("`{use:command}`[ runs `{body:command}`]")
