@@ -82,6 +82,7 @@ def choose_for_prompt(
         key=lambda each: (
             -round(each.asked, 2),
             _ORDER[each.lesson.topic],
+            not each.lesson.details.get("path"),
             -each.lesson.support.sessions_for,
             each.lesson.id,
         )
@@ -131,9 +132,12 @@ def _rate(lesson: Lesson, asked: Asked, files: Sequence[str]) -> float:
         return 0.0  # the form of messages is said in words of its own
     if topic in asked.topics:
         is_usual = topic not in _COMMANDS or details.get("main") or named == 1.0 or lesson.support.sessions_for > 1
-        if not is_usual and about not in ("one test", "one test file"):
+        if about == "lint, with fixes" and not _names_kind(lesson, asked.words):
+            return 0.0
+        if not (is_usual or _is_plain(lesson)) and about not in ("one test", "one test file"):
             return 0.0  # one of several variants, and nobody asked for it
-        return (0.9 if about in (topic, "run", "commit", "message") else 0.75) + 0.1 * min(1.0, reach)
+        is_first = about in ("run", "commit", "message") or (is_whole(lesson) if topic in _COMMANDS else about == topic)
+        return (0.9 if is_first else 0.75) + 0.1 * min(1.0, reach)
     if asked.changes or topic in asked.shown:
         return _rate_for_change(lesson, asked, is_near)
     return 0.6 if named == 1.0 and topic in _COMMANDS else 0.0
@@ -144,7 +148,8 @@ def _rate_for_change(lesson: Lesson, asked: Asked, is_near: bool) -> float:
     topic, details, reach = lesson.topic, lesson.details, lesson.reach or 0.0
     package = details.get("package", "")
     is_main, is_check = bool(details.get("main")), is_whole(lesson)
-    if is_check and topic in _CHECKED and ((is_near and is_main) or (reach >= _MAIN and not package)):
+    is_about_checks = not asked.makes and not asked.topics.isdisjoint(_CHECKED)
+    if is_check and topic in _CHECKED and not is_about_checks and ((is_near and is_main) or (reach >= _MAIN and not package)):
         return 0.5 + 0.1 * min(1.0, reach)
     if is_check and topic in asked.shown and is_main and (is_near or not package):
         return 0.5
@@ -158,6 +163,17 @@ def _rate_for_change(lesson: Lesson, asked: Asked, is_near: bool) -> float:
     if topic == "generate" and named >= 0.5 and not asked.words.isdisjoint(_MEANT):
         return 0.6
     return 0.6 if named == 1.0 and topic in _COMMANDS else 0.0
+
+
+def _is_plain(lesson: Lesson) -> bool:
+    """Whether a command is the project's task of the very name: `make lint`."""
+    return bool(lesson.use) and lesson.use.split()[-1] == lesson.topic and not lesson.details.get("package")
+
+
+def _names_kind(lesson: Lesson, words: frozenset[str]) -> bool:
+    """Whether a prompt names of what a script mends things, if its name says that: `lint:md:fix`."""
+    parts = {part.lower() for part in re.split(r"[^A-Za-z0-9]+", lesson.use.rpartition(" ")[2]) if part}
+    return parts - {"lint", "fix", "run", "write"} <= words or not parts & {"lint", "fix"}
 
 
 def _is_telling(lesson: Lesson) -> bool:
@@ -198,6 +214,8 @@ def _names_package(package: str, words: frozenset[str]) -> bool:
 def _purpose_of(lesson: Lesson) -> tuple[str, str, str]:
     """What a fact's command is for: two commands for one purpose are one too many."""
     about = lesson.details.get("about", lesson.topic)
+    if lesson.topic == "generate" and lesson.use:
+        return lesson.topic, lesson.topic, ""
     if about == lesson.topic and _OF_PACKAGE.search(lesson.use):
         about = f"{about} of one package"
     return lesson.topic, about, lesson.details.get("package", "")
@@ -222,8 +240,10 @@ def _without_crowds(choices: list[Choice], words: frozenset[str], known: set[tup
         if shape in shapes or (lesson.use and not commands.isdisjoint((lesson.use, body))):
             continue
         program = _program_of(lesson)
-        is_other = lesson.support.sessions_for >= _MUCH_USED and program not in programs.get(purpose, set())
-        is_named = _named_share(lesson, words) == 1.0
+        is_other = program not in programs.get(purpose, set()) and (
+            (lesson.support.sessions_for >= _MUCH_USED and is_whole(lesson)) or _is_plain(lesson)
+        )
+        is_named = _named_share(lesson, words) == 1.0 and lesson.topic != "generate"
         if lesson.topic in _COMMANDS and purpose in programs and not (is_other or is_named):
             continue
         programs.setdefault(purpose, set()).add(program)
