@@ -54,8 +54,10 @@ from preheat.calls.files import changed_files, file_of
 from preheat.calls.judged import JudgedCall, JudgedSession
 from preheat.calls.words import telling_words
 from preheat.facts import EMPTY_TREE, ProjectTree, derive_facts, wanted_files
-from preheat.facts.call_choice import Place, choose_after_failure, choose_for_call
+from preheat.facts.asking import goes_on, words_of
+from preheat.facts.call_choice import Place, choose_for_call
 from preheat.facts.choice import choose_for_prompt
+from preheat.facts.failure_choice import choose_after_check, choose_after_failure
 from preheat.facts.join import join_facts
 from preheat.facts.stated import without_stated
 from preheat.lessons.command_use import ASTRAY as _ASTRAY
@@ -239,10 +241,11 @@ def start_lines(lessons: Sequence[Lesson], project: str, agent: str, now: float,
     return [Line("start", item.text, by_id[item.lesson]) for item in context.items]
 
 
-def prompt_lines(lessons: Sequence[Lesson], prompt: str, told: set[str]) -> list[Line]:
+def prompt_lines(lessons: Sequence[Lesson], prompt: str, told: set[str], before: str = "") -> list[Line]:
     found = []
     room = PROMPT_TOKENS // 2  # the other half is orientation's
-    for each in choose_for_prompt(lessons, prompt, _PATHS.findall(prompt[:4000]), frozenset(told)):
+    files = _PATHS.findall(prompt[:4000])
+    for each in choose_for_prompt(lessons, prompt, files, frozenset(told), words_of(before)):
         text = describe_lesson(each.lesson)
         cost = estimate_tokens(f"- {text}\n")
         if text and cost <= room:
@@ -252,29 +255,90 @@ def prompt_lines(lessons: Sequence[Lesson], prompt: str, told: set[str]) -> list
     return found
 
 
+class Doings:
+    """What a session did so far, as far as a line depends on it."""
+
+    def __init__(self) -> None:
+        self.edited: dict[str, None] = {}
+        self.ran: list[str] = []
+        self.turn = ""
+        self.turns = 0
+        self.said: list[int] = []
+
+    def may_say(self) -> bool:
+        """Whether a line at a call fits the budget of advice, here the same in every phase."""
+        return sum(turn > self.turns - _TURNS for turn in self.said) < _MOST_IN_TURNS
+
+    def note(self, call: JudgedCall, command: str, changed: Sequence[str]) -> None:
+        if not call.call.response or call.call.response != self.turn:
+            self.turn, self.turns = call.call.response, self.turns + 1
+        self.edited.update(dict.fromkeys(changed))
+        if command and call.record.activity in _CHECKING:
+            self.ran = [*self.ran, command][-_CHECKS_KEPT:]
+
+
+_TURNS, _MOST_IN_TURNS = 10, 2
+"""The budget of advice: lines at calls in ten turns. In the daemon it is 1 to 3, by phase and trust."""
+_CHECKING = frozenset(["shell:test", "shell:lint", "shell:typecheck", "shell:build"])
+_CHECKS_KEPT = 4
+
+
 def call_lines(
-    lessons: Sequence[Lesson], known: Any, session: JudgedSession, call: JudgedCall, told: set[str], tree: ProjectTree
+    lessons: Sequence[Lesson],
+    known: Any,
+    session: JudgedSession,
+    call: JudgedCall,
+    told: set[str],
+    tree: ProjectTree,
+    doings: Doings,
 ) -> list[Line]:
     command = command_of(call, session)
-    changed = (
-        []
-        if command
-        else [session.relative(path) for path in (*changed_files(call.call).splitlines(), file_of(call.call)) if path]
+    changed = changes_of(call, session) if not command else []
+    there = tree.paths.union(doings.edited)
+    place = Place(
+        has_match=partial(_has_match, tree),
+        is_there=there.__contains__,
+        edited=tuple(doings.edited),
+        ran=tuple(doings.ran),
     )
-    found = []
+    doings.note(call, command, changed if call.worked else ())
+    if not doings.may_say():
+        return []
     hint = find_hint_before_command(known, command, session.session.agent) if command else None
     if hint is not None and hint.lesson not in told:
         told.add(hint.lesson)
-        found.append(Line("call", hint.text, next(each for each in lessons if each.id == hint.lesson)))
+        doings.said.append(doings.turns)
+        return [Line("call", hint.text, next(each for each in lessons if each.id == hint.lesson))]
     lesson = (
-        choose_for_call(lessons, command, changed, frozenset(told), Place(has_match=partial(_has_match, tree)))
+        choose_for_call(lessons, command, changed, frozenset(told), place)
         if call.call.kind in ("shell", "edit", "write")
         else None
     )
-    if lesson is not None and (text := describe_lesson(lesson)):
-        told.add(lesson.id)
-        found.append(Line("call", text, lesson))
-    return found
+    if lesson is None or not (text := describe_lesson(lesson)):
+        return []
+    told.add(lesson.id)
+    doings.said.append(doings.turns)
+    return [Line("call", text, lesson)]
+
+
+def changes_of(call: JudgedCall, session: JudgedSession) -> list[str]:
+    """The files that a call changes, relative to the project."""
+    if call.call.kind not in ("edit", "write"):
+        return []
+    paths = (*changed_files(call.call).splitlines(), file_of(call.call))
+    return list(dict.fromkeys(session.relative(path) for path in paths if path))
+
+
+def failure_line(
+    lessons: Sequence[Lesson], session: JudgedSession, call: JudgedCall, told: set[str], doings: Doings
+) -> Lesson | None:
+    """What is said after a call that failed, or a check that found something."""
+    purpose = call.record.activity.removeprefix("shell:")
+    if call.record.cause == "finding":
+        return choose_after_check(lessons, [purpose], command_of(call, session), frozenset(told), tuple(doings.edited))
+    if call.call.kind != "shell" or not call.record.signature:
+        return None
+    return choose_after_failure(lessons, call.record.signature, frozenset(told))
 
 
 def _has_match(tree: ProjectTree, pattern: str) -> bool:
@@ -313,23 +377,28 @@ def play(
     told_before: dict[str, bool] = {}
     failures = covered = 0
     by_seq = session.calls_by_seq()
+    doings = Doings()
+    before = ""
     for call in session.calls:
         while asked and asked[0][0] <= call.call.line:
-            lines += prompt_lines(lessons, asked.pop(0)[1], told)
+            prompt = asked.pop(0)[1]
+            lines += prompt_lines(lessons, prompt, told, before)
+            before = prompt if not before or not goes_on(prompt) else before
         command = command_of(call, session)
         for fact in labels:
             if command and fact.id not in told_before and fact.is_in(command):
                 told_before[fact.id] = any(fact.is_in(line.text) for line in lines)
-        lines += call_lines(lessons, known, session, call, told, tree)
+        lines += call_lines(lessons, known, session, call, told, tree, doings)
         if call.failed and call.record.cause in ("mistake", "environment"):
             failures += 1
             covered += _is_named(call, session, by_seq, lines)
-            after = choose_after_failure(lessons, call.record.signature, frozenset(told))
-            if after is not None and (text := describe_lesson(after)):
-                told.add(after.id)
-                lines.append(Line("failure", text, after))
+        after = failure_line(lessons, session, call, told, doings) if call.failed else None
+        if after is not None and (text := describe_lesson(after)) and doings.may_say():
+            told.add(after.id)
+            doings.said.append(doings.turns)
+            lines.append(Line("failure", text, after))
     for _, text in asked:
-        lines += prompt_lines(lessons, text, told)
+        lines += prompt_lines(lessons, text, told, before)
     there = collect_activity(session)
     judged = [line for line in lines if line.moment in ("start", "prompt")]
     applied = sum(_applied(line.lesson, session, there) for line in judged)

@@ -115,3 +115,41 @@ def test_packages_that_are_not_installed_are_told_of_before_a_check_and_after_a_
     other.handle(AGENT, started("s2", cwd=shop), 1.0)
     failed = ran(1, "pnpm lint", "Error: Cannot find module 'left-pad'", "s2", failed=True, cwd=shop)
     assert "`pnpm install`" in said(other.handle(AGENT, failed, 2.0))
+
+
+def test_a_prompt_that_goes_on_brings_what_the_one_before_was_about(shop: str) -> None:
+    Path(shop, "packages", "api").mkdir(parents=True)
+    Path(shop, "packages", "api", "package.json").write_text('{"name": "@shop/api", "scripts": {"test": "vitest run"}}')
+    Path(shop, "pnpm-workspace.yaml").write_text("packages:\n- packages/*\n")
+    engine = make_engine(shop)
+    engine.handle(AGENT, started(cwd=shop), 1.0)
+    expected = "test of `packages/api`: `pnpm --filter @shop/api test`"
+    for number, prompt in enumerate(["look at the cart", "ok, implement it", "explain the api", "thanks a lot"]):
+        assert expected not in said(engine.handle(AGENT, prompted(prompt, cwd=shop), 2.0 + number))
+    engine.handle(AGENT, prompted("explain the api", cwd=shop), 7.0)
+    assert expected in said(engine.handle(AGENT, prompted("ok, implement it", cwd=shop), 8.0))
+
+
+def test_an_edit_of_a_test_tells_how_it_is_run_alone_and_no_later_prompt_repeats_it(shop: str) -> None:
+    scripts = '{"scripts": {"test": "vitest run", "lint": "eslint ."}, "devDependencies": {"vitest": "1"}}'
+    Path(shop, "package.json").write_text(scripts)
+    engine = make_engine(shop)
+    engine.handle(AGENT, started(cwd=shop), 1.0)
+    engine.handle(AGENT, prompted("look at the cart", cwd=shop), 1.5)
+    path = os.path.join(shop, "src", "cart.test.ts")
+    edit = planned(1, "Edit", {"file_path": path, "old_string": "a", "new_string": "b"}, cwd=shop)
+    one_file = "one test file: `pnpm exec vitest run PATH`"
+    assert one_file in said(engine.handle(AGENT, edit, 2.0))
+    prompt = said(engine.handle(AGENT, prompted("run one test of it", cwd=shop), 3.0))
+    assert "one test: `pnpm exec vitest run PATH -t NAME`" in prompt
+    assert one_file not in prompt
+
+
+def test_a_check_that_found_something_is_followed_by_what_mends_it(shop: str) -> None:
+    scripts = '{"scripts": {"lint": "eslint .", "lint:fix": "eslint . --fix"}}'
+    Path(shop, "package.json").write_text(scripts)
+    engine = make_engine(shop)
+    engine.handle(AGENT, started(cwd=shop), 1.0)
+    output = "src/cart.ts\n  3:1  error  Unexpected var  no-var\n\n✖ 1 problem (1 error, 0 warnings)\n"
+    failed = ran(1, "pnpm lint", output, failed=True, cwd=shop)
+    assert "lint, with fixes: `pnpm lint:fix`" in said(engine.handle(AGENT, failed, 2.0))

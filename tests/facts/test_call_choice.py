@@ -3,7 +3,8 @@
 import pytest
 
 from preheat.facts import derive_facts
-from preheat.facts.call_choice import Place, choose_after_failure, choose_for_call
+from preheat.facts.call_choice import Place, choose_for_call
+from preheat.facts.failure_choice import choose_after_failure
 from preheat.model.lesson import Lesson
 from preheat.provisioning.lesson_text import describe_lesson
 from tests.facts.test_facts import FILES, lesson, tree_of

@@ -18,8 +18,9 @@ from preheat.app import fact_cache
 from preheat.app.fact_cache import changed_at
 from preheat.app.projects import find_repository, project_root
 from preheat.facts import EMPTY_TREE, ProjectTree, derive_facts, wanted_files
-from preheat.facts.call_choice import Place, choose_after_failure, choose_for_call
+from preheat.facts.call_choice import Place, choose_for_call
 from preheat.facts.choice import choose_for_prompt
+from preheat.facts.failure_choice import choose_after_check, choose_after_failure
 from preheat.facts.join import join_facts
 from preheat.facts.stated import Contradiction, find_contradictions, without_stated
 from preheat.files import read_text
@@ -70,13 +71,20 @@ class FolderFacts(NamedTuple):
         return frozenset(each.lesson.id for each in choose_for_prompt(self.for_agent(agent), prompt, files))
 
     def choose_for_prompt(
-        self, agent: str, prompt: str, files: Sequence[str], told: frozenset[str], most_tokens: int
+        self,
+        agent: str,
+        prompt: str,
+        files: Sequence[str],
+        told: frozenset[str],
+        most_tokens: int,
+        before: Sequence[str] = (),
     ) -> tuple[str, tuple[str, ...]]:
-        """The lines of the facts that a prompt asks for and the ids of their lessons, within a number of tokens."""
+        """The lines of the facts that a prompt asks for and the ids of their lessons, within a number of tokens. `before`: words
+        of the prompt before."""
         lines: list[str] = []
         chosen: list[str] = []
         room = most_tokens - estimate_tokens(PROMPT_HEAD.write()) - 2
-        for each in choose_for_prompt(self.for_agent(agent), prompt, files, told):
+        for each in choose_for_prompt(self.for_agent(agent), prompt, files, told, before):
             line = describe_lesson(each.lesson) if self._still_there(each.lesson) else ""
             cost = estimate_tokens(f"- {line}\n")
             if line and cost <= room and f"- {line}" not in lines:
@@ -86,16 +94,29 @@ class FolderFacts(NamedTuple):
         return ("\n".join([PROMPT_HEAD.write(), *lines]) if lines else ""), tuple(chosen)
 
     def choose_for_call(
-        self, agent: str, command: str, changed: Sequence[str], told: frozenset[str], cwd: str = ""
+        self,
+        agent: str,
+        command: str,
+        changed: Sequence[str],
+        told: frozenset[str],
+        cwd: str = "",
+        edited: Sequence[str] = (),
+        ran: Sequence[str] = (),
     ) -> tuple[str, str] | None:
-        """The fact that a call in a folder is about to need, as a line with the id of its lesson; None if there is none."""
-        return self._say(
-            choose_for_call(self.for_agent(agent), command, changed, told, self._look_at(cwd or self.root))
-        )
+        """The fact that a call in a folder is about to need, as a line with the id of its lesson; None if there is none. `edited`
+        and `ran`: the files that the session changed and the checks that it ran."""
+        place = self._look_at(cwd or self.root)._replace(edited=tuple(edited), ran=tuple(ran))
+        return self._say(choose_for_call(self.for_agent(agent), command, changed, told, place))
 
     def choose_after_failure(self, agent: str, signature: str, told: frozenset[str]) -> tuple[str, str] | None:
         """The fact that names what a failed call lacked, as a line with the id of its lesson; None if there is none."""
         return self._say(choose_after_failure(self.for_agent(agent), signature, told))
+
+    def choose_after_check(
+        self, agent: str, purposes: Sequence[str], command: str, told: frozenset[str], edited: Sequence[str] = ()
+    ) -> tuple[str, str] | None:
+        """The fact that helps after a check that found something, as a line with the id of its lesson; None if there is none."""
+        return self._say(choose_after_check(self.for_agent(agent), purposes, command, told, edited))
 
     def _say(self, lesson: Lesson | None) -> tuple[str, str] | None:
         line = describe_lesson(lesson) if lesson is not None and self._still_there(lesson) else ""
@@ -108,6 +129,7 @@ class FolderFacts(NamedTuple):
         return Place(
             folder="" if folder == "." else folder.replace(os.sep, "/"),
             has_match=partial(_has_match, cwd),
+            is_there=exists,
             has_program=lambda name: shutil.which(name) is not None,
             lacks_modules=exists("package.json") and not any(map(exists, _MODULES)),
         )

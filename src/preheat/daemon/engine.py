@@ -211,7 +211,7 @@ class Engine:
         events = tuple(self._with_context_size(each, event) for each in self._hooks.live_events(event))
         advisory = None
         for each in events:
-            state, advisory = self._hooks.step(state, each, event, running.facts)
+            state, advisory = self._hooks.step(state, each, event, running)
         entry = msgspec.structs.replace(entry, events=events)
         if event.name == "stop" and awaited and advisory is not None:
             return self._respond_to_stop(event, running, entry, advisory, state)
@@ -239,9 +239,7 @@ class Engine:
         """Before a call: why it fails here, as a text or by holding the call once; else advice that waits. What can be neither
         said nor held is found again after the call, if it fails."""
         key, state = _call_key(event), running.state
-        advisory = (
-            self._hooks.advise_before_call(state, event, running.facts, running.told_lessons) if awaited else None
-        )
+        advisory = self._hooks.advise_before_call(state, event, running) if awaited else None
         holds = advisory is not None and key not in running.held_calls and self._hooks.may_hold(event, advisory)
         if not holds and not carries:
             advisory = None

@@ -1,5 +1,5 @@
-"""Which fact a call is about to need, by what it runs or changes: what would make it fail, or what it sets off. Pure; knows no
-wording.
+"""Which fact a call is about to need, by what it runs or changes: what would make it fail, what it sets off, what the project has
+of its own for the same. Pure; knows no wording.
 
 A hook waits for this: a command is taken apart by its separators alone, without a parser.
 """
@@ -8,8 +8,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from preheat.facts.change_choice import choose_for_change, choose_for_new_file
 from preheat.facts.checks import CHECK_TOPICS, command_key, purpose_of_command
 from preheat.facts.choice import is_usable
+from preheat.facts.fitness import fits, is_main, is_of_one_language, is_whole, tool_of
 from preheat.model.lesson import Lesson
 
 _COMMIT = re.compile(r"(?:^|[;&|\n]\s*)git\s+commit\b")
@@ -18,12 +20,16 @@ _PULL = re.compile(r"\bgh\s+pr\s+create\b")
 _BRANCH = re.compile(r"\bgit\s+(?:checkout\s+-[bB]|switch\s+(?:-c|--create))\b")
 _SEPARATOR = re.compile(r"&&|\|\||[;|\n]")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
+_HERE_TEXT = re.compile(r"<<-?\s*(['\"]?)(?P<end>\w+)\1[^\n]*\n.*?(?:\n\s*(?P=end)\b|\Z)", re.DOTALL)
+_JOINING = re.compile(r"[;&|\n]")
 _PATTERN = re.compile(r"(?<![\\$({])[*?](?![)}])")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_LOCAL_PORT = re.compile(r"(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\]):(?P<port>\d{2,5})\b")
 _ELSEWHERE = re.compile(r"\s(?:-C|--cwd|--prefix|--manifest-path|--project|--chdir|-f)[= ]")
 _RUNNERS = frozenset(["npm", "pnpm", "yarn", "bun"])
 _TASK_RUNNERS = _RUNNERS | {"make", "just", "mise", "task", "tox", "nox", "poe", "hatch"}
-_RUNNING = frozenset(["run", "test", "install", "i", "ci", "add", "exec", "start", "build"])
+_INSTALLING = frozenset(["install", "i", "ci", "add", "remove", "update", "upgrade", "dedupe"])
+"""What writes a lock file; scripts run by another package manager all the same."""
 _LONG = re.compile(r"^(?:9\d|\d{3,}) s$|min$")
 """How long a check takes that may be cut off by a usual time limit."""
 _ARGUMENT = re.compile(r"\s(?:\S*/\S+|\S+\.\w{1,4}|-k|-t|-run|--filter|-p|--grep)(?:\s|$)")
@@ -43,6 +49,12 @@ class Place(NamedTuple):
     """Whether the shell is known to find a program."""
     lacks_modules: bool = False
     """The packages that the project's manifest names are not installed."""
+    is_there: Callable[[str], bool] = lambda path: True
+    """Whether there is a file of the project, by its path in it."""
+    edited: tuple[str, ...] = ()
+    """Files that the session changed so far, relative to the project."""
+    ran: tuple[str, ...] = ()
+    """Checks that the session ran: nobody has to be told of them."""
 
 
 NOWHERE = Place()
@@ -69,53 +81,95 @@ def choose_for_call(
 ) -> Lesson | None:
     """The fact that a call is about to need: hooks and form at a commit, what a pull request needs, that a file is generated,
     that a program is missing, looks elsewhere for its project, wants a variable or packages, or takes long."""
-    facts = [lesson for lesson in lessons if lesson.kind == "convention" and is_usable(lesson)]
-    candidates = [lesson for lesson in facts if lesson.id not in told]
-    if not candidates:
-        return None
-    has_hook = any(lesson.topic == "hook" and lesson.details.get("about") == "commit" for lesson in facts)
-    return (
-        _choose_for_version_control(candidates, command, has_hook)
-        or _choose_for_change(candidates, changed)
-        or _choose_for_needs(candidates, command, place)
-        or _choose_for_purpose(candidates, command, place)
+    known = [lesson for lesson in lessons if lesson.kind == "convention" and lesson.status == "active"]
+    facts = [lesson for lesson in known if is_usable(lesson)]
+    candidates = [lesson for lesson in facts if lesson.id not in told and not _was_run(lesson, place.ran)]
+    found = _choose_for_needs(candidates, command, place) if command else None
+    if found is None and command:
+        has_hook = any(lesson.topic == "hook" and lesson.details.get("about") == "commit" for lesson in facts)
+        purposes = _known_purposes(facts, told, place.ran)
+        found = (
+            _choose_for_version_control(candidates, command, has_hook, place, purposes)
+            or _choose_for_purpose(candidates, command, place)
+            or _choose_for_server(candidates, command)
+        )
+    if found is None and changed:
+        done = [lesson for lesson in facts if lesson.id in told or _was_run(lesson, place.ran)]
+        new = [path for path in changed if not place.is_there(path)]
+        found = choose_for_new_file([lesson for lesson in known if lesson.id not in told], new) or choose_for_change(
+            candidates, changed, done, _known_purposes(facts, told, place.ran)
+        )
+    return found
+
+
+def _was_run(lesson: Lesson, ran: Iterable[str]) -> bool:
+    """Whether the session ran a fact's command itself; what it sees by that, it needs no line for."""
+    return bool(lesson.use) and lesson.topic in (*CHECK_TOPICS, "check") and any(lesson.use in each for each in ran)
+
+
+def _known_purposes(facts: Iterable[Lesson], told: frozenset[str], ran: Iterable[str]) -> frozenset[str]:
+    """Topics of the checks of the whole that a session was told of or has run."""
+    of_told = {lesson.topic for lesson in facts if lesson.id in told and (is_whole(lesson) or lesson.topic == "format")}
+    return frozenset(
+        of_told.union(purpose_of_command(piece.text) for each in ran for piece in split_pieces(each[:_MOST]))
     )
 
 
-def _choose_for_version_control(candidates: Sequence[Lesson], command: str, has_hook: bool) -> Lesson | None:
+_BEFORE_COMMIT = ("format", "check", "lint", "typecheck")
+"""Topics of what is usually run before a commit, where no hook does."""
+
+
+def _choose_for_version_control(
+    candidates: Sequence[Lesson], command: str, has_hook: bool, place: Place, purposes: frozenset[str]
+) -> Lesson | None:
     wanted: list[tuple[str, str]] = []
+    changelog = [("release", "changelog")] if place.edited else []
     if _COMMIT.search(command):
-        wanted = [("hook", "commit"), ("hook", "message"), ("commit", "message")]
-        if not has_hook:  # nothing will format it
-            wanted.append(("format", "format"))
+        wanted = [("hook", "commit"), ("commit", "message"), *changelog]
+        if not has_hook:  # nothing will check or format it
+            wanted += [(topic, topic) for topic in _BEFORE_COMMIT if topic not in purposes]
     elif _PULL.search(command):
-        wanted = [("release", "change file"), ("hook", "push")]
+        wanted = [("release", "change file"), *changelog, ("hook", "push")]
     elif _PUSH.search(command):
-        wanted = [("hook", "push")]
+        wanted = [("hook", "push"), ("release", "change file")]
     elif _BRANCH.search(command):
         wanted = [("branch", "branch")]
     for topic, about in wanted:
-        for lesson in candidates:
-            if lesson.topic == topic and lesson.details.get("about") == about and not lesson.details.get("package"):
-                return lesson
+        fitting = [
+            lesson
+            for lesson in candidates
+            if lesson.topic == topic and lesson.details.get("about") == about and _is_for_commit(lesson, place)
+        ]
+        if fitting:
+            return min(fitting, key=lambda lesson: (not is_main(lesson), not is_whole(lesson)))
     return None
 
 
-def _choose_for_change(candidates: Sequence[Lesson], changed: Sequence[str]) -> Lesson | None:
-    for lesson in candidates if changed else ():
+def _is_for_commit(lesson: Lesson, place: Place) -> bool:
+    """Whether a fact is about what is committed: for checks and formatters, of files that this session changed."""
+    package = lesson.details.get("package", "")
+    if lesson.topic == "release":  # a file that was changed is not forgotten
         path = lesson.details.get("path", "").rstrip("/")
-        if lesson.topic == "generate" and path and any(each == path or each.startswith(f"{path}/") for each in changed):
+        return not any(each == path or each.startswith(f"{path}/") for each in place.edited)
+    if lesson.topic not in _BEFORE_COMMIT:
+        return not package
+    if lesson.topic == "format":
+        return fits(lesson, place.edited) if place.edited else not package
+    is_usual = is_whole(lesson) and is_main(lesson) and (lesson.reach or 0.0) >= _LEAST_REACH
+    return bool(place.edited) and is_usual and fits(lesson, place.edited)
+
+
+def _choose_for_server(candidates: Sequence[Lesson], command: str) -> Lesson | None:
+    """What starts the server that a command asks, by its port."""
+    ports = {found["port"] for found in _LOCAL_PORT.finditer(command[:_MOST])}
+    if not ports:
+        return None
+    starting = [lesson for lesson in candidates if lesson.topic == "serve"]
+    for lesson in starting:
+        if not ports.isdisjoint({lesson.details.get("port", ""), *lesson.details.get("ports", "").split(",")} - {""}):
             return lesson
-    for lesson in candidates if changed else ():
-        package = lesson.details.get("package", "")
-        is_first = lesson.topic == "test" and bool(package) and bool(lesson.details.get("main"))
-        if (
-            is_first
-            and lesson.details.get("about") == "test"
-            and any(each.startswith(f"{package}/") for each in changed)
-        ):
-            return lesson
-    return None
+    has_port = any(lesson.details.get("port") for lesson in starting)
+    return None if has_port else next((lesson for lesson in starting if lesson.details.get("main")), None)
 
 
 _LEAST_REACH = 0.3
@@ -146,9 +200,11 @@ def _choose_for_purpose(candidates: Sequence[Lesson], command: str, place: Place
 
 
 def _runs_the_same(piece: Piece, lesson: Lesson) -> bool:
-    """Whether a fact's command is a task that may run what is typed, or the same program: one of another language is none."""
+    """Whether a fact's command may stand for what is typed: the same program, or a task that runs the like of it."""
     program, body = lesson.use.split()[0], lesson.details.get("body", "")
-    return program == piece.words[0] or (program in _TASK_RUNNERS and (not body or piece.words[0] in body.split()))
+    if program == piece.words[0] or tool_of(lesson.use) == tool_of(piece.text):
+        return True
+    return program in _TASK_RUNNERS and (not body or is_of_one_language(piece.text, lesson))
 
 
 def _is_same(typed: str, lesson: Lesson) -> bool:
@@ -169,45 +225,11 @@ def _choose_for_needs(candidates: Sequence[Lesson], command: str, place: Place) 
     return None
 
 
-_NO_MODULE = re.compile(
-    r"(?i)module not found|cannot find (?:module|package)|no module named|modulenotfounderror|node_modules missing"
-)
-_NOT_FOUND = re.compile(r"(?i)command not found: ([\w.+-]+)"), re.compile(r"(?i)([\w.+-]+): (?:command )?not found")
-
-
-def choose_after_failure(
-    lessons: Iterable[Lesson], signature: str, told: frozenset[str] = frozenset()
-) -> Lesson | None:
-    """The fact that names what a call lacked, by the message of its failure: modules that are not installed, a program that is
-    started otherwise here, a variable."""
-    missing = next((found for pattern in _NOT_FOUND if (found := pattern.search(signature))), None)
-    name = missing[1] if missing else ""
-    for lesson in lessons:
-        if lesson.id in told or lesson.kind != "convention" or not is_usable(lesson):
-            continue
-        details = lesson.details
-        if (
-            lesson.topic == "setup"
-            and not details.get("package")
-            and "&&" not in lesson.use
-            and _NO_MODULE.search(signature)
-        ):
-            return lesson
-        if lesson.topic == "missing" and name and lesson.use:
-            known = (details.get("name"), *details.get("names", "").split(","), *details.get("more", "").split(","))
-            if name in known:
-                return lesson
-        if lesson.topic == "variable" and any(
-            each and each in signature for each in details.get("names", "").split(",")
-        ):
-            return lesson
-    return None
-
-
 def split_pieces(command: str) -> Iterator[Piece]:
-    """The commands of a shell text, without variables before them."""
+    """The commands of a shell text, without variables before them; a text that is handed to one is no command."""
     moved = False
-    for part in _SEPARATOR.split(command):
+    plain = _QUOTED.sub(lambda found: _JOINING.sub(" ", found[0]), _HERE_TEXT.sub(" ", command))
+    for part in _SEPARATOR.split(plain):
         words = part.split()
         while words and _ASSIGNMENT.match(words[0]):
             words = words[1:]
@@ -230,8 +252,8 @@ def _is_missing(lesson: Lesson, piece: Piece, place: Place) -> bool:
 
 def _is_other_runner(lesson: Lesson, piece: Piece, place: Place) -> bool:
     program, name = piece.words[0], lesson.details.get("name", "")
-    is_script = program in _RUNNERS and piece.words[1:2] != () and piece.words[1] in _RUNNING
-    return is_script and name in _RUNNERS and program != name and not place.folder and not piece.moved
+    is_install = program in _RUNNERS and not _INSTALLING.isdisjoint(piece.words[1:2]) and "-g" not in piece.words
+    return is_install and name in _RUNNERS and program != name and not place.folder and not piece.moved
 
 
 def _is_elsewhere(lesson: Lesson, piece: Piece, place: Place) -> bool:

@@ -6,59 +6,12 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from preheat.commands.words import name_set
+from preheat.facts.asking import Asked, read_prompt
+from preheat.facts.fitness import is_whole
 from preheat.facts.values import FACT_TOPICS
 from preheat.model.lesson import Lesson
 
-_WORD = re.compile(r"[^\W\d_]{2,}")
-_LONG = 800
-_BEGINNING, _END = 250, 200
-"""Characters of a long prompt in which its aim stands: a plan mentions everything."""
-_PATH = re.compile(r"\S*(?:[/\\@]|\.\w{1,5}\b)\S*")
-"""Words of a path or of an address say where something is, not what is to be done."""
-_MARKED = re.compile(r"<(?P<tag>[a-z][\w-]{1,40})>.*?</(?P=tag)>", re.DOTALL)
-"""What a program puts around a prompt is not what the person asks."""
-_TOPIC_WORDS: dict[str, str] = {
-    "test": "test tests testing tested spec specs unittest e2e coverage regression pytest vitest jest prueba pruebas teste testes"
-    " testen getestet",
-    "lint": "lint linter linting linted lints eslint biome ruff clippy golangci",
-    "typecheck": "typecheck typescript tsc mypy pyright",
-    "build": "build builds compile compiles compilation bundle kompilieren compilar",
-    "format": "format formatting formatter prettier gofmt fmt",
-    "check": "verify checks ci pipeline",
-    "serve": "serve localhost browser screenshot",
-    "setup": "install installing dependency dependencies deps packages modules setup",
-    "variable": "env environment variable variables credential credentials secret secrets",
-    "generate": "generate generated regenerate codegen openapi proto graphql",
-    "hook": "commit commits committed hook hooks husky",
-    "commit": "commit commits committed",
-    "branch": "branch branches pr prs worktree",
-    "pull_request": "pr prs",
-    "release": "release changelog changeset version publish pr prs",
-}
-_TOPICS_BY_WORD: dict[str, frozenset[str]] = {}
-for _topic, _words in _TOPIC_WORDS.items():
-    for _each in _words.split():
-        _TOPICS_BY_WORD[_each] = _TOPICS_BY_WORD.get(_each, frozenset()) | {_topic}
-_SETTING_UP = frozenset(_TOPIC_WORDS["setup"].split())
-_LEAST_SETTING_UP = 2
-_BUILD = re.compile(
-    r"(?i)\b(?:the|npm|pnpm|yarn|bun|local|production|failing|broken|run|fix)\s+build\b|\bbuild\s+(?:fail|err|brok|command|script|pass|step|lock|it\b)"
-    r"|^\s*build\b"
-)
-"""The build of a project; to build something is to make it."""
-_CHANGING = name_set(
-    "add adds adding fix fixes implement change refactor update create remove rename feature bug error endpoint support make"
-    " write move replace extract migrate improve handle delete introduce rewrite convert port build failing broken crash"
-    " crashes wrong hinzufügen ändern korrigiere behebe füge ajoute corrige añade arregla adicione"
-)
-"""Words of prompts after which code is changed, so that it has to be checked."""
-_CREATING = name_set(
-    "create open make raise submit push ship new start begin prepare commit finish erstelle öffne crea abre crée ouvre"
-)
-"""Words after which a branch or a pull request is made, and not only spoken of."""
 _MADE = frozenset(["branch", "pull_request"])
-_MAKING = name_set("feature features implement endpoint functionality capability")
-"""Words of prompts that ask for something new, which is to be shown to work."""
 _CHECKED = frozenset(["test", "lint", "typecheck"])
 _SHOWING = frozenset(["lint", "typecheck", "check", "build", "format"])
 _COMMANDS = frozenset(["test", "build", "lint", "typecheck", "format", "serve", "generate"])
@@ -75,10 +28,14 @@ _TRYING = re.compile(r"(?:^|\s)(?:dev|start|serve)$")
 """The plain names of scripts that start a project."""
 _SEEN = frozenset(["feature", "features"])
 _FORGE = ", as the forge runs it"
-_FORGE_WORDS = name_set("ci pipeline workflow workflows actions forge")
+_DEFAULT_BASES = name_set("main master")
+_ONE_FILE = re.compile(
+    r"(?:^|\s)(?!-)(?P<path>\S*\.(?:test|spec)\.\w+|\S*/\S*\.(?:[jt]sx?|py|go|rs|rb|java|kt|swift|dart|php|cs|bats))(?=\s|$)"
+)
+_INTERPRETERS = name_set("bash sh zsh python python3 node ruby perl php tsx ts-node deno")
 _GENERIC = name_set(
     "dev start watch clean build test lint run app all main prod fix name path folder value package version key file files"
-    " list code types local check ci web src lib"
+    " list code types local check ci web src lib preview"
 )
 """Parts of a script's name, and our placeholders, that any prompt may have."""
 _VARYING = re.compile(r"^-|\b(?:NAME|PATH|FOLDER|PACKAGE|VALUE)\b|^\.{1,2}/")
@@ -96,66 +53,71 @@ class Choice(NamedTuple):
     asked: float
 
 
-def topics_asked(prompt: str) -> frozenset[str]:
-    """The topics that the words of a prompt ask for."""
-    found: set[str] = set()
-    words = words_of(prompt)
-    for word in words:
-        if word != "build" or _BUILD.search(prompt[:_LONG]):
-            found |= _TOPICS_BY_WORD.get(word, frozenset())
-    if len(words & _SETTING_UP) < _LEAST_SETTING_UP:  # one of these words alone is about anything
-        found.discard("setup")
-    return frozenset(found)
-
-
-def words_of(text: str) -> frozenset[str]:
-    """The words of a prompt's beginning and end, in lower case."""
-    text = _PATH.sub(" ", _MARKED.sub(" ", text[:20_000]) if "</" in text else text[:20_000])
-    if len(text) > _LONG:
-        text = f"{text[:_BEGINNING]}\n{text[-_END:]}"
-    return frozenset(word.lower() for word in _WORD.findall(text))
-
-
 def choose_for_prompt(
-    lessons: Iterable[Lesson], prompt: str, files: Sequence[str] = (), told: frozenset[str] = frozenset()
+    lessons: Iterable[Lesson],
+    prompt: str,
+    files: Sequence[str] = (),
+    told: frozenset[str] = frozenset(),
+    before: Iterable[str] = (),
 ) -> list[Choice]:
     """The facts that a prompt asks for, the most asked first: by its topics, by names of scripts in it, and for the files that it
-    is likely about. `told`: ids of lessons that the session has been told."""
-    words = words_of(prompt)
-    topics = topics_asked(prompt)
-    is_changing = not words.isdisjoint(_CHANGING)
-    found = []
-    for lesson in lessons:
-        if lesson.id in told or lesson.kind != "convention" or lesson.topic not in _ORDER or not is_usable(lesson):
-            continue
-        asked = _rate(lesson, words, topics, is_changing, files)
-        if asked > 0:
-            found.append(Choice(lesson, asked))
+    is likely about. `told`: ids of lessons that the session has been told; `before`: words of the prompt before, which one like
+    "continue" takes over."""
+    asked = read_prompt(prompt, before)
+    facts = [
+        lesson for lesson in lessons if lesson.kind == "convention" and lesson.topic in _ORDER and is_usable(lesson)
+    ]
+    rated = [Choice(lesson, _rate(lesson, asked, files)) for lesson in facts if lesson.id not in told]
+    known = {_purpose_of(lesson) for lesson in facts if lesson.id in told}
+    of_packages = {lesson.use for lesson in facts if lesson.details.get("package")}
+    own = {lesson.topic for lesson in facts if not _is_of_forge(lesson)}
+    found = [
+        each
+        for each in rated
+        if each.asked > 0
+        and not (_is_of_forge(each.lesson) and each.lesson.topic in own)
+        and each.lesson.details.get("body") not in of_packages  # the package's own command says it
+    ]
     found.sort(
         key=lambda each: (
             -round(each.asked, 2),
             _ORDER[each.lesson.topic],
+            not each.lesson.details.get("path"),
             -each.lesson.support.sessions_for,
             each.lesson.id,
         )
     )
-    return _without_crowds(found)[:_MOST]
+    return _without_crowds(found, asked.words, known)[:_MOST]
 
 
 def is_usable(lesson: Lesson) -> bool:
-    """Whether a lesson is a fact that may be said."""
-    return lesson.status == "active" and bool(lesson.details)
+    """Whether a lesson is a fact that may be said: not what was typed for one file as the way of all."""
+    return lesson.status == "active" and bool(lesson.details) and not _is_of_one_file(lesson)
 
 
-def _rate(
-    lesson: Lesson, words: frozenset[str], topics: frozenset[str], is_changing: bool, files: Sequence[str]
-) -> float:
+def _is_of_one_file(lesson: Lesson) -> bool:
+    """Whether a check's command names a file of code: it was one case, whatever it is called."""
+    if lesson.topic not in _COMMANDS or lesson.topic in ("serve", "generate") or not lesson.support.sessions_for:
+        return False
+    return any(
+        (found := _ONE_FILE.search(piece)) is not None and piece.split()[0] not in _INTERPRETERS and found.start() > 0
+        for each in lesson.use.split("&&")
+        if (piece := each.strip())
+    )
+
+
+def _is_of_forge(lesson: Lesson) -> bool:
+    return lesson.details.get("about", "").endswith(_FORGE)
+
+
+def _rate(lesson: Lesson, asked: Asked, files: Sequence[str]) -> float:
     """How much a prompt asks for a fact, 0 to 1."""
     topic, details = lesson.topic, lesson.details
     package, reach = details.get("package", ""), lesson.reach or 0.0
-    named = _named_share(lesson, words)
+    about = details.get("about", topic)
+    named = _named_share(lesson, asked.words)
     is_near = bool(package) and (
-        any(path.startswith(f"{package}/") for path in files[:5]) or _names_package(package, words)
+        any(path.startswith(f"{package}/") for path in files[:5]) or _names_package(package, asked.words)
     )
     path = details.get("path", "").rstrip("/")
     if topic == "generate" and path and any(each == path or each.startswith(f"{path}/") for each in files):
@@ -164,30 +126,59 @@ def _rate(
         return 0.0
     if topic == "script":
         return 0.7 * named if named == 1.0 else 0.0
-    if topic in _MADE and words.isdisjoint(_CREATING):
+    if topic in _MADE and not (asked.creates and _is_telling(lesson)):
         return 0.0
-    if topic in topics:
+    if topic == "hook" and about != "commit" and not (about == "push" and "push" in asked.words):
+        return 0.0  # the form of messages is said in words of its own
+    if topic in asked.topics:
         is_usual = topic not in _COMMANDS or details.get("main") or named == 1.0 or lesson.support.sessions_for > 1
-        about = details.get("about", topic)
-        if about.endswith(_FORGE) and words.isdisjoint(_FORGE_WORDS):
+        if about == "lint, with fixes" and not _names_kind(lesson, asked.words):
             return 0.0
-        if not is_usual and about not in ("one test", "one test file"):
+        if not (is_usual or _is_plain(lesson)) and about not in ("one test", "one test file"):
             return 0.0  # one of several variants, and nobody asked for it
-        return (0.9 if about in (topic, "run", "commit", "message") else 0.75) + 0.1 * min(1.0, reach)
-    is_whole = details.get("about", topic) == topic
-    is_first_near = is_near and bool(details.get("main"))
-    if is_changing and is_whole and topic in _CHECKED and (is_first_near or (reach >= _MAIN and not package)):
+        is_first = about in ("run", "commit", "message") or (is_whole(lesson) if topic in _COMMANDS else about == topic)
+        return (0.9 if is_first else 0.75) + 0.1 * min(1.0, reach)
+    if asked.changes or topic in asked.shown:
+        return _rate_for_change(lesson, asked, is_near)
+    return 0.6 if named == 1.0 and topic in _COMMANDS else 0.0
+
+
+def _rate_for_change(lesson: Lesson, asked: Asked, is_near: bool) -> float:
+    """How much a prompt after which code is changed asks for a fact that none of its words names."""
+    topic, details, reach = lesson.topic, lesson.details, lesson.reach or 0.0
+    package = details.get("package", "")
+    is_main, is_check = bool(details.get("main")), is_whole(lesson)
+    is_about_checks = not asked.makes and not asked.topics.isdisjoint(_CHECKED)
+    if is_check and topic in _CHECKED and not is_about_checks and ((is_near and is_main) or (reach >= _MAIN and not package)):
         return 0.5 + 0.1 * min(1.0, reach)
-    if is_changing and not words.isdisjoint(_MAKING) and not package:
-        is_first = is_whole and details.get("main")
-        if (topic in _SHOWING and (is_first or reach >= _MAIN)) or topic in ("hook", "commit"):
+    if is_check and topic in asked.shown and is_main and (is_near or not package):
+        return 0.5
+    if asked.makes and not package:
+        if (topic in _SHOWING and ((is_check and is_main) or reach >= _MAIN)) or topic in ("hook", "commit"):
             return 0.4 + 0.1 * min(1.0, reach)
         is_tried = bool(lesson.support.sessions_for or _TRYING.search(lesson.use))
-        if topic == "serve" and is_tried and not words.isdisjoint(_SEEN):
+        if topic == "serve" and is_tried and not asked.words.isdisjoint(_SEEN):
             return 0.35  # it is to be seen working
-    if topic == "generate" and named >= 0.5 and not words.isdisjoint(_MEANT):
+    named = _named_share(lesson, asked.words)
+    if topic == "generate" and named >= 0.5 and not asked.words.isdisjoint(_MEANT):
         return 0.6
     return 0.6 if named == 1.0 and topic in _COMMANDS else 0.0
+
+
+def _is_plain(lesson: Lesson) -> bool:
+    """Whether a command is the project's task of the very name: `make lint`."""
+    return bool(lesson.use) and lesson.use.split()[-1] == lesson.topic and not lesson.details.get("package")
+
+
+def _names_kind(lesson: Lesson, words: frozenset[str]) -> bool:
+    """Whether a prompt names of what a script mends things, if its name says that: `lint:md:fix`."""
+    parts = {part.lower() for part in re.split(r"[^A-Za-z0-9]+", lesson.use.rpartition(" ")[2]) if part}
+    return parts - {"lint", "fix", "run", "write"} <= words or not parts & {"lint", "fix"}
+
+
+def _is_telling(lesson: Lesson) -> bool:
+    """Whether a line on pull requests or branches says more than everybody does."""
+    return lesson.topic != "pull_request" or lesson.details.get("base", "main") not in _DEFAULT_BASES
 
 
 def _shape_of(lesson: Lesson) -> tuple[str, ...]:
@@ -220,18 +211,49 @@ def _names_package(package: str, words: frozenset[str]) -> bool:
     return bool(last) and last <= words
 
 
-def _without_crowds(choices: list[Choice]) -> list[Choice]:
-    """At most three facts of a topic, two of a topic that nobody tried; of several forms of one command the first."""
-    counted: dict[str, int] = {}
+def _purpose_of(lesson: Lesson) -> tuple[str, str, str]:
+    """What a fact's command is for: two commands for one purpose are one too many."""
+    about = lesson.details.get("about", lesson.topic)
+    if lesson.topic == "generate" and lesson.use:
+        return lesson.topic, lesson.topic, ""
+    if about == lesson.topic and _OF_PACKAGE.search(lesson.use):
+        about = f"{about} of one package"
+    return lesson.topic, about, lesson.details.get("package", "")
+
+
+_OF_PACKAGE = re.compile(r"\bPACKAGE\b")
+_MUCH_USED = 2
+"""Sessions that used a second command for a purpose, for it to be said beside the first."""
+
+
+def _without_crowds(choices: list[Choice], words: frozenset[str], known: set[tuple[str, str, str]]) -> list[Choice]:
+    """Of several commands for one purpose the first: another one only if the prompt has its name, or several sessions used it and
+    it is another program. `known`: purposes of which the session was told."""
+    programs: dict[tuple[str, str, str], set[str]] = {purpose: set() for purpose in known}
     shapes: set[tuple[str, ...]] = set()
+    commands: set[str] = set()
     kept = []
     for each in choices:
-        topic = each.lesson.topic
-        shape = _shape_of(each.lesson)
-        if shape in shapes:
+        lesson = each.lesson
+        purpose, shape = _purpose_of(lesson), _shape_of(lesson)
+        body = lesson.details.get("body", "")
+        if shape in shapes or (lesson.use and not commands.isdisjoint((lesson.use, body))):
             continue
+        program = _program_of(lesson)
+        is_other = program not in programs.get(purpose, set()) and (
+            (lesson.support.sessions_for >= _MUCH_USED and is_whole(lesson)) or _is_plain(lesson)
+        )
+        is_named = _named_share(lesson, words) == 1.0 and lesson.topic != "generate"
+        if lesson.topic in _COMMANDS and purpose in programs and not (is_other or is_named):
+            continue
+        programs.setdefault(purpose, set()).add(program)
         shapes |= {shape} if shape else set()
-        counted[topic] = counted.get(topic, 0) + 1
-        if counted[topic] <= (3 if topic in ("test", "lint") else 2):
-            kept.append(each)
+        commands |= {command for command in (lesson.use, body) if command}
+        kept.append(each)
     return kept
+
+
+def _program_of(lesson: Lesson) -> str:
+    """The program that a fact's command runs in the end: `go` of `mise exec -- go test`."""
+    words = lesson.use.rpartition("&& ")[2].removeprefix("mise exec -- ").split()
+    return words[0] if words else ""

@@ -50,6 +50,8 @@ def _split(lesson: Lesson, name: str, separator: str = ",") -> list[str]:
 def _describe_check(lesson: Lesson) -> str:
     details = lesson.details
     about = details.get("about", lesson.topic)
+    if about == lesson.topic != "check" and "PACKAGE" in lesson.use:
+        about = f"{about} of one package"
     about = "all checks" if about == "check" else about
     values = {
         "use": lesson.use,

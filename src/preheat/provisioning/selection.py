@@ -130,6 +130,10 @@ _AT_START = frozenset(["convention", "repair", "dead_end", "resume"])
 _ASKED = 0.8
 """How likely a session needs a fact that its task asks for."""
 _LEAST_OF_OWN_TOOLS = 0.35
+_AT_CHANGES = frozenset(["generate"])
+"""Topics that are told when a file is changed that they are about."""
+_GOES_BELOW = " files go below "
+"""Where new files of a kind go: told before one is made elsewhere."""
 _ONE_CASE = ("&&", "|", "…", ";")
 """What makes a command one for a single case, or leaves a gap in it."""
 _VAGUE_TOPICS = frozenset(["", "other", "run"])
@@ -308,6 +312,8 @@ def _is_for_every_task(lesson: Lesson) -> bool:
     shows, or of which only is known that it was run."""
     is_vague = lesson.kind == "convention" and lesson.topic in _VAGUE_TOPICS and not lesson.avoid
     if lesson.kind == "dead_end" and lesson.topic == "file":  # the error says it
+        return False
+    if lesson.kind == "convention" and (lesson.topic in _AT_CHANGES or _GOES_BELOW in lesson.text):
         return False
     if lesson.kind == "repair" and any(sign in lesson.avoid for sign in _ONE_CASE):
         return False

@@ -86,7 +86,9 @@ RUNNER = Sentence("the package manager here is `{name:program}` (`{file:path}`)"
 PATTERN = Sentence(
     "the shell here is `zsh`: a `*` or `?` that matches no file fails[ ({times:times} in {sessions:count})]; in quotes it does not"
 )
-SETUP = Sentence("after a clone, or where a module is missing: `{use:command}`[ ({sessions:count})]")
+SETUP = Sentence(
+    "after a clone, a change of dependencies, or where a module is missing: `{use:command}`[ ({sessions:count})]"
+)
 SCRIPT = Sentence("`{use:command}`[ runs `{body:command}`]")
 FOLDER_CHECK = Sentence(
     "{about:about} of `{package:path}`: `{use:command}`[ = `{body:command}`]"

@@ -5,7 +5,7 @@ Knows no signal by name but `mistake`, the only one that needs lessons, and no h
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from importlib import import_module
 from inspect import signature
@@ -43,7 +43,7 @@ from preheat.model.live import (
     StartEvent,
     StopEvent,
 )
-from preheat.model.outcome import Outcome
+from preheat.model.outcome import FAILURES, Outcome
 from preheat.model.session import Session, ToolCall, ToolKind, ToolResult
 
 if TYPE_CHECKING:
@@ -193,9 +193,12 @@ def advise_with_fact(
     root: str = "",
     thresholds: Thresholds = DEFAULTS,
     told: frozenset[str] = frozenset(),
+    edited: Sequence[str] = (),
+    ran: Sequence[str] = (),
 ) -> Advisory | None:
     """The fact of the project that a call is about to need, once in a session: what a commit runs and looks like, that a file is
-    generated, what a command will not find. `told`: the ids of the lessons that the session was given before."""
+    generated, how its test is run, what a command will not find. `told`: the ids of the lessons that the session was given
+    before; `edited` and `ran`: the files that it changed and the checks that it ran."""
     kind = tool_kind(event)
     if event.subagent or not facts.lessons or kind not in ("shell", "edit", "write"):
         return None
@@ -204,17 +207,29 @@ def advise_with_fact(
     paths = [] if command else [path for path in (*changed_files(call).splitlines(), file_of(call)) if path]
     changed = [os.path.relpath(path, root) if os.path.isabs(path) and root else path for path in paths]
     told |= frozenset(state.mistake.given_lessons)
-    return _advise_fact(state, facts.choose_for_call(event.agent, command, changed, told, event.cwd), thresholds)
+    found = facts.choose_for_call(event.agent, command, changed, told, event.cwd, edited, ran)
+    return _advise_fact(state, found, thresholds)
 
 
 def advise_with_fact_after_failure(
-    state: LiveState, event: LiveEvent, agent: str, facts: FolderFacts, thresholds: Thresholds = DEFAULTS
+    state: LiveState,
+    event: LiveEvent,
+    agent: str,
+    facts: FolderFacts,
+    thresholds: Thresholds = DEFAULTS,
+    told: frozenset[str] = frozenset(),
+    edited: Sequence[str] = (),
 ) -> Advisory | None:
-    """The fact that names what the last call lacked, if that failed; once in a session."""
-    if not isinstance(event, CallEvent) or event.kind != "shell" or not event.signature or event.cause == "finding":
+    """The fact that names what the last call lacked, if that failed, or that helps after a check that found something; once in a
+    session. `told`: the ids of the lessons that the session was given before; `edited`: the files that it changed."""
+    if not isinstance(event, CallEvent) or event.kind != "shell" or event.status not in FAILURES:
         return None
-    told = frozenset(state.mistake.given_lessons)
-    return _advise_fact(state, facts.choose_after_failure(agent, event.signature, told), thresholds)
+    told |= frozenset(state.mistake.given_lessons)
+    if event.cause == "finding":
+        found = facts.choose_after_check(agent, event.checks, event.summary, told, edited)
+    else:
+        found = facts.choose_after_failure(agent, event.signature, told) if event.signature else None
+    return _advise_fact(state, found, thresholds)
 
 
 def _advise_fact(state: LiveState, found: tuple[str, str] | None, thresholds: Thresholds) -> Advisory | None:

@@ -256,17 +256,19 @@ class Hooks:
         return live_events(event, self._folder_at(event.cwd).root)
 
     def step(
-        self, state: LiveState, event: LiveEvent, hook: HookEvent, facts: SessionFacts = NO_FACTS
+        self, state: LiveState, event: LiveEvent, hook: HookEvent, running: RunningSession | None = None
     ) -> tuple[LiveState, Advisory | None]:
         """The state after a live event, and the advisory that it causes: what a lesson says of a failure, else the answer from
-        the working tree, else what a signal says."""
+        the working tree, else a fact that helps after it, else what a signal says. `running`: the session before the event."""
         at = self._folder_at(hook.cwd)
+        facts = running.facts if running is not None else NO_FACTS
         folded, advisory = step(state, event, at.known, self.thresholds, hook.agent)
         answer = advise_after_failure(
             state, event, hook, at.root, at.names, at.history, facts, thresholds=self.thresholds
         )
         if answer is None and advisory is None:
-            answer = advise_with_fact_after_failure(folded, event, hook.agent, at.facts, self.thresholds)
+            told, edited = (running.told_lessons, running.edited) if running is not None else (frozenset(), ())
+            answer = advise_with_fact_after_failure(folded, event, hook.agent, at.facts, self.thresholds, told, edited)
         command = command_text(hook.arguments) if tool_kind(hook) == "shell" else ""
         if answer is None or has_hint(folded.mistake, at.known, hook.agent, command):
             return folded, advisory
@@ -274,15 +276,19 @@ class Hooks:
         return record_advice(folded, msgspec.structs.replace(answer, turn=folded.turn)), answer
 
     def advise_before_call(
-        self, state: LiveState, hook: HookEvent, facts: SessionFacts = NO_FACTS, told: frozenset[str] = frozenset()
+        self, state: LiveState, hook: HookEvent, running: RunningSession | None = None
     ) -> Advisory | None:
         """The advisory on a call that is about to be made: what a lesson says of it, else why it fails here, else the fact
-        that it needs; `told`: the ids of the lessons that the session was given before."""
+        that it needs and the session was not told of."""
         at = self._folder_at(hook.cwd)
+        session = running or RunningSession(agent=hook.agent, session=hook.session)
+        ran = [check.command for check in session.progress.checks]
         return (
             advise_before_call(state, hook, at.known, self.thresholds)
-            or warn_before_call(state, hook, at.root, at.names, at.history, facts, thresholds=self.thresholds)
-            or advise_with_fact(state, hook, at.facts, at.root, self.thresholds, told)
+            or warn_before_call(state, hook, at.root, at.names, at.history, session.facts, thresholds=self.thresholds)
+            or advise_with_fact(
+                state, hook, at.facts, at.root, self.thresholds, session.told_lessons, session.edited, ran
+            )
         )
 
     def may_hold(self, hook: HookEvent, advisory: Advisory) -> bool:
@@ -422,8 +428,10 @@ class Hooks:
             return None
         text, paths, near = self._orient(event, running)
         room = PROMPT_TOKENS - (estimate_tokens(text) if text else 0)
-        known = running.told_lessons.union(told)
-        facts, ids = self._folder_at(event.cwd).facts.choose_for_prompt(event.agent, event.prompt, near, known, room)
+        known = running.told_lessons.union(told, running.state.mistake.given_lessons)
+        facts, ids = self._folder_at(event.cwd).facts.choose_for_prompt(
+            event.agent, event.prompt, near, known, room, running.words
+        )
         if facts:
             text = f"{FACTS_OPEN}\n{facts}\n{FACTS_CLOSE}\n{text}".rstrip("\n")
             paths = (*paths, *(f"{FACT}{each}" for each in ids))

@@ -13,6 +13,7 @@ import msgspec
 from preheat.answers.facts import update_facts
 from preheat.answers.values import SessionFacts
 from preheat.daemon_client import live_folder
+from preheat.facts.asking import goes_on
 from preheat.files import read_file
 from preheat.live.advice import record_advice
 from preheat.live.progress import Progress, update_progress
@@ -82,7 +83,7 @@ class RunningSession(
     held_calls: tuple[str, ...] = ()
     """Hashes of calls that were held once."""
     words: tuple[str, ...] = ()
-    """The words of the last prompt."""
+    """The words of the last prompt that says more than that the work goes on."""
     ended: bool = False
     stop_held: bool = False
     """Whether a stop was held since the last prompt."""
@@ -126,7 +127,9 @@ def apply_entry(
         progress = update_progress(progress, event)
         facts = update_facts(facts, event)
         ended = isinstance(event, EndEvent)
-        if isinstance(event, PromptEvent):
+        if isinstance(event, PromptEvent) and words and (not event.words or goes_on(" ".join(event.words))):
+            held = False  # it asks for what the one before asked
+        elif isinstance(event, PromptEvent):
             words, held = event.words, False
         elif isinstance(event, CallEvent) and event.files:
             opened, edited = _keep_last(opened, event.files), _keep_last(edited, event.edited)

@@ -1,0 +1,242 @@
+"""What a prompt asks for, by its words: topics of facts, that code is changed, that earlier work goes on. Pure; knows no fact.
+
+People write in their own language and by many words: English words are listed whole; of other languages the beginnings of words,
+or parts of them where words are not set apart.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import NamedTuple
+
+from preheat.commands.words import name_set
+
+_WORD = re.compile(r"[^\W\d_][^\W_]+")
+_LONG = 800
+_BEGINNING, _END = 250, 200
+"""Characters of a long prompt in which its aim stands: a plan mentions everything."""
+_MOST_READ = 20_000
+_HEADING = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+|\*\*)(?P<title>[^\n]{2,80})$", re.MULTILINE)
+_PROVING = re.compile(
+    r"(?i)\b(?:verif\w*|test\w*|checks?|acceptance|prüf\w*|verific\w*|vérif\w*)\b|провер|тест|验证|測試|测试|検証|검증"
+)
+"""Headings of a plan below which stands how the work is to be shown right."""
+_SECTION = 400
+_MOST_HEADINGS = 30
+_PATH = re.compile(r"\S*(?:[/\\@]|\.\w{1,5}\b)\S*")
+"""Words of a path or of an address say where something is, not what is to be done."""
+_MARKED = re.compile(r"<(?P<tag>[a-z][\w-]{1,40})>.*?</(?P=tag)>", re.DOTALL)
+"""What a program puts around a prompt is not what the person asks."""
+_TOPIC_WORDS: dict[str, str] = {
+    "test": "test tests testing tested tester spec specs unittest unittests e2e coverage regression regressions tdd testcase"
+    " testcases pytest vitest jest mocha cypress playwright rspec teste testes testen getestet testet prueba pruebas prova",
+    "lint": "lint linter linting linted lints eslint biome ruff clippy golangci stylelint pylint rubocop shellcheck",
+    "typecheck": "typecheck typechecks typechecking typescript tsc mypy pyright typing typings",
+    "build": "build builds compile compiles compilation bundle kompilieren kompiliert compilar compila",
+    "format": "format formatting formatter reformat prettier gofmt rustfmt fmt",
+    "check": "verify checks ci pipeline",
+    "serve": "serve localhost browser screenshot navegador navigateur",
+    "variable": "env environment variable variables credential credentials secret secrets",
+    "generate": "generate generated regenerate codegen typegen openapi proto protobuf graphql stubs",
+    "hook": "commit commits committed hook hooks husky push pushed",
+    "commit": "commit commits committed",
+    "branch": "branch branches pr prs worktree zweig rama",
+    "pull_request": "pr prs",
+    "release": "release changelog changeset version publish pr prs",
+}
+_TOPICS_BY_WORD: dict[str, frozenset[str]] = {}
+for _topic, _words in _TOPIC_WORDS.items():
+    for _each in _words.split():
+        _TOPICS_BY_WORD[_each] = _TOPICS_BY_WORD.get(_each, frozenset()) | {_topic}
+_TOPIC_STEMS: dict[str, str] = {
+    "test": "prueb тест протест 测试 測試 テスト 테스트",
+    "lint": "линт",
+    "build": "сборк собер 构建 编译 ビルド 빌드",
+    "format": "formatier форматир 格式化 フォーマット",
+    "serve": "браузер 浏览器 ブラウザ 브라우저",
+    "generate": "regener сгенерир 生成",
+    "hook": "коммит закоммит 提交 コミット 커밋",
+    "commit": "коммит закоммит commite comite 提交 コミット 커밋",
+    "branch": "ветк 分支 ブランチ 브랜치",
+    "release": "релиз 发布 リリース 릴리스",
+}
+"""By topic, beginnings of words in other languages."""
+_PHRASES: tuple[tuple["re.Pattern[str]", frozenset[str]], ...] = (
+    (re.compile(r"(?i)\b(?:pull|merge)[ -]requests?\b"), frozenset(["pull_request", "branch", "release"])),
+    (re.compile(r"(?i)\btype[ -](?:check|error|safe)"), frozenset(["typecheck"])),
+    (
+        re.compile(
+            r"(?i)\b(?:run|start|launch|boot)\s+(?:the\s+|my\s+|our\s+)?(?:dev\s+|local\s+)?(?:app|server|site)\b"
+        ),
+        frozenset(["serve"]),
+    ),
+    (re.compile(r"(?i)\bdev(?:elopment)?[ -]server\b"), frozenset(["serve"])),
+    (
+        re.compile(
+            r"(?i)\b(?:install(?:ing)?|set(?:ting)?[ -]?up)\s+(?:the\s+|all\s+|this\s+)?"
+            r"(?:project|dependencies|deps|packages|repo\w*)\b|\b(?:after|fresh|new)\s+(?:a\s+)?clone\b"
+        ),
+        frozenset(["setup"]),
+    ),
+)
+_BUILD = re.compile(
+    r"(?i)\b(?:the|npm|pnpm|yarn|bun|local|production|failing|broken|run|fix)\s+build\b|\bbuild\s+(?:fail|err|brok|command|script|pass|step|lock|it\b)"
+    r"|^\s*build\b"
+)
+"""The build of a project; to build something is to make it."""
+_CHANGING = name_set(
+    "add adds adding fix fixes fixing implement implements implementing change changing refactor refactoring update create remove"
+    " rename feature bug error errors endpoint support make write move replace extract migrate improve handle delete introduce"
+    " rewrite convert port build failing broken crash crashes wrong ensure apply address resolve enable disable simplify clean"
+    " cleanup integrate wire hook expose drop split merge bump upgrade redesign polish adjust tweak correct repair debug solve"
+    " füge baue ändere cambia crea cria crie mets corrige"
+)
+"""Words of prompts after which code is changed, so that it has to be checked."""
+_CHANGING_STEMS = (
+    "hinzuf änder korrig beheb repar erstell entfern verbesser aktualis umsetz implementier"
+    " arregl añad agreg corrij elimin modific actualiz mejor implementa adicion remov atualiz melhor"
+    " ajout implément supprim modifi amélior aggiung corregg rimuov aggiorn napraw dodaj"
+    " исправ добав реализ создай создать удали измени обнов сдела почин перепиш рефактор"
+    " 修复 修正 添加 增加 实现 修改 重构 删除 更新 优化 追加 実装 変更 作成 削除 直し 수정 추가 구현 변경 삭제"
+)
+_MAKING = name_set("feature features implement endpoint endpoints functionality capability funktion")
+"""Words of prompts that ask for something new, which is to be shown to work."""
+_MAKING_STEMS = (
+    "implementier implementa implément funcionalidad fonctionnalit funzionalit функци функцион фич эндпоинт реализ"
+    " 功能 接口 機能 実装 实现 기능 구현"
+)
+_CREATING = name_set(
+    "create open make raise submit push ship new start begin prepare commit finish erstelle öffne crea abre crée ouvre crie"
+)
+"""Words after which a branch or a pull request is made, and not only spoken of."""
+_CREATING_STEMS = "созда открой 创建 作成 만들"
+_CONTINUING = name_set(
+    "continue resume proceed next go going keep ahead yes yep yeah ok okay sure lgtm implement execute approved start begin"
+    " weiter fortfahren ja los mach sí continúa sigue adelante continua prossegue prosseguir vai sim oui continuez poursuis vas"
+    " avanti procedi kontynuuj dalej tak да продолжай продолжи давай далее дальше 继续 好的 開始 开始 続けて 続行 はい 계속 네"
+)
+_CARRYING = name_set(
+    "it this that on with the plan please all of them now then as proposed suggested discussed above one two three first second"
+    " third step steps phase option task do ahead going and you can let lets us started work working your is are fine good great"
+    " perfect looks to und das es den bitte lo el la o a le les il lo план это 吧"
+)
+"""Words beside which a prompt only says that the work goes on."""
+_MOST_WORDS = 10
+_OTHER_SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+"""Scripts in which words are not set apart."""
+
+
+class Asked(NamedTuple):
+    """What a prompt asks for."""
+
+    words: frozenset[str]
+    topics: frozenset[str]
+    shown: frozenset[str]
+    """Topics by which a plan says that the work is to be shown right."""
+    changes: bool
+    """Code is changed after it."""
+    makes: bool
+    """Something new is made, which is to be shown to work."""
+    creates: bool
+    """A branch or a pull request is made, and not only spoken of."""
+
+
+def read_prompt(prompt: str, before: Iterable[str] = ()) -> Asked:
+    """What a prompt asks for by its words; one that only says that the work goes on asks for what the words `before` did, those
+    of the prompt that it follows."""
+    words, topics = words_of(prompt), topics_asked(prompt)
+    going_on = goes_on(prompt)
+    if going_on:
+        earlier = frozenset(word.lower() for word in before)
+        words |= earlier
+        topics |= _topics_of(earlier - {"build"})
+    return Asked(
+        words,
+        topics,
+        _topics_of(frozenset(word.lower() for word in _WORD.findall(_proof_of(prompt)))),
+        going_on or not words.isdisjoint(_CHANGING) or has_stem(words, _CHANGING_STEMS),
+        not words.isdisjoint(_MAKING) or has_stem(words, _MAKING_STEMS),
+        not words.isdisjoint(_CREATING) or has_stem(words, _CREATING_STEMS),
+    )
+
+
+def topics_asked(prompt: str) -> frozenset[str]:
+    """The topics that the words of a prompt ask for."""
+    text = _aim_of(prompt)
+    words = words_of(prompt)
+    found = _topics_of(words if _BUILD.search(text) else words - {"build"})
+    for phrase, topics in _PHRASES:
+        if phrase.search(text):
+            found |= topics
+    return found
+
+
+def _topics_of(words: frozenset[str]) -> frozenset[str]:
+    found: set[str] = set()
+    for word in words:
+        found |= _TOPICS_BY_WORD.get(word, frozenset())
+    found.update(topic for topic, stems in _TOPIC_STEMS.items() if has_stem(words, stems))
+    return frozenset(found)
+
+
+def goes_on(prompt: str) -> bool:
+    """Whether a prompt only says that the work goes on, "continue" or "implement it": it asks for what the one before asked."""
+    text = _MARKED.sub(" ", prompt[: 2 * _LONG])
+    words = [word.lower() for word in _WORD.findall(text)]
+    if not 0 < len(words) <= _MOST_WORDS or len(text) > _LONG or "?" in text:
+        return False
+    known = [word for word in words if word in _CONTINUING or word in _CARRYING]
+    return len(known) == len(words) and any(word in _CONTINUING for word in words)
+
+
+def words_of(text: str) -> frozenset[str]:
+    """The words of a prompt's aim, in lower case."""
+    return frozenset(word.lower() for word in _WORD.findall(_aim_of(text)))
+
+
+@lru_cache(maxsize=8)
+def _aim_of(text: str) -> str:
+    """Of a prompt what tells its aim: all of a short one, of a long one its beginning and end. Without paths, and without what a
+    program put around it."""
+    text = text[:_MOST_READ]
+    text = _PATH.sub(" ", _MARKED.sub(" ", text) if "</" in text else text)
+    if len(text) <= _LONG:
+        return text
+    return f"{text[:_BEGINNING]}\n{text[-_END:]}"
+
+
+@lru_cache(maxsize=8)
+def _proof_of(text: str) -> str:
+    """Of a plan what stands below the headings on how the work is shown right."""
+    text = text[:_MOST_READ]
+    if len(text) <= _LONG:
+        return ""
+    parts = []
+    for heading in list(_HEADING.finditer(text))[:_MOST_HEADINGS]:
+        if _PROVING.search(heading["title"]):
+            below = text[heading.end() : heading.end() + _SECTION]
+            following = _HEADING.search(below)
+            parts.append(below[: following.start()] if following else below)
+    return "\n".join(parts)
+
+
+@lru_cache(maxsize=64)
+def _stems_of(stems: str) -> tuple[Mapping[int, frozenset[str]], tuple[str, ...]]:
+    """Stems by their length, and those of scripts without blanks."""
+    joined = tuple(stem for stem in stems.split() if _OTHER_SCRIPT.search(stem))
+    by_length: dict[int, set[str]] = {}
+    for stem in stems.split():
+        if stem not in joined:
+            by_length.setdefault(len(stem), set()).add(stem)
+    return {length: frozenset(each) for length, each in by_length.items()}, joined
+
+
+def has_stem(words: frozenset[str], stems: str) -> bool:
+    """Whether a word begins with one of some stems; in scripts without blanks, whether it holds one."""
+    by_length, joined = _stems_of(stems)
+    for word in words:
+        if any(word[:length] in each for length, each in by_length.items()):
+            return True
+        if joined and not word.isascii() and any(stem in word for stem in joined):
+            return True
+    return False

@@ -1,0 +1,82 @@
+"""Whether a fact is one of the project's usual commands, and whether it fits the files that are worked on. Pure."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from preheat.commands.words import name_set
+from preheat.model.lesson import Lesson
+
+_SPECIAL = re.compile(r"\b(?:NAME|PATH|FOLDER|PACKAGE|VALUE)\b")
+_MUCH_USED = 3
+_STARTERS = name_set("npx bunx pnpx uvx exec x dlx run uv poetry pdm pipenv hatch mise -- python python3 -m bundle rtk")
+"""Words before the tool that a command runs in the end."""
+_WEB = "js jsx ts tsx mjs cjs mts cts vue svelte astro"
+_TOOLS: dict[str, str] = {
+    "cargo rustfmt clippy": "rs",
+    "go gofmt gofumpt golangci-lint goimports gotestsum staticcheck": "go",
+    "pytest ruff black mypy pyright flake8 isort pylint tox nox": "py pyi",
+    "vitest jest tsc eslint mocha ava tsup playwright cypress node vite astro next": _WEB,
+    "prettier biome oxlint dprint oxfmt": f"{_WEB} css scss json md mdx html yaml yml graphql",
+    "markdownlint markdownlint-cli2": "md mdx",
+    "flutter dart": "dart",
+    "swift swiftlint swiftformat xcodebuild": "swift m mm",
+    "rubocop rspec standardrb": "rb",
+    "phpunit pint phpstan pest php": "php",
+    "shellcheck shfmt bats": "sh bash bats",
+    "mvn gradle ./gradlew ktlint detekt": "java kt kts groovy scala",
+    "dotnet": "cs fs vb",
+    "mix": "ex exs",
+}
+"""By tools, the endings of the files that they work on."""
+_LANGUAGES = {tool: frozenset(endings.split()) for tools, endings in _TOOLS.items() for tool in tools.split()}
+_CODE = frozenset().union(*_LANGUAGES.values())
+
+
+def is_whole(lesson: Lesson) -> bool:
+    """Whether a check is that of everything, not of one package, file or case."""
+    return lesson.details.get("about", lesson.topic) == lesson.topic and not _SPECIAL.search(lesson.use)
+
+
+def is_main(lesson: Lesson) -> bool:
+    """Whether a check is the usual one for its purpose: the plain one of the project's own, or one that several sessions used."""
+    return bool(lesson.details.get("main")) or lesson.support.sessions_for >= _MUCH_USED
+
+
+def tool_of(command: str) -> str:
+    """The tool that a command runs in the end: `jest` of `npx jest --ci`."""
+    words = command.rpartition("&& ")[2].split()
+    while len(words) > 1 and (words[0] in _STARTERS or re.fullmatch(r"\w+=\S*", words[0]) or _starts_another(words)):
+        words = words[1:]
+    return words[0].rpartition("bin/")[2] if words else ""
+
+
+def _starts_another(words: Sequence[str]) -> bool:
+    return words[0] in ("pnpm", "yarn", "bun", "npm") and words[1] in ("exec", "x", "dlx")
+
+
+def languages_of(lesson: Lesson) -> frozenset[str]:
+    """The endings of the files that a fact's command works on; empty where that is not known."""
+    body = lesson.details.get("body", "")
+    return _LANGUAGES.get(tool_of(body), frozenset()) if body else _LANGUAGES.get(tool_of(lesson.use), frozenset())
+
+
+def is_of_one_language(command: str, lesson: Lesson) -> bool:
+    """Whether a typed command works on the same sort of files as that of a fact, as far as both are known."""
+    typed, own = _LANGUAGES.get(tool_of(command), frozenset()), languages_of(lesson)
+    return not typed or not own or not typed.isdisjoint(own)
+
+
+def fits(lesson: Lesson, files: Iterable[str]) -> bool:
+    """Whether a fact's command works on any of some files: a formatter of Python does not on Go. Files of no language that we
+    know say nothing."""
+    own = languages_of(lesson)
+    package = lesson.details.get("package", "")
+    endings = set()
+    inside = []
+    for path in files:
+        endings.add(path.rpartition(".")[2])
+        inside.append(not package or path.startswith(f"{package}/"))
+    if inside and not any(inside):
+        return False
+    known = endings & _CODE
+    return not own or not known or not own.isdisjoint(known)
