@@ -57,6 +57,15 @@ def test_a_chain_is_taken_apart() -> None:
     ]  # fmt: skip
 
 
+def test_a_cd_on_its_own_line_holds_for_the_rest_of_its_block() -> None:
+    text = "```sh\ncd web\nnpm run css\ncd ../api/ # the other\nmake gen\ncd ..\nmake all\ncd /tmp\nls\n```\n`npm test`\n"
+    found = {each.text: each.whole_text for each in read_statements(text).commands}
+    assert found == {
+        "npm run css": "cd web && npm run css", "make gen": "cd api && make gen", "make all": "make all", "ls": "ls",
+        "npm test": "npm test",
+    }  # fmt: skip
+
+
 def test_a_block_that_is_never_closed_and_a_huge_line_are_read() -> None:
     assert read_statements("```sh\nmake gen\n").find_command("make gen") is not None
     assert read_statements("`" + "x" * 100_000 + "`").commands == ()
