@@ -92,6 +92,22 @@ def test_a_stale_line_is_marked_and_the_contradiction_is_told(person: Person, sh
     assert propose(person)["patch"] == ""  # a mark is set once
 
 
+def test_what_any_instruction_file_and_the_readme_contradict_is_told_with_file_and_line(
+    person: Person, shop: Path
+) -> None:
+    """An agent reads `CLAUDE.md` also where the lines go into `AGENTS.md`, and a newcomer the README."""
+    (shop / "AGENTS.md").write_text("# Shop\n")
+    (shop / "CLAUDE.md").write_text("\nRun `pnpm run gone` first.\n")
+    (shop / "README.md").write_text("`pnpm run lost`\n")
+    (shop / "docs").mkdir()
+    (shop / "docs" / "notes.md").write_text("`pnpm run away`\n")
+    done = person.run("lessons", "propose")
+    told = [line.partition(" says ")[0] for line in done.err.splitlines() if " says " in line]
+    assert told == ["CLAUDE.md:2", "README.md:1"]
+    named = person.run("lessons", "propose", "--file", "docs/notes.md").err
+    assert "docs/notes.md:1 says `pnpm run away`, but: the tree has no such script or folder" in named
+
+
 def test_a_path_that_a_commit_removed_is_stale_and_one_that_never_was_is_not(person: Person, shop: Path) -> None:
     (shop / "docs").mkdir()
     (shop / "docs" / "old.md").write_text("old")

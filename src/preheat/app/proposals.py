@@ -59,7 +59,7 @@ class FileProposal(NamedTuple):
     """Empty if there is no such file."""
     proposal: Proposal
     contradictions: tuple[Contradiction, ...] = ()
-    """What the file says otherwise than the tree and the sessions show."""
+    """What this file, the project's other instruction files and its README say otherwise than the tree and the sessions show."""
 
     @property
     def patch(self) -> str:
