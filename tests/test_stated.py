@@ -78,6 +78,14 @@ def test_what_a_text_advises_against_is_forbidden_and_not_stated() -> None:
     assert not found.states("npm test")
 
 
+def test_a_line_that_says_that_a_command_fails_does_not_state_it() -> None:
+    """Such lines are what we propose: they must not be taken for a contradiction afterwards."""
+    text = "- `cat -A` fails here: \"illegal option\"; `cat -vet` works\n<!-- Preheat: `npm test` has failed 8 of 8 times -->\n"
+    found = read_statements(text)
+    assert [each.text for each in found.commands] == ["cat -vet"]
+    assert [each.text for each in found.forbidden] == ["cat -A", "npm test"]
+
+
 @pytest.mark.parametrize(
     "command", ["pnpm lint", "cd web && pnpm lint", "uv run pytest", "npm test -- PLACE", "uv run NAME"]
 )

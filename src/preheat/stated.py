@@ -24,6 +24,8 @@ _OWN_COMMANDS = {"bun": frozenset(["test", "build"])}
 _PLACEHOLDER = re.compile(r"\b(?:NAME|PATH|FOLDER|PACKAGE|VALUE|FILE)\b")
 _NEVER = re.compile(r"(?i)\b(?:never|do not|don't|avoid|not)\b[^.`\n]{0,60}$")
 """Words before a command that is advised against."""
+_FAILS = re.compile(r"(?i)\s*(?:fails|failed|has failed|does not work|doesn't work|no longer works|is gone)\b")
+"""Words behind a command that does not work: the lines that we propose have them."""
 _LARGEST = 262_144
 _MOST = 500
 """Commands, paths and pieces of code that are kept of a text."""
@@ -145,7 +147,8 @@ def _read(
             for span in _SPAN.finditer(line):
                 code = _PROMPT.sub("", span[2])
                 codes[" ".join(code.split())] = None
-                where = forbidden if _NEVER.search(line[: span.start()]) else commands
+                is_no = _NEVER.search(line[: span.start()]) or _FAILS.match(line, span.end())
+                where = forbidden if is_no else commands
                 where += _read_command(code, number, None)
                 places += (StatedPath(number, each.strip("/")) for each in code.split() if _PATH.fullmatch(each))
 

@@ -191,6 +191,16 @@ def test_a_persons_lesson_stands_first_with_evidence_on_request(person: Person, 
     assert any("of 10 calls in 5 sessions, last 2026-01-" in line for line in lines)
 
 
+def test_without_an_author_no_commit_is_made_and_it_is_said_what_git_lacks(person: Person, shop: Path) -> None:
+    git(shop, "config", "--unset", "user.name")
+    git(shop, "config", "--unset", "user.email")
+    git(shop, "config", "user.useConfigOnly", "true")
+    done = person.run("lessons", "propose", "--branch", "notes")
+    assert (done.code, done.out) == (2, "")
+    assert "`git config user.email ADDRESS`" in done.err
+    assert git(shop, "branch", "--list", "notes") == ""
+
+
 def test_another_file_can_be_named_and_one_outside_is_refused(person: Person, shop: Path) -> None:
     (shop / "docs").mkdir()
     assert propose(person, "--file", "docs/NOTES.md")["file"] == "docs/NOTES.md"
