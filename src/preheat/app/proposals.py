@@ -307,7 +307,8 @@ def _run_git(
         words = done.stderr.decode("utf-8", "replace").strip().splitlines()
         if any("git config" in line or "email" in line for line in words):
             raise UserError(
-                "git does not know whose commit it would be; `git config user.name NAME` and `git config user.email ADDRESS` say it"
+                "git does not know whose commit it would be; `git config user.name NAME` and"
+                " `git config user.email ADDRESS` say it"
             )
         raise UserError(f"git {arguments[0]} failed: {words[-1] if words else done.returncode}")
     text = done.stdout.decode("utf-8", "replace")
