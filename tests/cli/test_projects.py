@@ -179,7 +179,13 @@ def test_a_mistyped_name_is_not_taken_for_the_repository_around(
     """A folder of the repository is it; a word that is none, and no project's name, is a mistake of the person."""
     (cli / "src").mkdir()
     monkeypatch.chdir(cli)
-    for words in (["mistakes"], ["lessons", "list"], ["lessons", "propose"], ["sessions", "list"], ["start", "--task", TASK]):
+    for words in (
+        ["mistakes"],
+        ["lessons", "list"],
+        ["lessons", "propose"],
+        ["sessions", "list"],
+        ["start", "--task", TASK],
+    ):
         done = person.run(*words, "--project", "clii")
         assert (done.code, done.out) == (2, ""), words
         assert done.err == "preheat: no project `clii` is known; did you mean `cli`?\n"

@@ -239,8 +239,8 @@ def show_mistake(mistake: Mistake, names: Mapping[str, str]) -> None:
     screen = console()
     width = min(screen.width, _WIDEST)
     signs = _signs()
-    for line in textwrap.wrap(clean(mistake.title), width) or [""]:
-        say(screen, line, "bold")
+    for part in textwrap.wrap(clean(mistake.title), width) or [""]:
+        say(screen, part, "bold")
     cause = Text("  ")
     cause.append(mistake.cause, _COLOURS[mistake.cause])
     cause.append(signs.dot + signs.dot.join(_where(mistake)), "dim")
@@ -282,7 +282,7 @@ def _table(screen: Console, mistake: Mistake, names: Mapping[str, str], signs: _
 
 
 def _shorten_paths(occurrence: Occurrence, projects: Sequence[str]) -> Occurrence:
-    """An occurrence with the paths of its calls as seen from the project, whose beginning is the same in all lines, and of a patch
+    """An occurrence with the paths of its calls as seen from the project, because they begin alike in all lines, and of a patch
     only its file."""
     summary, repair = occurrence.summary, occurrence.repair
     for project in sorted(projects, key=len, reverse=True):
