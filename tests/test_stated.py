@@ -57,6 +57,17 @@ def test_a_chain_is_taken_apart() -> None:
     ]  # fmt: skip
 
 
+def test_a_cd_on_its_own_line_holds_for_the_rest_of_its_block() -> None:
+    text = (
+        "```sh\ncd web\nnpm run css\ncd ../api/ # the other\nmake gen\ncd ..\nmake all\ncd /tmp\nls\n```\n`npm test`\n"
+    )
+    found = {each.text: each.whole_text for each in read_statements(text).commands}
+    assert found == {
+        "npm run css": "cd web && npm run css", "make gen": "cd api && make gen", "make all": "make all", "ls": "ls",
+        "npm test": "npm test",
+    }  # fmt: skip
+
+
 def test_a_block_that_is_never_closed_and_a_huge_line_are_read() -> None:
     assert read_statements("```sh\nmake gen\n").find_command("make gen") is not None
     assert read_statements("`" + "x" * 100_000 + "`").commands == ()
@@ -67,6 +78,14 @@ def test_what_a_text_advises_against_is_forbidden_and_not_stated() -> None:
     assert [each.text for each in found.commands] == ["pnpm test"]
     assert found.forbids("npm run test")
     assert not found.states("npm test")
+
+
+def test_a_line_that_says_that_a_command_fails_does_not_state_it() -> None:
+    """Such lines are what we propose: they must not be taken for a contradiction afterwards."""
+    text = '- `cat -A` fails here: "illegal option"; `cat -vet` works\n<!-- Preheat: `npm test` has failed 8 of 8 times -->\n'
+    found = read_statements(text)
+    assert [each.text for each in found.commands] == ["cat -vet"]
+    assert [each.text for each in found.forbidden] == ["cat -A", "npm test"]
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 Pure. Knows no file name and no agent. A command that a text advises against is not stated, but forbidden.
 """
 
+import posixpath
 import re
 import shlex
 from collections.abc import Iterable
@@ -14,6 +15,7 @@ _SHELL = frozenset(["", "sh", "bash", "shell", "zsh", "console", "shell-session"
 _PROMPT = re.compile(r"^\s*(?:\$|%|>|❯)\s+")
 _PROGRAM = re.compile(r"\.{0,2}[\w@][\w./@+-]*|\./[\w./-]+")
 _PATH = re.compile(r"(?:[\w@.~-]+/)+[\w@.*-]*|[\w-]+\.[a-z]{1,5}")
+_CD = re.compile(r"\s*cd\s+([\w@./-]+)/?\s*")
 _VARIABLE = re.compile(r"[A-Za-z_]\w*=.*")
 _OPERATORS = frozenset(["&&", "||", ";", "|", "&", "|&"])
 _RUNNERS = frozenset(["npm", "pnpm", "yarn", "bun"])
@@ -22,6 +24,8 @@ _OWN_COMMANDS = {"bun": frozenset(["test", "build"])}
 _PLACEHOLDER = re.compile(r"\b(?:NAME|PATH|FOLDER|PACKAGE|VALUE|FILE)\b")
 _NEVER = re.compile(r"(?i)\b(?:never|do not|don't|avoid|not)\b[^.`\n]{0,60}$")
 """Words before a command that is advised against."""
+_FAILS = re.compile(r"(?i)\s*(?:fails|failed|has failed|does not work|doesn't work|no longer works|is gone)\b")
+"""Words behind a command that does not work: the lines that we propose have them."""
 _LARGEST = 262_144
 _MOST = 500
 """Commands, paths and pieces of code that are kept of a text."""
@@ -43,6 +47,13 @@ class StatedCommand(NamedTuple):
     """Its words in the form in which they are compared."""
     fence: int | None
     """The line of the fence that opens the block around it; None if it stands in a sentence."""
+    folder: str = ""
+    """The folder that a `cd` on a line of its own above it in the block goes to; empty without one."""
+
+    @property
+    def whole_text(self) -> str:
+        """The command with its folder, as it would be typed on one line."""
+        return f"cd {self.folder} && {self.text}" if self.folder else self.text
 
 
 class StatedPath(NamedTuple):
@@ -118,6 +129,7 @@ def _read(
     codes: dict[str, None],
 ) -> None:
     fence: tuple[str, str, int] | None = None
+    place = ""
     for number, line in enumerate(text.splitlines()):
         line = line[:_LONGEST]
         found = _FENCE.match(line)
@@ -127,23 +139,34 @@ def _read(
             else:
                 code = _PROMPT.sub("", line).partition(" #")[0]
                 codes[" ".join(code.split())] = None
-                commands += _read_command(code, number, fence[2]) if fence[1] in _SHELL else ()
+                place = _follow(place, code)
+                commands += _read_command(code, number, fence[2], place) if fence[1] in _SHELL else ()
         elif found:
-            fence = (found[1], found[2].lower(), number)
+            fence, place = (found[1], found[2].lower(), number), ""
         else:
             for span in _SPAN.finditer(line):
                 code = _PROMPT.sub("", span[2])
                 codes[" ".join(code.split())] = None
-                where = forbidden if _NEVER.search(line[: span.start()]) else commands
+                is_no = _NEVER.search(line[: span.start()]) or _FAILS.match(line, span.end())
+                where = forbidden if is_no else commands
                 where += _read_command(code, number, None)
                 places += (StatedPath(number, each.strip("/")) for each in code.split() if _PATH.fullmatch(each))
 
 
-def _read_command(text: str, line: int, fence: int | None) -> list[StatedCommand]:
+def _follow(place: str, code: str) -> str:
+    """The folder below the project after a line of a block: a `cd` alone changes it for the lines that follow."""
+    found = _CD.fullmatch(code)
+    if found is None or found[1].startswith("/"):
+        return place
+    joined = posixpath.normpath(posixpath.join(place, found[1]))
+    return "" if joined == "." or joined.startswith("..") else joined
+
+
+def _read_command(text: str, line: int, fence: int | None, folder: str = "") -> list[StatedCommand]:
     text = text.strip()
     if not text or text.startswith("#"):
         return []
-    return [StatedCommand(line, text, words, fence) for words in command_parts(text)]
+    return [StatedCommand(line, text, words, fence, folder) for words in command_parts(text)]
 
 
 def command_parts(text: str) -> list[Words]:

@@ -173,7 +173,17 @@ def test_an_agent_that_fails_or_hangs_is_one_clear_line(person: Person, tmp_path
             "ended with exit code 1: Error: not logged in; is it logged in?",
             "60",
         ),
-        ("exec sleep 600", "did not answer within 1 s; nothing was kept", "1"),
+        ("exec sleep 600", "did not answer within 1 s; nothing was kept\n", "1"),
+        (
+            "echo 'ERROR: waiting for network'; exec sleep 600",
+            "did not answer within 1 s; nothing was kept; it said last: ERROR: waiting for network\n",
+            "1",
+        ),
+        (
+            f"echo {'first ' * 60}set a key; exit 41",
+            f"exit code 41: … {'first ' * 31}set a key; is it logged in?",
+            "60",
+        ),
         ("cat > /dev/null", "did not answer in the form asked for, so nothing was kept; it said: nothing", "60"),
     ):
         program.write_text(f"#!/bin/sh\n{script}\n")

@@ -92,6 +92,22 @@ def test_a_stale_line_is_marked_and_the_contradiction_is_told(person: Person, sh
     assert propose(person)["patch"] == ""  # a mark is set once
 
 
+def test_what_any_instruction_file_and_the_readme_contradict_is_told_with_file_and_line(
+    person: Person, shop: Path
+) -> None:
+    """An agent reads `CLAUDE.md` also where the lines go into `AGENTS.md`, and a newcomer the README."""
+    (shop / "AGENTS.md").write_text("# Shop\n")
+    (shop / "CLAUDE.md").write_text("\nRun `pnpm run gone` first.\n")
+    (shop / "README.md").write_text("`pnpm run lost`\n")
+    (shop / "docs").mkdir()
+    (shop / "docs" / "notes.md").write_text("`pnpm run away`\n")
+    done = person.run("lessons", "propose")
+    told = [line.partition(" says ")[0] for line in done.err.splitlines() if " says " in line]
+    assert told == ["CLAUDE.md:2", "README.md:1"]
+    named = person.run("lessons", "propose", "--file", "docs/notes.md").err
+    assert "docs/notes.md:1 says `pnpm run away`, but: the tree has no such script or folder" in named
+
+
 def test_a_path_that_a_commit_removed_is_stale_and_one_that_never_was_is_not(person: Person, shop: Path) -> None:
     (shop / "docs").mkdir()
     (shop / "docs" / "old.md").write_text("old")
@@ -173,6 +189,16 @@ def test_a_persons_lesson_stands_first_with_evidence_on_request(person: Person, 
     assert lines[place - 2] == "+## How things are done here"
     assert lines[place + 1].startswith("+  <!-- written by a person (c")
     assert any("of 10 calls in 5 sessions, last 2026-01-" in line for line in lines)
+
+
+def test_without_an_author_no_commit_is_made_and_it_is_said_what_git_lacks(person: Person, shop: Path) -> None:
+    git(shop, "config", "--unset", "user.name")
+    git(shop, "config", "--unset", "user.email")
+    git(shop, "config", "user.useConfigOnly", "true")
+    done = person.run("lessons", "propose", "--branch", "notes")
+    assert (done.code, done.out) == (2, "")
+    assert "`git config user.email ADDRESS`" in done.err
+    assert git(shop, "branch", "--list", "notes") == ""
 
 
 def test_another_file_can_be_named_and_one_outside_is_refused(person: Person, shop: Path) -> None:

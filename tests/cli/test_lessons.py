@@ -325,6 +325,19 @@ def test_lessons_of_several_projects_name_their_project(person: Person) -> None:
     assert "till" not in alone
 
 
+def test_of_one_project_only_the_lessons_that_hold_anywhere_say_where(person: Person) -> None:
+    """What was counted in other projects must not read as if it had happened here."""
+    for number in range(11, 15):
+        person.write(worked(number, "/home/dev/shop"))
+    teach(person).run("learn")
+    person.run("lessons", "add", "prices are in cents", "--project", "shop")
+    person.run("lessons", "add", "answer in German")
+    lines = person.run("lessons", "list", "--project", "shop").out.splitlines()
+    assert [line.split("  ")[-1] for line in lines if "any project" in line] == ["any project"]
+    assert not any(line.endswith("  shop") for line in lines)
+    assert next(line for line in lines if "German" in line).endswith("any project")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -5,7 +5,10 @@ from typing import Any
 
 import pytest
 
+from preheat.cli.mistake_screen import show_mistake
+from preheat.mistakes.recurring import find_mistakes
 from preheat.testing.builders import ClaudeTranscript
+from tests.mistakes.test_recurring import failure
 from tests.screens import check_screen
 
 from .conftest import Person
@@ -93,6 +96,24 @@ def test_no_line_is_wider_than_the_window(mistaken: Person, monkeypatch: pytest.
         lines = mistaken.run("mistakes", *arguments).out.splitlines()
         assert lines
         assert max(map(len, lines)) <= width
+
+
+@pytest.mark.parametrize("width", [60, 110])
+def test_of_a_patch_its_file_is_shown_as_seen_from_the_project(
+    person: Person, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    """The beginning of every patch, and of every path on a machine, is the same in all lines and says nothing."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    patch = "*** Begin Patch *** Update File: /w/shop/src/cart.py @@ -old +new"
+    facts = [
+        failure(name, tool="apply_patch", project="/w/shop", summary=patch, repair_summary=patch, recovered_in=1)
+        for name in ("one", "two")
+    ]
+    (mistake,) = find_mistakes(facts).mistakes
+    show_mistake(mistake, {"one": "one", "two": "two"})
+    rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith(("one", "two"))]
+    assert [row.count("src/cart.py") for row in rows] == [1, 1]
+    assert not any("Update File" in row or "/w/shop" in row for row in rows)
 
 
 def test_what_tools_said_is_neither_obeyed_nor_read_as_markup(person: Person) -> None:

@@ -171,3 +171,22 @@ def test_sessions_of_a_project_are_listed_from_any_of_its_folders(
     monkeypatch.chdir(add_worktree(cli, tmp_path / "rome"))
     assert len(ask(person, "sessions", "list", "--project", ".")) == 4
     assert len(ask(person, "lessons", "list", "--project", ".")) > 0
+
+
+def test_a_mistyped_name_is_not_taken_for_the_repository_around(
+    person: Person, cli: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder of the repository is it; a word that is none, and no project's name, is a mistake of the person."""
+    (cli / "src").mkdir()
+    monkeypatch.chdir(cli)
+    for words in (
+        ["mistakes"],
+        ["lessons", "list"],
+        ["lessons", "propose"],
+        ["sessions", "list"],
+        ["start", "--task", TASK],
+    ):
+        done = person.run(*words, "--project", "clii")
+        assert (done.code, done.out) == (2, ""), words
+        assert done.err == "preheat: no project `clii` is known; did you mean `cli`?\n"
+    assert len(ask(person, "sessions", "list", "--project", "src")) == 4

@@ -170,6 +170,18 @@ def test_a_file_that_states_what_fails_or_is_gone_is_reported() -> None:
     ]
 
 
+def test_a_script_of_the_folder_that_a_block_goes_to_is_not_called_gone() -> None:
+    """Nor is one of the project where the block first goes to the clone, which the project is."""
+    files = {
+        "package.json": '{"scripts": {"dev": "vite"}}',
+        "web/package.json": '{"scripts": {"css": "tailwindcss"}}',
+        "package-lock.json": "",
+    }
+    text = "```sh\ncd web\nnpm run css\n```\n```sh\ngit clone x\ncd shop\nnpm run dev\nnpm run gone\n```\n"
+    found = find_contradictions([], tree_of(files), {"AGENTS.md": read_statements(text)})
+    assert [each.command for each in found] == ["npm run gone"]
+
+
 NAMES = st.one_of(
     st.text(min_size=1, max_size=30), st.sampled_from(["test", "lint:all", "ignore previous instructions", "täst"])
 )

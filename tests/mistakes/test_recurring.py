@@ -13,6 +13,7 @@ from preheat.calls.shell import command_form
 from preheat.calls.words import telling_words
 from preheat.lessons.learner import SessionNotes
 from preheat.lessons.repairs import learn
+from preheat.mistakes.failure import title
 from preheat.mistakes.recurring import add_up_waits, find_mistakes
 from preheat.mistakes.tries import MistakenCall, take_notes
 from preheat.model.mistake import MISTAKE_COSTS, Mistake
@@ -112,6 +113,31 @@ def test_a_look_at_a_file_that_is_not_there_is_nothing_that_a_person_can_mend() 
     facts += [failure(name, 9, **lock) for name in "ab"]
     found = find_mistakes(facts).mistakes
     assert [(each.command.split()[0], each.mendable) for each in found] == [("git", True), ("ls", False)]
+
+
+def test_a_guess_at_what_is_not_there_is_nothing_to_mend_whatever_its_cause_and_however_it_was_chained() -> None:
+    """The message names the program where the calls have no form in common; a removal of what is gone is a guess, too. A look
+    that fails for another reason of the machine stays with the person."""
+    shell = {"tool": "Bash", "kind": "shell"}
+    gone = {**shell, "signature": "ls: PATH: No such file or directory", "cause": "environment"}
+    facts = [failure(name, 1, summary="ls .git/index.lock", **gone) for name in "abc"]
+    chained = {**shell, "signature": "fn …: rg: ensembler: No such file or directory (os error N)"}
+    facts += [failure(name, 2, summary=f"{words} && rg x ensembler", **chained) for name, words in
+              (("a", "uname -a"), ("b", "make one"), ("c", "cargo build"))]  # fmt: skip
+    removed = {**shell, "signature": "rm: PATH: No such file or directory", "cause": "environment"}
+    facts += [failure(name, 3, summary="rm .git/index.lock", **removed) for name in "ab"]
+    refused = {**shell, "signature": "find: PATH: Permission denied", "cause": "environment"}
+    facts += [failure(name, 4, summary="find / -name x", **refused) for name in "ab"]
+    found = {each.signatures[0].partition(" ")[0]: each.mendable for each in find_mistakes(facts).mistakes}
+    assert found == {"find:": True, "ls:": False, "fn": False, "rm:": False}
+
+
+def test_a_title_says_what_masks_leave_and_no_mask_by_itself() -> None:
+    assert title("TimeoutError: locator.click: Timeout Nms exceeded") == (
+        "TimeoutError: locator.click: Timeout … ms exceeded"
+    )
+    assert title("rg: src: No such file or directory (os error N)") == "rg: src: No such file or directory"
+    assert title("Nothing to commit") == "Nothing to commit"
 
 
 def test_a_title_names_no_command_where_the_calls_have_none_in_common() -> None:
@@ -268,6 +294,26 @@ def test_what_was_done_then_is_no_repair_unless_most_sessions_did_it_for_the_sam
     found = given_up_for(*forms, command=command)
     assert found.repair is None
     assert found.recovered == 0
+
+
+def test_a_title_names_the_whole_of_a_command_that_works_when_a_part_is_left_out() -> None:
+    """`bun run test` does not fail where `rtk bun run test` does."""
+    refused = "unrecognized subcommand run"
+    mistake = met(*[[ran("rtk bun run test", refused, 2), ran("bun run test", "3 pass")]] * 3)
+    assert mistake.title == f"rtk bun run test: {refused}"
+
+
+@pytest.mark.parametrize(
+    ("message", "command"),
+    [
+        ("husky - pre-commit script failed", "git commit -m …"),
+        ("nothing to commit, working tree clean", "git commit -m …"),
+        ("The paths are ignored by one of your files", "git add …"),
+    ],
+)
+def test_of_several_commands_the_title_names_the_one_that_the_message_is_about(message: str, command: str) -> None:
+    mistake = met(*[[ran("git add a.py b.py && git commit -m 'x'", message, 1)]] * 2)
+    assert mistake.title == f"{command}: {message}"
 
 
 def test_without_notes_no_repair_is_claimed() -> None:

@@ -58,6 +58,8 @@ _ANSWER_SHARE, _MOST_ANSWER = 5, 4_000
 _LONGEST_ARGUMENT = 120_000
 """Bytes of a prompt that a program takes as an argument."""
 _OUTPUT_BYTES = 400_000
+_NOTE = 200
+"""Characters of what a program printed that an error quotes."""
 _MOST_FILE = 400_000
 
 
@@ -219,14 +221,15 @@ class Distilling:
                 output_bytes=_OUTPUT_BYTES,
             )
             if ended.code is None:
-                raise UserError(f"{plan.title} did not answer within {request.timeout:.0f} s; nothing was kept")
+                last = f"; it said last: {words}" if (words := _last_words(one_line_end(ended.output))) else ""
+                raise UserError(f"{plan.title} did not answer within {request.timeout:.0f} s; nothing was kept{last}")
             session = _find_session(changed_files(before, session_files(agent, environment), record), plan.name)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
         text = _assistant_text(session) if session is not None else ""
         if ended.code != 0 and read_answer(text) is None:
             raise UserError(
-                f"{plan.title} ended with exit code {ended.code}: {ended.note[-200:] or 'it printed nothing'};"
+                f"{plan.title} ended with exit code {ended.code}: {_last_words(ended.note) or 'it printed nothing'};"
                 f" is it logged in? `{headless.program}` in a terminal shows"
             )
         return _Answer(text if read_answer(text) is not None else ended.output, sum_usage(session) if session else None)
@@ -257,6 +260,11 @@ class Distilling:
         except (OSError, ValueError) as error:
             raise UserError(f"`{address}` cannot be reached: {getattr(error, 'reason', error)}") from error
         return _Answer(text if isinstance(text, str) else "", _read_usage(document.get("usage")))
+
+
+def _last_words(printed: str) -> str:
+    """The end of what a program printed, beginning with a whole word."""
+    return printed if len(printed) <= _NOTE else f"… {printed[-_NOTE:].partition(' ')[2]}"
 
 
 def _read_usage(stated: Any) -> Usage | None:

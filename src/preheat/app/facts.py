@@ -237,16 +237,15 @@ def _find_files(tree: ProjectTree, files: Sequence[str]) -> list[str]:
 
 
 def contradictions(
-    where: str, project: str, lessons: Sequence[Lesson], texts: Mapping[str, str] | None = None
+    where: str, project: str, lessons: Sequence[Lesson], besides: Mapping[str, str] = MappingProxyType({})
 ) -> list[Contradiction]:
-    """What the instruction files and the README of a project say otherwise than its tree and its sessions show; or texts, by the
-    name of their file."""
+    """What the instruction files and the README of a project say otherwise than its tree and its sessions show; `besides` are
+    further texts, by the name of their file."""
     root = project_place(where)
     if not root:
         return []
     tree = read_tree(root, project)
-    if texts is None:
-        files = dict.fromkeys((*(file for agent in LIVE for file in instruction_files_of(agent)), *_README))
-        texts = {path: _read(os.path.join(root, path)) for path in _find_files(tree, list(files))}
-    statements = {path: read_statements(text) for path, text in texts.items()}
+    files = dict.fromkeys((*(file for agent in LIVE for file in instruction_files_of(agent)), *_README))
+    texts = {path: _read(os.path.join(root, path)) for path in _find_files(tree, list(files))}
+    statements = {path: read_statements(text) for path, text in ({**besides, **texts}).items()}
     return find_contradictions(join_facts(lessons, derive_facts(tree), tree), tree, statements)

@@ -57,11 +57,14 @@ def explain_unknown_project(connection: ArchiveConnection, wanted: str) -> NotFo
 
 
 def find_project(connection: ArchiveConnection, wanted: str) -> FoundProject | None:
-    """A project by its name, its remote or a folder in it; None if no session belongs to it."""
+    """A project by its name, its remote or a folder in it; None if no session belongs to it. A word that is neither a name nor a
+    folder is a mistyped name, and not a place in the repository around."""
     if wanted and wanted[0] not in ".~" and not os.path.isabs(wanted):
         named = _projects.find_named_project(connection, wanted)
         if named is not None:
             return FoundProject(*named)
+        if not os.path.lexists(wanted):
+            return None
     return find_project_at(connection, wanted)
 
 

@@ -59,7 +59,7 @@ class FileProposal(NamedTuple):
     """Empty if there is no such file."""
     proposal: Proposal
     contradictions: tuple[Contradiction, ...] = ()
-    """What the file says otherwise than the tree and the sessions show."""
+    """What this file, the project's other instruction files and its README say otherwise than the tree and the sessions show."""
 
     @property
     def patch(self) -> str:
@@ -305,6 +305,11 @@ def _run_git(
         raise UserError(f"git did not answer: {error}") from error
     if done.returncode != 0:
         words = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        if any("git config" in line or "email" in line for line in words):
+            raise UserError(
+                "git does not know whose commit it would be; `git config user.name NAME` and"
+                " `git config user.email ADDRESS` say it"
+            )
         raise UserError(f"git {arguments[0]} failed: {words[-1] if words else done.returncode}")
     text = done.stdout.decode("utf-8", "replace")
     return text.strip() if strip else text

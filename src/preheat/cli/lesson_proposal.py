@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     "propose",
     cls=ExampleCommand,
     epilog="""\
-  preheat lessons propose                            the patch, and what contradicts the file
+  preheat lessons propose                            the patch, and what your instruction files contradict
   preheat lessons propose | git apply                use it
   preheat lessons propose --file docs/AGENTS.md --evidence
   preheat lessons propose --write                    in place; `--undo` brings the file back
@@ -89,10 +89,11 @@ def _report(found: "FileProposal", commit: str, branch: str, write: bool) -> Non
     """Say on the error stream what the patch cannot: contradictions, stale lines, what was done, what to do next."""
     made, name = found.proposal, clean(found.name)
     for contradiction in found.contradictions:
+        file, text = clean(contradiction.file), clean(contradiction.text)
         if contradiction.line:
-            hint(f"{name}:{contradiction.line} says `{clean(contradiction.command)}`, but: {clean(contradiction.text)}")
+            hint(f"{file}:{contradiction.line} says `{clean(contradiction.command)}`, but: {text}")
         else:
-            hint(f"{clean(contradiction.file)}: {clean(contradiction.text)}")
+            hint(f"{file}: {text}")
     for stale in made.stale:
         hint(f"{name}:{stale.line} is stale: {clean(stale.why)}")
     stated = f"; {count(made.stated, 'lesson')} stated already" if made.stated else ""

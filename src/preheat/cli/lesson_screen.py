@@ -35,9 +35,10 @@ _ORIGINS: dict[Origin, str] = {"": "", "repository": "from the repository", "tea
 
 
 def show_lessons(lessons: Sequence[Lesson], now: float) -> None:
-    """Print lessons by kind; each with its project if there are several."""
+    """Print lessons by kind. Those of one project stand without its name; those that hold in any project say so beside them."""
     screen = console()
-    several = len({lesson.scope.project for lesson in lessons} - {""}) > 1
+    projects = {lesson.scope.project for lesson in lessons}
+    several, mixed = len(projects - {""}) > 1, len(projects) > 1
     for kind, group in groupby(lessons, key=lambda lesson: lesson.kind):
         say(screen, _TITLES[kind], "bold")
         table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
@@ -46,7 +47,7 @@ def show_lessons(lessons: Sequence[Lesson], now: float) -> None:
         table.add_column(overflow="fold")
         for lesson in group:
             text = _lesson_text(lesson, now)
-            if several:
+            if several or (mixed and not lesson.scope.project):
                 text.append(f"  {clean(lesson.scope.project) or 'any project'}", "dim")
             table.add_row(f"  {lesson.id}", _weight(lesson), text)
         print_table(screen, table)

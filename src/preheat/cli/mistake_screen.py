@@ -3,9 +3,12 @@
 Knows nothing of how they were found. The texts come from tools, so control characters are removed before printing.
 """
 
+import re
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+import msgspec
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -22,8 +25,10 @@ _WIDEST = 120
 """Longer lines are hard to read, however wide the window."""
 _INDENT = "    "
 _WAITS = 5
+_NARROW = 80
 _BAR = 12
 _PATCH = "*** Begin Patch *** "
+_PATCHED_FILE = re.compile(r"^(?:Update|Add|Delete) File: (\S+)\s.*$")
 _KEPT_LENGTH = 300
 """A call's input is stored up to this length; longer inputs that begin alike need not be the same."""
 _COLOURS: dict[Cause, str] = {"mistake": "yellow", "environment": "cyan", "finding": "magenta", "unknown": "dim"}
@@ -107,20 +112,32 @@ def _cost(mistake: Mistake, found: Mistakes) -> float:
 def _card(
     mistake: Mistake, number: int, found: Mistakes, most: float, names: Mapping[str, str], width: int
 ) -> list[Text]:
-    signs = _signs()
-    title = Text().append(f"{number:>2}  ", "bold cyan")
-    room = width - len(title) - len(mistake.id) - 2
-    title.append(one_line(clean(mistake.title), room).ljust(room), "bold")
-    title.append(f"  {mistake.id}", "dim")
-    full = max(1, round(_BAR * _cost(mistake, found) / most)) if most else 0
+    signs, narrow = _signs(), width < _NARROW
+    bar = _BAR // 2 if narrow else _BAR
+    full = max(1, round(bar * _cost(mistake, found) / most)) if most else 0
     cost = Text(_INDENT)
     cost.append(signs.full * full, "red")
-    cost.append(signs.empty * (_BAR - full), "dim")
+    cost.append(signs.empty * (bar - full), "dim")
     cost.append("  " + signs.dot.join(_costs(mistake)))
     where = Text(_INDENT)
+    where.append(f"{mistake.id}{signs.dot}" if narrow else "", "dim")
     where.append(mistake.cause, _COLOURS[mistake.cause])
     where.append(signs.dot + signs.dot.join(_where(mistake)), "dim")
-    return [title, cost, where, *_repair(mistake, signs, width), _session_line(mistake, names, signs)]
+    return [
+        *_title(mistake, number, width), cost, where, *_repair(mistake, signs, width),
+        _session_line(mistake, names, signs),
+    ]  # fmt: skip
+
+
+def _title(mistake: Mistake, number: int, width: int) -> list[Text]:
+    """The title with the id behind it; in a narrow window the title alone, on as many lines as it needs: it says what to mend."""
+    head, text = Text().append(f"{number:>2}  ", "bold cyan"), clean(mistake.title)
+    if width < _NARROW:
+        first, *more = textwrap.wrap(text, width - len(_INDENT)) or [""]
+        return [head.append(first, "bold"), *(Text(_INDENT).append(line, "bold") for line in more)]
+    room = width - len(head) - len(mistake.id) - 2
+    head.append(one_line(text, room).ljust(room), "bold")
+    return [head.append(f"  {mistake.id}", "dim")]
 
 
 def _costs(mistake: Mistake) -> list[str]:
@@ -153,13 +170,15 @@ def _repair(mistake: Mistake, signs: _Signs, width: int) -> list[Text]:
         return [line.append(mistake.recovery, "dim")]
     line.append(f"{signs.fixed} ", "green")
     line.append(clean(repair.form), "bold green")
-    line.append(f"  {mistake.recovery}", "green")
+    fits = len(line) + 2 + len(mistake.recovery) <= width
+    lines = [line] if fits else [line, Text(f"{_INDENT}  ")]
+    lines[-1].append(f"  {mistake.recovery}" if fits else mistake.recovery, "green")
     if not repair.failed or not repair.worked:
-        return [line]
+        return lines
     half = (width - len(_INDENT) - 2 - 4) // 2
     example = Text().append(f"{_INDENT}  {_differing_part(repair.failed, repair.worked, half)} → ", "dim")
     example.append(_differing_part(repair.worked, repair.failed, half))
-    return [line, example]
+    return [*lines, example]
 
 
 def _differing_part(text: str, other: str, width: int) -> str:
@@ -220,7 +239,8 @@ def show_mistake(mistake: Mistake, names: Mapping[str, str]) -> None:
     screen = console()
     width = min(screen.width, _WIDEST)
     signs = _signs()
-    screen.print(Text(clean(mistake.title), "bold"))
+    for part in textwrap.wrap(clean(mistake.title), width) or [""]:
+        say(screen, part, "bold")
     cause = Text("  ")
     cause.append(mistake.cause, _COLOURS[mistake.cause])
     cause.append(signs.dot + signs.dot.join(_where(mistake)), "dim")
@@ -247,7 +267,7 @@ def _table(screen: Console, mistake: Mistake, names: Mapping[str, str], signs: _
     table.add_column("what worked", no_wrap=True, overflow="ellipsis", ratio=1, min_width=12)
     when = date_time if screen.width >= 100 else day
     one_tool = len(mistake.tools) == 1
-    for each in mistake.occurrences:
+    for each in (_shorten_paths(each, mistake.projects) for each in mistake.occurrences):
         worked = Text("")
         if each.recovered_in is not None or each.repair:
             worked = Text().append(f"{signs.fixed} ", "green").append(_describe_repair(each, mistake.family, half - 2))
@@ -259,6 +279,16 @@ def _table(screen: Console, mistake: Mistake, names: Mapping[str, str], signs: _
             worked,
         )
     print_table(screen, table)
+
+
+def _shorten_paths(occurrence: Occurrence, projects: Sequence[str]) -> Occurrence:
+    """An occurrence with the paths of its calls as seen from the project, because they begin alike in all lines, and of a patch
+    only its file."""
+    summary, repair = occurrence.summary, occurrence.repair
+    for project in sorted(projects, key=len, reverse=True):
+        summary, repair = (text.replace(f"{project.rstrip('/')}/", "") for text in (summary, repair))
+    summary, repair = (_PATCHED_FILE.sub(r"\1", _plain(text)) for text in (summary, repair))
+    return msgspec.structs.replace(occurrence, summary=summary, repair=repair)
 
 
 def _describe_repair(occurrence: Occurrence, family: str, width: int) -> str:

@@ -74,7 +74,10 @@ def find_contradictions(
                 each = Contradiction(file, opposite.line + 1, opposite.text, lesson.use, why, lesson.id)
                 found.setdefault((file, opposite.text), each)
         for command in stated.commands:
-            if (file, command.text) not in found and is_stale(_as_lesson(command.text, tree.project), tree):
+            texts = {command.text, command.whole_text}
+            if (file, command.text) not in found and all(
+                is_stale(_as_lesson(each, tree.project), tree) for each in texts
+            ):
                 why = "the tree has no such script or folder"
                 found[file, command.text] = Contradiction(file, command.line + 1, command.text, "", why)
     for package in find_packages(tree):

@@ -26,6 +26,10 @@ MISTAKE_CAUSES: tuple[Cause, ...] = ("mistake", "environment")
 LONGEST_TITLE = 120
 _GAPS = re.compile(r"…(?:[\s:,/.]*…)+")
 _PREFIX = re.compile(r"(?:(?:fatal )?error|exception)\s*[:\-]\s+", re.IGNORECASE)
+_MASKED_AMOUNT = re.compile(r"(?<!\w)N(?=(?:ms|s|[kKMG]i?B|px|x)\b)")
+"""A masked number with its unit, which is no mask by itself."""
+_MASKED_CODE = re.compile(r"\s*\((?:os error|code|exit code|errno|error) …\)")
+"""A code in brackets of which nothing is left."""
 _SILENT = re.compile(r"exit code N, no message$|^exit (?:code|status)\b.{0,20}$", re.IGNORECASE)
 _HELP = re.compile(r"-\w,? --?\w[\w-]*\s|--[\w-]{2,}(?:[ =]\S+)?\s{1,}[A-Z]")
 
@@ -61,7 +65,8 @@ def is_help(signature: str) -> bool:
 
 def title(signature: str) -> str:
     """A signature as a message on one line: gaps for what is masked, without a word that only says that it is an error."""
-    flat = " ".join(_GAPS.sub("…", MASK.sub("…", signature[: 4 * LONGEST_TITLE])).split())
+    masked = MASK.sub("…", _MASKED_AMOUNT.sub("… ", signature[: 4 * LONGEST_TITLE]))
+    flat = " ".join(_MASKED_CODE.sub("", _GAPS.sub("…", masked)).split())
     bare = _PREFIX.sub("", flat, count=1) if _PREFIX.match(flat) else flat
     return one_line((bare if bare.strip(" …") else flat).replace("`", "'"), LONGEST_TITLE)
 
@@ -130,12 +135,19 @@ def form_of(seen: JudgedCall) -> str:
 
 
 def _complaining_form(text: str, signature: str) -> str:
-    """The form of the command that a message names, if that is not the main one."""
-    speaker = _SPEAKER.match(signature)
+    """The form of the command that a message names, if that is not the main one: by its program, which speaks first, or by its
+    subcommand: of `git add` and `git commit`, `nothing to commit` is about the second."""
     understood = understand(text)
-    if speaker is None or understood.main is None or speaker[1] == understood.main.program:
+    main = understood.main
+    if main is None:
         return ""
-    own = [each for each in understood.commands if each.program == speaker[1]]
+    speaker = _SPEAKER.match(signature)
+    if speaker is not None and speaker[1] != main.program:
+        own = [each for each in understood.commands if each.program == speaker[1]]
+    else:
+        said = frozenset(telling_words(signature))
+        own = [each for each in understood.commands if each.program == main.program and each.words[1:2]]
+        own = [each for each in own if each.words[1] in said] if main.words[1:2] and main.words[1] not in said else []
     return command_form(" ".join(own[0].words)) if own and not is_trivial(own[0]) else ""
 
 

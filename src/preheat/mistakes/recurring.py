@@ -3,6 +3,7 @@
 Knows nothing of where failures are kept.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
@@ -22,7 +23,7 @@ from preheat.mistakes.failure import (
 )
 from preheat.mistakes.repair import Origin, usual_alternative, usual_repair
 from preheat.mistakes.tries import MistakenCall
-from preheat.model.mistake import Mistake, MistakeCost, Mistakes, Occurrence, Wait
+from preheat.model.mistake import Mistake, MistakeCost, Mistakes, Occurrence, Repair, Wait
 from preheat.model.outcome import CAUSES, Cause
 from preheat.model.profile import FailureFact
 from preheat.model.session import ToolKind
@@ -96,24 +97,48 @@ def _rank(mistake: Mistake, by: MistakeCost) -> tuple[float, ...]:
 
 _AGENTS_OWN = frozenset(["read", "edit", "write", "search", "plan", "delegate", "web"])
 """Families of tools that an agent brings: how it uses them is its own affair."""
+_ABSENT = re.compile(r"(?i)no such file|does not exist|cannot access")
+_NAMED = re.compile(r"(?:^|[\s:])([\w.+-]{1,30}): ")
+"""A program that names itself in a message."""
+_REMOVALS = frozenset(["rm", "rmdir", "unlink"])
+_LONGEST_COMMAND = 60
 
 
-def _command_of(family: str, group: list[FailureFact], known: Sequence[MistakenCall | None]) -> str:
-    """The form of command that at least half of these calls have; empty if none has."""
+def _forms(family: str, group: list[FailureFact], known: Sequence[MistakenCall | None]) -> list[str]:
+    """The form of command of each call; none of other tools."""
     if family != "shell":
-        return ""
-    forms = Counter(
+        return []
+    return [
         mistake.form if mistake is not None else command_form(failure.summary)
         for failure, mistake in zip(group, known, strict=True)
-    )
-    form, times = min(forms.items(), key=lambda item: (-item[1], item[0]))
-    return form if form and 2 * times >= len(group) else ""
+    ]
+
+
+def _command_of(forms: Sequence[str]) -> str:
+    """The form of command that at least half of these calls have; empty if none has."""
+    if not forms:
+        return ""
+    form, times = min(Counter(forms).items(), key=lambda item: (-item[1], item[0]))
+    return form if form and 2 * times >= len(forms) else ""
 
 
 def _only_looks(command: str) -> bool:
-    """Whether a form of command only shows files: that an agent guessed a wrong one is nothing that a person can mend."""
+    """Whether a form of command only shows files."""
     main = understand(command).main if command else None
     return main is not None and is_look(main)
+
+
+def _is_mendable(family: str, cause: Cause, signature: str, forms: Sequence[str], repair: Repair | None) -> bool:
+    """Whether a person can mend it. Not how an agent uses its own tools, and not what it looked for, or wanted to remove, where
+    nothing is: by most of the calls, or by a program that the message names."""
+    if repair is not None:
+        return cause == "environment" or family not in _AGENTS_OWN
+    looks = 2 * sum(map(_only_looks, forms)) >= len(forms) > 0
+    if _ABSENT.search(signature) is not None:
+        removes = 2 * sum(form.partition(" ")[0] in _REMOVALS for form in forms) >= len(forms) > 0
+        if looks or removes or any(_only_looks(f"{name} x") for name in _NAMED.findall(signature)):
+            return False
+    return cause == "environment" or (family not in _AGENTS_OWN and not looks)
 
 
 def _name(command: str, message: str) -> str:
@@ -121,7 +146,13 @@ def _name(command: str, message: str) -> str:
     if not command:
         return message
     program = command.partition(" ")[0]
-    return one_line(f"{command}: {message.removeprefix(f'{program}: ')}", LONGEST_TITLE)
+    return one_line(f"{command}: {message.removeprefix(f'{program}: ').removeprefix('…: ')}", LONGEST_TITLE)
+
+
+def _command_that_failed(command: str, repair: Repair | None) -> str:
+    """The command for the title: where the very same works once something is left out, what failed is the whole of it."""
+    is_right = repair is not None and repair.failed and repair.worked == command
+    return repair.failed if repair is not None and is_right and len(repair.failed) <= _LONGEST_COMMAND else command
 
 
 def _mistake(key: Key, group: list[FailureFact], notes_of: NotesOf, alternatives_of: AlternativesOf) -> Mistake:
@@ -129,7 +160,8 @@ def _mistake(key: Key, group: list[FailureFact], notes_of: NotesOf, alternatives
     causes = Counter(failure.cause for failure in group if failure.cause is not None)
     signatures = commonest(failure.signature for failure in group)
     times = [failure.at for failure in group if failure.at is not None]
-    command = _command_of(key[0], group, known)
+    forms = _forms(key[0], group, known)
+    command = _command_of(forms)
     repair = usual_repair(
         (Origin(failure.key, failure.agent, failure.project), mistake)
         for failure, mistake in zip(group, known, strict=True)
@@ -141,13 +173,13 @@ def _mistake(key: Key, group: list[FailureFact], notes_of: NotesOf, alternatives
         repair = usual_alternative(command, [(each.key, form) for each, form in zip(group, instead, strict=True)])
         instead = [form if repair is not None and form == repair.instead else "" for form in instead]
     cause = max(CAUSES, key=lambda cause: causes[cause])
+    command = _command_that_failed(command, repair)
     return Mistake(
         id=mistake_id(key),
         title=_name(command, title(signatures[0])),
         message=title(signatures[0]),
         command=command,
-        mendable=cause == "environment"
-        or (key[0] not in _AGENTS_OWN and (repair is not None or not _only_looks(command))),
+        mendable=_is_mendable(key[0], cause, signatures[0], forms, repair),
         family=key[0],
         cause=cause,
         signatures=signatures,
