@@ -51,8 +51,12 @@ _GENERATED = frozenset(
     ]
 )
 _SHOWN = re.compile(r"[\w.@+/-]{2,200}")
-_PRINTED = re.compile(r"(?:sed -n ['\"](?P<first>\d+),\d+p['\"]|cat) (?P<path>[\w./@+-]+)")
+_PRINTED = re.compile(
+    r"(?:sed -n ['\"](?P<first>\d+),(?P<last>\d+)p['\"]|cat|(?P<numbered>nl -ba)) (?P<path>[\w./@+-]+)"
+    r"(?(numbered)(?: \| sed -n ['\"]\d+,\d+p['\"])?)"
+)
 _NUMBERED = re.compile(r"^ *(\d+)(?:→|\t)(.*)$", re.MULTILINE)
+_NUMBERED_BY_COLON = re.compile(r"^(?:<content>)?0*(\d+)(?:: |\| )(.*)$", re.MULTILINE)
 _MAKING = frozenset(["package", "run", "build", "format", "network", "other", "test", "lint"])
 _MOST_SHOWN = 200_000
 
@@ -277,14 +281,14 @@ class RecordedTree:
 
     def _check_text(self, planned: PlannedCall, shown: str) -> None:
         """Take over what a read shows of a file."""
-        path = self._relative(
-            planned.absolute(str(planned.arguments.get("file_path") or planned.arguments.get("path") or ""))
-        )
-        lines = [(int(number), text) for number, text in _NUMBERED.findall(shown)]
+        named = next((planned.arguments.get(name) for name in ("file_path", "path", "filePath") if planned.arguments.get(name)), "")
+        path = self._relative(planned.absolute(str(named)))
+        pattern = _NUMBERED_BY_COLON if "<content>" in shown[:1000] or "<file>" in shown[:1000] else _NUMBERED
+        lines = [(int(number), text) for number, text in pattern.findall(shown)]
         if not path or not lines:
             return
         if (
-            not (planned.arguments.get("offset") or planned.arguments.get("limit"))
+            not (planned.arguments.get("offset") or planned.arguments.get("limit") or pattern is _NUMBERED_BY_COLON)
             and lines[0][0] == 1
             and len(lines) < 1990
         ):
@@ -305,17 +309,37 @@ class RecordedTree:
             self._texts[path] = text
 
     def _take_printed(self, command: str, text: str, folder: str) -> None:
-        """Take over what `sed -n` and `cat` of one file print."""
-        found = _PRINTED.fullmatch(command.strip())
-        path = self._relative(normpath(join(folder, found["path"]))) if found else ""
-        if found is None or not path or "\n[" in text or "truncated" in text or "tokens" in text[:300]:
+        """Take over what a command line prints of files by `sed -n`, `cat` and `nl`, one after another as far as can be told."""
+        parts = [_PRINTED.fullmatch(part.strip()) for part in command.strip().replace("\n", "&&").split("&&")]
+        if "\n[" in text or "truncated" in text or "tokens" in text[:300]:
             return
         body = text.partition("Output:\n")[2] if "Output:\n" in text[:400] else text
         shown = body.rstrip("\n").split("\n")
-        if found["first"]:
-            self._confirm(path, [(int(found["first"]) + number, line) for number, line in enumerate(shown)])
-        elif len(shown) > 1:
-            self._make(path, "\n".join(shown))
+        for found in parts:
+            path = self._relative(normpath(join(folder, found["path"]))) if found else ""
+            if found is None or not path or not shown:
+                return
+            if found["numbered"]:
+                lines = [(int(number), line) for number, line in _NUMBERED.findall("\n".join(shown))]
+                if len(parts) == 1 and lines:
+                    self._confirm(path, lines)
+                return
+            if not found["first"]:
+                if len(parts) == 1 and len(shown) > 1:
+                    self._make(path, "\n".join(shown))
+                return
+            first, last = int(found["first"]), int(found["last"])
+            own = shown if len(parts) == 1 else shown[: self._count_lines(path, first, last)]
+            if not own:
+                return
+            self._confirm(path, [(first + number, line) for number, line in enumerate(own)])
+            shown = shown[len(own) :]
+
+    def _count_lines(self, path: str, first: int, last: int) -> int:
+        """How many of some lines a file has, by its text as it is known or was committed."""
+        known = self.read_text(join(self.root, path))
+        text = known if known is not None else self._repository.text(self._commit, path)
+        return max(0, min(last, len((text or "").rstrip("\n").split("\n"))) - first + 1)
 
     def _relative(self, path: str) -> str:
         return path[len(self.root) :].strip("/") if path and is_below(path, self.root) else ""

@@ -12,7 +12,7 @@ import re
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from difflib import SequenceMatcher
+from difflib import SequenceMatcher, get_close_matches
 from posixpath import basename, splitext
 from typing import Any, NamedTuple
 
@@ -32,9 +32,10 @@ from preheat.answers import (
 )
 from preheat.answers.edit_text import read_edits
 from preheat.answers.facts import update_facts
-from preheat.answers.history import PastCommand
+from preheat.answers.history import PastCommand, missing_program
 from preheat.answers.paths import find_missing
 from preheat.answers.scripts import find_manifest
+from preheat.answers.shell_paths import last_commands
 from preheat.app.analysis.assessment import assess
 from preheat.app.analysis.one_pass import prepare_for_learners
 from preheat.calls.files import file_of, find_touches
@@ -54,6 +55,9 @@ DEVELOPED_ON = (
 """Projects that the rules were made with; the figures that count are those of the others."""
 _WITHIN = 12
 """Calls within which a failure is repaired."""
+_SAME_COMMAND = 0.6
+"""How alike two commands of a program are that do the same."""
+_MOST_COMPARED = 40
 _DAYS = 3 * 86_400
 """Changes that were committed so many seconds before a session, or at any time after, may have been in its working tree."""
 _CWD = re.compile(rb'"cwd":"((?:[^"\\]|\\.)*)"')
@@ -268,6 +272,7 @@ def _fork(
     later = [
         (distance, other, _plan(other, recorded))
         for distance, other in enumerate(session.calls[place + 1 : place + 1 + _WITHIN], 1)
+        if not each.call.response or other.call.response != each.call.response
     ]
     resolution = _RESOLVE[group](planned, text, tree, later) if group in _RESOLVE else []
     is_right = None
@@ -314,19 +319,28 @@ def _words_of(call: PlannedCall) -> list[str]:
 
 def _find_resolved_path(planned: PlannedCall, text: str, tree: RecordedTree, later: Later) -> list[str]:
     """The path of like name that a later call uses with success."""
-    missing = [
-        word for word in _words_of(planned) if len(basename(word)) > 2 and (planned.kind != "shell" or word in text)
-    ]
+    named = [typed for _, typed in find_missing(Failure(planned, text))]
+    missing = [word for word in named or _words_of(planned) if len(basename(word.rstrip("/"))) > 2 and word in text]
+    if planned.kind != "shell":
+        missing = [word for word in _words_of(planned) if len(basename(word)) > 2]
+    places = {planned.absolute(wanted.rstrip("/")) for wanted in missing}
     for _, other, call in later:
         if not other.worked:
             continue
         for word in _words_of(call):
-            path = call.absolute(word.rstrip("/"))
-            if any(path != planned.absolute(wanted) and _is_alike(wanted, word) for wanted in missing) and tree.kind(
-                path
-            ) in ("file", "folder"):
-                return [path]
+            if not any(_is_alike(wanted, word) for wanted in missing):
+                continue
+            for folder in _folders_of(call):
+                path = PlannedCall(call.kind, call.tool, call.arguments, folder).absolute(word.rstrip("/"))
+                if path not in places and tree.kind(path) in ("file", "folder"):
+                    return [path]
     return []
+
+
+def _folders_of(call: PlannedCall) -> list[str]:
+    """Where a call runs, by the `cd` of its own command line."""
+    entered = [folder for _, folder in last_commands(command_text(call.arguments), call.folder)] if call.kind == "shell" else []
+    return list(dict.fromkeys(entered)) or [call.folder]
 
 
 def _is_alike(wanted: str, word: str) -> bool:
@@ -341,7 +355,7 @@ def _is_alike(wanted: str, word: str) -> bool:
 
 
 def _find_resolved_edit(planned: PlannedCall, text: str, tree: RecordedTree, later: Later) -> list[str]:
-    """The lines, as they stood at the failure, that the next successful edit of the same file replaces."""
+    """The lines, as they stood at the failure, that the next successful edit of the same text replaces."""
     edits = read_edits(planned)
     path = planned.absolute(edits[0].path) if edits else ""
     known = tree.read_text(path) if path else None
@@ -350,7 +364,8 @@ def _find_resolved_edit(planned: PlannedCall, text: str, tree: RecordedTree, lat
     for _, other, call in later:
         found = []
         for edit in read_edits(call) if other.worked else ():
-            if call.absolute(edit.path) == path and edit.old.strip() in known:
+            is_same = any(_share_lines(edit.old, each.old) for each in edits)
+            if is_same and call.absolute(edit.path) == path and edit.old.strip() in known:
                 first = 1 + known.count("\n", 0, known.index(edit.old.strip()))
                 found.append(f"{first}-{first + edit.old.strip().count(chr(10))}")
         if found:
@@ -358,13 +373,23 @@ def _find_resolved_edit(planned: PlannedCall, text: str, tree: RecordedTree, lat
     return []
 
 
+def _share_lines(one: str, other: str) -> bool:
+    """Whether two texts are about the same lines: half of those of the shorter one are nearly in the other."""
+    first, second = sorted(([line.strip() for line in text.split("\n") if len(line.strip()) > 3] for text in (one, other)), key=len)
+    shared = sum(bool(get_close_matches(line, second, 1, 0.7)) for line in first[:_MOST_COMPARED])
+    return bool(first) and 2 * shared >= len(first[:_MOST_COMPARED])
+
+
 def _find_resolved_command(planned: PlannedCall, text: str, tree: RecordedTree, later: Later) -> list[str]:
-    """The next command of the same program that works."""
+    """The next command of the same program that works and does the same: most of its words are those of the one that failed."""
     main = understand(command_text(planned.arguments)).main if planned.kind == "shell" else None
+    program, failing = missing_program(text), " ".join(main.words) if main is not None else ""
     for _, other, call in later:
         command = command_text(call.arguments) if call.kind == "shell" and other.worked else ""
-        if command and main is not None and any(each.program == main.program for each in understand(command).commands):
-            return [command, *command.split()]
+        for each in understand(command).commands if command and main is not None else ():
+            is_same = each.program in (main.program, program) if main is not None else False
+            if is_same and SequenceMatcher(None, failing, " ".join(each.words), autojunk=False).ratio() >= _SAME_COMMAND:
+                return [command, *command.split()]
     return []
 
 
@@ -386,9 +411,18 @@ def _is_right(answer: Answer, resolution: list[str]) -> bool:
             and any(re.match(r"-\w*$", word) and remedy[1] in word for word in resolution[0].split())
         ):
             return True  # among other letters behind one dash
+        if answer.rule == "program" and _is_started_by(remedy, resolution[0]):
+            return True
         if answer.rule == "edit text" and any(_overlap(remedy, lines) for lines in resolution):
             return True
     return False
+
+
+def _is_started_by(start: str, command: str) -> bool:
+    """Whether the words of a start stand in a command in this order, whatever options and versions stand between: `npx tool` in
+    `npx --yes tool@latest`."""
+    words = iter(word.partition("@")[0] or word for word in command.split())
+    return all(wanted in words for wanted in start.split())
 
 
 def _overlap(one: str, other: str) -> bool:

@@ -156,14 +156,14 @@ def _check(
 def _not_found(
     path: str, shown: str, about: str, text: str, old: str, new: str, files: ProjectFiles, facts: SessionFacts
 ) -> Answer | None:
-    if len(new.strip()) > _TELLING * 4 and new.strip() not in old and new in text:
-        first = 1 + text.count("\n", 0, text.index(new))
+    closest = find_closest(text.split("\n"), old.strip("\n").split("\n"))
+    first = _find_made(text, old, new, closest)
+    if first:
         said = sentences.ALREADY_CHANGED.write(path=shown, first=first)
         return Answer("edit text", said, about, (f"{first}-{first + new.count(chr(10))}",))
     relative = path[len(files.root) :].lstrip("/") if is_below(path, files.root) else ""
     times = facts.edits.get(relative, 0) if relative else 0
     edits = "" if not times else "once" if times == 1 else f"{times} times"
-    closest = find_closest(text.split("\n"), old.strip("\n").split("\n"))
     if closest is None:
         return Answer("edit text", sentences.TEXT_GONE.write(path=shown), about)
     sentence = sentences.CLOSEST_LINE if closest.first == closest.last else sentences.CLOSEST_LINES
@@ -171,6 +171,15 @@ def _not_found(
         path=shown, first=closest.first, last=closest.last, how=closest.how, at=closest.differs_at or None, edits=edits
     )
     return Answer("edit text", said, about, (f"{closest.first}-{closest.last}",))
+
+
+def _find_made(text: str, old: str, new: str, closest: Closest | None) -> int:
+    """The line from which on the new text stands already, once and where the old one would; 0 if it does not."""
+    if len(new.strip()) <= _TELLING * 4 or new.strip() in old or text.count(new) != 1:
+        return 0
+    first = 1 + text.count("\n", 0, text.index(new))
+    last = first + new.count("\n")
+    return first if closest is None or (closest.first <= last and first <= closest.last) else 0
 
 
 def _plain(text: str | None) -> str | None:

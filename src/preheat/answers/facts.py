@@ -1,11 +1,15 @@
-"""What a session did so far with files, folded from its events. Pure."""
+"""What a session did so far, folded from its events: files, moves, and what its shell did not find. Pure."""
 
-from preheat.answers.history import refuses_patterns
+from msgspec import structs
+
+from preheat.answers.history import missing_program, programs_of, refuses_patterns, sets_path, special_start
 from preheat.answers.values import SessionFacts
 from preheat.model.live import CallEvent, LiveEvent, StartEvent
+from preheat.model.outcome import FAILURES
 
 _MOST = 500
 """Files that are remembered, the newest."""
+_MOST_PROGRAMS = 50
 
 
 def update_facts(facts: SessionFacts, event: LiveEvent) -> SessionFacts:
@@ -14,9 +18,45 @@ def update_facts(facts: SessionFacts, event: LiveEvent) -> SessionFacts:
         return SessionFacts()
     if not isinstance(event, CallEvent):
         return facts
-    refuses = facts.refuses_patterns or refuses_patterns(event.signature)
-    if not event.edited:
-        return facts if refuses == facts.refuses_patterns else SessionFacts(facts.edits, refuses)
-    edits = {path: times for path, times in facts.edits.items() if path not in event.edited}
-    edits.update((path, facts.edits.get(path, 0) + 1) for path in event.edited)
-    return SessionFacts(dict(list(edits.items())[-_MOST:]), refuses)
+    facts = _note_files(facts, event)
+    if event.status in FAILURES:
+        missing = missing_program(event.signature) if event.kind == "shell" else ""
+        if missing and len(facts.missing_programs) < _MOST_PROGRAMS and _is_missed(missing, event.summary):
+            facts = structs.replace(facts, missing_programs=facts.missing_programs | {missing})
+        if not facts.refuses_patterns and refuses_patterns(event.signature):
+            facts = structs.replace(facts, refuses_patterns=True)
+    elif event.kind == "shell" and event.status in ("ok", "empty"):
+        facts = _note_programs(facts, event.summary)
+    return facts
+
+
+def _is_missed(program: str, command: str) -> bool:
+    """Whether a command names a program for the shell to find (another one may not have found it), and does not itself change
+    where the shell looks."""
+    return not sets_path(command) and program in programs_of(command)
+
+
+def _note_files(facts: SessionFacts, event: CallEvent) -> SessionFacts:
+    if event.edited:
+        edits = {path: times for path, times in facts.edits.items() if path not in event.edited}
+        edits.update((path, facts.edits.get(path, 0) + 1) for path in event.edited)
+        facts = structs.replace(facts, edits=dict(list(edits.items())[-_MOST:]))
+    if len(event.removed) == len(event.edited) == 1:
+        moves = {**facts.moves, event.removed[0]: event.edited[0]}
+        facts = structs.replace(facts, moves=dict(list(moves.items())[-_MOST:]))
+    touched = [path for path in event.files if path not in event.removed] if event.status in ("ok", "empty") else []
+    if touched:
+        files = [path for path in facts.files if path not in touched and path not in event.removed]
+        facts = structs.replace(facts, files=(*files, *touched)[-_MOST:])
+    return facts
+
+
+def _note_programs(facts: SessionFacts, command: str) -> SessionFacts:
+    if facts.missing_programs:
+        is_installed = "install" in command or "setup" in command
+        ran = facts.missing_programs if is_installed else facts.missing_programs & programs_of(command)
+        facts = structs.replace(facts, missing_programs=facts.missing_programs - ran) if ran else facts
+    program, start = special_start(command)
+    if program and facts.uses.get(program) != start and len(facts.uses) < _MOST_PROGRAMS:
+        facts = structs.replace(facts, uses={**facts.uses, program: start})
+    return facts

@@ -2,6 +2,7 @@
 other family of the same program calls it. Pure."""
 
 import re
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 from preheat.answers import sentences
@@ -13,13 +14,15 @@ from preheat.commands.values import Command
 
 _USAGE_FLAG = re.compile(r"(?<![\w-])--[a-z][\w-]+")
 _MOST_TEXT = 20_000
+_CLOSE = 0.8
+_SHORTEST_FLAG = 3
 _FIELD = re.compile(r'Unknown JSON field: "(\w+)"')
 _FIELDS = re.compile(r"Available fields:\n((?:[ \t]+\w+\n?)+)")
 _SUGGESTS = re.compile(r"(?i)did you mean|similar (?:argument|option|flag|command)|perhaps you meant|most similar")
 _PIECE = re.compile(r"[A-Z]?[a-z]+")
 _OTHER_FAMILY = {
-    ("grep", "-P"): "-E", ("cat", "-A"): "-vet", ("cat", "-E"): "-ve", ("cat", "-T"): "-vt", ("sed", "-r"): "-E",
-    ("stat", "-c"): "-f", ("date", "-d"): "-v", ("readlink", "-e"): "-f",
+    ("grep", "-P"): ("-E",), ("cat", "-A"): ("-v", "-e", "-t"), ("cat", "-E"): ("-e",), ("cat", "-T"): ("-t",),
+    ("sed", "-r"): ("-E",), ("stat", "-c"): ("-f",), ("readlink", "-e"): ("-f",),
 }  # fmt: skip
 """Flags of GNU programs that those of BSD and macOS do not have, with what does it there."""
 
@@ -37,13 +40,13 @@ def find_flag(failure: Failure, files: ProjectFiles, history: History, facts: Se
     if _SUGGESTS.search(text):
         return None  # the program has named one itself: nothing is said that only repeats the error
     known = _known_flags(history, form, flag)
-    if near := get_close_matches(flag, known, 1, 0.7):
-        return _make(_say_known(form, near[0], known[near[0]]), about, near[0])
+    if near := find_near(flag, known):
+        return _make(_say_known(form, near, known[near]), about, near)
     usage = [each for each in dict.fromkeys(_USAGE_FLAG.findall(text)) if each != flag]
-    if near := get_close_matches(flag, usage, 1, 0.6):
-        return _make(sentences.FLAG_USAGE.write(program=form, near=near[0]), about, near[0])
-    if other := _OTHER_FAMILY.get((command.program, flag)):
-        return _make(sentences.FLAG_FAMILY.write(program=command.program, near=other), about, other)
+    if near := find_near(flag, usage):
+        return _make(sentences.FLAG_USAGE.write(program=form, near=near), about, near)
+    if others := _OTHER_FAMILY.get((command.program, flag)):
+        return _make(sentences.FLAG_FAMILY.write(program=command.program, near=others), about, *others)
     return _without(command, form, flag, about, history)
 
 
@@ -54,7 +57,7 @@ def _without(command: Command, form: str, flag: str, about: str, history: Histor
     known = history.flags.get(form, {})
     if not rest or not all(each in known for each in rest):
         return None
-    return _make(sentences.FLAGS_KNOWN.write(program=form, flags=rest), about, "")
+    return _make(sentences.FLAGS_KNOWN.write(program=form, flags=rest), about)
 
 
 def check_flags(call: PlannedCall, files: ProjectFiles, history: History, facts: SessionFacts) -> Answer | None:
@@ -69,11 +72,11 @@ def check_flags(call: PlannedCall, files: ProjectFiles, history: History, facts:
             if not sessions:
                 continue
             known = _known_flags(history, form, flag)
-            near = (get_close_matches(flag, known, 1, 0.7) or [""])[0] or _OTHER_FAMILY.get((command.program, flag), "")
+            near = find_near(flag, known) or _OTHER_FAMILY.get((command.program, flag), ("",))[0]
             said = sentences.FLAG_REFUSED.write(
                 program=form, sessions=sentences.count_sessions(sessions), near=near, place=_place(command, word)
             )
-            return _make(said, f"{form} {flag}", near)
+            return _make(said, f"{form} {flag}", *([near] if near else []))
     return None
 
 
@@ -85,15 +88,34 @@ def find_field(failure: Failure, files: ProjectFiles, history: History, facts: S
     if found is None or listed is None or found[1] not in command:
         return None
     names = listed[1].split()
-    near = get_close_matches(found[1], names, 1, 0.7) or [name for name in names if _share_piece(found[1], name)][:2]
+    near = get_close_matches(found[1], names, 1, 0.8) or _contained(found[1], names)
     said = sentences.FIELD_NEAREST.write(names=near) if near else ""
     return Answer("flag", said, f"field {found[1]}", tuple(near)) if said else None
 
 
-def _share_piece(one: str, other: str) -> bool:
-    """Whether two names share a word of some length, singular or plural."""
-    pieces = [{piece.lower().rstrip("s") for piece in _PIECE.findall(name) if len(piece) > 4} for name in (one, other)]
-    return bool(pieces[0] & pieces[1])
+def _contained(wanted: str, names: Sequence[str]) -> list[str]:
+    """The one name that has all words of another, or whose words the other all has, singular or plural."""
+    pieces = _pieces(wanted)
+    found = [name for name in names if (own := _pieces(name)) and (own <= pieces or pieces <= own)]
+    return found if pieces and len(found) == 1 else []
+
+
+def _pieces(name: str) -> set[str]:
+    return {piece.lower().rstrip("s") for piece in _PIECE.findall(name)}
+
+
+def find_near(flag: str, flags: Iterable[str]) -> str:
+    """The one flag that is spelled nearly as another, or has all of its words; empty if there is none, or more than one."""
+    wanted = flag.strip("-")
+    known = [each for each in flags if each.startswith("--")]
+    if len(wanted) < _SHORTEST_FLAG:
+        return ""
+    close = get_close_matches(wanted, [each.strip("-") for each in known], 1, _CLOSE)
+    if close:
+        return f"--{close[0]}"
+    words = set(wanted.split("-"))
+    found = [each for each in known if (own := set(each.strip("-").split("-"))) and (own <= words or words <= own)]
+    return found[0] if len(found) == 1 else ""
 
 
 def _find_command(call: PlannedCall, flag: str) -> Command | None:
@@ -123,5 +145,5 @@ def _place(command: Command, word: str) -> str:
     return sentences.name_option(options.index(word), len(options))
 
 
-def _make(said: str, about: str, remedy: str) -> Answer | None:
-    return Answer("flag", said, about, (remedy,) if remedy else ()) if said else None
+def _make(said: str, about: str, *remedies: str) -> Answer | None:
+    return Answer("flag", said, about, remedies) if said else None

@@ -133,11 +133,10 @@ def summarise_history(calls: Iterable[PastCommand]) -> History:
         if call.status not in ("ok", "empty", *FAILURES):
             continue
         worked.add(text)
+        run |= programs_of(call.command)
         main = understand(call.command).main
         if main is None or main.program in _NO_COMMAND:
             continue
-        if not set(main.wrappers) - _PLAIN_WRAPPERS:
-            run.add(main.words[0])
         taken.update(f"{main.program} {word.partition('=')[0]}" for word in main.words if word.startswith("-"))
         _note_use(call, text, main, uses, flags)
     return History(
@@ -178,6 +177,25 @@ def _note_use(
             flags[form][word.partition("=")[0]].add(call.session)
     if set(main.wrappers) - _PLAIN_WRAPPERS or "/" in main.words[0]:
         uses[main.program][_starting_words(text, main)].add(call.session)
+
+
+def programs_of(command: str) -> frozenset[str]:
+    """The programs that a command line names for the shell to find."""
+    found = set[str]()
+    for each in understand(command).commands:
+        found.update(each.wrappers[:1])
+        if not set(each.wrappers) - _PLAIN_WRAPPERS:
+            found.add(each.words[0])
+    return frozenset(found)
+
+
+def special_start(command: str) -> tuple[str, str]:
+    """The main program of a command line and what it was started by, if that is a path or another program; else two empty texts."""
+    main = understand(command).main
+    if main is None or not (set(main.wrappers) - _PLAIN_WRAPPERS or "/" in main.words[0]):
+        return "", ""
+    start = _starting_words(comparable(command), main)
+    return (main.program, start) if start else ("", "")
 
 
 def _starting_words(text: str, main: Command) -> str:
@@ -223,6 +241,21 @@ def refused_flag(message: str) -> str:
         return ""
     name = found[1]
     return name if name.startswith("-") else f"-{name}" if len(name) == 1 else f"--{name}"
+
+
+_PATH_LOOP = re.compile(r"\b(?:for path in|read (?:-r )?path)\b|(?:^|[\s;&|(])path=")
+_PATH_SET = re.compile(r"\bPATH=")
+_LONGEST_SCRIPT = 4_000
+
+
+def loops_over_path(command: str) -> bool:
+    """Whether a command line uses `path` as a variable of its own, which in zsh is the list of folders with programs."""
+    return _PATH_LOOP.search(command[:_LONGEST_SCRIPT]) is not None
+
+
+def sets_path(command: str) -> bool:
+    """Whether a command line changes where the shell finds programs."""
+    return loops_over_path(command) or _PATH_SET.search(command[:_LONGEST_SCRIPT]) is not None
 
 
 def refuses_patterns(message: str) -> bool:

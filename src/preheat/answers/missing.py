@@ -1,37 +1,54 @@
 """Which file or folder was meant by a path at which there is nothing. Pure: asks `ProjectFiles`, writes no sentence.
 
-In this order, and only what is sure: the same path below another root or without a folder too many; another ending or case at
-the same place; the same name elsewhere, the one that shares most folders; a folder or name of close spelling on the way.
-Several equal ones are named together, three at most.
+In this order, and only what is sure: where the session moved it; the same path below another root or without a folder too many;
+another ending or case at the same place; the same name elsewhere, the one that shares most folders; a folder or name of close
+spelling on the way. Several equal ones are named together, three at most, those first that the session had to do with. A file of
+tests is not meant by a path that is none, nor the other way round.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from itertools import islice
 from posixpath import basename, dirname, join, splitext
 
-from preheat.answers.values import ProjectFiles, is_below
+from preheat.answers.values import ProjectFiles, SessionFacts, is_below
 
 MOST_NAMED = 3
 _MOST_CANDIDATES = 60
 _CLOSE = 0.8
+"""How alike a folder's name must be, if the rest of the path then exists."""
+_CLOSE_NAME = 0.85
 _NEAR = 0.7
 """How alike a name must be to be named as one of the nearest, not as the one that was meant."""
+_SAME_START = 3
 _SHORT_NAME = 3
 _COMMON = frozenset(
     ["index", "main", "mod", "lib", "__init__", "readme", "package", "types", "utils", "config", "test", "skill"]
 )
 """Names that many folders have: the name alone says nothing."""
+_TEST_FOLDERS = frozenset(["test", "tests", "__tests__", "spec", "specs", "e2e", "testdata", "fixtures"])
+_TEST_NAME = re.compile(r"^test_|(?:[._-]|^)(?:test|spec|tests)(?:[._-]|$)|_test\.")
+_COMMON_FOLDERS = _TEST_FOLDERS | frozenset(
+    ["src", "lib", "docs", "doc", "examples", "scripts", "commands", "components", "utils", "types", "internal", "cmd", "pkg",
+     "packages", "apps", "app", "config", "assets", "public", "api", "core", "common", "shared", "models", "services", "hooks",
+     "pages", "views", "templates", "tools", "build", "bin", "data", "migrations", "features", "skills"]
+)  # fmt: skip
+"""Names of folders that stand in many places."""
 _MOST_SIBLINGS = 400
 
 
-def find_meant(path: str, files: ProjectFiles, folder: str) -> tuple[str, ...]:
+def find_meant(path: str, files: ProjectFiles, folder: str, facts: SessionFacts | None = None) -> tuple[str, ...]:
     """The paths that may have been meant, the likeliest first; empty where nothing is sure."""
+    facts = facts or SessionFacts()
+    moved = facts.moves.get(path.removeprefix(files.root).strip("/"), "") if is_below(path, files.root) else ""
+    if moved and files.kind(join(files.root, moved)) == "file":
+        return (join(files.root, moved),)
     if found := _below_other_root(path, files, folder) or _beside(path, files):
         return found
     if _is_common(basename(path)):
-        return _close_spelling(path, files) or _same_name(path, files)
-    return _same_name(path, files) or _other_ending(path, files) or _close_spelling(path, files)
+        return _close_spelling(path, files) or _same_name(path, files, facts)
+    return _same_name(path, files, facts) or _other_ending(path, files, facts) or _close_spelling(path, files)
 
 
 def _parts(path: str) -> list[str]:
@@ -42,6 +59,8 @@ def _below_other_root(path: str, files: ProjectFiles, folder: str) -> tuple[str,
     """The same path below the project or below the folder: another root was meant, or a folder was named twice."""
     parts = _parts(path)
     bases = list(dict.fromkeys(base for base in (files.root, folder) if base))
+    if _is_in_known_package(path, files):
+        return ()
     for start in range(1, len(parts) - 1):
         found = [
             place
@@ -53,12 +72,37 @@ def _below_other_root(path: str, files: ProjectFiles, folder: str) -> tuple[str,
     return ()
 
 
-def _same_name(path: str, files: ProjectFiles) -> tuple[str, ...]:
+def _is_in_known_package(path: str, files: ProjectFiles) -> bool:
+    """Whether a file with a name that many folders have is looked for in a folder of the project that is there, and that is named
+    once: then the same name below another folder is another file."""
+    if not _is_common(basename(path)) or not is_below(path, files.root):
+        return False
+    parts = _parts(path[len(files.root) :])
+    return len(parts) > 2 and parts.count(parts[0]) == 1 and files.kind(join(files.root, *parts[:2])) == "folder"
+
+
+def _same_name(path: str, files: ProjectFiles, facts: SessionFacts) -> tuple[str, ...]:
+    """What has the name elsewhere, also what the session made that no list of the project has yet."""
     name = basename(path)
     if len(name) < _SHORT_NAME:
         return ()
-    found = [each for each in islice(files.find(name), _MOST_CANDIDATES) if each != path]
-    return _most_alike(path, found, files.root, needs_shared=_is_common(name))
+    own = [join(files.root, each) for each in reversed(facts.files) if basename(each) == name]
+    listed = islice(files.find(name), _MOST_CANDIDATES)
+    found = [
+        each
+        for each in dict.fromkeys((*listed, *(each for each in own if files.kind(each) == "file")))
+        if each != path and is_test(each, files.root) == is_test(path, files.root)
+    ]
+    is_folder = "." not in name.lstrip(".")
+    if is_folder and len(found) > 1 and name.lower() in _COMMON_FOLDERS:
+        return ()
+    return _most_alike(path, found, files.root, _is_common(name) or name.lower() in _COMMON_FOLDERS, facts)
+
+
+def is_test(path: str, root: str) -> bool:
+    """Whether a path of a project is one of its tests."""
+    parts = _parts(path.removeprefix(root).lower())
+    return not _TEST_FOLDERS.isdisjoint(parts[:-1]) or bool(parts and _TEST_NAME.search(parts[-1]))
 
 
 def _beside(path: str, files: ProjectFiles) -> tuple[str, ...]:
@@ -75,28 +119,39 @@ def _bare(name: str) -> str:
     return splitext(name.lower().lstrip("."))[0]
 
 
-def _other_ending(path: str, files: ProjectFiles) -> tuple[str, ...]:
+def _other_ending(path: str, files: ProjectFiles, facts: SessionFacts) -> tuple[str, ...]:
     stem = splitext(basename(path))[0]
     if len(stem) < _SHORT_NAME or stem.startswith("."):
         return ()
-    found = [each for each in islice(files.find_stem(stem), _MOST_CANDIDATES) if each != path]
-    return _most_alike(path, found, files.root, needs_shared=True)
+    found = [
+        each
+        for each in islice(files.find_stem(stem), _MOST_CANDIDATES)
+        if each != path and is_test(each, files.root) == is_test(path, files.root)
+    ]
+    return _most_alike(path, found, files.root, True, facts)
 
 
 def _is_common(name: str) -> bool:
     return splitext(name)[0].lower() in _COMMON
 
 
-def _most_alike(path: str, found: Sequence[str], root: str, needs_shared: bool) -> tuple[str, ...]:
-    """Those that share most folders of the project with a path, if they are few."""
+def _most_alike(
+    path: str, found: Sequence[str], root: str, needs_shared: bool, facts: SessionFacts
+) -> tuple[str, ...]:
+    """Those that share most folders of the project with a path, if they are few, or few of them are known to the session."""
     if not found:
         return ()
     scores = {each: count_shared(path.removeprefix(root), each.removeprefix(root)) for each in found}
     best = max(scores.values())
     if needs_shared and not best:
         return ()
-    chosen = [each for each in found if scores[each] == best]
-    return tuple(sorted(chosen, key=lambda each: (len(_parts(each)), each))) if len(chosen) <= MOST_NAMED else ()
+    chosen = sorted((each for each in found if scores[each] == best), key=lambda each: (len(_parts(each)), each))
+    latest = {join(root, each): place for place, each in enumerate(facts.files)}
+    known = sorted((each for each in chosen if each in latest), key=lambda each: -latest[each])
+    if len(chosen) > MOST_NAMED:
+        chosen = known
+    ranked = (*known, *(each for each in chosen if each not in latest))
+    return ranked if len(ranked) <= MOST_NAMED else ()
 
 
 def count_shared(one: str, other: str) -> int:
@@ -118,7 +173,8 @@ def _close_spelling(path: str, files: ProjectFiles) -> tuple[str, ...]:
     names = files.names_in(there)
     if not rest or names is None or len(names) > _MOST_SIBLINGS:
         return ()
-    close = [(ratio, name) for name in names if (ratio := _likeness(rest[0], name)) >= _CLOSE]
+    least = _CLOSE if len(rest) > 1 else _CLOSE_NAME
+    close = [(ratio, name) for name in names if (ratio := _likeness(rest[0], name)) >= least]
     for _, name in sorted(close, key=lambda pair: (-pair[0], pair[1])):
         place = join(there, name, *rest[1:])
         if files.kind(place) in ("file", "folder"):
@@ -175,6 +231,7 @@ def nearest_names(path: str, folder: str, files: ProjectFiles) -> tuple[str, ...
         (-ratio, name)
         for name in names
         if (ratio := SequenceMatcher(None, wanted, _bare(name), autojunk=False).ratio()) >= _NEAR
+        and _bare(name)[:_SAME_START] == wanted[:_SAME_START]
         and not _differ_by_number(wanted, _bare(name))
     )
     return tuple(name for _, name in alike[:MOST_NAMED])

@@ -51,14 +51,14 @@ def check_paths(call: PlannedCall, files: ProjectFiles, history: History, facts:
     edits, since agents edit what they have seen, nor of searches: many tools find nothing then and do not fail."""
     if call.kind not in ("shell", "read"):
         return None
-    return _check_paths(call, files)
+    return _check_paths(call, files, facts)
 
 
-def _check_paths(call: PlannedCall, files: ProjectFiles) -> Answer | None:
+def _check_paths(call: PlannedCall, files: ProjectFiles, facts: SessionFacts) -> Answer | None:
     for needed in _find_needs(call):
         kind = files.kind(needed.path)
         if kind == "none" and is_below(needed.path, files.root):
-            return describe_missing(call, needed.path, needed.typed, files)
+            return describe_missing(call, needed.path, needed.typed, files, facts)
         if kind == "folder" and (needed.program in _FILES_ONLY or _takes_files_only(call)):
             names = list_folder(needed.path, files, _FEW_LISTED)
             return _answer(sentences.IS_FOLDER.write(names=names), needed.path, ())
@@ -112,10 +112,12 @@ def answer_missing_path(failure: Failure, files: ProjectFiles, history: History,
     which the disk says nothing (outside of the project, ignored) may have been meant otherwise too."""
     call, found = failure.call, find_missing(failure)
     if call.kind != "shell" and not found:  # it failed for another reason: then that the path is missing is news
-        return _check_paths(call, files)
+        return _check_paths(call, files, facts)
     for wanted in ("none", "unknown"):
         for path, typed in found:
-            if files.kind(path) == wanted and (answer := _describe_after(call, path, typed, files)) is not None:
+            if files.kind(path) == wanted and (
+                answer := _describe_after(call, path, typed, files, facts)
+            ) is not None:
                 return answer
     return None
 
@@ -128,11 +130,13 @@ def find_missing(failure: Failure) -> list[tuple[str, str]]:
     return list(_find_arguments(failure.call)) if is_said else []
 
 
-def _describe_after(call: PlannedCall, path: str, typed: str, files: ProjectFiles) -> Answer | None:
+def _describe_after(
+    call: PlannedCall, path: str, typed: str, files: ProjectFiles, facts: SessionFacts
+) -> Answer | None:
     """The answer for a path that a call did not find; None where it would only repeat the error."""
     if path.endswith("/.git/index.lock"):
         return Answer("lock", sentences.LOCK_GONE.write(path=call.show(path)), path)
-    meant = find_meant(path, files, call.folder)
+    meant = find_meant(path, files, call.folder, facts)
     if typed.endswith("/"):
         meant = tuple(each for each in meant if files.kind(each) == "folder")
     return (
@@ -178,9 +182,11 @@ def _find_in_output(failure: Failure) -> Iterator[tuple[str, str]]:
                     yield PlannedCall("shell", "", {}, folder).absolute(typed), typed
 
 
-def describe_missing(call: PlannedCall, path: str, typed: str, files: ProjectFiles) -> Answer | None:
+def describe_missing(
+    call: PlannedCall, path: str, typed: str, files: ProjectFiles, facts: SessionFacts
+) -> Answer | None:
     """The answer for a path at which there is nothing."""
-    meant = find_meant(path, files, call.folder)
+    meant = find_meant(path, files, call.folder, facts)
     if not meant:
         return _describe_surroundings(path, typed, call, files)
     plain = sentences.MISSING_PLAIN.write(which=_which(call, typed))
@@ -215,7 +221,12 @@ def _describe_surroundings(path: str, typed: str, call: PlannedCall, files: Proj
         said = sentences.MISSING_LISTED.write(which=which, folder=call.show(there), names=names)
     else:
         said = sentences.MISSING_PLAIN.write(which=which)
-    return _answer(said, path, tuple(f"{there}/{name}" for name in names))
+    return _answer(said, path, _name_few(there, names))
+
+
+def _name_few(folder: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    """The paths of names in a folder, if they are so few that one of them may have been meant; more are only listed."""
+    return tuple(f"{folder}/{name}" for name in names) if len(names) <= MOST_NAMED else ()
 
 
 def _list_nearest_folder(
@@ -233,7 +244,7 @@ def _list_nearest_folder(
     said = sentences.MISSING_LISTED.write(
         which=_which(call, typed), folder=call.show(there), names=names, more=more or None
     )
-    return _answer(said, path, tuple(f"{there}/{name}" for name in names) if is_few else ()) if names else None
+    return _answer(said, path, _name_few(there, names) if is_few else ()) if names else None
 
 
 def _describe_nearest(path: str, typed: str, call: PlannedCall, files: ProjectFiles) -> Answer | None:

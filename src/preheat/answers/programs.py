@@ -5,34 +5,70 @@ from posixpath import dirname, join
 
 from preheat.answers import sentences
 from preheat.answers.history import History, missing_program
-from preheat.answers.values import Answer, Failure, ProjectFiles, SessionFacts, is_below
+from preheat.answers.shell_paths import last_commands
+from preheat.answers.values import Answer, Failure, PlannedCall, ProjectFiles, SessionFacts, is_below
 from preheat.commands import command_text
 
-_PLACES = (".venv/bin", "venv/bin", "node_modules/.bin", "vendor/bin", "bin", "scripts", ".tox/py/bin")
+_INSTALLED = (".venv/bin", "venv/bin", "node_modules/.bin", "vendor/bin", ".tox/py/bin")
+_OWN = ("bin", "scripts")
+"""Where a project keeps programs of its own, which may be others of the same name."""
 _PYTHONS = (".venv", "venv", "env")
 _MODULE = re.compile(r"No module named '?([A-Za-z_][\w.]*)'?")
 _MOST_TEXT = 20_000
 
 
+def check_missing_program(
+    call: PlannedCall, files: ProjectFiles, history: History, facts: SessionFacts
+) -> Answer | None:
+    """A program that the shell did not find before, in this session or an earlier one, and that never ran since."""
+    if call.kind != "shell" or not (facts.missing_programs or history.missing_programs):
+        return None
+    for command, _ in last_commands(command_text(call.arguments), call.folder):
+        name = command.wrappers[0] if command.wrappers else command.words[0]
+        known = history.missing_programs.get(name)
+        if known is None and name not in facts.missing_programs:
+            continue
+        sessions = sentences.count_sessions(known.sessions if known is not None else 0)
+        use = facts.uses.get(name) or (history.uses[name].command if name in history.uses else "")
+        if use and use != name and not command.wrappers:
+            said = sentences.MISSING_PROGRAM_USED.write(use=use, sessions=sessions)
+            return Answer("program", said, name, (use,)) if said else None
+        said = sentences.MISSING_PROGRAM.write(sessions=sessions)
+        return Answer("program", said, name) if said else None
+    return None
+
+
 def locate_program(failure: Failure, files: ProjectFiles, history: History, facts: SessionFacts) -> Answer | None:
-    """Where a program is that the shell did not find."""
+    """Where a program is that the shell did not find: as this session started it, as it is installed, as earlier sessions started
+    it, or as one of the project's own."""
     name = missing_program(failure.text[:_MOST_TEXT])
     command = command_text(failure.call.arguments) if failure.call.kind == "shell" else ""
     if not name or name not in command:
         return None
+    start = facts.uses.get(name, "")
+    if start and start not in command:
+        said = sentences.PROGRAM_STARTED.write(use=start)
+        return Answer("program", said, name, (start,)) if said else None
+    if answer := _find_program(name, _INSTALLED, failure, files):
+        return answer
+    use = history.uses.get(name)
+    if use is None or use.command.split() == [name] or use.command in command:
+        return _find_program(name, _OWN, failure, files)
+    said = sentences.PROGRAM_USED.write(use=use.command, sessions=sentences.count_sessions(use.sessions))
+    return Answer("program", said, name, (use.command,)) if said else None
+
+
+def _find_program(name: str, places: tuple[str, ...], failure: Failure, files: ProjectFiles) -> Answer | None:
+    """A program in one of some folders, here or further up in the project."""
     folder = failure.call.folder
     while is_below(folder, files.root):
-        for place in _PLACES:
+        for place in places:
             path = join(folder, place, name)
             if files.kind(path) == "file":
                 said = sentences.PROGRAM_HERE.write(place=failure.call.show(path))
                 return Answer("program", said, name, (path,)) if said else None
         folder = dirname(folder)
-    use = history.uses.get(name)
-    if use is None or use.command.split() == [name]:
-        return None
-    said = sentences.PROGRAM_USED.write(use=use.command, sessions=sentences.count_sessions(use.sessions))
-    return Answer("program", said, name, (use.command,)) if said else None
+    return None
 
 
 def locate_module(failure: Failure, files: ProjectFiles, history: History, facts: SessionFacts) -> Answer | None:

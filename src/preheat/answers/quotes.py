@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterator
 
 from preheat.answers import sentences
-from preheat.answers.history import History
+from preheat.answers.history import History, loops_over_path, missing_program
 from preheat.answers.shell_paths import last_commands
-from preheat.answers.values import Answer, PlannedCall, ProjectFiles, SessionFacts
+from preheat.answers.values import Answer, Failure, PlannedCall, ProjectFiles, SessionFacts
 from preheat.commands import command_text
 from preheat.commands.values import Command
 
@@ -37,12 +37,32 @@ def check_quotes(call: PlannedCall, files: ProjectFiles, history: History, facts
     for command, _ in last_commands(text, call.folder):
         if _searches_for_a_dash(command):
             said = sentences.DASH_PATTERN.write(program=command.program)
-            return Answer("quotes", said, f"dash {text}", ("-e",)) if said else None
+            return Answer("quotes", said, f"dash {text}", ("-e", "--")) if said else None
     if not (history.refuses_patterns or facts.refuses_patterns) or _BLOCKS.search(text):
         return None
     if any(_matches_nothing(word) for word in _read_open_words(text)):
         return Answer("quotes", sentences.UNMATCHED_PATTERN.write(), f"pattern {text}")
     return None
+
+
+def check_path_variable(call: PlannedCall, files: ProjectFiles, history: History, facts: SessionFacts) -> Answer | None:
+    """A loop over `path`, where the shell is one in which this variable holds the folders of programs: none is found after it."""
+    knows_shell = history.refuses_patterns or facts.refuses_patterns
+    return _name_path_variable(call) if knows_shell else None
+
+
+def explain_path_variable(
+    failure: Failure, files: ProjectFiles, history: History, facts: SessionFacts
+) -> Answer | None:
+    """The same after a program was not found in such a call."""
+    return _name_path_variable(failure.call) if missing_program(failure.text[:_LONGEST]) else None
+
+
+def _name_path_variable(call: PlannedCall) -> Answer | None:
+    text = command_text(call.arguments) if call.kind == "shell" else ""
+    if not loops_over_path(text):
+        return None
+    return Answer("quotes", sentences.PATH_VARIABLE.write(), f"path variable {text}")
 
 
 def _searches_for_a_dash(command: Command) -> bool:

@@ -9,9 +9,9 @@ from preheat.answers.history import NO_HISTORY, History
 from preheat.answers.known import check_known_failure
 from preheat.answers.obstacles import find_port_holder, look_at_lock, read_commit_hook
 from preheat.answers.paths import answer_missing_path, check_paths
-from preheat.answers.programs import locate_module, locate_program
-from preheat.answers.quotes import check_quotes
-from preheat.answers.scripts import check_manifest, check_script
+from preheat.answers.programs import check_missing_program, locate_module, locate_program
+from preheat.answers.quotes import check_path_variable, check_quotes, explain_path_variable
+from preheat.answers.scripts import answer_missing_script, check_manifest, check_script
 from preheat.answers.values import Answer, Failure, PlannedCall, ProjectFiles, SessionFacts
 
 Subject = TypeVar("Subject", PlannedCall, Failure)
@@ -27,16 +27,13 @@ def _use_after(check: "Rule[PlannedCall]") -> "Rule[Failure]":
     return answer
 
 
-def _answer_script(failure: Failure, files: ProjectFiles, history: History, facts: SessionFacts) -> Answer | None:
-    return check_script(failure.call, files, history, facts, failed=True)
-
-
 BEFORE: "tuple[Rule[PlannedCall], ...]" = (
-    check_paths, check_edit, check_quotes, check_script, check_manifest, check_flags, check_known_failure,
+    check_paths, check_edit, check_quotes, check_path_variable, check_script, check_manifest, check_flags, check_missing_program,
+    check_known_failure,
 )  # fmt: skip
 """The rules before a call, in this order."""
 AFTER: "tuple[Rule[Failure], ...]" = (
-    answer_missing_path, _use_after(check_edit), _answer_script, locate_program, locate_module, _use_after(check_quotes),
+    answer_missing_path, _use_after(check_edit), answer_missing_script, explain_path_variable, locate_program, locate_module, _use_after(check_quotes),
     find_flag, find_field, _use_after(check_manifest), look_at_lock, find_port_holder, read_commit_hook,
     _use_after(check_known_failure),
 )  # fmt: skip

@@ -1,5 +1,6 @@
 """A script, target, recipe or task that its manifest does not have: those that it has, the nearest, or where it is. Pure."""
 
+import re
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from posixpath import dirname, join, normpath
@@ -8,7 +9,7 @@ from typing import NamedTuple
 from preheat.answers import sentences
 from preheat.answers.history import History
 from preheat.answers.shell_paths import last_commands
-from preheat.answers.values import Answer, PlannedCall, ProjectFiles, SessionFacts, is_below
+from preheat.answers.values import Answer, Failure, PlannedCall, ProjectFiles, SessionFacts, is_below
 from preheat.commands import command_text
 from preheat.commands.values import Command
 from preheat.manifests.names import MANIFESTS, Manifest
@@ -48,7 +49,17 @@ _ELSEWHERE_OPTIONS = frozenset(
     ]
 )
 _MOST_LISTED = 12
+_MOST_MEANT = 3
+"""Of more names none is meant: they are only listed."""
+_CLOSE = 0.75
+_SEPARATOR = re.compile(r"[:_./-]")
+_SAYS_MISSING = re.compile(
+    r"(?i)missing script|no rule to make target|not found|no task|does not contain|unknown (?:task|script|recipe|target|command)|"
+    r"no such (?:task|script|recipe|target|command)|couldn't find|could not find|NO_SCRIPT|not defined|doesn't exist|does not exist"
+)
+"""What runners say of a script that they do not have."""
 _MOST_MANIFESTS = 30
+_MOST_TEXT = 20_000
 
 
 class Request(NamedTuple):
@@ -160,17 +171,37 @@ def check_script(
         for other in _others(manifest, files)
         if other != place and request.name in (_read(manifest, other, files) or ())
     ]
-    near = get_close_matches(request.name, names, 1, 0.6)
+    near = _find_near(request.name, names)
     about = f"{place} {request.name}"
     if len(elsewhere) == 1 and not near:
         folder = dirname(elsewhere[0])
         said = sentences.SCRIPT_ELSEWHERE.write(other=call.show(elsewhere[0]), folder=call.show(folder))
         return Answer("script", said, about, (folder,))
-    listed = sorted(names, key=lambda name: (name not in near, name))[:_MOST_LISTED]
-    said = sentences.NO_SCRIPT.write(
-        manifest=call.show(place), near=near[0] if near else "", kind=manifest.kind, names=listed
-    )
-    return Answer("script", said, about, (*near, *listed)) if said else None
+    listed = sorted(names, key=lambda name: (name != near, name))[:_MOST_LISTED]
+    said = sentences.NO_SCRIPT.write(manifest=call.show(place), near=near, kind=manifest.kind, names=listed)
+    remedies = (near,) if near else tuple(listed) if len(names) <= _MOST_MEANT else ()
+    return Answer("script", said, about, remedies) if said else None
+
+
+def _find_near(wanted: str, names: Sequence[str]) -> str:
+    """The name that is spelled nearly as another, or the only one that has it among its words (`lint:all`)."""
+    if close := get_close_matches(wanted, names, 1, _CLOSE):
+        return close[0]
+    if swapped := [name for name in names if sorted(name) == sorted(wanted)]:
+        return swapped[0]
+    found = [name for name in names if wanted in _SEPARATOR.split(name)]
+    return found[0] if len(found) == 1 else ""
+
+
+def answer_missing_script(
+    failure: Failure, files: ProjectFiles, history: History, facts: SessionFacts
+) -> Answer | None:
+    """The same after a failure that says so: a call that failed for another reason may have meant no script."""
+    request = find_request(failure.call, files, failed=True)
+    text = failure.text[:_MOST_TEXT]
+    if request is None or request.name not in text or not _SAYS_MISSING.search(text):
+        return None
+    return check_script(failure.call, files, history, facts, failed=True)
 
 
 def check_manifest(call: PlannedCall, files: ProjectFiles, history: History, facts: SessionFacts) -> Answer | None:

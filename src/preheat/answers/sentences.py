@@ -78,7 +78,7 @@ SCRIPT_ELSEWHERE = Sentence("What this call runs is in `{other:path}`: it works 
 NO_MANIFEST = Sentence("This command works in `{folder:path}`, where its `{manifest:path}` is.")
 FLAG_KNOWN = Sentence("`{program:command}` takes `{near:flag}`: it worked here in {sessions:sessions_before}.")
 FLAG_USAGE = Sentence("`{program:command}` takes `{near:flag}`, by its usage.")
-FLAG_FAMILY = Sentence("The `{program:program}` of this machine has `{near:flag}` for it.")
+FLAG_FAMILY = Sentence("The `{program:program}` of this machine has {near:flag*} for it.")
 FLAGS_KNOWN = Sentence(
     "`{program:command}` worked here in earlier sessions with {flags:flag*}: this call works with these alone."
 )
@@ -90,8 +90,11 @@ FIELD_NEAREST = Sentence("The nearest of the fields that it has: {names:name*}."
 
 # Quotes
 DASH_PATTERN = Sentence(
-    "The text that this call looks for begins with a dash: with `-e` before it `{program:program}` takes it as"
+    "The text that this call looks for begins with a dash: with `-e` or `--` before it `{program:program}` takes it as"
     " a pattern."
+)
+PATH_VARIABLE = Sentence(
+    "In zsh the variable `path` holds the folders in which programs are found: with another name for it this call finds them."
 )
 UNMATCHED_PATTERN = Sentence(
     "A word of this call has a pattern (`?`, `*` or a bracket) that matches no file, which the shell here refuses: in quotes it"
@@ -102,6 +105,11 @@ UNMATCHED_PATTERN = Sentence(
 PROGRAM_HERE = Sentence("The program of this call is here as `{place:path}`.")
 PROGRAM_USED = Sentence(
     "The program of this call was started by `{use:command}` here: it worked in {sessions:sessions_before}."
+)
+PROGRAM_STARTED = Sentence("The program of this call was started by `{use:command}` in this session.")
+MISSING_PROGRAM = Sentence("The shell here did not find a program of this call[ in {sessions:sessions_before}].")
+MISSING_PROGRAM_USED = Sentence(
+    "`{use:command}` worked here; the shell did not find the program of this call[ in {sessions:sessions_before}]."
 )
 MODULE_HERE = Sentence("The module is installed in `{place:path}`: `{python:path}` finds it.")
 

@@ -86,6 +86,14 @@ class SessionFacts(msgspec.Struct, frozen=True):
     """By file, relative to the project: how often it was changed."""
     refuses_patterns: bool = False
     """A command was refused because a pattern of it matched no file."""
+    files: tuple[str, ...] = ()
+    """Files that it read, changed or made, relative to the project, the latest last."""
+    moves: dict[str, str] = {}
+    """Where it moved a file, by the path that the file had."""
+    missing_programs: frozenset[str] = frozenset()
+    """Programs that the shell did not find, and that did not run since."""
+    uses: dict[str, str] = {}
+    """How a program was started that worked by a path or by another program (`target/debug/tool`), by its name."""
 
 
 class Answer(msgspec.Struct, frozen=True):
