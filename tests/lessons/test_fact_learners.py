@@ -53,11 +53,22 @@ def test_the_form_of_messages_and_branches_is_learned_without_their_words() -> N
     ]
     lines = [describe_lesson(lesson) for lesson in commits_of(session, session, session)]
     assert lines == [
-        "commit messages: `TYPE(SCOPE): …`, mostly `feat`, `fix` (9 of 9)",
+        "commit messages: `TYPE(SCOPE): …`, mostly `feat(…): …`, `fix(…): …` (9 of 9)",
         "names of branches begin with `feat/` (3 of 3)",
         "pull requests: `gh pr create` (3 sessions), against `develop`",
     ]
     assert "secret" not in "".join(lines)
+
+
+def test_how_pull_requests_are_made_and_merged_is_learned_from_their_switches() -> None:
+    session = [
+        ran("gh pr create -d \\\n  --title 'the --fill of it' --body-file x.md"),
+        ran("gh pr merge 7 --squash -d"),
+    ]
+    (lesson,) = commits_of(session, session)
+    assert describe_lesson(lesson) == "pull requests: `gh pr create --draft` (2 sessions); merged with `gh pr merge --squash`"
+    plain = [ran("gh pr create --title x"), ran("gh pr merge 8")]
+    assert [describe_lesson(each) for each in commits_of(plain, plain)] == ["pull requests: `gh pr create` (2 sessions)"]
 
 
 def test_branches_need_three_of_a_kind_in_two_sessions() -> None:

@@ -45,6 +45,14 @@ _BRANCH = re.compile(
     r"\bgit\s+(?:checkout\s+-[bB]|switch\s+(?:-c|--create)|worktree\s+add\s+(?:\S+\s+)?-b)\s+(?P<name>[\w./-]{2,80})"
 )
 _PULL = re.compile(r"\bgh\s+pr\s+create\b")
+_MERGE = re.compile(r"\bgh\s+pr\s+merge\b")
+_SWITCHES = {
+    "--draft": "--draft", "-d": "--draft", "--fill": "--fill", "-f": "--fill", "--squash": "--squash", "-s": "--squash",
+    "--rebase": "--rebase", "-r": "--rebase", "--merge": "--merge", "-m": "--merge", "--auto": "--auto",
+}  # fmt: skip
+"""Switches that say how a project has its pull requests made and merged; `gh pr create -m` and the like take a value."""
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
+_OF_CREATE = frozenset(["--draft", "-d", "--fill", "-f"])
 _BASE = re.compile(r"--base[ =](?P<base>[\w./-]{1,40})")
 _HOOK = re.compile(
     r"(?i)husky\b|pre-commit\b|lint-staged|lefthook|commit-msg|commitlint|hook(?:s)? (?:failed|declined|id:)"
@@ -73,6 +81,10 @@ class CommitNotes(msgspec.Struct, frozen=True, gc=False):
     pulls: tuple[int, ...] = ()
     base: str = ""
     last: float | None = None
+    options: tuple[str, ...] = ()
+    """The switches of each `gh pr create`, in one text."""
+    merges: tuple[str, ...] = ()
+    """The switches of each `gh pr merge`."""
 
 
 NO_COMMITS = CommitNotes()
@@ -94,6 +106,8 @@ def collect_commits(seen: JudgedSession) -> CommitNotes:
     failed: list[int] = []
     seqs: list[int] = []
     pulls: list[int] = []
+    options: list[str] = []
+    merges: list[str] = []
     base, last = "", None
     for each in seen.calls:
         text = command_text(each.call.input) if each.call.kind == "shell" else ""
@@ -103,7 +117,10 @@ def collect_commits(seen: JudgedSession) -> CommitNotes:
             prefixes.append(branch["name"].partition("/")[0].lower() if "/" in branch["name"] else "")
         if _PULL.search(text) and each.worked:
             pulls.append(each.record.seq)
+            options.append(_switches(_PULL, text))
             base = found["base"] if (found := _BASE.search(text)) else base
+        if _MERGE.search(text) and each.worked:
+            merges.append(_switches(_MERGE, text))
         commit = _COMMIT.search(text)
         if commit is None or not (each.worked or each.failed):
             continue
@@ -118,8 +135,18 @@ def collect_commits(seen: JudgedSession) -> CommitNotes:
             types.append(_type_of(message["first"]))
     return CommitNotes(
         tuple(types[-30:]), tuple(prefixes[-10:]), tuple(seconds[-10:]), len(seqs) + len(failed), tuple(failed[-5:]),
-        tuple(seqs[-5:]), tuple(pulls[-5:]), base, last,
+        tuple(seqs[-5:]), tuple(pulls[-5:]), base, last, tuple(options[-5:]), tuple(merges[-5:]),
     )  # fmt: skip
+
+
+def _switches(program: re.Pattern[str], text: str) -> str:
+    """The switches of a command for pull requests that mean the same in every project, in one text."""
+    text = _QUOTED.sub("", text)
+    found = program.search(text)
+    words = text[found.end() :].replace("\\\n", " ").split("\n")[0].split() if found else []
+    return " ".join(
+        sorted({_SWITCHES[word] for word in words if word in _SWITCHES and (word in _OF_CREATE) == (program is _PULL)})
+    )
 
 
 def _fails_by_hook(each: JudgedCall) -> bool:
@@ -197,10 +224,21 @@ def _learn_pull_requests(scope: Scope, sessions: Sequence[SessionCommits]) -> Le
     bases = Counter(each.notes.base for each in having if each.notes.base)
     base = bases.most_common(1)[0][0] if bases and bases.most_common(1)[0][1] > 1 else ""
     evidence = [Evidence(each.session, seq, each.at) for each in having for seq in each.notes.pulls]
-    text = f"Pull requests are made with `gh pr create` ({len(having)} sessions)."
+    use = f"gh pr create {_usual([text for each in having for text in each.notes.options])}".strip()
+    text = f"Pull requests are made with `{use}` ({len(having)} sessions)."
     details = {"about": "pull request"} | ({"base": base} if base else {})
+    merged = [each for each in sessions if each.notes.merges]
+    switches = _usual([text for each in merged for text in each.notes.merges])
+    if len(merged) >= _ENOUGH_SESSIONS and switches:
+        details["merge"] = f"gh pr merge {switches}"
     lesson = _lesson(scope, "pull_request", text, evidence, ("gh pr create",), details)
-    return msgspec.structs.replace(lesson, use="gh pr create") if lesson is not None else None
+    return msgspec.structs.replace(lesson, use=use) if lesson is not None else None
+
+
+def _usual(texts: Sequence[str]) -> str:
+    """The switches that nearly every one of these calls had."""
+    commonest = Counter(texts).most_common(1)
+    return commonest[0][0] if commonest and commonest[0][1] >= _MOSTLY * len(texts) else ""
 
 
 def _learn_hooks(scope: Scope, sessions: Sequence[SessionCommits]) -> Lesson | None:

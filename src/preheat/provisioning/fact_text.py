@@ -115,8 +115,10 @@ def _describe_hook(lesson: Lesson) -> str:
 def _describe_message(lesson: Lesson) -> str:
     details = lesson.details
     form = sentences.MESSAGE_FORMS[{"yes": 0, "some": 2}.get(details.get("scope", ""), 1)]
+    scope = "(…)" if details.get("scope") == "yes" else ""
+    types = [f"{name}{scope}: …" for name in _split(lesson, "types")]
     return sentences.MESSAGE.write(
-        form=form, types=_split(lesson, "types"), good=details.get("good", ""), all=details.get("all", "")
+        form=form, types=types, good=details.get("good", ""), all=details.get("all", "")
     )
 
 
@@ -133,6 +135,7 @@ def _describe_pull_request(lesson: Lesson) -> str:
         use=lesson.use,
         sessions=format_count(sessions, "session") if sessions else "",
         base=lesson.details.get("base", ""),
+        merge=lesson.details.get("merge", ""),
         good=lesson.details.get("good", ""),
         all=lesson.details.get("all", ""),
     )

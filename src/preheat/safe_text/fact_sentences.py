@@ -28,12 +28,14 @@ SIGNS = (
 """What servers print when they are up."""
 MESSAGE_FORMS = ("TYPE(SCOPE): …", "TYPE: …", "TYPE(SCOPE): … or TYPE: …")
 _PREFIX = re.compile(r"[a-z]{2,20}/")
+_MESSAGE_BEGINNING = re.compile(r"[a-z]{2,10}(?:\(…\))?: …")
 
 SLOTS["about"] = fit_one_of(*ABOUT)
 SLOTS["moment"] = fit_one_of(*MOMENTS)
 SLOTS["outcome"] = fit_one_of(*OUTCOMES)
 SLOTS["sign"] = fit_one_of(*SIGNS)
 SLOTS["messageform"] = fit_one_of(*MESSAGE_FORMS)
+SLOTS["messagebeginning"] = lambda text: text if _MESSAGE_BEGINNING.fullmatch(text) else ""
 SLOTS["prefix"] = lambda text: text if _PREFIX.fullmatch(text) else ""
 _LOADED = lesson_sentences
 """It adds the slots for counts."""
@@ -63,11 +65,11 @@ HOOK = Sentence(
 HOOK_FAILURES = Sentence(
     "{moment:moment} runs hooks that failed {failed:number} of {all:number} times[, takes about {duration:duration}]"
 )
-MESSAGE = Sentence("commit messages: `{form:messageform}`, mostly {types:name*}[ ({good:number} of {all:number})]")
+MESSAGE = Sentence("commit messages: `{form:messageform}`, mostly {types:messagebeginning*}[ ({good:number} of {all:number})]")
 BRANCH = Sentence("names of branches begin with {prefixes:prefix*} ({good:number} of {all:number})")
 PULL_REQUEST = Sentence(
     "pull requests: `{use:command}`[ ({sessions:count})][, against `{base:branch}`]"
-    "[; {good:number} of them are among the newest {all:number} commits]"
+    "[; {good:number} of them are among the newest {all:number} commits][; merged with `{merge:command}`]"
 )
 CHANGE_FILE = Sentence("a change that users notice needs a file in `{path:path}`")
 CHANGELOG_ENTRY = Sentence("a change that users notice gets a line below `Unreleased` in `{path:path}`")
