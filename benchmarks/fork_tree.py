@@ -211,8 +211,12 @@ class RecordedTree:
             self._texts[relative] = self._repository.text(self._commit, relative) if is_known else None
         return self._texts[relative]
 
+    def find_program(self, name: str) -> str:
+        """What was installed on the machine of a recorded session is not known."""
+        return ""
+
     def find_listener(self, port: int) -> None:
-        """What ran on the machine of a recorded session is not known."""
+        """What ran on it is not known either."""
 
     # What calls do.
     def apply(self, each: JudgedCall, planned: PlannedCall) -> None:
@@ -281,7 +285,10 @@ class RecordedTree:
 
     def _check_text(self, planned: PlannedCall, shown: str) -> None:
         """Take over what a read shows of a file."""
-        named = next((planned.arguments.get(name) for name in ("file_path", "path", "filePath") if planned.arguments.get(name)), "")
+        named = next(
+            (planned.arguments.get(name) for name in ("file_path", "path", "filePath") if planned.arguments.get(name)),
+            "",
+        )
         path = self._relative(planned.absolute(str(named)))
         pattern = _NUMBERED_BY_COLON if "<content>" in shown[:1000] or "<file>" in shown[:1000] else _NUMBERED
         lines = [(int(number), text) for number, text in pattern.findall(shown)]

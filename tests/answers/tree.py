@@ -20,6 +20,7 @@ class MemoryTree:
                 self.folders.add(path)
         self.hidden = hidden
         self.listeners: dict[int, Listener] = {}
+        self.programs: dict[str, str] = {}
 
     def kind(self, path: str) -> PathKind:
         if path in self.hidden or not is_below(path, ROOT):
@@ -37,6 +38,9 @@ class MemoryTree:
 
     def find_stem(self, stem: str) -> tuple[str, ...]:
         return tuple(sorted(path for path in self.files if splitext(basename(path))[0].lower() == stem.lower()))
+
+    def find_program(self, name: str) -> str:
+        return self.programs.get(name, "")
 
     def find_listener(self, port: int) -> Listener | None:
         return self.listeners.get(port)

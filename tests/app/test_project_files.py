@@ -29,6 +29,35 @@ def test_strange_names_are_found_and_nothing_unsafe_is_said(tmp_path: Path, name
     assert warning is None or "\n" not in warning.text
 
 
+def test_a_program_that_the_shell_does_not_find_is_named_where_installers_put_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    versions = tmp_path / ".nvm" / "versions" / "node"
+    for place, mode in (
+        (tmp_path / ".cargo" / "bin" / "preheat-one", 0o755),
+        (versions / "v9.1.0" / "bin" / "preheat-two", 0o755),
+        (versions / "v22.3.0" / "bin" / "preheat-two", 0o755),
+        (tmp_path / "go" / "bin" / "preheat-three", 0o644),
+    ):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text("x")
+        place.chmod(mode)
+    files = look(tmp_path)
+    assert files.find_program("preheat-one") == "~/.cargo/bin/preheat-one"
+    assert files.find_program("preheat-two") == "~/.nvm/versions/node/v22.3.0/bin/preheat-two"  # the newest version
+    assert files.find_program("preheat-three") == ""  # it cannot be run
+    assert files.find_program("../.cargo/bin/preheat-one") == files.find_program("") == ""
+    failure = Failure(
+        PlannedCall("shell", "Bash", {"command": "preheat-one build"}, str(tmp_path)), "sh: preheat-one: not found"
+    )
+    answer = answer_failure(failure, files)
+    assert answer is not None
+    assert answer.text == (
+        "The program of this call is installed as `~/.cargo/bin/preheat-one`, where the shell here does not look."
+    )
+
+
 def test_links_are_followed_and_broken_ones_are_unknown(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "real" / "a.py").write_text("x")

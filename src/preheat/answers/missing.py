@@ -135,9 +135,7 @@ def _is_common(name: str) -> bool:
     return splitext(name)[0].lower() in _COMMON
 
 
-def _most_alike(
-    path: str, found: Sequence[str], root: str, needs_shared: bool, facts: SessionFacts
-) -> tuple[str, ...]:
+def _most_alike(path: str, found: Sequence[str], root: str, needs_shared: bool, facts: SessionFacts) -> tuple[str, ...]:
     """Those that share most folders of the project with a path, if they are few, or few of them are known to the session."""
     if not found:
         return ()

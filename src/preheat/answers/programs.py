@@ -39,8 +39,8 @@ def check_missing_program(
 
 
 def locate_program(failure: Failure, files: ProjectFiles, history: History, facts: SessionFacts) -> Answer | None:
-    """Where a program is that the shell did not find: as this session started it, as it is installed, as earlier sessions started
-    it, or as one of the project's own."""
+    """Where a program is that the shell did not find: as this session started it, as the project has installed it, as earlier
+    sessions started it, as it is installed on this machine, or as one of the project's own."""
     name = missing_program(failure.text[:_MOST_TEXT])
     command = command_text(failure.call.arguments) if failure.call.kind == "shell" else ""
     if not name or name not in command:
@@ -53,9 +53,16 @@ def locate_program(failure: Failure, files: ProjectFiles, history: History, fact
         return answer
     use = history.uses.get(name)
     if use is None or use.command.split() == [name] or use.command in command:
-        return _find_program(name, _OWN, failure, files)
+        return _find_installed(name, command, files) or _find_program(name, _OWN, failure, files)
     said = sentences.PROGRAM_USED.write(use=use.command, sessions=sentences.count_sessions(use.sessions))
     return Answer("program", said, name, (use.command,)) if said else None
+
+
+def _find_installed(name: str, command: str, files: ProjectFiles) -> Answer | None:
+    """A program that is on this machine, in a folder of programs in which the agent's shell does not look."""
+    place = files.find_program(name)
+    said = sentences.PROGRAM_INSTALLED.write(place=place) if place and place not in command else ""
+    return Answer("program", said, name, (place,)) if said else None
 
 
 def _find_program(name: str, places: tuple[str, ...], failure: Failure, files: ProjectFiles) -> Answer | None:

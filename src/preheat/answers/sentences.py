@@ -103,6 +103,9 @@ UNMATCHED_PATTERN = Sentence(
 
 # Programs and modules
 PROGRAM_HERE = Sentence("The program of this call is here as `{place:path}`.")
+PROGRAM_INSTALLED = Sentence(
+    "The program of this call is installed as `{place:path}`, where the shell here does not look."
+)
 PROGRAM_USED = Sentence(
     "The program of this call was started by `{use:command}` here: it worked in {sessions:sessions_before}."
 )

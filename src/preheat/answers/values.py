@@ -48,6 +48,10 @@ class ProjectFiles(Protocol):
     def read_text(self, path: str) -> str | None:
         """The text of a file as it is now; None if it is too large, no text or cannot be read."""
 
+    def find_program(self, name: str) -> str:
+        """Where a program is on this machine, outside of the project, in a folder in which installers put programs; empty if in
+        none. Below the person's home folder it begins with `~`."""
+
     def find_listener(self, port: int) -> Listener | None:
         """Who listens on a port; None where that cannot be told."""
 

@@ -5,6 +5,7 @@ Where a limit is reached nothing is known: `unknown`, None or nothing.
 """
 
 import os
+import re
 import stat
 import time
 from collections import defaultdict
@@ -29,6 +30,22 @@ _LONGEST_PATH = 2_000
 _SKIPPED = frozenset(
     [".git", "node_modules", ".venv", "venv", "__pycache__", "target", "dist", "build", ".tox", ".cache"]
 )
+
+
+_PROGRAM_NAME = re.compile(r"[A-Za-z][\w.+-]{0,60}")
+_PROGRAM_FOLDERS = (
+    ".local/bin", ".cargo/bin", "go/bin", ".bun/bin", ".deno/bin", ".volta/bin", ".pyenv/shims", ".asdf/shims",
+    ".rbenv/shims", ".local/share/mise/shims", ".local/share/pnpm", "Library/pnpm", ".nvm/versions/node/*/bin",
+    ".local/share/fnm/node-versions/*/installation/bin", ".dotnet", ".poetry/bin", ".sdkman/candidates/java/current/bin",
+    "flutter/bin", "/usr/local/go/bin", "/opt/homebrew/bin", "/home/linuxbrew/.linuxbrew/bin", "/usr/local/bin",
+    "/usr/local/cargo/bin", "/opt/local/bin", "/snap/bin", "/usr/bin",
+)  # fmt: skip
+"""Folders in which installers put programs, below the home folder or absolute; `*` for a version."""
+_MOST_VERSIONS = 3
+
+
+def _version_of(name: str) -> list[int]:
+    return [int(part) for part in re.findall(r"\d{1,6}", name)]
 
 
 class NameIndex(msgspec.Struct, frozen=True):
@@ -134,6 +151,27 @@ class DiskFiles:
             if kind != "none":
                 found.append(place)
         return tuple(found)
+
+    def find_program(self, name: str) -> str:
+        if not _PROGRAM_NAME.fullmatch(name):
+            return ""
+        home = os.path.expanduser("~")
+        for folder in self._program_folders(home):
+            path = os.path.join(folder, name)
+            if self._may_look(path) and os.path.isfile(path) and os.access(path, os.X_OK):
+                return f"~{path[len(home) :]}" if path.startswith(home + os.sep) else path
+        return ""
+
+    def _program_folders(self, home: str) -> Iterator[str]:
+        """The folders of programs, those with versions in their names by the newest first."""
+        for place in _PROGRAM_FOLDERS:
+            before, versions, after = place.partition("*")
+            folder = os.path.join(home, before) if not os.path.isabs(before) else before
+            if not versions:
+                yield folder
+                continue
+            for name in sorted(self.names_in(folder) or (), key=_version_of, reverse=True)[:_MOST_VERSIONS]:
+                yield os.path.join(folder, name, after.lstrip("/"))
 
     def find_listener(self, port: int) -> Listener | None:
         return find_listener(port, lambda: self._clock() < self._until)
