@@ -76,6 +76,7 @@ SHOWN = ("fix the failing lint", "add an endpoint")
 SHARED_FOLDERS = ("corpus-projects", "corpus-projects-2")
 _PATHS = re.compile(r"[\w@.-]+(?:/[\w@.-]+)+")
 _NO_MODULE = re.compile(r"(?i)module not found|cannot find (?:module|package)|no module named|node_modules missing")
+_RUN = re.compile(r"\b(npm|pnpm|yarn) run (?=\w)")
 _NOT_FOUND = re.compile(r"(?:command not found: |: )?([\w.+-]+)(?:: (?:command )?not found|$)")
 
 
@@ -89,7 +90,8 @@ class LabelledFact(NamedTuple):
     patterns: tuple["re.Pattern[str]", ...]
 
     def is_in(self, line: str) -> bool:
-        return any(pattern.search(line) for pattern in self.patterns)
+        plain = _without_run(line)
+        return any(pattern.search(plain) for pattern in self.patterns)
 
     def is_same(self, other: "LabelledFact") -> bool:
         """Whether a text of one of them names the other."""
@@ -133,9 +135,14 @@ def _rated_lines(folder: str, start: str) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
+def _without_run(text: str) -> str:
+    """A text in which `npm run test` is `npm test`, which is the same script (`bun test` is another program than `bun run test`)."""
+    return _RUN.sub(r"\1 ", text)
+
+
 def _pattern(text: str) -> "re.Pattern[str]":
     """A text as whole words in this order; `…` for any between."""
-    parts = [r"\s+".join(map(re.escape, part.split())) for part in text.split("…")]
+    parts = [r"\s+".join(map(re.escape, part.split())) for part in _without_run(text).split("…")]
     body = r"[^`]*?".join(parts)
     before = r"(?<![\w-])" if text[:1].isalnum() else ""
     return re.compile(before + body + (r"(?![\w-])" if text[-1:].isalnum() else ""))
