@@ -13,7 +13,10 @@ here, so the facts of a package that only orientation would find are not counted
   or file that repaired it, the program that was missing. What an agent's own tools always say does not count;
 - strict precision: of the lines handed out at the start and with prompts, the share whose command, file or error occurs in the
   session;
-- what "add a feature and test it" is told at the start, with the prompt and before its commit, after all sessions.
+- what "add a feature and test it" is told at the start, with the prompt, at an edit of the source and of the test that sessions
+  changed most, and before its commit, after all sessions.
+
+At calls no more is said than two lines in ten turns.
 
 `labels/facts-grades-*.jsonl` grade lines that were handed out; the shares are over those that have a grade. Files with `second`
 in their names are the second rater's: everything is counted for each rater by itself, and beside it how far they agree. A
@@ -25,7 +28,7 @@ import json
 import os
 import re
 import subprocess
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from fnmatch import translate
@@ -53,6 +56,7 @@ from preheat.app.live.hooks import PROMPT_TOKENS, START_TOKENS
 from preheat.calls.files import changed_files, file_of
 from preheat.calls.judged import JudgedCall, JudgedSession
 from preheat.calls.words import telling_words
+from preheat.commands.purposes import is_test_file
 from preheat.facts import EMPTY_TREE, ProjectTree, derive_facts, wanted_files
 from preheat.facts.asking import goes_on, words_of
 from preheat.facts.call_choice import Place, choose_for_call
@@ -61,6 +65,7 @@ from preheat.facts.failure_choice import choose_after_check, choose_after_failur
 from preheat.facts.join import join_facts
 from preheat.facts.stated import without_stated
 from preheat.lessons.command_use import ASTRAY as _ASTRAY
+from preheat.live.debt import is_written_source
 from preheat.live.mistake import find_hint_before_command, index_lessons
 from preheat.model.lesson import Lesson
 from preheat.projects.folders import main_folder
@@ -70,6 +75,8 @@ from preheat.provisioning.tokens import estimate_tokens
 from preheat.stated import NO_STATEMENTS, Statements, read_statements
 
 EARLIER = 0.6
+_SHOWN = 600
+"""Characters of a prompt that a rater is shown."""
 FEWEST = 5
 TASK = "add a feature and test it"
 SHOWN = ("fix the failing lint", "add an endpoint")
@@ -104,6 +111,10 @@ class Line(NamedTuple):
     moment: str
     text: str
     lesson: Lesson
+    prompt: str = ""
+    """The last prompt before it."""
+    call: str = ""
+    """The command or file that it was said at."""
 
 
 class Project(NamedTuple):
@@ -136,7 +147,7 @@ def _rated_lines(folder: str, start: str) -> dict[str, list[dict[str, Any]]]:
 
 
 def _without_run(text: str) -> str:
-    """A text in which `npm run test` is `npm test`, which is the same script (`bun test` is another program than `bun run test`)."""
+    """A text in which `npm run test` is `npm test`, the same script (`bun test` is another program than `bun run test`)."""
     return _RUN.sub(r"\1 ", text)
 
 
@@ -385,17 +396,21 @@ def play(
     failures = covered = 0
     by_seq = session.calls_by_seq()
     doings = Doings()
-    before = ""
+    before, last = "", asked[0][1] if asked else ""
+    lines = [line._replace(prompt=last) for line in lines]
     for call in session.calls:
         while asked and asked[0][0] <= call.call.line:
             prompt = asked.pop(0)[1]
-            lines += prompt_lines(lessons, prompt, told, before)
+            lines += (line._replace(prompt=prompt) for line in prompt_lines(lessons, prompt, told, before))
+            last = prompt
             before = prompt if not before or not goes_on(prompt) else before
         command = command_of(call, session)
         for fact in labels:
             if command and fact.id not in told_before and fact.is_in(command):
                 told_before[fact.id] = any(fact.is_in(line.text) for line in lines)
-        lines += call_lines(lessons, known, session, call, told, tree, doings)
+        at = command or ", ".join(changes_of(call, session))
+        said = call_lines(lessons, known, session, call, told, tree, doings)
+        lines += (line._replace(prompt=last, call=at) for line in said)
         if call.failed and call.record.cause in ("mistake", "environment"):
             failures += 1
             covered += _is_named(call, session, by_seq, lines)
@@ -403,9 +418,9 @@ def play(
         if after is not None and (text := describe_lesson(after)) and doings.may_say():
             told.add(after.id)
             doings.said.append(doings.turns)
-            lines.append(Line("failure", text, after))
+            lines.append(Line("failure", text, after, last, at))
     for _, text in asked:
-        lines += prompt_lines(lessons, text, told, before)
+        lines += (line._replace(prompt=text) for line in prompt_lines(lessons, text, told, before))
     there = collect_activity(session)
     judged = [line for line in lines if line.moment in ("start", "prompt")]
     applied = sum(_applied(line.lesson, session, there) for line in judged)
@@ -477,7 +492,7 @@ def measure(project: Project, folder: str = FOLDER) -> dict[str, Any]:
     told_in: defaultdict[str, list[bool]] = defaultdict(list)
     handed: set[str] = set()
     stated: set[str] = set()
-    lines: dict[str, Line] = {}
+    lines: dict[str, tuple[Line, str]] = {}
     counts: defaultdict[str, int] = defaultdict(int)
     for session in later:
         tree, facts, instructions = trees.at(session.session.started_at)
@@ -492,7 +507,7 @@ def measure(project: Project, folder: str = FOLDER) -> dict[str, Any]:
         for name, was_told in played.told_before.items():
             told_in[name].append(was_told or name in stated)
         for line in played.lines:
-            lines.setdefault(line.text, line)
+            lines.setdefault(line.text, (line, session.key))
         for name in ("failures", "covered", "applied", "judged"):
             counts[name] += getattr(played, name)
     first_tree = trees.at(later[0].session.started_at)[1]
@@ -511,7 +526,17 @@ def measure(project: Project, folder: str = FOLDER) -> dict[str, Any]:
         },
         **{name: counts[name] for name in _OF_LINES},
         "task": [line.text for line in lines_for_task(project, pages, trees)],
-        "lines": [[line.moment, text] for text, line in lines.items()],
+        "lines": [[line.moment, text] for text, (line, _) in lines.items()],
+        "said": [
+            {
+                "session": key,
+                "moment": line.moment,
+                "prompt": line.prompt[:_SHOWN],
+                "call": line.call[:_SHOWN],
+                "line": text,
+            }
+            for text, (line, key) in lines.items()
+        ],
     }
 
 
@@ -546,7 +571,7 @@ def _tally(facts: Sequence[LabelledFact], all_facts: Sequence[LabelledFact], rea
 
 
 def lines_for_task(project: Project, pages: Any, trees: Trees, task: str = TASK) -> list[Line]:
-    """What a session with a task is told at its start, with its prompt and before its commit, after all sessions."""
+    """What a session with a task is told over its moments, after all sessions."""
     tree, facts, instructions = trees.at(None)
     agent = project.sessions[-1].session.agent
     lessons = without_stated(
@@ -555,9 +580,26 @@ def lines_for_task(project: Project, pages: Any, trees: Trees, task: str = TASK)
     found = start_lines(lessons, project.name, agent, project.sessions[-1].session.started_at or 0.0)
     told = {line.lesson.id for line in found}
     found += prompt_lines(lessons, task, told)
-    last = choose_for_call(lessons, "git commit", (), frozenset(told))  # where every such task ends
-    text = describe_lesson(last) if last is not None else ""
-    return [*found, Line("call", text, last)] if last is not None and text else found
+    edited: tuple[str, ...] = ()
+    for command, path in (*(("", each) for each in usual_files(project, tree)), ("git commit", "")):
+        place = Place(edited=edited)
+        fact = choose_for_call(lessons, command, [path] if path else [], frozenset(told), place)
+        text = describe_lesson(fact) if fact is not None else ""
+        edited += (path,) if path else ()
+        if fact is not None and text:
+            told.add(fact.id)
+            found.append(Line("call", text, fact))
+    return found
+
+
+def usual_files(project: Project, tree: ProjectTree) -> list[str]:
+    """The source and the test that sessions changed most, of those in a tree."""
+    counted = Counter(
+        path for session in project.sessions for call in session.calls for path in changes_of(call, session)
+    )
+    code = [path for path, _ in counted.most_common() if path in tree.paths and is_written_source(path)]
+    tests = [path for path in code if is_test_file(path.rpartition("/")[2])]
+    return [each[0] for each in ([path for path in code if path not in tests], tests) if each]
 
 
 def run(quick: bool = False, data: str = "", repositories: str = "", projects: Sequence[str] = ()) -> dict[str, Any]:

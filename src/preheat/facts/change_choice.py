@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from posixpath import basename
 
-from preheat.facts.fitness import fits, is_main, is_whole, tool_of
+from preheat.facts.fitness import fits, is_main, is_usual, is_whole, tool_of
 from preheat.model.lesson import Lesson
 
 _MANIFESTS = {
@@ -31,7 +31,6 @@ _VERBS = frozenset(
     ["gen", "generate", "generated", "codegen", "build", "render", "run", "update", "all", "api", "src", "code"]
 )
 _ONE = ("one test file", "one test")
-_LEAST_REACH = 0.3
 _CHECKS = ("test", "check", "lint", "typecheck", "build")
 """Topics of the checks that a change of code is followed by, the most telling first."""
 
@@ -150,8 +149,7 @@ def _find_check(candidates: Sequence[Lesson], changed: str, purposes: frozenset[
         and lesson.topic not in purposes
         and is_whole(lesson)
         and not lesson.details.get("package")
-        and (lesson.reach or 0.0) >= _LEAST_REACH
-        and is_main(lesson)
+        and is_usual(lesson)
         and fits(lesson, [changed])
     ]
     return min(

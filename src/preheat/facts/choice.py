@@ -149,7 +149,12 @@ def _rate_for_change(lesson: Lesson, asked: Asked, is_near: bool) -> float:
     package = details.get("package", "")
     is_main, is_check = bool(details.get("main")), is_whole(lesson)
     is_about_checks = not asked.makes and not asked.topics.isdisjoint(_CHECKED)
-    if is_check and topic in _CHECKED and not is_about_checks and ((is_near and is_main) or (reach >= _MAIN and not package)):
+    if (
+        is_check
+        and topic in _CHECKED
+        and not is_about_checks
+        and ((is_near and is_main) or (asked.makes and reach >= _MAIN and not package))
+    ):
         return 0.5 + 0.1 * min(1.0, reach)
     if is_check and topic in asked.shown and is_main and (is_near or not package):
         return 0.5

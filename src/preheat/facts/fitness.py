@@ -7,7 +7,9 @@ from preheat.commands.words import name_set
 from preheat.model.lesson import Lesson
 
 _SPECIAL = re.compile(r"\b(?:NAME|PATH|FOLDER|PACKAGE|VALUE)\b")
-_MUCH_USED = 3
+_MUCH_USED, _USED = 3, 2
+_LEAST_REACH, _LEAST_USED = 0.3, 0.1
+"""How likely a session needs a check, for it to be said unasked: by what files say, and where sessions used it."""
 _STARTERS = name_set("npx bunx pnpx uvx exec x dlx run uv poetry pdm pipenv hatch mise -- python python3 -m bundle rtk")
 """Words before the tool that a command runs in the end."""
 _WEB = "js jsx ts tsx mjs cjs mts cts vue svelte astro"
@@ -40,6 +42,14 @@ def is_whole(lesson: Lesson) -> bool:
 def is_main(lesson: Lesson) -> bool:
     """Whether a check is the usual one for its purpose: the plain one of the project's own, or one that several sessions used."""
     return bool(lesson.details.get("main")) or lesson.support.sessions_for >= _MUCH_USED
+
+
+def is_usual(lesson: Lesson) -> bool:
+    """Whether many sessions need a check: as a file of the project says, or as several sessions did."""
+    used = lesson.support.sessions_for
+    return (is_main(lesson) and (lesson.reach or 0.0) >= _LEAST_REACH) or (
+        used >= _USED and (lesson.reach or 0.0) >= _LEAST_USED
+    )
 
 
 def tool_of(command: str) -> str:
