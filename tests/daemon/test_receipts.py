@@ -72,6 +72,19 @@ def test_a_warned_call_is_seen_by_its_id(tmp_path: Path) -> None:
     ]
 
 
+def test_a_warned_call_is_seen_where_a_program_gives_the_time_of_the_hook_for_an_id(tmp_path: Path) -> None:
+    """That is another one after the call: the next call of the tool is the one that was warned of."""
+    talk = Conversation(tmp_path)
+    talk.number = 5
+    planned = {"tool_name": "Bash", "tool_input": {"command": "cat src/cart.py"}}
+    failed = "Exit code 1\ncat: src/cart.py: No such file or directory"
+    talk.tell("PreToolUse", **planned, tool_use_id="2026-01-15T20:53:05.719Z")
+    talk.tell("PostToolUseFailure", **planned, tool_use_id="2026-01-15T20:53:05.759Z", error=failed)
+    assert [(sent.kind, sent.outcome) for sent in talk.engine.sessions.get(AGENT, "s1").receipt.texts] == [
+        ("warning", "failed")
+    ]
+
+
 def test_a_stop_shows_the_line_once_and_again_only_when_more_was_said(tmp_path: Path) -> None:
     talk = answered(tmp_path)
     assert "1 of 1 answer followed" in stop(talk)
