@@ -144,6 +144,23 @@ def test_the_command_shows_and_prints(tmp_path: Path, monkeypatch: Any, capsys: 
     assert "`preheat receipts` shows those that it knows" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("width", [60, 110])
+def test_in_a_window_of_any_width_a_session_can_be_chosen_and_no_line_is_wider(
+    tmp_path: Path, monkeypatch: Any, capsys: Any, width: int
+) -> None:
+    talk = answered(tmp_path)
+    store(talk)
+    monkeypatch.setenv("PREHEAT_HOME", talk.folder)
+    monkeypatch.setenv("COLUMNS", str(width))
+    assert main(["receipts"]) == 0
+    assert main(["receipts", "--session", "s1"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert any(line.startswith("s1 ") for line in lines)
+    assert max(map(len, lines)) <= width
+    assert "turn 1: answer after a failure: " in " ".join(lines)
+    assert "(followed: a call with what it names worked)" in " ".join(line.strip() for line in lines)
+
+
 def test_withdrawn_holds_are_said(tmp_path: Path) -> None:
     talk = Conversation(tmp_path, "[live]\nhold = true\n")
     talk.plan("Bash", command="cat src/cart.py")
