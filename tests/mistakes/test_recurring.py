@@ -300,7 +300,8 @@ def test_other_messages_of_a_mistake_are_shown_as_the_title_is_without_masks() -
     """A mask in the place of a path or a number is how messages are compared, and nothing that a tool printed."""
     shell = {"tool": "Bash", "kind": "shell", "summary": "make it"}
     said = ["make: PATH: No rule (error N)", "make: PATH: No rule (error N)", "make: .PATH: No rule (error N)"]
-    (mistake,) = find_mistakes(failure(name, signature=text, **shell) for name, text in zip("abc", said)).mistakes
+    facts = [failure(name, 1, signature=text, **shell) for name, text in zip("abc", said, strict=True)]
+    (mistake,) = find_mistakes(facts).mistakes
     assert (mistake.message, mistake.variants) == ("make: …: No rule", ("make: .…: No rule",))
 
 
