@@ -191,6 +191,23 @@ def test_a_persons_lesson_stands_first_with_evidence_on_request(person: Person, 
     assert any("of 10 calls in 5 sessions, last 2026-01-" in line for line in lines)
 
 
+def test_a_repository_without_any_session_gets_what_its_tree_says(
+    person: Person, shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also one that is called like a project with lessons, of which nothing is said here. Another folder is still none."""
+    new = tmp_path / "other" / "shop"
+    new.mkdir(parents=True)
+    git(new, "init", "-q", "-b", "main")
+    git(new, "remote", "add", "origin", "https://example.org/other/shop.git")
+    (new / "Makefile").write_text("test:\n\tpytest -q\n")
+    monkeypatch.chdir(new)
+    assert [each["text"] for each in propose(person)["lines"]] == ["Test: `make test` = `pytest -q`"]
+    monkeypatch.chdir(tmp_path)
+    done = person.run("lessons", "propose")
+    assert (done.code, done.out) == (2, "")
+    assert "no project `.` is known" in done.err
+
+
 def test_without_an_author_no_commit_is_made_and_it_is_said_what_git_lacks(person: Person, shop: Path) -> None:
     git(shop, "config", "--unset", "user.name")
     git(shop, "config", "--unset", "user.email")

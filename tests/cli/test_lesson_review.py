@@ -89,6 +89,17 @@ def test_a_review_shows_each_new_lesson_once_exactly_as_a_session_is_told_it(per
     assert "Nothing new to review" in person.run("lessons", "review").err
 
 
+def test_in_the_review_of_a_project_its_own_lessons_come_before_those_of_any_project(person: Person) -> None:
+    for place in ("/home/dev/till", "/home/dev/bank"):
+        for number in range(1, 5):
+            person.write(worked(number + 10 * len(place) + ord(place[-1]), place))
+    learned(person)
+    found = json.loads(person.run("lessons", "review", "--project", "shop", "--json").out)
+    projects = [each["lesson"]["scope"].get("project", "") for each in found]
+    assert projects == sorted(projects, reverse=True)
+    assert set(projects) == {"shop", ""}
+
+
 def test_the_keys_keep_drop_later_undo_and_quit_do_what_they_say(person: Person) -> None:
     learned(person)
     first = to_review(person)

@@ -72,6 +72,19 @@ def test_a_warned_call_is_seen_by_its_id(tmp_path: Path) -> None:
     ]
 
 
+def test_a_warned_call_is_seen_where_a_program_gives_the_time_of_the_hook_for_an_id(tmp_path: Path) -> None:
+    """That is another one after the call: the next call of the tool is the one that was warned of."""
+    talk = Conversation(tmp_path)
+    talk.number = 5
+    planned = {"tool_name": "Bash", "tool_input": {"command": "cat src/cart.py"}}
+    failed = "Exit code 1\ncat: src/cart.py: No such file or directory"
+    talk.tell("PreToolUse", **planned, tool_use_id="2026-01-15T20:53:05.719Z")
+    talk.tell("PostToolUseFailure", **planned, tool_use_id="2026-01-15T20:53:05.759Z", error=failed)
+    assert [(sent.kind, sent.outcome) for sent in talk.engine.sessions.get(AGENT, "s1").receipt.texts] == [
+        ("warning", "failed")
+    ]
+
+
 def test_a_stop_shows_the_line_once_and_again_only_when_more_was_said(tmp_path: Path) -> None:
     talk = answered(tmp_path)
     assert "1 of 1 answer followed" in stop(talk)
@@ -129,6 +142,23 @@ def test_the_command_shows_and_prints(tmp_path: Path, monkeypatch: Any, capsys: 
     assert json.loads(capsys.readouterr().out)["said"]["answer"] == {"said": 1, "failed": 0, "worked": 0, "followed": 1}
     assert main(["receipts", "--project", "nosuch"]) == 2
     assert "`preheat receipts` shows those that it knows" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("width", [60, 110])
+def test_in_a_window_of_any_width_a_session_can_be_chosen_and_no_line_is_wider(
+    tmp_path: Path, monkeypatch: Any, capsys: Any, width: int
+) -> None:
+    talk = answered(tmp_path)
+    store(talk)
+    monkeypatch.setenv("PREHEAT_HOME", talk.folder)
+    monkeypatch.setenv("COLUMNS", str(width))
+    assert main(["receipts"]) == 0
+    assert main(["receipts", "--session", "s1"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert any(line.startswith("s1 ") for line in lines)
+    assert max(map(len, lines)) <= width
+    assert any(line.startswith("turn ") and ": answer after a failure: " in line for line in lines)
+    assert "(followed: a call with what it names worked)" in " ".join(line.strip() for line in lines)
 
 
 def test_withdrawn_holds_are_said(tmp_path: Path) -> None:

@@ -296,6 +296,15 @@ def test_what_was_done_then_is_no_repair_unless_most_sessions_did_it_for_the_sam
     assert found.recovered == 0
 
 
+def test_other_messages_of_a_mistake_are_shown_as_the_title_is_without_masks() -> None:
+    """A mask in the place of a path or a number is how messages are compared, and nothing that a tool printed."""
+    shell = {"tool": "Bash", "kind": "shell", "summary": "make it"}
+    said = ["make: PATH: No rule (error N)", "make: PATH: No rule (error N)", "make: .PATH: No rule (error N)"]
+    facts = [failure(name, 1, signature=text, **shell) for name, text in zip("abc", said, strict=True)]
+    (mistake,) = find_mistakes(facts).mistakes
+    assert (mistake.message, mistake.variants) == ("make: …: No rule", ("make: .…: No rule",))
+
+
 def test_a_title_names_the_whole_of_a_command_that_works_when_a_part_is_left_out() -> None:
     """`bun run test` does not fail where `rtk bun run test` does."""
     refused = "unrecognized subcommand run"

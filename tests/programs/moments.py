@@ -3,13 +3,20 @@
 Every event is answered with a text of its own, and the requests show where it went. Knows no agent.
 """
 
+import json
 import os
+import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from preheat.app.live.holds import HoldCount, Holds
+from preheat.app.live.receipts import collect_receipts
 from preheat.model.live import HookAnswer, HookEvent
+from preheat.model.receipt import Receipts
 from preheat.testing.hooks import ListeningDaemon
 from preheat.testing.model_server import Reply
+from tests.daemon.builders import daemon
 from tests.programs.machines import MACHINES, Conversation, Machine
 
 COMMAND, OUTPUT = "printf out-%d 42", "out-42"
@@ -111,3 +118,71 @@ def _find_compaction(seen: Conversation, events: list[HookEvent]) -> str:
         return "lost"
     after = events[names.index("before_compaction") :]
     return "next" if any(event.name == "after_tool" and text_of(event) in last for event in after) else "lost"
+
+
+# What the model received of a call that is known to fail
+GUESS, THERE = "src/cart.py", "src/shop/cart.py"
+_TELLING = re.compile(r"preheat-advisory|No such file")
+_SENTENCE = re.compile(r"(preheat-advisory(?:>|&gt;)).*?((?:<|&lt;)/preheat-advisory)")
+_QUOTED_LINES = 4
+
+
+class ObservedCall(NamedTuple):
+    """The lines that say why a call fails or that it did, as the model received them after each of two equal calls."""
+
+    first: list[str]
+    second: list[str]
+    receipts: Receipts
+    """What Preheat counted of it."""
+    held: HoldCount
+
+    @property
+    def words(self) -> dict[str, list[str]]:
+        """The lines after both calls."""
+        return {"first": self.first, "again": self.second}
+
+
+def observe_guess(agent: str, folder: Path, hold: bool) -> ObservedCall:
+    """Run an agent's program with a real daemon: its model shows a file twice that lies elsewhere, and then the right one."""
+    data = str(folder / "data")
+    os.makedirs(data)
+    settings = f"[experiment]\nholdout = 0\n[live]\norientation = false\nhold = {str(hold).lower()}\n"
+    Path(data, "settings.toml").write_text(settings)
+    machine = MACHINES[agent](folder / "machine", data)
+    there = Path(machine.project, THERE)
+    there.parent.mkdir(parents=True)
+    there.write_text("x = 1\n")
+    machine.install()
+    commands = ("ls", f"cat {GUESS}", f"cat {GUESS}", f"cat {THERE}")
+    script = [*(Reply(calls=[machine.shell(command)]) for command in commands), Reply("Done.")]
+    with daemon(data):
+        seen = machine.run("Look at the cart.", script)
+    new = [_new_lines(seen.requests[n - 1], seen.requests[n]) for n in (2, 3)]
+    counts = list(Holds(data).counts.values())
+    return ObservedCall(new[0], new[1], collect_receipts(data), counts[0] if counts else HoldCount())
+
+
+def without_sentences(words: dict[str, list[str]]) -> dict[str, list[str]]:
+    """The lines without our own sentence in them: how the program wraps it is what is recorded."""
+    return {name: [_SENTENCE.sub(r"\1…\2", line) for line in lines] for name, lines in words.items()}
+
+
+def _new_lines(before: str, after: str) -> list[str]:
+    """The telling lines that a request has and the one before it had not, in their order."""
+    old = list(_lines_in(json.loads(before)))
+    found = []
+    for line in _lines_in(json.loads(after)):
+        if line in old:
+            old.remove(line)
+        elif _TELLING.search(line):
+            found.append(line)
+    return found[:_QUOTED_LINES]
+
+
+def _lines_in(value: Any) -> Iterator[str]:
+    """The lines of all texts in a value; of texts that are JSON those in them."""
+    if isinstance(value, str):
+        yield from (line.strip() for line in value.splitlines())
+    elif isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _lines_in(each)

@@ -11,10 +11,11 @@ import pytest
 from preheat import daemon_client
 from preheat.agents import hooks_of
 from preheat.testing.model_server import Reply
+from scripts.make_moments import load_recording
 from tests.daemon.builders import RIGHT, WRONG, daemon, learned
 from tests.programs import codex, copilot, gemini, hermes, opencode
 from tests.programs.machines import MACHINES, Conversation, Machine
-from tests.programs.moments import ObservedMoments, observe
+from tests.programs.moments import THERE, ObservedMoments, observe, observe_guess, without_sentences
 from tests.shared import real_program
 
 pytestmark = pytest.mark.program
@@ -41,6 +42,25 @@ def test_texts_reach_the_model_at_the_moments_that_the_agent_declares(agent: str
     assert hooks is not None
     declared = ObservedMoments(**{name: getattr(hooks.moments, name) for name in ObservedMoments._fields})
     assert observe(agent, tmp_path) == declared
+
+
+@pytest.mark.parametrize("hold", [False, True], ids=["warned", "held"])
+def test_a_call_that_is_known_to_fail_is_warned_of_or_held_once_in_the_recorded_words(
+    agent: str, hold: bool, tmp_path: Path
+) -> None:
+    """Without `hold` the call runs, and the reason comes with its result; with it the first such call does not run, and the same
+    call passes when it comes again. What came of it stands in the receipt."""
+    seen = observe_guess(agent, tmp_path, hold)
+    recorded = load_recording()[agent]["held" if hold else "warned"]
+    assert without_sentences(seen.words) == without_sentences(recorded)
+    assert any("No such file" in line for line in seen.first) is not hold
+    assert any("No such file" in line for line in seen.second)
+    assert any(THERE in line for line in seen.first)
+    assert not any(THERE in line for line in seen.second)
+    assert (seen.held.held, seen.held.failed, seen.held.succeeded) == ((1, 1, 0) if hold else (0, 0, 0))
+    (text,) = (text for session in seen.receipts.sessions for text in session.receipt.texts)
+    outcomes = {"hold": "failed", "warning": "failed", "answer": "followed"}
+    assert (text.kind == "hold", text.outcome) == (hold, outcomes[text.kind])
 
 
 def test_two_sessions_at_once_have_their_own_context_and_advice(agent: str, tmp_path: Path) -> None:

@@ -270,8 +270,8 @@ class Lessons:
 
     # Reviews.
     def review(self, project: str | None = None) -> list[ReviewedLesson]:
-        """The lessons that a person has not decided on yet: those of the person's own agent first, then the best. Of a project
-        (name or folder) and the general ones, or of all."""
+        """The lessons that a person has not decided on yet: those of the person's own agent first, then the best. Of all, or of a
+        project (name or folder) and then the general ones."""
         now = time.time()
         with reading(self._folder) as state:
             decided = written_lessons.reviews(state)
@@ -286,7 +286,12 @@ class Lessons:
         ]
         return sorted(
             (each for each in found if each.said),
-            key=lambda each: (each.lesson.status != "waiting", -each.lesson.score, each.lesson.id),
+            key=lambda each: (
+                each.lesson.status != "waiting",
+                project is not None and not each.lesson.scope.project,
+                -each.lesson.score,
+                each.lesson.id,
+            ),
         )
 
     def keep(self, name: str) -> SavedLesson:

@@ -84,15 +84,17 @@ class Proposals:
         self._folder = folder
 
     def propose(self, project: str, file: str = "", evidence: bool = False) -> FileProposal:
-        """What the instructions file of a project (name or folder) lacks, and what is stale in it. Raises UserError."""
+        """What the instructions file of a project (name or folder) lacks, and what is stale in it; of a repository in which no
+        session ran what its tree says. Raises UserError."""
         now = time.time()
         with closing(connect(self._folder)) as connection:
             assign_archive(connection)
-            name = require_project(connection, project)
-            root = _find_root(connection, project, name)
             found = find_project(connection, project)
-            lessons = load_lessons(connection, (name,))
-            runs = _load_runs(connection, found.key if found is not None else "")
+            new = find_repository(_folder_of(project)) if found is None else ""
+            name = os.path.basename(new) if new else require_project(connection, project)
+            root = new or _find_root(connection, project, name)
+            lessons = load_lessons(connection, (name,)) if found is not None else []
+            runs = _load_runs(connection, found.key) if found is not None else []
         path = _find_file(root, file)
         before = _read(path)
         known = load_facts(root, name, lessons, folder=self._folder).lessons
@@ -185,12 +187,16 @@ def make_patch(name: str, before: str, after: str) -> str:
     return begin + "".join(found)
 
 
+def _folder_of(project: str) -> str:
+    """The folder that a project is named by; empty where that is none."""
+    folder = os.path.abspath(os.path.expanduser(project))
+    return folder if os.path.isdir(folder) else ""
+
+
 def _find_root(connection: ArchiveConnection, project: str, name: str) -> str:
     """The folder of a project on this machine. Raises UserError."""
-    folder = os.path.abspath(os.path.expanduser(project))
-    if project.casefold() != name.casefold() and os.path.isdir(
-        folder
-    ):  # a name is not the folder that is called like it here
+    folder = _folder_of(project)
+    if project.casefold() != name.casefold() and folder:  # a name is not the folder that is called like it here
         return find_repository(folder) or folder
     for each in load_project_folders(connection, name):
         if os.path.isdir(each):

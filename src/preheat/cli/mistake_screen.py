@@ -246,11 +246,11 @@ def show_mistake(mistake: Mistake, names: Mapping[str, str]) -> None:
     cause.append(signs.dot + signs.dot.join(_where(mistake)), "dim")
     for line in (Text("  " + signs.dot.join(_costs(mistake))), cause, *_repair(mistake, signs, width)):
         _line(screen, line, width)
-    if len(mistake.signatures) > 1:
+    if mistake.variants:
         say(screen)
-        say(screen, f"  Also seen as ({len(mistake.signatures) - 1:,})", "dim")
-        for signature in mistake.signatures[1:6]:
-            _line(screen, Text(f"    {one_line(clean(signature), width - 4)}", "dim"), width)
+        say(screen, "  Also seen as", "dim")
+        for variant in mistake.variants:
+            _line(screen, Text(f"    {one_line(clean(variant), width - 4)}", "dim"), width)
     say(screen)
     _table(screen, mistake, names, signs)
     first = mistake.occurrences[0]

@@ -1,24 +1,36 @@
 """The command `preheat receipts`: what sessions were told, what was seen of it, and what it cost. Adds nothing up itself."""
 
 import os
+import textwrap
 
 import click
 
+from preheat.app.agents import title_of
 from preheat.cli.command import ExampleCommand, json_option
 from preheat.cli.home import open_preheat
 from preheat.cli.options import DateOption
 from preheat.cli.screen import console, hint, plain_table, print_json, print_table, say
-from preheat.cli.text import count, date_time, printable, tokens
+from preheat.cli.text import count, date_time, day, printable, tokens
 from preheat.model.receipt import FileTally, Receipts, SessionReceipt, Tally, TextKind
 
 _SESSIONS = 15
+_NARROW = 80
 _TITLES: dict[TextKind, str] = {
     "warning": "calls warned of",
     "hold": "calls held once",
     "answer": "answers after a failure",
     "advice": "other advice",
 }
-_OUTCOMES = {"failed": "the call failed", "worked": "the call worked", "followed": "followed", "": "nothing seen"}
+_ONE: dict[TextKind, str] = {
+    "warning": "call warned of",
+    "hold": "call held once",
+    "answer": "answer after a failure",
+    "advice": "other advice",
+}
+_OUTCOMES = {
+    "failed": "the call was made and failed", "worked": "the call was made and worked",
+    "followed": "followed: a call with what it names worked", "": "nothing seen of it afterwards",
+}  # fmt: skip
 
 
 @click.command(
@@ -82,8 +94,15 @@ def _show_totals(found: Receipts) -> None:
         (found.files_withheld, " (drawn at random not to be named)"),
     ):
         if files.named:
-            say(screen, f"Files for a prompt{what}: {_describe_files(files)}.")
-    say(screen, _describe_cost(found))
+            _say_wrapped(f"Files for a prompt{what}: {_describe_files(files)}.")
+    _say_wrapped(_describe_cost(found))
+
+
+def _say_wrapped(text: str, style: str = "", indent: str = "") -> None:
+    """Print a sentence on as many lines as it needs."""
+    screen = console()
+    for line in textwrap.wrap(text, screen.width, subsequent_indent=indent, break_on_hyphens=False) or [""]:
+        say(screen, line, style)
 
 
 def _cells(kind: TextKind, tally: Tally) -> list[str]:
@@ -110,21 +129,21 @@ def _show_sessions(sessions: tuple[SessionReceipt, ...]) -> None:
     if not told:
         return
     screen = console()
+    is_narrow = screen.width < _NARROW
     table = plain_table()
-    table.add_column("session")
-    table.add_column("project")
-    for title in ("last event", "texts", "files named", "opened", "tokens", "ms"):
-        table.add_column(title, justify="right", no_wrap=True)
+    table.add_column("session", no_wrap=True)
+    table.add_column("project", no_wrap=True, overflow="ellipsis", min_width=7)
+    for title in ("last", "texts", "files opened", "tokens", "ms"):
+        table.add_column("opened" if is_narrow and title == "files opened" else title, justify="right", no_wrap=True)
     for each in told[:_SESSIONS]:
         receipt = each.receipt
         shown = [file for file in receipt.files if file.is_shown]
         table.add_row(
-            printable(each.session[:12]),
+            printable(each.session[: 8 if is_narrow else 12]),
             printable(os.path.basename(each.project)),
-            date_time(each.last_at),
+            day(each.last_at) if is_narrow else date_time(each.last_at),
             str(sum(one.is_shown for one in receipt.texts)),
-            str(len(shown)),
-            str(sum(file.is_opened for file in shown)),
+            f"{sum(file.is_opened for file in shown)} of {len(shown)}" if shown else "",
             tokens(receipt.tokens),
             f"{receipt.microseconds / 1000:,.0f}",
         )
@@ -134,21 +153,22 @@ def _show_sessions(sessions: tuple[SessionReceipt, ...]) -> None:
 
 
 def _show_session(session: SessionReceipt) -> None:
-    screen = console()
-    say(screen, f"{session.agent} {printable(session.session)} in {printable(session.project)}", "bold")
+    _say_wrapped(f"{title_of(session.agent)} {printable(session.session)} in {printable(session.project)}", "bold")
     for sent in session.receipt.texts:
         withheld = "" if sent.is_shown else " (withheld at random)"
-        seen = f"; {_OUTCOMES[sent.outcome]}" if sent.kind != "advice" else ""
-        say(screen, f"turn {sent.turn}, {_TITLES[sent.kind]}{withheld}: {printable(sent.text)}{seen}")
+        seen = f" ({_OUTCOMES[sent.outcome]})" if sent.kind != "advice" else ""
+        text = " ".join(printable(sent.text).split())
+        _say_wrapped(f"turn {sent.turn}: {_ONE[sent.kind]}{withheld}: {text}{seen}", indent="  ")
     for file in session.receipt.files:
         withheld = "" if file.is_shown else " (withheld at random)"
-        say(screen, f"named{withheld}: {printable(file.path)}; {'opened' if file.is_opened else 'not opened'}")
+        _say_wrapped(
+            f"named{withheld}: {printable(file.path)} ({'opened' if file.is_opened else 'not opened'})", indent="  "
+        )
 
 
 def _show_withdrawn(found: Receipts) -> None:
     for each in found.withdrawn:
-        say(
-            console(),
+        _say_wrapped(
             f"Withdrawn: in {printable(each.project)} no call is held for `{printable(each.reason)}` any more; of "
             f"{count(each.worked + each.failed, 'call')} that came again, {each.worked} worked.",
         )

@@ -5,6 +5,7 @@ step does is in `app.live.hooks`. Knows no agent, no socket and no clock.
 """
 
 import os
+import re
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -249,7 +250,8 @@ class Engine:
         entry = self._with_advice_assignment(event, running, entry)
         if entry.advisory is None and entry.withheld is None:
             return entry, None, None
-        entry = msgspec.structs.replace(entry, planned_call=event.call_id or f"tool {event.tool}")
+        has_own_id = event.call_id and not _TIME.fullmatch(event.call_id)
+        entry = msgspec.structs.replace(entry, planned_call=event.call_id if has_own_id else f"tool {event.tool}")
         if entry.advisory is None:
             return entry, None, None
         if holds:
@@ -499,6 +501,10 @@ class Engine:
         self._fired.move_to_end(name)
         if len(self._fired) > _MOST_FIRED:
             self._fired.popitem(last=False)
+
+
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)?")
+"""What stands for the id of a call where a program gives none: the time of the hook, which is another one after the call."""
 
 
 def _call_key(event: HookEvent) -> str:

@@ -102,6 +102,7 @@ _NAMED = re.compile(r"(?:^|[\s:])([\w.+-]{1,30}): ")
 """A program that names itself in a message."""
 _REMOVALS = frozenset(["rm", "rmdir", "unlink"])
 _LONGEST_COMMAND = 60
+_MOST_VARIANTS = 5
 
 
 def _forms(family: str, group: list[FailureFact], known: Sequence[MistakenCall | None]) -> list[str]:
@@ -174,10 +175,12 @@ def _mistake(key: Key, group: list[FailureFact], notes_of: NotesOf, alternatives
         instead = [form if repair is not None and form == repair.instead else "" for form in instead]
     cause = max(CAUSES, key=lambda cause: causes[cause])
     command = _command_that_failed(command, repair)
+    message, *variants = dict.fromkeys(map(title, signatures))
     return Mistake(
         id=mistake_id(key),
-        title=_name(command, title(signatures[0])),
-        message=title(signatures[0]),
+        title=_name(command, message),
+        message=message,
+        variants=tuple(variants[:_MOST_VARIANTS]),
         command=command,
         mendable=_is_mendable(key[0], cause, signatures[0], forms, repair),
         family=key[0],

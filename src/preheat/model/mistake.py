@@ -86,6 +86,8 @@ class Mistake(msgspec.Struct, frozen=True, kw_only=True):
     """The usual repair; None where fewer than two recoveries are alike."""
     message: str = ""
     """The message alone, as the mistake's lesson quotes it."""
+    variants: tuple[str, ...] = ()
+    """Other messages of the same mistake, in the same form, the commonest first."""
     command: str = ""
     """The form of command that most of these calls have; empty for other tools, and where they have none in common."""
     mendable: bool = True
