@@ -62,17 +62,21 @@ _DAYS = 3 * 86_400
 """Changes that were committed so many seconds before a session, or at any time after, may have been in its working tree."""
 _CWD = re.compile(rb'"cwd":"((?:[^"\\]|\\.)*)"')
 _WORD = re.compile(r"[^\s'\"`;|&<>()=,:]+")
+_NO_FILE = re.compile(r"(?i)\b(?:relation|column|ref|role|database|table|function|branch) (?:\S+ )?does not exist|SchemaError")
+"""What is missing is in a database or in a repository, or an argument of a tool: no file, and no flag."""
 _GROUPS = (
     ("edit text", re.compile(r"(?i)string to replace|failed to find|could not find the exact|exactly the same")),
     ("edit without reading", re.compile(r"(?i)has not been read|modified since read")),
     ("script or flag", re.compile(
         r"(?i)missing script|no rule to make|script not found|(?:unknown|unrecogni[sz]ed|unexpected|invalid|illegal|no such) "
         r"(?:shorthand )?"
-        r"(?:option|flag|argument|command|subcommand|task)|no task|unknown json field|provided but not defined")),
+        r"(?:option|flag|argument|command|subcommand|task)|no task (?!found with id)|unknown json field"
+        r"|provided but not defined")),
     ("program or module", re.compile(
         r"(?i)command not found|no module named|cannot find module|cannot find package|: not found$|executable")),
     ("missing path", re.compile(
-        r"(?i)no such file|does not exist|cannot access|file not found|did not match any file|can't cd|directory not found")),
+        r"(?i)no such file|does not exist|cannot access|file not found|did not match any file"
+        r"|can't cd|directory not found")),
 )  # fmt: skip
 
 
@@ -268,7 +272,7 @@ def _fork(
     each = session.calls[place]
     error = each.record.signature
     text = each.result.text if each.result is not None else ""
-    group = next((group for group, pattern in _GROUPS if pattern.search(error)), "other")
+    group = next((group for group, pattern in _GROUPS if pattern.search(error) and not _NO_FILE.search(error)), "other")
     later = [
         (distance, other, _plan(other, recorded))
         for distance, other in enumerate(session.calls[place + 1 : place + 1 + _WITHIN], 1)
