@@ -148,7 +148,7 @@ def summarise_history(calls: Iterable[PastCommand]) -> History:
         missing_programs={
             program: KnownFailure(len(sessions), "command not found")
             for program, sessions in lost.items()
-            if len(sessions) >= FEWEST_SESSIONS and program not in run
+            if (len(sessions) >= FEWEST_SESSIONS or program not in uses) and program not in run
         },
         refused_flags={
             key: len(sessions)
