@@ -281,7 +281,10 @@ class RecordedTree:
 
     def _check_text(self, planned: PlannedCall, shown: str) -> None:
         """Take over what a read shows of a file."""
-        named = next((planned.arguments.get(name) for name in ("file_path", "path", "filePath") if planned.arguments.get(name)), "")
+        named = next(
+            (planned.arguments.get(name) for name in ("file_path", "path", "filePath") if planned.arguments.get(name)),
+            "",
+        )
         path = self._relative(planned.absolute(str(named)))
         pattern = _NUMBERED_BY_COLON if "<content>" in shown[:1000] or "<file>" in shown[:1000] else _NUMBERED
         lines = [(int(number), text) for number, text in pattern.findall(shown)]

@@ -62,7 +62,9 @@ _DAYS = 3 * 86_400
 """Changes that were committed so many seconds before a session, or at any time after, may have been in its working tree."""
 _CWD = re.compile(rb'"cwd":"((?:[^"\\]|\\.)*)"')
 _WORD = re.compile(r"[^\s'\"`;|&<>()=,:]+")
-_NO_FILE = re.compile(r"(?i)\b(?:relation|column|ref|role|database|table|function|branch) (?:\S+ )?does not exist|SchemaError")
+_NO_FILE = re.compile(
+    r"(?i)\b(?:relation|column|ref|role|database|table|function|branch) (?:\S+ )?does not exist|SchemaError"
+)
 """What is missing is in a database or in a repository, or an argument of a tool: no file, and no flag."""
 _GROUPS = (
     ("edit text", re.compile(r"(?i)string to replace|failed to find|could not find the exact|exactly the same")),
@@ -343,7 +345,11 @@ def _find_resolved_path(planned: PlannedCall, text: str, tree: RecordedTree, lat
 
 def _folders_of(call: PlannedCall) -> list[str]:
     """Where a call runs, by the `cd` of its own command line."""
-    entered = [folder for _, folder in last_commands(command_text(call.arguments), call.folder)] if call.kind == "shell" else []
+    entered = (
+        [folder for _, folder in last_commands(command_text(call.arguments), call.folder)]
+        if call.kind == "shell"
+        else []
+    )
     return list(dict.fromkeys(entered)) or [call.folder]
 
 
@@ -379,7 +385,9 @@ def _find_resolved_edit(planned: PlannedCall, text: str, tree: RecordedTree, lat
 
 def _share_lines(one: str, other: str) -> bool:
     """Whether two texts are about the same lines: half of those of the shorter one are nearly in the other."""
-    first, second = sorted(([line.strip() for line in text.split("\n") if len(line.strip()) > 3] for text in (one, other)), key=len)
+    first, second = sorted(
+        ([line.strip() for line in text.split("\n") if len(line.strip()) > 3] for text in (one, other)), key=len
+    )
     shared = sum(bool(get_close_matches(line, second, 1, 0.7)) for line in first[:_MOST_COMPARED])
     return bool(first) and 2 * shared >= len(first[:_MOST_COMPARED])
 
@@ -392,7 +400,10 @@ def _find_resolved_command(planned: PlannedCall, text: str, tree: RecordedTree, 
         command = command_text(call.arguments) if call.kind == "shell" and other.worked else ""
         for each in understand(command).commands if command and main is not None else ():
             is_same = each.program in (main.program, program) if main is not None else False
-            if is_same and SequenceMatcher(None, failing, " ".join(each.words), autojunk=False).ratio() >= _SAME_COMMAND:
+            if (
+                is_same
+                and SequenceMatcher(None, failing, " ".join(each.words), autojunk=False).ratio() >= _SAME_COMMAND
+            ):
                 return [command, *command.split()]
     return []
 

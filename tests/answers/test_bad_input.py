@@ -130,9 +130,13 @@ def test_without_access_to_files_nothing_is_said_of_them() -> None:
 
 
 @pytest.mark.parametrize("rule", [*BEFORE, *AFTER], ids=lambda rule: rule.__name__)
-def test_each_rule_is_a_function_of_what_it_is_given(rule: Callable[..., object], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_rule_is_a_function_of_what_it_is_given(
+    rule: Callable[..., object], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It says the same twice, and asks the disk nothing by itself."""
-    tree = MemoryTree({"lib/cart.py": "", "a.py": "b", "package.json": '{"scripts": {"dev": "x"}}', "native/Cargo.toml": ""})
+    tree = MemoryTree(
+        {"lib/cart.py": "", "a.py": "b", "package.json": '{"scripts": {"dev": "x"}}', "native/Cargo.toml": ""}
+    )
 
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("a rule looked at the disk")

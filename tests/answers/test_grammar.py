@@ -51,7 +51,9 @@ def test_any_text_in_gives_only_sentences_of_ours_out(
 ) -> None:
     tree = MemoryTree({**files, "src/shop/cart.py": "a = 1\n", "package.json": '{"scripts": {"x": "y"}}'})
     history = summarise_history(PastCommand(key, command, "failed", "mistake", message) for key in ("s1", "s2"))
-    facts = SessionFacts(moves={"src/a b": command}, missing_programs=frozenset(["npm", command]), uses={"npm": command})
+    facts = SessionFacts(
+        moves={"src/a b": command}, missing_programs=frozenset(["npm", command]), uses={"npm": command}
+    )
     said = (
         warn_before(call, tree, history),
         answer_failure(Failure(call, message), tree, history),

@@ -1,6 +1,7 @@
-"""What the session itself did, as evidence: moved and made files, programs that its shell did not find, how others were started."""
+"""What the session itself did, as evidence: files it moved and made, programs that its shell did not find, how others started."""
 
 import pytest
+from msgspec import structs
 
 from preheat.answers import Answer, Failure, SessionFacts, answer_failure, warn_before
 from preheat.answers.facts import update_facts
@@ -12,11 +13,15 @@ from tests.answers.tree import ROOT, MemoryTree, reading, shell
 TREE = MemoryTree({f"{place}/{name}.py": "" for place in "abcdef" for name in ("cart", "util")})
 
 
-def ran(command: str, error: str = "", **fields: tuple[str, ...]) -> CallEvent:
+def ran(command: str, error: str = "") -> CallEvent:
     return CallEvent(
-        tool="Bash", kind="shell", activity="shell:other", summary=command, status="failed" if error else "ok",
-        signature=error, **fields,
-    )  # fmt: skip
+        tool="Bash",
+        kind="shell",
+        activity="shell:other",
+        summary=command,
+        status="failed" if error else "ok",
+        signature=error,
+    )
 
 
 def facts_of(*events: CallEvent) -> SessionFacts:
@@ -31,7 +36,11 @@ def warning(command: str, facts: SessionFacts) -> Answer | None:
 
 
 def test_a_file_that_the_session_moved_is_named_at_its_new_place() -> None:
-    facts = facts_of(ran("git mv old/x.py a/cart.py", files=("old/x.py",), removed=("old/x.py",), edited=("a/cart.py",)))
+    facts = facts_of(
+        structs.replace(
+            ran("git mv old/x.py a/cart.py"), files=("old/x.py",), removed=("old/x.py",), edited=("a/cart.py",)
+        )
+    )
     assert find_meant(f"{ROOT}/old/x.py", TREE, ROOT, facts) == (f"{ROOT}/a/cart.py",)
     found = answer_failure(Failure(reading(f"{ROOT}/old/x.py"), "File does not exist."), TREE, facts=facts)
     assert found is not None
@@ -40,7 +49,10 @@ def test_a_file_that_the_session_moved_is_named_at_its_new_place() -> None:
 
 def test_of_many_of_the_same_name_those_are_named_that_the_session_had_to_do_with() -> None:
     assert find_meant(f"{ROOT}/x/util.py", TREE, ROOT) == ()
-    facts = facts_of(ran("cat c/util.py", files=("c/util.py",)), ran("cat e/util.py", files=("e/util.py",)))
+    facts = facts_of(
+        structs.replace(ran("cat c/util.py"), files=("c/util.py",)),
+        structs.replace(ran("cat e/util.py"), files=("e/util.py",)),
+    )
     assert find_meant(f"{ROOT}/x/util.py", TREE, ROOT, facts) == (f"{ROOT}/e/util.py", f"{ROOT}/c/util.py")
 
 
@@ -83,7 +95,13 @@ def test_a_missing_program_around_another_one_is_warned_of_by_earlier_sessions()
     found = warn_before(shell("timeout 9 npm test"), TREE, summarise_history(past))
     assert found is not None
     assert found.text == "The shell here did not find a program of this call in 2 earlier sessions."
-    assert warn_before(shell("timeout 9 npm test"), TREE, summarise_history(past[:1])) is None
+
+
+def test_one_session_that_did_not_find_a_program_is_enough_only_where_no_other_way_to_start_it_is_known() -> None:
+    lost = PastCommand("s1", "node x.js", "failed", "environment", "command not found: node")
+    by_path = PastCommand("s1", "/opt/node/bin/node x.js", "ok", None, "")
+    assert warn_before(shell("node --version"), TREE, summarise_history([lost])) is not None
+    assert warn_before(shell("node --version"), TREE, summarise_history([lost, by_path])) is None
 
 
 def test_a_program_is_named_as_this_session_started_it_before_the_projects_own_of_that_name() -> None:

@@ -190,7 +190,7 @@ def programs_of(command: str) -> frozenset[str]:
 
 
 def special_start(command: str) -> tuple[str, str]:
-    """The main program of a command line and what it was started by, if that is a path or another program; else two empty texts."""
+    """The main program of a command line and what it was started by, if that is a path or another program; else empty texts."""
     main = understand(command).main
     if main is None or not (set(main.wrappers) - _PLAIN_WRAPPERS or "/" in main.words[0]):
         return "", ""

@@ -115,9 +115,7 @@ def answer_missing_path(failure: Failure, files: ProjectFiles, history: History,
         return _check_paths(call, files, facts)
     for wanted in ("none", "unknown"):
         for path, typed in found:
-            if files.kind(path) == wanted and (
-                answer := _describe_after(call, path, typed, files, facts)
-            ) is not None:
+            if files.kind(path) == wanted and (answer := _describe_after(call, path, typed, files, facts)) is not None:
                 return answer
     return None
 
