@@ -479,6 +479,15 @@ def _score(forks: Sequence[Fork], warned: Counter[str]) -> dict[str, Any]:
             for group in (*(group for group, _ in _GROUPS), "other")
             if (of := [each for each in forks if each.group == group])
         },
+        "rules": {
+            rule: {
+                "answered": len(of),
+                "resolved": sum(each.is_right is not None for each in of),
+                "right": sum(each.is_right is True for each in of),
+            }
+            for rule in sorted({each.after_rule for each in forks if each.after_rule})
+            if (of := [each for each in forks if each.after_rule == rule])
+        },
     }
 
 
@@ -503,6 +512,10 @@ def _show(result: dict[str, Any]) -> None:
             [group, str(of["failures"]), str(of["foreseen"]), str(of["answered"]),
              _share(of["known and answered"], of["known"]), _share(of["right"], of["resolved"])]
             for group, of in groups.items()
+        ])  # fmt: skip
+        table([["rule", "answered", "remedy right"]] + [
+            [rule, str(of["answered"]), _share(of["right"], of["resolved"])]
+            for rule, of in result[title]["rules"].items()
         ])  # fmt: skip
         rules = sorted(key.removesuffix(": warned") for key in result[title] if key.endswith(": warned"))
         table([["rule", "warned that fail"]] + [

@@ -73,8 +73,8 @@ def _below_other_root(path: str, files: ProjectFiles, folder: str) -> tuple[str,
 
 
 def _known_package(path: str, files: ProjectFiles) -> str:
-    """The folder of the project, two deep, in which a file with a name that many folders have is looked for, if it is there: the same
-    name below another folder is another file."""
+    """The folder of the project, two deep, in which a file with a name that many folders have is looked for, if it is there: the
+    same name below another folder is another file."""
     if not _is_common(basename(path)) or not is_below(path, files.root):
         return ""
     parts = _parts(path[len(files.root) :])
