@@ -51,6 +51,9 @@ DEVELOPED_ON = (
     "FSM1+cipher-box", "entireio+git-sync", "jdx+hk", "obsessiondb+chkit", "theogbrand+napoli-matcha",
     "Beep206+CyberVPN", "Ri5ha6h+tan-mapper-app", "ShamsiievDmytro+entire-bmad", "blackgirlbytes+planetfall-seed-signalkit",
     "codyborders+pup-mcp", "dayhaysoos+nimbus",
+    "ClusterCockpit+cc-backend", "EntityProcess+agentv", "Safecast+safecast-map-MCP", "The-Best-Codes+bestcodes.dev",
+    "chikachow+cyspbot", "dougnukem+orpheus", "eitatech+gatomia-vscode", "entireio+auth-go", "entireio+skills",
+    "punt-labs+langlearn-tts", "sasikiran+entire-dashboard",
 )  # fmt: skip
 """Projects that the rules were made with; the figures that count are those of the others."""
 _WITHIN = 12

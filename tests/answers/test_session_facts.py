@@ -122,4 +122,10 @@ def test_in_zsh_a_loop_over_path_hides_the_programs() -> None:
     assert "with another name" in found.text
     assert warning(text, SessionFacts(refuses_patterns=True)) is not None
     assert warning(text, SessionFacts()) is None
+    for other in (
+        "python3 - <<'PY'\nfor path in paths:\n    print(path)\nPY",
+        "python3 -c 'for path in [1]: print(path)'",
+        "gh api repos/x -f path=docs",
+    ):
+        assert warning(other, SessionFacts(refuses_patterns=True)) is None, other
     assert warning("for file_path in a b; do git show $file_path; done", SessionFacts(refuses_patterns=True)) is None

@@ -243,14 +243,18 @@ def refused_flag(message: str) -> str:
     return name if name.startswith("-") else f"-{name}" if len(name) == 1 else f"--{name}"
 
 
-_PATH_LOOP = re.compile(r"\b(?:for path in|read (?:-r )?path)\b|(?:^|[\s;&|(])path=")
+_PATH_LOOP = re.compile(r"\bfor path in\b[^:;]*(?:;|\n)\s*do\b|\bread (?:-r )?path\b|(?:^|[;&|(\n])\s*path=")
+_NO_SHELL = re.compile(
+    r"<<-?\s*(['\"]?)(\w+)\1.*?(?:^\s*\2\s*$|\Z)|'[^']*'|\"(?:[^\"\\]|\\.)*\"", re.MULTILINE | re.DOTALL
+)
+"""Here-documents and what stands in quotes: texts of other languages."""
 _PATH_SET = re.compile(r"\bPATH=")
 _LONGEST_SCRIPT = 4_000
 
 
 def loops_over_path(command: str) -> bool:
     """Whether a command line uses `path` as a variable of its own, which in zsh is the list of folders with programs."""
-    return _PATH_LOOP.search(command[:_LONGEST_SCRIPT]) is not None
+    return "path" in command and _PATH_LOOP.search(_NO_SHELL.sub("_", command[:_LONGEST_SCRIPT])) is not None
 
 
 def sets_path(command: str) -> bool:
