@@ -12,10 +12,9 @@ import re
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from difflib import SequenceMatcher, get_close_matches
-from posixpath import basename, splitext
 from typing import Any, NamedTuple
 
+from benchmarks.fork_judging import find_resolution, is_remedy_right
 from benchmarks.fork_tree import RecordedTree, Repository
 from benchmarks.measuring import table
 from benchmarks.real import PACKED, SKIPPED, sources, unpack
@@ -32,15 +31,14 @@ from preheat.answers import (
 )
 from preheat.answers.edit_text import read_edits
 from preheat.answers.facts import update_facts
-from preheat.answers.history import PastCommand, missing_program
+from preheat.answers.history import PastCommand
 from preheat.answers.paths import find_missing
 from preheat.answers.scripts import find_manifest
-from preheat.answers.shell_paths import last_commands
 from preheat.app.analysis.assessment import assess
 from preheat.app.analysis.one_pass import prepare_for_learners
 from preheat.calls.files import file_of, find_touches
 from preheat.calls.judged import JudgedCall, JudgedSession
-from preheat.commands import command_text, understand
+from preheat.commands import command_text
 from preheat.errors import NotRecognised
 from preheat.live.events import call_event
 from preheat.model.live import StartEvent
@@ -51,28 +49,33 @@ DEVELOPED_ON = (
     "FSM1+cipher-box", "entireio+git-sync", "jdx+hk", "obsessiondb+chkit", "theogbrand+napoli-matcha",
     "Beep206+CyberVPN", "Ri5ha6h+tan-mapper-app", "ShamsiievDmytro+entire-bmad", "blackgirlbytes+planetfall-seed-signalkit",
     "codyborders+pup-mcp", "dayhaysoos+nimbus",
+    "ClusterCockpit+cc-backend", "EntityProcess+agentv", "Safecast+safecast-map-MCP", "The-Best-Codes+bestcodes.dev",
+    "chikachow+cyspbot", "dougnukem+orpheus", "eitatech+gatomia-vscode", "entireio+auth-go", "entireio+skills",
+    "punt-labs+langlearn-tts", "sasikiran+entire-dashboard",
 )  # fmt: skip
 """Projects that the rules were made with; the figures that count are those of the others."""
 _WITHIN = 12
 """Calls within which a failure is repaired."""
-_SAME_COMMAND = 0.6
-"""How alike two commands of a program are that do the same."""
-_MOST_COMPARED = 40
 _DAYS = 3 * 86_400
 """Changes that were committed so many seconds before a session, or at any time after, may have been in its working tree."""
 _CWD = re.compile(rb'"cwd":"((?:[^"\\]|\\.)*)"')
-_WORD = re.compile(r"[^\s'\"`;|&<>()=,:]+")
+_NO_FILE = re.compile(
+    r"(?i)\b(?:relation|column|ref|role|database|table|function|branch) (?:\S+ )?does not exist|SchemaError"
+)
+"""What is missing is in a database or in a repository, or an argument of a tool: no file, and no flag."""
 _GROUPS = (
     ("edit text", re.compile(r"(?i)string to replace|failed to find|could not find the exact|exactly the same")),
     ("edit without reading", re.compile(r"(?i)has not been read|modified since read")),
     ("script or flag", re.compile(
         r"(?i)missing script|no rule to make|script not found|(?:unknown|unrecogni[sz]ed|unexpected|invalid|illegal|no such) "
         r"(?:shorthand )?"
-        r"(?:option|flag|argument|command|subcommand|task)|no task|unknown json field|provided but not defined")),
+        r"(?:option|flag|argument|command|subcommand|task)|no task (?!found with id)|unknown json field"
+        r"|provided but not defined")),
     ("program or module", re.compile(
         r"(?i)command not found|no module named|cannot find module|cannot find package|: not found$|executable")),
     ("missing path", re.compile(
-        r"(?i)no such file|does not exist|cannot access|file not found|did not match any file|can't cd|directory not found")),
+        r"(?i)no such file|does not exist|cannot access|file not found|did not match any file"
+        r"|can't cd|directory not found")),
 )  # fmt: skip
 
 
@@ -268,16 +271,16 @@ def _fork(
     each = session.calls[place]
     error = each.record.signature
     text = each.result.text if each.result is not None else ""
-    group = next((group for group, pattern in _GROUPS if pattern.search(error)), "other")
+    group = next((group for group, pattern in _GROUPS if pattern.search(error) and not _NO_FILE.search(error)), "other")
     later = [
         (distance, other, _plan(other, recorded))
         for distance, other in enumerate(session.calls[place + 1 : place + 1 + _WITHIN], 1)
         if not each.call.response or other.call.response != each.call.response
     ]
-    resolution = _RESOLVE[group](planned, text, tree, later) if group in _RESOLVE else []
+    resolution = find_resolution(group, planned, text, tree, later)
     is_right = None
     if after is not None and after.remedies and resolution:
-        is_right = _is_right(after, resolution)
+        is_right = is_remedy_right(after, resolution)
     what = (
         command_text(each.call.input)
         if each.call.kind == "shell"
@@ -301,144 +304,6 @@ def _is_known(group: str, planned: PlannedCall, text: str, tree: RecordedTree) -
     if group == "script or flag" and (place := find_manifest(planned, tree)):
         return tree.read_text(place) is not None
     return True
-
-
-Later = Sequence[tuple[int, JudgedCall, PlannedCall]]
-
-
-def _words_of(call: PlannedCall) -> list[str]:
-    if call.kind == "shell":
-        return _WORD.findall(command_text(call.arguments))
-    values = [
-        value
-        for name, value in call.arguments.items()
-        if isinstance(value, str) and name not in ("content", "old_string", "new_string", "pattern")
-    ]
-    return [value for value in values if len(value) < 400 and "\n" not in value]
-
-
-def _find_resolved_path(planned: PlannedCall, text: str, tree: RecordedTree, later: Later) -> list[str]:
-    """The path of like name that a later call uses with success."""
-    named = [typed for _, typed in find_missing(Failure(planned, text))]
-    missing = [word for word in named or _words_of(planned) if len(basename(word.rstrip("/"))) > 2 and word in text]
-    if planned.kind != "shell":
-        missing = [word for word in _words_of(planned) if len(basename(word)) > 2]
-    places = {planned.absolute(wanted.rstrip("/")) for wanted in missing}
-    for _, other, call in later:
-        if not other.worked:
-            continue
-        for word in _words_of(call):
-            if not any(_is_alike(wanted, word) for wanted in missing):
-                continue
-            for folder in _folders_of(call):
-                path = PlannedCall(call.kind, call.tool, call.arguments, folder).absolute(word.rstrip("/"))
-                if path not in places and tree.kind(path) in ("file", "folder"):
-                    return [path]
-    return []
-
-
-def _folders_of(call: PlannedCall) -> list[str]:
-    """Where a call runs, by the `cd` of its own command line."""
-    entered = (
-        [folder for _, folder in last_commands(command_text(call.arguments), call.folder)]
-        if call.kind == "shell"
-        else []
-    )
-    return list(dict.fromkeys(entered)) or [call.folder]
-
-
-def _is_alike(wanted: str, word: str) -> bool:
-    one, other = (basename(each.rstrip("/")).lower() for each in (wanted, word))
-    if not one or not other:
-        return False
-    return (
-        one == other
-        or splitext(one)[0] == splitext(other)[0]
-        or SequenceMatcher(None, one, other, autojunk=False).ratio() >= 0.8
-    )
-
-
-def _find_resolved_edit(planned: PlannedCall, text: str, tree: RecordedTree, later: Later) -> list[str]:
-    """The lines, as they stood at the failure, that the next successful edit of the same text replaces."""
-    edits = read_edits(planned)
-    path = planned.absolute(edits[0].path) if edits else ""
-    known = tree.read_text(path) if path else None
-    if known is None:
-        return []
-    for _, other, call in later:
-        found = []
-        for edit in read_edits(call) if other.worked else ():
-            is_same = any(_share_lines(edit.old, each.old) for each in edits)
-            if is_same and call.absolute(edit.path) == path and edit.old.strip() in known:
-                first = 1 + known.count("\n", 0, known.index(edit.old.strip()))
-                found.append(f"{first}-{first + edit.old.strip().count(chr(10))}")
-        if found:
-            return found
-    return []
-
-
-def _share_lines(one: str, other: str) -> bool:
-    """Whether two texts are about the same lines: half of those of the shorter one are nearly in the other."""
-    first, second = sorted(
-        ([line.strip() for line in text.split("\n") if len(line.strip()) > 3] for text in (one, other)), key=len
-    )
-    shared = sum(bool(get_close_matches(line, second, 1, 0.7)) for line in first[:_MOST_COMPARED])
-    return bool(first) and 2 * shared >= len(first[:_MOST_COMPARED])
-
-
-def _find_resolved_command(planned: PlannedCall, text: str, tree: RecordedTree, later: Later) -> list[str]:
-    """The next command of the same program that works and does the same: most of its words are those of the one that failed."""
-    main = understand(command_text(planned.arguments)).main if planned.kind == "shell" else None
-    program, failing = missing_program(text), " ".join(main.words) if main is not None else ""
-    for _, other, call in later:
-        command = command_text(call.arguments) if call.kind == "shell" and other.worked else ""
-        for each in understand(command).commands if command and main is not None else ():
-            is_same = each.program in (main.program, program) if main is not None else False
-            if (
-                is_same
-                and SequenceMatcher(None, failing, " ".join(each.words), autojunk=False).ratio() >= _SAME_COMMAND
-            ):
-                return [command, *command.split()]
-    return []
-
-
-_RESOLVE = {
-    "missing path": _find_resolved_path, "edit text": _find_resolved_edit, "script or flag": _find_resolved_command,
-    "program or module": _find_resolved_command,
-}  # fmt: skip
-
-
-def _is_right(answer: Answer, resolution: list[str]) -> bool:
-    for remedy in answer.remedies:
-        if remedy in resolution or any(each.startswith(remedy.rstrip("/") + "/") for each in resolution[:1]):
-            return True
-        if answer.rule in ("program", "flag", "known failure") and remedy in resolution[0]:
-            return True
-        if (
-            answer.rule == "flag"
-            and re.fullmatch(r"-\w", remedy)
-            and any(re.match(r"-\w*$", word) and remedy[1] in word for word in resolution[0].split())
-        ):
-            return True  # among other letters behind one dash
-        if answer.rule == "program" and _is_started_by(remedy, resolution[0]):
-            return True
-        if answer.rule == "edit text" and any(_overlap(remedy, lines) for lines in resolution):
-            return True
-    return False
-
-
-def _is_started_by(start: str, command: str) -> bool:
-    """Whether the words of a start stand in a command in this order, whatever options and versions stand between: `npx tool` in
-    `npx --yes tool@latest`."""
-    words = iter(word.partition("@")[0] or word for word in command.split())
-    return all(wanted in words for wanted in start.split())
-
-
-def _overlap(one: str, other: str) -> bool:
-    if not all(re.fullmatch(r"\d+-\d+", each) for each in (one, other)):
-        return False
-    (first, last), (start, end) = (map(int, each.split("-")) for each in (one, other))
-    return first - 3 <= end and start <= last + 3
 
 
 # Scores.
@@ -473,6 +338,15 @@ def _score(forks: Sequence[Fork], warned: Counter[str]) -> dict[str, Any]:
             for group in (*(group for group, _ in _GROUPS), "other")
             if (of := [each for each in forks if each.group == group])
         },
+        "rules": {
+            rule: {
+                "answered": len(of),
+                "resolved": sum(each.is_right is not None for each in of),
+                "right": sum(each.is_right is True for each in of),
+            }
+            for rule in sorted({each.after_rule for each in forks if each.after_rule})
+            if (of := [each for each in forks if each.after_rule == rule])
+        },
     }
 
 
@@ -497,6 +371,10 @@ def _show(result: dict[str, Any]) -> None:
             [group, str(of["failures"]), str(of["foreseen"]), str(of["answered"]),
              _share(of["known and answered"], of["known"]), _share(of["right"], of["resolved"])]
             for group, of in groups.items()
+        ])  # fmt: skip
+        table([["rule", "answered", "remedy right"]] + [
+            [rule, str(of["answered"]), _share(of["right"], of["resolved"])]
+            for rule, of in result[title]["rules"].items()
         ])  # fmt: skip
         rules = sorted(key.removesuffix(": warned") for key in result[title] if key.endswith(": warned"))
         table([["rule", "warned that fail"]] + [

@@ -57,3 +57,27 @@ def test_a_failure_is_foreseen_answered_and_compared_with_what_the_session_did(
     assert fork["group"] == "missing path"
     assert fork["resolution"] == [f"{ROOT}/src/cart.py"]
     assert fork["is_right"] is True
+
+
+@pytest.mark.parametrize(
+    ("failed", "error", "later", "resolution"),
+    [
+        ("cat cart.py", "cat: cart.py: No such file or directory", "cd src && cat cart.py", "{root}/src/cart.py"),
+        ("cat cart.py src", "cat: cart.py: No such file or directory", "ls src", ""),  # `src` was not what was missing
+        ("npm run tset -- -v", 'npm error Missing script: "tset"', "npm run test -- -v", "npm run test -- -v"),
+        ("npm run tset -- -v", 'npm error Missing script: "tset"', "npm ls", ""),  # another thing of the same program
+    ],
+)
+def test_a_later_call_is_the_repair_only_if_it_is_about_the_same_thing(
+    failed: str, error: str, later: str, resolution: str, tmp_path: Path, mirror: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk = (
+        ClaudeTranscript(project=ROOT).prompt("go on").run(failed, error, exit_code=1).run(later, "fine").answer("done")
+    )
+    folder = tmp_path / "data" / "x__owner+name"
+    folder.mkdir(parents=True)
+    (folder / f"{talk.session}.jsonl").write_bytes(talk.data())
+    monkeypatch.setattr(forks, "OUTPUT", str(tmp_path / "forks.jsonl"))
+    forks.run(False, str(tmp_path / "data"), mirror)
+    (fork,) = [json.loads(line) for line in (tmp_path / "forks.jsonl").read_text().splitlines()]
+    assert fork["resolution"][:1] == ([resolution.format(root=ROOT)] if resolution else [])

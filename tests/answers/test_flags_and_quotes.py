@@ -54,7 +54,7 @@ def test_that_a_shell_refuses_patterns_is_known_from_the_session_and_from_earlie
 ])  # fmt: skip
 def test_a_search_for_a_text_that_begins_with_a_dash_needs_an_option(command: str, is_warned: bool) -> None:
     warning = warn_before(shell(command), TREE)
-    assert (warning is not None and warning.remedies == ("-e",)) is is_warned
+    assert (warning is not None and warning.remedies == ("-e", "--")) is is_warned
 
 
 def test_a_flag_that_was_refused_in_two_sessions_is_warned_of_without_writing_it() -> None:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preheat.answers import Failure, PlannedCall, answer_failure, summarise_history, warn_before
+from preheat.answers import Failure, PlannedCall, SessionFacts, answer_failure, summarise_history, warn_before
 from preheat.answers.history import PastCommand
 from preheat.safe_text.sentences import is_handed_out
 from tests.answers.tree import ROOT, MemoryTree
@@ -51,5 +51,14 @@ def test_any_text_in_gives_only_sentences_of_ours_out(
 ) -> None:
     tree = MemoryTree({**files, "src/shop/cart.py": "a = 1\n", "package.json": '{"scripts": {"x": "y"}}'})
     history = summarise_history(PastCommand(key, command, "failed", "mistake", message) for key in ("s1", "s2"))
-    for answer in (warn_before(call, tree, history), answer_failure(Failure(call, message), tree, history)):
+    facts = SessionFacts(
+        moves={"src/a b": command}, missing_programs=frozenset(["npm", command]), uses={"npm": command}
+    )
+    said = (
+        warn_before(call, tree, history),
+        answer_failure(Failure(call, message), tree, history),
+        warn_before(call, tree, history, facts),
+        answer_failure(Failure(call, message), tree, history, facts),
+    )
+    for answer in said:
         assert answer is None or is_handed_out(answer.text), answer

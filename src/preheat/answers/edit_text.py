@@ -102,6 +102,13 @@ def _read_patch(patch: str) -> list[TextEdit]:
 
 
 def check_edit(call: PlannedCall, files: ProjectFiles, history: History, facts: SessionFacts) -> Answer | None:
+    """What is wrong with an edit that is about to be made. Where nothing in the file is like the text, the agent may see another
+    file than we do: then nothing is said before."""
+    found = explain_edit(call, files, history, facts)
+    return found if found is not None and found.is_certain else None
+
+
+def explain_edit(call: PlannedCall, files: ProjectFiles, history: History, facts: SessionFacts) -> Answer | None:
     """What is wrong with an edit, by the text of its file as it is now; None if nothing is, or that is not known."""
     if call.kind != "edit":
         return None
@@ -165,7 +172,7 @@ def _not_found(
     times = facts.edits.get(relative, 0) if relative else 0
     edits = "" if not times else "once" if times == 1 else f"{times} times"
     if closest is None:
-        return Answer("edit text", sentences.TEXT_GONE.write(path=shown), about)
+        return Answer("edit text", sentences.TEXT_GONE.write(path=shown), about, is_certain=False)
     sentence = sentences.CLOSEST_LINE if closest.first == closest.last else sentences.CLOSEST_LINES
     said = sentence.write(
         path=shown, first=closest.first, last=closest.last, how=closest.how, at=closest.differs_at or None, edits=edits

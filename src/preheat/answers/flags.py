@@ -88,12 +88,12 @@ def find_field(failure: Failure, files: ProjectFiles, history: History, facts: S
     if found is None or listed is None or found[1] not in command:
         return None
     names = listed[1].split()
-    near = get_close_matches(found[1], names, 1, 0.8) or _contained(found[1], names)
+    near = get_close_matches(found[1], names, 1, 0.8) or _find_containing(found[1], names)
     said = sentences.FIELD_NEAREST.write(names=near) if near else ""
     return Answer("flag", said, f"field {found[1]}", tuple(near)) if said else None
 
 
-def _contained(wanted: str, names: Sequence[str]) -> list[str]:
+def _find_containing(wanted: str, names: Sequence[str]) -> list[str]:
     """The one name that has all words of another, or whose words the other all has, singular or plural."""
     pieces = _pieces(wanted)
     found = [name for name in names if (own := _pieces(name)) and (own <= pieces or pieces <= own)]

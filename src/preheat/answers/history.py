@@ -148,7 +148,7 @@ def summarise_history(calls: Iterable[PastCommand]) -> History:
         missing_programs={
             program: KnownFailure(len(sessions), "command not found")
             for program, sessions in lost.items()
-            if len(sessions) >= FEWEST_SESSIONS and program not in run
+            if (len(sessions) >= FEWEST_SESSIONS or program not in uses) and program not in run
         },
         refused_flags={
             key: len(sessions)
@@ -190,7 +190,7 @@ def programs_of(command: str) -> frozenset[str]:
 
 
 def special_start(command: str) -> tuple[str, str]:
-    """The main program of a command line and what it was started by, if that is a path or another program; else two empty texts."""
+    """The main program of a command line and what it was started by, if that is a path or another program; else empty texts."""
     main = understand(command).main
     if main is None or not (set(main.wrappers) - _PLAIN_WRAPPERS or "/" in main.words[0]):
         return "", ""
@@ -243,14 +243,18 @@ def refused_flag(message: str) -> str:
     return name if name.startswith("-") else f"-{name}" if len(name) == 1 else f"--{name}"
 
 
-_PATH_LOOP = re.compile(r"\b(?:for path in|read (?:-r )?path)\b|(?:^|[\s;&|(])path=")
+_PATH_LOOP = re.compile(r"\bfor path in\b[^:;]*(?:;|\n)\s*do\b|\bread (?:-r )?path\b|(?:^|[;&|(\n])\s*path=")
+_NO_SHELL = re.compile(
+    r"<<-?\s*(['\"]?)(\w+)\1.*?(?:^\s*\2\s*$|\Z)|'[^']*'|\"(?:[^\"\\]|\\.)*\"", re.MULTILINE | re.DOTALL
+)
+"""Here-documents and what stands in quotes: texts of other languages."""
 _PATH_SET = re.compile(r"\bPATH=")
 _LONGEST_SCRIPT = 4_000
 
 
 def loops_over_path(command: str) -> bool:
     """Whether a command line uses `path` as a variable of its own, which in zsh is the list of folders with programs."""
-    return _PATH_LOOP.search(command[:_LONGEST_SCRIPT]) is not None
+    return "path" in command and _PATH_LOOP.search(_NO_SHELL.sub("_", command[:_LONGEST_SCRIPT])) is not None
 
 
 def sets_path(command: str) -> bool:

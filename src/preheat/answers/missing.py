@@ -59,7 +59,7 @@ def _below_other_root(path: str, files: ProjectFiles, folder: str) -> tuple[str,
     """The same path below the project or below the folder: another root was meant, or a folder was named twice."""
     parts = _parts(path)
     bases = list(dict.fromkeys(base for base in (files.root, folder) if base))
-    if _is_in_known_package(path, files):
+    if _known_package(path, files):
         return ()
     for start in range(1, len(parts) - 1):
         found = [
@@ -72,13 +72,14 @@ def _below_other_root(path: str, files: ProjectFiles, folder: str) -> tuple[str,
     return ()
 
 
-def _is_in_known_package(path: str, files: ProjectFiles) -> bool:
-    """Whether a file with a name that many folders have is looked for in a folder of the project that is there, and that is named
-    once: then the same name below another folder is another file."""
+def _known_package(path: str, files: ProjectFiles) -> str:
+    """The folder of the project, two deep, in which a file with a name that many folders have is looked for, if it is there: the
+    same name below another folder is another file."""
     if not _is_common(basename(path)) or not is_below(path, files.root):
-        return False
+        return ""
     parts = _parts(path[len(files.root) :])
-    return len(parts) > 2 and parts.count(parts[0]) == 1 and files.kind(join(files.root, *parts[:2])) == "folder"
+    place = join(files.root, *parts[:2])
+    return place if len(parts) > 2 and parts.count(parts[0]) == 1 and files.kind(place) == "folder" else ""
 
 
 def _same_name(path: str, files: ProjectFiles, facts: SessionFacts) -> tuple[str, ...]:
@@ -86,12 +87,13 @@ def _same_name(path: str, files: ProjectFiles, facts: SessionFacts) -> tuple[str
     name = basename(path)
     if len(name) < _SHORT_NAME:
         return ()
+    package = _known_package(path, files) or files.root
     own = [join(files.root, each) for each in reversed(facts.files) if basename(each) == name]
     listed = islice(files.find(name), _MOST_CANDIDATES)
     found = [
         each
         for each in dict.fromkeys((*listed, *(each for each in own if files.kind(each) == "file")))
-        if each != path and is_test(each, files.root) == is_test(path, files.root)
+        if each != path and is_test(each, files.root) == is_test(path, files.root) and is_below(each, package)
     ]
     is_folder = "." not in name.lstrip(".")
     if is_folder and len(found) > 1 and name.lower() in _COMMON_FOLDERS:

@@ -219,12 +219,7 @@ def _describe_surroundings(path: str, typed: str, call: PlannedCall, files: Proj
         said = sentences.MISSING_LISTED.write(which=which, folder=call.show(there), names=names)
     else:
         said = sentences.MISSING_PLAIN.write(which=which)
-    return _answer(said, path, _name_few(there, names))
-
-
-def _name_few(folder: str, names: tuple[str, ...]) -> tuple[str, ...]:
-    """The paths of names in a folder, if they are so few that one of them may have been meant; more are only listed."""
-    return tuple(f"{folder}/{name}" for name in names) if len(names) <= MOST_NAMED else ()
+    return _answer(said, path, ())
 
 
 def _list_nearest_folder(
@@ -242,7 +237,7 @@ def _list_nearest_folder(
     said = sentences.MISSING_LISTED.write(
         which=_which(call, typed), folder=call.show(there), names=names, more=more or None
     )
-    return _answer(said, path, _name_few(there, names) if is_few else ()) if names else None
+    return _answer(said, path, ()) if names else None
 
 
 def _describe_nearest(path: str, typed: str, call: PlannedCall, files: ProjectFiles) -> Answer | None:

@@ -29,9 +29,11 @@ def check_missing_program(
         if known is None and name not in facts.missing_programs:
             continue
         sessions = sentences.count_sessions(known.sessions if known is not None else 0)
-        use = facts.uses.get(name) or (history.uses[name].command if name in history.uses else "")
+        past = history.uses.get(name)
+        use = facts.uses.get(name) or (past.command if past is not None else "")
         if use and use != name and not command.wrappers:
-            said = sentences.MISSING_PROGRAM_USED.write(use=use, sessions=sessions)
+            worked = sentences.count_sessions(past.sessions if past is not None and name not in facts.uses else 0)
+            said = sentences.MISSING_PROGRAM_USED.write(use=use, worked=worked, sessions=sessions)
             return Answer("program", said, name, (use,)) if said else None
         said = sentences.MISSING_PROGRAM.write(sessions=sessions)
         return Answer("program", said, name) if said else None

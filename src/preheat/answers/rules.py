@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from preheat.answers.edit_text import check_edit
+from preheat.answers.edit_text import check_edit, explain_edit
 from preheat.answers.flags import check_flags, find_field, find_flag
 from preheat.answers.history import NO_HISTORY, History
 from preheat.answers.known import check_known_failure
@@ -33,9 +33,9 @@ BEFORE: "tuple[Rule[PlannedCall], ...]" = (
 )  # fmt: skip
 """The rules before a call, in this order."""
 AFTER: "tuple[Rule[Failure], ...]" = (
-    answer_missing_path, _use_after(check_edit), answer_missing_script, explain_path_variable, locate_program, locate_module, _use_after(check_quotes),
-    find_flag, find_field, _use_after(check_manifest), look_at_lock, find_port_holder, read_commit_hook,
-    _use_after(check_known_failure),
+    answer_missing_path, _use_after(explain_edit), answer_missing_script, explain_path_variable, locate_program, locate_module,
+    _use_after(check_quotes), find_flag, find_field, _use_after(check_manifest), look_at_lock, find_port_holder,
+    read_commit_hook, _use_after(check_known_failure),
 )  # fmt: skip
 """The rules after a failure, in this order."""
 

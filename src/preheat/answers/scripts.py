@@ -55,7 +55,7 @@ _CLOSE = 0.75
 _SEPARATOR = re.compile(r"[:_./-]")
 _SAYS_MISSING = re.compile(
     r"(?i)missing script|no rule to make target|not found|no task|does not contain|unknown (?:task|script|recipe|target|command)|"
-    r"no such (?:task|script|recipe|target|command)|couldn't find|could not find|NO_SCRIPT|not defined|doesn't exist|does not exist"
+    r"no such (?:task|script|recipe|target|command)|could(?:n't| not) find|NO_SCRIPT|not defined|(?:doesn't|does not) exist"
 )
 """What runners say of a script that they do not have."""
 _MOST_MANIFESTS = 30

@@ -112,7 +112,8 @@ PROGRAM_USED = Sentence(
 PROGRAM_STARTED = Sentence("The program of this call was started by `{use:command}` in this session.")
 MISSING_PROGRAM = Sentence("The shell here did not find a program of this call[ in {sessions:sessions_before}].")
 MISSING_PROGRAM_USED = Sentence(
-    "`{use:command}` worked here; the shell did not find the program of this call[ in {sessions:sessions_before}]."
+    "`{use:command}` worked here[ in {worked:sessions_before}]; the shell did not find the program of this call[ in"
+    " {sessions:sessions_before}]."
 )
 MODULE_HERE = Sentence("The module is installed in `{place:path}`: `{python:path}` finds it.")
 

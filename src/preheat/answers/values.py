@@ -111,7 +111,7 @@ class Answer(msgspec.Struct, frozen=True):
     remedies: tuple[str, ...] = ()
     """What it names to use instead: absolute paths, scripts, flags, commands, or `FIRST-LAST` for lines of a file."""
     is_certain: bool = True
-    """Whether a call may be held for it."""
+    """Whether it is sure enough to be said before the call, and the call to be held for it."""
 
 
 def is_below(path: str, folder: str) -> bool:

@@ -85,6 +85,7 @@ _MADE = re.compile(
 )
 _WORKTREE = re.compile(r"^\.(?:[\w-]+/)?worktrees/[^/]+/")
 _DELETED = re.compile(r"^\*\*\* Delete File: ([^\n]+)", re.MULTILINE)
+_ADDED = re.compile(r"^\*\*\* Add File: ([^\n]+)", re.MULTILINE)
 _HEREDOC = re.compile(r"<<-?\s*(['\"]?)(\w+)\1([^\n]*)\n.*?(?:^\s*\2\s*$|\Z)", re.MULTILINE | re.DOTALL)
 _TARGET = re.compile(r"(?<![<>=&\d-])(>>?)\s*([\w@.+/-]+)")
 _MISSING = re.compile(r"(?i)no such file|does not exist|file not found|cannot find the (?:path|file)|not exist")
@@ -149,7 +150,7 @@ def _by_tool(call: ToolCall, relative: Callable[[str], str]) -> Iterator[Touch]:
     else:
         return
     text = next((value for value in call.input.values() if isinstance(value, str) and "*** Delete File" in value), "")
-    deleted = {path.strip() for path in _DELETED.findall(text)}
+    deleted = {path.strip() for path in _DELETED.findall(text)} - {path.strip() for path in _ADDED.findall(text)}
     for path in named:
         found = _file(relative(path))
         if found:

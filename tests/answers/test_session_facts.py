@@ -1,0 +1,131 @@
+"""What the session itself did, as evidence: files it moved and made, programs that its shell did not find, how others started."""
+
+import pytest
+from msgspec import structs
+
+from preheat.answers import Answer, Failure, SessionFacts, answer_failure, warn_before
+from preheat.answers.facts import update_facts
+from preheat.answers.history import PastCommand, summarise_history
+from preheat.answers.missing import find_meant
+from preheat.model.live import CallEvent
+from tests.answers.tree import ROOT, MemoryTree, reading, shell
+
+TREE = MemoryTree({f"{place}/{name}.py": "" for place in "abcdef" for name in ("cart", "util")})
+
+
+def ran(command: str, error: str = "") -> CallEvent:
+    return CallEvent(
+        tool="Bash",
+        kind="shell",
+        activity="shell:other",
+        summary=command,
+        status="failed" if error else "ok",
+        signature=error,
+    )
+
+
+def facts_of(*events: CallEvent) -> SessionFacts:
+    facts = SessionFacts()
+    for event in events:
+        facts = update_facts(facts, event)
+    return facts
+
+
+def warning(command: str, facts: SessionFacts) -> Answer | None:
+    return warn_before(shell(command), TREE, facts=facts)
+
+
+def test_a_file_that_the_session_moved_is_named_at_its_new_place() -> None:
+    facts = facts_of(
+        structs.replace(
+            ran("git mv old/x.py a/cart.py"), files=("old/x.py",), removed=("old/x.py",), edited=("a/cart.py",)
+        )
+    )
+    assert find_meant(f"{ROOT}/old/x.py", TREE, ROOT, facts) == (f"{ROOT}/a/cart.py",)
+    found = answer_failure(Failure(reading(f"{ROOT}/old/x.py"), "File does not exist."), TREE, facts=facts)
+    assert found is not None
+    assert found.text == "Nothing is at this call's path; `a/cart.py` exists."
+
+
+def test_of_many_of_the_same_name_those_are_named_that_the_session_had_to_do_with() -> None:
+    assert find_meant(f"{ROOT}/x/util.py", TREE, ROOT) == ()
+    facts = facts_of(
+        structs.replace(ran("cat c/util.py"), files=("c/util.py",)),
+        structs.replace(ran("cat e/util.py"), files=("e/util.py",)),
+    )
+    assert find_meant(f"{ROOT}/x/util.py", TREE, ROOT, facts) == (f"{ROOT}/e/util.py", f"{ROOT}/c/util.py")
+
+
+def test_a_file_that_is_in_no_list_of_the_project_yet_is_found_because_the_session_made_it() -> None:
+    class Unlisted(MemoryTree):
+        def find(self, name: str) -> tuple[str, ...]:
+            return ()
+
+    tree, facts = Unlisted({"deep/new_one.py": ""}), SessionFacts(files=("deep/new_one.py",))
+    assert find_meant(f"{ROOT}/new_one.py", tree, ROOT) == ()
+    assert find_meant(f"{ROOT}/new_one.py", tree, ROOT, facts) == (f"{ROOT}/deep/new_one.py",)
+
+
+def test_a_program_that_the_shell_did_not_find_is_warned_of_until_it_ran_or_was_installed() -> None:
+    lost = ran("gum choose a b", "command not found: gum")
+    found = warning("gum style x", facts_of(lost))
+    assert found is not None
+    assert found.text == "The shell here did not find a program of this call."
+    assert warning("gum style x", facts_of(lost, ran("gum --version"))) is None
+    assert warning("gum style x", facts_of(lost, ran("brew install gum"))) is None
+    assert warning("cat a/cart.py", facts_of(lost)) is None
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["npm run lint", "for path in a b; do gum $path; done", "PATH=/opt/bin gum x", "echo `gum`"],
+)
+def test_a_program_that_another_one_missed_or_that_a_changed_path_hid_is_not(command: str) -> None:
+    if command == "echo `gum`":
+        assert warning("echo gum", facts_of(ran(command, "command not found: gum"))) is None
+        return
+    assert warning("gum style x", facts_of(ran(command, "command not found: gum"))) is None
+
+
+def test_a_missing_program_around_another_one_is_warned_of_by_earlier_sessions() -> None:
+    past = [
+        PastCommand(f"s{number}", "timeout 5 make", "failed", "environment", "command not found: timeout")
+        for number in range(2)
+    ]
+    found = warn_before(shell("timeout 9 npm test"), TREE, summarise_history(past))
+    assert found is not None
+    assert found.text == "The shell here did not find a program of this call in 2 earlier sessions."
+
+
+def test_one_session_that_did_not_find_a_program_is_enough_only_where_no_other_way_to_start_it_is_known() -> None:
+    lost = PastCommand("s1", "node x.js", "failed", "environment", "command not found: node")
+    by_path = PastCommand("s1", "/opt/node/bin/node x.js", "ok", None, "")
+    assert warn_before(shell("node --version"), TREE, summarise_history([lost])) is not None
+    assert warn_before(shell("node --version"), TREE, summarise_history([lost, by_path])) is None
+
+
+def test_a_program_is_named_as_this_session_started_it_before_the_projects_own_of_that_name() -> None:
+    tree = MemoryTree({"bin/tool": "", "target/debug/tool": ""})
+    failure = Failure(shell("tool check"), "zsh:1: command not found: tool")
+    own = answer_failure(failure, tree)
+    assert own is not None
+    assert own.remedies == (f"{ROOT}/bin/tool",)
+    started = answer_failure(failure, tree, facts=facts_of(ran("target/debug/tool check --all")))
+    assert started is not None
+    assert started.text == "The program of this call was started by `target/debug/tool` in this session."
+
+
+def test_in_zsh_a_loop_over_path_hides_the_programs() -> None:
+    text = "for path in a b; do git show $path; done"
+    found = answer_failure(Failure(shell(text), "zsh:1: command not found: git"), TREE)
+    assert found is not None
+    assert "with another name" in found.text
+    assert warning(text, SessionFacts(refuses_patterns=True)) is not None
+    assert warning(text, SessionFacts()) is None
+    for other in (
+        "python3 - <<'PY'\nfor path in paths:\n    print(path)\nPY",
+        "python3 -c 'for path in [1]: print(path)'",
+        "gh api repos/x -f path=docs",
+    ):
+        assert warning(other, SessionFacts(refuses_patterns=True)) is None, other
+    assert warning("for file_path in a b; do git show $file_path; done", SessionFacts(refuses_patterns=True)) is None
