@@ -107,6 +107,9 @@ class NoAccess:
     def read_text(self, path: str) -> None:
         return None
 
+    def find_program(self, name: str) -> str:
+        return ""
+
     def find_listener(self, port: int) -> None:
         return None
 
