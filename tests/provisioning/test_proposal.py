@@ -65,8 +65,17 @@ def test_the_package_runner_is_not_said_beside_a_line_that_uses_it() -> None:
 
 
 def test_no_line_counts_sessions_that_it_does_not_know() -> None:
+    pull = lesson("gh pr create", topic="pull_request", details={"about": "pull request", "base": "develop"})
+    assert texts(pull) == ["Pull requests: `gh pr create`, against `develop`"]
+
+
+def test_what_everybody_does_or_was_only_run_is_not_for_the_file() -> None:
     pull = lesson("gh pr create", topic="pull_request", details={"about": "pull request", "base": "main"})
-    assert texts(pull) == ["Pull requests: `gh pr create`, against `main`"]
+    vague = lesson("make demo", topic="other", details={})
+    tool = lesson(
+        "t", kind="dead_end", topic="tool", details={}, use="", avoid="Skill skill=commit", error="Unknown skill"
+    )
+    assert texts(pull, vague, tool) == []
 
 
 def test_what_a_person_pinned_is_proposed_whatever_its_support() -> None:

@@ -48,6 +48,9 @@ class CommandRun(NamedTuple):
     at: float | None
 
 
+_USUAL_BASES = frozenset(["main", "master"])
+
+
 class ProposedLine(NamedTuple):
     """A line that the file lacks."""
 
@@ -117,19 +120,23 @@ def _is_worth_a_line(lesson: Lesson) -> bool:
     if lesson.author == "person" or lesson.pinned:
         return True
     if lesson.kind != "convention":
-        is_of_an_agent = bool(lesson.scope.tool) and lesson.topic != "shell"
+        is_of_an_agent = (bool(lesson.scope.tool) and lesson.topic != "shell") or lesson.topic == "tool"
         is_of_the_system = bool(_SYSTEM_OPTION.search(lesson.error))
         return not is_of_an_agent and not is_of_the_system and lesson.support.sessions_for >= _LEAST_SESSIONS
-    if lesson.topic in VAGUE_TOPICS:
-        return False
     if lesson.topic in _OF_THE_MACHINE:
         return bool(lesson.details.get("manager"))
-    if _hardly_passes(lesson):
+    if _hardly_passes(lesson) or lesson.topic in VAGUE_TOPICS or _is_usual_pull_request(lesson):
         return False
     least = _PACKAGE_SESSIONS if lesson.details.get("package") else _LEAST_SESSIONS
     is_variant = lesson.topic != "test" and lesson.details.get("about", lesson.topic) != lesson.topic
     is_main = bool(lesson.details.get("main")) and not lesson.details.get("package") and not is_variant
     return lesson.support.sessions_for >= least or is_main or lesson.topic in _EVERYWHERE
+
+
+def _is_usual_pull_request(lesson: Lesson) -> bool:
+    """Whether a line on pull requests says no more than everybody does."""
+    is_plain = lesson.use in ("", "gh pr create") and not lesson.details.get("merge")
+    return lesson.topic == "pull_request" and is_plain and lesson.details.get("base", "main") in _USUAL_BASES
 
 
 def _hardly_passes(lesson: Lesson) -> bool:
