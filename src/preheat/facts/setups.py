@@ -57,7 +57,25 @@ def learn_setups(tree: ProjectTree) -> list[Lesson]:
     found += _mise(tree)
     if ".pre-commit-config.yaml" in tree.paths:
         found.append(_install(tree, "pre-commit install", ".pre-commit-config.yaml"))
+    found += _python_install(tree)
+    has_browser = any(name.startswith("playwright.config.") for name in tree.names_in(""))
+    if own is not None and has_browser and (command := start_program(own.runner, "playwright install")):
+        found.append(_install(tree, command, "package.json"))
     return [*found, *_setup_scripts(tree), *_started_tools(tree)]
+
+
+def _python_install(tree: ProjectTree) -> list[Lesson]:
+    """How a Python project without a lock file is installed for work on it."""
+    document = read_toml(tree.texts.get("pyproject.toml", ""))
+    project = document.get("project") if isinstance(document, dict) else None
+    if not isinstance(project, dict) or not _LOCKS_OF_PYTHON.isdisjoint(tree.paths):
+        return []
+    extras = project.get("optional-dependencies")
+    extra = next((name for name in ("dev", "test", "tests") if isinstance(extras, dict) and name in extras), "")
+    return [_install(tree, f"pip install -e .[{extra}]" if extra else "pip install -e .", "pyproject.toml")]
+
+
+_LOCKS_OF_PYTHON = frozenset(["uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "requirements.txt"])
 
 
 _SETTING_UP = re.compile(r"^(?:setup|bootstrap|init|dev-setup|setup[:_-]dev|dev:setup|install-hooks|install:hooks)$")
@@ -89,7 +107,12 @@ _OWN_NAMES = name_set(
     " webpack rollup esbuild mocha oxlint stylelint lerna storybook husky nodemon supabase knip sst svelte-check vue-tsc"
 )
 _IN_PYTHON = ("pytest", "ruff", "mypy", "pyright", "black", "alembic", "tox", "nox", "coverage", "pre-commit")
-_PYTHON_STARTERS = {"uv.lock": "uv run", "poetry.lock": "poetry run", "pdm.lock": "pdm run", "Pipfile.lock": "pipenv run"}
+_PYTHON_STARTERS = {
+    "uv.lock": "uv run",
+    "poetry.lock": "poetry run",
+    "pdm.lock": "pdm run",
+    "Pipfile.lock": "pipenv run",
+}
 _RARE = 0.1
 """The reach of what is said only before a call that needs it."""
 

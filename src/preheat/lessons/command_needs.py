@@ -131,7 +131,9 @@ def _learn_patterns(scope: Scope, sessions: Sequence[SessionCommands]) -> Iterab
     """A lesson about a shell that refuses patterns which match nothing: one that did, or that is known to be such a shell."""
     cases = [_Case(each, missing) for each in sessions for missing in each.commands.unmatched]
     if not cases:
-        known = [Evidence(each.session, None, each.at, False, "zsh") for each in sessions if each.commands.shell == "zsh"]
+        known = [
+            Evidence(each.session, None, each.at, False, "zsh") for each in sessions if each.commands.shell == "zsh"
+        ]
         if known:
             yield _lesson(
                 scope, "pattern", ("zsh",), "The shell is `zsh`: a pattern that matches no file fails.", known, [],
