@@ -145,7 +145,8 @@ def test_a_check_of_a_folder_that_was_given_up_is_not_handed_out() -> None:
 
 
 @pytest.mark.parametrize(("command", "is_missing"), [
-    ("go test ./...", False), ("go test ./gone/...", True), ("go test ./packages/...", False), ("cd packages/api && jest src/", True),
+    ("go test ./...", False), ("go test ./gone/...", True), ("go test ./packages/...", False),
+    ("cd packages/api && jest src/", True),
     ("pytest PATH::NAME", False), ("tsc -p gone/tsconfig.json", False), ("eslint dist/", False), ("npm test -w @shop/api", False),
     ("curl http://x/y", False), ("rg a/b", True),
 ])  # fmt: skip
@@ -161,11 +162,11 @@ def test_what_the_forge_runs_in_a_folder_is_named_with_it_or_not_at_all() -> Non
     assert lines_of({".github/workflows/ci.yml": flow}) == []
 
 
-@pytest.mark.parametrize("name", ["package.json", "Cargo.toml", "pyproject.toml", "wrangler.jsonc", "CONTRIBUTING.md", "project.yml",
-                                  "scripts/test.sh", ".gitlab-ci.yml", "pubspec.yaml", "CHANGELOG.md"])  # fmt: skip
+@pytest.mark.parametrize("name", ["package.json", "Cargo.toml", "pyproject.toml", "wrangler.jsonc", "CONTRIBUTING.md",
+                                  "project.yml", "scripts/test.sh", ".gitlab-ci.yml", "pubspec.yaml", "CHANGELOG.md"])  # fmt: skip
 @pytest.mark.parametrize(
     "text",
-    ["{", "[", "\0\0", "x" * 300_000, "#!/bin/bash\n\x1b[31m", '{"scripts": 3, "husky": 4}', "[features]\nx = 1"],
+    ["{", "[", "\0", "x" * 300_000, "#!/bin/bash\n\x1b[31m", '{"scripts": 3, "husky": 4}', "[features]\nx = 1"],
 )
 def test_a_broken_or_huge_file_costs_no_other_fact(name: str, text: str) -> None:
     assert "test: `go test ./...`" in lines_of({"go.mod": "module x\n", name: text})

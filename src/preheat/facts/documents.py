@@ -13,7 +13,8 @@ from preheat.safe_text.reasons import danger_reason
 _PLAIN = re.compile(r"[\w./:@=+, -]+")
 _VARYING = re.compile(r"<|path/to|example|your|foo|bar\b|-h\b|--help|--version|\binstall\b|\.\.\.\s")
 _MOST = 6
-_LIKELY, _SELDOM = 0.4, 0.1
+_SELDOM = 0.1
+"""The reach of what is said where a prompt asks for it only: nobody has tried it."""
 
 
 def learn_documents(tree: ProjectTree, known: Sequence[Lesson]) -> list[Lesson]:
@@ -26,7 +27,9 @@ def learn_documents(tree: ProjectTree, known: Sequence[Lesson]) -> list[Lesson]:
         for command in read_commands(path, tree.texts[path]):
             topic = purpose_of_command(command)
             if topic in CHECK_TOPICS - own and command_key(command) not in named and _is_fit(command, tree):
-                found.setdefault(command, _fact(tree, topic, command, path, _is_first(topic, found.values())))
+                found.setdefault(
+                    command, _fact(tree, topic, command, path, topic == "test" and _is_first(topic, found.values()))
+                )
     return list(found.values())[:_MOST]
 
 
@@ -45,6 +48,6 @@ def _is_first(topic: str, found: Iterable[Lesson]) -> bool:
 def _fact(tree: ProjectTree, topic: str, command: str, path: str, is_main: bool) -> Lesson:
     return make_fact(
         tree, topic, ("document", command), f"The {topic} runs with `{command}` (in `{path}`).",
-        reach=_LIKELY if is_main else _SELDOM, use=command, files=(path,),
+        reach=_SELDOM, use=command, files=(path,),
         details={"about": topic} | ({"main": "yes"} if is_main else {}),
     )  # fmt: skip

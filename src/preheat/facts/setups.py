@@ -126,16 +126,16 @@ def _started_tools(tree: ProjectTree) -> list[Lesson]:
     used = [name for table in tables if isinstance(table, dict) for name in table]
     names = [name if name in _OWN_NAMES else _PROGRAMS.get(name, "") for name in used]
     if starter := start_program(runner, "").strip():
-        found += _started(tree, starter, [name for name in names if name], "package.json")
+        found += _make_starter_fact(tree, starter, [name for name in names if name], "package.json")
     text = tree.texts.get("pyproject.toml", "")
     starter = next((each for lock, each in _PYTHON_STARTERS.items() if lock in tree.paths), "")
     if starter:
         named = [name for name in _IN_PYTHON if re.search(rf"[\"']{name}\b(?!-)", text)]
-        found += _started(tree, starter, named, "pyproject.toml")
+        found += _make_starter_fact(tree, starter, named, "pyproject.toml")
     return found
 
 
-def _started(tree: ProjectTree, starter: str, names: list[str], file: str) -> list[Lesson]:
+def _make_starter_fact(tree: ProjectTree, starter: str, names: list[str], file: str) -> list[Lesson]:
     shown = list(dict.fromkeys(names))[:_MOST_SHOWN]
     if not shown:
         return []
