@@ -163,7 +163,7 @@ def test_what_the_forge_runs_in_a_folder_is_named_with_it_or_not_at_all() -> Non
 
 
 @pytest.mark.parametrize("name", ["package.json", "Cargo.toml", "pyproject.toml", "wrangler.jsonc", "CONTRIBUTING.md",
-                                  "project.yml", "scripts/test.sh", ".gitlab-ci.yml", "pubspec.yaml", "CHANGELOG.md"])  # fmt: skip
+                                  "project.yml", "scripts/test.sh", ".gitlab-ci.yml", "CHANGELOG.md"])  # fmt: skip
 @pytest.mark.parametrize(
     "text",
     ["{", "[", "\0", "x" * 300_000, "#!/bin/bash\n\x1b[31m", '{"scripts": 3, "husky": 4}', "[features]\nx = 1"],
