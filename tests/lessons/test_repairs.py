@@ -199,6 +199,18 @@ def test_a_failed_form_that_works_elsewhere_counts_against_the_repair() -> None:
     assert lesson.status == "weak"
 
 
+def test_other_subcommands_that_take_an_option_say_nothing_of_the_one_that_refuses_it() -> None:
+    refused = [
+        ran("cart status --no-pager", "Usage: cart status", 1, cause="mistake", signature="unknown flag --no-pager"),
+        ran("cart status"),
+    ]
+    others = [ran("cart show 12 --no-pager"), ran("cart show 14 --no-pager"), ran("cart show 15 --no-pager")]
+    lesson = only(learn("shop", [noted(refused, 1), noted(refused, 2), noted(others, 3)]))
+    assert (lesson.avoid, lesson.use, lesson.status) == ("cart status --no-pager", "cart status", "active")
+    worked = [ran("cart status --no-pager")] * 3
+    assert only(learn("shop", [noted(refused, 1), noted(refused, 2), noted(worked, 3)])).status == "weak"
+
+
 def test_reading_the_file_first_is_the_repair_of_an_edit() -> None:
     """The same edit after a read of the same file: the read is what was missing. No form is to be avoided."""
     calls = [edit("a", failure=UNREAD), used("Look", "read", {"path": "src/a.py"}), edit("a")]

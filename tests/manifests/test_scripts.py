@@ -114,3 +114,38 @@ def test_an_example_of_an_environment_gives_names_and_never_a_value() -> None:
 def test_ports_of_services_are_those_of_this_machine() -> None:
     text = 'services:\n  db:\n    ports:\n      - "5433:5432"\n  web:\n    ports:\n      - 127.0.0.1:8080:80\nvolumes:\n  x:\n'
     assert read_ports(text) == (("db", "5433"), ("web", "8080"))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"simple-git-hooks": {"pre-commit": "npx lint-staged"}}', [("commit", ("npx lint-staged",))]),
+        ('{"husky": {"hooks": {"pre-push": "npm test"}}}', [("push", ("npm test",))]),
+        ('{"husky": "8", "simple-git-hooks": [1], "lint-staged": {}}', []),
+        ("[1]", []),
+        ("{", []),
+    ],
+)
+def test_a_package_may_state_its_hooks_itself(text: str, expected: list[tuple[str, tuple[str, ...]]]) -> None:
+    assert [(each.moment, each.commands) for each in read_hooks("package.json", text)] == expected
+
+
+def test_jobs_of_lefthook_and_files_of_lint_staged_are_read() -> None:
+    text = "pre-commit:\n  jobs:\n    - run: ruff check\n"
+    assert [each.commands for each in read_hooks("lefthook.yml", text)] == [("ruff check",)]
+    assert read_staged_commands('{"*.ts": ["eslint --fix"]}') == (("*.ts", ("eslint --fix",)),)
+    assert read_staged_commands('{"scripts": {"test": "jest"}}') == ()  # a package without any
+
+
+def test_the_pipelines_of_other_forges_are_read() -> None:
+    text = "lint:\n  image: x\n  script:\n    - ruff check .\n    - 'mypy src'\n  rules: []\ntest:\n  script:\n  - pytest -q\n"
+    assert read_workflow(text).commands == (("", "ruff check ."), ("", "mypy src"), ("", "pytest -q"))
+
+
+def test_the_folder_of_a_whole_workflow_or_of_one_job_is_that_of_its_steps() -> None:
+    text = (
+        "defaults:\n  run:\n    working-directory: app\njobs:\n  a:\n    steps:\n      - run: one\n"
+        "  b:\n    defaults:\n      run:\n        working-directory: ./lib/\n    steps:\n      - run: two\n"
+        "  c:\n    steps:\n      - run: three\n        working-directory: web\n"
+    )
+    assert read_workflow(text).commands == (("app", "one"), ("lib", "two"), ("web", "three"))

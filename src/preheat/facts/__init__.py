@@ -10,8 +10,10 @@ from collections.abc import Callable
 
 from preheat.facts.checks import learn_checks
 from preheat.facts.commits import CHANGELOG, learn_commits
+from preheat.facts.documents import learn_documents
 from preheat.facts.ecosystems import names_ecosystem
 from preheat.facts.generation import learn_generation, may_be_generated
+from preheat.facts.generator_tools import has_generator_text
 from preheat.facts.needs import learn_needs
 from preheat.facts.programs import has_program_text
 from preheat.facts.scripts import learn_scripts
@@ -19,9 +21,11 @@ from preheat.facts.servers import learn_servers
 from preheat.facts.setups import learn_setups
 from preheat.facts.values import EMPTY_TREE, ProjectTree
 from preheat.facts.variables import learn_variables
+from preheat.manifests.documents import is_developer_document
 from preheat.manifests.hooks import STAGED_FILES, is_hook_file
 from preheat.manifests.scripts import is_manifest
 from preheat.manifests.services import is_compose, is_environment_example
+from preheat.manifests.shell_scripts import is_shell_script
 from preheat.manifests.workflows import is_workflow
 from preheat.model.lesson import Lesson
 
@@ -43,11 +47,16 @@ _CONFIGURATIONS = ("vite.config.", "astro.config.", "nuxt.config.", "next.config
 
 
 def wanted_files(paths: "frozenset[str] | list[str]") -> list[str]:
-    """Of the files of a tree, those whose contents facts are read from, the highest first."""
+    """Of the files of a tree, those whose contents facts are read from, manifests and the highest first."""
     wanted = [
         path for path in paths if path.count("/") <= _MOST_DEEP and "node_modules/" not in path and _is_wanted(path)
     ]
-    return sorted(wanted, key=lambda path: (path.count("/"), path))[:_MOST_FILES]
+    return sorted(wanted, key=lambda path: (_is_extra(path), path.count("/"), path))[:_MOST_FILES]
+
+
+def _is_extra(path: str) -> bool:
+    """Whether a file is no manifest, and so the first to be left out where there are too many."""
+    return is_shell_script(path) or (may_be_generated(path) and not is_manifest(path))
 
 
 def _is_wanted(path: str) -> bool:
@@ -60,6 +69,8 @@ def _is_wanted(path: str) -> bool:
         or is_environment_example(path)
         or names_ecosystem(path)
         or has_program_text(path)
+        or has_generator_text(path)
+        or is_developer_document(path)
         or name.startswith(_CONFIGURATIONS)
         or path in (".gitattributes", CHANGELOG, *STAGED_FILES)
         or may_be_generated(path)
@@ -74,4 +85,6 @@ def derive_facts(tree: ProjectTree) -> list[Lesson]:
             is_command = fact.use and not fact.details.get("path") and fact.topic != "missing"
             key = (fact.use,) if is_command else (fact.topic, fact.text)
             found.setdefault(key, fact)
+    for fact in learn_documents(tree, list(found.values())):
+        found.setdefault((fact.use,), fact)
     return list(found.values())

@@ -140,8 +140,8 @@ def is_harmful(script: Script, scripts: Sequence[Script], depth: int = 3) -> boo
     if _is_dangerous(body):
         return True
     called = {name for names in _CALLED.findall(body) for name in names if name and name != script.name}
-    return depth > 0 and any(
-        (each.name in called or basename(each.file) in called)
+    return bool(called and depth) and any(
+        (each.name in called or (each.runner in SHELLS and basename(each.file) in called))
         and each is not script
         and is_harmful(each, scripts, depth - 1)
         for each in scripts
@@ -155,9 +155,12 @@ def _is_dangerous(body: str) -> bool:
 
 def find_shell_scripts(tree: ProjectTree) -> list[Script]:
     """The scripts of the shell in a tree: what any other script may call."""
-    return [
-        script for path, text in tree.texts.items() if is_shell_script(path) for script in read_scripts(path, text)
-    ]
+    return [script for path, text in tree.texts.items() if is_shell_script(path) for script in _read_shell(path, text)]
+
+
+@lru_cache(maxsize=128)
+def _read_shell(path: str, text: str) -> tuple[Script, ...]:
+    return read_scripts(path, text)
 
 
 def _package_facts(tree: ProjectTree, package: Package, shell: Sequence[Script]) -> Iterable[Lesson]:
@@ -290,7 +293,9 @@ def _implied_fact(tree: ProjectTree, each: ImpliedCommand, is_own: bool) -> Less
     about = each.about or each.topic
     reach = _REACH[each.topic] - 0.1 if is_own and not each.folder and not each.about else _SELDOM
     is_main = is_own or (about == "lint, with fixes" and not each.folder)
-    details = {"about": about} | ({"package": each.folder} if each.folder else {}) | ({"main": "yes"} if is_main else {})
+    details = (
+        {"about": about} | ({"package": each.folder} if each.folder else {}) | ({"main": "yes"} if is_main else {})
+    )
     return make_fact(
         tree, each.topic, ("implied", command), f"The {about} runs with `{command}` (by `{each.file}`).",
         reach=reach, use=command, files=(each.folder,) if each.folder else (each.file,), details=details,

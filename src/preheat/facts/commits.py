@@ -21,7 +21,9 @@ _MERGED = re.compile(r"Merge (?:pull request #\d+ from [\w.-]+/|branch ')(?P<bra
 _PULLED, _SQUASHED = re.compile(r"^Merge pull request #\d+ from "), re.compile(r"\(#\d+\)$")
 _FEW_PULLS = 5
 _UNRELEASED = re.compile(r"^#{1,3}\s+\[?Unreleased\]?", re.MULTILINE | re.IGNORECASE)
-_WRITTEN_BY = re.compile(r"(?:^|/)(?:cliff\.toml|release-please-config\.json|\.releaserc(?:\.\w+)?|\.versionrc(?:\.\w+)?)$")
+_WRITTEN_BY = re.compile(
+    r"(?:^|/)(?:cliff\.toml|release-please-config\.json|\.releaserc(?:\.\w+)?|\.versionrc(?:\.\w+)?)$"
+)
 """Files of programs that write the changelog themselves."""
 CHANGELOG = "CHANGELOG.md"
 _MOMENTS = {"commit": "a commit", "message": "a commit message", "push": "a push"}

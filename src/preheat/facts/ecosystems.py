@@ -43,6 +43,8 @@ _COMMANDS: dict[str, tuple[tuple[str, str, str], ...]] = {
     ".rubocop.yml": (("lint", "bundle exec rubocop", ""),),
     "phpunit.xml": (("test", "vendor/bin/phpunit", ""),),
     "phpunit.xml.dist": (("test", "vendor/bin/phpunit", ""),),
+    ".swiftformat": (("format", "swiftformat .", ""),),
+    "deny.toml": (("lint", "cargo deny check", ""),),
     ".swiftlint.yml": (("lint", "swiftlint", ""),),
 }
 _DOTNET = (

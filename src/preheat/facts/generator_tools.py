@@ -85,4 +85,22 @@ def _migrations(tree: ProjectTree) -> Iterable[Generator]:
 
 
 _PYTHON_STARTERS = {"uv.lock": "uv run ", "poetry.lock": "poetry run ", "pdm.lock": "pdm run "}
-_FINDERS: tuple[Callable[[ProjectTree], Iterable[Generator]], ...] = (_by_file, _dart, _migrations)
+_XCODEGEN = re.compile(r"^targets:", re.MULTILINE)
+
+
+def _xcode(tree: ProjectTree) -> Iterable[Generator]:
+    """What writes the project of Xcode."""
+    for path in tree.find("project.yml", deepest=1):
+        if _XCODEGEN.search(tree.texts.get(path, "")):
+            yield Generator("xcodegen generate", dirname(path), path)
+    for path in tree.find("Project.swift", deepest=1):
+        if any(each.startswith("Tuist") for each in tree.paths):
+            yield Generator("tuist generate", dirname(path), path)
+
+
+def has_generator_text(path: str) -> bool:
+    """Whether a file is read for the generators that it names."""
+    return basename(path) == "project.yml" and path.count("/") <= 1
+
+
+_FINDERS: tuple[Callable[[ProjectTree], Iterable[Generator]], ...] = (_by_file, _dart, _migrations, _xcode)

@@ -145,11 +145,11 @@ def is_stale(lesson: Lesson, tree: ProjectTree) -> bool:
     if not tree.paths or lesson.packet is not None:
         return False
     if lesson.kind in ("dead_end", "error"):
-        return lesson.kind == "dead_end" and bool(lesson.avoid) and _has_script(lesson.avoid, tree) is True
+        return lesson.kind == "dead_end" and bool(lesson.avoid) and has_script(lesson.avoid, tree) is True
     folder = _FOLDER.match(lesson.use)
     if folder is not None and not tree.has_folder(folder["folder"].rstrip("/")):
         return True
-    if lesson.use and _has_script(lesson.use, tree) is False:
+    if lesson.use and runs_missing_script(lesson.use, tree):
         return True
     if lesson.kind == "convention" and lesson.topic in CHECK_TOPICS and cites_missing_place(lesson.use, tree):
         return True
@@ -158,7 +158,12 @@ def is_stale(lesson: Lesson, tree: ProjectTree) -> bool:
     return not any(path in tree.paths or tree.has_folder(path.rstrip("/")) for path in lesson.files if path)
 
 
-def _has_script(command: str, tree: ProjectTree) -> bool | None:
+def runs_missing_script(command: str, tree: ProjectTree) -> bool:
+    """Whether a command runs a script or a task that no manifest of the tree has."""
+    return has_script(command, tree) is False
+
+
+def has_script(command: str, tree: ProjectTree) -> bool | None:
     """Whether the script that a command runs is in its manifest; None where it runs none, or that is not sure."""
     node = _NODE.match(command)
     if node is not None:

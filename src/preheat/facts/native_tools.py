@@ -210,6 +210,18 @@ def _terraform(tree: ProjectTree) -> Iterable[ImpliedCommand]:
         )
 
 
+def _bats(tree: ProjectTree) -> Iterable[ImpliedCommand]:
+    """Tests of the shell, one file at a time."""
+    file = min((path for path in tree.paths if path.endswith(".bats")), default="")
+    if file:
+        yield from _commands("", file, ("test", "bats PATH", "one test file"))
+
+
+def _nextest(tree: ProjectTree) -> Iterable[ImpliedCommand]:
+    if ".config/nextest.toml" in tree.paths:
+        yield from _commands("", ".config/nextest.toml", ("test", "cargo nextest run", ""))
+
+
 def _fastlane(tree: ProjectTree) -> Iterable[ImpliedCommand]:
     for path in tree.find("Fastfile")[:1]:
         for lane in _LANE.finditer(tree.texts.get(path, "")):
@@ -220,5 +232,5 @@ def _fastlane(tree: ProjectTree) -> Iterable[ImpliedCommand]:
 
 
 _FINDERS: tuple[Callable[[ProjectTree], Iterable[ImpliedCommand]], ...] = (
-    _xcode, _gradle, _dart, _cmake, _django, _python, _ruby, _php, _deno, _monorepo, _terraform, _fastlane,
+    _xcode, _gradle, _dart, _cmake, _django, _python, _ruby, _php, _deno, _monorepo, _terraform, _fastlane, _bats, _nextest,
 )  # fmt: skip

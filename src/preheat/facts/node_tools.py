@@ -1,6 +1,7 @@
 """What the tools of a JavaScript package imply where no script names it: one test file, one test, types, lint, format. Pure."""
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from preheat.facts.packages import Package, start_program
@@ -48,7 +49,10 @@ def find_node_commands(tree: ProjectTree, package: Package) -> list[NodeCommand]
     names = {each.partition(":")[0] for each in bodies}
     if "typescript" in used and f"{prefix}tsconfig.json" in tree.paths and not _runs(bodies, "tsc", "vue-tsc"):
         found.append(NodeCommand("typecheck", f"{starter} tsc --noEmit", ""))
-    typed = bool({"typecheck", "type-check", "check"} & names) or _runs(bodies, "astro check", "svelte-check", "vue-tsc")
+    found += _more_tests(tree, prefix, used, bodies, starter)
+    typed = bool({"typecheck", "type-check", "check"} & names) or _runs(
+        bodies, "astro check", "svelte-check", "vue-tsc"
+    )
     for framework, command in _TYPECHECKERS:
         if framework in used and f"{prefix}tsconfig.json" in tree.paths and not typed:
             found.append(NodeCommand("typecheck", f"{starter} {command}", ""))
@@ -94,18 +98,49 @@ def _one_test(used: set[str], bodies: dict[str, str], starter: str) -> list[Node
     return []
 
 
+@lru_cache(maxsize=4)
+def _snapshots(paths: frozenset[str]) -> tuple[str, ...]:
+    return tuple(path for path in paths if "__snapshots__/" in path)
+
+
+_SNAPSHOTS = (("vitest", "vitest run -u"), ("jest", "jest -u"))
+
+
+def _more_tests(
+    tree: ProjectTree, prefix: str, used: set[str], bodies: dict[str, str], starter: str
+) -> list[NodeCommand]:
+    """Tests in a browser that no script is for, and how snapshots are written anew where there are any."""
+    found = []
+    names = tree.names_in(prefix.rstrip("/"))
+    in_browser = "@playwright/test" in used and any(name.startswith("playwright.config.") for name in names)
+    if in_browser and "playwright" not in bodies.get("test", ""):
+        found.append(NodeCommand("test", f"{starter} playwright test PATH", "one test file, in a browser"))
+    if any(each.startswith(prefix) for each in _snapshots(tree.paths)):
+        command = next((each for name, each in _SNAPSHOTS if name in used), "")
+        is_bun = not command and _BUN.search(bodies.get("test", ""))
+        if command or is_bun:
+            typed = f"{starter} {command}" if command else "bun test --update-snapshots"
+            found.append(NodeCommand("test", typed, "test, with new snapshots"))
+    return found
+
+
 def _runs(bodies: dict[str, str], *commands: str) -> bool:
     return any(f" {command} " in f" {body} " for body in bodies.values() for command in commands)
 
 
-_CHECKED_BY_OTHERS = frozenset(["typescript", "eslint", "@biomejs/biome", "oxlint", "flow-bin", "jshint", "standard", "xo"])
+_CHECKED_BY_OTHERS = frozenset(
+    ["typescript", "eslint", "@biomejs/biome", "oxlint", "flow-bin", "jshint", "standard", "xo"]
+)
 
 
 def _has_plain_code(tree: ProjectTree, prefix: str, used: set[str]) -> bool:
     """Whether a package is written in plain JavaScript and nothing checks it."""
     if used & _CHECKED_BY_OTHERS or f"{prefix}tsconfig.json" in tree.paths:
         return False
-    return any(path.startswith(prefix) and path.endswith((".js", ".mjs", ".cjs")) and "config" not in path for path in tree.paths)
+    return any(
+        path.startswith(prefix) and path.endswith((".js", ".mjs", ".cjs")) and "config" not in path
+        for path in tree.paths
+    )
 
 
 def _runs_with(tree: ProjectTree, prefix: str, used: set[str], package: str, files: tuple[str, ...]) -> bool:

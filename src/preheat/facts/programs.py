@@ -12,6 +12,10 @@ from preheat.manifests.scripts import read_toml
 _EXECUTABLE = re.compile(r"\.executable(?:Target)?\(\s*name:\s*\"(?P<name>[\w-]{1,40})\"")
 _NAME = re.compile(r"[A-Za-z][\w.-]{0,40}")
 _STARTERS = {"uv.lock": "uv run ", "poetry.lock": "poetry run ", "pdm.lock": "pdm run "}
+_SITES = (
+    ("mkdocs.yml", "mkdocs serve", "8000"), ("hugo.toml", "hugo server", "1313"), ("hugo.yaml", "hugo server", "1313"),
+)  # fmt: skip
+"""Files of programs that serve documents, and their port."""
 _MOST = 4
 
 
@@ -95,11 +99,12 @@ def _frameworks(tree: ProjectTree) -> Iterable[Program]:
         yield Program("bin/rails server", "bin/rails", "3000")
     if "artisan" in tree.paths:
         yield Program("php artisan serve", "artisan", "8000")
+    for file, command, port in _SITES:
+        for path in tree.find(file, deepest=1)[:1]:
+            yield Program(in_folder(dirname(path), command), path, port)
     for path in tree.find("wrangler.toml", "wrangler.json", "wrangler.jsonc"):
-        text = tree.texts.get(path, "")
-        pages = re.search(r"\bpages_build_output_dir\b[\"']?\s*[:=]\s*[\"'](?:\./)?(?P<folder>[\w./-]+)[\"']", text)
-        command = f"npx wrangler pages dev {pages['folder']}" if pages else "npx wrangler dev"
-        yield Program(in_folder(dirname(path), command), path, "8788" if pages else "8787")
+        if "pages_build_output_dir" not in tree.texts.get(path, ""):  # pages are served by more words than a slot takes
+            yield Program(in_folder(dirname(path), "npx wrangler dev"), path, "8787")
 
 
 def _apps(tree: ProjectTree) -> Iterable[Program]:

@@ -31,8 +31,26 @@ def learn_scripts(tree: ProjectTree) -> list[Lesson]:
                 for script in scripts
                 if _is_kept(script) and not is_harmful(script, (*scripts, *shell))
             ]
-    found += _release_checks(tree)
+    found += [*_release_checks(tree), *_migrations(tree)]
     return [fact for fact in found if fact.use][:_MOST]
+
+
+_MIGRATIONS = (
+    ("manage.py", "python manage.py migrate"), ("alembic.ini", "alembic upgrade head"), ("artisan", "php artisan migrate"),
+    ("bin/rails", "bin/rails db:migrate"),
+)  # fmt: skip
+"""Files of frameworks, and how they bring a data base up to date."""
+
+
+def _migrations(tree: ProjectTree) -> list[Lesson]:
+    return [
+        make_fact(
+            tree, "script", (command,), f"`{command}` brings the data base up to date.", reach=0.05, use=command, files=(file,),
+            details={"about": "script", "name": "migrate"},
+        )
+        for file, command in _MIGRATIONS
+        if file in tree.paths
+    ]  # fmt: skip
 
 
 def _release_checks(tree: ProjectTree) -> list[Lesson]:

@@ -8,8 +8,8 @@ from preheat.facts.checks import find_shell_scripts, is_harmful
 from preheat.facts.packages import find_packages
 from preheat.facts.programs import Program, find_programs
 from preheat.facts.values import ProjectTree, in_folder, make_fact
-from preheat.manifests.scripts import Script, body_of, command_of, read_scripts
-from preheat.manifests.services import is_compose, read_ports
+from preheat.manifests.scripts import SHELLS, Script, body_of, command_of, read_scripts
+from preheat.manifests.services import is_compose, read_ports, read_services
 from preheat.model.lesson import Lesson
 
 _SERVING = re.compile(
@@ -43,13 +43,21 @@ def learn_servers(tree: ProjectTree) -> list[Lesson]:
         found += [
             _fact(tree, in_folder(script.folder, command_of(script)), script, _find_port(script), script.folder)
             for script in scripts
-            if _SERVING.search(script.name) and not is_harmful(script, (*scripts, *shell))
+            if _serves(script) and not is_harmful(script, (*scripts, *shell))
         ]
     found = [fact for fact in found if fact.use][:_MOST]
     found += _program_facts(tree)
     if found and not found[0].details.get("package"):
         found[0] = msgspec.structs.replace(found[0], details={**found[0].details, "main": "yes"})
     return [*found, *_containers(tree)]
+
+
+def _serves(script: Script) -> bool:
+    """Whether a script runs the project, by its name; one of the shell only by a plain one."""
+    return bool(_PLAIN.match(script.name) if script.runner in SHELLS else _SERVING.search(script.name))
+
+
+_PLAIN = re.compile(r"^(?:dev|start|serve|server|run|up)$")
 
 
 def _find_port(script: Script) -> str:
@@ -70,13 +78,13 @@ def _configured_port(tree: ProjectTree, folder: str) -> str:
     return ""
 
 
-_USUAL_PORTS = (
-    ("next", "dev", "3000"), ("next", "start", "3000"), ("vite", "", "5173"), ("vite", "dev", "5173"), ("vite", "preview", "4173"),
-    ("astro", "dev", "4321"), ("astro", "preview", "4321"), ("nuxt", "dev", "3000"), ("nuxi", "dev", "3000"), ("ng", "serve", "4200"),
-    ("react-scripts", "start", "3000"), ("gatsby", "develop", "8000"), ("docusaurus", "start", "3000"), ("vitepress", "dev", "5173"),
-    ("storybook", "dev", "6006"), ("wrangler", "dev", "8787"), ("vercel", "dev", "3000"), ("react-router", "dev", "5173"),
-)  # fmt: skip
-"""Programs that serve, their subcommand, and the port that they take if nobody names one."""
+_USUAL_PORTS = {
+    "next dev": "3000", "next start": "3000", "vite": "5173", "vite dev": "5173", "vite preview": "4173", "astro dev": "4321",
+    "astro preview": "4321", "nuxt dev": "3000", "nuxi dev": "3000", "ng serve": "4200", "react-scripts start": "3000",
+    "gatsby develop": "8000", "docusaurus start": "3000", "vitepress dev": "5173", "storybook dev": "6006",
+    "wrangler dev": "8787", "vercel dev": "3000", "react-router dev": "5173",
+}  # fmt: skip
+"""Programs that serve, with their subcommand, and the port that they take if nobody names one."""
 
 
 def _usual_port(script: Script) -> str:
@@ -86,7 +94,7 @@ def _usual_port(script: Script) -> str:
     if not words or re.search(r"[|;&$]|--port|--host|-p\b|concurrently", body):
         return ""
     program, subcommand = words[0].partition("@")[0], words[1] if len(words) > 1 and words[1][:1] != "-" else ""
-    return next((port for name, sub, port in _USUAL_PORTS if (name, sub) == (program, subcommand)), "")
+    return _USUAL_PORTS.get(f"{program} {subcommand}".strip(), "")
 
 
 def _fact(tree: ProjectTree, command: str, script: Script, port: str, folder: str) -> Lesson:
@@ -129,13 +137,14 @@ def _containers(tree: ProjectTree) -> list[Lesson]:
         if not is_compose(path) or "staging" in path or "prod" in path:
             continue
         services = read_ports(tree.texts[path])
-        if services:
+        named = read_services(tree.texts[path])
+        if named:
             command = "docker compose up -d" if "/" not in path else f"docker compose -f {path} up -d"
-            ports = ", ".join(f"{name} {port}" for name, port in services)
+            ports = ", ".join(f"{name} {port}" for name, port in services) or ", ".join(named)
             found.append(
                 make_fact(
                     tree, "serve", (command,), f"Services run with `{command}` ({ports}).", reach=0.3, use=command, files=(path,),
-                    details={"about": "services", "services": ",".join(name for name, _ in services),
+                    details={"about": "services", "services": ",".join([name for name, _ in services] or named[:_MOST]),
                              "ports": ",".join(port for _, port in services)},
                 )
             )  # fmt: skip

@@ -57,7 +57,25 @@ def learn_setups(tree: ProjectTree) -> list[Lesson]:
     found += _mise(tree)
     if ".pre-commit-config.yaml" in tree.paths:
         found.append(_install(tree, "pre-commit install", ".pre-commit-config.yaml"))
+    found += _python_install(tree)
+    has_browser = any(name.startswith("playwright.config.") for name in tree.names_in(""))
+    if own is not None and has_browser and (command := start_program(own.runner, "playwright install")):
+        found.append(_install(tree, command, "package.json"))
     return [*found, *_setup_scripts(tree), *_started_tools(tree)]
+
+
+def _python_install(tree: ProjectTree) -> list[Lesson]:
+    """How a Python project without a lock file is installed for work on it."""
+    document = read_toml(tree.texts.get("pyproject.toml", ""))
+    project = document.get("project") if isinstance(document, dict) else None
+    if not isinstance(project, dict) or not _LOCKS_OF_PYTHON.isdisjoint(tree.paths):
+        return []
+    extras = project.get("optional-dependencies")
+    extra = next((name for name in ("dev", "test", "tests") if isinstance(extras, dict) and name in extras), "")
+    return [_install(tree, f"pip install -e .[{extra}]" if extra else "pip install -e .", "pyproject.toml")]
+
+
+_LOCKS_OF_PYTHON = frozenset(["uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "requirements.txt"])
 
 
 _SETTING_UP = re.compile(r"^(?:setup|bootstrap|init|dev-setup|setup[:_-]dev|dev:setup|install-hooks|install:hooks)$")
@@ -89,7 +107,12 @@ _OWN_NAMES = name_set(
     " webpack rollup esbuild mocha oxlint stylelint lerna storybook husky nodemon supabase knip sst svelte-check vue-tsc"
 )
 _IN_PYTHON = ("pytest", "ruff", "mypy", "pyright", "black", "alembic", "tox", "nox", "coverage", "pre-commit")
-_PYTHON_STARTERS = {"uv.lock": "uv run", "poetry.lock": "poetry run", "pdm.lock": "pdm run", "Pipfile.lock": "pipenv run"}
+_PYTHON_STARTERS = {
+    "uv.lock": "uv run",
+    "poetry.lock": "poetry run",
+    "pdm.lock": "pdm run",
+    "Pipfile.lock": "pipenv run",
+}
 _RARE = 0.1
 """The reach of what is said only before a call that needs it."""
 
@@ -103,16 +126,16 @@ def _started_tools(tree: ProjectTree) -> list[Lesson]:
     used = [name for table in tables if isinstance(table, dict) for name in table]
     names = [name if name in _OWN_NAMES else _PROGRAMS.get(name, "") for name in used]
     if starter := start_program(runner, "").strip():
-        found += _started(tree, starter, [name for name in names if name], "package.json")
+        found += _make_starter_fact(tree, starter, [name for name in names if name], "package.json")
     text = tree.texts.get("pyproject.toml", "")
     starter = next((each for lock, each in _PYTHON_STARTERS.items() if lock in tree.paths), "")
     if starter:
         named = [name for name in _IN_PYTHON if re.search(rf"[\"']{name}\b(?!-)", text)]
-        found += _started(tree, starter, named, "pyproject.toml")
+        found += _make_starter_fact(tree, starter, named, "pyproject.toml")
     return found
 
 
-def _started(tree: ProjectTree, starter: str, names: list[str], file: str) -> list[Lesson]:
+def _make_starter_fact(tree: ProjectTree, starter: str, names: list[str], file: str) -> list[Lesson]:
     shown = list(dict.fromkeys(names))[:_MOST_SHOWN]
     if not shown:
         return []

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from posixpath import dirname
 from typing import NamedTuple
 
@@ -114,7 +115,9 @@ def make_fact(
 _MOVED = re.compile(r"^cd (?P<folder>[\w./@-]+) && (?P<rest>.*)$", re.DOTALL)
 _PLACE = re.compile(r"(?:\./)?(?P<path>(?:[A-Za-z_][\w-]*/)+(?:[\w-]+(?:\.[\w-]+)*)?)(?:\.\.\.)?")
 """A word that is a path below the project: with a slash, its first folder without a dot."""
-_MADE = frozenset("dist build out target coverage bin tmp node_modules vendor origin upstream".split())
+_MADE = frozenset(
+    ["dist", "build", "out", "target", "coverage", "bin", "tmp", "node_modules", "vendor", "origin", "upstream"]
+)
 """Folders that are made by commands, and remotes of git."""
 
 
@@ -124,7 +127,7 @@ def cites_missing_place(command: str, tree: ProjectTree) -> bool:
     moved = _MOVED.match(command)
     folder = moved["folder"].rstrip("/") if moved else ""
     words = (moved["rest"] if moved else command).split()
-    for before, word in zip(words, words[1:], strict=False):
+    for before, word in pairwise(words):
         place = _PLACE.fullmatch(word)
         if place is None or before.startswith("-"):
             continue

@@ -131,7 +131,9 @@ def _learn_patterns(scope: Scope, sessions: Sequence[SessionCommands]) -> Iterab
     """A lesson about a shell that refuses patterns which match nothing: one that did, or that is known to be such a shell."""
     cases = [_Case(each, missing) for each in sessions for missing in each.commands.unmatched]
     if not cases:
-        known = [Evidence(each.session, None, each.at, False, "zsh") for each in sessions if each.commands.shell == "zsh"]
+        known = [
+            Evidence(each.session, None, each.at, False, "zsh") for each in sessions if each.commands.shell == "zsh"
+        ]
         if known:
             yield _lesson(
                 scope, "pattern", ("zsh",), "The shell is `zsh`: a pattern that matches no file fails.", known, [],
@@ -173,16 +175,16 @@ def _learn_starters(scope: Scope, sessions: Sequence[SessionCommands]) -> Iterab
         total = sum(other.ran for other in tallies.values())
         is_usual = tally.sessions > 1 and tally.ran >= _OFTEN
         if (is_usual or tally.ran >= _OFTEN_IN_ONE) and tally.ran >= _CLEAR * total:
-            yield _started(scope, name, best, tally.ran, _evidence_of(tally.uses))
+            yield _make_starter_lesson(scope, name, best, tally.ran, _evidence_of(tally.uses))
     for name, numbered in _NUMBERED.items():
         having = [each for each in sessions if each.commands.programs.get(numbered)]
         ran = sum(each.commands.programs[numbered] for each in having)
         if name not in bare and name not in missing and len(having) > 1 and ran >= _OFTEN:
             evidence = [Evidence(each.session, None, each.at, False, numbered) for each in having]
-            yield _started(scope, name, numbered, ran, evidence)
+            yield _make_starter_lesson(scope, name, numbered, ran, evidence)
 
 
-def _started(scope: Scope, name: str, use: str, ran: int, evidence: list[Evidence]) -> Lesson:
+def _make_starter_lesson(scope: Scope, name: str, use: str, ran: int, evidence: list[Evidence]) -> Lesson:
     return _lesson(
         scope, "missing", ("started", name), f"`{name}` never ran by itself here; `{use}` did ({ran} times).", evidence, [],
         use=use, details={"about": "missing", "name": name, "started": str(ran)}, is_sure=True,

@@ -194,7 +194,13 @@ def collect_commands(seen: JudgedSession) -> CommandNotes:
     shell = ""
     for each in seen.calls:
         call = each.call
-        if not shell and each.failed and call.kind == "shell" and each.result and _ZSH.search(each.result.text[:_MESSAGES]):
+        if (
+            not shell
+            and each.failed
+            and call.kind == "shell"
+            and each.result
+            and _ZSH.search(each.result.text[:_MESSAGES])
+        ):
             shell = "zsh"
         if call.kind in ("write", "edit") and each.worked:
             own.update(changed_names(each))

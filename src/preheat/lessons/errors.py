@@ -334,4 +334,4 @@ def describe(lessons: Sequence[Lesson]) -> str:
     )
 
 
-CLUSTER_ERRORS = Learner("ClusterErrors", 2, ErrorNotes, take_notes, learn, is_general=True, describe=describe)
+CLUSTER_ERRORS = Learner("ClusterErrors", 3, ErrorNotes, take_notes, learn, is_general=True, describe=describe)

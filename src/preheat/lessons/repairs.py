@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from preheat.amounts import format_count
 from preheat.lessons.learner import Learner, SessionNotes
 from preheat.mistakes.difference import Difference, describe_difference
-from preheat.mistakes.failure import commonest, is_help, title, why_unfit
+from preheat.mistakes.failure import commonest, is_help, names_subcommand, title, why_unfit
 from preheat.mistakes.repair import (
     Case,
     Origin,
@@ -36,8 +36,6 @@ MOST_SIGNATURES = 12
 MOST_FORMS = 8
 _ABOUT_FORM = frozenset(["prefix", "program", "told", "option"])
 """Differences for which the form of the failed call is what is wrong, and so a call of that form that works speaks against."""
-_GAP = "…"
-"""In a form: something was left out."""
 
 
 def learn(project: str, sessions: Sequence[SessionNotes[RepairNotes]]) -> list[Lesson]:
@@ -117,8 +115,9 @@ def _with_contradictions(
     if difference.kind not in _ABOUT_FORM or not difference.was or "/" in difference.was:
         return support
     forms = {form for form in forms if set(difference.was.split()) <= set(form.split())}
-    if any(_GAP not in form for form in forms):  # the others may be of other subcommands, to which it means something
-        forms = {form for form in forms if _GAP not in form}
+    avoid, _ = choose_examples(good)
+    if difference.kind == "option" and names_subcommand(avoid):
+        forms = {avoid}  # calls of its form may be of other subcommands, which know the option
     counts = [sum(noted.notes.ran.get(form, 0) for form in forms) for noted in sessions]
     return Support(
         support.calls_for,
@@ -172,5 +171,5 @@ def describe(lessons: Sequence[Lesson]) -> str:
 
 
 LEARN_REPAIR_PATTERNS = Learner(
-    "LearnRepairPatterns", 4, RepairNotes, take_notes, learn, is_general=True, describe=describe
+    "LearnRepairPatterns", 5, RepairNotes, take_notes, learn, is_general=True, describe=describe
 )

@@ -29,9 +29,14 @@ class HookCommands(NamedTuple):
 
 def is_hook_file(path: str) -> bool:
     """Whether a file may say what runs at a commit or a push."""
-    return path in ("package.json", ".pre-commit-config.yaml", "lefthook.yml", "lefthook.yaml", ".lefthook.yml", "hk.pkl") or any(
-        path == f"{folder}{name}" for folder in _FOLDERS for name in _MOMENTS
-    )
+    return path in (
+        "package.json",
+        ".pre-commit-config.yaml",
+        "lefthook.yml",
+        "lefthook.yaml",
+        ".lefthook.yml",
+        "hk.pkl",
+    ) or any(path == f"{folder}{name}" for folder in _FOLDERS for name in _MOMENTS)
 
 
 def read_hooks(path: str, text: str) -> tuple[HookCommands, ...]:
@@ -90,7 +95,11 @@ def read_staged_commands(package_json: str) -> tuple[tuple[str, tuple[str, ...]]
     """What `lint-staged` runs on staged files, by the pattern of their names, as `package.json` or a file of its
     own says."""
     document = read_json(package_json) if len(package_json) <= LARGEST else None
-    table = document.get("lint-staged", document if "scripts" not in document else None) if isinstance(document, dict) else None
+    table = (
+        document.get("lint-staged", document if "scripts" not in document else None)
+        if isinstance(document, dict)
+        else None
+    )
     if not isinstance(table, dict):
         return ()
     found = []

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from preheat.commands.words import name_set
-from preheat.manifests.shell_scripts import is_shell_script, shell_of
 from preheat.manifests.shell_scripts import LARGEST as LARGEST_SCRIPT
+from preheat.manifests.shell_scripts import is_shell_script, shell_of
 
 LARGEST = 262_144
 """Characters of a manifest that is read; a larger one gives nothing."""

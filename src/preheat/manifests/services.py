@@ -42,6 +42,20 @@ def read_ports(text: str) -> tuple[tuple[str, str], ...]:
     return tuple(services.items())[:20]
 
 
+def read_services(text: str) -> tuple[str, ...]:
+    """The services of a compose file."""
+    _, found, below = ("\n" + text).partition("\nservices:")
+    if not found or len(text) > LARGEST:
+        return ()
+    names: dict[str, None] = {}
+    for line in below.splitlines():
+        if line and not line.startswith((" ", "#")):
+            break
+        if service := _SERVICE.match(line):
+            names[service["name"]] = None
+    return tuple(names)[:20]
+
+
 def is_environment_example(path: str) -> bool:
     """Whether a file is an example of a file of variables; the real one is not read."""
     return bool(_ENVIRONMENT.search(path))

@@ -6,9 +6,25 @@ The whole text is read, so that one that deletes at its end is known to; one tha
 import re
 from posixpath import basename, dirname
 
-_FOLDERS = re.compile(r"(?:(?!vendor|third_party|node_modules|fixtures|testdata)(?:\w[\w.-]*/)?(?:scripts?|bin|tools|hack|ci|dev|docs|e2e|tests?)(?:/[\w-]+)?)?")
+_FOLDERS = re.compile(
+    r"(?:(?!vendor|third_party|node_modules|fixtures|testdata)(?:\w[\w.-]*/)?(?:scripts?|bin|tools|hack|ci|dev|docs|e2e|tests?)(?:/[\w-]+)?)?"
+)
 _NAMED = frozenset(
-    ["setup", "bootstrap", "test", "lint", "format", "build", "ci", "check", "dev", "server", "update", "codegen", "generate"]
+    [
+        "setup",
+        "bootstrap",
+        "test",
+        "lint",
+        "format",
+        "build",
+        "ci",
+        "check",
+        "dev",
+        "server",
+        "update",
+        "codegen",
+        "generate",
+    ]
 )
 """Names of scripts without an ending, in a folder of its own for them."""
 _PROGRAM_FOLDERS = frozenset(["bin", "script", "scripts"])

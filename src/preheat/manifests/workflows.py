@@ -44,13 +44,14 @@ def read_workflow(text: str) -> Workflow:
     commands: list[tuple[str, str]] = []
     names: dict[str, None] = dict.fromkeys(_SECRET.findall(text))
     lines = text.splitlines()
+    has_defaults = "defaults:" in text
     place = 0
     while place < len(lines):
         step = _RUN.match(lines[place])
         listed = _SCRIPT.match(lines[place]) if step is None else None
         if listed is not None and listed["rest"].strip() in ("", "|"):
-            place, block = _below(lines, place + 1, len(listed["indent"]))
-            commands += (("", line) for line in _whole_lines(block) if line and not _EXPRESSION.search(line))
+            place, below = _below(lines, place + 1, len(listed["indent"]))
+            commands += (("", line) for line in _whole_lines(below) if line and not _EXPRESSION.search(line))
             continue
         if step is None:
             env = _ENV.match(lines[place])
@@ -58,7 +59,7 @@ def read_workflow(text: str) -> Workflow:
                 names |= dict.fromkeys(_names_below(lines, place + 1, len(env["indent"])))
             place += 1
             continue
-        folder = _folder_of_step(lines, place) or _usual_folder(lines, place)
+        folder = _folder_of_step(lines, place) or (_usual_folder(lines, place) if has_defaults else "")
         rest = step["rest"].strip()
         place += 1
         if rest[:1] in ("|", ">"):

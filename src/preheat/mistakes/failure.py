@@ -164,6 +164,20 @@ def _with_starters(seen: JudgedCall, form: str) -> str:
     return one_line(" ".join((*main.wrappers, form)), LONGEST_SHOWN)
 
 
+def names_subcommand(command: str) -> bool:
+    """Whether a command is a subcommand with options and nothing else: `cart status --no-pager`."""
+    words = [word for word in command.split() if not word.startswith("-")]
+    return len(words) == 2 and words[1].isalpha() and len(words) < len(command.split())
+
+
+def whole_command(seen: JudgedCall) -> str:
+    """A command that is a subcommand with options and nothing else; empty for any other call."""
+    text = command_text(seen.call.input) if seen.call.kind == "shell" else ""
+    main = understand(text).main if " -" in text[:_VALUE] else None
+    whole = " ".join(main.words) if main is not None and len(main.words) < _VALUE else ""
+    return whole if len(whole) <= _VALUE and names_subcommand(whole) else ""
+
+
 def forms_that_ran(seen: JudgedSession) -> dict[str, int]:
     """How often each form of call was right in a session, with and without what started it; the commonest ones."""
     if "forms that ran" not in seen.cache:
@@ -172,6 +186,8 @@ def forms_that_ran(seen: JudgedSession) -> dict[str, int]:
             if each.ran:
                 form = form_of(each)
                 counts[form] += 1
+                if (whole := whole_command(each)) and whole != form:
+                    counts[whole] += 1
                 started = _with_starters(each, form)
                 if started != form:
                     counts[started] += 1

@@ -15,7 +15,9 @@ ABOUT = (
     *(f"{each} of one package" for each in _CHECKS),
     *(f"{each} of one feature" for each in _CHECKS),
     *(f"{each}, as the forge runs it" for each in _CHECKS),
-    "one test", "one test file", "one test file of one package", "syntax of one file", "lint of all files, as a commit does it",
+    "one test", "one test file", "one test file of one package",
+    "one test file, in a browser", "test, with new snapshots",
+    "syntax of one file", "lint of all files, as a commit does it",
     "lint, with fixes", "all checks", "run", "generate", "package", "setup", "in use here",
 )  # fmt: skip
 OUTCOMES = ("ran", "passed")
@@ -50,7 +52,7 @@ SERVER = Sentence(
     '{about:about}: `{use:command}`[, port {port:number}][, up when it prints "{sign:sign}"]'
     "[ ({ran:number} of {total:number} {outcome:outcome}, in {sessions:count})]"
 )
-SERVICES = Sentence("services {names:name*} on ports {ports:number*}: `{use:command}`")
+SERVICES = Sentence("services {names:name*}[ on ports {ports:number*}]: `{use:command}`")
 VARIABLES = Sentence(
     "environment variables that must be set[ for `{use:command}`]: {names:variable*}[ (see `{file:path}`)]"
 )
@@ -86,7 +88,8 @@ STARTED = Sentence(
 FOLDER = Sentence("`{program:program}` runs in {folders:path*}: the project's own folder has no `{file:path}`")
 RUNNER = Sentence("the package manager here is `{name:program}` (`{file:path}`)")
 PATTERN = Sentence(
-    "the shell here is `zsh`: a `*` or `?` that matches no file fails[ ({times:times} in {sessions:count})]; in quotes it does not"
+    "the shell here is `zsh`: a `*` or `?` that matches no file fails[ ({times:times} in {sessions:count})]"
+    "; in quotes it does not"
 )
 SETUP = Sentence(
     "after a clone, a change of dependencies, or where a module is missing: `{use:command}`[ ({sessions:count})]"

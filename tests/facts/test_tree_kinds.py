@@ -1,0 +1,181 @@
+"""Kinds of facts that real projects have beside their scripts: programs, generators, shell scripts, branches, documents."""
+
+import pytest
+
+from preheat.facts import derive_facts
+from preheat.facts.join import is_stale
+from preheat.facts.values import cites_missing_place
+from preheat.provisioning.lesson_text import describe_lesson
+from tests.facts.test_facts import FILES, lesson, lines_of, tree_of
+
+WORKSPACE = '{"workspaces": ["packages/*"], "devDependencies": {"typescript": "5", "vitest": "1"}}'
+MEMBER = '{"name": "@shop/%s", "scripts": {"build": "rollup -c"}}'
+
+
+@pytest.mark.parametrize(("files", "expected"), [
+    ({"Cargo.toml": "[package]\nname = 'shop'\n", "src/main.rs": ""},
+     ["run: `cargo run`", "`shop` is built from this project: `cargo run` runs it"]),
+    ({"Cargo.toml": "[package]\nname = 'shop'\n", "src/main.rs": "", "src/bin/seed.rs": ""},
+     ["run: `cargo run --bin shop`", "run: `cargo run --bin seed`"]),
+    ({"Cargo.toml": "[package]\nname = 'shop'\n[features]\ndefault = ['tls']\ntls = []\nfuse = []\n", "src/lib.rs": ""},
+     ["test of one feature: `cargo test --features fuse`"]),
+    ({"go.mod": "module x\n", "cmd/shop/main.go": ""},
+     ["run: `go run ./cmd/shop`", "`shop` is built from this project: `go run ./cmd/shop` runs it"]),
+    ({"pyproject.toml": "[project]\nname = 'shop'\n[project.scripts]\nshop = 'shop:main'\n", "uv.lock": ""},
+     ["run: `uv run shop`"]),
+    ({"pyproject.toml": "[project]\nname = 'shop'\n[project.optional-dependencies]\ndev = ['pytest']\n"},
+     ["after a clone, or where a module is missing: `pip install -e .[dev]`"]),
+    ({"Package.swift": 'targets: [.executableTarget(name: "shop")]'}, ["run: `swift run shop`"]),
+    ({"site/wrangler.jsonc": '{"main": "src/index.ts"}'}, ["run: `cd site && npx wrangler dev`, port 8787"]),
+    ({"app/pubspec.yaml": "dependencies:\n  flutter:\n    sdk: flutter\ndev_dependencies:\n  build_runner: 2\nflutter:\n"
+      "  generate: true\n"},
+     ["generate: `cd app && dart run build_runner build`", "generate: `cd app && flutter gen-l10n`"]),
+    ({"project.yml": "name: Shop\ntargets:\n  Shop: {}\n"}, ["generate: `xcodegen generate`"]),
+    ({"package.json": '{"devDependencies": {"prisma": "5"}}', "prisma/schema.prisma": ""},
+     ["generate: `npx prisma generate`"]),
+    ({"package.json": WORKSPACE, "pnpm-workspace.yaml": "", "pnpm-lock.yaml": "",
+      **{f"packages/{each}/package.json": MEMBER % each for each in ("api", "web")},
+      **{f"packages/{each}/tsconfig.json": "{}" for each in ("api", "web")}},
+     ["typecheck of one package: `pnpm --filter PACKAGE exec tsc --noEmit`",
+      "one test file of one package: `pnpm --filter PACKAGE exec vitest run PATH`"]),
+    ({"package.json": '{"scripts": {"lint": "biome lint src"}}', "bun.lock": ""},
+     ["lint, with fixes: `bunx biome lint --write PATH`"]),
+    ({"package.json": '{"scripts": {"dev": "astro dev"}, "dependencies": {"@astrojs/check": "1"}}', "tsconfig.json": "{}"},
+     ["run: `npm run dev`, port 4321", "typecheck: `npx astro check`"]),
+    ({"package.json": '{"scripts": {"test": "vitest"}, "devDependencies": {"vitest": "1"}}', "src/__snapshots__/a.snap": ""},
+     ["test, with new snapshots: `npx vitest run -u`"]),
+    ({"package.json": "{}", "src/cart.js": ""}, ["syntax of one file: `node --check PATH`"]),
+    ({"scripts/demo.sh": "#!/usr/bin/env bash\necho hello\n", "bin/setup": "#!/bin/sh\nbundle install\n"},
+     ["`bash scripts/demo.sh` runs `echo TEXT`", "after a clone, or where a module is missing: `sh bin/setup`"]),
+    ({"run_tests.sh": "#!/bin/bash\n./cart --self-test\n"}, ["test: `bash run_tests.sh` = `./cart --self-test`"]),
+    ({".pre-commit-config.yaml": "repos:\n- repo: x\n  hooks:\n  - id: black\n"},
+     ["lint of all files, as a commit does it: `pre-commit run --all-files`"]),
+    ({"CHANGELOG.md": "# Changes\n\n## [Unreleased]\n"},
+     ["a change that users notice gets a line below `Unreleased` in `CHANGELOG.md`"]),
+    ({"compose.yaml": "services:\n  worker:\n    image: x\n"}, ["services `worker`: `docker compose up -d`"]),
+    ({"manage.py": ""}, ["generate: `python manage.py makemigrations`", "`python manage.py migrate`"]),
+    ({"test/cart.bats": ""}, ["one test file: `bats PATH`"]),
+    ({".goreleaser.yaml": ""}, ["`goreleaser check`"]),
+], ids=["cargo", "cargo programs", "features", "go", "python", "pip", "swift", "wrangler", "flutter", "xcodegen", "prisma",
+        "workspace", "fixes", "astro", "snapshots", "plain", "shell", "root script", "pre-commit", "changelog", "compose",
+        "django", "bats", "goreleaser"])  # fmt: skip
+def test_a_tree_has_more_than_its_scripts(files: dict[str, str], expected: list[str]) -> None:
+    lines = lines_of(files)
+    assert [each for each in expected if each not in lines] == []
+
+
+def test_a_program_of_which_cargo_has_several_is_never_run_without_its_name() -> None:
+    files = {"Cargo.toml": "[package]\nname = 'shop'\n", "src/main.rs": "", "src/bin/seed.rs": ""}
+    assert "run: `cargo run`" not in lines_of(files)
+
+
+def test_a_script_that_calls_a_deleting_script_of_the_shell_is_not_named() -> None:
+    nuke = "#!/bin/bash\n" + "echo step\n" * 400 + "rm -rf ~/\n"  # at its end, behind a lot else
+    files = {"package.json": '{"scripts": {"test": "./scripts/nuke.sh", "lint": "eslint ."}}', "scripts/nuke.sh": nuke}
+    lines = lines_of(files)
+    assert "lint: `npm run lint` = `eslint .`" in lines
+    assert not any("nuke" in line or "npm test" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    "text", ["echo no shebang\n", "#!/usr/bin/env python\nprint()\n", "#!/bin/bash\n" + "true\n" * 5000]
+)
+def test_a_script_of_no_known_shell_or_without_end_is_not_named(text: str) -> None:
+    assert lines_of({"scripts/test.sh": text}) == []
+
+
+def test_branches_and_pull_requests_are_told_by_what_was_merged() -> None:
+    subjects = [
+        f"Merge pull request #{n} from shop/{name}"
+        for n, name in enumerate(["feat/a", "feat/b", "fix/c", "fix/d", "docs"])
+    ]
+    lines = lines_of({"README.md": "x"}, subjects)
+    assert lines == [
+        "names of branches begin with `feat/`, `fix/` (4 of 5)",
+        "pull requests: `gh pr create`; 5 of them are among the newest 5 commits",
+    ]
+    assert lines_of({"README.md": "x"}, subjects[:2]) == []
+
+
+def test_messages_of_which_some_have_a_scope_are_told_so() -> None:
+    subjects = ["feat(cart): one", "fix: two"] * 10
+    assert lines_of({"README.md": "x"}, subjects) == [
+        "commit messages: `TYPE(SCOPE): … or TYPE: …`, mostly `feat`, `fix` (20 of 20)"
+    ]
+
+
+def test_every_tool_of_mise_is_named_and_only_the_first_ones_at_the_start() -> None:
+    tools = "\n".join(f'"aqua:o/tool{n}" = "1"' for n in range(10))
+    facts = [each for each in derive_facts(tree_of({"mise.toml": f"[tools]\n{tools}\n"})) if each.topic == "missing"]
+    assert [each.details["names"].count("tool") for each in facts] == [8, 2]
+    assert [(each.reach or 0) >= 0.5 for each in facts] == [True, False]
+
+
+def test_programs_of_packages_are_started_by_the_package_manager() -> None:
+    package = '{"devDependencies": {"typescript": "5", "vite": "5", "left-pad": "1"}}'
+    facts = derive_facts(tree_of({"package.json": package, "pnpm-lock.yaml": ""}))
+    line = next(describe_lesson(each) for each in facts if each.topic == "missing")
+    assert line == "tools come with `pnpm`: `tsc`, `vite`; where the shell does not find one: `pnpm exec NAME`"
+
+
+def test_documents_for_developers_name_checks_that_nothing_else_names() -> None:
+    guide = "# Contributing\n\n```sh\n$ meson test -C work   # all\nsudo rm -rf /\n```\n\nRun `x`.\n"
+    readme = "# Shop\n\n```sh\npytest --pyargs shop\n```\n"  # how it is used, not how it is worked on
+    assert lines_of({"CONTRIBUTING.md": guide, "README.md": readme}) == ["test: `meson test -C work`"]
+    assert "test: `meson test -C work`" not in lines_of({"CONTRIBUTING.md": guide, "go.mod": "module x\n"})
+
+
+@pytest.mark.parametrize(
+    "block", ["```\nnpm run gone\n```", "```\npytest nowhere/tests\n```", "```\nmake test", "```py\ntest()\n```"]
+)
+def test_a_document_that_is_stale_or_broken_names_nothing(block: str) -> None:
+    files = {
+        "CONTRIBUTING.md": f"# Tests\n{block}",
+        "package.json": '{"scripts": {"start": "x"}}',
+        "Makefile": "all:\n\ttrue\n",
+    }
+    assert not [line for line in lines_of(files) if line.startswith("test")]
+
+
+def test_a_check_of_a_folder_that_was_given_up_is_not_handed_out() -> None:
+    tree = tree_of(FILES)
+    gone = lesson("test", "python3 -m pytest tests/ -v", sessions=9)
+    there = lesson("test", "pnpm vitest run packages/api", sessions=9)
+    assert (is_stale(gone, tree), is_stale(there, tree)) == (True, False)
+
+
+@pytest.mark.parametrize(("command", "is_missing"), [
+    ("go test ./...", False), ("go test ./gone/...", True), ("go test ./packages/...", False),
+    ("cd packages/api && jest src/", True),
+    ("pytest PATH::NAME", False), ("tsc -p gone/tsconfig.json", False), ("eslint dist/", False), ("npm test -w @shop/api", False),
+    ("curl http://x/y", False), ("rg a/b", True),
+])  # fmt: skip
+def test_a_place_is_missing_only_where_a_word_names_it_for_sure(command: str, is_missing: bool) -> None:
+    assert cites_missing_place(command, tree_of(FILES)) is is_missing
+
+
+def test_what_the_forge_runs_in_a_folder_is_named_with_it_or_not_at_all() -> None:
+    job = "    defaults:\n      run:\n        working-directory: app\n    steps:\n      - run: ctest tests/unit\n"
+    flow = f"jobs:\n  app:\n{job}"
+    files = {".github/workflows/ci.yml": flow, "app/tests/unit/a.c": ""}
+    assert lines_of(files) == ["test, as the forge runs it: `cd app && ctest tests/unit`"]
+    assert lines_of({".github/workflows/ci.yml": flow}) == []
+
+
+@pytest.mark.parametrize("name", ["package.json", "Cargo.toml", "pyproject.toml", "wrangler.jsonc", "CONTRIBUTING.md",
+                                  "project.yml", "scripts/test.sh", ".gitlab-ci.yml", "CHANGELOG.md"])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    ["{", "[", "\0", "x" * 300_000, "#!/bin/bash\n\x1b[31m", '{"scripts": 3, "husky": 4}', "[features]\nx = 1"],
+)
+def test_a_broken_or_huge_file_costs_no_other_fact(name: str, text: str) -> None:
+    assert "test: `go test ./...`" in lines_of({"go.mod": "module x\n", name: text})
+
+
+def test_manifests_that_contradict_each_other_name_no_runner() -> None:
+    files = {
+        "package.json": '{"scripts": {"test": "jest"}, "devDependencies": {"vite": "5"}}',
+        "yarn.lock": "",
+        "bun.lock": "",
+    }
+    assert not [line for line in lines_of(files) if "yarn" in line or "bun" in line]
