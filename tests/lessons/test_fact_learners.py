@@ -66,9 +66,14 @@ def test_how_pull_requests_are_made_and_merged_is_learned_from_their_switches() 
         ran("gh pr merge 7 --squash -d"),
     ]
     (lesson,) = commits_of(session, session)
-    assert describe_lesson(lesson) == "pull requests: `gh pr create --draft` (2 sessions); merged with `gh pr merge --squash`"
+    assert (
+        describe_lesson(lesson)
+        == "pull requests: `gh pr create --draft` (2 sessions); merged with `gh pr merge --squash`"
+    )
     plain = [ran("gh pr create --title x"), ran("gh pr merge 8")]
-    assert [describe_lesson(each) for each in commits_of(plain, plain)] == ["pull requests: `gh pr create` (2 sessions)"]
+    assert [describe_lesson(each) for each in commits_of(plain, plain)] == [
+        "pull requests: `gh pr create` (2 sessions)"
+    ]
 
 
 def test_branches_need_three_of_a_kind_in_two_sessions() -> None:

@@ -183,7 +183,8 @@ def _names_kind(lesson: Lesson, words: frozenset[str]) -> bool:
 
 def _is_telling(lesson: Lesson) -> bool:
     """Whether a line on pull requests or branches says more than everybody does."""
-    return lesson.topic != "pull_request" or lesson.details.get("base", "main") not in _DEFAULT_BASES
+    is_plain = lesson.use in ("", "gh pr create") and not lesson.details.get("merge")
+    return lesson.topic != "pull_request" or not is_plain or lesson.details.get("base", "main") not in _DEFAULT_BASES
 
 
 def _shape_of(lesson: Lesson) -> tuple[str, ...]:

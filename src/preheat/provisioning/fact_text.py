@@ -117,9 +117,7 @@ def _describe_message(lesson: Lesson) -> str:
     form = sentences.MESSAGE_FORMS[{"yes": 0, "some": 2}.get(details.get("scope", ""), 1)]
     scope = "(…)" if details.get("scope") == "yes" else ""
     types = [f"{name}{scope}: …" for name in _split(lesson, "types")]
-    return sentences.MESSAGE.write(
-        form=form, types=types, good=details.get("good", ""), all=details.get("all", "")
-    )
+    return sentences.MESSAGE.write(form=form, types=types, good=details.get("good", ""), all=details.get("all", ""))
 
 
 def _describe_branch(lesson: Lesson) -> str:

@@ -67,7 +67,9 @@ HOOK = Sentence(
 HOOK_FAILURES = Sentence(
     "{moment:moment} runs hooks that failed {failed:number} of {all:number} times[, takes about {duration:duration}]"
 )
-MESSAGE = Sentence("commit messages: `{form:messageform}`, mostly {types:messagebeginning*}[ ({good:number} of {all:number})]")
+MESSAGE = Sentence(
+    "commit messages: `{form:messageform}`, mostly {types:messagebeginning*}[ ({good:number} of {all:number})]"
+)
 BRANCH = Sentence("names of branches begin with {prefixes:prefix*} ({good:number} of {all:number})")
 PULL_REQUEST = Sentence(
     "pull requests: `{use:command}`[ ({sessions:count})][, against `{base:branch}`]"
