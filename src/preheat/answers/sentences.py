@@ -138,6 +138,10 @@ LOCK_HELD = Sentence(
 )
 
 
+# A call that is held
+HELD_ONCE = Sentence("The same call passes if it comes again.")
+
+
 def count_sessions(count: int) -> str:
     """So many earlier sessions, in words; empty for none."""
     return "" if count < 1 else "one earlier session" if count == 1 else f"{count:,} earlier sessions"
