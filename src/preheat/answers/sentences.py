@@ -115,6 +115,9 @@ MISSING_PROGRAM_USED = Sentence(
     "`{use:command}` worked here[ in {worked:sessions_before}]; the shell did not find the program of this call[ in"
     " {sessions:sessions_before}]."
 )
+MISSING_PROGRAM_INSTALLED = Sentence(
+    "`{place:path}` is installed; the shell here did not find the program of this call[ in {sessions:sessions_before}]."
+)
 MODULE_HERE = Sentence("The module is installed in `{place:path}`: `{python:path}` finds it.")
 
 # Known to fail
