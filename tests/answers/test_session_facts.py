@@ -97,6 +97,41 @@ def test_a_missing_program_around_another_one_is_warned_of_by_earlier_sessions()
     assert found.text == "The shell here did not find a program of this call in 2 earlier sessions."
 
 
+def test_a_missing_program_is_named_where_it_is_installed_unless_another_way_to_start_it_is_known() -> None:
+    lost = [
+        PastCommand(f"s{number}", "cargo build", "failed", "environment", "command not found: cargo")
+        for number in (1, 2)
+    ]
+    by_mise = PastCommand("s3", "mise exec -- cargo build", "ok", None, "")
+    tree = MemoryTree({"Cargo.toml": ""})
+    tree.programs["cargo"] = "~/.cargo/bin/cargo"
+
+    def said(*past: PastCommand, command: str = "cargo test", facts: SessionFacts | None = None) -> str:
+        found = warn_before(shell(command), tree, summarise_history(past), facts)
+        return found.text if found is not None else ""
+
+    installed = "`~/.cargo/bin/cargo` is installed; the shell here did not find the program of this call"
+    assert said(*lost) == f"{installed} in 2 earlier sessions."
+    assert said(facts=facts_of(ran("cargo build", "command not found: cargo"))) == f"{installed}."
+    assert "mise exec -- cargo" in said(*lost, by_mise)
+    assert "installed" not in said(*lost, by_mise)
+    assert said(*lost, command="ls ~/.cargo/bin/cargo && cargo test").startswith("The shell here did not find")
+
+
+def test_a_program_that_was_put_where_every_shell_looks_is_warned_of_only_if_this_session_missed_it() -> None:
+    lost = [
+        PastCommand(f"s{number}", "jq . a.json", "failed", "environment", "command not found: jq") for number in (1, 2)
+    ]
+    tree = MemoryTree({"a.json": ""})
+    assert warn_before(shell("jq .b a.json"), tree, summarise_history(lost)) is not None
+    tree.programs["jq"] = "/usr/bin/jq"
+    assert warn_before(shell("jq .b a.json"), tree, summarise_history(lost)) is None
+    facts = facts_of(ran("jq . a.json", "command not found: jq"))
+    found = warn_before(shell("jq .b a.json"), tree, summarise_history(lost), facts)
+    assert found is not None
+    assert found.remedies == ("/usr/bin/jq",)
+
+
 def test_one_session_that_did_not_find_a_program_is_enough_only_where_no_other_way_to_start_it_is_known() -> None:
     lost = PastCommand("s1", "node x.js", "failed", "environment", "command not found: node")
     by_path = PastCommand("s1", "/opt/node/bin/node x.js", "ok", None, "")

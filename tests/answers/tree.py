@@ -19,18 +19,26 @@ class MemoryTree:
             while (path := dirname(path)) not in self.folders:
                 self.folders.add(path)
         self.hidden = hidden
+        self.dead_links: dict[str, str] = {}
         self.listeners: dict[int, Listener] = {}
         self.programs: dict[str, str] = {}
 
     def kind(self, path: str) -> PathKind:
-        if path in self.hidden or not is_below(path, ROOT):
+        if path in self.hidden or path in self.dead_links or not is_below(path, ROOT):
             return "unknown"
         return "file" if path in self.files else "folder" if path in self.folders else "none"
+
+    def find_dead_link(self, path: str) -> str:
+        return self.dead_links.get(path, "")
 
     def names_in(self, folder: str) -> tuple[str, ...] | None:
         if folder not in self.folders:
             return None
-        below = [path[len(folder) + 1 :] for path in (*self.files, *self.folders) if path.startswith(f"{folder}/")]
+        below = [
+            path[len(folder) + 1 :]
+            for path in (*self.files, *self.folders, *self.dead_links)
+            if path.startswith(f"{folder}/")
+        ]
         return tuple(sorted({path.split("/")[0] for path in below}))
 
     def find(self, name: str) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from preheat.app.live.hooks import Hooks
 from preheat.daemon.engine import Engine
 from preheat.daemon_client import prepare_folder
 from preheat.model.live import Advisory
+from preheat.provisioning.tokens import estimate_tokens
 
 AGENT = "claude_code"
 MISSING = "File does not exist."
@@ -87,9 +88,39 @@ def test_a_call_is_held_once_with_reason_and_remedy_and_then_passes(tmp_path: Pa
     talk = Conversation(tmp_path, "[live]\nhold = true\n")
     held = talk.plan("Bash", command="cat src/cart.py")
     assert held["permissionDecision"] == "deny"
-    assert "`src/shop/cart.py` exists" in held["permissionDecisionReason"]
+    assert held["permissionDecisionReason"] == (
+        "<preheat-advisory>Nothing is at this call's path; `src/shop/cart.py` exists. The same call passes if it comes again."
+        "</preheat-advisory>"
+    )
+    assert estimate_tokens(held["permissionDecisionReason"]) <= 60
     assert "permissionDecision" not in talk.plan("Bash", command="cat src/cart.py")
     assert talk.engine.counts["held"] == 1
+
+
+def test_that_a_held_call_passes_later_is_said_of_each_kind_of_reason_and_never_cut(tmp_path: Path) -> None:
+    talk = Conversation(tmp_path, "[live]\nhold = true\nadvice_tokens = 30\n")
+    (talk.project / "package.json").write_text('{"scripts": {"lint": "eslint ."}}')
+    folder = talk.project / "notes"
+    folder.mkdir()
+    for name in ("architecture.md", "configuration.md", "deployment.md"):
+        (folder / name).write_text("x")
+    for arguments in ({"command": "npm run lnt"}, {"command": "cat notes/zebra.md"}):
+        held = talk.plan("Bash", **arguments)
+        assert held["permissionDecision"] == "deny"
+        assert held["permissionDecisionReason"].endswith(" The same call passes if it comes again.</preheat-advisory>")
+    assert "…" in held["permissionDecisionReason"]  # the reason gives way
+
+
+def test_a_call_that_is_only_warned_of_is_not_said_to_pass_later(tmp_path: Path) -> None:
+    said = Conversation(tmp_path).plan("Bash", command="cat src/cart.py")
+    assert "comes again" not in said["additionalContext"]
+
+
+def test_what_a_held_call_was_told_is_what_the_receipt_has(tmp_path: Path) -> None:
+    talk = Conversation(tmp_path, "[live]\nhold = true\n")
+    talk.plan("Bash", command="cat src/cart.py")
+    (text,) = talk.engine.sessions.get(AGENT, "s1").receipt.texts
+    assert text.text.endswith("`src/shop/cart.py` exists. The same call passes if it comes again.")
 
 
 def test_a_call_is_never_held_twice_nor_another_for_the_same_reason_also_after_a_restart(tmp_path: Path) -> None:

@@ -113,8 +113,10 @@ def _beside(path: str, files: ProjectFiles) -> tuple[str, ...]:
     if names is None or len(names) > _MOST_SIBLINGS:
         return ()
     wanted = _bare(basename(path))
-    found = [join(dirname(path), name) for name in names if _bare(name) == wanted]
-    return tuple(sorted(found)) if wanted and 0 < len(found) <= MOST_NAMED else ()
+    found = [each for name in names if _bare(name) == wanted and (each := join(dirname(path), name)) != path]
+    if not wanted or len(found) > MOST_NAMED:
+        return ()
+    return tuple(sorted(each for each in found if files.kind(each) in ("file", "folder")))
 
 
 def _bare(name: str) -> str:
@@ -230,7 +232,8 @@ def nearest_names(path: str, folder: str, files: ProjectFiles) -> tuple[str, ...
     alike = sorted(
         (-ratio, name)
         for name in names
-        if (ratio := SequenceMatcher(None, wanted, _bare(name), autojunk=False).ratio()) >= _NEAR
+        if join(folder, name) != path
+        and (ratio := SequenceMatcher(None, wanted, _bare(name), autojunk=False).ratio()) >= _NEAR
         and _bare(name)[:_SAME_START] == wanted[:_SAME_START]
         and not _differ_by_number(wanted, _bare(name))
     )

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from posixpath import basename, dirname
 
 from preheat.answers import sentences
 from preheat.answers.history import History
@@ -134,16 +135,31 @@ def _describe_after(
     """The answer for a path that a call did not find; None where it would only repeat the error."""
     if path.endswith("/.git/index.lock"):
         return Answer("lock", sentences.LOCK_GONE.write(path=call.show(path)), path)
+    if target := files.find_dead_link(path):
+        return _describe_dead_link(call, path, typed, target, files, facts)
     meant = find_meant(path, files, call.folder, facts)
     if typed.endswith("/"):
         meant = tuple(each for each in meant if files.kind(each) == "folder")
     return (
-        _name_meant(call, path, typed, meant)
+        _name_meant(call, path, typed, meant, files)
         or (_list_nearest_folder(path, typed, call, files, few=True) if files.kind(path) == "none" else None)
         or _describe_nearest(path, typed, call, files)
         or _describe_others(path, typed, call, files)
         or _list_nearest_folder(path, typed, call, files)
     )
+
+
+def _describe_dead_link(
+    call: PlannedCall, path: str, typed: str, target: str, files: ProjectFiles, facts: SessionFacts
+) -> Answer | None:
+    """That a link is at the path, where it leads, and the one file that may have been meant by what is missing there."""
+    is_own = is_below(target, files.root)
+    meant = find_meant(target, files, call.folder, facts) if is_own else ()
+    meant = meant or find_meant(path, files, call.folder, facts)
+    only = meant if len(meant) == 1 and sentences.can_name(call.show(meant[0])) else ()
+    shown = call.show(target) if is_own and sentences.can_name(call.show(target)) else ""
+    which, remedy = _which(call, typed), call.show(only[0]) if only else ""
+    return _answer(sentences.DEAD_LINK.write(which=which, target=shown, meant=remedy), path, only)
 
 
 def _describe_others(path: str, typed: str, call: PlannedCall, files: ProjectFiles) -> Answer | None:
@@ -161,12 +177,19 @@ def _find_in_output(failure: Failure) -> Iterator[tuple[str, str]]:
         dict.fromkeys((*(folder for _, folder in last_commands(command, failure.call.folder)), failure.call.folder))
     )
     text = failure.text[:_MOST_TEXT]
+    needs = _find_needs(failure.call)
+    blank = [each for each in needs if " " in each.typed and each.typed in text]
+    if blank and _SAYS_MISSING.search(text):
+        yield from ((each.path, each.typed) for each in blank)
+    parts = " ".join(each.typed for each in blank)
+    whole = {each.typed for each in needs}
     seen: set[str] = set()
     for pattern in _MESSAGES:
         for found in pattern.finditer(text):
             typed = found["path"].rstrip(".,)")
             if (
                 typed in seen
+                or (typed in parts and typed not in whole)  # a word of a name with blanks
                 or not re.search(
                     rf"(?<![\w:/.@-]){re.escape(typed)}", command
                 )  # not the end of an address or of another path
@@ -188,7 +211,7 @@ def describe_missing(
     if not meant:
         return _describe_surroundings(path, typed, call, files)
     plain = sentences.MISSING_PLAIN.write(which=_which(call, typed))
-    return _name_meant(call, path, typed, meant) or _answer(plain, path, ())
+    return _name_meant(call, path, typed, meant, files) or _answer(plain, path, ())
 
 
 def _which(call: PlannedCall, typed: str) -> str:
@@ -197,17 +220,32 @@ def _which(call: PlannedCall, typed: str) -> str:
     return sentences.name_path(needed.index(typed) if typed in needed else -1, len(needed))
 
 
-def _name_meant(call: PlannedCall, path: str, typed: str, meant: tuple[str, ...]) -> Answer | None:
+def _name_meant(call: PlannedCall, path: str, typed: str, meant: tuple[str, ...], files: ProjectFiles) -> Answer | None:
     if not meant:
         return None
     which = _which(call, typed)
     if meant[0] == call.folder:
         said = sentences.ALREADY_INSIDE.write(which=which)
+    elif named := _have_same_name(call, typed, meant):
+        kinds = {files.kind(each) for each in named}
+        what = f"a {kinds.pop()}" if len(kinds) == 1 else "a file or folder"
+        folders = [call.show(dirname(each)) for each in named]
+        said = sentences.MISSING_ELSEWHERE.write(which=which, what=what, folders=folders)
     elif len(meant) == 1:
         said = sentences.MISSING_MEANT.write(which=which, meant=call.show(meant[0]))
     else:
         said = sentences.MISSING_SEVERAL.write(which=which, others=[call.show(each) for each in meant[:MOST_NAMED]])
     return _answer(said, path, meant)
+
+
+def _have_same_name(call: PlannedCall, typed: str, meant: tuple[str, ...]) -> list[str]:
+    """Those of what was meant whose folder can be written while their name (blanks, another alphabet, many words) cannot, where
+    the call has typed this very name: then the folder is all that is news."""
+    name = basename(typed.rstrip("/"))
+    if sentences.can_name(name):
+        return []
+    same = [each for each in meant[:MOST_NAMED] if basename(each) == name]
+    return [each for each in same if sentences.can_name(call.show(dirname(each)))]
 
 
 def _describe_surroundings(path: str, typed: str, call: PlannedCall, files: ProjectFiles) -> Answer | None:

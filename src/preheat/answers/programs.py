@@ -12,6 +12,8 @@ from preheat.commands import command_text
 _INSTALLED = (".venv/bin", "venv/bin", "node_modules/.bin", "vendor/bin", ".tox/py/bin")
 _OWN = ("bin", "scripts")
 """Where a project keeps programs of its own, which may be others of the same name."""
+_SEARCHED = ("/usr/bin/", "/usr/local/bin/")
+"""Where nearly every shell looks: what earlier sessions did not find and is there now would be found."""
 _PYTHONS = (".venv", "venv", "env")
 _MODULE = re.compile(r"No module named '?([A-Za-z_][\w.]*)'?")
 _MOST_TEXT = 20_000
@@ -20,7 +22,8 @@ _MOST_TEXT = 20_000
 def check_missing_program(
     call: PlannedCall, files: ProjectFiles, history: History, facts: SessionFacts
 ) -> Answer | None:
-    """A program that the shell did not find before, in this session or an earlier one, and that never ran since."""
+    """A program that the shell did not find before, in this session or an earlier one, and that never ran since: how it was
+    started otherwise, else where it is installed on this machine."""
     if call.kind != "shell" or not (facts.missing_programs or history.missing_programs):
         return None
     for command, _ in last_commands(command_text(call.arguments), call.folder):
@@ -35,6 +38,12 @@ def check_missing_program(
             worked = sentences.count_sessions(past.sessions if past is not None and name not in facts.uses else 0)
             said = sentences.MISSING_PROGRAM_USED.write(use=use, worked=worked, sessions=sessions)
             return Answer("program", said, name, (use,)) if said else None
+        place = files.find_program(name)
+        if place.startswith(_SEARCHED) and name not in facts.missing_programs:  # installed since
+            continue
+        if place and place not in command_text(call.arguments):
+            said = sentences.MISSING_PROGRAM_INSTALLED.write(place=place, sessions=sessions)
+            return Answer("program", said, name, (place,)) if said else None
         said = sentences.MISSING_PROGRAM.write(sessions=sessions)
         return Answer("program", said, name) if said else None
     return None

@@ -8,7 +8,8 @@ are named.
 import re
 
 from preheat.safe_text.sentences import Sentence
-from preheat.safe_text.slots import SLOTS, fit_one_of
+from preheat.safe_text.slots import SLOTS, fit_one_of, fit_path
+from preheat.safe_text.words import CUT
 
 _SESSIONS = re.compile(r"one earlier session|[\d,]{1,9} earlier sessions")
 DIFFERENCES = (
@@ -36,10 +37,18 @@ OPTIONS_OF_CALL = (
 )
 SLOTS["option_of_call"] = fit_one_of(*OPTIONS_OF_CALL)
 SLOTS["list_of"] = fit_one_of("scripts", "targets", "recipes", "tasks", "sessions", "environments", "aliases")
+SLOTS["file_or_folder"] = fit_one_of("a file", "a folder", "a file or folder")
 
 # Files and folders
 MISSING_MEANT = Sentence("Nothing is at {which:path_of_call}; `{meant:path}` exists.")
 MISSING_SEVERAL = Sentence("Nothing is at {which:path_of_call}; of that name there are {others:path*}.")
+MISSING_ELSEWHERE = Sentence(
+    "Nothing is at {which:path_of_call}; {what:file_or_folder} of that name is in {folders:path*}."
+)
+"""Where something is whose name no slot may hold, but the call itself has."""
+DEAD_LINK = Sentence(
+    "At {which:path_of_call} is a link that leads nowhere[: `{target:path}` is not there][; `{meant:path}` exists]."
+)
 MISSING_LISTED = Sentence(
     "Nothing is at {which:path_of_call}; `{folder:path}` holds {names:path*}[ and {more:number} more]."
 )
@@ -115,6 +124,9 @@ MISSING_PROGRAM_USED = Sentence(
     "`{use:command}` worked here[ in {worked:sessions_before}]; the shell did not find the program of this call[ in"
     " {sessions:sessions_before}]."
 )
+MISSING_PROGRAM_INSTALLED = Sentence(
+    "`{place:path}` is installed; the shell here did not find the program of this call[ in {sessions:sessions_before}]."
+)
 MODULE_HERE = Sentence("The module is installed in `{place:path}`: `{python:path}` finds it.")
 
 # Known to fail
@@ -138,9 +150,18 @@ LOCK_HELD = Sentence(
 )
 
 
+# A call that is held
+HELD_ONCE = Sentence("The same call passes if it comes again.")
+
+
 def count_sessions(count: int) -> str:
     """So many earlier sessions, in words; empty for none."""
     return "" if count < 1 else "one earlier session" if count == 1 else f"{count:,} earlier sessions"
+
+
+def can_name(path: str) -> bool:
+    """Whether a path can be written so that it is found: its last part is whole."""
+    return CUT not in (fit_path(path) or CUT).rpartition("/")[2]
 
 
 def name_path(place: int, of: int) -> str:

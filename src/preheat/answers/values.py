@@ -36,6 +36,9 @@ class ProjectFiles(Protocol):
     def kind(self, path: str) -> PathKind:
         """What is at an absolute path."""
 
+    def find_dead_link(self, path: str) -> str:
+        """What a link at an absolute path points to, absolute, where nothing is there; empty for all else."""
+
     def names_in(self, folder: str) -> tuple[str, ...] | None:
         """The names in a folder (absolute); None if it cannot be listed, or has too many."""
 

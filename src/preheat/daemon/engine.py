@@ -242,7 +242,9 @@ class Engine:
         key, state = _call_key(event), running.state
         advisory = self._hooks.advise_before_call(state, event, running) if awaited else None
         holds = advisory is not None and key not in running.held_calls and self._hooks.may_hold(event, advisory)
-        if not holds and not carries:
+        if advisory is not None and holds:
+            advisory = self._hooks.word_hold(advisory)
+        elif not carries:
             advisory = None
         elif advisory is None and carries:
             advisory = self._hooks.overdue_advice(running, (), state, event)

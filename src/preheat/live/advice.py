@@ -125,10 +125,11 @@ def _has_same_message(known: SentAdvice, signal: SignalName, cause: str) -> bool
     return any(known.signal in group and signal in group for group in _SAME_MESSAGE)
 
 
-def format_advisory(text: str, tokens: int) -> str:
-    """A text on one line within the advisory mark, cut to so many tokens."""
+def format_advisory(text: str, tokens: int, end: str = "") -> str:
+    """A text on one line within the advisory mark, cut to so many tokens; `end` follows it and is never cut."""
     text = " ".join(text.replace(PREHEAT_MARK, "").replace(ADVISORY_CLOSE[: len(PREHEAT_MARK) + 1], "").split())
-    most = max(0, int(tokens * _CHARACTERS_PER_TOKEN) - len(ADVISORY_OPEN) - len(ADVISORY_CLOSE))
+    end = f" {end}" if end else ""
+    most = max(0, int(tokens * _CHARACTERS_PER_TOKEN) - len(ADVISORY_OPEN) - len(ADVISORY_CLOSE) - len(end))
     if len(text) > most:
         text = text[: max(0, most - 1)].rpartition(" ")[0] + "…"
-    return f"{ADVISORY_OPEN}{text}{ADVISORY_CLOSE}"
+    return f"{ADVISORY_OPEN}{text}{end}{ADVISORY_CLOSE}"

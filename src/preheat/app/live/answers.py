@@ -7,8 +7,11 @@ advisory of what they say. An answer is said once in a session and takes nothing
 from collections.abc import Iterator
 from hashlib import blake2b
 
+from msgspec import structs
+
 from preheat.answers import NO_HISTORY, Answer, Failure, History, PlannedCall, SessionFacts, answer_failure, warn_before
 from preheat.answers.history import PastCommand, summarise_history
+from preheat.answers.sentences import HELD_ONCE
 from preheat.app.live.advice import tool_kind
 from preheat.app.live.project_files import NO_NAMES, DiskFiles, NameIndex
 from preheat.archive.database import ArchiveConnection
@@ -17,7 +20,7 @@ from preheat.archive.projects import load_project_places
 from preheat.live.advice import format_advisory
 from preheat.live.signal import Thresholds
 from preheat.live.state import LiveState
-from preheat.model.live import ANSWER, WARNING, Advisory, CallEvent, HookEvent, LiveEvent, answer_subject
+from preheat.model.live import ANSWER, WARNING, Advisory, CallEvent, HookEvent, LiveEvent, answer_subject, strip_marks
 from preheat.model.outcome import FAILURES
 from preheat.safe_text.paths import make_paths_relative
 
@@ -74,6 +77,12 @@ def warn_before_call(
         return None
     found = warn_before(planned_call(hook), DiskFiles(root, names), history, facts)
     return _make_advisory(state, found, WARNING, thresholds, root)
+
+
+def word_hold(advisory: Advisory, thresholds: Thresholds) -> Advisory:
+    """A warning as the text that refuses its call: an agent that reads only the reason takes the call for forbidden."""
+    text = format_advisory(strip_marks(advisory.text), thresholds.advice_tokens, HELD_ONCE.write())
+    return structs.replace(advisory, text=text)
 
 
 def _make_advisory(

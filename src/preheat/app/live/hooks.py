@@ -34,7 +34,7 @@ from preheat.app.live.advice import (
     still_holds,
     tool_kind,
 )
-from preheat.app.live.answers import advise_after_failure, load_history, warn_before_call
+from preheat.app.live.answers import advise_after_failure, load_history, warn_before_call, word_hold
 from preheat.app.live.holds import Holds
 from preheat.app.live.outputs import shorten_output
 from preheat.app.live.project_files import NO_NAMES, NameIndex, list_names
@@ -300,6 +300,10 @@ class Hooks:
             and not self.holds.is_withdrawn(self._folder_at(hook.cwd).root, advisory)
             and self.write(hook, HookAnswer(block="?")) != b""
         )
+
+    def word_hold(self, advisory: Advisory) -> Advisory:
+        """A warning as the text that refuses its call."""
+        return word_hold(advisory, self.thresholds)
 
     def count_hold(self, hook: HookEvent, advisory: Advisory, key: str) -> None:
         """Count a call that is held; `key` identifies it when it comes again."""

@@ -120,6 +120,15 @@ class DiskFiles:
         except (OSError, ValueError):
             return "unknown"
 
+    def find_dead_link(self, path: str) -> str:
+        if not self._may_look(path):
+            return ""
+        try:
+            target = os.path.normpath(os.path.join(os.path.dirname(path), os.readlink(path)))
+        except (OSError, ValueError):  # no link
+            return ""
+        return "" if os.path.exists(path) or os.path.lexists(target) else target
+
     def names_in(self, folder: str) -> tuple[str, ...] | None:
         if not self._may_look(folder):
             return None
@@ -146,9 +155,9 @@ class DiskFiles:
         for path in paths:
             place = os.path.join(self.root, path)
             kind = self.kind(place)
-            if kind == "unknown":
+            if kind == "unknown" and not self.find_dead_link(place):
                 return ()
-            if kind != "none":
+            if kind in ("file", "folder"):
                 found.append(place)
         return tuple(found)
 
