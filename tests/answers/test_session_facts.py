@@ -116,6 +116,7 @@ def test_a_missing_program_is_named_where_it_is_installed_unless_another_way_to_
     assert "mise exec -- cargo" in said(*lost, by_mise)
     assert "installed" not in said(*lost, by_mise)
     assert said(*lost, command="ls ~/.cargo/bin/cargo && cargo test").startswith("The shell here did not find")
+    assert said(*lost, command='export PATH="$HOME/.cargo/bin:$PATH" && cargo test') == ""
 
 
 def test_a_program_that_was_put_where_every_shell_looks_is_warned_of_only_if_this_session_missed_it() -> None:

@@ -16,6 +16,7 @@ _SEARCHED = ("/usr/bin/", "/usr/local/bin/")
 """Where nearly every shell looks: what earlier sessions did not find and is there now would be found."""
 _PYTHONS = (".venv", "venv", "env")
 _MODULE = re.compile(r"No module named '?([A-Za-z_][\w.]*)'?")
+_SETS_PATH = re.compile(r"(?:^|[\s;&(])PATH=")
 _MOST_TEXT = 20_000
 
 
@@ -26,6 +27,8 @@ def check_missing_program(
     started otherwise, else where it is installed on this machine."""
     if call.kind != "shell" or not (facts.missing_programs or history.missing_programs):
         return None
+    if _SETS_PATH.search(command_text(call.arguments)):
+        return None  # it says itself where programs are
     for command, _ in last_commands(command_text(call.arguments), call.folder):
         name = command.wrappers[0] if command.wrappers else command.words[0]
         known = history.missing_programs.get(name)
