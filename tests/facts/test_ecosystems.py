@@ -13,7 +13,7 @@ from tests.facts.test_facts import lines_of
     ({"pubspec.yaml": "dependencies:\n  flutter:\n    sdk: flutter\n"},
      ["test: `flutter test`", "one test file: `flutter test PATH`", "lint: `flutter analyze`"]),
     ({"requirements.txt": "pytest\n", "tests/test_cart.py": ""}, ["test: `pytest`", "one test: `pytest PATH::NAME`"]),
-    ({"src/go.mod": "module x\n", "src/main.go": ""}, ["test: `cd src && go test ./...`"]),
+    ({"src/go.mod": "module x\n", "src/main_test.go": ""}, ["test: `cd src && go test ./...`"]),
     ({"Cargo.toml": "[workspace]\nmembers = ['a']\n", "a/Cargo.toml": "[package]\nname='a'\n"},
      ["test of one package: `cargo test -p PACKAGE`", "format: `cargo fmt`"]),
     ({"CMakeLists.txt": "project(x)\n"}, ["build: `cmake --build build`", "test: `ctest --test-dir build`"]),

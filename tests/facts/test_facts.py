@@ -94,7 +94,7 @@ def test_a_project_without_manifest_has_no_facts() -> None:
 
 
 def test_other_languages_have_their_own_checks() -> None:
-    assert "test: `go test ./...`" in lines_of({"go.mod": "module x\n", "main.go": ""})
+    assert "test: `go test ./...`" in lines_of({"go.mod": "module x\n", "main_test.go": ""})
     assert "test: `cargo test`" in lines_of({"Cargo.toml": "[package]\nname='x'\n"})
     assert "test: `swift test`" in lines_of({"Package.swift": "// swift"})
     python = {"pyproject.toml": "[tool.pytest.ini_options]\n[tool.ruff]\n", "uv.lock": ""}

@@ -44,6 +44,8 @@ _NO_CHECK = re.compile(
     r"watch|bench|debug|headed|staging|prod|smoke|deploy|migrat|seed|(?:^|[:._-])(?:gen|generate|codegen)(?:[:._-]|$)"
 )
 """Names of scripts that are no check, whatever else they name."""
+_OF_DOCS = re.compile(r"(?:^|[:._-])(?:docs?|site|website|storybook)(?:[:._-]|$)")
+"""Names of scripts that build pages about a project and not the project."""
 _NO_TEST = re.compile(r"no test specified|^(?:true|:|exit [01])$")
 """What a fresh package has in the place of a test."""
 _LONGEST_BODY = 90
@@ -125,6 +127,8 @@ def topic_of_script(script: Script) -> str:
     ):
         return ""
     named = purpose_of_name(name)
+    if named == "build" and _OF_DOCS.search(name):
+        return ""
     if named in CHECK_TOPICS and not name.startswith(("pre", "post")):
         return str(named)
     return ""

@@ -96,12 +96,19 @@ def find_implied(tree: ProjectTree) -> list[ImpliedCommand]:
         ):
             continue  # a member: cargo addresses it from the root
         commands = _DOTNET if _SOLUTION.search(name) else _COMMANDS.get(name, ())
+        if name == "go.mod" and not _has_go_tests(tree, folder):
+            commands = tuple(each for each in commands if each[0] != "test")
         found += (ImpliedCommand(topic, command, about, folder, path) for topic, command, about in commands)
         if name == "Cargo.toml":
             found += _cargo_features(tree, folder, path)
         if name == "Cargo.toml" and folder in workspaces:
             found.append(ImpliedCommand("test", "cargo test -p PACKAGE", "test of one package", folder, path))
     return [*found, *find_native(tree)]
+
+
+def _has_go_tests(tree: ProjectTree, folder: str) -> bool:
+    prefix = f"{folder}/" if folder else ""
+    return any(path.endswith("_test.go") and path.startswith(prefix) for path in tree.paths)
 
 
 def _cargo_features(tree: ProjectTree, folder: str, path: str) -> list[ImpliedCommand]:

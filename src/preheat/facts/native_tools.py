@@ -210,15 +210,20 @@ def _terraform(tree: ProjectTree) -> Iterable[ImpliedCommand]:
         )
 
 
+_ENOUGH_BATS = 2
+"""Files of tests; a single one may be of a part that somebody else made."""
+
+
 def _bats(tree: ProjectTree) -> Iterable[ImpliedCommand]:
     """Tests of the shell, one file at a time."""
-    file = min((path for path in tree.paths if path.endswith(".bats")), default="")
-    if file:
-        yield from _commands("", file, ("test", "bats PATH", "one test file"))
+    files = [path for path in tree.paths if path.endswith(".bats")]
+    if len(files) >= _ENOUGH_BATS:
+        yield from _commands("", min(files), ("test", "bats PATH", "one test file"))
 
 
 def _nextest(tree: ProjectTree) -> Iterable[ImpliedCommand]:
-    if ".config/nextest.toml" in tree.paths:
+    is_used = any("nextest" in text for path, text in tree.texts.items() if path != ".config/nextest.toml")
+    if ".config/nextest.toml" in tree.paths and is_used:
         yield from _commands("", ".config/nextest.toml", ("test", "cargo nextest run", ""))
 
 

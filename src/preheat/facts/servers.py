@@ -22,6 +22,11 @@ _CONFIGURED = re.compile(
     r"\bport\s*[:=]\s*(?:Number\([^)]*\)\s*\|\|\s*|process\.env\.\w+\s*(?:\|\||\?\?)\s*)?[\"']?(?P<port>\d{4,5})\b",
     re.IGNORECASE,
 )
+_NEEDS_BUILD = re.compile(
+    r"^(?:\w+=\S+ +)*(?:npx |bunx )?"
+    r"(?:next start|nuxi? (?:start|preview)|vite preview|astro preview|remix-serve|react-router-serve)\b"
+)
+"""Servers of what was built before: they fail in a fresh tree."""
 _MOST = 6
 _SELDOM = 0.1
 """The reach of what is said only before a call that needs it."""
@@ -33,7 +38,8 @@ def learn_servers(tree: ProjectTree) -> list[Lesson]:
     shell = find_shell_scripts(tree)
     for package in find_packages(tree):
         for script in package.scripts:
-            if _SERVING.search(script.name) and not is_harmful(script, (*package.scripts, *shell)):
+            is_wanted = _SERVING.search(script.name) and not _NEEDS_BUILD.search(body_of(script))
+            if is_wanted and not is_harmful(script, (*package.scripts, *shell)):
                 port = _find_port(script) or _configured_port(tree, package.folder) or _usual_port(script)
                 found.append(_fact(tree, package.command(script), script, port, package.folder))
     for path in sorted(tree.texts):

@@ -180,6 +180,8 @@ def _details(aspect: Aspect, single: bool, use: str) -> dict[str, str]:
 
 
 def _names_file(use: str) -> bool:
+    if re.search(r"(?:^|\s)go test\b", use):  # it tests packages
+        return False
     return re.search(r"\sPATH\b|\.\w{1,5}(?:\s|$)", use) is not None
 
 

@@ -10,7 +10,7 @@ import msgspec
 
 from preheat.commands.words import name_set
 from preheat.manifests.shell_scripts import LARGEST as LARGEST_SCRIPT
-from preheat.manifests.shell_scripts import is_shell_script, shell_of
+from preheat.manifests.shell_scripts import is_shell_script, needs_arguments, shell_of
 
 LARGEST = 262_144
 """Characters of a manifest that is read; a larger one gives nothing."""
@@ -61,7 +61,7 @@ def read_scripts(path: str, text: str) -> tuple[Script, ...]:
     if task := task_of_path(path):
         return (Script(task, "mise", _join(text), path),)
     if is_shell_script(path):
-        shell = shell_of(text)
+        shell = "" if needs_arguments(text) else shell_of(text)
         return (Script(basename(path).partition(".")[0], shell, _join(text, LARGEST_SCRIPT), path),) if shell else ()
     found = _READERS.get(basename(path))
     if found is None:

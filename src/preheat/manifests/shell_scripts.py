@@ -46,6 +46,16 @@ def is_shell_script(path: str) -> bool:
     return folder in _PROGRAM_FOLDERS and name in _NAMED
 
 
+_FUNCTION = re.compile(r"^(?:function\s+)?[\w-]+\s*\(\)\s*\{.*?^\}", re.MULTILINE | re.DOTALL)
+_ARGUMENT = re.compile(r"\$[1-9]\b|\$\{[1-9](?::?\?[^}]*)?\}|\$\{\w+:?\?[^}]*\}")
+"""An argument or a variable without which a script stops; one with a default (`${1:-all}`) is none."""
+
+
+def needs_arguments(text: str) -> bool:
+    """Whether a script wants arguments or variables: by its name alone it does not run. Functions have arguments of their own."""
+    return bool(_ARGUMENT.search(_FUNCTION.sub("", text[:LARGEST])))
+
+
 def shell_of(text: str) -> str:
     """The shell that a script says it is for; empty where it says none, or is too long to be read."""
     found = _SHEBANG.match(text) if len(text) <= LARGEST else None
