@@ -10,6 +10,8 @@ from preheat.facts.values import cites_missing_place
 from preheat.provisioning.lesson_text import describe_lesson
 from tests.facts.test_facts import FILES, lesson, lines_of, tree_of
 
+SETUP = "after a clone, a change of dependencies, or where a module is missing"
+
 WORKSPACE = '{"workspaces": ["packages/*"], "devDependencies": {"typescript": "5", "vitest": "1"}}'
 MEMBER = '{"name": "@shop/%s", "scripts": {"build": "rollup -c"}}'
 
@@ -26,7 +28,7 @@ MEMBER = '{"name": "@shop/%s", "scripts": {"build": "rollup -c"}}'
     ({"pyproject.toml": "[project]\nname = 'shop'\n[project.scripts]\nshop = 'shop:main'\n", "uv.lock": ""},
      ["run: `uv run shop`"]),
     ({"pyproject.toml": "[project]\nname = 'shop'\n[project.optional-dependencies]\ndev = ['pytest']\n"},
-     ["after a clone, a change of dependencies, or where a module is missing: `pip install -e .[dev]`"]),
+     [f"{SETUP}: `pip install -e .[dev]`"]),
     ({"Package.swift": 'targets: [.executableTarget(name: "shop")]'}, ["run: `swift run shop`"]),
     ({"site/wrangler.jsonc": '{"main": "src/index.ts"}'}, ["run: `cd site && npx wrangler dev`, port 8787"]),
     ({"app/pubspec.yaml": "dependencies:\n  flutter:\n    sdk: flutter\ndev_dependencies:\n  build_runner: 2\nflutter:\n"
