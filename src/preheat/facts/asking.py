@@ -36,7 +36,7 @@ _TOPIC_WORDS: dict[str, str] = {
     "format": "format formatting formatter reformat prettier gofmt rustfmt fmt",
     "check": "verify checks ci pipeline",
     "serve": "serve localhost browser screenshot navegador navigateur",
-    "variable": "env environment variable variables credential credentials secret secrets",
+    "variable": "env variable variables credential credentials secret secrets",
     "generate": "generate generated regenerate codegen typegen openapi proto protobuf graphql stubs",
     "hook": "commit commits committed hook hooks husky push pushed",
     "commit": "commit commits committed",
