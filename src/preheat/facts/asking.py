@@ -110,7 +110,9 @@ _CREATING = name_set(
 )
 """Words after which a branch or a pull request is made, and not only spoken of."""
 _CREATING_STEMS = "созда открой 创建 作成 만들"
-_SPOKEN_OF = re.compile(r"(?i)\bopen (?:prs|pull requests|branches)\b|\bdid (?:we|you|i)\b|\bdo (?:we|i) (?:need|have)\b")
+_SPOKEN_OF = re.compile(
+    r"(?i)\bopen (?:prs|pull requests|branches)\b|\bdid (?:we|you|i)\b|\bdo (?:we|i) (?:need|have)\b"
+)
 """A prompt that asks about branches and pull requests, and makes none."""
 _CONTINUING = name_set(
     "continue resume proceed next go going keep ahead yes yep yeah ok okay sure lgtm implement execute approved start begin"

@@ -222,7 +222,7 @@ def _named_share(lesson: Lesson, words: frozenset[str]) -> float:
 
 
 def _names_package(package: str, words: frozenset[str], least: int = 1) -> bool:
-    """Whether a prompt has every word of the last part of a package's folder, and that is no word of every day: at least so many."""
+    """Whether a prompt has every word of the last part of a package's folder, if these are at least so many."""
     last = (
         {part.lower() for part in re.split(r"[^A-Za-z0-9]+", package.rpartition("/")[2]) if len(part) > 2}
         - _IDLE

@@ -42,7 +42,7 @@ def is_whole(lesson: Lesson) -> bool:
 
 
 def folder_of_command(lesson: Lesson) -> str:
-    """The folder that a check names as an argument, `internal/store` of `go test ./internal/store/...`; empty if it names none."""
+    """The folder that a check names, `internal/store` of `go test ./internal/store/...`; empty if it names none."""
     found = _FOLDER.search(lesson.use) if lesson.topic in _CHECKED else None
     return "" if found is None or _SPECIAL.search(found["folder"]) else found["folder"]
 

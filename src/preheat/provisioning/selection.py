@@ -131,8 +131,8 @@ _AT_START = frozenset(["convention", "repair", "dead_end", "resume"])
 _LEAST_OF_CHECKS = 0.6
 """The same for a check: a session that changes code is told of it then."""
 _CHECKS = frozenset(["test", "build", "lint", "typecheck", "format", "check"])
-_ONE_FOLDER = re.compile(r"\s\./\w")
-"""An argument that makes a check one of a part of the project."""
+_ONE_FOLDER = re.compile(r"\s\./\w|\b(?:FOLDER|VALUE)\b")
+"""An argument that makes a check one of a part of the project, or one that nobody can run as it stands."""
 _ASKED = 0.8
 """How likely a session needs a fact that its task asks for."""
 _LEAST_OF_OWN_TOOLS = 0.35
@@ -392,9 +392,9 @@ def _is_duplicate(lesson: Lesson, others: Iterable[Words]) -> bool:
     )
 
 
-def display_order(lesson: Lesson) -> tuple[int, str, float, str]:
-    """The sort key of a lesson in a context: independent of values, so that a prompt cache stays valid."""
-    return LESSON_KINDS.index(lesson.kind), lesson.topic, lesson.first_seen or 0.0, lesson.id
+def display_order(lesson: Lesson) -> tuple[bool, int, str, float, str]:
+    """The sort key of a lesson in a context, a person's own first: independent of values, so that a prompt cache stays valid."""
+    return lesson.author != "person", LESSON_KINDS.index(lesson.kind), lesson.topic, lesson.first_seen or 0.0, lesson.id
 
 
 def sessions_of(lessons: Iterable[Lesson], project: str) -> int:
