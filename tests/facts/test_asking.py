@@ -5,6 +5,7 @@ import pytest
 from preheat.facts import derive_facts
 from preheat.facts.asking import goes_on, read_prompt, topics_asked
 from preheat.facts.choice import choose_for_prompt
+from preheat.model.lesson import Lesson
 from tests.facts.test_facts import FILES, lesson, tree_of
 
 PLAN = (
@@ -81,3 +82,43 @@ def test_one_command_is_named_for_a_purpose_unless_the_prompt_names_another() ->
 def test_only_an_unusual_base_of_pull_requests_is_news(base: str, said: list[str]) -> None:
     known = lesson("pull_request", "gh pr create", details={"about": "pull request", "base": base})
     assert [each.lesson.use for each in choose_for_prompt([known], "open a pull request")] == said
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    ["we have a number of open PRs, are any stale?", "did we push to the pr?", "do I need to open a PR for this?"],
+)
+def test_a_prompt_that_only_speaks_of_pull_requests_makes_none(prompt: str) -> None:
+    assert not read_prompt(prompt).creates
+    assert read_prompt("open a pull request").creates
+
+
+def test_a_command_that_no_session_ever_needed_is_said_only_by_its_name_or_for_files_of_its_package() -> None:
+    usual = {"about": "lint", "main": "yes"}
+    needed = lesson("lint", "eslint .", sessions=0, reach=0.3, details=usual)
+    idle = lesson("lint", "go vet ./...", sessions=0, reach=0.04, details=usual)
+    own = lesson("lint", "make lint", sessions=0, reach=0.04)
+    inside = lesson("lint", "cd api && ruff check", sessions=0, reach=0.04,
+                    details={**usual, "package": "api"})  # fmt: skip
+
+    def said(known: Lesson, prompt: str = "fix the lint", files: tuple[str, ...] = ()) -> bool:
+        return bool(choose_for_prompt([known], prompt, files))
+
+    assert said(needed)
+    assert said(own)
+    assert not said(idle)
+    assert said(inside, files=("api/cart.py",))
+    assert not said(inside, "fix the lint of the api")
+
+
+def test_a_check_of_one_folder_is_said_only_where_the_prompt_is_about_it() -> None:
+    known = lesson("test", "go test ./internal/store/...", reach=0.2)
+    assert not choose_for_prompt([known], "fix the failing test")
+    assert choose_for_prompt([known], "fix the failing test", ("internal/store/cart.go",))
+    assert choose_for_prompt([known], "fix the failing test of the store")
+
+
+def test_the_form_of_messages_is_said_with_a_prompt_only_where_it_speaks_of_commits() -> None:
+    known = lesson("commit", "", details={"about": "message"})
+    assert choose_for_prompt([known], "commit this")
+    assert not choose_for_prompt([known], "add a feature")

@@ -90,3 +90,14 @@ def test_a_commit_without_hooks_is_told_how_the_code_is_formatted() -> None:
     facts = derive_facts(tree_of({"Cargo.toml": "[package]\nname='x'\n"}))
     assert line_for(facts, "git commit -m x") == "format: `cargo fmt`"
     assert "cargo fmt" not in line_for(derive_facts(tree_of(FILES)), "git commit -m x")
+
+
+def test_a_pull_request_and_a_worktree_with_a_new_branch_bring_how_they_are_made_here() -> None:
+    pull = lesson("pull_request", "gh pr create", details={"about": "pull request", "base": "develop"})
+    branch = lesson("branch", "", details={"about": "branch"})
+    for command, expected in (
+        ("git push && gh pr create --fill", "pull_request"),
+        ("git worktree add ../cart -b cart", "branch"),
+        ("git worktree add ../cart main", ""),
+    ):
+        assert getattr(choose_for_call([pull, branch], command), "topic", "") == expected

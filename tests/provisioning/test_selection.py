@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from preheat.model.context import ContextLesson
-from preheat.model.lesson import DAY, Example, Scope, Support
+from preheat.model.lesson import DAY, Example, Lesson, Scope, Support
 from preheat.provisioning.selection import (
     KINDS,
     LEAST_IF_PREVENTING,
@@ -13,6 +13,7 @@ from preheat.provisioning.selection import (
     LEAST_VALUE,
     Selection,
     content_words,
+    display_order,
     pack,
     select,
     similarities,
@@ -273,3 +274,24 @@ def test_a_repair_of_other_projects_is_told_only_where_its_program_is_in_use() -
     assert tell() == []
     assert tell("pnpm test") == []
     assert tell("pnpm test", "cargo build") == ["r1"]
+
+
+def at_start(*known: Lesson) -> list[str]:
+    found = select(known, task="", agent="claude_code", project=PROJECT, now=NOW, sessions=20, at_start=True)
+    return [each.lesson.use for each in found.candidates]
+
+
+def test_at_the_start_no_check_is_said_of_one_folder_or_that_nobody_can_run_as_it_stands() -> None:
+    assert at_start(lesson("c1", topic="test", use="go test ./...")) == ["go test ./..."]
+    assert at_start(lesson("c1", topic="test", use="go test ./internal/store/...")) == []
+    assert at_start(lesson("c1", topic="lint", use="golangci-lint run --timeout=VALUE")) == []
+
+
+def test_at_the_start_a_check_must_be_needed_by_more_sessions_than_another_fact() -> None:
+    assert at_start(lesson("c1", topic="lint", use="make lint", reach=0.55)) == []
+    assert at_start(lesson("c1", topic="hook", use="make lint", reach=0.55)) == ["make lint"]
+
+
+def test_a_persons_own_lesson_comes_before_all_others() -> None:
+    own = lesson("z", "repair", topic="test", use="make test", author="person", pinned=True)
+    assert min([lesson("a", topic="build"), own], key=display_order) is own

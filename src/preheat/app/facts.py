@@ -22,6 +22,7 @@ from preheat.facts.call_choice import Place, choose_for_call
 from preheat.facts.choice import choose_for_prompt
 from preheat.facts.failure_choice import choose_after_check, choose_after_failure
 from preheat.facts.join import join_facts
+from preheat.facts.overruling import without_overruled
 from preheat.facts.stated import Contradiction, find_contradictions, without_stated
 from preheat.files import read_text
 from preheat.manifests.scripts import LARGEST
@@ -62,9 +63,10 @@ class FolderFacts(NamedTuple):
         return all(changed_at(os.path.join(self.root, path)) == at for path, at in self.read_at.items())
 
     def for_agent(self, agent: str) -> list[Lesson]:
-        """What an agent may be told: not what it reads by itself."""
+        """What an agent may be told: not what it reads by itself, nor beside a person's own words."""
         statements = self.stated.get(agent)
-        return list(self.lessons) if statements is None else without_stated(self.lessons, statements)
+        lessons = without_overruled(self.lessons)
+        return lessons if statements is None else without_stated(lessons, statements)
 
     def ids_for_prompt(self, agent: str, prompt: str, files: Sequence[str] = ()) -> frozenset[str]:
         """The ids of the facts that a prompt asks for."""

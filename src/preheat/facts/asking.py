@@ -36,7 +36,7 @@ _TOPIC_WORDS: dict[str, str] = {
     "format": "format formatting formatter reformat prettier gofmt rustfmt fmt",
     "check": "verify checks ci pipeline",
     "serve": "serve localhost browser screenshot navegador navigateur",
-    "variable": "env environment variable variables credential credentials secret secrets",
+    "variable": "env variable variables credential credentials secret secrets",
     "generate": "generate generated regenerate codegen typegen openapi proto protobuf graphql stubs",
     "hook": "commit commits committed hook hooks husky push pushed",
     "commit": "commit commits committed",
@@ -110,6 +110,10 @@ _CREATING = name_set(
 )
 """Words after which a branch or a pull request is made, and not only spoken of."""
 _CREATING_STEMS = "созда открой 创建 作成 만들"
+_SPOKEN_OF = re.compile(
+    r"(?i)\bopen (?:prs|pull requests|branches)\b|\bdid (?:we|you|i)\b|\bdo (?:we|i) (?:need|have)\b"
+)
+"""A prompt that asks about branches and pull requests, and makes none."""
 _CONTINUING = name_set(
     "continue resume proceed next go going keep ahead yes yep yeah ok okay sure lgtm implement execute approved start begin"
     " weiter fortfahren ja los mach sí continúa sigue adelante continua prossegue prosseguir vai sim oui continuez poursuis vas"
@@ -156,7 +160,7 @@ def read_prompt(prompt: str, before: Iterable[str] = ()) -> Asked:
         _topics_of(frozenset(word.lower() for word in _WORD.findall(_proof_of(prompt)))),
         going_on or not words.isdisjoint(_CHANGING) or has_stem(words, _CHANGING_STEMS),
         not words.isdisjoint(_MAKING) or has_stem(words, _MAKING_STEMS),
-        not words.isdisjoint(_CREATING) or has_stem(words, _CREATING_STEMS),
+        (not words.isdisjoint(_CREATING) or has_stem(words, _CREATING_STEMS)) and not _SPOKEN_OF.search(prompt[:_LONG]),
     )
 
 

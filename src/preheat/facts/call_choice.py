@@ -17,7 +17,7 @@ from preheat.model.lesson import Lesson
 _COMMIT = re.compile(r"(?:^|[;&|\n]\s*)git\s+commit\b")
 _PUSH = re.compile(r"(?:^|[;&|\n]\s*)git\s+push\b")
 _PULL = re.compile(r"\bgh\s+pr\s+create\b")
-_BRANCH = re.compile(r"\bgit\s+(?:checkout\s+-[bB]|switch\s+(?:-c|--create))\b")
+_BRANCH = re.compile(r"\bgit\s+(?:checkout\s+-[bB]|switch\s+(?:-c|--create)|worktree\s+add\b[^;&|\n]*\s-[bB])\b")
 _SEPARATOR = re.compile(r"&&|\|\||[;|\n]")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 _HERE_TEXT = re.compile(r"<<-?\s*(['\"]?)(?P<end>\w+)\1[^\n]*\n.*?(?:\n\s*(?P=end)\b|\Z)", re.DOTALL)
@@ -129,7 +129,7 @@ def _choose_for_version_control(
         if not has_hook:  # nothing will check or format it
             wanted += [(topic, topic) for topic in _BEFORE_COMMIT if topic not in purposes]
     elif _PULL.search(command):
-        wanted = [("release", "change file"), *changelog, ("hook", "push")]
+        wanted = [("release", "change file"), *changelog, ("pull_request", "pull request"), ("hook", "push")]
     elif _PUSH.search(command):
         wanted = [("hook", "push"), ("release", "change file")]
     elif _BRANCH.search(command):

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from preheat.commands.words import name_set
 from preheat.facts.asking import Asked, read_prompt
-from preheat.facts.fitness import is_whole
+from preheat.facts.checks import CHECK_TOPICS
+from preheat.facts.fitness import folder_of_command, is_whole
 from preheat.facts.values import FACT_TOPICS
 from preheat.model.lesson import Lesson
 
@@ -43,6 +44,8 @@ _IDLE = name_set("the a an to of in on for and or it is this that run with all n
 _MOST = 6
 _MAIN = 0.35
 """The reach from which a check is one for everybody."""
+_NEEDED = 0.1
+"""The reach below which a command of the tree alone is said only by its name: so many sessions went by without it."""
 _ORDER = {topic: place for place, topic in enumerate(FACT_TOPICS)}
 
 
@@ -116,16 +119,21 @@ def _rate(lesson: Lesson, asked: Asked, files: Sequence[str]) -> float:
     package, reach = details.get("package", ""), lesson.reach or 0.0
     about = details.get("about", topic)
     named = _named_share(lesson, asked.words)
-    is_near = bool(package) and (
-        any(path.startswith(f"{package}/") for path in files[:5]) or _names_package(package, asked.words)
-    )
+    has_files = bool(package) and any(path.startswith(f"{package}/") for path in files[:5])
+    is_near = has_files or (bool(package) and _names_package(package, asked.words))
     path = details.get("path", "").rstrip("/")
     if topic == "generate" and path and any(each == path or each.startswith(f"{path}/") for each in files):
         return 0.95
     if package and not is_near:
         return 0.0
+    place = folder_of_command(lesson) if reach < _MAIN else ""
+    if place and not (any(path.startswith(f"{place}/") for path in files[:5]) or _names_package(place, asked.words)):
+        return 0.0
     if topic == "script":
         return 0.7 * named if named == 1.0 else 0.0
+    is_own = has_files or (topic in asked.topics and _is_plain(lesson)) or _names_package(package, asked.words, least=2)
+    if _is_unneeded(lesson) and not is_own and named < 1.0:
+        return 0.0
     if topic in _MADE and not (asked.creates and _is_telling(lesson)):
         return 0.0
     if topic == "hook" and about != "commit" and not (about == "push" and "push" in asked.words):
@@ -159,7 +167,7 @@ def _rate_for_change(lesson: Lesson, asked: Asked, is_near: bool) -> float:
     if is_check and topic in asked.shown and is_main and (is_near or not package):
         return 0.5
     if asked.makes and not package:
-        if (topic in _SHOWING and ((is_check and is_main) or reach >= _MAIN)) or topic in ("hook", "commit"):
+        if (topic in _SHOWING and ((is_check and is_main) or reach >= _MAIN)) or topic == "hook":
             return 0.4 + 0.1 * min(1.0, reach)
         is_tried = bool(lesson.support.sessions_for or _TRYING.search(lesson.use))
         if topic == "serve" and is_tried and not asked.words.isdisjoint(_SEEN):
@@ -168,6 +176,12 @@ def _rate_for_change(lesson: Lesson, asked: Asked, is_near: bool) -> float:
     if topic == "generate" and named >= 0.5 and not asked.words.isdisjoint(_MEANT):
         return 0.6
     return 0.6 if named == 1.0 and topic in _COMMANDS else 0.0
+
+
+def _is_unneeded(lesson: Lesson) -> bool:
+    """Whether a command stands in the tree and session after session went by without it."""
+    is_counted = lesson.topic in CHECK_TOPICS or lesson.topic == "check"
+    return is_counted and not lesson.support.sessions_for and (lesson.reach or 0.0) < _NEEDED
 
 
 def _is_plain(lesson: Lesson) -> bool:
@@ -207,14 +221,14 @@ def _named_share(lesson: Lesson, words: frozenset[str]) -> float:
     return len(parts & meant) / len(parts) if parts else 0.0
 
 
-def _names_package(package: str, words: frozenset[str]) -> bool:
-    """Whether a prompt has every word of the last part of a package's folder."""
+def _names_package(package: str, words: frozenset[str], least: int = 1) -> bool:
+    """Whether a prompt has every word of the last part of a package's folder, if these are at least so many."""
     last = (
         {part.lower() for part in re.split(r"[^A-Za-z0-9]+", package.rpartition("/")[2]) if len(part) > 2}
         - _IDLE
         - _GENERIC
     )
-    return bool(last) and last <= words
+    return len(last) >= least and last <= words
 
 
 def _purpose_of(lesson: Lesson) -> tuple[str, str, str]:

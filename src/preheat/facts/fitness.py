@@ -7,6 +7,8 @@ from preheat.commands.words import name_set
 from preheat.model.lesson import Lesson
 
 _SPECIAL = re.compile(r"\b(?:NAME|PATH|FOLDER|PACKAGE|VALUE)\b")
+_CHECKED = frozenset(["test", "build", "lint", "typecheck", "format"])
+_FOLDER = re.compile(r"\s\./(?P<folder>[\w.@-]+(?:/[\w@-]+)*)(?:/(?:\.\.\.)?)?(?=\s|$)")
 _MUCH_USED, _USED = 3, 2
 _LEAST_REACH, _LEAST_USED = 0.3, 0.1
 """How likely a session needs a check, for it to be said unasked: by what files say, and where sessions used it."""
@@ -37,6 +39,12 @@ _CODE = frozenset().union(*_LANGUAGES.values())
 def is_whole(lesson: Lesson) -> bool:
     """Whether a check is that of everything, not of one package, file or case."""
     return lesson.details.get("about", lesson.topic) == lesson.topic and not _SPECIAL.search(lesson.use)
+
+
+def folder_of_command(lesson: Lesson) -> str:
+    """The folder that a check names, `internal/store` of `go test ./internal/store/...`; empty if it names none."""
+    found = _FOLDER.search(lesson.use) if lesson.topic in _CHECKED else None
+    return "" if found is None or _SPECIAL.search(found["folder"]) else found["folder"]
 
 
 def is_main(lesson: Lesson) -> bool:

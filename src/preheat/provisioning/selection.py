@@ -12,6 +12,7 @@
 Knows no wording and no clock.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -127,6 +128,11 @@ session in ten needs it."""
 _LEAST_AT_START: defaultdict[str, float] = defaultdict(lambda: 0.3, convention=0.5, resume=0.0)
 """How likely a session must need what it is told before anything is asked."""
 _AT_START = frozenset(["convention", "repair", "dead_end", "resume"])
+_LEAST_OF_CHECKS = 0.6
+"""The same for a check: a session that changes code is told of it then."""
+_CHECKS = frozenset(["test", "build", "lint", "typecheck", "format", "check"])
+_ONE_FOLDER = re.compile(r"\s\./\w|\b(?:FOLDER|VALUE)\b")
+"""An argument that makes a check one of a part of the project, or one that nobody can run as it stands."""
 _ASKED = 0.8
 """How likely a session needs a fact that its task asks for."""
 _LEAST_OF_OWN_TOOLS = 0.35
@@ -237,7 +243,7 @@ def select(
         for each in valued
         if template
         or each.lesson.pinned
-        or each.likely >= max(_least_likelihood(each.lesson), _LEAST_AT_START[each.lesson.kind] if at_start else 0.0)
+        or each.likely >= max(_least_likelihood(each.lesson), _least_at_start(each.lesson) if at_start else 0.0)
     ]
     if len(needed) < len(valued):
         left_out[SELDOM_NEEDED] += len(valued) - len(needed)
@@ -307,6 +313,11 @@ def _least_likelihood(lesson: Lesson) -> float:
     return max(KINDS[lesson.kind].least, _LEAST_OF_OWN_TOOLS if _is_of_own_tool(lesson) else 0.0)
 
 
+def _least_at_start(lesson: Lesson) -> float:
+    is_check = lesson.kind == "convention" and lesson.topic in _CHECKS
+    return _LEAST_OF_CHECKS if is_check else _LEAST_AT_START[lesson.kind]
+
+
 def _is_for_every_task(lesson: Lesson) -> bool:
     """Whether a lesson may be told before anything is asked: nothing that an agent's own tool says itself, that a lock file
     shows, or of which only is known that it was run."""
@@ -314,6 +325,8 @@ def _is_for_every_task(lesson: Lesson) -> bool:
     if lesson.kind == "dead_end" and lesson.topic == "file":  # the error says it
         return False
     if lesson.kind == "convention" and (lesson.topic in _AT_CHANGES or _GOES_BELOW in lesson.text):
+        return False
+    if lesson.kind == "convention" and _ONE_FOLDER.search(lesson.use) and lesson.topic in _CHECKS:
         return False
     if lesson.kind == "repair" and any(sign in lesson.avoid for sign in _ONE_CASE):
         return False
@@ -379,9 +392,9 @@ def _is_duplicate(lesson: Lesson, others: Iterable[Words]) -> bool:
     )
 
 
-def display_order(lesson: Lesson) -> tuple[int, str, float, str]:
-    """The sort key of a lesson in a context: independent of values, so that a prompt cache stays valid."""
-    return LESSON_KINDS.index(lesson.kind), lesson.topic, lesson.first_seen or 0.0, lesson.id
+def display_order(lesson: Lesson) -> tuple[bool, int, str, float, str]:
+    """The sort key of a lesson in a context, a person's own first: independent of values, so that a prompt cache stays valid."""
+    return lesson.author != "person", LESSON_KINDS.index(lesson.kind), lesson.topic, lesson.first_seen or 0.0, lesson.id
 
 
 def sessions_of(lessons: Iterable[Lesson], project: str) -> int:
