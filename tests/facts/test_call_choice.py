@@ -31,6 +31,22 @@ def test_a_program_that_finds_its_project_elsewhere_is_told_where() -> None:
     assert line_for(facts, "cargo test", Place(folder="desktop/src-tauri")) == ""
 
 
+@pytest.mark.parametrize(
+    ("message", "is_told"),
+    [
+        ("-m 'feat(cart): round'", False),
+        ("-m \"$(cat <<'EOF'\nfix(pay): round\n\nmore\nEOF\n)\"", False),
+        ("-m 'round the cart'", True),
+        ("-m 'feat: round'", True),
+        ("-F message.txt", True),
+    ],
+)
+def test_the_form_of_messages_is_told_only_to_a_commit_that_does_not_have_it(message: str, is_told: bool) -> None:
+    details = {"about": "message", "types": "feat,fix", "scope": "yes", "good": "9", "all": "9"}
+    form = lesson("commit", "", details=details)
+    assert (line_for([form], f"git commit {message}") != "") is is_told
+
+
 def test_another_package_manager_than_that_of_the_lock_file_is_named() -> None:
     facts = derive_facts(tree_of(FILES))
     assert line_for(facts, "npm install left-pad") == "the package manager here is `pnpm` (`pnpm-lock.yaml`)"

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from preheat.commands.commit_message import first_line_of_message
 from preheat.facts.change_choice import choose_for_change, choose_for_new_file
 from preheat.facts.checks import CHECK_TOPICS, command_key, purpose_of_command
 from preheat.facts.choice import is_usable
@@ -138,11 +139,23 @@ def _choose_for_version_control(
         fitting = [
             lesson
             for lesson in candidates
-            if lesson.topic == topic and lesson.details.get("about") == about and _is_for_commit(lesson, place)
+            if lesson.topic == topic
+            and lesson.details.get("about") == about
+            and _is_for_commit(lesson, place)
+            and not _has_form(lesson, command)
         ]
         if fitting:
             return min(fitting, key=lambda lesson: (not is_main(lesson), not is_whole(lesson)))
     return None
+
+
+def _has_form(lesson: Lesson, command: str) -> bool:
+    """Whether the message of a commit has the form already that a fact tells of."""
+    if lesson.topic != "commit":
+        return False
+    types = "|".join(map(re.escape, lesson.details.get("types", "").split(",")))
+    scope = r"\([^)\n]{1,40}\)" + ("" if lesson.details.get("scope") == "yes" else "|")
+    return re.match(rf"(?:{types})(?:{scope})!?: \S", first_line_of_message(command)) is not None
 
 
 def _is_for_commit(lesson: Lesson, place: Place) -> bool:

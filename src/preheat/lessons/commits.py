@@ -13,6 +13,7 @@ import msgspec
 
 from preheat.calls.judged import JudgedCall, JudgedSession
 from preheat.commands import command_text
+from preheat.commands.commit_message import first_line_of_message
 from preheat.model.lesson import Evidence, Lesson, Scope, Support, count_support, lesson_id, select_evidence
 from preheat.statistics.shares import wilson
 
@@ -37,9 +38,6 @@ TYPES = frozenset(
 )
 _COMMIT = re.compile(r"(?:^|[;&|\n(]|\brtk)\s*git\s+(?:-C\s+\S+\s+|-c\s+\S+\s+)*commit\b(?P<rest>[^\n]*)")
 _PUSH = re.compile(r"(?:^|[;&|\n(]|\brtk)\s*git\s+(?:-C\s+\S+\s+)?push\b")
-_MESSAGE = re.compile(
-    r"(?:-[a-z]*m|--message)[ =]*(?:\"\$\(cat <<-?\s*['\"]?\w+['\"]?\n|\$?['\"])\s*(?P<first>[^\n'\"]{1,120})"
-)
 _TYPED = re.compile(r"(?P<type>[a-z]{2,10})(?P<scope>\([^)\s]{1,40}\))?!?: \S")
 _BRANCH = re.compile(
     r"\bgit\s+(?:checkout\s+-[bB]|switch\s+(?:-c|--create)|worktree\s+add\s+(?:\S+\s+)?-b)\s+(?P<name>[\w./-]{2,80})"
@@ -131,8 +129,8 @@ def collect_commits(seen: JudgedSession) -> CommitNotes:
             seqs.append(each.record.seq)
             if each.record.seconds is not None and not _PUSH.search(text):
                 seconds.append(round(each.record.seconds, 1))
-        if each.worked and (message := _MESSAGE.search(text)):
-            types.append(_type_of(message["first"]))
+        if each.worked and (message := first_line_of_message(text)):
+            types.append(_type_of(message))
     return CommitNotes(
         tuple(types[-30:]), tuple(prefixes[-10:]), tuple(seconds[-10:]), len(seqs) + len(failed), tuple(failed[-5:]),
         tuple(seqs[-5:]), tuple(pulls[-5:]), base, last, tuple(options[-5:]), tuple(merges[-5:]),
