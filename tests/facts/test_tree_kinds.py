@@ -1,9 +1,10 @@
 """Kinds of facts that real projects have beside their scripts: programs, generators, shell scripts, branches, documents."""
 
+import msgspec
 import pytest
 
 from preheat.facts import derive_facts
-from preheat.facts.join import is_stale
+from preheat.facts.join import is_stale, join_facts
 from preheat.facts.values import cites_missing_place
 from preheat.provisioning.lesson_text import describe_lesson
 from tests.facts.test_facts import FILES, lesson, lines_of, tree_of
@@ -24,7 +25,7 @@ MEMBER = '{"name": "@shop/%s", "scripts": {"build": "rollup -c"}}'
     ({"pyproject.toml": "[project]\nname = 'shop'\n[project.scripts]\nshop = 'shop:main'\n", "uv.lock": ""},
      ["run: `uv run shop`"]),
     ({"pyproject.toml": "[project]\nname = 'shop'\n[project.optional-dependencies]\ndev = ['pytest']\n"},
-     ["after a clone, or where a module is missing: `pip install -e .[dev]`"]),
+     ["after a clone, a change of dependencies, or where a module is missing: `pip install -e .[dev]`"]),
     ({"Package.swift": 'targets: [.executableTarget(name: "shop")]'}, ["run: `swift run shop`"]),
     ({"site/wrangler.jsonc": '{"main": "src/index.ts"}'}, ["run: `cd site && npx wrangler dev`, port 8787"]),
     ({"app/pubspec.yaml": "dependencies:\n  flutter:\n    sdk: flutter\ndev_dependencies:\n  build_runner: 2\nflutter:\n"
@@ -46,7 +47,7 @@ MEMBER = '{"name": "@shop/%s", "scripts": {"build": "rollup -c"}}'
      ["test, with new snapshots: `npx vitest run -u`"]),
     ({"package.json": "{}", "src/cart.js": ""}, ["syntax of one file: `node --check PATH`"]),
     ({"scripts/demo.sh": "#!/usr/bin/env bash\necho hello\n", "bin/setup": "#!/bin/sh\nbundle install\n"},
-     ["`bash scripts/demo.sh` runs `echo TEXT`", "after a clone, or where a module is missing: `sh bin/setup`"]),
+     ["`bash scripts/demo.sh` runs `echo TEXT`", "after a clone, a change of dependencies, or where a module is missing: `sh bin/setup`"]),
     ({"run_tests.sh": "#!/bin/bash\n./cart --self-test\n"}, ["test: `bash run_tests.sh` = `./cart --self-test`"]),
     ({".pre-commit-config.yaml": "repos:\n- repo: x\n  hooks:\n  - id: black\n"},
      ["lint of all files, as a commit does it: `pre-commit run --all-files`"]),
@@ -100,7 +101,7 @@ def test_branches_and_pull_requests_are_told_by_what_was_merged() -> None:
 def test_messages_of_which_some_have_a_scope_are_told_so() -> None:
     subjects = ["feat(cart): one", "fix: two"] * 10
     assert lines_of({"README.md": "x"}, subjects) == [
-        "commit messages: `TYPE(SCOPE): … or TYPE: …`, mostly `feat`, `fix` (20 of 20)"
+        "commit messages: `TYPE(SCOPE): … or TYPE: …`, mostly `feat: …`, `fix: …` (20 of 20)"
     ]
 
 
@@ -179,3 +180,13 @@ def test_manifests_that_contradict_each_other_name_no_runner() -> None:
         "bun.lock": "",
     }
     assert not [line for line in lines_of(files) if "yarn" in line or "bun" in line]
+
+
+def test_commands_of_the_tree_begin_as_the_sessions_begin_them() -> None:
+    tree = tree_of({"package.json": '{"scripts": {"test": "vitest run"}}', "pnpm-lock.yaml": ""})
+    started = {"about": "missing", "name": "pnpm", "started": "40", "total": "42"}
+    usual = msgspec.structs.replace(lesson("missing", "corepack pnpm", sessions=5), details=started)
+    uses = {each.use for each in join_facts([usual], derive_facts(tree), tree)}
+    assert "corepack pnpm test" in uses and "corepack pnpm install" in uses and "pnpm test" not in uses
+    assert "pnpm test" in {each.use for each in join_facts([], derive_facts(tree), tree)}
+    assert is_stale(lesson("lint", "corepack pnpm run gone", sessions=5), tree)

@@ -1,8 +1,11 @@
 """What starts programs here, which shell runs the calls, and repairs that other subcommands say nothing about."""
 
+import pytest
+
 from preheat.lessons.learner import SessionNotes
 from preheat.lessons.occurrences import reach
 from preheat.lessons.occurrences import take_notes as note_occurrences
+from preheat.lessons.starters import find_starters
 from preheat.live.mistake import find_hint_before_command, index_lessons
 from preheat.model.lesson import Lesson, Scope, Support
 from preheat.provisioning.lesson_text import describe_lesson
@@ -24,6 +27,34 @@ def test_a_program_that_only_ever_ran_by_another_is_told_with_it() -> None:
 def test_a_program_that_once_ran_by_itself_needs_nothing_to_start_it() -> None:
     session = [ran("npx vercel deploy")] * 3
     assert lines(learned(session, session, [ran("vercel deploy")]), "missing") == []
+
+
+def test_a_package_manager_that_nearly_always_ran_by_another_is_told_with_it() -> None:
+    session = [ran("corepack pnpm run lint")] * 8
+    found = learned(session, [*session, ran("pnpm --version")])
+    assert lines(found, "missing") == ["`pnpm` is started as `corepack pnpm` here (16 of 17 calls, in 2 sessions)"]
+    assert lines(learned(session, [*session, *[ran("pnpm run lint")] * 3]), "missing") == []
+    vercel = [ran("npx vercel deploy")] * 8
+    assert lines(learned(vercel, [*vercel, ran("vercel deploy")]), "missing") == []  # no package manager
+
+
+@pytest.mark.parametrize(
+    ("command", "started"),
+    [
+        ("corepack pnpm run check", ["corepack pnpm"]),
+        ("corepack enable", []),
+        ("fnm exec --using=24 -- corepack yarn test", ["fnm exec --using=24 -- corepack", "fnm exec --using=24 -- corepack yarn"]),
+        ("direnv exec . make test", ["direnv exec . make"]),
+        ("nix develop -c cargo test", ["nix develop -c cargo"]),
+        ("nix build", []),
+        ("doppler run -- npm start", ["doppler run -- npm"]),
+        ("docker compose exec -T web pytest -q", ["docker compose exec -T web pytest"]),
+        ("docker compose exec", []),
+        ("npx --yes vercel@latest deploy", ["npx --yes vercel@latest"]),
+    ],
+)  # fmt: skip
+def test_every_program_that_a_command_starts_by_another_is_found(command: str, started: list[str]) -> None:
+    assert [starter for _, starter in find_starters(command)] == started
 
 
 def test_a_script_that_a_package_runs_is_no_program() -> None:

@@ -152,6 +152,14 @@ def _describe_missing(lesson: Lesson) -> str:
     support = lesson.support
     if details.get("own"):
         return sentences.OWN_PROGRAM.write(name=details.get("name", ""), use=lesson.use)
+    if details.get("total"):
+        return sentences.STARTED_MOSTLY.write(
+            name=details.get("name", ""),
+            use=lesson.use,
+            ran=details.get("started", ""),
+            total=details["total"],
+            sessions=format_count(support.sessions_for, "session"),
+        )
     if details.get("started"):
         return sentences.STARTED.write(
             name=details.get("name", ""),

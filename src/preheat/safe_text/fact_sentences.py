@@ -87,6 +87,9 @@ OWN_PROGRAM = Sentence("`{name:program}` is built from this project: `{use:comma
 STARTED = Sentence(
     "`{name:program}` never ran by itself here; `{use:command}` did ({ran:number} times, in {sessions:count})"
 )
+STARTED_MOSTLY = Sentence(
+    "`{name:program}` is started as `{use:command}` here ({ran:number} of {total:number} calls, in {sessions:count})"
+)
 FOLDER = Sentence("`{program:program}` runs in {folders:path*}: the project's own folder has no `{file:path}`")
 RUNNER = Sentence("the package manager here is `{name:program}` (`{file:path}`)")
 PATTERN = Sentence(
