@@ -105,6 +105,14 @@ def test_messages_of_which_some_have_a_scope_are_told_so() -> None:
     ]
 
 
+def test_messages_that_a_program_wrote_say_nothing_of_how_people_write_them() -> None:
+    bumps = ["build(deps): bump clap from 4.6.1 to 4.6.6 (#147)", "chore(deps): update dependency vite to v5"] * 8
+    assert lines_of({"README.md": "x"}, [*bumps, *["feat(web): one"] * 9]) == [
+        "commit messages: `TYPE(SCOPE): …`, mostly `feat(…): …` (9 of 9)"
+    ]
+    assert "mostly `build(…): …`" in lines_of({"README.md": "x"}, bumps)[0]  # nobody else wrote any
+
+
 def test_every_tool_of_mise_is_named_and_only_the_first_ones_at_the_start() -> None:
     tools = "\n".join(f'"aqua:o/tool{n}" = "1"' for n in range(10))
     facts = [each for each in derive_facts(tree_of({"mise.toml": f"[tools]\n{tools}\n"})) if each.topic == "missing"]

@@ -68,6 +68,31 @@ def test_python_under_its_name_with_a_number_is_told_where_the_other_never_ran()
     assert lines(learned(script, script, [ran("python x.py")]), "missing") == []
 
 
+@pytest.mark.parametrize(
+    ("found", "use"),
+    [
+        ("export PATH=\"/usr/local/go/bin:/usr/bin:$PATH\" && go test ./...", "export PATH=/usr/local/go/bin:$PATH"),
+        ("PATH=$PATH:~/go/bin go test ./...", "export PATH=~/go/bin:$PATH"),
+        ("/usr/local/go/bin/go test ./...", "/usr/local/go/bin/go"),
+    ],
+)
+def test_a_program_that_some_shells_do_not_find_is_told_with_its_place(found: str, use: str) -> None:
+    """Shells that find it say nothing against the place; a place of one machine, and one session alone, say nothing at all."""
+    lost = [fails("go test ./...", "zsh:1: command not found: go"), ran(found)]
+    finds = [ran("go test ./...")] * 4
+    assert lines(learned(lost, lost, finds, finds, finds), "missing") == [
+        f"`go` is not found by the shell here (2 times in 2 sessions); `{use}` works"
+    ]
+    assert lines(learned(lost, finds, finds), "missing") == []
+    private = [lost[0], ran("/srv/mine/go/bin/go test ./...")]
+    assert lines(learned(private, private, finds, finds, finds), "missing") == []
+
+
+def test_what_manages_versions_of_a_program_does_not_replace_it() -> None:
+    lost = [fails("python x.py", "zsh:1: command not found: python"), ran("uv python list")]
+    assert [each.use for each in about(learned(lost, lost), "missing")] == [""]
+
+
 def test_a_shell_that_any_message_betrays_is_known_before_a_pattern_fails() -> None:
     found = learned([fails("foo bar", "(eval):1: command not found: foo")])
     assert lines(found, "pattern") == [

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from preheat.amounts import format_count
 from preheat.lessons.command_lessons import HALF_LIFE, MOST_FORMS, MOST_SIGNATURES
 from preheat.lessons.command_use import Missing, SessionCommands, Tally, Use, group_by_way, home_folders
+from preheat.lessons.replacements import is_place
 from preheat.lessons.starters import PACKAGE_MANAGERS, find_starters
 from preheat.mistakes.failure import commonest
 from preheat.model.lesson import Evidence, Lesson, LessonStatus, Scope, count_support, lesson_id, select_evidence
@@ -108,9 +109,12 @@ def _learn_missing_programs(scope: Scope, sessions: Sequence[SessionCommands]) -
     for name, cases in sorted(by_name.items()):
         ran = [each for each in sessions if each.commands.programs.get(name)]
         last = max(each.source.position for each in cases)
-        if any(each.position >= last for each in ran) or len(ran) >= len(cases):
+        # Where its place is known, shells that do find it say nothing against that.
+        missed = {each.source.session for each in cases}
+        is_elsewhere = len(missed) > 1 and any(is_place(each.missing.instead) for each in cases)
+        if not is_elsewhere and (any(each.position >= last for each in ran) or len(ran) >= len(cases)):
             continue  # it is there now, or on another machine
-        against = [Evidence(each.session, None, each.at, True, f"`{name}` ran") for each in ran]
+        against = [Evidence(each.session, None, each.at, True, f"`{name}` ran") for each in ran if not is_elsewhere]
         instead = next(iter(commonest(each.missing.instead for each in cases if each.missing.instead)), "")
         works = f"; `{instead}` works" if instead else ""
         yield _lesson(
