@@ -3,6 +3,7 @@
 import random
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 import pytest
@@ -238,14 +239,19 @@ def test_repeating_a_call_is_a_repair_of_environment_failures_only() -> None:
     assert learn("shop", [noted(mistake, 1), noted(mistake, 2)]) == []
 
 
-def shell(command: str, failure: str = "", **more: object) -> Made:
+def shell(command: str, failure: str = "", **more: Any) -> Made:
     return used("Bash", "shell", {"command": command, **more}, failure, cause="environment" if failure else None)
 
 
 @pytest.mark.parametrize(
-    "right", [{"sandbox_permissions": "require_escalated"}, {"with_escalated_permissions": True}, {"dangerouslyDisableSandbox": True}]
-)  # fmt: skip
-def test_a_call_that_works_outside_of_the_sandbox_is_told_so_at_once(right: dict[str, object]) -> None:
+    "right",
+    [
+        {"sandbox_permissions": "require_escalated"},
+        {"with_escalated_permissions": True},
+        {"dangerouslyDisableSandbox": True},
+    ],
+)
+def test_a_call_that_works_outside_of_the_sandbox_is_told_so_at_once(right: dict[str, Any]) -> None:
     """The message, the agent it holds for, and the hint after the very first failure; the lesson names no other command."""
     denied = "Error: listen EPERM: operation not permitted N"
     calls = [shell("vitest run", denied), shell("npx vitest run", **right)]
@@ -256,14 +262,15 @@ def test_a_call_that_works_outside_of_the_sandbox_is_told_so_at_once(right: dict
     )  # fmt: skip
     known = index_lessons([msgspec.structs.replace(lesson, score=1.0)], STARTED)
     hint = find_hint_after_failure(known, error_words(denied), "vitest", "vitest run src", "tester")
-    assert hint is not None and "outside of the sandbox it worked" in hint.text
+    assert hint is not None
+    assert "outside of the sandbox it worked" in hint.text
 
 
 def test_a_call_that_works_again_within_the_sandbox_says_nothing_of_it() -> None:
     denied = "Error: listen EPERM: operation not permitted N"
     again = [shell("vitest run", denied), shell("vitest run")]
     assert only(learn("shop", [noted(again, 1), noted(again, 2)])).difference == "once more"
-    right = {"sandbox_permissions": "require_escalated"}
+    right: dict[str, Any] = {"sandbox_permissions": "require_escalated"}
     always = [shell("vitest run", denied, **right), shell("vitest run", **right)]
     assert only(learn("shop", [noted(always, 1), noted(always, 2)])).difference == "once more"
 

@@ -43,7 +43,8 @@ def test_a_package_manager_that_nearly_always_ran_by_another_is_told_with_it() -
     [
         ("corepack pnpm run check", ["corepack pnpm"]),
         ("corepack enable", []),
-        ("fnm exec --using=24 -- corepack yarn test", ["fnm exec --using=24 -- corepack", "fnm exec --using=24 -- corepack yarn"]),
+        ("fnm exec --using=24 -- corepack yarn test", ["fnm exec --using=24 -- corepack",
+                                                         "fnm exec --using=24 -- corepack yarn"]),
         ("direnv exec . make test", ["direnv exec . make"]),
         ("nix develop -c cargo test", ["nix develop -c cargo"]),
         ("nix build", []),
@@ -71,7 +72,7 @@ def test_python_under_its_name_with_a_number_is_told_where_the_other_never_ran()
 @pytest.mark.parametrize(
     ("found", "use"),
     [
-        ("export PATH=\"/usr/local/go/bin:/usr/bin:$PATH\" && go test ./...", "export PATH=/usr/local/go/bin:$PATH"),
+        ('export PATH="/usr/local/go/bin:/usr/bin:$PATH" && go test ./...', "export PATH=/usr/local/go/bin:$PATH"),
         ("PATH=$PATH:~/go/bin go test ./...", "export PATH=~/go/bin:$PATH"),
         ("/usr/local/go/bin/go test ./...", "/usr/local/go/bin/go"),
     ],

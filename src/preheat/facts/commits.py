@@ -11,7 +11,9 @@ from preheat.statistics.shares import wilson
 
 CONVENTIONAL = re.compile(r"^(?P<type>[a-z]{2,10})(?P<scope>\([\w@/., -]{1,40}\))?!?: \S")
 TYPES = name_set("feat fix docs chore refactor test tests style perf build ci revert wip release deps security")
-_BY_PROGRAM = re.compile(r"(?i)^(?:[a-z]+(?:\([\w-]+\))?: )?(?:bump \S+|bump the \S+ group|update dependency \S+|lock file maintenance)\b")
+_BY_PROGRAM = re.compile(
+    r"(?i)^(?:[a-z]+(?:\([\w-]+\))?: )?(?:bump (?:the )?\S+ (?:from|group|in|and)|update dependency \S+|lock file maintenance)\b"
+)
 """Subjects that programs write which update dependencies: nobody types them."""
 _FEW = 8
 _SURE = 0.6

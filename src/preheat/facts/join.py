@@ -64,7 +64,7 @@ _MANAGERS = ("npm", "pnpm", "yarn", "bun", "cargo", "go", "make", "just", "pytes
 
 
 def _start_as_here(facts: Sequence[Lesson], lessons: Sequence[Lesson]) -> list[Lesson]:
-    """The facts of the tree, their commands begun as the sessions begin them where the program alone never ran: `corepack pnpm`."""
+    """The facts of the tree, begun as the sessions begin them where the program alone hardly ever ran: `corepack pnpm`."""
     starters = {
         lesson.details["name"]: lesson.use
         for lesson in lessons

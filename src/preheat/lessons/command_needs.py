@@ -204,9 +204,7 @@ def _make_starter_lesson(
     if bare:
         text = f"`{name}` is started as `{use}` here ({ran} of {ran + bare} calls)."
         details["total"] = str(ran + bare)
-    return _lesson(
-        scope, "missing", ("started", name), text, evidence, [], use=use, details=details, is_sure=True
-    )
+    return _lesson(scope, "missing", ("started", name), text, evidence, [], use=use, details=details, is_sure=True)
 
 
 def _learn_options(scope: Scope, sessions: Sequence[SessionCommands]) -> Iterable[Lesson]:

@@ -17,7 +17,13 @@ _BY_WORD = {
 _BY_DASHES = {"doppler": "run", "op": "run", "devbox": "run"}
 """Programs that start what stands after `--`."""
 _BY_OPTION = {"nix": name_set("-c --command")}
-_BY_PLACE = (("docker", "compose", "exec"), ("docker-compose", "exec"), ("podman", "exec"), ("docker", "exec"), ("direnv", "exec"))
+_BY_PLACE = (
+    ("docker", "compose", "exec"),
+    ("docker-compose", "exec"),
+    ("podman", "exec"),
+    ("docker", "exec"),
+    ("direnv", "exec"),
+)
 """Words after which the place (a service, a container, a folder) stands, and then the program."""
 _VALUED = name_set("--using --fnm-dir -e --env -u --user -w --workdir --index --package -p")
 """Options whose value is the next word."""

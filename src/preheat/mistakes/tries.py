@@ -190,8 +190,8 @@ def _try(
 
 
 _DENIED = re.compile(
-    r"(?i)operation not permitted|permission denied|\bE(?:PERM|ACCES|ROFS|AI_AGAIN)\b|read-only file system|could not resolve host"
-    r"|network is unreachable|error connecting to|sandbox"
+    r"(?i)operation not permitted|permission denied|\bE(?:PERM|ACCES|ROFS|AI_AGAIN)\b|read-only file system"
+    r"|could not resolve host|network is unreachable|error connecting to|sandbox"
 )
 """What programs say that a sandbox keeps from a file, a port or the network."""
 
