@@ -106,6 +106,21 @@ def test_messages_of_which_some_have_a_scope_are_told_so() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        (".env.example", "; after a clone: `cp .env.example .env`"),
+        ("apps/api/.env.sample", "; after a clone: `cp apps/api/.env.sample apps/api/.env`"),
+        ("templates/.env.example", ""),
+        ("kept/.env.example", ""),
+    ],
+)
+def test_an_example_of_an_environment_is_copied_where_the_project_has_none_of_its_own(path: str, said: str) -> None:
+    """Names only; and not where it is for others, or the real one is in the tree."""
+    lines = lines_of({path: "STRIPE_KEY=\n", "kept/.env": "STRIPE_KEY=x\n"})
+    assert lines == [f"environment variables that must be set: `STRIPE_KEY` (see `{path}`){said}"]
+
+
 def test_messages_that_a_program_wrote_say_nothing_of_how_people_write_them() -> None:
     bumps = ["build(deps): bump clap from 4.6.1 to 4.6.6 (#147)", "chore(deps): update dependency vite to v5"] * 8
     assert lines_of({"README.md": "x"}, [*bumps, *["feat(web): one"] * 9]) == [

@@ -80,7 +80,9 @@ def _describe_server(lesson: Lesson) -> str:
 
 def _describe_variables(lesson: Lesson) -> str:
     file = lesson.files[0] if lesson.files else ""
-    return sentences.VARIABLES.write(use=lesson.use, names=_split(lesson, "names"), file=file)
+    return sentences.VARIABLES.write(
+        use=lesson.use, names=_split(lesson, "names"), file=file, copy=lesson.details.get("copy", "")
+    )
 
 
 def _describe_generation(lesson: Lesson) -> str:

@@ -55,6 +55,7 @@ SERVER = Sentence(
 SERVICES = Sentence("services {names:name*}[ on ports {ports:number*}]: `{use:command}`")
 VARIABLES = Sentence(
     "environment variables that must be set[ for `{use:command}`]: {names:variable*}[ (see `{file:path}`)]"
+    "[; after a clone: `{copy:command}`]"
 )
 GENERATED = Sentence(
     "`{path:path}` is generated[ by `{use:command}`][ from `{source:path}`]: its source is edited, not the file"
