@@ -89,6 +89,11 @@ def test_a_program_that_some_shells_do_not_find_is_told_with_its_place(found: st
     assert lines(learned(private, private, finds, finds, finds), "missing") == []
 
 
+def test_a_word_in_backticks_that_the_shell_took_for_a_program_is_none() -> None:
+    lost = [fails('rg "the `audience` option" src', "zsh:1: command not found: audience")]
+    assert about(learned(lost, lost), "missing") == []
+
+
 def test_what_manages_versions_of_a_program_does_not_replace_it() -> None:
     lost = [fails("python x.py", "zsh:1: command not found: python"), ran("uv python list")]
     assert [each.use for each in about(learned(lost, lost), "missing")] == [""]

@@ -304,7 +304,8 @@ def _unknown_program(text: str, signature: str) -> str:
     words = set(re.findall(r"[\w.+-]+", signature))
     for command in understand(text).commands:
         for name in (*command.wrappers, command.program):
-            if name in words and len(name) > 1 and name.islower() and name not in _SPEAKERS:
+            is_quoted = f"`{name}" in text  # within double quotes: meant as a quotation, run by the shell
+            if name in words and len(name) > 1 and name.islower() and name not in _SPEAKERS and not is_quoted:
                 return name
     return ""
 
