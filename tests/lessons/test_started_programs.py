@@ -34,6 +34,11 @@ def test_a_package_manager_that_nearly_always_ran_by_another_is_told_with_it() -
     found = learned(session, [*session, ran("pnpm --version")])
     assert lines(found, "missing") == ["`pnpm` is started as `corepack pnpm` here (16 of 17 calls, in 2 sessions)"]
     assert lines(learned(session, [*session, *[ran("pnpm run lint")] * 3]), "missing") == []
+    assert not [
+        each
+        for each in learned(session, [ran("fnm exec --using=24 -- corepack pnpm test")] * 5)
+        if "`corepack`" in each.text
+    ]
     vercel = [ran("npx vercel deploy")] * 8
     assert lines(learned(vercel, [*vercel, ran("vercel deploy")]), "missing") == []  # no package manager
 

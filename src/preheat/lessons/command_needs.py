@@ -169,12 +169,15 @@ def _learn_starters(scope: Scope, sessions: Sequence[SessionCommands]) -> Iterab
     for each in sessions:
         bare.update(each.commands.programs)
     missing = {each.name for session in sessions for each in session.commands.missing}
+    # What starts others ran by itself, though it counts for them.
+    first = {text.partition(" ")[0] for each in sessions for used in each.commands.used for text, _ in used.texts}
+    passed = missing | (first - set(bare))
     started: dict[str, dict[str, list[Use]]] = {}
     for each in sessions:
         for used in each.commands.used:
             for text, _ in used.texts[:1]:
                 for name, starter in find_starters(text):
-                    if name not in missing:
+                    if name not in passed:
                         started.setdefault(name, {}).setdefault(starter, []).append(Use(each, used))
     for name, ways in sorted(started.items()):
         tallies = {starter: Tally(uses) for starter, uses in ways.items()}
