@@ -304,6 +304,11 @@ def test_each_command_has_its_purpose(text: str, purpose: Purpose) -> None:
 @pytest.mark.parametrize(
     ("text", "words", "wrappers"),
     [
+        ("corepack pnpm run check", ("pnpm", "run", "check"), ("corepack",)),
+        ("corepack enable", ("corepack", "enable"), ()),
+        ("fnm exec --using=24 -- corepack pnpm test", ("pnpm", "test"), ("fnm", "corepack")),
+        ("nvm exec 20 npm test", ("npm", "test"), ("nvm",)),
+        ("nvm exec npm test", ("npm", "test"), ("nvm",)),
         ("A=b timeout -k 5 60 pytest -q", ("pytest", "-q"), ("timeout",)),
         ("/usr/bin/env -u X A=b python3 -m pytest", ("pytest",), ("env", "python3")),
         ("uv run --with a --python 3.12 -- ruff check", ("ruff", "check"), ("uv",)),

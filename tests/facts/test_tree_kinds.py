@@ -2,10 +2,11 @@
 
 import json
 
+import msgspec
 import pytest
 
 from preheat.facts import derive_facts
-from preheat.facts.join import is_stale
+from preheat.facts.join import is_stale, join_facts
 from preheat.facts.values import cites_missing_place
 from preheat.provisioning.lesson_text import describe_lesson
 from tests.facts.test_facts import FILES, lesson, lines_of, tree_of
@@ -106,6 +107,29 @@ def test_messages_of_which_some_have_a_scope_are_told_so() -> None:
     assert lines_of({"README.md": "x"}, subjects) == [
         "commit messages: `TYPE(SCOPE): … or TYPE: …`, mostly `feat: …`, `fix: …` (20 of 20)"
     ]
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        (".env.example", "; after a clone: `cp .env.example .env`"),
+        ("apps/api/.env.sample", "; after a clone: `cp apps/api/.env.sample apps/api/.env`"),
+        ("templates/.env.example", ""),
+        ("kept/.env.example", ""),
+    ],
+)
+def test_an_example_of_an_environment_is_copied_where_the_project_has_none_of_its_own(path: str, said: str) -> None:
+    """Names only; and not where it is for others, or the real one is in the tree."""
+    lines = lines_of({path: "STRIPE_KEY=\n", "kept/.env": "STRIPE_KEY=x\n"})
+    assert lines == [f"environment variables that must be set: `STRIPE_KEY` (see `{path}`){said}"]
+
+
+def test_messages_that_a_program_wrote_say_nothing_of_how_people_write_them() -> None:
+    bumps = ["build(deps): bump clap from 4.6.1 to 4.6.6 (#147)", "chore(deps): update dependency vite to v5"] * 8
+    assert lines_of({"README.md": "x"}, [*bumps, *["feat(web): one"] * 9]) == [
+        "commit messages: `TYPE(SCOPE): …`, mostly `feat(…): …` (9 of 9)"
+    ]
+    assert "mostly `build(…): …`" in lines_of({"README.md": "x"}, bumps)[0]  # nobody else wrote any
 
 
 def test_every_tool_of_mise_is_named_and_only_the_first_ones_at_the_start() -> None:
@@ -214,3 +238,14 @@ def test_nothing_is_implied_that_would_run_nothing_or_fail_at_once() -> None:
 def test_a_script_that_stops_without_arguments_is_not_named(text: str, is_named: bool) -> None:
     lines = lines_of({"scripts/generate.sh": text})
     assert any("generate.sh" in line for line in lines) is is_named
+
+
+def test_commands_of_the_tree_begin_as_the_sessions_begin_them() -> None:
+    tree = tree_of({"package.json": '{"scripts": {"test": "vitest run"}}', "pnpm-lock.yaml": ""})
+    started = {"about": "missing", "name": "pnpm", "started": "40", "total": "42"}
+    usual = msgspec.structs.replace(lesson("missing", "corepack pnpm", sessions=5), details=started)
+    uses = {each.use for each in join_facts([usual], derive_facts(tree), tree)}
+    assert {"corepack pnpm test", "corepack pnpm install"} <= uses
+    assert "pnpm test" not in uses
+    assert "pnpm test" in {each.use for each in join_facts([], derive_facts(tree), tree)}
+    assert is_stale(lesson("lint", "corepack pnpm run gone", sessions=5), tree)

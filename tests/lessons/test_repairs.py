@@ -3,6 +3,7 @@
 import random
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 import pytest
@@ -11,10 +12,12 @@ from hypothesis import strategies as st
 
 from preheat.lessons.learner import SessionNotes
 from preheat.lessons.repairs import LEARN_REPAIR_PATTERNS, learn
+from preheat.live.mistake import error_words, find_hint_after_failure, index_lessons
 from preheat.mistakes.command_difference import command_change
-from preheat.mistakes.difference import Difference, argument_changes, describe_difference, path_change
+from preheat.mistakes.difference import OUTSIDE, Difference, argument_changes, describe_difference, path_change
 from preheat.mistakes.tries import MOST, RepairNotes, take_notes
 from preheat.model.lesson import Lesson
+from preheat.provisioning.lesson_text import describe_lesson
 from preheat.safe_text.cleanup import HIDDEN
 from tests.lessons.sessions import STARTED, Made, ran, seen, used
 
@@ -234,6 +237,42 @@ def test_repeating_a_call_is_a_repair_of_environment_failures_only() -> None:
     assert lesson.difference == "once more"
     mistake = [ran("git add a.py", locked, 128), ran("git add a.py")]
     assert learn("shop", [noted(mistake, 1), noted(mistake, 2)]) == []
+
+
+def shell(command: str, failure: str = "", **more: Any) -> Made:
+    return used("Bash", "shell", {"command": command, **more}, failure, cause="environment" if failure else None)
+
+
+@pytest.mark.parametrize(
+    "right",
+    [
+        {"sandbox_permissions": "require_escalated"},
+        {"with_escalated_permissions": True},
+        {"dangerouslyDisableSandbox": True},
+    ],
+)
+def test_a_call_that_works_outside_of_the_sandbox_is_told_so_at_once(right: dict[str, Any]) -> None:
+    """The message, the agent it holds for, and the hint after the very first failure; the lesson names no other command."""
+    denied = "Error: listen EPERM: operation not permitted N"
+    calls = [shell("vitest run", denied), shell("npx vitest run", **right)]
+    lesson = only(learn("shop", [noted(calls, 1), noted(calls, 2)]))
+    assert (lesson.difference, lesson.use, lesson.status) == (OUTSIDE, "", "active")
+    assert (lesson.scope.agent, describe_lesson(lesson)) == (
+        "tester", '`vitest run` fails here: "EPERM: Operation not permitted"; outside of the sandbox, it works (2 of 2)',
+    )  # fmt: skip
+    known = index_lessons([msgspec.structs.replace(lesson, score=1.0)], STARTED)
+    hint = find_hint_after_failure(known, error_words(denied), "vitest", "vitest run src", "tester")
+    assert hint is not None
+    assert "outside of the sandbox it worked" in hint.text
+
+
+def test_a_call_that_works_again_within_the_sandbox_says_nothing_of_it() -> None:
+    denied = "Error: listen EPERM: operation not permitted N"
+    again = [shell("vitest run", denied), shell("vitest run")]
+    assert only(learn("shop", [noted(again, 1), noted(again, 2)])).difference == "once more"
+    right: dict[str, Any] = {"sandbox_permissions": "require_escalated"}
+    always = [shell("vitest run", denied, **right), shell("vitest run", **right)]
+    assert only(learn("shop", [noted(always, 1), noted(always, 2)])).difference == "once more"
 
 
 def test_an_option_that_the_error_refuses_is_the_mistake() -> None:

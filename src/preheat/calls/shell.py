@@ -1,7 +1,8 @@
 """What a shell text is for, what it aims at, and its form, in a few words. Understanding shell texts is in `preheat.commands`."""
 
 import re
-from typing import get_args
+from collections.abc import Mapping
+from typing import Any, get_args
 
 import msgspec
 
@@ -122,3 +123,16 @@ def _is_plain(word: str) -> bool:
 
 def _is_option(word: str) -> bool:
     return word.startswith("-") and _is_plain(word.partition("=")[0].lstrip("-"))
+
+
+_ALL_RIGHTS = {
+    "sandbox_permissions": "require_escalated",
+    "with_escalated_permissions": True,
+    "dangerouslyDisableSandbox": True,
+}
+"""Arguments of tools that run a command outside of the sandbox, each with the value that says so."""
+
+
+def leaves_sandbox(arguments: Mapping[str, Any]) -> bool:
+    """Whether the agent's program was asked to run a command outside of its sandbox."""
+    return any(arguments.get(name) == value for name, value in _ALL_RIGHTS.items())

@@ -101,7 +101,13 @@ WRAPPERS: dict[str, Wrapper] = {
     "docker-compose": _wrapper("exec run", _COMPOSE, 1, leading=_COMPOSE_LEADING),
     "kubectl": _wrapper("exec", _KUBECTL, dashes=True, leading=_KUBECTL),
     "devcontainer": _wrapper("exec", "--workspace-folder --container-id --config"),
+    "fnm": _wrapper("exec", "--using --fnm-dir"),
+    "volta": _wrapper("run", "--node --npm --yarn --pnpm"),
+    "nvm": _wrapper("exec"),
+    "corepack": _PLAIN,
 }
+_MANAGERS = frozenset(("npm", "npx", "pnpm", "pnpx", "yarn", "yarnpkg"))
+"""What `corepack` starts; its other words are its own."""
 SHELLS = frozenset(("bash", "sh", "zsh", "dash", "ksh", "fish", "ash"))
 POWERSHELLS = frozenset(("powershell", "pwsh"))
 SCRIPTED = SHELLS | POWERSHELLS | {"cmd", "nix-shell", "eval"}
@@ -109,6 +115,7 @@ SCRIPTED = SHELLS | POWERSHELLS | {"cmd", "nix-shell", "eval"}
 _SHELL_SCRIPT = re.compile(r"-[a-zA-Z]*c[a-zA-Z]*")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 _PYTHON = re.compile(r"(?:python|pypy)[0-9.]*|py")
+_NODE_VERSION = re.compile(r"v?\d[\d.]*|node|stable|lts/\S+|--lts")
 _VERSIONED = re.compile(r"(?<=[a-z0-9])@[^/]*$")
 
 
@@ -188,7 +195,11 @@ def _command_of(program: str, wrapper: Wrapper, words: tuple[str, ...], start: i
     while wrapper.assigns and start < len(words) and _ASSIGNMENT.match(words[start]):
         start += 1
     rest = words[start:]
-    if rest and program in ("npx", "bunx", "pnpx", "pnpm", "yarn", "npm", "uvx", "bun"):
+    if program == "corepack" and (not rest or rest[0].partition("@")[0] not in _MANAGERS):
+        return ()
+    if program == "nvm" and rest and _NODE_VERSION.fullmatch(rest[0]):
+        return rest[1:]
+    if rest and program in ("corepack", "npx", "bunx", "pnpx", "pnpm", "yarn", "npm", "uvx", "bun"):
         return (_VERSIONED.sub("", rest[0]), *rest[1:])
     if rest and program == "hatch" and ":" in rest[0]:
         return (rest[0].split(":", 1)[1], *rest[1:])

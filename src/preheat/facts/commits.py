@@ -11,6 +11,10 @@ from preheat.statistics.shares import wilson
 
 CONVENTIONAL = re.compile(r"^(?P<type>[a-z]{2,10})(?P<scope>\([\w@/., -]{1,40}\))?!?: \S")
 TYPES = name_set("feat fix docs chore refactor test tests style perf build ci revert wip release deps security")
+_BY_PROGRAM = re.compile(
+    r"(?i)^(?:[a-z]+(?:\([\w-]+\))?: )?(?:bump (?:the )?\S+ (?:from|group|in|and)|update dependency \S+|lock file maintenance)\b"
+)
+"""Subjects that programs write which update dependencies: nobody types them."""
 _FEW = 8
 _SURE = 0.6
 _MOSTLY, _SOMETIMES = 0.8, 0.25
@@ -78,6 +82,8 @@ def _hook_fact(tree: ProjectTree, hook: HookCommands) -> Lesson:
 def _message_facts(tree: ProjectTree) -> list[Lesson]:
     """How messages begin, where the newest commits agree, or a file demands it."""
     subjects = [each for each in tree.subjects if not each.startswith(("Merge ", "Revert "))]
+    typed = [each for each in subjects if not _BY_PROGRAM.match(each)]
+    subjects = typed if len(typed) >= _FEW else subjects
     demanded = next((path for path in tree.paths if re.match(r"\.?commitlint(?:rc|\.config)", path)), "")
     fact = describe_messages(subjects)
     if fact is None and not demanded:

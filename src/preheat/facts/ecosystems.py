@@ -103,6 +103,10 @@ def find_implied(tree: ProjectTree) -> list[ImpliedCommand]:
             found += _cargo_features(tree, folder, path)
         if name == "Cargo.toml" and folder in workspaces:
             found.append(ImpliedCommand("test", "cargo test -p PACKAGE", "test of one package", folder, path))
+            found.append(ImpliedCommand("build", "cargo build -p PACKAGE", "build of one package", folder, path))
+            found.append(
+                ImpliedCommand("typecheck", "cargo check -p PACKAGE", "typecheck of one package", folder, path)
+            )
     return [*found, *find_native(tree)]
 
 

@@ -18,6 +18,7 @@ _NODE = re.compile(
 )
 _TASK = re.compile(r"^(?P<runner>make|just|mise run|task) (?P<name>[A-Za-z][\w:.-]*)(?=\s|$)")
 _FOLDER = re.compile(r"^cd (?P<folder>[\w./@-]+) && ")
+_COREPACK = re.compile(r"(?<![\w-])corepack (?=(?:npm|pnpm|yarn) )")
 _OPEN_MAKE = re.compile(r"^(?:-?s?include\b|[^\t#\n]*%[^\n]*:|import\??\s|mod\??\s)", re.MULTILINE)
 _FLOORS = {"commit": 0.45, "hook": 0.6, "branch": 0.35, "pull_request": 0.35, "variable": 0.3, "release": 0.4}
 """How likely a session needs a fact whose use is not counted."""
@@ -30,6 +31,7 @@ _PRIOR = 6
 
 def join_facts(lessons: Sequence[Lesson], facts: Sequence[Lesson], tree: ProjectTree) -> list[Lesson]:
     """The lessons of a project with the facts of its tree. What a person pinned stays as it is."""
+    facts = _start_as_here(facts, lessons)
     by_key = {command_key(fact.use): fact for fact in facts if fact.use and fact.topic != "missing"}
     by_topic = {fact.topic: fact for fact in facts if fact.topic in ("commit", "release", "branch")}
     hooks = {fact.details.get("about"): fact for fact in facts if fact.topic == "hook"}
@@ -55,6 +57,32 @@ def join_facts(lessons: Sequence[Lesson], facts: Sequence[Lesson], tree: Project
     }
     found += (_with_less_reach(fact, taken, sessions) for fact in facts if fact.id not in used)
     return found
+
+
+_MANAGERS = ("npm", "pnpm", "yarn", "bun", "cargo", "go", "make", "just", "pytest")
+"""Programs that commands of the tree begin with."""
+
+
+def _start_as_here(facts: Sequence[Lesson], lessons: Sequence[Lesson]) -> list[Lesson]:
+    """The facts of the tree, begun as the sessions begin them where the program alone hardly ever ran: `corepack pnpm`."""
+    starters = {
+        lesson.details["name"]: lesson.use
+        for lesson in lessons
+        if lesson.topic == "missing"
+        and lesson.details.get("started")
+        and lesson.status == "active"
+        and lesson.details.get("name") in _MANAGERS
+        and lesson.use.endswith(f" {lesson.details['name']}")
+    }
+    return [_start_by(fact, starters) for fact in facts] if starters else list(facts)
+
+
+def _start_by(fact: Lesson, starters: dict[str, str]) -> Lesson:
+    moved = _FOLDER.match(fact.use)
+    before = moved[0] if moved else ""
+    name, _, rest = fact.use[len(before) :].partition(" ")
+    starter = starters.get(name)
+    return msgspec.structs.replace(fact, use=f"{before}{starter} {rest}".rstrip()) if starter else fact
 
 
 def _sessions_of(lesson: Lesson) -> int:
@@ -165,6 +193,7 @@ def runs_missing_script(command: str, tree: ProjectTree) -> bool:
 
 def has_script(command: str, tree: ProjectTree) -> bool | None:
     """Whether the script that a command runs is in its manifest; None where it runs none, or that is not sure."""
+    command = _COREPACK.sub("", command)
     node = _NODE.match(command)
     if node is not None:
         folder = node["folder"] or ""

@@ -1,10 +1,15 @@
 """Which environment variables a project needs: names only, by its examples of environments. Pure."""
 
+import re
+from posixpath import basename
+
 from preheat.facts.values import ProjectTree, make_fact
 from preheat.manifests.services import is_environment_example, read_variable_names
 from preheat.model.lesson import Lesson
 
 _MOST = 8
+_OTHERS = re.compile(r"(?:^|/)(?:templates?|examples?|fixtures?|tests?|samples?|docs)/")
+"""Folders whose examples are for others: nobody fills them in here."""
 
 
 def learn_variables(tree: ProjectTree) -> list[Lesson]:
@@ -24,6 +29,10 @@ def learn_variables(tree: ProjectTree) -> list[Lesson]:
 def _fact(tree: ProjectTree, names: list[str], path: str, folder: str) -> Lesson:
     listed = ", ".join(f"`{name}`" for name in names)
     details = {"about": "variables", "names": ",".join(names)} | ({"package": folder} if folder else {})
+    place = f"{folder}/.env".lstrip("/")
+    is_own = folder.count("/") < 2 and not _OTHERS.search(f"{folder}/")
+    if is_own and basename(path).startswith(".env.") and place not in tree.paths:
+        details["copy"] = f"cp {path} {place}"
     return make_fact(
         tree,
         "variable",

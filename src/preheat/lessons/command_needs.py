@@ -9,9 +9,10 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from preheat.amounts import format_count
-from preheat.commands.words import name_set
 from preheat.lessons.command_lessons import HALF_LIFE, MOST_FORMS, MOST_SIGNATURES
 from preheat.lessons.command_use import Missing, SessionCommands, Tally, Use, group_by_way, home_folders
+from preheat.lessons.replacements import is_place
+from preheat.lessons.starters import PACKAGE_MANAGERS, find_starters
 from preheat.mistakes.failure import commonest
 from preheat.model.lesson import Evidence, Lesson, LessonStatus, Scope, count_support, lesson_id, select_evidence
 from preheat.safe_text.cleanup import one_line
@@ -108,9 +109,12 @@ def _learn_missing_programs(scope: Scope, sessions: Sequence[SessionCommands]) -
     for name, cases in sorted(by_name.items()):
         ran = [each for each in sessions if each.commands.programs.get(name)]
         last = max(each.source.position for each in cases)
-        if any(each.position >= last for each in ran) or len(ran) >= len(cases):
+        # Where its place is known, shells that do find it say nothing against that.
+        missed = {each.source.session for each in cases}
+        is_elsewhere = len(missed) > 1 and any(is_place(each.missing.instead) for each in cases)
+        if not is_elsewhere and (any(each.position >= last for each in ran) or len(ran) >= len(cases)):
             continue  # it is there now, or on another machine
-        against = [Evidence(each.session, None, each.at, True, f"`{name}` ran") for each in ran]
+        against = [Evidence(each.session, None, each.at, True, f"`{name}` ran") for each in ran if not is_elsewhere]
         instead = next(iter(commonest(each.missing.instead for each in cases if each.missing.instead)), "")
         works = f"; `{instead}` works" if instead else ""
         yield _lesson(
@@ -153,29 +157,39 @@ def _learn_patterns(scope: Scope, sessions: Sequence[SessionCommands]) -> Iterab
 
 
 _OFTEN, _OFTEN_IN_ONE = 3, 5
+_HARDLY = 0.1
+"""Calls of a package manager by itself, as a share of those by its starter, that are chance."""
 _NUMBERED = {"python": "python3", "pip": "pip3"}
 """Programs that many machines have under a name with a number only."""
 
 
 def _learn_starters(scope: Scope, sessions: Sequence[SessionCommands]) -> Iterable[Lesson]:
-    """Lessons about programs that ran again and again, but never by themselves: something else starts them."""
-    bare = {name for each in sessions for name in each.commands.programs}
+    """Lessons about programs that ran again and again, but never, or hardly ever, by themselves: something else starts them."""
+    bare: Counter[str] = Counter()
+    for each in sessions:
+        bare.update(each.commands.programs)
     missing = {each.name for session in sessions for each in session.commands.missing}
+    # What starts others ran by itself, though it counts for them.
+    first = {text.partition(" ")[0] for each in sessions for used in each.commands.used for text, _ in used.texts}
+    passed = missing | (first - set(bare))
     started: dict[str, dict[str, list[Use]]] = {}
     for each in sessions:
         for used in each.commands.used:
             for text, _ in used.texts[:1]:
-                name, starter = _split_starter(text)
-                if name and name not in bare and name not in missing:
-                    started.setdefault(name, {}).setdefault(starter, []).append(Use(each, used))
+                for name, starter in find_starters(text):
+                    if name not in passed:
+                        started.setdefault(name, {}).setdefault(starter, []).append(Use(each, used))
     for name, ways in sorted(started.items()):
         tallies = {starter: Tally(uses) for starter, uses in ways.items()}
         best = min(tallies, key=lambda starter: (-tallies[starter].ran, starter))
         tally = tallies[best]
         total = sum(other.ran for other in tallies.values())
         is_usual = tally.sessions > 1 and tally.ran >= _OFTEN
-        if (is_usual or tally.ran >= _OFTEN_IN_ONE) and tally.ran >= _CLEAR * total:
-            yield _make_starter_lesson(scope, name, best, tally.ran, _evidence_of(tally.uses))
+        is_alone = not bare[name] and tally.ran >= _OFTEN_IN_ONE
+        if bare[name] and (name not in PACKAGE_MANAGERS or bare[name] > _HARDLY * tally.ran):
+            continue
+        if (is_usual or is_alone) and tally.ran >= _CLEAR * total:
+            yield _make_starter_lesson(scope, name, best, tally.ran, _evidence_of(tally.uses), bare[name])
     for name, numbered in _NUMBERED.items():
         having = [each for each in sessions if each.commands.programs.get(numbered)]
         ran = sum(each.commands.programs[numbered] for each in having)
@@ -184,33 +198,16 @@ def _learn_starters(scope: Scope, sessions: Sequence[SessionCommands]) -> Iterab
             yield _make_starter_lesson(scope, name, numbered, ran, evidence)
 
 
-def _make_starter_lesson(scope: Scope, name: str, use: str, ran: int, evidence: list[Evidence]) -> Lesson:
-    return _lesson(
-        scope, "missing", ("started", name), f"`{name}` never ran by itself here; `{use}` did ({ran} times).", evidence, [],
-        use=use, details={"about": "missing", "name": name, "started": str(ran)}, is_sure=True,
-    )  # fmt: skip
-
-
-_STARTING = name_set("npx bunx uvx")
-"""Programs that start the one after them."""
-_BY_WORD = {
-    "uv": "run", "poetry": "run", "pdm": "run", "pipenv": "run", "hatch": "run", "bundle": "exec", "mise": "exec", "pnpm": "exec",
-    "yarn": "exec", "npm": "exec",
-}  # fmt: skip
-"""Programs that start the one after this word."""
-_PROGRAM = re.compile(r"[a-z][\w-]{1,30}")
-
-
-def _split_starter(text: str) -> tuple[str, str]:
-    """The program that a command starts by another one, and the words up to it: `npx --yes vercel@latest`; empty for others."""
-    words = text.split()
-    first = words[0] if words else ""
-    begin = 1 if first in _STARTING else 2 if first in _BY_WORD and words[1:2] == [_BY_WORD[first]] else 0
-    for place, word in enumerate(words[begin : begin + 3], start=begin) if begin else ():
-        if not word.startswith("-"):
-            name = word.partition("@")[0]
-            return (name, " ".join(words[: place + 1])) if _PROGRAM.fullmatch(name) else ("", "")
-    return "", ""
+def _make_starter_lesson(
+    scope: Scope, name: str, use: str, ran: int, evidence: list[Evidence], bare: int = 0
+) -> Lesson:
+    """`bare`: how often it did run by itself."""
+    text = f"`{name}` never ran by itself here; `{use}` did ({ran} times)."
+    details = {"about": "missing", "name": name, "started": str(ran)}
+    if bare:
+        text = f"`{name}` is started as `{use}` here ({ran} of {ran + bare} calls)."
+        details["total"] = str(ran + bare)
+    return _lesson(scope, "missing", ("started", name), text, evidence, [], use=use, details=details, is_sure=True)
 
 
 def _learn_options(scope: Scope, sessions: Sequence[SessionCommands]) -> Iterable[Lesson]:

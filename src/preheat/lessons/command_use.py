@@ -17,7 +17,7 @@ from preheat.calls.placeholders import commonest_text, generalise
 from preheat.commands import command_text, understand
 from preheat.commands.words import name_set
 from preheat.lessons.call_facts import changed_names, find_written_names
-from preheat.lessons.replacements import find_replacement
+from preheat.lessons.replacements import find_place, find_replacement
 from preheat.lessons.typed_commands import TypedCommand, folder_after_cd, split_commands
 from preheat.safe_text.cleanup import one_line
 from preheat.safe_text.reasons import junk_reason
@@ -213,7 +213,7 @@ def collect_commands(seen: JudgedSession) -> CommandNotes:
             visited.add(target)
             moved_calls += 1
         if missing and each.ran:
-            note_replacement(missing, commands, each.record.seq)
+            note_replacement(missing, commands, each.record.seq, text)
         _note_missing(each, text, target if target in visited else "", missing, stayed)
         if each.failed and _UNMATCHED.search(each.record.signature):
             unmatched.append(_make_missing(each, "zsh", text))
@@ -285,11 +285,12 @@ _SOON = 10
 """Calls after one that did not find its program, within which the next ones show what is used instead."""
 
 
-def note_replacement(missing: list[Missing], commands: Iterable[TypedCommand], seq: int) -> None:
+def note_replacement(missing: list[Missing], commands: Sequence[TypedCommand], seq: int, text: str) -> None:
     """Notes beside programs that were not found how they, or others in their place, were started soon after."""
     for place, each in enumerate(missing):
         if not each.instead and seq - each.seq <= _SOON:
-            instead = next((found for command in commands if (found := find_replacement(each, command))), "")
+            ways = (find_place(each, command, text) or find_replacement(each, command) for command in commands)
+            instead = next(filter(None, ways), "")
             if instead:
                 missing[place] = msgspec.structs.replace(each, instead=instead)
 
@@ -303,7 +304,8 @@ def _unknown_program(text: str, signature: str) -> str:
     words = set(re.findall(r"[\w.+-]+", signature))
     for command in understand(text).commands:
         for name in (*command.wrappers, command.program):
-            if name in words and len(name) > 1 and name.islower() and name not in _SPEAKERS:
+            is_quoted = f"`{name}" in text  # within double quotes: meant as a quotation, run by the shell
+            if name in words and len(name) > 1 and name.islower() and name not in _SPEAKERS and not is_quoted:
                 return name
     return ""
 

@@ -65,6 +65,7 @@ def _lesson(
     evidence = [_evidence(case) for case in tries]
     support = _with_contradictions(count_support(evidence), difference, good, sessions)
     avoid, use = choose_examples(good)
+    use = "" if difference.kind == "outside" else use  # the same call
     error = next((title(signature) for signature in signatures if not is_help(signature)), "")
     scope = _scope(project, good)
     unfit = why_unfit(signatures)
@@ -132,8 +133,9 @@ def _scope(project: str, good: Sequence[Case]) -> Scope:
     agents = {case.origin.agent for case in good}
     tools = {case.mistake.tool for case in good}
     own = good[0].mistake.family != "shell" or good[0].difference.kind == "fewer"
+    is_outside = good[0].difference.kind == "outside"  # a sandbox belongs to its agent
     return Scope(
-        agent=agents.pop() if len(agents) == 1 and (own or not project) else "",
+        agent=agents.pop() if len(agents) == 1 and (own or not project or is_outside) else "",
         project=project,
         tool=tools.pop() if len(tools) == 1 and own else "",
     )
@@ -152,7 +154,7 @@ def _text(good: Sequence[Case], avoid: str, use: str, error: str, support: Suppo
     difference = good[0].difference
     total = support.calls_for + support.calls_against
     often = f"{support.calls_for} of {total} times" if total > 1 else "once"
-    example = f": `{use}`" if avoid else ""
+    example = f": `{use}`" if avoid and use else ""
     complaint = f" with `{error}`" if error else ""
     return (
         f"`{avoid or name_failing_call(good)}` fails{complaint}; {describe_difference(difference)} it "
@@ -171,5 +173,5 @@ def describe(lessons: Sequence[Lesson]) -> str:
 
 
 LEARN_REPAIR_PATTERNS = Learner(
-    "LearnRepairPatterns", 5, RepairNotes, take_notes, learn, is_general=True, describe=describe
+    "LearnRepairPatterns", 6, RepairNotes, take_notes, learn, is_general=True, describe=describe
 )

@@ -40,10 +40,40 @@ def find_replacement(missing: MissingProgram, command: TypedCommand) -> str:
         return ""
     for place, word in enumerate(words[:_MOST_WORDS]):
         is_value = place > 0 and words[place - 1].startswith("--") and words[place - 1] != "--"
+        if place == 1 and (words[0], word) == ("uv", "python"):  # it manages versions and runs nothing
+            return ""
         if word.rpartition("/")[2].partition("@")[0] == missing.name and not is_value:
             found = " ".join(words[: place + 1])
             return "" if junk_reason(found) or found.startswith("/") else found
     return words[0] if _has_same_arguments(missing, words) and not words[0].startswith("/") else ""
+
+
+_PLACE = re.compile(r"(?:/usr|/opt|/snap|/nix|~|\$HOME)/[\w./@+-]*[\w+-]")
+"""Where a program may stand on more machines than one."""
+_USUAL_PLACES = frozenset(("/usr/bin", "/usr/sbin", "/usr/local/bin"))
+_PATH = re.compile(r"(?:^|[\s;&])PATH=(\"[^\"]*\"|[^\s;&]+)")
+
+
+def find_place(missing: MissingProgram, command: TypedCommand, text: str) -> str:
+    """Where a later call found a program that was missing: its path, or the assignment of `PATH` before it; empty for others."""
+    words = command.text.split()
+    while words and _VARIABLE.match(words[0]):
+        words = words[1:]
+    if not words or words[0].rpartition("/")[2] != missing.name:
+        return ""
+    if _PLACE.fullmatch(words[0]):
+        return words[0]
+    assigned = _PATH.search(text)
+    if words[0] != missing.name or assigned is None:
+        return ""
+    folders = [each for each in assigned[1].strip('"').split(":") if _PLACE.fullmatch(each)]
+    folders = [each for each in folders if each not in _USUAL_PLACES]
+    return f"export PATH={':'.join(folders)}:$PATH" if folders else ""
+
+
+def is_place(instead: str) -> bool:
+    """Whether what is used instead is the same program at another place."""
+    return instead.startswith("export PATH=") or _PLACE.fullmatch(instead) is not None
 
 
 def _has_same_arguments(missing: MissingProgram, words: list[str]) -> bool:

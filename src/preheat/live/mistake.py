@@ -33,6 +33,8 @@ _REST = "…"
 _DEAD_END_TOPICS = frozenset(["command", "program", "tool"])
 """Topics of dead ends that make a hint; that a file is missing, its error already says."""
 _LEAST_STEM = 4
+_OUTSIDE = "outside of the sandbox"
+"""A difference that no agent finds out from the message: said at once."""
 _INSTEAD = " instead of "
 """In a difference: after it stands what failed."""
 
@@ -222,7 +224,7 @@ def _make_hint(lesson: Lesson) -> Hint | None:
         use=tuple(use),
         is_exact=not set(avoid) - set(use),
         is_command_specific=lesson.kind != "repair",
-        is_generic=not use and lesson.kind == "repair",
+        is_generic=not use and lesson.kind == "repair" and lesson.difference != _OUTSIDE,
         origin=lesson.origin,
     )
 

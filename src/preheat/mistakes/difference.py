@@ -12,20 +12,23 @@ import msgspec
 
 DifferenceKind: TypeAlias = Literal[
     "prefix", "program", "told", "renamed", "type", "shape", "value", "moved", "path", "ending", "folder", "variable", "option",
-    "with", "without", "quoting", "stayed", "longer", "read", "step", "fewer", "again",
+    "with", "without", "quoting", "stayed", "longer", "read", "step", "fewer", "outside", "again",
 ]  # fmt: skip
 """The most telling first. For commands: what starts it, the program, its subcommand, the folder it runs in, a variable set
 for it, an option, words more or fewer. For arguments: name, type, shape of a value, a value, one more or fewer, a longer text.
 For both: paths (elsewhere, a folder before them, another ending). `stayed`: the `cd` before it was left out. `read`: the same
-file was read on the way. `step`: something else was run on the way. `fewer`: one command where there were several. `again`:
+file was read on the way. `step`: something else was run on the way. `fewer`: one command where there were several. `outside`:
+outside of the sandbox. `again`:
 nothing changed. The names are stored in notes, and `told` (the subcommand) is in the ids of lessons."""
 
 KINDS: tuple[DifferenceKind, ...] = get_args(DifferenceKind)
-VAGUE: frozenset[DifferenceKind] = frozenset(["stayed", "longer", "read", "step", "fewer", "again"])
+VAGUE: frozenset[DifferenceKind] = frozenset(["stayed", "longer", "read", "step", "fewer", "outside", "again"])
 """Differences that mean something only together with the error that they repair."""
 ADDED: frozenset[DifferenceKind] = frozenset(["folder", "variable", "option", "with", "without", "quoting"])
 """May have nothing to do with the error unless it names them or they come again."""
 LONGEST = 120
+OUTSIDE = "outside of the sandbox"
+"""How it is said that a call worked which the agent's program was asked to run with all rights."""
 _ANY_BELOW = frozenset(["...", "*", "**"])
 _SEPARATOR = re.compile(r"[\\/]+")
 
@@ -96,6 +99,7 @@ _ALONE: dict[DifferenceKind, str] = {
     "read": "after reading the file",
     "stayed": "without the `cd`, for the shell stays where an earlier call went,",
     "fewer": "with one command at a time",
+    "outside": OUTSIDE,
     "again": "once more",
     "quoting": "quoted differently",
 }

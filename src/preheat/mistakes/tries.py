@@ -12,7 +12,7 @@ from preheat.calls.files import base_name, file_names_in, file_of
 from preheat.calls.intent import RECOVERY_CALLS, intent_of
 from preheat.calls.judged import JudgedCall, JudgedSession
 from preheat.calls.placeholders import without_case
-from preheat.calls.shell import command_aim
+from preheat.calls.shell import command_aim, leaves_sandbox
 from preheat.commands import Command, command_text, understand
 from preheat.mistakes.command_difference import Change, command_change
 from preheat.mistakes.difference import LONGEST, Difference, DifferenceKind, argument_changes
@@ -172,6 +172,8 @@ def _try(
 ) -> Try:
     result = failure.result.model_text[:_LOOKED_THROUGH] if failure.result else ""
     changes, failed, worked = _changes(seen, failure, later, result)
+    if _left_sandbox(failure, later, changes):
+        changes = (Difference("outside"),)
     changes = _steps_between(seen, failure, changes, between)
     changes = tuple(change for change in changes if not _unfit(change))
     return Try(
@@ -184,6 +186,24 @@ def _try(
         ran=later.ran,
         clean=first and all(map(_looks, between)),
         way=_way(failure, between),
+    )
+
+
+_DENIED = re.compile(
+    r"(?i)operation not permitted|permission denied|\bE(?:PERM|ACCES|ROFS|AI_AGAIN)\b|read-only file system"
+    r"|could not resolve host|network is unreachable|error connecting to|sandbox"
+)
+"""What programs say that a sandbox keeps from a file, a port or the network."""
+
+
+def _left_sandbox(failure: JudgedCall, later: JudgedCall, changes: tuple[Difference, ...]) -> bool:
+    """Whether a call that a sandbox stopped was made again outside of it."""
+    if failure.call.kind != "shell" or later.call.kind != "shell":
+        return False
+    if leaves_sandbox(failure.call.input) or not leaves_sandbox(later.call.input):
+        return False
+    return bool(_DENIED.search(failure.record.signature)) or (
+        failure.record.cause == "environment" and changes == (Difference("again"),)
     )
 
 

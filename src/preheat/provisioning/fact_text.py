@@ -80,7 +80,9 @@ def _describe_server(lesson: Lesson) -> str:
 
 def _describe_variables(lesson: Lesson) -> str:
     file = lesson.files[0] if lesson.files else ""
-    return sentences.VARIABLES.write(use=lesson.use, names=_split(lesson, "names"), file=file)
+    return sentences.VARIABLES.write(
+        use=lesson.use, names=_split(lesson, "names"), file=file, copy=lesson.details.get("copy", "")
+    )
 
 
 def _describe_generation(lesson: Lesson) -> str:
@@ -152,6 +154,14 @@ def _describe_missing(lesson: Lesson) -> str:
     support = lesson.support
     if details.get("own"):
         return sentences.OWN_PROGRAM.write(name=details.get("name", ""), use=lesson.use)
+    if details.get("total"):
+        return sentences.STARTED_MOSTLY.write(
+            name=details.get("name", ""),
+            use=lesson.use,
+            ran=details.get("started", ""),
+            total=details["total"],
+            sessions=format_count(support.sessions_for, "session"),
+        )
     if details.get("started"):
         return sentences.STARTED.write(
             name=details.get("name", ""),

@@ -55,6 +55,7 @@ SERVER = Sentence(
 SERVICES = Sentence("services {names:name*}[ on ports {ports:number*}]: `{use:command}`")
 VARIABLES = Sentence(
     "environment variables that must be set[ for `{use:command}`]: {names:variable*}[ (see `{file:path}`)]"
+    "[; after a clone: `{copy:command}`]"
 )
 GENERATED = Sentence(
     "`{path:path}` is generated[ by `{use:command}`][ from `{source:path}`]: its source is edited, not the file"
@@ -86,6 +87,9 @@ INSTEAD = Sentence(
 OWN_PROGRAM = Sentence("`{name:program}` is built from this project: `{use:command}` runs it")
 STARTED = Sentence(
     "`{name:program}` never ran by itself here; `{use:command}` did ({ran:number} times, in {sessions:count})"
+)
+STARTED_MOSTLY = Sentence(
+    "`{name:program}` is started as `{use:command}` here ({ran:number} of {total:number} calls, in {sessions:count})"
 )
 FOLDER = Sentence("`{program:program}` runs in {folders:path*}: the project's own folder has no `{file:path}`")
 RUNNER = Sentence("the package manager here is `{name:program}` (`{file:path}`)")

@@ -41,6 +41,7 @@ DIFFERENCES: tuple[Sentence, ...] = (
     Sentence("after reading the file"),
     Sentence("without the `cd`, for the shell stays where an earlier call went"),
     Sentence("with one command at a time"),
+    Sentence("outside of the sandbox"),
     Sentence("once more"),
     Sentence("quoted differently"),
     Sentence("with a longer `{about:name}`, with more of what stands around it"),
