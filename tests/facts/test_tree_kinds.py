@@ -40,7 +40,8 @@ MEMBER = '{"name": "@shop/%s", "scripts": {"build": "rollup -c"}}'
      ["generate: `npx prisma generate`"]),
     ({"package.json": WORKSPACE, "pnpm-workspace.yaml": "", "pnpm-lock.yaml": "",
       **{f"packages/{each}/package.json": MEMBER % each for each in ("api", "web")},
-      **{f"packages/{each}/tsconfig.json": "{}" for each in ("api", "web")}},
+      **{f"packages/{each}/tsconfig.json": "{}" for each in ("api", "web")},
+      **{f"packages/{each}/src/cart.test.ts": "" for each in ("api", "web")}},
      ["typecheck of one package: `pnpm --filter PACKAGE exec tsc --noEmit`",
       "one test file of one package: `pnpm --filter PACKAGE exec vitest run PATH`"]),
     ({"package.json": '{"scripts": {"lint": "biome lint src"}}', "bun.lock": ""},
@@ -121,7 +122,7 @@ def test_messages_of_which_some_have_a_scope_are_told_so() -> None:
 def test_an_example_of_an_environment_is_copied_where_the_project_has_none_of_its_own(path: str, said: str) -> None:
     """Names only; and not where it is for others, or the real one is in the tree."""
     lines = lines_of({path: "STRIPE_KEY=\n", "kept/.env": "STRIPE_KEY=x\n"})
-    assert lines == [f"environment variables that must be set: `STRIPE_KEY` (see `{path}`){said}"]
+    assert lines == [f"environment variables without a value in `{path}`: `STRIPE_KEY`{said}"]
 
 
 def test_messages_that_a_program_wrote_say_nothing_of_how_people_write_them() -> None:

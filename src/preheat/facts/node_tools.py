@@ -22,6 +22,7 @@ _FIXES = (
     ("biome", "biome lint --write"), ("eslint", "eslint --fix"), ("oxlint", "oxlint --fix"), ("stylelint", "stylelint --fix"),
 )  # fmt: skip
 """Linters that mend what they find, where the project has no script for that."""
+_TEST_FILE = re.compile(r"\.(?:test|spec)\.\w+$|(?:^|/)(?:__tests__|tests?|spec)/[^/]+")
 _BUN = re.compile(r"(?:^|&& |; )bun test\b")
 _NODE = re.compile(r"\bnode (?:\S+ )*--test\b")
 
@@ -44,8 +45,9 @@ def find_node_commands(tree: ProjectTree, package: Package) -> list[NodeCommand]
         return []
     used = _dependencies(document) | (_root_dependencies(tree) if package.is_member else set())
     bodies = {script.name: body_of(script) for script in package.scripts}
-    found = _one_test(used, bodies, starter)
     prefix = f"{package.folder}/" if package.folder else ""
+    is_tested = not prefix or any(name.startswith("test") for name in bodies) or _has_tests(tree, prefix)
+    found = _one_test(used, bodies, starter) if is_tested else []
     names = {each.partition(":")[0] for each in bodies}
     if "typescript" in used and f"{prefix}tsconfig.json" in tree.paths and not _runs(bodies, "tsc", "vue-tsc"):
         found.append(NodeCommand("typecheck", f"{starter} tsc --noEmit", ""))
@@ -79,6 +81,11 @@ def _dependencies(document: dict[str, object]) -> set[str]:
 def _root_dependencies(tree: ProjectTree) -> set[str]:
     document = read_json(tree.texts.get("package.json", ""))
     return _dependencies(document) if isinstance(document, dict) else set()
+
+
+def _has_tests(tree: ProjectTree, prefix: str) -> bool:
+    """Whether there are files of tests below a folder: those of a package may all lie at the root."""
+    return any(path.startswith(prefix) and _TEST_FILE.search(path[len(prefix) :]) for path in tree.paths)
 
 
 def _one_test(used: set[str], bodies: dict[str, str], starter: str) -> list[NodeCommand]:

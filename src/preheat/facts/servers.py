@@ -23,7 +23,7 @@ _CONFIGURED = re.compile(
     re.IGNORECASE,
 )
 _NEEDS_BUILD = re.compile(
-    r"^(?:\w+=\S+ +)*(?:npx |bunx )?"
+    r"(?:^|\s)"
     r"(?:next start|nuxi? (?:start|preview)|vite preview|astro preview|remix-serve|react-router-serve)\b"
 )
 """Servers of what was built before: they fail in a fresh tree."""

@@ -100,6 +100,10 @@ def _learn_kept_folders(scope: Scope, sessions: Sequence[SessionCommands]) -> It
     )  # neither forms nor files: that somebody works in the folder does not say that the `cd` comes twice
 
 
+_LEAST_MISSED = 2
+"""Sessions that did not find a program for which nothing else is known."""
+
+
 def _learn_missing_programs(scope: Scope, sessions: Sequence[SessionCommands]) -> Iterable[Lesson]:
     """Lessons about programs that the shell does not find."""
     by_name: dict[str, list[_Case]] = {}
@@ -111,6 +115,8 @@ def _learn_missing_programs(scope: Scope, sessions: Sequence[SessionCommands]) -
         last = max(each.source.position for each in cases)
         # Where its place is known, shells that do find it say nothing against that.
         missed = {each.source.session for each in cases}
+        if len(missed) < _LEAST_MISSED and not any(each.missing.instead for each in cases):
+            continue  # one session may have lost its path
         is_elsewhere = len(missed) > 1 and any(is_place(each.missing.instead) for each in cases)
         if not is_elsewhere and (any(each.position >= last for each in ran) or len(ran) >= len(cases)):
             continue  # it is there now, or on another machine

@@ -79,10 +79,10 @@ def _describe_server(lesson: Lesson) -> str:
 
 
 def _describe_variables(lesson: Lesson) -> str:
-    file = lesson.files[0] if lesson.files else ""
-    return sentences.VARIABLES.write(
-        use=lesson.use, names=_split(lesson, "names"), file=file, copy=lesson.details.get("copy", "")
-    )
+    names, file = _split(lesson, "names"), lesson.files[0] if lesson.files else ""
+    if file and not lesson.support.calls_for:  # read from an example, which says of none that nothing runs without it
+        return sentences.VARIABLES_OF_EXAMPLE.write(file=file, names=names, copy=lesson.details.get("copy", ""))
+    return sentences.VARIABLES.write(use=lesson.use, names=names, file=file, copy=lesson.details.get("copy", ""))
 
 
 def _describe_generation(lesson: Lesson) -> str:

@@ -57,6 +57,9 @@ VARIABLES = Sentence(
     "environment variables that must be set[ for `{use:command}`]: {names:variable*}[ (see `{file:path}`)]"
     "[; after a clone: `{copy:command}`]"
 )
+VARIABLES_OF_EXAMPLE = Sentence(
+    "environment variables without a value in `{file:path}`: {names:variable*}[; after a clone: `{copy:command}`]"
+)
 GENERATED = Sentence(
     "`{path:path}` is generated[ by `{use:command}`][ from `{source:path}`]: its source is edited, not the file"
 )
