@@ -122,3 +122,15 @@ def test_the_form_of_messages_is_said_with_a_prompt_only_where_it_speaks_of_comm
     known = lesson("commit", "", details={"about": "message"})
     assert choose_for_prompt([known], "commit this")
     assert not choose_for_prompt([known], "add a feature")
+
+
+def test_a_prompt_that_names_many_checks_is_told_the_command_that_runs_them_all() -> None:
+    checks = [
+        lesson(topic, f"make {topic}", details={"about": topic, "main": "yes"})
+        for topic in ("test", "lint", "format", "build")
+    ]
+    whole = lesson("check", "make verify", details={"about": "check", "main": "yes"})
+    asked = "make sure that the tests, the lint, the format and the build pass"
+    assert [each.lesson.use for each in choose_for_prompt([*checks, whole], asked)] == ["make verify"]
+    assert len(choose_for_prompt(checks, asked)) == 4
+    assert "make lint" in [each.lesson.use for each in choose_for_prompt([*checks, whole], "fix the failing lint")]

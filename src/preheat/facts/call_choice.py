@@ -116,6 +116,8 @@ def _known_purposes(facts: Iterable[Lesson], told: frozenset[str], ran: Iterable
     )
 
 
+_USED = 2
+"""Sessions that used a command, from which on it is usual here."""
 _BEFORE_COMMIT = ("format", "check", "lint", "typecheck")
 """Topics of what is usually run before a commit, where no hook does."""
 
@@ -166,6 +168,8 @@ def _is_for_commit(lesson: Lesson, place: Place) -> bool:
         return not any(each == path or each.startswith(f"{path}/") for each in place.edited)
     if lesson.topic not in _BEFORE_COMMIT:
         return not package
+    if not (lesson.support.sessions_for >= _USED or lesson.details.get("body")):
+        return False  # what the language has for everybody, and nobody uses here
     if lesson.topic == "format":
         return fits(lesson, place.edited) if place.edited else not package
     is_usual = is_whole(lesson) and is_main(lesson) and (lesson.reach or 0.0) >= _LEAST_REACH

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from preheat.commands.words import name_set
 from preheat.facts.asking import Asked, read_prompt
 from preheat.facts.checks import CHECK_TOPICS
-from preheat.facts.fitness import folder_of_command, is_whole
+from preheat.facts.fitness import folder_of_command, is_main, is_whole
 from preheat.facts.values import FACT_TOPICS
 from preheat.model.lesson import Lesson
 
@@ -42,6 +42,8 @@ _GENERIC = name_set(
 _VARYING = re.compile(r"^-|\b(?:NAME|PATH|FOLDER|PACKAGE|VALUE)\b|^\.{1,2}/")
 _IDLE = name_set("the a an to of in on for and or it is this that run with all not new")
 _MOST = 6
+_MANY = 3
+"""Kinds of checks that a prompt names, from which on it means all of them."""
 _MAIN = 0.35
 """The reach from which a check is one for everybody."""
 _NEEDED = 0.1
@@ -90,7 +92,17 @@ def choose_for_prompt(
             each.lesson.id,
         )
     )
-    return _without_crowds(found, asked.words, known)[:_MOST]
+    return _with_all_checks_as_one(_without_crowds(found, asked.words, known), facts, asked)[:_MOST]
+
+
+def _with_all_checks_as_one(choices: list[Choice], facts: Sequence[Lesson], asked: Asked) -> list[Choice]:
+    """Where a prompt names many checks: the command that runs all of them instead of each, if there is one."""
+    whole = [each for each in facts if each.topic == "check" and is_whole(each) and is_main(each)]
+    if not whole or len(asked.topics & CHECK_TOPICS) < _MANY:
+        return choices
+    best = min(whole, key=lambda each: (-each.support.sessions_for, each.id))
+    others = [each for each in choices if each.lesson.topic not in CHECK_TOPICS and each.lesson.topic != "check"]
+    return [Choice(best, max(each.asked for each in choices)), *others] if choices else []
 
 
 def is_usable(lesson: Lesson) -> bool:
