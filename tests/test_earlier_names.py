@@ -184,7 +184,7 @@ def test_notes_of_0_1_0_give_lessons_with_the_same_ids(archive: ArchiveConnectio
     ("notes", "names"),
     [
         (ConventionNotes, "commands made rules written committed servers variables generated"),
-        (CommandNotes, "used missing stayed astray unmatched moved programs"),
+        (CommandNotes, "used missing stayed astray unmatched moved programs shell"),
         (
             CommandUse,
             "purpose way core form folder ok finding misuse environment texts failing signatures seqs bad_seqs last "
