@@ -19,7 +19,8 @@ here, so the facts of a package that only orientation would find are not counted
 At calls no more is said than two lines in ten turns.
 
 `labels/facts-grades-*.jsonl` grade lines that were handed out; the shares are over those that have a grade. Files with `second`
-in their names are the second rater's: everything is counted for each rater by itself, and beside it how far they agree. A
+in their names are the second rater's, with `blind` those of graders who had not seen the code: everything is counted for each
+rater by itself, and beside it how far they agree. A
 folder of data may have its own `labels/`.
 """
 
@@ -142,7 +143,7 @@ def _rated_lines(folder: str, start: str) -> dict[str, list[dict[str, Any]]]:
         name = os.path.basename(path)
         if ("grades" in name) == ("grades" in start):
             with open(path, encoding="utf-8") as stream:
-                found["second" if "second" in name else "first"] += [json.loads(line) for line in stream]
+                found[_rater_of(name)] += [json.loads(line) for line in stream]
     return found
 
 
@@ -157,6 +158,12 @@ def _pattern(text: str) -> "re.Pattern[str]":
     body = r"[^`]*?".join(parts)
     before = r"(?<![\w-])" if text[:1].isalnum() else ""
     return re.compile(before + body + (r"(?![\w-])" if text[-1:].isalnum() else ""))
+
+
+def _rater_of(name: str) -> str:
+    """Whose a file is: graders who had not seen the code are other raters than the one who wrote it."""
+    which = "second" if "second" in name else "first"
+    return f"{which} blind" if "blind" in name else which
 
 
 def load_grades(folder: str = FOLDER) -> dict[str, dict[tuple[str, str], str]]:
@@ -630,8 +637,9 @@ def add_up(found: Sequence[dict[str, Any]], grades: dict[str, dict[tuple[str, st
         for rater, some in graded.items()
         if some
     }
-    both = [line for line in lines if line in grades.get("first", {}) and line in grades.get("second", {})]
-    together["graded_alike"] = [sum(grades["first"][line] == grades["second"][line] for line in both), len(both)]
+    blind = [of_rater for rater, of_rater in grades.items() if rater.endswith("blind")]
+    both = [line for line in lines if len(blind) > 1 and all(line in of_rater for of_rater in blind)]
+    together["graded_alike"] = [sum(len({of_rater[line] for of_rater in blind}) == 1 for line in both), len(both)]
     # A line for the task counts where no rater calls it useless or wrong.
     bad = {line for of_rater in grades.values() for line, grade in of_rater.items() if grade != "useful"}
     together["large"] = len(large)
@@ -658,7 +666,7 @@ def show(found: Sequence[dict[str, Any]], together: dict[str, Any]) -> None:
         print(f"lines graded by the {rater} rater: {of_rater['graded']}, useful {useful}, wrong {of_rater['wrong']}")
     alike, both = together["graded_alike"]
     if both:
-        print(f"graded by both: {both}, alike {_share(alike, both)}")
+        print(f"graded by both blind graders: {both}, alike {_share(alike, both)}")
 
 
 def _share(part: float, whole: float) -> str:
