@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from preheat.amounts import format_count
+from preheat.commands.words import name_set
 from preheat.lessons.command_lessons import HALF_LIFE, MOST_FORMS, MOST_SIGNATURES
 from preheat.lessons.command_use import Missing, SessionCommands, Tally, Use, group_by_way, home_folders
 from preheat.lessons.replacements import is_place
@@ -100,8 +101,12 @@ def _learn_kept_folders(scope: Scope, sessions: Sequence[SessionCommands]) -> It
     )  # neither forms nor files: that somebody works in the folder does not say that the `cd` comes twice
 
 
+_EVERYWHERE = name_set(
+    "awk basename bash cat chmod cp cut date dirname du echo env find grep head id kill ln ls mkdir mv ps pwd rm sed sh sleep"
+    " sort tail tee test touch tr uname uniq wc which xargs"
+)
+"""Programs of every system."""
 _LEAST_MISSED = 2
-"""Sessions that did not find a program for which nothing else is known."""
 
 
 def _learn_missing_programs(scope: Scope, sessions: Sequence[SessionCommands]) -> Iterable[Lesson]:
@@ -115,8 +120,8 @@ def _learn_missing_programs(scope: Scope, sessions: Sequence[SessionCommands]) -
         last = max(each.source.position for each in cases)
         # Where its place is known, shells that do find it say nothing against that.
         missed = {each.source.session for each in cases}
-        if len(missed) < _LEAST_MISSED and not any(each.missing.instead for each in cases):
-            continue  # one session may have lost its path
+        if name in _EVERYWHERE and len(missed) < _LEAST_MISSED:
+            continue  # this one session had lost its path
         is_elsewhere = len(missed) > 1 and any(is_place(each.missing.instead) for each in cases)
         if not is_elsewhere and (any(each.position >= last for each in ran) or len(ran) >= len(cases)):
             continue  # it is there now, or on another machine
