@@ -148,3 +148,12 @@ def join_received(
 
 def _put_aside(lesson: Lesson, why: str, status: str = "weak") -> Lesson:
     return msgspec.structs.replace(lesson, status=status, why=why)
+
+
+_USUAL_BASES = ("main", "master")
+
+
+def is_usual_pull_request(lesson: Lesson) -> bool:
+    """Whether a lesson on pull requests says no more than everybody does: made by the plain command, against the usual branch."""
+    is_plain = lesson.use in ("", "gh pr create") and not lesson.details.get("merge")
+    return lesson.topic == "pull_request" and is_plain and lesson.details.get("base", "main") in _USUAL_BASES

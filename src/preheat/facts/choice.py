@@ -10,6 +10,7 @@ from preheat.facts.asking import Asked, read_prompt
 from preheat.facts.checks import CHECK_TOPICS
 from preheat.facts.fitness import folder_of_command, is_main, is_whole
 from preheat.facts.values import FACT_TOPICS
+from preheat.lesson_meaning import is_usual_pull_request
 from preheat.model.lesson import Lesson
 
 _MADE = frozenset(["branch", "pull_request"])
@@ -29,7 +30,6 @@ _TRYING = re.compile(r"(?:^|\s)(?:dev|start|serve)$")
 """The plain names of scripts that start a project."""
 _SEEN = frozenset(["feature", "features"])
 _FORGE = ", as the forge runs it"
-_DEFAULT_BASES = name_set("main master")
 _ONE_FILE = re.compile(
     r"(?:^|\s)(?!-)(?P<path>\S*\.(?:test|spec)\.\w+|\S*/\S*\.(?:[jt]sx?|py|go|rs|rb|java|kt|swift|dart|php|cs|bats))(?=\s|$)"
 )
@@ -146,7 +146,7 @@ def _rate(lesson: Lesson, asked: Asked, files: Sequence[str]) -> float:
     is_own = has_files or (topic in asked.topics and _is_plain(lesson)) or _names_package(package, asked.words, least=2)
     if _is_unneeded(lesson) and not is_own and named < 1.0:
         return 0.0
-    if topic in _MADE and not (asked.creates and _is_telling(lesson)):
+    if topic in _MADE and not (asked.creates and not is_usual_pull_request(lesson)):
         return 0.0
     if topic == "hook" and about != "commit" and not (about == "push" and "push" in asked.words):
         return 0.0  # the form of messages is said in words of its own
@@ -205,12 +205,6 @@ def _names_kind(lesson: Lesson, words: frozenset[str]) -> bool:
     """Whether a prompt names of what a script mends things, if its name says that: `lint:md:fix`."""
     parts = {part.lower() for part in re.split(r"[^A-Za-z0-9]+", lesson.use.rpartition(" ")[2]) if part}
     return parts - {"lint", "fix", "run", "write"} <= words or not parts & {"lint", "fix"}
-
-
-def _is_telling(lesson: Lesson) -> bool:
-    """Whether a line on pull requests or branches says more than everybody does."""
-    is_plain = lesson.use in ("", "gh pr create") and not lesson.details.get("merge")
-    return lesson.topic != "pull_request" or not is_plain or lesson.details.get("base", "main") not in _DEFAULT_BASES
 
 
 def _shape_of(lesson: Lesson) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from posixpath import basename, dirname
 from typing import NamedTuple
 
 from preheat.facts.packages import Package, start_program
+from preheat.facts.programs import find_python_starter
 from preheat.facts.values import ProjectTree
 from preheat.manifests.scripts import read_json
 
@@ -79,12 +80,10 @@ def _migrations(tree: ProjectTree) -> Iterable[Generator]:
     for path in tree.find("manage.py")[:1]:
         yield Generator("python manage.py makemigrations", dirname(path), path)
     for path in tree.find("alembic.ini")[:2]:
-        prefix = f"{dirname(path)}/".lstrip("/")
-        starter = next((each for lock, each in _PYTHON_STARTERS.items() if f"{prefix}{lock}" in tree.paths), "")
+        starter = find_python_starter(tree, dirname(path))
         yield Generator(f"{starter}alembic revision --autogenerate -m TEXT", dirname(path), path)
 
 
-_PYTHON_STARTERS = {"uv.lock": "uv run ", "poetry.lock": "poetry run ", "pdm.lock": "pdm run "}
 _XCODEGEN = re.compile(r"^targets:", re.MULTILINE)
 
 

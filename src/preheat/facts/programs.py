@@ -78,14 +78,19 @@ def _cargo_programs(tree: ProjectTree, folder: str, document: Any, name: str) ->
     return list(dict.fromkeys(names))
 
 
+def find_python_starter(tree: ProjectTree, folder: str) -> str:
+    """What starts a program in the environment of a Python project, by its lock file; empty where none says it."""
+    prefix = f"{folder}/" if folder else ""
+    return next((starter for lock, starter in _STARTERS.items() if f"{prefix}{lock}" in tree.paths), "")
+
+
 def _python(tree: ProjectTree) -> Iterable[Program]:
     """The commands that a Python project installs, where a lock file says how they are started."""
     for path in tree.find("pyproject.toml", deepest=1):
         folder, document = dirname(path), read_toml(tree.texts.get(path, ""))
         project = document.get("project") if isinstance(document, dict) else None
         scripts = project.get("scripts") if isinstance(project, dict) else None
-        prefix = f"{folder}/" if folder else ""
-        starter = next((each for lock, each in _STARTERS.items() if f"{prefix}{lock}" in tree.paths), "")
+        starter = find_python_starter(tree, folder)
         for name in list(scripts)[:2] if isinstance(scripts, dict) and starter else ():
             if isinstance(name, str) and _NAME.fullmatch(name):
                 yield Program(in_folder(folder, f"{starter}{name}"), path, name=name)

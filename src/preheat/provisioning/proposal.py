@@ -11,6 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from preheat.amounts import format_count
+from preheat.lesson_meaning import is_usual_pull_request
 from preheat.model.lesson import Lesson, LessonKind, Support
 from preheat.provisioning.lesson_text import VAGUE_TOPICS, describe_lesson
 from preheat.stated import NO_STATEMENTS, Statements, Words, read_statements
@@ -46,9 +47,6 @@ class CommandRun(NamedTuple):
     """Whether the command itself worked, whatever it found."""
     session: str
     at: float | None
-
-
-_USUAL_BASES = frozenset(["main", "master"])
 
 
 class ProposedLine(NamedTuple):
@@ -125,18 +123,12 @@ def _is_worth_a_line(lesson: Lesson) -> bool:
         return not is_of_an_agent and not is_of_the_system and lesson.support.sessions_for >= _LEAST_SESSIONS
     if lesson.topic in _OF_THE_MACHINE:
         return bool(lesson.details.get("manager"))
-    if _hardly_passes(lesson) or lesson.topic in VAGUE_TOPICS or _is_usual_pull_request(lesson):
+    if _hardly_passes(lesson) or lesson.topic in VAGUE_TOPICS or is_usual_pull_request(lesson):
         return False
     least = _PACKAGE_SESSIONS if lesson.details.get("package") else _LEAST_SESSIONS
     is_variant = lesson.topic != "test" and lesson.details.get("about", lesson.topic) != lesson.topic
     is_main = bool(lesson.details.get("main")) and not lesson.details.get("package") and not is_variant
     return lesson.support.sessions_for >= least or is_main or lesson.topic in _EVERYWHERE
-
-
-def _is_usual_pull_request(lesson: Lesson) -> bool:
-    """Whether a line on pull requests says no more than everybody does."""
-    is_plain = lesson.use in ("", "gh pr create") and not lesson.details.get("merge")
-    return lesson.topic == "pull_request" and is_plain and lesson.details.get("base", "main") in _USUAL_BASES
 
 
 def _hardly_passes(lesson: Lesson) -> bool:
