@@ -64,6 +64,7 @@ from preheat.facts.call_choice import Place, choose_for_call
 from preheat.facts.choice import choose_for_prompt
 from preheat.facts.failure_choice import choose_after_check, choose_after_failure
 from preheat.facts.join import join_facts
+from preheat.facts.start_choice import choose_for_start
 from preheat.facts.stated import without_stated
 from preheat.lessons.command_use import ASTRAY as _ASTRAY
 from preheat.live.debt import is_written_source
@@ -261,7 +262,10 @@ def statements_for(agent: str, instructions: dict[str, str]) -> Statements:
 
 def start_lines(lessons: Sequence[Lesson], project: str, agent: str, now: float, task: str = "") -> list[Line]:
     usable = [lesson for lesson in lessons if lesson.packet is None]
-    context = provision(usable, task=task, now=now, agent=agent, project=project, budget=START_TOKENS, at_start=True)
+    asked = frozenset(each.id for each in choose_for_start(usable))
+    context = provision(
+        usable, task=task, now=now, agent=agent, project=project, budget=START_TOKENS, asked=asked, at_start=True
+    )
     by_id = {lesson.id: lesson for lesson in usable}
     return [Line("start", item.text, by_id[item.lesson]) for item in context.items]
 
@@ -382,8 +386,8 @@ class Played(NamedTuple):
     """By labelled fact that the session used: whether it had been told before."""
     failures: int
     covered: int
-    applied: int
-    judged: int
+    applied: list[bool]
+    """By line, whether its command, file or error occurs in the session."""
 
 
 def play(
@@ -429,9 +433,7 @@ def play(
     for _, text in asked:
         lines += (line._replace(prompt=text) for line in prompt_lines(lessons, text, told, before))
     there = collect_activity(session)
-    judged = [line for line in lines if line.moment in ("start", "prompt")]
-    applied = sum(_applied(line.lesson, session, there) for line in judged)
-    return Played(lines, told_before, failures, covered, applied, len(judged))
+    return Played(lines, told_before, failures, covered, [_applied(line.lesson, session, there) for line in lines])
 
 
 def _is_named(call: JudgedCall, session: JudgedSession, by_seq: dict[int, JudgedCall], lines: Sequence[Line]) -> bool:
@@ -500,6 +502,7 @@ def measure(project: Project, folder: str = FOLDER) -> dict[str, Any]:
     handed: set[str] = set()
     stated: set[str] = set()
     lines: dict[str, tuple[Line, str]] = {}
+    said: list[dict[str, Any]] = []
     counts: defaultdict[str, int] = defaultdict(int)
     for session in later:
         tree, facts, instructions = trees.at(session.session.started_at)
@@ -513,9 +516,12 @@ def measure(project: Project, folder: str = FOLDER) -> dict[str, Any]:
                 stated.add(fact.id)
         for name, was_told in played.told_before.items():
             told_in[name].append(was_told or name in stated)
-        for line in played.lines:
+        for line, applied in zip(played.lines, played.applied, strict=True):
             lines.setdefault(line.text, (line, session.key))
-        for name in ("failures", "covered", "applied", "judged"):
+            said.append(_describe_occurrence(line, session.key, applied))
+            counts["judged"] += line.moment in _UNASKED
+            counts["applied"] += applied and line.moment in _UNASKED
+        for name in ("failures", "covered"):
             counts[name] += getattr(played, name)
     first_tree = trees.at(later[0].session.started_at)[1]
     every = {text for lesson in known if (text := describe_lesson(lesson))}
@@ -534,17 +540,20 @@ def measure(project: Project, folder: str = FOLDER) -> dict[str, Any]:
         **{name: counts[name] for name in _OF_LINES},
         "task": [line.text for line in lines_for_task(project, pages, trees)],
         "lines": [[line.moment, text] for text, (line, _) in lines.items()],
-        "said": [
-            {
-                "session": key,
-                "moment": line.moment,
-                "prompt": line.prompt[:_SHOWN],
-                "call": line.call[:_SHOWN],
-                "line": text,
-            }
-            for text, (line, key) in lines.items()
-        ],
+        "said": said,
     }
+
+
+_UNASKED = ("start", "prompt")
+"""Moments whose lines strict precision is about."""
+
+
+def _describe_occurrence(line: Line, session: str, applied: bool) -> dict[str, Any]:
+    """A line as one session was told it."""
+    return {
+        "session": session, "moment": line.moment, "prompt": line.prompt[:_SHOWN], "call": line.call[:_SHOWN],
+        "line": line.text, "applied": applied, "reach": line.lesson.reach,
+    }  # fmt: skip
 
 
 class _Reached(NamedTuple):

@@ -119,7 +119,7 @@ def provision(
         if facts is None:
             facts = _facts.load_facts(known.folder, known.project, known.lessons, (agent,) if agent else (), folder)
         known = known._replace(project=known.project or facts.name, lessons=facts.for_agent(agent))
-        asked = facts.ids_for_prompt(agent, task)
+        asked = facts.ids_for_start(agent, task)
         if resuming:
             known = known._replace(lessons=[_as_pinned(lesson) for lesson in known.lessons])
         budget = lesson_budget or budget

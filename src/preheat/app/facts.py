@@ -23,6 +23,7 @@ from preheat.facts.choice import choose_for_prompt
 from preheat.facts.failure_choice import choose_after_check, choose_after_failure
 from preheat.facts.join import join_facts
 from preheat.facts.overruling import without_overruled
+from preheat.facts.start_choice import choose_for_start
 from preheat.facts.stated import Contradiction, find_contradictions, without_stated
 from preheat.files import read_text
 from preheat.manifests.scripts import LARGEST
@@ -68,9 +69,11 @@ class FolderFacts(NamedTuple):
         lessons = without_overruled(self.lessons)
         return lessons if statements is None else without_stated(lessons, statements)
 
-    def ids_for_prompt(self, agent: str, prompt: str, files: Sequence[str] = ()) -> frozenset[str]:
-        """The ids of the facts that a prompt asks for."""
-        return frozenset(each.lesson.id for each in choose_for_prompt(self.for_agent(agent), prompt, files))
+    def ids_for_start(self, agent: str, task: str = "") -> frozenset[str]:
+        """The ids of the facts that a session is told at its start: those for everybody, and those that its task asks for."""
+        lessons = self.for_agent(agent)
+        asked = choose_for_prompt(lessons, task) if task else ()
+        return frozenset((*(each.id for each in choose_for_start(lessons)), *(each.lesson.id for each in asked)))
 
     def choose_for_prompt(
         self,

@@ -37,8 +37,52 @@ _CODE = frozenset().union(*_LANGUAGES.values())
 
 
 def is_whole(lesson: Lesson) -> bool:
-    """Whether a check is that of everything, not of one package, file or case."""
-    return lesson.details.get("about", lesson.topic) == lesson.topic and not _SPECIAL.search(lesson.use)
+    """Whether a check is that of everything, not of one package, file or case. A word that varies behind an option which selects
+    nothing (`-destination NAME`) is no case."""
+    if lesson.details.get("about", lesson.topic) != lesson.topic:
+        return False
+    words = lesson.use.split()
+    return not any(
+        _SPECIAL.search(word) and not _is_free(before, word) for before, word in zip(["", *words], words, strict=False)
+    )
+
+
+def _is_free(before: str, word: str) -> bool:
+    """Whether a word that varies is the value of an option by which no part of a project is chosen."""
+    option, joined, _ = word.partition("=")
+    name = option if joined and option.startswith("-") else before
+    return name.startswith("-") and name.lstrip("-").lower() not in _CHOOSING
+
+
+_CHOOSING = name_set(
+    "run t k g p m f filter tests test only-testing package grep match name-pattern testnamepattern test-name-pattern testpathpattern"
+    " testpathpatterns workspace w c file path paths bench example examples bin lib include exclude select exec"
+)
+"""Options, without their dashes, by which a part of a project is chosen."""
+
+
+def is_common(lesson: Lesson) -> bool:
+    """Whether a command is what a language has for everybody (`cargo fmt`, `go test ./FOLDER/... -run NAME`): whoever works in the
+    language types it without being told."""
+    command = _MOVED.sub("", lesson.use)
+    words = [word for word in command.split() if word not in _LOUDNESS and not word.startswith("-count=")]
+    plain = " ".join("…" if _SPECIAL.search(word) or word in (".", "./...") else word for word in words)
+    return plain in _COMMON
+
+
+_MOVED = re.compile(r"^cd \S+ && ")
+_LOUDNESS = frozenset(["-v", "-vv", "-q", "--verbose", "--quiet", "--all", "--workspace", "--all-targets", "-x"])
+_COMMON = frozenset(
+    each.strip()
+    for each in (
+        "go vet …|gofmt -l …|gofmt -w …|gofmt -s -w …|go fmt …|go test … -run …|go test -run … …|go test …/x|goimports -w …"
+        "|cargo fmt|cargo fmt -- --check|cargo fmt --check|cargo check|cargo build|cargo test …|cargo test -p …|cargo check -p …"
+        "|cargo build -p …|cargo test --test …|cargo test --test … …|cargo test -p … …|cargo clippy"
+        "|pytest …|python -m pytest …|python3 -m pytest …|pytest … -k …|swift build|swift test --filter …|dotnet build|dotnet format"
+        "|dotnet test --filter …|dart format …|dart analyze|flutter analyze|flutter test …|mix format|mix compile|mix test …"
+    ).split("|")
+)
+"""Commands that need no saying; `…` stands for a word that varies, or for everything."""
 
 
 def folder_of_command(lesson: Lesson) -> str:

@@ -22,6 +22,7 @@ from typing import NamedTuple
 from preheat.calls.words import words_in
 from preheat.model.context import ContextLesson
 from preheat.model.lesson import LESSON_KINDS, Lesson, LessonKind
+from preheat.provisioning.fact_text import is_fact
 
 # Similarity of a lesson to a task
 Words = frozenset[str]
@@ -210,8 +211,9 @@ def select(
     at_start: bool = False,
 ) -> Selection:
     """The lessons for a task. Lessons of a template were chosen by a person, and may be of another project. With `examples`,
-    examples are chosen even if a convention names the same command. `asked`: ids of facts that the task's words or files ask
-    for. `at_start`: for every task; what a prompt or a call will ask for comes then."""
+    examples are chosen even if a convention names the same command. `asked`: ids of the facts that are said to every session of
+    the project or that the task's words or files ask for; no others are. `at_start`: for every task; what a prompt or a call will
+    ask for comes then."""
     left_out: Counter[str] = Counter()
     fit = []
     in_use = {name for each in lessons if project and each.scope.project == project for name in _programs_of(each)}
@@ -219,7 +221,9 @@ def select(
         reason = _unfit_reason(lesson, agent, project, now, template)
         if not template and not lesson.pinned and _is_of_other_programs(lesson, in_use):
             reason = reason or "of programs that are not in use here"
-        if at_start and not lesson.pinned and not _is_for_every_task(lesson):
+        if not lesson.pinned and (
+            _is_left_to_moments(lesson, asked, template) or (at_start and not _is_for_every_task(lesson))
+        ):
             reason = reason or "said when a prompt or a call asks for it"
         if reason:
             left_out[reason] += 1
@@ -316,6 +320,11 @@ def _least_likelihood(lesson: Lesson) -> float:
 def _least_at_start(lesson: Lesson) -> float:
     is_check = lesson.kind == "convention" and lesson.topic in _CHECKS
     return _LEAST_OF_CHECKS if is_check else _LEAST_AT_START[lesson.kind]
+
+
+def _is_left_to_moments(lesson: Lesson, asked: frozenset[str], template: bool) -> bool:
+    """Whether a lesson is a fact that nothing asks for yet; a person's own words, and what a person chose, wait for nothing."""
+    return is_fact(lesson) and lesson.id not in asked and lesson.author != "person" and not template
 
 
 def _is_for_every_task(lesson: Lesson) -> bool:
