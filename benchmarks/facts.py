@@ -32,8 +32,6 @@ import subprocess
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from fnmatch import translate
-from functools import partial
 from typing import Any, NamedTuple
 
 from benchmarks.foresight import (
@@ -59,13 +57,12 @@ from preheat.calls.judged import JudgedCall, JudgedSession
 from preheat.calls.words import telling_words
 from preheat.commands.purposes import is_test_file
 from preheat.facts import EMPTY_TREE, ProjectTree, derive_facts, wanted_files
-from preheat.facts.asking import goes_on, words_of
 from preheat.facts.call_choice import Place, choose_for_call
 from preheat.facts.choice import choose_for_prompt
 from preheat.facts.failure_choice import choose_after_check, choose_after_failure
 from preheat.facts.join import join_facts
 from preheat.facts.start_choice import choose_for_start
-from preheat.facts.stated import without_stated
+from preheat.facts.stated import checks_stated, without_stated
 from preheat.lessons.command_use import ASTRAY as _ASTRAY
 from preheat.live.debt import is_written_source
 from preheat.live.mistake import find_hint_before_command, index_lessons
@@ -270,11 +267,11 @@ def start_lines(lessons: Sequence[Lesson], project: str, agent: str, now: float,
     return [Line("start", item.text, by_id[item.lesson]) for item in context.items]
 
 
-def prompt_lines(lessons: Sequence[Lesson], prompt: str, told: set[str], before: str = "") -> list[Line]:
+def prompt_lines(lessons: Sequence[Lesson], prompt: str, told: set[str]) -> list[Line]:
     found = []
     room = PROMPT_TOKENS // 2  # the other half is orientation's
     files = _PATHS.findall(prompt[:4000])
-    for each in choose_for_prompt(lessons, prompt, files, frozenset(told), words_of(before)):
+    for each in choose_for_prompt(lessons, prompt, files, frozenset(told)):
         text = describe_lesson(each.lesson)
         cost = estimate_tokens(f"- {text}\n")
         if text and cost <= room:
@@ -287,7 +284,13 @@ def prompt_lines(lessons: Sequence[Lesson], prompt: str, told: set[str], before:
 class Doings:
     """What a session did so far, as far as a line depends on it."""
 
-    def __init__(self) -> None:
+    def __init__(self, session: JudgedSession) -> None:
+        self.missing = frozenset(
+            name[1]
+            for call in session.calls
+            if call.failed and (name := _MISSING.search(call.record.signature or "")) is not None
+        )
+        """Programs that its shell did not find: the daemon looks that up, a recording shows it afterwards."""
         self.edited: dict[str, None] = {}
         self.ran: list[str] = []
         self.turn = ""
@@ -306,6 +309,8 @@ class Doings:
             self.ran = [*self.ran, command][-_CHECKS_KEPT:]
 
 
+_MISSING = re.compile(r"command not found: ([\w.+-]+)")
+_NO_MATCH = "no matches found"
 _TURNS, _MOST_IN_TURNS = 10, 2
 """The budget of advice: lines at calls in ten turns. In the daemon it is 1 to 3, by phase and trust."""
 _CHECKING = frozenset(["shell:test", "shell:lint", "shell:typecheck", "shell:build"])
@@ -320,15 +325,18 @@ def call_lines(
     told: set[str],
     tree: ProjectTree,
     doings: Doings,
+    stated: frozenset[str],
 ) -> list[Line]:
     command = command_of(call, session)
     changed = changes_of(call, session) if not command else []
     there = tree.paths.union(doings.edited)
     place = Place(
-        has_match=partial(_has_match, tree),
+        has_match=lambda pattern: not (call.failed and _NO_MATCH in (call.record.signature or "")),
+        has_program=lambda name: name not in doings.missing,
         is_there=there.__contains__,
         edited=tuple(doings.edited),
         ran=tuple(doings.ran),
+        stated=stated,
     )
     doings.note(call, command, changed if call.worked else ())
     if not doings.may_say():
@@ -370,14 +378,6 @@ def failure_line(
     return choose_after_failure(lessons, call.record.signature, frozenset(told))
 
 
-def _has_match(tree: ProjectTree, pattern: str) -> bool:
-    """Whether a pattern of the shell matches a file or folder of a tree, or one outside of it, which is not known."""
-    if pattern.startswith(("/", "~", "$", ".")) or not tree.paths:
-        return True
-    wanted = re.compile(translate(pattern.rstrip("/")).replace(".*", "[^/]*").removesuffix(r"\Z") + "(?:/|$)")
-    return any(wanted.match(path) for path in tree.paths)
-
-
 class Played(NamedTuple):
     """What one later session was told, and what it met."""
 
@@ -396,6 +396,7 @@ def play(
     project: str,
     labels: Sequence[LabelledFact],
     tree: ProjectTree = EMPTY_TREE,
+    stated: frozenset[str] = frozenset(),
 ) -> Played:
     agent, now = session.session.agent, session.session.started_at or 0.0
     lines = start_lines(lessons, project, agent, now)
@@ -406,21 +407,20 @@ def play(
     told_before: dict[str, bool] = {}
     failures = covered = 0
     by_seq = session.calls_by_seq()
-    doings = Doings()
-    before, last = "", asked[0][1] if asked else ""
+    doings = Doings(session)
+    last = asked[0][1] if asked else ""
     lines = [line._replace(prompt=last) for line in lines]
     for call in session.calls:
         while asked and asked[0][0] <= call.call.line:
             prompt = asked.pop(0)[1]
-            lines += (line._replace(prompt=prompt) for line in prompt_lines(lessons, prompt, told, before))
+            lines += (line._replace(prompt=prompt) for line in prompt_lines(lessons, prompt, told))
             last = prompt
-            before = prompt if not before or not goes_on(prompt) else before
         command = command_of(call, session)
         for fact in labels:
             if command and fact.id not in told_before and fact.is_in(command):
                 told_before[fact.id] = any(fact.is_in(line.text) for line in lines)
         at = command or ", ".join(changes_of(call, session))
-        said = call_lines(lessons, known, session, call, told, tree, doings)
+        said = call_lines(lessons, known, session, call, told, tree, doings, stated)
         lines += (line._replace(prompt=last, call=at) for line in said)
         if call.failed and call.record.cause in ("mistake", "environment"):
             failures += 1
@@ -431,7 +431,7 @@ def play(
             doings.said.append(doings.turns)
             lines.append(Line("failure", text, after, last, at))
     for _, text in asked:
-        lines += (line._replace(prompt=text) for line in prompt_lines(lessons, text, told, before))
+        lines += (line._replace(prompt=text) for line in prompt_lines(lessons, text, told))
     there = collect_activity(session)
     return Played(lines, told_before, failures, covered, [_applied(line.lesson, session, there) for line in lines])
 
@@ -508,7 +508,7 @@ def measure(project: Project, folder: str = FOLDER) -> dict[str, Any]:
         tree, facts, instructions = trees.at(session.session.started_at)
         statements = statements_for(session.session.agent, instructions)
         usable = without_stated(join_facts(lessons, facts, tree), statements)
-        played = play(session, usable, project.name, labels, tree)
+        played = play(session, usable, project.name, labels, tree, checks_stated(statements))
         for fact in labels:
             if any(fact.is_in(line.text) for line in played.lines):
                 handed.add(fact.id)
@@ -590,15 +590,14 @@ def lines_for_task(project: Project, pages: Any, trees: Trees, task: str = TASK)
     """What a session with a task is told over its moments, after all sessions."""
     tree, facts, instructions = trees.at(None)
     agent = project.sessions[-1].session.agent
-    lessons = without_stated(
-        join_facts(learn_lessons(project.name, pages), facts, tree), statements_for(agent, instructions)
-    )
+    statements = statements_for(agent, instructions)
+    lessons = without_stated(join_facts(learn_lessons(project.name, pages), facts, tree), statements)
     found = start_lines(lessons, project.name, agent, project.sessions[-1].session.started_at or 0.0)
     told = {line.lesson.id for line in found}
     found += prompt_lines(lessons, task, told)
     edited: tuple[str, ...] = ()
     for command, path in (*(("", each) for each in usual_files(project, tree)), ("git commit", "")):
-        place = Place(edited=edited)
+        place = Place(edited=edited, stated=checks_stated(statements))
         fact = choose_for_call(lessons, command, [path] if path else [], frozenset(told), place)
         text = describe_lesson(fact) if fact is not None else ""
         edited += (path,) if path else ()

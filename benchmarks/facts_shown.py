@@ -21,7 +21,7 @@ from benchmarks.facts import (
 from benchmarks.foresight import learn_lessons, take_notes
 from preheat.facts.call_choice import Place, choose_for_call
 from preheat.facts.join import join_facts
-from preheat.facts.stated import is_stated, without_stated
+from preheat.facts.stated import checks_stated, is_stated, without_stated
 from preheat.facts.values import FACT_TOPICS
 from preheat.model.lesson import Lesson
 from preheat.provisioning.lesson_text import describe_lesson
@@ -45,7 +45,8 @@ def describe(project: Project) -> list[str]:
     tree, facts, instructions = trees.at(None)
     agent, now = project.sessions[-1].session.agent, project.sessions[-1].session.started_at or 0.0
     known = join_facts(learn_lessons(project.name, take_notes(project.sessions)), facts, tree)
-    usable = without_stated(known, statements_for(agent, instructions))
+    statements = statements_for(agent, instructions)
+    usable = without_stated(known, statements)
     begun = start_lines(usable, project.name, agent, now)
     told = {line.lesson.id for line in begun}
     lines = [f"**{project.name.rpartition('+')[2]}** ({len(project.sessions)} sessions)", "", "```text", "at the start"]
@@ -54,19 +55,21 @@ def describe(project: Project) -> list[str]:
         asked = prompt_lines(usable, prompt, told_too := set(told))
         lines += [f"with “{prompt}”", *([f"- {line.text}" for line in asked] or ["(nothing)"])]
     files = usual_files(project, tree)
-    lines += _describe_calls(usable, files, told_too)
+    lines += _describe_calls(usable, files, told_too, checks_stated(statements))
     lines += ["AGENTS.md", *_describe_proposal(project.name, known, instructions, now), "```", ""]
     return lines
 
 
-def _describe_calls(usable: list[Lesson], files: list[str], told: set[str]) -> list[str]:
+def _describe_calls(usable: list[Lesson], files: list[str], told: set[str], stated: frozenset[str]) -> list[str]:
     """What is said before the calls that follow the last prompt."""
     found = []
     moments = [(f"before an edit of `{path}`", "", [path]) for path in files] + [
         ("before `git commit`", "git commit", [])
     ]
     for number, (moment, command, changed) in enumerate(moments):
-        fact = choose_for_call(usable, command, changed, frozenset(told), Place(edited=tuple(files[:number])))
+        fact = choose_for_call(
+            usable, command, changed, frozenset(told), Place(edited=tuple(files[:number]), stated=stated)
+        )
         if fact is not None and (text := describe_lesson(fact)):
             told.add(fact.id)
             found += [moment, f"- {text}"]

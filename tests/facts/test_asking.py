@@ -3,7 +3,7 @@
 import pytest
 
 from preheat.facts import derive_facts
-from preheat.facts.asking import goes_on, read_prompt, topics_asked
+from preheat.facts.asking import read_prompt, topics_asked
 from preheat.facts.choice import choose_for_prompt
 from preheat.model.lesson import Lesson
 from tests.facts.test_facts import FILES, lesson, tree_of
@@ -34,36 +34,68 @@ def test_words_that_only_look_alike_name_no_topic(prompt: str) -> None:
 
 
 @pytest.mark.parametrize("prompt", [
-    "füge einen Endpunkt hinzu", "añade un endpoint", "исправь ошибку", "добавь кнопку", "添加一个按钮",
-    "ボタンを追加して", "버튼을 추가해줘", "ajoute un bouton", "adicione um botão", "resolve the conflict in the cart",
+    "füge einen Test hinzu", "añade una prueba", "исправь тест", "добавь тест", "添加一个测试",
+    "テストを追加して", "테스트를 추가해줘",
+    "adicione um teste", "resolve the conflict in the test", "the tests fail", "can you run the tests?", "failing tests",
+    "add a feature and test it",
+    "Looks good. Test it, then stop.",
 ])  # fmt: skip
-def test_a_change_is_asked_for_in_many_languages(prompt: str) -> None:
-    assert read_prompt(prompt).changes
+def test_a_sentence_that_asks_for_work_names_its_topics(prompt: str) -> None:
+    assert "test" in topics_asked(prompt)
 
 
 @pytest.mark.parametrize("prompt", [
-    "continue", "yes", "ok, implement it", "go ahead with the plan", "weiter", "продолжай", "继续",
-    "proceed with step two please",
+    "is there a regression test?", "why does nobody like tests?", "The previous tests were about the cart that we had in May",
+    "it sounds like the test was right all along, no?",
 ])  # fmt: skip
-def test_a_prompt_that_only_goes_on_is_recognised(prompt: str) -> None:
-    assert goes_on(prompt)
+def test_what_is_only_spoken_of_is_not_asked_for(prompt: str) -> None:
+    assert topics_asked(prompt) == frozenset()
 
 
-@pytest.mark.parametrize(
-    "prompt", ["", "continue with the billing page", "why?", "implement the cart", "thanks", "ok?"]
-)
-def test_a_prompt_that_asks_for_something_of_its_own_does_not_only_go_on(prompt: str) -> None:
-    assert not goes_on(prompt)
+@pytest.mark.parametrize("prompt", [
+    "commit this", "please commit and push", "Did you commit?", "make two commits of it", "then commit",
+    "fix it, commit, open a PR", "зафиксируй и закоммить", "Realize o commit após as alterações",
+])  # fmt: skip
+def test_a_commit_is_asked_for_as_a_deed(prompt: str) -> None:
+    assert "commit" in topics_asked(prompt)
 
 
-def uses(prompt: str, before: tuple[str, ...] = ()) -> list[str]:
-    return [each.lesson.use for each in choose_for_prompt(derive_facts(tree_of(FILES)), prompt, before=before)]
+@pytest.mark.parametrize("prompt", [
+    "- Commit: 14ccad3 the cart", "The previous commit replaced the cart, fix it", "check the commit message for typos",
+    "fix the commit hash in the docs", "look at commit 14ccad3 and change it",
+])  # fmt: skip
+def test_a_commit_that_is_spoken_of_is_not_asked_for(prompt: str) -> None:
+    assert "commit" not in topics_asked(prompt)
 
 
-def test_a_prompt_that_goes_on_asks_for_what_the_one_before_asked() -> None:
-    assert "pnpm dev" not in uses("continue")
-    assert "pnpm dev" in uses("continue", ("open", "browser"))
-    assert uses("thanks", ("open", "browser")) == []
+def uses(prompt: str) -> list[str]:
+    return [each.lesson.use for each in choose_for_prompt(derive_facts(tree_of(FILES)), prompt)]
+
+
+def test_a_script_is_named_where_the_prompt_calls_it_by_its_name() -> None:
+    assert "pnpm db:migrate" in uses("run db:migrate")
+    assert "pnpm db:migrate" in uses("run the db migrate script")
+    assert "pnpm db:migrate" not in uses("could we migrate to another db?")
+    assert "pnpm db:migrate" not in uses("the migration of the db has to be rewritten")
+
+
+def test_how_one_test_is_run_waits_until_one_is_spoken_of() -> None:
+    one = lesson("test", "pnpm exec vitest run PATH", details={"about": "one test file"})
+    assert not choose_for_prompt([one], "fix the failing tests")
+    assert choose_for_prompt([one], "run only the test file of the cart")
+
+
+def test_what_a_language_has_for_everybody_is_not_said() -> None:
+    for use in ("go vet ./...", "cargo fmt --all", "cd api && pytest PATH", "go test ./FOLDER/... -run NAME -v"):
+        assert not choose_for_prompt([lesson("test", use), lesson("lint", use)], "fix the failing test and lint")
+    assert choose_for_prompt([lesson("test", "go test -tags=integration ./...")], "fix the failing test")
+
+
+def test_a_variable_is_named_where_it_is_asked_for_or_a_clone_is_set_up() -> None:
+    known = lesson("variable", "", details={"about": "variable", "names": "STRIPE_KEY"})
+    assert choose_for_prompt([known], "set up the project")
+    assert choose_for_prompt([known], "fix the error about STRIPE_KEY")
+    assert not choose_for_prompt([known], "move this into an env variable")
 
 
 def test_a_plan_asks_for_the_checks_by_which_it_is_shown_right_and_not_for_all_it_mentions() -> None:
@@ -86,11 +118,12 @@ def test_only_an_unusual_base_of_pull_requests_is_news(base: str, said: list[str
 
 @pytest.mark.parametrize(
     "prompt",
-    ["we have a number of open PRs, are any stale?", "did we push to the pr?", "do I need to open a PR for this?"],
-)
+    ["we have a number of open PRs, are any stale?", "did we push to the pr?", "do I need to open a PR for this?",
+     "address the feedback on the PR", "check out his branch"],
+)  # fmt: skip
 def test_a_prompt_that_only_speaks_of_pull_requests_makes_none(prompt: str) -> None:
-    assert not read_prompt(prompt).creates
-    assert read_prompt("open a pull request").creates
+    assert not topics_asked(prompt) & {"branch", "pull_request"}
+    assert {"branch", "pull_request"} <= topics_asked("open a pull request")
 
 
 def test_a_command_that_no_session_ever_needed_is_said_only_by_its_name_or_for_files_of_its_package() -> None:

@@ -43,7 +43,7 @@ def fact(use: str) -> Lesson:
 @pytest.mark.parametrize(("changed", "expected"), [
     ("src/cart.test.ts", "one test file: `pnpm exec vitest run PATH`"),
     ("packages/api/src/cart.ts", "test of `packages/api`: `pnpm --filter @shop/api test` = `vitest run`"),
-    ("src/cart.ts", "test: `pnpm test` = `vitest run`"),
+    ("src/cart.ts", "the project's checks: `pnpm test`, `pnpm lint`"),
     ("package.json", "after a clone, a change of dependencies, or where a module is missing: `pnpm install`"),
     ("proto/cart.proto", "generate: `pnpm proto:gen`"),
     ("README.md", ""),
@@ -58,6 +58,15 @@ def test_what_a_session_ran_or_was_told_is_not_said_at_a_change() -> None:
         == "lint: `pnpm lint` = `eslint .`"
     )
     assert line_for(FACTS, "src/cart.ts", told=(fact("pnpm test"), fact("pnpm lint"))) == ""
+
+
+def test_the_checks_of_a_project_are_named_together_once_and_without_what_a_file_states() -> None:
+    whole = line_for(FACTS, "src/cart.ts")
+    said = choose_for_call(FACTS, "", ["src/cart.ts"])
+    assert said is not None
+    assert "`pnpm test`, `pnpm lint`" in whole
+    assert line_for(FACTS, "src/cart.ts", told=(said,)) == ""
+    assert line_for(FACTS, "src/cart.ts", place=Place(stated=frozenset(["test"]))) == "lint: `pnpm lint` = `eslint .`"
 
 
 def test_one_test_file_is_told_of_once_for_all_packages_with_the_same_tool() -> None:

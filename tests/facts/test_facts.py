@@ -125,13 +125,13 @@ def uses_for(prompt: str, files: tuple[str, ...] = (), told: frozenset[str] = fr
 def test_the_words_of_a_prompt_bring_their_facts() -> None:
     assert uses_for("fix the linting error")[0] == "pnpm lint"
     assert uses_for("run the database migrations: db migrate")[0] == "pnpm db:migrate"
-    assert "pnpm dev" in uses_for("open it in the browser")
+    assert "pnpm dev" in uses_for("start the dev server")
     assert uses_for("thanks") == []
 
 
 def test_the_files_of_a_prompt_bring_the_checks_of_their_package() -> None:
-    assert "pnpm --filter @shop/api test" in uses_for("add an endpoint", ("packages/api/src/cart.ts",))
-    assert "pnpm --filter @shop/api test" not in uses_for("add an endpoint", ("packages/web/src/cart.ts",))
+    assert "pnpm --filter @shop/api test" in uses_for("fix the failing test", ("packages/api/src/cart.ts",))
+    assert "pnpm --filter @shop/api test" not in uses_for("fix the failing test", ("packages/web/src/cart.ts",))
 
 
 def test_what_a_session_was_told_is_not_said_again() -> None:

@@ -254,7 +254,8 @@ _CALL = st.builds(
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.lists(_CALL, max_size=6), max_size=6))
 def test_any_session_gives_sound_conventions(sessions: list[list[Made]]) -> None:
-    """Twice the same is the same; ids are unique; evidence is of the sessions; what is active rests on several."""
+    """Twice the same is the same; ids are unique; evidence is of the sessions; what is active rests on several, but for how a
+    program is started, of which a session with many calls says enough."""
     lessons = learned(*sessions)
     assert lessons == learned(*sessions)
     assert len({lesson.id for lesson in lessons}) == len(lessons)
@@ -262,7 +263,7 @@ def test_any_session_gives_sound_conventions(sessions: list[list[Made]]) -> None
     for lesson in lessons:
         assert {each.session for each in lesson.evidence} <= keys
         assert lesson.evidence
-        assert lesson.status != "active" or lesson.support.sessions_for > 1
+        assert lesson.status != "active" or lesson.support.sessions_for > 1 or lesson.topic == "missing"
         assert (lesson.status == "active") == (lesson.why == "")
 
 

@@ -83,13 +83,18 @@ def test_branches_need_three_of_a_kind_in_two_sessions() -> None:
 
 
 def test_the_prefix_that_an_agent_gives_its_own_branches_is_no_convention() -> None:
-    notes = collect_commits(seen([ran("git checkout -b codex/one"), ran("git checkout -b codex/two")]))
-    own = [SessionCommits(f"codex:s{n}", float(n), notes) for n in range(2)]
+    notes = collect_commits(seen([ran("git checkout -b task/one"), ran("git checkout -b task/two")]))
+    own = [SessionCommits(f"task:s{n}", float(n), notes) for n in range(2)]
     assert learn_commit_forms("shop", own) == []
-    shared = [own[0], own[1]._replace(session="claude_code:s1")]
+    shared = [own[0], own[1]._replace(session="tester:s1")]
     assert [describe_lesson(each) for each in learn_commit_forms("shop", shared)] == [
-        "names of branches begin with `codex/` (4 of 4)"
+        "names of branches begin with `task/` (4 of 4)"
     ]
+
+
+def test_the_name_of_a_person_before_a_branch_is_no_convention() -> None:
+    session = [ran("git checkout -b someone/one"), ran("git switch -c someone/two")]
+    assert commits_of(session, session) == []
 
 
 def test_commits_that_a_hook_refused_are_counted() -> None:

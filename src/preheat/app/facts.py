@@ -24,7 +24,7 @@ from preheat.facts.failure_choice import choose_after_check, choose_after_failur
 from preheat.facts.join import join_facts
 from preheat.facts.overruling import without_overruled
 from preheat.facts.start_choice import choose_for_start
-from preheat.facts.stated import Contradiction, find_contradictions, without_stated
+from preheat.facts.stated import Contradiction, checks_stated, find_contradictions, without_stated
 from preheat.files import read_text
 from preheat.manifests.scripts import LARGEST
 from preheat.model.lesson import Lesson
@@ -82,14 +82,12 @@ class FolderFacts(NamedTuple):
         files: Sequence[str],
         told: frozenset[str],
         most_tokens: int,
-        before: Sequence[str] = (),
     ) -> tuple[str, tuple[str, ...]]:
-        """The lines of the facts that a prompt asks for and the ids of their lessons, within a number of tokens. `before`: words
-        of the prompt before."""
+        """The lines of the facts that a prompt asks for and the ids of their lessons, within a number of tokens."""
         lines: list[str] = []
         chosen: list[str] = []
         room = most_tokens - estimate_tokens(PROMPT_HEAD.write()) - 2
-        for each in choose_for_prompt(self.for_agent(agent), prompt, files, told, before):
+        for each in choose_for_prompt(self.for_agent(agent), prompt, files, told):
             line = describe_lesson(each.lesson) if self._still_there(each.lesson) else ""
             cost = estimate_tokens(f"- {line}\n")
             if line and cost <= room and f"- {line}" not in lines:
@@ -110,7 +108,8 @@ class FolderFacts(NamedTuple):
     ) -> tuple[str, str] | None:
         """The fact that a call in a folder is about to need, as a line with the id of its lesson; None if there is none. `edited`
         and `ran`: the files that the session changed and the checks that it ran."""
-        place = self._look_at(cwd or self.root)._replace(edited=tuple(edited), ran=tuple(ran))
+        stated = checks_stated(self.stated.get(agent, NO_STATEMENTS))
+        place = self._look_at(cwd or self.root)._replace(edited=tuple(edited), ran=tuple(ran), stated=stated)
         return self._say(choose_for_call(self.for_agent(agent), command, changed, told, place))
 
     def choose_after_failure(self, agent: str, signature: str, told: frozenset[str]) -> tuple[str, str] | None:

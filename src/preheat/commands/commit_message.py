@@ -1,6 +1,17 @@
-"""The message that a `git commit` is given in a command, as far as the command says it. Knows no convention."""
+"""The message that a `git commit` is given in a command, as far as the command says it. And the
+usual words for kinds of changes."""
 
 import re
+
+from preheat.commands.words import name_set
+
+COMMIT_TYPES = name_set("feat fix docs chore refactor test tests style perf build ci revert wip release deps security")
+"""Words before the colon of a message."""
+BRANCH_KINDS = COMMIT_TYPES | name_set(
+    "feature features bugfix bug hotfix fixes doc task issue chores improvement enhancement experiment spike"
+)
+"""How names of branches begin that say what is done. What else stands there is mostly the name of a person, whose branches are
+nobody else's."""
 
 _MESSAGE = re.compile(
     r"(?:-[a-z]*m|--message)[ =]*(?:\"\$\(cat <<-?\s*['\"]?\w+['\"]?\n|\$?['\"])\s*(?P<first>[^\n'\"]{1,120})"

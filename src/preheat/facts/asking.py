@@ -1,11 +1,12 @@
-"""What a prompt asks for, by its words: topics of facts, that code is changed, that earlier work goes on. Pure; knows no fact.
+"""What a prompt asks for, by its words: topics of facts, that a branch or a pull request is made. Pure; knows no fact.
 
-People write in their own language and by many words: English words are listed whole; of other languages the beginnings of words,
-or parts of them where words are not set apart.
+A topic counts where a sentence asks for it to be run, mended, written or done, not where it is only spoken of. People write in
+their own language and by many words: English words are listed whole; of other languages the beginnings of words, or parts of them
+where words are not set apart.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -35,14 +36,12 @@ _TOPIC_WORDS: dict[str, str] = {
     "build": "build builds compile compiles compilation bundle kompilieren kompiliert compilar compila",
     "format": "format formatting formatter reformat prettier gofmt rustfmt fmt",
     "check": "verify checks ci pipeline",
-    "serve": "serve localhost browser screenshot navegador navigateur",
-    "variable": "env variable variables credential credentials secret secrets",
-    "generate": "generate generated regenerate codegen typegen openapi proto protobuf graphql stubs",
-    "hook": "commit commits committed hook hooks husky push pushed",
-    "commit": "commit commits committed",
+    "serve": "localhost screenshot",
+    "generate": "regenerate codegen typegen openapi proto protobuf graphql stubs",
+    "hook": "push pushed",
     "branch": "branch branches pr prs worktree zweig rama",
     "pull_request": "pr prs",
-    "release": "release changelog changeset version publish pr prs",
+    "release": "changelog changeset pr prs",
 }
 _TOPICS_BY_WORD: dict[str, frozenset[str]] = {}
 for _topic, _words in _TOPIC_WORDS.items():
@@ -53,7 +52,6 @@ _TOPIC_STEMS: dict[str, str] = {
     "lint": "линт",
     "build": "сборк собер 构建 编译 ビルド 빌드",
     "format": "formatier форматир 格式化 フォーマット",
-    "serve": "браузер 浏览器 ブラウザ 브라우저",
     "generate": "regener сгенерир 生成",
     "hook": "коммит закоммит 提交 コミット 커밋",
     "commit": "коммит закоммит commite comite 提交 コミット 커밋",
@@ -61,6 +59,9 @@ _TOPIC_STEMS: dict[str, str] = {
     "release": "релиз 发布 リリース 릴리스",
 }
 """By topic, beginnings of words in other languages."""
+_ANY_STEMS = " ".join(_TOPIC_STEMS.values())
+_CREATED = frozenset(["branch", "pull_request", "release"])
+"""Topics of what is made, not run."""
 _PHRASES: tuple[tuple["re.Pattern[str]", frozenset[str]], ...] = (
     (re.compile(r"(?i)\b(?:pull|merge)[ -]requests?\b"), frozenset(["pull_request", "branch", "release"])),
     (re.compile(r"(?i)\btype[ -](?:check|error|safe)"), frozenset(["typecheck"])),
@@ -84,15 +85,33 @@ _BUILD = re.compile(
     r"|^\s*build\b"
 )
 """The build of a project; to build something is to make it."""
-_CHANGING = name_set(
+_MADE_BY_TOOL = re.compile(
+    r"(?i)\bgenerate\s+(?:the\s+|new\s+|all\s+)?(?:\w+\s+)?(?:types?|clients?|schemas?|code|bindings|stubs|sdk|mocks|models?)\b"
+)
+_NO_DEED = r"(?!s?\s*(?:[:#]|messages?\b|hash|sha\b|ids?\b|history|log\b|types?\b|tags?\b|[0-9a-f]{7,}\b))"
+_COMMITTING = re.compile(
+    r"(?i)(?:^|[,;(]|\b(?:and|then|please|to|you|now|first|also|let'?s|we|i|just|should|or|not|don't|can|git))\s*,?\s*"
+    rf"commit\b{_NO_DEED}"
+    rf"|\b(?:make|create|split|squash|amend|write|open)\b[^.?!\n]{{0,40}}\bcommits?\b{_NO_DEED}"
+    r"|\b(?:did|have|has|was|were|is|are)\b[^.?!\n]{0,30}\bcommit(?:ted)?\b"
+)
+"""That something is committed; a commit that is spoken of is none."""
+_DOING = name_set(
     "add adds adding fix fixes fixing implement implements implementing change changing refactor refactoring update create remove"
-    " rename feature bug error errors endpoint support make write move replace extract migrate improve handle delete introduce"
+    " rename make write move replace extract migrate improve handle delete introduce"
     " rewrite convert port build failing broken crash crashes wrong ensure apply address resolve enable disable simplify clean"
-    " cleanup integrate wire hook expose drop split merge bump upgrade redesign polish adjust tweak correct repair debug solve"
+    " cleanup integrate wire expose drop split merge bump upgrade redesign polish adjust tweak correct repair debug solve"
+    " run runs running rerun execute pass passes passing fail fails failing failed failure failures green verify ensure complains"
+    " complain set setup install start launch open use take regenerate generate must should please"
     " füge baue ändere cambia crea cria crie mets corrige"
 )
-"""Words of prompts after which code is changed, so that it has to be checked."""
-_CHANGING_STEMS = (
+"""Words of sentences that ask for work."""
+_ORDER = re.compile(
+    r"(?i)(?:^|[,;(]|\b(?:and|then|please|to|also|now|first|just|let'?s)\b)\s*"
+    r"(?:test|lint|build|compile|format|type-?check|commit|push|release|publish|verify|check|branch|screenshot)\b"
+)
+"""A word that is a thing or a deed, where it is a deed."""
+_DOING_STEMS = (
     "hinzuf änder korrig beheb repar erstell entfern verbesser aktualis umsetz implementier"
     " arregl añad agreg corrij elimin modific actualiz mejor implementa adicion remov atualiz melhor"
     " ajout implément supprim modifi amélior aggiung corregg rimuov aggiorn napraw dodaj"
@@ -113,19 +132,12 @@ _CREATING_STEMS = "созда открой 创建 作成 만들"
 _SPOKEN_OF = re.compile(
     r"(?i)\bopen (?:prs|pull requests|branches)\b|\bdid (?:we|you|i)\b|\bdo (?:we|i) (?:need|have)\b"
 )
-"""A prompt that asks about branches and pull requests, and makes none."""
-_CONTINUING = name_set(
-    "continue resume proceed next go going keep ahead yes yep yeah ok okay sure lgtm implement execute approved start begin"
-    " weiter fortfahren ja los mach sí continúa sigue adelante continua prossegue prosseguir vai sim oui continuez poursuis vas"
-    " avanti procedi kontynuuj dalej tak да продолжай продолжи давай далее дальше 继续 好的 開始 开始 続けて 続行 はい 계속 네"
-)
-_CARRYING = name_set(
-    "it this that on with the plan please all of them now then as proposed suggested discussed above one two three first second"
-    " third step steps phase option task do ahead going and you can let lets us started work working your is are fine good great"
-    " perfect looks to und das es den bitte lo el la o a le les il lo план это 吧"
-)
-"""Words beside which a prompt only says that the work goes on."""
-_MOST_WORDS = 10
+"""A sentence that asks about branches and pull requests, and makes none."""
+_REQUEST = re.compile(r"(?i)\b(?:can|could|would|will) you\b|\bplease\b|\b(?:did|have) you\b|\bcan we\b")
+"""A question that asks for work."""
+_SENTENCE = re.compile(r"(?<=[.!;。！])\s+|(?<=[?？])\s*|\n+")
+_SHORT = 4
+"""Words of a sentence that needs no verb: "failing lint"."""
 _OTHER_SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 """Scripts in which words are not set apart."""
 
@@ -134,45 +146,63 @@ class Asked(NamedTuple):
     """What a prompt asks for."""
 
     words: frozenset[str]
+    text: str
+    """The sentences that ask for work, in lower case."""
     topics: frozenset[str]
     shown: frozenset[str]
     """Topics by which a plan says that the work is to be shown right."""
-    changes: bool
-    """Code is changed after it."""
     makes: bool
     """Something new is made, which is to be shown to work."""
-    creates: bool
-    """A branch or a pull request is made, and not only spoken of."""
 
 
-def read_prompt(prompt: str, before: Iterable[str] = ()) -> Asked:
-    """What a prompt asks for by its words; one that only says that the work goes on asks for what the words `before` did, those
-    of the prompt that it follows."""
-    words, topics = words_of(prompt), topics_asked(prompt)
-    going_on = goes_on(prompt)
-    if going_on:
-        earlier = frozenset(word.lower() for word in before)
-        words |= earlier
-        topics |= _topics_of(earlier - {"build"})
+def read_prompt(prompt: str) -> Asked:
+    """What a prompt asks for by its words."""
+    words = words_of(prompt)
+    asking = [sentence for sentence in _SENTENCE.split(_aim_of(prompt)) if _asks_for_work(sentence)]
     return Asked(
         words,
-        topics,
-        _topics_of(frozenset(word.lower() for word in _WORD.findall(_proof_of(prompt)))),
-        going_on or not words.isdisjoint(_CHANGING) or has_stem(words, _CHANGING_STEMS),
+        "\n".join(asking).lower(),
+        frozenset().union(*map(_topics_in, asking)),
+        _topics_of(_words_in(_proof_of(prompt))),
         not words.isdisjoint(_MAKING) or has_stem(words, _MAKING_STEMS),
-        (not words.isdisjoint(_CREATING) or has_stem(words, _CREATING_STEMS)) and not _SPOKEN_OF.search(prompt[:_LONG]),
     )
 
 
 def topics_asked(prompt: str) -> frozenset[str]:
-    """The topics that the words of a prompt ask for."""
-    text = _aim_of(prompt)
-    words = words_of(prompt)
-    found = _topics_of(words if _BUILD.search(text) else words - {"build"})
+    """The topics that a prompt asks for."""
+    return read_prompt(prompt).topics
+
+
+def _asks_for_work(sentence: str) -> bool:
+    """Whether a sentence asks for something to be done. One in another language may: its verbs are too many to list."""
+    text = sentence.strip()
+    if text.endswith(("?", "？")) and not _REQUEST.search(text):
+        return False
+    words = _words_in(text)
+    is_other = not text.isascii() or has_stem(words, _ANY_STEMS)
+    is_order = not words.isdisjoint(_DOING) or has_stem(words, _DOING_STEMS) or _ORDER.search(text) is not None
+    return is_order or is_other or len(words) <= _SHORT
+
+
+def _topics_in(sentence: str) -> frozenset[str]:
+    """The topics that a sentence which asks for work names."""
+    words = _words_in(sentence)
+    found = set(_topics_of(words if _BUILD.search(sentence) else words - {"build"}))
     for phrase, topics in _PHRASES:
-        if phrase.search(text):
+        if phrase.search(sentence):
             found |= topics
-    return found
+    if _MADE_BY_TOOL.search(sentence):
+        found.add("generate")
+    if _COMMITTING.search(sentence) or ("commit" in words and not sentence.isascii()):
+        found |= {"commit", "hook"}
+    creates = not words.isdisjoint(_CREATING) or has_stem(words, _CREATING_STEMS)
+    if not creates or _SPOKEN_OF.search(sentence):
+        found -= _CREATED
+    return frozenset(found)
+
+
+def _words_in(text: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in _WORD.findall(text))
 
 
 def _topics_of(words: frozenset[str]) -> frozenset[str]:
@@ -183,19 +213,9 @@ def _topics_of(words: frozenset[str]) -> frozenset[str]:
     return frozenset(found)
 
 
-def goes_on(prompt: str) -> bool:
-    """Whether a prompt only says that the work goes on, "continue" or "implement it": it asks for what the one before asked."""
-    text = _MARKED.sub(" ", prompt[: 2 * _LONG])
-    words = [word.lower() for word in _WORD.findall(text)]
-    if not 0 < len(words) <= _MOST_WORDS or len(text) > _LONG or "?" in text:
-        return False
-    known = [word for word in words if word in _CONTINUING or word in _CARRYING]
-    return len(known) == len(words) and any(word in _CONTINUING for word in words)
-
-
 def words_of(text: str) -> frozenset[str]:
     """The words of a prompt's aim, in lower case."""
-    return frozenset(word.lower() for word in _WORD.findall(_aim_of(text)))
+    return _words_in(_aim_of(text))
 
 
 @lru_cache(maxsize=8)

@@ -12,7 +12,8 @@ from preheat.commands.commit_message import first_line_of_message
 from preheat.facts.change_choice import choose_for_change, choose_for_new_file
 from preheat.facts.checks import CHECK_TOPICS, command_key, purpose_of_command
 from preheat.facts.choice import is_usable
-from preheat.facts.fitness import fits, is_main, is_of_one_language, is_whole, tool_of
+from preheat.facts.fitness import fits, is_common, is_main, is_of_one_language, is_whole, tool_of
+from preheat.facts.summary import SUMMED_UP, summary_id
 from preheat.model.lesson import Lesson
 
 _COMMIT = re.compile(r"(?:^|[;&|\n]\s*)git\s+commit\b")
@@ -56,6 +57,8 @@ class Place(NamedTuple):
     """Files that the session changed so far, relative to the project."""
     ran: tuple[str, ...] = ()
     """Checks that the session ran: nobody has to be told of them."""
+    stated: frozenset[str] = frozenset()
+    """Topics of checks that the agent's instruction files state."""
 
 
 NOWHERE = Place()
@@ -84,7 +87,11 @@ def choose_for_call(
     that a program is missing, looks elsewhere for its project, wants a variable or packages, or takes long."""
     known = [lesson for lesson in lessons if lesson.kind == "convention" and lesson.status == "active"]
     facts = [lesson for lesson in known if is_usable(lesson)]
-    candidates = [lesson for lesson in facts if lesson.id not in told and not _was_run(lesson, place.ran)]
+    candidates = [
+        lesson
+        for lesson in facts
+        if lesson.id not in told and not _was_run(lesson, place.ran) and not is_common(lesson)
+    ]
     found = _choose_for_needs(candidates, command, place) if command else None
     if found is None and command:
         has_hook = any(lesson.topic == "hook" and lesson.details.get("about") == "commit" for lesson in facts)
@@ -98,7 +105,7 @@ def choose_for_call(
         done = [lesson for lesson in facts if lesson.id in told or _was_run(lesson, place.ran)]
         new = [path for path in changed if not place.is_there(path)]
         found = choose_for_new_file([lesson for lesson in known if lesson.id not in told], new) or choose_for_change(
-            candidates, changed, done, _known_purposes(facts, told, place.ran)
+            candidates, changed, done, _known_purposes(facts, told, place.ran) | place.stated
         )
     return found
 
@@ -110,7 +117,12 @@ def _was_run(lesson: Lesson, ran: Iterable[str]) -> bool:
 
 def _known_purposes(facts: Iterable[Lesson], told: frozenset[str], ran: Iterable[str]) -> frozenset[str]:
     """Topics of the checks of the whole that a session was told of or has run."""
-    of_told = {lesson.topic for lesson in facts if lesson.id in told and (is_whole(lesson) or lesson.topic == "format")}
+    lessons = list(facts)
+    if any(summary_id(lesson.scope.project) in told for lesson in lessons[:1]):
+        return frozenset(SUMMED_UP)
+    of_told = {
+        lesson.topic for lesson in lessons if lesson.id in told and (is_whole(lesson) or lesson.topic == "format")
+    }
     return frozenset(
         of_told.union(purpose_of_command(piece.text) for each in ran for piece in split_pieces(each[:_MOST]))
     )

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from posixpath import basename
 
-from preheat.facts.fitness import fits, is_main, is_usual, is_whole, tool_of
+from preheat.facts.fitness import fits, is_common, is_main, tool_of
+from preheat.facts.summary import summarise_checks
 from preheat.model.lesson import Lesson
 
 _MANIFESTS = {
@@ -31,8 +32,6 @@ _VERBS = frozenset(
     ["gen", "generate", "generated", "codegen", "build", "render", "run", "update", "all", "api", "src", "code"]
 )
 _ONE = ("one test file", "one test")
-_CHECKS = ("test", "check", "lint", "typecheck", "build")
-"""Topics of the checks that a change of code is followed by, the most telling first."""
 
 
 def choose_for_change(
@@ -47,7 +46,7 @@ def choose_for_change(
             or _find_generator(candidates, path)
             or _find_installation(candidates, path)
             or _find_test([each for each in candidates if _single_tool(each) not in tools], path)
-            or _find_check(candidates, path, purposes)
+            or _find_checks(candidates, path, purposes)
         )
         if found is not None:
             return found
@@ -112,7 +111,10 @@ def _find_test(candidates: Iterable[Lesson], changed: str) -> Lesson | None:
     fitting = [
         lesson
         for lesson in candidates
-        if lesson.details.get("about") in _ONE and is_below(lesson, changed) and fits(lesson, [changed])
+        if lesson.details.get("about") in _ONE
+        and is_below(lesson, changed)
+        and fits(lesson, [changed])
+        and not is_common(lesson)
     ]
     fitting.sort(
         key=lambda lesson: (
@@ -130,7 +132,7 @@ def _single_tool(lesson: Lesson) -> str:
     return tool_of(lesson.use)
 
 
-def _find_check(candidates: Sequence[Lesson], changed: str, purposes: frozenset[str]) -> Lesson | None:
+def _find_checks(candidates: Sequence[Lesson], changed: str, purposes: frozenset[str]) -> Lesson | None:
     """The test of the package that a file of code lies in, else what the project checks with and the session does not know."""
     if not _CODE.search(changed):
         return None
@@ -142,19 +144,7 @@ def _find_check(candidates: Sequence[Lesson], changed: str, purposes: frozenset[
     fitting = [lesson for lesson in packages if fits(lesson, [changed])]
     if fitting:
         return max(fitting, key=lambda lesson: (len(lesson.details["package"]), lesson.support.sessions_for, lesson.id))
-    own = [
-        lesson
-        for lesson in candidates
-        if lesson.topic in _CHECKS
-        and lesson.topic not in purposes
-        and is_whole(lesson)
-        and not lesson.details.get("package")
-        and is_usual(lesson)
-        and fits(lesson, [changed])
-    ]
-    return min(
-        own, key=lambda lesson: (_CHECKS.index(lesson.topic), -lesson.support.sessions_for, lesson.id), default=None
-    )
+    return summarise_checks(candidates, [changed], purposes)
 
 
 def is_below(lesson: Lesson, changed: str) -> bool:

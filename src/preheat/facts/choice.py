@@ -2,20 +2,19 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import takewhile
 from typing import NamedTuple
 
 from preheat.commands.words import name_set
 from preheat.facts.asking import Asked, read_prompt
 from preheat.facts.checks import CHECK_TOPICS
-from preheat.facts.fitness import folder_of_command, is_main, is_whole
+from preheat.facts.fitness import folder_of_command, is_common, is_main, is_whole
 from preheat.facts.values import FACT_TOPICS
 from preheat.lesson_meaning import is_usual_pull_request
 from preheat.model.lesson import Lesson
 
 _MADE = frozenset(["branch", "pull_request"])
-_CHECKED = frozenset(["test", "lint", "typecheck"])
-_SHOWING = frozenset(["lint", "typecheck", "check", "build", "format"])
 _COMMANDS = frozenset(["test", "build", "lint", "typecheck", "format", "serve", "generate"])
 """Topics of commands of which a project has many: only the usual one is said unless another is named."""
 _MEANT = {
@@ -26,9 +25,6 @@ _MEANT = {
     "migrations": ("migration", "migrate"),
 }
 """Words of prompts, and those that names of scripts have for them."""
-_TRYING = re.compile(r"(?:^|\s)(?:dev|start|serve)$")
-"""The plain names of scripts that start a project."""
-_SEEN = frozenset(["feature", "features"])
 _FORGE = ", as the forge runs it"
 _ONE_FILE = re.compile(
     r"(?:^|\s)(?!-)(?P<path>\S*\.(?:test|spec)\.\w+|\S*/\S*\.(?:[jt]sx?|py|go|rs|rb|java|kt|swift|dart|php|cs|bats))(?=\s|$)"
@@ -63,14 +59,15 @@ def choose_for_prompt(
     prompt: str,
     files: Sequence[str] = (),
     told: frozenset[str] = frozenset(),
-    before: Iterable[str] = (),
 ) -> list[Choice]:
-    """The facts that a prompt asks for, the most asked first: by its topics, by names of scripts in it, and for the files that it
-    is likely about. `told`: ids of lessons that the session has been told; `before`: words of the prompt before, which one like
-    "continue" takes over."""
-    asked = read_prompt(prompt, before)
+    """The facts that a prompt asks for, the most asked first: by its topics and by names of scripts in it. What is needed only
+    when files are changed waits for that (`change_choice`). `files`: those that the prompt is likely about; `told`: ids of
+    lessons that the session has been told."""
+    asked = read_prompt(prompt)
     facts = [
-        lesson for lesson in lessons if lesson.kind == "convention" and lesson.topic in _ORDER and is_usable(lesson)
+        lesson
+        for lesson in lessons
+        if lesson.kind == "convention" and lesson.topic in _ORDER and is_usable(lesson) and not is_common(lesson)
     ]
     rated = [Choice(lesson, _rate(lesson, asked, files)) for lesson in facts if lesson.id not in told]
     known = {_purpose_of(lesson) for lesson in facts if lesson.id in told}
@@ -92,7 +89,7 @@ def choose_for_prompt(
             each.lesson.id,
         )
     )
-    return _with_all_checks_as_one(_without_crowds(found, asked.words, known), facts, asked)[:_MOST]
+    return _with_all_checks_as_one(_without_crowds(found, asked, known), facts, asked)[:_MOST]
 
 
 def _with_all_checks_as_one(choices: list[Choice], facts: Sequence[Lesson], asked: Asked) -> list[Choice]:
@@ -130,64 +127,79 @@ def _rate(lesson: Lesson, asked: Asked, files: Sequence[str]) -> float:
     topic, details = lesson.topic, lesson.details
     package, reach = details.get("package", ""), lesson.reach or 0.0
     about = details.get("about", topic)
-    named = _named_share(lesson, asked.words)
-    has_files = bool(package) and any(path.startswith(f"{package}/") for path in files[:5])
-    is_near = has_files or (bool(package) and _names_package(package, asked.words))
     path = details.get("path", "").rstrip("/")
     if topic == "generate" and path and any(each == path or each.startswith(f"{path}/") for each in files):
         return 0.95
-    if package and not is_near:
+    has_files = bool(package) and any(path.startswith(f"{package}/") for path in files[:5])
+    if package and not (has_files or _names_package(package, asked.words)):
         return 0.0
     place = folder_of_command(lesson) if reach < _MAIN else ""
     if place and not (any(path.startswith(f"{place}/") for path in files[:5]) or _names_package(place, asked.words)):
         return 0.0
+    is_called = _is_called(lesson, asked.text) or (
+        topic in asked.topics and topic != "generate" and _named_share(lesson, asked.words) == 1.0
+    )
     if topic == "script":
-        return 0.7 * named if named == 1.0 else 0.0
+        return 0.7 if is_called else 0.0
+    if topic == "variable":
+        return 0.7 if "setup" in asked.topics or _names_variable(lesson, asked.text) else 0.0
     is_own = has_files or (topic in asked.topics and _is_plain(lesson)) or _names_package(package, asked.words, least=2)
-    if _is_unneeded(lesson) and not is_own and named < 1.0:
+    if _is_unneeded(lesson) and not is_own and not is_called:
         return 0.0
-    if topic in _MADE and not (asked.creates and not is_usual_pull_request(lesson)):
+    if topic in _MADE and is_usual_pull_request(lesson):
         return 0.0
     if topic == "hook" and about != "commit" and not (about == "push" and "push" in asked.words):
         return 0.0  # the form of messages is said in words of its own
     if topic in asked.topics:
-        is_usual = topic not in _COMMANDS or details.get("main") or named == 1.0 or lesson.support.sessions_for > 1
-        if about == "lint, with fixes" and not _names_kind(lesson, asked.words):
-            return 0.0
-        if not (is_usual or _is_plain(lesson)) and about not in ("one test", "one test file"):
-            return 0.0  # one of several variants, and nobody asked for it
-        is_first = about in ("run", "commit", "message") or (is_whole(lesson) if topic in _COMMANDS else about == topic)
-        return (0.9 if is_first else 0.75) + 0.1 * min(1.0, reach)
-    if asked.changes or topic in asked.shown:
-        return _rate_for_change(lesson, asked, is_near)
-    return 0.6 if named == 1.0 and topic in _COMMANDS else 0.0
-
-
-def _rate_for_change(lesson: Lesson, asked: Asked, is_near: bool) -> float:
-    """How much a prompt after which code is changed asks for a fact that none of its words names."""
-    topic, details, reach = lesson.topic, lesson.details, lesson.reach or 0.0
-    package = details.get("package", "")
-    is_main, is_check = bool(details.get("main")), is_whole(lesson)
-    is_about_checks = not asked.makes and not asked.topics.isdisjoint(_CHECKED)
-    if (
-        is_check
-        and topic in _CHECKED
-        and not is_about_checks
-        and ((is_near and is_main) or (asked.makes and reach >= _MAIN and not package))
-    ):
-        return 0.5 + 0.1 * min(1.0, reach)
-    if is_check and topic in asked.shown and is_main and (is_near or not package):
-        return 0.5
-    if asked.makes and not package:
-        if (topic in _SHOWING and ((is_check and is_main) or reach >= _MAIN)) or topic == "hook":
-            return 0.4 + 0.1 * min(1.0, reach)
-        is_tried = bool(lesson.support.sessions_for or _TRYING.search(lesson.use))
-        if topic == "serve" and is_tried and not asked.words.isdisjoint(_SEEN):
-            return 0.35  # it is to be seen working
-    named = _named_share(lesson, asked.words)
-    if topic == "generate" and named >= 0.5 and not asked.words.isdisjoint(_MEANT):
+        return _rate_asked(lesson, asked, is_called)
+    if is_called and topic in _COMMANDS:
         return 0.6
-    return 0.6 if named == 1.0 and topic in _COMMANDS else 0.0
+    if topic in asked.shown and is_whole(lesson) and details.get("main"):
+        return 0.5
+    is_meant = topic == "generate" and asked.makes and not asked.words.isdisjoint(_MEANT)
+    return 0.6 if is_meant and _named_share(lesson, asked.words) >= 0.5 else 0.0
+
+
+def _rate_asked(lesson: Lesson, asked: Asked, is_called: bool) -> float:
+    """How much a prompt that has a fact's topic asks for it: one of several variants only if it is called by its name, how one
+    case is run only where one is spoken of."""
+    topic, details = lesson.topic, lesson.details
+    about = details.get("about", topic)
+    if about in _ONE and asked.words.isdisjoint(_SINGLE):
+        return 0.0
+    if about == "lint, with fixes" and not _names_kind(lesson, asked.words):
+        return 0.0
+    is_used = details.get("main") or lesson.support.sessions_for > 1
+    if topic in _COMMANDS and not (is_used or is_called or _is_plain(lesson) or about in _ONE):
+        return 0.0
+    if topic == "generate" and not is_called and not _named_share(lesson, asked.words):
+        return 0.0
+    is_first = about in ("run", "commit", "message") or (is_whole(lesson) if topic in _COMMANDS else about == topic)
+    return (0.9 if is_first else 0.75) + 0.1 * min(1.0, lesson.reach or 0.0)
+
+
+_ONE = ("one test", "one test file")
+_SINGLE = name_set("one single only alone file case individual just specific")
+
+
+@lru_cache(maxsize=512)
+def _call_of(name: str) -> "re.Pattern[str]":
+    """How a script is called by its name: a name of several parts by itself, one word after what runs it or in quotes."""
+    parts = [re.escape(part.lower()) for part in re.split(r"[^A-Za-z0-9]+", name) if part]
+    joined = r"[\s:._/-]{1,2}".join(parts)
+    if len(parts) > 1:
+        return re.compile(rf"(?<![\w-]){joined}(?![\w-])")
+    return re.compile(rf"(?:\b(?:run|make|just|task|npm|pnpm|yarn|bun)\s+`?|`){joined}(?![\w-])")
+
+
+def _is_called(lesson: Lesson, text: str) -> bool:
+    """Whether the sentences of a prompt that ask for work call a script by its name."""
+    name = lesson.details.get("name", "") or lesson.use.rpartition(" ")[2]
+    return bool(re.search(r"[A-Za-z]{2}", name)) and _call_of(name).search(text) is not None
+
+
+def _names_variable(lesson: Lesson, text: str) -> bool:
+    return any(each and each.lower() in text for each in lesson.details.get("names", "").split(","))
 
 
 def _is_unneeded(lesson: Lesson) -> bool:
@@ -252,7 +264,7 @@ _MUCH_USED = 2
 """Sessions that used a second command for a purpose, for it to be said beside the first."""
 
 
-def _without_crowds(choices: list[Choice], words: frozenset[str], known: set[tuple[str, str, str]]) -> list[Choice]:
+def _without_crowds(choices: list[Choice], asked: Asked, known: set[tuple[str, str, str]]) -> list[Choice]:
     """Of several commands for one purpose the first: another one only if the prompt has its name, or several sessions used it and
     it is another program. `known`: purposes of which the session was told."""
     programs: dict[tuple[str, str, str], set[str]] = {purpose: set() for purpose in known}
@@ -269,8 +281,12 @@ def _without_crowds(choices: list[Choice], words: frozenset[str], known: set[tup
         is_other = program not in programs.get(purpose, set()) and (
             (lesson.support.sessions_for >= _MUCH_USED and is_whole(lesson)) or _is_plain(lesson)
         )
-        is_named = _named_share(lesson, words) == 1.0 and lesson.topic != "generate"
-        if lesson.topic in _COMMANDS and purpose in programs and not (is_other or is_named):
+        is_named = _is_called(lesson, asked.text) or _named_share(lesson, asked.words) == 1.0
+        if (
+            lesson.topic in _COMMANDS
+            and purpose in programs
+            and not (is_other or (is_named and lesson.topic != "generate"))
+        ):
             continue
         programs.setdefault(purpose, set()).add(program)
         shapes |= {shape} if shape else set()

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 
+from preheat.commands.commit_message import BRANCH_KINDS, COMMIT_TYPES
 from preheat.commands.words import name_set
 from preheat.facts.values import ProjectTree, make_fact
 from preheat.manifests.hooks import STAGED_FILES, HookCommands, is_hook_file, read_hooks, read_staged_commands
@@ -10,7 +11,6 @@ from preheat.model.lesson import Lesson
 from preheat.statistics.shares import wilson
 
 CONVENTIONAL = re.compile(r"^(?P<type>[a-z]{2,10})(?P<scope>\([\w@/., -]{1,40}\))?!?: \S")
-TYPES = name_set("feat fix docs chore refactor test tests style perf build ci revert wip release deps security")
 _BY_PROGRAM = re.compile(
     r"(?i)^(?:[a-z]+(?:\([\w-]+\))?: )?(?:bump (?:the )?\S+ (?:from|group|in|and)|update dependency \S+|lock file maintenance)\b"
 )
@@ -107,7 +107,7 @@ def _branch_facts(tree: ProjectTree) -> list[Lesson]:
     names = [name for name in names if name not in _MAIN_BRANCHES]
     counted = Counter(name.partition("/")[0].lower() for name in names if "/" in name)
     ranked = sorted(counted.items(), key=lambda item: (-item[1], item[0]))
-    usual = [each for each, count in ranked if count > 1 and _PREFIX.fullmatch(each)][:_MOST_PREFIXES]
+    usual = [each for each, count in ranked if count > 1 and each in BRANCH_KINDS][:_MOST_PREFIXES]
     good = sum(counted[each] for each in usual)
     if len(names) < _FEW_MERGES or good < max(_FEW_MERGES, _SHARE * len(names)):
         return []
@@ -122,7 +122,6 @@ def _branch_facts(tree: ProjectTree) -> list[Lesson]:
 
 
 _MAIN_BRANCHES = name_set("main master develop dev trunk")
-_PREFIX = re.compile(r"[a-z]{2,20}")
 
 
 def _pull_request_facts(tree: ProjectTree) -> list[Lesson]:
@@ -143,7 +142,7 @@ def _pull_request_facts(tree: ProjectTree) -> list[Lesson]:
 def describe_messages(subjects: list[str]) -> tuple[list[str], str, int] | None:
     """The types that messages begin with, the commonest first, whether they have a scope (`yes`, `some` of them, or empty), and
     how many have a type; None where too few have one."""
-    typed = [found for each in subjects if (found := CONVENTIONAL.match(each)) and found["type"] in TYPES]
+    typed = [found for each in subjects if (found := CONVENTIONAL.match(each)) and found["type"] in COMMIT_TYPES]
     if len(subjects) < _FEW or wilson(len(typed), len(subjects))[0] < _SURE:
         return None
     counted = Counter(found["type"] for found in typed)

@@ -6,7 +6,7 @@ from functools import partial
 
 from preheat.facts.change_choice import is_below
 from preheat.facts.choice import is_usable
-from preheat.facts.fitness import fits, is_main, tool_of
+from preheat.facts.fitness import fits, is_common, is_main, tool_of
 from preheat.model.lesson import Lesson
 
 _NO_MODULE = re.compile(
@@ -70,6 +70,7 @@ def choose_after_check(
         if lesson.kind == "convention"
         and lesson.details.get("about") in wanted
         and is_usable(lesson)
+        and not is_common(lesson)
         and (lesson.topic == "test" or is_main(lesson))
         and fits(lesson, edited)
         and any(map(partial(is_below, lesson), edited or [""]))

@@ -55,15 +55,15 @@ def _is_free(before: str, word: str) -> bool:
 
 
 _CHOOSING = name_set(
-    "run t k g p m f filter tests test only-testing package grep match name-pattern testnamepattern test-name-pattern testpathpattern"
-    " testpathpatterns workspace w c file path paths bench example examples bin lib include exclude select exec"
+    "run t k g p m f filter tests test only-testing package grep match name-pattern testnamepattern test-name-pattern"
+    " testpathpattern testpathpatterns workspace w c file path paths bench example examples bin lib include exclude select exec"
 )
 """Options, without their dashes, by which a part of a project is chosen."""
 
 
 def is_common(lesson: Lesson) -> bool:
-    """Whether a command is what a language has for everybody (`cargo fmt`, `go test ./FOLDER/... -run NAME`): whoever works in the
-    language types it without being told."""
+    """Whether a command is what a language has for everybody (`cargo fmt`, `go test ./FOLDER/... -run NAME`): whoever works in
+    the language types it without being told."""
     command = _MOVED.sub("", lesson.use)
     words = [word for word in command.split() if word not in _LOUDNESS and not word.startswith("-count=")]
     plain = " ".join("…" if _SPECIAL.search(word) or word in (".", "./...") else word for word in words)
@@ -73,21 +73,57 @@ def is_common(lesson: Lesson) -> bool:
 _MOVED = re.compile(r"^cd \S+ && ")
 _LOUDNESS = frozenset(["-v", "-vv", "-q", "--verbose", "--quiet", "--all", "--workspace", "--all-targets", "-x"])
 _COMMON = frozenset(
-    each.strip()
-    for each in (
-        "go vet …|gofmt -l …|gofmt -w …|gofmt -s -w …|go fmt …|go test … -run …|go test -run … …|go test …/x|goimports -w …"
-        "|cargo fmt|cargo fmt -- --check|cargo fmt --check|cargo check|cargo build|cargo test …|cargo test -p …|cargo check -p …"
-        "|cargo build -p …|cargo test --test …|cargo test --test … …|cargo test -p … …|cargo clippy"
-        "|pytest …|python -m pytest …|python3 -m pytest …|pytest … -k …|swift build|swift test --filter …|dotnet build|dotnet format"
-        "|dotnet test --filter …|dart format …|dart analyze|flutter analyze|flutter test …|mix format|mix compile|mix test …"
-    ).split("|")
+    line.strip()
+    for line in """
+    go vet …
+    gofmt -l …
+    gofmt -w …
+    gofmt -s -w …
+    go fmt …
+    go test … -run …
+    go test -run … …
+    goimports -w …
+    cargo fmt
+    cargo fmt -- --check
+    cargo fmt --check
+    cargo check
+    cargo build
+    cargo clippy
+    cargo test …
+    cargo test -p …
+    cargo test -p … …
+    cargo test --test …
+    cargo test --test … …
+    cargo check -p …
+    cargo build -p …
+    pytest …
+    pytest … -k …
+    python -m pytest …
+    python3 -m pytest …
+    swift build
+    swift test --filter …
+    dotnet build
+    dotnet format
+    dotnet test --filter …
+    dart format …
+    dart analyze
+    flutter analyze
+    flutter test …
+    mix format
+    mix compile
+    mix test …
+    """.split("\n")  # noqa: SIM905
+    if line.strip()
 )
 """Commands that need no saying; `…` stands for a word that varies, or for everything."""
 
 
 def folder_of_command(lesson: Lesson) -> str:
-    """The folder that a check names, `internal/store` of `go test ./internal/store/...`; empty if it names none."""
+    """The folder that a check names, `internal/store` of `go test ./internal/store/...`; empty if it names none. A build of one
+    program is that of the project, where sessions make no other."""
     found = _FOLDER.search(lesson.use) if lesson.topic in _CHECKED else None
+    if found is not None and lesson.topic == "build" and not lesson.use.endswith("..."):
+        return ""
     return "" if found is None or _SPECIAL.search(found["folder"]) else found["folder"]
 
 

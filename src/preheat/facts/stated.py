@@ -1,8 +1,10 @@
 """What a project's instruction files say already, and what in them contradicts what sessions showed. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
+from preheat.facts.checks import CHECK_TOPICS, purpose_of_command
 from preheat.facts.join import is_stale
 from preheat.facts.packages import find_locks, find_packages
 from preheat.facts.values import ProjectTree
@@ -116,3 +118,11 @@ def _as_lesson(command: str, project: str) -> Lesson:
 def without_stated(lessons: Sequence[Lesson], statements: Statements) -> list[Lesson]:
     """The lessons that no instruction file states; pinned ones stay."""
     return [lesson for lesson in lessons if lesson.pinned or not is_stated(lesson, statements)]
+
+
+@lru_cache(maxsize=16)
+def checks_stated(statements: Statements) -> frozenset[str]:
+    """The topics of the checks of which an instruction file states a command, ours or another."""
+    return frozenset(
+        purpose for each in statements.commands if (purpose := purpose_of_command(" ".join(each.words))) in CHECK_TOPICS
+    )

@@ -13,29 +13,11 @@ import msgspec
 
 from preheat.calls.judged import JudgedCall, JudgedSession
 from preheat.commands import command_text
-from preheat.commands.commit_message import first_line_of_message
+from preheat.commands.commit_message import BRANCH_KINDS, COMMIT_TYPES, first_line_of_message
 from preheat.model.lesson import Evidence, Lesson, Scope, Support, count_support, lesson_id, select_evidence
 from preheat.statistics.shares import wilson
 
 HALF_LIFE = 120.0
-TYPES = frozenset(
-    [
-        "feat",
-        "fix",
-        "docs",
-        "chore",
-        "refactor",
-        "test",
-        "tests",
-        "style",
-        "perf",
-        "build",
-        "ci",
-        "revert",
-        "release",
-        "deps",
-    ]
-)
 _COMMIT = re.compile(r"(?:^|[;&|\n(]|\brtk)\s*git\s+(?:-C\s+\S+\s+|-c\s+\S+\s+)*commit\b(?P<rest>[^\n]*)")
 _PUSH = re.compile(r"(?:^|[;&|\n(]|\brtk)\s*git\s+(?:-C\s+\S+\s+)?push\b")
 _TYPED = re.compile(r"(?P<type>[a-z]{2,10})(?P<scope>\([^)\s]{1,40}\))?!?: \S")
@@ -154,7 +136,7 @@ def _fails_by_hook(each: JudgedCall) -> bool:
 
 def _type_of(subject: str) -> str:
     found = _TYPED.match(subject)
-    return f"{found['type']}{'()' if found['scope'] else ''}" if found and found["type"] in TYPES else ""
+    return f"{found['type']}{'()' if found['scope'] else ''}" if found and found["type"] in COMMIT_TYPES else ""
 
 
 def learn_commit_forms(project: str, sessions: Sequence[SessionCommits]) -> list[Lesson]:
@@ -196,7 +178,11 @@ def _learn_branches(scope: Scope, sessions: Sequence[SessionCommits]) -> Lesson 
     every = [(each, "" if prefix in own else prefix) for each, prefix in every]
     counted = Counter(prefix for _, prefix in every if prefix)
     with_prefix = {each.session for each, prefix in every if prefix}
-    usual = [name for name, count in sorted(counted.items(), key=lambda item: (-item[1], item[0])) if count > 1][:4]
+    usual = [
+        name
+        for name, count in sorted(counted.items(), key=lambda item: (-item[1], item[0]))
+        if count > 1 and name in BRANCH_KINDS
+    ][:4]
     good = sum(counted[name] for name in usual)
     if len(with_prefix) < _ENOUGH_SESSIONS or len(every) < 3 or not usual or good < _SURE * len(every):
         return None

@@ -69,6 +69,13 @@ def _describe_check(lesson: Lesson) -> str:
     return sentences.CHECK.write(about=about, **values)
 
 
+def _describe_checks(lesson: Lesson) -> str:
+    commands = _split(lesson, "commands", "\n")
+    if any(not _whole(each) for each in commands):
+        return ""
+    return sentences.CHECKS.write(commands=commands, format=_whole(lesson.details.get("format", "")))
+
+
 def _describe_server(lesson: Lesson) -> str:
     details = lesson.details
     if details.get("about") == "services":
@@ -210,6 +217,7 @@ def _describe_script(lesson: Lesson) -> str:
 
 _DESCRIPTIONS: dict[str, Callable[[Lesson], str]] = {
     **dict.fromkeys(_CHECKS, _describe_check),
+    "checks": _describe_checks,
     "serve": _describe_server,
     "variable": _describe_variables,
     "generate": _describe_generation,

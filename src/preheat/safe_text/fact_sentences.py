@@ -48,6 +48,7 @@ CHECK = Sentence(
     "[, takes about {duration:duration}][, with a time-out of {timeout:duration}]"
     '[; `{avoid:command}` fails here[: "{error:error}"]]'
 )
+CHECKS = Sentence("the project's checks: {commands:command*}[; its formatter: `{format:command}`]")
 SERVER = Sentence(
     '{about:about}: `{use:command}`[, port {port:number}][, up when it prints "{sign:sign}"]'
     "[ ({ran:number} of {total:number} {outcome:outcome}, in {sessions:count})]"

@@ -1,0 +1,95 @@
+"""The project's checks in one line, for the moment when code is changed first. Pure; knows no wording."""
+
+from collections.abc import Iterable, Sequence
+
+from preheat.facts.fitness import fits, folder_of_command, is_common, is_whole
+from preheat.model.lesson import Lesson, Scope, Support, lesson_id
+
+SUMMED_UP = ("check", "test", "lint", "typecheck", "build", "format")
+"""Topics of the checks of a project, the most telling first."""
+_ENOUGH = 2
+"""Sessions that used a command, from which on it is the project's own way without a file that says so."""
+_NEEDED = 0.1
+"""The reach below which a command of the tree is not said: so many sessions went by without it."""
+
+
+def summary_id(project: str) -> str:
+    """The id of the line on all checks of a project, whichever it names."""
+    return lesson_id("convention", Scope(project=project), "checks")
+
+
+def summarise_checks(
+    facts: Sequence[Lesson], files: Sequence[str] = (), known: frozenset[str] = frozenset()
+) -> Lesson | None:
+    """One fact for the checks of the project that fit some files and whose topics are not known; the only one by itself, None
+    where there is none."""
+    parts = [
+        best
+        for topic in SUMMED_UP
+        if topic not in known and (best := find_main_check([each for each in facts if fits(each, files)], topic))
+    ]
+    parts = _without_repeats(parts, known)
+    if len(parts) < 2:
+        return parts[0] if parts else None
+    project = parts[0].scope.project
+    return Lesson(
+        id=summary_id(project),
+        kind="convention",
+        scope=Scope(project=project),
+        topic="checks",
+        text="",
+        use=parts[0].use,
+        details={
+            "about": "checks",
+            "commands": "\n".join(each.use for each in parts if each.topic != "format"),
+            "format": next((each.use for each in parts if each.topic == "format"), ""),
+            "topics": ",".join(each.topic for each in parts),
+        },
+        support=Support(sessions_for=max(each.support.sessions_for for each in parts)),
+        score=max(each.score for each in parts),
+        reach=max(each.reach or 0.0 for each in parts),
+    )
+
+
+def _without_repeats(parts: list[Lesson], known: frozenset[str]) -> list[Lesson]:
+    """The checks, each command once, and not a build where something tells more: a test builds what it tests."""
+    bodies = {part.details.get("body", "") for part in parts}
+    is_told = not known.isdisjoint(("check", "test", "typecheck"))
+    return [
+        part
+        for place, part in enumerate(parts)
+        if part.use not in bodies
+        and all(part.use != other.use for other in parts[:place])
+        and not (
+            part.topic == "build" and (is_told or any(each.topic in ("check", "test", "typecheck") for each in parts))
+        )
+    ]
+
+
+def find_main_check(facts: Iterable[Lesson], topic: str) -> Lesson | None:
+    """The command by which the whole project is checked; None where that is what everybody types."""
+    fitting = [
+        fact
+        for fact in facts
+        if fact.topic == topic
+        and is_whole(fact)
+        and is_in_use(fact)
+        and not fact.details.get("package")
+        and not folder_of_command(fact)
+    ]
+    best = min(fitting, key=rank_of_check, default=None)
+    return None if best is None or is_common(best) else best
+
+
+def is_in_use(fact: Lesson) -> bool:
+    """Whether sessions use a command, or a file names it as the usual one and sessions did not all go by without it."""
+    if fact.support.sessions_for >= _ENOUGH:
+        return True
+    return bool(fact.details.get("main")) and (fact.reach or 0.0) >= _NEEDED
+
+
+def rank_of_check(fact: Lesson) -> tuple[object, ...]:
+    """The order of commands for one purpose: the project's plain task if any session used it, the most used, the likeliest."""
+    used = fact.support.sessions_for
+    is_plain = fact.use.rpartition(" ")[2] == fact.topic and used > 0
+    return (not is_plain, -used if used >= _ENOUGH else 0, not fact.details.get("main"), -(fact.reach or 0.0), fact.use)
