@@ -103,13 +103,15 @@ def test_a_check_that_takes_long_says_so_before_it_runs() -> None:
     assert line_for([slow, quick], "make lint") == ""
 
 
-def test_a_commit_without_hooks_is_told_how_the_code_is_formatted() -> None:
+def test_a_commit_without_hooks_is_told_which_checks_did_not_run() -> None:
+    changed = Place(edited=("src/main.rs",))
     facts = derive_facts(tree_of({"Cargo.toml": "[package]\nname='x'\n"}))
-    used = [msgspec.structs.replace(each, support=Support(4, 2)) for each in facts]
-    assert line_for(used, "git commit -m x") == ""  # every project in that language has it
+    used = [msgspec.structs.replace(each, support=Support(4, 2)) for each in facts if each.topic == "format"]
+    assert line_for(used, "git commit -m x", changed) == ""  # every project in that language has it
     task = derive_facts(tree_of({"mise.toml": "[tasks.fmt]\nrun = 'cargo fmt --all'\n"}))
-    assert line_for(task, "git commit -m x") == "format: `mise run fmt` = `cargo fmt --all`"
-    assert "cargo fmt" not in line_for(derive_facts(tree_of(FILES)), "git commit -m x")
+    assert line_for(task, "git commit -m x", changed) == "format: `mise run fmt` = `cargo fmt --all`"
+    assert line_for(task, "git commit -m x") == ""  # nothing was changed here
+    assert line_for(derive_facts(tree_of(FILES)), "git commit -m x", changed).startswith("a commit runs")
 
 
 def test_a_pull_request_and_a_worktree_with_a_new_branch_bring_how_they_are_made_here() -> None:

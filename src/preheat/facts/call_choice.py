@@ -12,8 +12,8 @@ from preheat.commands.commit_message import first_line_of_message
 from preheat.facts.change_choice import choose_for_change, choose_for_new_file
 from preheat.facts.checks import CHECK_TOPICS, command_key, purpose_of_command
 from preheat.facts.choice import is_usable
-from preheat.facts.fitness import fits, is_common, is_main, is_of_one_language, is_whole, tool_of
-from preheat.facts.summary import SUMMED_UP, summary_id
+from preheat.facts.fitness import is_common, is_main, is_of_one_language, is_whole, tool_of
+from preheat.facts.summary import SUMMED_UP, summarise_checks, summary_id
 from preheat.model.lesson import Lesson
 
 _COMMIT = re.compile(r"(?:^|[;&|\n]\s*)git\s+commit\b")
@@ -128,12 +128,6 @@ def _known_purposes(facts: Iterable[Lesson], told: frozenset[str], ran: Iterable
     )
 
 
-_USED = 2
-"""Sessions that used a command, from which on it is usual here."""
-_BEFORE_COMMIT = ("format", "check", "lint", "typecheck")
-"""Topics of what is usually run before a commit, where no hook does."""
-
-
 def _choose_for_version_control(
     candidates: Sequence[Lesson], command: str, has_hook: bool, place: Place, purposes: frozenset[str]
 ) -> Lesson | None:
@@ -141,8 +135,6 @@ def _choose_for_version_control(
     changelog = [("release", "changelog")] if place.edited else []
     if _COMMIT.search(command):
         wanted = [("hook", "commit"), ("commit", "message"), *changelog]
-        if not has_hook:  # nothing will check or format it
-            wanted += [(topic, topic) for topic in _BEFORE_COMMIT if topic not in purposes]
     elif _PULL.search(command):
         wanted = [("release", "change file"), *changelog, ("pull_request", "pull request"), ("hook", "push")]
     elif _PUSH.search(command):
@@ -160,6 +152,8 @@ def _choose_for_version_control(
         ]
         if fitting:
             return min(fitting, key=lambda lesson: (not is_main(lesson), not is_whole(lesson)))
+    if _COMMIT.search(command) and place.edited and not has_hook:  # nothing will check or format it
+        return summarise_checks(candidates, place.edited, purposes | place.stated)
     return None
 
 
@@ -173,19 +167,11 @@ def _has_form(lesson: Lesson, command: str) -> bool:
 
 
 def _is_for_commit(lesson: Lesson, place: Place) -> bool:
-    """Whether a fact is about what is committed: for checks and formatters, of files that this session changed."""
-    package = lesson.details.get("package", "")
-    if lesson.topic == "release":  # a file that was changed is not forgotten
+    """Whether a fact is about what is committed; a file that was changed is not forgotten."""
+    if lesson.topic == "release":
         path = lesson.details.get("path", "").rstrip("/")
         return not any(each == path or each.startswith(f"{path}/") for each in place.edited)
-    if lesson.topic not in _BEFORE_COMMIT:
-        return not package
-    if not (lesson.support.sessions_for >= _USED or lesson.details.get("body")):
-        return False  # what the language has for everybody, and nobody uses here
-    if lesson.topic == "format":
-        return fits(lesson, place.edited) if place.edited else not package
-    is_usual = is_whole(lesson) and is_main(lesson) and (lesson.reach or 0.0) >= _LEAST_REACH
-    return bool(place.edited) and is_usual and fits(lesson, place.edited)
+    return not lesson.details.get("package")
 
 
 def _choose_for_server(candidates: Sequence[Lesson], command: str) -> Lesson | None:

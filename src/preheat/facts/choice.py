@@ -103,8 +103,25 @@ def _with_all_checks_as_one(choices: list[Choice], facts: Sequence[Lesson], aske
 
 
 def is_usable(lesson: Lesson) -> bool:
-    """Whether a lesson is a fact that may be said: not what was typed for one file as the way of all."""
-    return lesson.status == "active" and bool(lesson.details) and not _is_of_one_file(lesson)
+    """Whether a lesson is a fact that may be said: not what was typed for one file as the way of all, nor what hardly ever
+    passed."""
+    return (
+        lesson.status == "active"
+        and bool(lesson.details)
+        and not _is_of_one_file(lesson)
+        and not _hardly_ever_passes(lesson)
+    )
+
+
+def _hardly_ever_passes(lesson: Lesson) -> bool:
+    """Whether a command that no file names ran often and nearly always found something: it may be the wrong one."""
+    support, passed = lesson.support, lesson.details.get("passed")
+    total = support.calls_for + support.calls_against
+    is_named = bool(lesson.details.get("main") or lesson.details.get("body"))
+    return passed is not None and not is_named and total >= _MANY_RUNS and int(passed) < _HARDLY * total
+
+
+_MANY_RUNS, _HARDLY = 8, 0.2
 
 
 def _is_of_one_file(lesson: Lesson) -> bool:

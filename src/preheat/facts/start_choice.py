@@ -10,7 +10,7 @@ from preheat.facts.choice import is_usable
 from preheat.facts.summary import SUMMED_UP, find_main_check
 from preheat.model.lesson import Lesson
 
-_LEAST_REACH = 0.35
+_LEAST_REACH = 0.4
 """How likely a session needs a fact that is said to all of them."""
 _ALWAYS = frozenset(["hook", "missing"])
 

@@ -10,6 +10,8 @@ from preheat.safe_text import fact_sentences as sentences
 from preheat.safe_text.command_slot import fit_command
 
 _CUT = "…"
+_TEXT = re.compile(r"\bTEXT\b")
+"""What stands for a text that may not be handed on."""
 _GENERAL = re.compile(r"\b(?:NAME|PATH|VALUE|PACKAGE|FOLDER)\b")
 _CHECKS = frozenset(["test", "build", "lint", "typecheck", "format", "check"])
 
@@ -22,14 +24,19 @@ def is_fact(lesson: Lesson) -> bool:
 def describe_fact(lesson: Lesson) -> str:
     """The line of a fact; empty where nothing of it may be handed on, or it is none."""
     describe = _DESCRIPTIONS.get(lesson.topic)
-    if describe is None or (lesson.use and _CUT in fit_command(lesson.use)):  # a command with a gap cannot be typed
+    if describe is None or _has_gap(lesson.use):  # such a command cannot be typed
         return ""
     return describe(lesson)
 
 
+def _has_gap(command: str) -> bool:
+    fitted = fit_command(command) if command else ""
+    return _CUT in fitted or _TEXT.search(fitted) is not None
+
+
 def _whole(command: str) -> str:
     """A command that is shown whole; empty where a part of it may not be handed on."""
-    return command if _CUT not in fit_command(command) else ""
+    return "" if _has_gap(command) else command
 
 
 def _counts(lesson: Lesson) -> dict[str, Any]:

@@ -128,7 +128,9 @@ session in ten needs it."""
 
 _LEAST_AT_START: defaultdict[str, float] = defaultdict(lambda: 0.3, convention=0.5, resume=0.0)
 """How likely a session must need what it is told before anything is asked."""
-_AT_START = frozenset(["convention", "repair", "dead_end", "resume"])
+_AT_START = frozenset(["convention", "repair", "resume"])
+"""Kinds of lessons that are told before anything is asked. That something never worked is said before it is tried again: it names
+no other way."""
 _LEAST_OF_CHECKS = 0.6
 """The same for a check: a session that changes code is told of it then."""
 _CHECKS = frozenset(["test", "build", "lint", "typecheck", "format", "check"])
@@ -331,8 +333,6 @@ def _is_for_every_task(lesson: Lesson) -> bool:
     """Whether a lesson may be told before anything is asked: nothing that an agent's own tool says itself, that a lock file
     shows, or of which only is known that it was run."""
     is_vague = lesson.kind == "convention" and lesson.topic in _VAGUE_TOPICS and not lesson.avoid
-    if lesson.kind == "dead_end" and lesson.topic == "file":  # the error says it
-        return False
     if lesson.kind == "convention" and (lesson.topic in _AT_CHANGES or _GOES_BELOW in lesson.text):
         return False
     if lesson.kind == "convention" and _ONE_FOLDER.search(lesson.use) and lesson.topic in _CHECKS:
