@@ -117,17 +117,16 @@ def test_packages_that_are_not_installed_are_told_of_before_a_check_and_after_a_
     assert "`pnpm install`" in said(other.handle(AGENT, failed, 2.0))
 
 
-def test_a_prompt_that_goes_on_brings_what_the_one_before_was_about(shop: str) -> None:
+def test_a_package_that_a_prompt_speaks_of_brings_its_test_where_that_is_asked_for(shop: str) -> None:
     Path(shop, "packages", "api").mkdir(parents=True)
     Path(shop, "packages", "api", "package.json").write_text('{"name": "@shop/api", "scripts": {"test": "vitest run"}}')
     Path(shop, "pnpm-workspace.yaml").write_text("packages:\n- packages/*\n")
     engine = make_engine(shop)
     engine.handle(AGENT, started(cwd=shop), 1.0)
     expected = "test of `packages/api`: `pnpm --filter @shop/api test`"
-    for number, prompt in enumerate(["look at the cart", "ok, implement it", "explain the api", "thanks a lot"]):
+    for number, prompt in enumerate(["look at the api", "explain the tests of the api", "thanks a lot"]):
         assert expected not in said(engine.handle(AGENT, prompted(prompt, cwd=shop), 2.0 + number))
-    engine.handle(AGENT, prompted("explain the api", cwd=shop), 7.0)
-    assert expected in said(engine.handle(AGENT, prompted("ok, implement it", cwd=shop), 8.0))
+    assert expected in said(engine.handle(AGENT, prompted("fix the failing tests of the api", cwd=shop), 8.0))
 
 
 def test_an_edit_of_a_test_tells_how_it_is_run_alone_and_no_later_prompt_repeats_it(shop: str) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from preheat.facts import derive_facts
-from preheat.facts.asking import read_prompt, topics_asked
+from preheat.facts.asking import goes_on, read_prompt, topics_asked
 from preheat.facts.choice import choose_for_prompt
 from preheat.model.lesson import Lesson
 from tests.facts.test_facts import FILES, lesson, tree_of
@@ -66,6 +66,21 @@ def test_a_commit_is_asked_for_as_a_deed(prompt: str) -> None:
 ])  # fmt: skip
 def test_a_commit_that_is_spoken_of_is_not_asked_for(prompt: str) -> None:
     assert "commit" not in topics_asked(prompt)
+
+
+@pytest.mark.parametrize("prompt", [
+    "continue", "yes", "ok, implement it", "go ahead with the plan", "weiter", "продолжай", "继续",
+    "proceed with step two please",
+])  # fmt: skip
+def test_a_prompt_that_only_goes_on_is_recognised(prompt: str) -> None:
+    assert goes_on(prompt)
+
+
+@pytest.mark.parametrize(
+    "prompt", ["", "continue with the billing page", "why?", "implement the cart", "thanks", "ok?"]
+)
+def test_a_prompt_that_asks_for_something_of_its_own_does_not_only_go_on(prompt: str) -> None:
+    assert not goes_on(prompt)
 
 
 def uses(prompt: str) -> list[str]:

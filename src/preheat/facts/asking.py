@@ -138,6 +138,18 @@ _REQUEST = re.compile(r"(?i)\b(?:can|could|would|will) you\b|\bplease\b|\b(?:did
 _SENTENCE = re.compile(r"(?<=[.!;。！])\s+|(?<=[?？])\s*|\n+")
 _SHORT = 4
 """Words of a sentence that needs no verb: "failing lint"."""
+_CONTINUING = name_set(
+    "continue resume proceed next go going keep ahead yes yep yeah ok okay sure lgtm implement execute approved start begin"
+    " weiter fortfahren ja los mach sí continúa sigue adelante continua prossegue prosseguir vai sim oui continuez poursuis vas"
+    " avanti procedi kontynuuj dalej tak да продолжай продолжи давай далее дальше 继续 好的 開始 开始 続けて 続行 はい 계속 네"
+)
+_CARRYING = name_set(
+    "it this that on with the plan please all of them now then as proposed suggested discussed above one two three first second"
+    " third step steps phase option task do ahead going and you can let lets us started work working your is are fine good great"
+    " perfect looks to und das es den bitte lo el la o a le les il lo план это 吧"
+)
+"""Words beside which a prompt only says that the work goes on."""
+_MOST_WORDS = 10
 _OTHER_SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 """Scripts in which words are not set apart."""
 
@@ -211,6 +223,16 @@ def _topics_of(words: frozenset[str]) -> frozenset[str]:
         found |= _TOPICS_BY_WORD.get(word, frozenset())
     found.update(topic for topic, stems in _TOPIC_STEMS.items() if has_stem(words, stems))
     return frozenset(found)
+
+
+def goes_on(prompt: str) -> bool:
+    """Whether a prompt only says that the work goes on, "continue" or "implement it": the task is that of the one before."""
+    text = _MARKED.sub(" ", prompt[: 2 * _LONG])
+    words = [word.lower() for word in _WORD.findall(text)]
+    if not 0 < len(words) <= _MOST_WORDS or len(text) > _LONG or "?" in text:
+        return False
+    known = [word for word in words if word in _CONTINUING or word in _CARRYING]
+    return len(known) == len(words) and any(word in _CONTINUING for word in words)
 
 
 def words_of(text: str) -> frozenset[str]:

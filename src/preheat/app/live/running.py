@@ -13,6 +13,7 @@ import msgspec
 from preheat.answers.facts import update_facts
 from preheat.answers.values import SessionFacts
 from preheat.daemon_client import live_folder
+from preheat.facts.asking import goes_on
 from preheat.files import read_file
 from preheat.live.advice import record_advice
 from preheat.live.progress import Progress, update_progress
@@ -81,6 +82,8 @@ class RunningSession(
     """What it did with files."""
     held_calls: tuple[str, ...] = ()
     """Hashes of calls that were held once."""
+    words: tuple[str, ...] = ()
+    """The words of the last prompt that says more than that the work goes on."""
     ended: bool = False
     stop_held: bool = False
     """Whether a stop was held since the last prompt."""
@@ -114,6 +117,7 @@ def apply_entry(
 ) -> RunningSession:
     """The session after an entry of the journal. `folded` is the state after the entry, if it is already known."""
     state = running.state if folded is None else folded
+    words = running.words
     held = running.stop_held
     progress, facts = running.progress, running.facts
     ended = running.ended and not entry.events
@@ -123,8 +127,10 @@ def apply_entry(
         progress = update_progress(progress, event)
         facts = update_facts(facts, event)
         ended = isinstance(event, EndEvent)
-        if isinstance(event, PromptEvent):
-            held = False
+        if isinstance(event, PromptEvent) and words and (not event.words or goes_on(" ".join(event.words))):
+            held = False  # it asks for what the one before asked
+        elif isinstance(event, PromptEvent):
+            words, held = event.words, False
         elif isinstance(event, CallEvent) and event.files:
             opened, edited = _keep_last(opened, event.files), _keep_last(edited, event.edited)
     # A withheld advisory counts as sent: it must not come again a turn later.
@@ -152,6 +158,7 @@ def apply_entry(
         progress=progress,
         facts=facts,
         held_calls=(*running.held_calls, entry.held_call)[-_CALLS_KEPT:] if entry.held_call else running.held_calls,
+        words=words,
         ended=ended,
         stop_held=held or entry.held,
         by_preheat=running.by_preheat or entry.own,
