@@ -153,6 +153,16 @@ def _put_aside(lesson: Lesson, why: str, status: str = "weak") -> Lesson:
 _USUAL_BASES = ("main", "master")
 
 
+def hardly_passes(lesson: Lesson) -> bool:
+    """Whether a check ran often and nearly always found something: it may be the wrong command."""
+    runs = lesson.support.calls_for + lesson.support.calls_against
+    passed = lesson.details.get("passed", "")
+    return passed.isdigit() and runs >= _LEAST_RUNS and int(passed) < _LEAST_PASSES * runs
+
+
+_LEAST_RUNS, _LEAST_PASSES = 5, 0.2
+
+
 def is_usual_pull_request(lesson: Lesson) -> bool:
     """Whether a lesson on pull requests says no more than everybody does: made by the plain command, against the usual branch."""
     is_plain = lesson.use in ("", "gh pr create") and not lesson.details.get("merge")

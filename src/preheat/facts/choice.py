@@ -11,7 +11,7 @@ from preheat.facts.asking import Asked, read_prompt
 from preheat.facts.checks import CHECK_TOPICS
 from preheat.facts.fitness import folder_of_command, is_common, is_main, is_whole
 from preheat.facts.values import FACT_TOPICS
-from preheat.lesson_meaning import is_usual_pull_request
+from preheat.lesson_meaning import hardly_passes, is_usual_pull_request
 from preheat.model.lesson import Lesson
 
 _MADE = frozenset(["branch", "pull_request"])
@@ -109,19 +109,8 @@ def is_usable(lesson: Lesson) -> bool:
         lesson.status == "active"
         and bool(lesson.details)
         and not _is_of_one_file(lesson)
-        and not _hardly_ever_passes(lesson)
+        and not (hardly_passes(lesson) and not (lesson.details.get("main") or lesson.details.get("body")))
     )
-
-
-def _hardly_ever_passes(lesson: Lesson) -> bool:
-    """Whether a command that no file names ran often and nearly always found something: it may be the wrong one."""
-    support, passed = lesson.support, lesson.details.get("passed")
-    total = support.calls_for + support.calls_against
-    is_named = bool(lesson.details.get("main") or lesson.details.get("body"))
-    return passed is not None and not is_named and total >= _MANY_RUNS and int(passed) < _HARDLY * total
-
-
-_MANY_RUNS, _HARDLY = 8, 0.2
 
 
 def _is_of_one_file(lesson: Lesson) -> bool:

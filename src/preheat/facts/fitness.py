@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
+from preheat.commands.common import is_common_command
 from preheat.commands.words import name_set
 from preheat.model.lesson import Lesson
 
@@ -51,7 +52,7 @@ def _is_free(before: str, word: str) -> bool:
     """Whether a word that varies is the value of an option by which no part of a project is chosen."""
     option, joined, _ = word.partition("=")
     name = option if joined and option.startswith("-") else before
-    return name.startswith("-") and name.lstrip("-").lower() not in _CHOOSING
+    return name.startswith("-") and "=" not in name and name.lstrip("-").lower() not in _CHOOSING
 
 
 _CHOOSING = name_set(
@@ -62,60 +63,8 @@ _CHOOSING = name_set(
 
 
 def is_common(lesson: Lesson) -> bool:
-    """Whether a command is what a language has for everybody (`cargo fmt`, `go test ./FOLDER/... -run NAME`): whoever works in
-    the language types it without being told."""
-    command = _MOVED.sub("", lesson.use)
-    words = [word for word in command.split() if word not in _LOUDNESS and not word.startswith("-count=")]
-    plain = " ".join("…" if _SPECIAL.search(word) or word in (".", "./...") else word for word in words)
-    return plain in _COMMON
-
-
-_MOVED = re.compile(r"^cd \S+ && ")
-_LOUDNESS = frozenset(["-v", "-vv", "-q", "--verbose", "--quiet", "--all", "--workspace", "--all-targets", "-x"])
-_COMMON = frozenset(
-    line.strip()
-    for line in """
-    go vet …
-    gofmt -l …
-    gofmt -w …
-    gofmt -s -w …
-    go fmt …
-    go test … -run …
-    go test -run … …
-    goimports -w …
-    cargo fmt
-    cargo fmt -- --check
-    cargo fmt --check
-    cargo check
-    cargo build
-    cargo clippy
-    cargo test …
-    cargo test -p …
-    cargo test -p … …
-    cargo test --test …
-    cargo test --test … …
-    cargo check -p …
-    cargo build -p …
-    pytest …
-    pytest … -k …
-    python -m pytest …
-    python3 -m pytest …
-    swift build
-    swift test --filter …
-    dotnet build
-    dotnet format
-    dotnet test --filter …
-    dart format …
-    dart analyze
-    flutter analyze
-    flutter test …
-    mix format
-    mix compile
-    mix test …
-    """.split("\n")  # noqa: SIM905
-    if line.strip()
-)
-"""Commands that need no saying; `…` stands for a word that varies, or for everything."""
+    """Whether a fact's command is what its language has for everybody."""
+    return is_common_command(lesson.use)
 
 
 def folder_of_command(lesson: Lesson) -> str:

@@ -11,7 +11,8 @@ from typing import NamedTuple
 import msgspec
 
 from preheat.amounts import format_count
-from preheat.lesson_meaning import is_usual_pull_request
+from preheat.commands.common import is_common_command
+from preheat.lesson_meaning import hardly_passes, is_usual_pull_request
 from preheat.model.lesson import Lesson, LessonKind, Support
 from preheat.provisioning.lesson_text import VAGUE_TOPICS, describe_lesson
 from preheat.stated import NO_STATEMENTS, Statements, Words, read_statements
@@ -27,9 +28,6 @@ _OF_THE_MACHINE = frozenset(["missing", "pattern"])
 _LEAST_SESSIONS = 2
 _PACKAGE_SESSIONS = 4
 """Sessions after which a command of one package is worth a line of the project's file."""
-_LEAST_RUNS = 5
-_LEAST_PASSES = 0.2
-"""A check of which fewer runs passed is none to recommend."""
 _LEAST_FAILURES = 3
 """A command that failed this many times in a row, in two sessions or more, is stale."""
 _MARK = "<!-- Preheat: "
@@ -123,18 +121,13 @@ def _is_worth_a_line(lesson: Lesson) -> bool:
         return not is_of_an_agent and not is_of_the_system and lesson.support.sessions_for >= _LEAST_SESSIONS
     if lesson.topic in _OF_THE_MACHINE:
         return bool(lesson.details.get("manager"))
-    if _hardly_passes(lesson) or lesson.topic in VAGUE_TOPICS or is_usual_pull_request(lesson):
+    is_idle = lesson.topic in VAGUE_TOPICS or is_common_command(lesson.use) or is_usual_pull_request(lesson)
+    if hardly_passes(lesson) or is_idle:
         return False
     least = _PACKAGE_SESSIONS if lesson.details.get("package") else _LEAST_SESSIONS
     is_variant = lesson.topic != "test" and lesson.details.get("about", lesson.topic) != lesson.topic
     is_main = bool(lesson.details.get("main")) and not lesson.details.get("package") and not is_variant
     return lesson.support.sessions_for >= least or is_main or lesson.topic in _EVERYWHERE
-
-
-def _hardly_passes(lesson: Lesson) -> bool:
-    runs = lesson.support.calls_for + lesson.support.calls_against
-    passed = lesson.details.get("passed", "")
-    return passed.isdigit() and runs >= _LEAST_RUNS and int(passed) < _LEAST_PASSES * runs
 
 
 def _choose_one_of_each(lessons: Sequence[Lesson]) -> list[Lesson]:
