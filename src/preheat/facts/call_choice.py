@@ -11,9 +11,9 @@ from typing import NamedTuple
 from preheat.commands.commit_message import first_line_of_message
 from preheat.facts.change_choice import choose_for_change, choose_for_new_file
 from preheat.facts.checks import CHECK_TOPICS, command_key, purpose_of_command
-from preheat.facts.choice import is_usable
-from preheat.facts.fitness import is_common, is_main, is_of_one_language, is_whole, tool_of
+from preheat.facts.fitness import is_common, is_main, is_of_one_language, is_usable, is_whole, tool_of
 from preheat.facts.summary import SUMMED_UP, summarise_checks, summary_id
+from preheat.facts.variants import commands_beside
 from preheat.model.lesson import Lesson
 
 _COMMIT = re.compile(r"(?:^|[;&|\n]\s*)git\s+commit\b")
@@ -87,10 +87,14 @@ def choose_for_call(
     that a program is missing, looks elsewhere for its project, wants a variable or packages, or takes long."""
     known = [lesson for lesson in lessons if lesson.kind == "convention" and lesson.status == "active"]
     facts = [lesson for lesson in known if is_usable(lesson)]
+    beside = commands_beside(facts, told)
     candidates = [
         lesson
         for lesson in facts
-        if lesson.id not in told and not _was_run(lesson, place.ran) and not is_common(lesson)
+        if lesson.id not in told
+        and lesson.use not in beside
+        and not _was_run(lesson, place.ran)
+        and not is_common(lesson)
     ]
     found = _choose_for_needs(candidates, command, place) if command else None
     if found is None and command:
@@ -121,7 +125,10 @@ def _known_purposes(facts: Iterable[Lesson], told: frozenset[str], ran: Iterable
     if any(summary_id(lesson.scope.project) in told for lesson in lessons[:1]):
         return frozenset(SUMMED_UP)
     of_told = {
-        lesson.topic for lesson in lessons if lesson.id in told and (is_whole(lesson) or lesson.topic == "format")
+        topic
+        for lesson in lessons
+        if lesson.id in told and (is_whole(lesson) or lesson.topic == "format")
+        for topic in (lesson.topic, *map(purpose_of_command, lesson.details.get("body", "").split(" && ")))
     }
     return frozenset(
         of_told.union(purpose_of_command(piece.text) for each in ran for piece in split_pieces(each[:_MOST]))

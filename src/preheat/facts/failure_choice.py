@@ -5,8 +5,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 
 from preheat.facts.change_choice import is_below
-from preheat.facts.choice import is_usable
-from preheat.facts.fitness import fits, is_common, is_main, tool_of
+from preheat.facts.fitness import fits, is_common, is_main, is_usable, tool_of
 from preheat.model.lesson import Lesson
 
 _NO_MODULE = re.compile(
