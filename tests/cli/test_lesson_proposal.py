@@ -243,6 +243,21 @@ def test_the_file_that_the_project_has_is_taken_and_nothing_is_said_that_another
     assert found["stated"] >= 1
 
 
+def test_a_file_that_no_agent_of_the_sessions_reads_is_not_taken_and_a_new_one_that_it_would_not_read_is_told(
+    person: Person, shop: Path
+) -> None:
+    """What stands where only another agent looks helps none of these sessions. A file that takes it in reads it, too."""
+    (shop / ".github").mkdir()
+    (shop / ".github" / "copilot-instructions.md").write_text("# Shop\n")
+    found = propose(person)
+    assert (found["file"], found["unread_by"]) == ("AGENTS.md", ["Claude Code"])
+    said = person.run("lessons", "propose").err
+    assert "Claude Code does not read AGENTS.md by itself: choose a file that it reads with `--file`" in said
+    (shop / "CLAUDE.md").write_text("See @AGENTS.md\n")
+    (shop / "AGENTS.md").write_text("# Shop\n")
+    assert propose(person)["unread_by"] == []
+
+
 def test_a_script_that_the_tree_no_longer_has_is_not_proposed(person: Person, shop: Path) -> None:
     assert any("pnpm run lint" in each["text"] for each in propose(person)["lines"])
     (shop / "package.json").write_text('{"scripts": {"test:unit": "vitest run"}}')
