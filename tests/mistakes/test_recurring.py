@@ -160,8 +160,10 @@ def test_a_title_names_no_command_where_the_calls_have_none_in_common() -> None:
 def test_a_title_names_the_command_as_it_was_typed(commands: list[str], message: str, name: str) -> None:
     """Its subcommand and its options in their order, as far as the calls begin alike; where they are different commands of one
     program, that program."""
-    shell = {"tool": "Bash", "kind": "shell", "signature": message}
-    facts = [failure(str(number), summary=command, **shell) for number, command in enumerate(commands)]
+    facts = [
+        failure(str(number), tool="Bash", kind="shell", signature=message, summary=command)
+        for number, command in enumerate(commands)
+    ]
     (mistake,) = find_mistakes(facts).mistakes
     assert mistake.title == name
 

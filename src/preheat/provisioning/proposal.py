@@ -184,8 +184,8 @@ def _preference(lesson: Lesson) -> tuple[bool, bool, int, float, str]:
 
 
 def _is_implied(lesson: Lesson, commands: Iterable[str], patterns: Iterable[re.Pattern[str]]) -> bool:
-    """Whether the commands of other lines say what a lesson says: how this package is checked like any, that somebody wants one of
-    them, or which runner is used."""
+    """Whether the commands of other lines say what a lesson says: how this package is checked like any, that somebody wants one
+    of them, or which runner is used."""
     if lesson.author == "person" or lesson.pinned:
         return False
     if lesson.details.get("package") and any(each.fullmatch(lesson.use) for each in patterns):
