@@ -183,7 +183,7 @@ def test_what_it_would_cost_is_said_before_anything_is_installed(
     done = person.run("lessons", "distill", "--project", "shop", "--dry-run", *arguments)
     assert (done.code, done.out) == (0, "")
     assert "tokens in and at most 4,000 out, of a budget of 20,000" in done.err
-    assert f"Nothing was run. To run it: {missing}" in done.err
+    assert f"Nothing was run. It could not run now: {missing}" in done.err
 
 
 @pytest.mark.parametrize(("status", "advice"), [(401, "`--key-variable NAME`"), (404, "the address ends with `/v1`")])

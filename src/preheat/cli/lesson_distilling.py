@@ -57,7 +57,7 @@ def distill_command(dry_run: bool, yes: bool, as_json: bool, **options: Any) -> 
     if dry_run:
         if as_json:
             print_json({**_plan_json(plan), "missing": plan.missing, "prompt": plan.prompt.text})
-        hint(f"Nothing was run.{f' To run it: {clean(plan.missing)}.' if plan.missing else ''}")
+        hint(f"Nothing was run.{f' It could not run now: {clean(plan.missing)}.' if plan.missing else ''}")
         return 0
     if not yes:
         if not sys.stdin.isatty():
