@@ -31,9 +31,11 @@ from preheat.archive.projects import load_project_folders
 from preheat.archive.queries import list_sessions
 from preheat.archive.results import load_shell_runs
 from preheat.errors import NotFound, UserError
+from preheat.facts.fitness import folder_of_command
 from preheat.facts.stated import is_stated
 from preheat.facts.values import FACT_TOPICS
 from preheat.files import UMASK_DEFAULT, follow_links, read_file, read_text, write_atomically
+from preheat.model.lesson import Lesson
 from preheat.model.listing import SessionFilter
 from preheat.model.outcome import FAILURES, JUDGED
 from preheat.programs import ask_git, git_command, git_environment
@@ -112,7 +114,7 @@ class Proposals:
         ]
         days = {at: time.strftime("%Y-%m-%d", time.localtime(at)) for at in times}
         made = propose(
-            before, known, runs, project=name, approved=approved_texts(self._folder), now=now, days=days,
+            before, [each for each in known if _is_of_the_whole(each)], runs, project=name, approved=approved_texts(self._folder), now=now, days=days,
             removed=_find_removed(root, before), elsewhere=elsewhere, stated_ids=stated, topics=FACT_TOPICS,
             evidence=evidence,
         )  # fmt: skip
@@ -260,6 +262,11 @@ def _read_others(root: str, path: str) -> Statements:
         os.path.realpath(path)
     }
     return read_statements(*(read_text(each, errors="replace") for each in sorted(others)))
+
+
+def _is_of_the_whole(lesson: Lesson) -> bool:
+    """Whether a check is of the project, and not of one folder in which the sessions seen so far happened to work."""
+    return lesson.author == "person" or lesson.pinned or not folder_of_command(lesson)
 
 
 def _find_removed(root: str, text: str) -> dict[str, str]:
