@@ -25,9 +25,9 @@ from preheat.archive.results import find_failed_calls, load_call_summaries
 from preheat.errors import NotFound, UserError
 from preheat.ingest.redact import redact
 from preheat.model.lesson import (
-    Evidence,
     LONGEST_TEXT,
     Approval,
+    Evidence,
     Lesson,
     LessonAction,
     LessonMark,

@@ -113,8 +113,9 @@ class Proposals:
             each.last_seen for each in known if each.last_seen is not None
         ]
         days = {at: time.strftime("%Y-%m-%d", time.localtime(at)) for at in times}
+        whole = [each for each in known if _is_of_the_whole(each)]
         made = propose(
-            before, [each for each in known if _is_of_the_whole(each)], runs, project=name, approved=approved_texts(self._folder), now=now, days=days,
+            before, whole, runs, project=name, approved=approved_texts(self._folder), now=now, days=days,
             removed=_find_removed(root, before), elsewhere=elsewhere, stated_ids=stated, topics=FACT_TOPICS,
             evidence=evidence,
         )  # fmt: skip
