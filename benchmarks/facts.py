@@ -51,17 +51,18 @@ from benchmarks.real import real_sessions, sources
 from preheat.agents import LIVE, instruction_files_of
 from preheat.app.analysis.assessment import assess
 from preheat.app.analysis.one_pass import prepare_for_learners
+from preheat.app.facts import read_log
 from preheat.app.live.hooks import PROMPT_TOKENS, START_TOKENS
 from preheat.calls.files import changed_files, file_of
 from preheat.calls.judged import JudgedCall, JudgedSession
 from preheat.calls.words import telling_words
 from preheat.commands.purposes import is_test_file
 from preheat.facts import EMPTY_TREE, ProjectTree, derive_facts, wanted_files
-from preheat.facts.basics import choose_for_start
 from preheat.facts.call_choice import Place, choose_for_call
 from preheat.facts.choice import choose_for_prompt
 from preheat.facts.failure_choice import choose_after_check, choose_after_failure
 from preheat.facts.join import join_facts
+from preheat.facts.start_choice import choose_for_start
 from preheat.facts.stated import checks_stated, without_stated
 from preheat.lessons.command_use import ASTRAY as _ASTRAY
 from preheat.live.debt import is_written_source
@@ -217,9 +218,9 @@ class Trees:
         files = {name.lower() for agent in LIVE for name in instruction_files_of(agent)}
         stated = [path for path in paths if path.lower() in files]
         texts = self._show(commit, [*wanted_files(paths), *stated])
-        subjects = self._git("log", "-60", "--format=%s", commit).splitlines()
+        log = read_log(self._git("log", "-60", "--format=%x00%s", "--name-only", commit))
         wanted = {path: text for path, text in texts.items() if path not in stated and text}
-        tree = ProjectTree(frozenset(paths), wanted, subjects, self._project.name)
+        tree = ProjectTree(frozenset(paths), wanted, **log, project=self._project.name)
         return tree, derive_facts(tree), {path: texts.get(path, "") for path in stated}
 
     def _show(self, commit: str, paths: Sequence[str]) -> dict[str, str]:

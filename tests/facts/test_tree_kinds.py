@@ -173,6 +173,8 @@ def test_a_check_of_a_folder_that_was_given_up_is_not_handed_out() -> None:
     gone = lesson("test", "python3 -m pytest tests/ -v", sessions=9)
     there = lesson("test", "pnpm vitest run packages/api", sessions=9)
     assert (is_stale(gone, tree), is_stale(there, tree)) == (True, False)
+    script = lesson("typecheck", "pnpm type-check", sessions=9)  # `pnpm typecheck` is the script's name
+    assert is_stale(script, tree)
 
 
 @pytest.mark.parametrize(("command", "is_missing"), [

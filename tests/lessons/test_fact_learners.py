@@ -53,9 +53,9 @@ def test_the_form_of_messages_and_branches_is_learned_without_their_words() -> N
     ]
     lines = [describe_lesson(lesson) for lesson in commits_of(session, session, session)]
     assert lines == [
-        "commit messages: `TYPE(SCOPE): …`, mostly `feat(…): …`, `fix(…): …` (9 of 9)",
+        "commit messages: `TYPE(SCOPE): …`, mostly `feat(…): …`, `fix(…): …`",
         "names of branches begin with `feat/` (3 of 3)",
-        "pull requests: `gh pr create` (3 sessions), against `develop`",
+        "changes come in by pull requests: `gh pr create`, against `develop`",
     ]
     assert "secret" not in "".join(lines)
 
@@ -68,11 +68,11 @@ def test_how_pull_requests_are_made_and_merged_is_learned_from_their_switches() 
     (lesson,) = commits_of(session, session)
     assert (
         describe_lesson(lesson)
-        == "pull requests: `gh pr create --draft` (2 sessions); merged with `gh pr merge --squash`"
+        == "changes come in by pull requests: `gh pr create --draft`; merged with `gh pr merge --squash`"
     )
     plain = [ran("gh pr create --title x"), ran("gh pr merge 8")]
     assert [describe_lesson(each) for each in commits_of(plain, plain)] == [
-        "pull requests: `gh pr create` (2 sessions)"
+        "changes come in by pull requests: `gh pr create`"
     ]
 
 

@@ -100,8 +100,15 @@ def test_the_hooks_of_a_commit_are_read_from_files_of_several_programs() -> None
         ".husky/pre-commit", '#!/bin/sh\n. "$(dirname "$0")/_/husky.sh"\n\nbun run test && bun run lint\n'
     )
     assert [(each.moment, each.commands) for each in husky] == [("commit", ("bun run test && bun run lint",))]
-    managed = read_hooks(".pre-commit-config.yaml", "repos:\n- hooks:\n  - id: ruff\n  - id: mypy\n")
-    assert managed[0].commands == ("pre-commit run ruff", "pre-commit run mypy")
+    managed = read_hooks(
+        ".pre-commit-config.yaml", "repos:\n- hooks:\n  - id: check-yaml\n  - id: ruff\n  - id: mypy\n"
+    )
+    assert managed[0].commands == (
+        "ruff",
+        "mypy",
+    )  # whichever program runs them; what never refuses anything is left out
+    handed_on = read_hooks(".githooks/pre-push", '#!/bin/sh\ngit lfs pre-push "$@"\nexec mise run pre-push\n')
+    assert handed_on[0].commands == ("exec mise run pre-push",)
     lefthook = read_hooks("lefthook.yml", "pre-push:\n  commands:\n    t:\n      run: go test ./...\n")
     assert [(each.moment, each.commands) for each in lefthook] == [("push", ("go test ./...",))]
 

@@ -143,7 +143,7 @@ def test_a_line_on_a_hook_does_not_count_its_failures() -> None:
 def test_a_line_on_pull_requests_does_not_count_them() -> None:
     details = {"about": "pull request", "merge": "gh pr merge --squash", "good": "47", "all": "60"}
     pull = lesson("gh pr create", topic="pull_request", details=details)
-    assert texts(pull) == ["Pull requests: `gh pr create`; merged with `gh pr merge --squash`"]
+    assert texts(pull) == ["Changes come in by pull requests: `gh pr create`; merged with `gh pr merge --squash`"]
 
 
 def test_one_package_is_not_named_beside_the_line_for_any_package() -> None:

@@ -17,7 +17,7 @@ from preheat.ingest.redact import redact
 from preheat.model.lesson import Lesson
 
 FOLDER = "tree-facts"
-_VERSION = 2
+_VERSION = 3
 _LARGEST = 16 * 1024 * 1024
 _MOST = 60
 """Projects that are kept."""
@@ -36,6 +36,7 @@ class _Kept(msgspec.Struct, array_like=True):
     texts: dict[str, str]
     subjects: list[str]
     facts: list[Lesson]
+    changelog_changes: int | None = None
 
 
 _ENCODER = msgspec.msgpack.Encoder()
@@ -51,7 +52,8 @@ def load(folder: str, root: str, project: str) -> tuple[ProjectTree, list[Lesson
     is_current = kept.version == _VERSION and kept.project == project
     if not is_current or any(changed_at(path) != at for path, at in kept.stamps.items()):
         return None
-    return ProjectTree(frozenset(kept.paths), kept.texts, kept.subjects, project), kept.facts
+    tree = ProjectTree(frozenset(kept.paths), kept.texts, kept.subjects, project, kept.changelog_changes)
+    return tree, kept.facts
 
 
 def save(folder: str, root: str, tree: ProjectTree, facts: Iterable[Lesson]) -> None:
@@ -62,7 +64,16 @@ def save(folder: str, root: str, tree: ProjectTree, facts: Iterable[Lesson]) -> 
         path: redact(text.encode("utf-8", "replace"))[0].decode("utf-8", "replace") for path, text in tree.texts.items()
     }
     subjects = [redact(each.encode("utf-8", "replace"))[0].decode("utf-8", "replace") for each in tree.subjects]
-    kept = _Kept(_VERSION, tree.project, _stamps(root, tree), sorted(tree.paths), texts, subjects, list(facts))
+    kept = _Kept(
+        _VERSION,
+        tree.project,
+        _stamps(root, tree),
+        sorted(tree.paths),
+        texts,
+        subjects,
+        list(facts),
+        tree.changelog_changes,
+    )
     data = _ENCODER.encode(kept)
     if len(data) > _LARGEST:
         return

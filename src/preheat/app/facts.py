@@ -11,19 +11,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from preheat.agents import LIVE, instruction_files_of
 from preheat.app import fact_cache
 from preheat.app.fact_cache import changed_at
 from preheat.app.projects import find_repository, project_root
 from preheat.facts import EMPTY_TREE, ProjectTree, derive_facts, wanted_files
-from preheat.facts.basics import choose_for_start
 from preheat.facts.call_choice import Place, choose_for_call
 from preheat.facts.choice import choose_for_prompt
+from preheat.facts.commits import CHANGELOG
 from preheat.facts.failure_choice import choose_after_check, choose_after_failure
 from preheat.facts.join import join_facts
 from preheat.facts.overruling import without_overruled
+from preheat.facts.start_choice import choose_for_start
 from preheat.facts.stated import Contradiction, checks_stated, find_contradictions, without_stated
 from preheat.files import read_text
 from preheat.manifests.scripts import LARGEST
@@ -210,8 +211,15 @@ def read_tree(root: str, project: str = "") -> ProjectTree:
     listed = ask_git(root, "ls-files", "-co", "--exclude-standard", "-z", "--deduplicate").split("\0")
     paths = [path for path in listed if path][:_MOST_PATHS] or _walk(root)
     texts = {path: text for path in wanted_files(paths) if (text := _read(os.path.join(root, path)))}
-    subjects = ask_git(root, "log", f"-{_SUBJECTS}", "--format=%s", "--no-show-signature").splitlines()
-    return ProjectTree(frozenset(paths), texts, subjects, project)
+    log = ask_git(root, "log", f"-{_SUBJECTS}", "--format=%x00%s", "--name-only", "--no-show-signature")
+    return ProjectTree(frozenset(paths), texts, **read_log(log), project=project)
+
+
+def read_log(log: str) -> dict[str, Any]:
+    """What facts need of the newest commits, from `git log --format=%x00%s --name-only`."""
+    commits = [each.splitlines() for each in log.split("\0")[1:]]
+    changes = sum(CHANGELOG in lines[1:] for lines in commits) if commits else None
+    return {"subjects": [lines[0] if lines else "" for lines in commits], "changelog_changes": changes}
 
 
 def _walk(root: str) -> list[str]:

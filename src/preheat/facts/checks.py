@@ -10,6 +10,7 @@ import msgspec
 
 from preheat.commands.common import names_mise_task
 from preheat.commands.purposes import purpose_of, purpose_of_name
+from preheat.commands.words import name_set
 from preheat.facts.ecosystems import find_implied
 from preheat.facts.node_tools import find_node_commands
 from preheat.facts.packages import (
@@ -182,18 +183,16 @@ def _package_facts(tree: ProjectTree, package: Package, shell: Sequence[Script])
             yield _fact(tree, topic, command, script, is_main=is_main, package=package.folder)
 
 
-_OF_ALL = frozenset(
-    ["unit", "all", "run", "ci", "code", "src", "project", "once", "full", "strict", "app", "local", "dev", "sh"]
-)
+_OF_ALL = name_set("unit all run ci code src project once full strict app local dev sh type types")
 """Parts of names of scripts that do not name a part of the project."""
+_SORTS = name_set("e2e integration smoke coverage cov bench benchmark playwright cypress regression")
+"""Those that name one sort of tests."""
 
 
 def _is_of_part(script: Script) -> bool:
     """Whether a check's script is named for a part of the project or one sort of its tests: `test:report-ui`, `test:e2e`."""
     _, *parts = [part for part in re.split(r"[:._-]", script.name.rpartition("/")[2].lower()) if part]
-    return any(
-        part not in _OF_ALL and purpose_of_name(part) is None and part not in ("type", "types") for part in parts
-    )
+    return any(part in _SORTS or (part not in _OF_ALL and purpose_of_name(part) is None) for part in parts)
 
 
 def _rank(script: Script) -> tuple[object, ...]:
@@ -203,9 +202,7 @@ def _rank(script: Script) -> tuple[object, ...]:
 
 def _fact(tree: ProjectTree, topic: str, command: str, script: Script, is_main: bool, package: str = "") -> Lesson:
     body = " ".join(body_of(script).split())
-    is_shown = (
-        body and len(body) <= _LONGEST_BODY and body != command and ";" not in body and script.runner != "mise tasks"
-    )
+    is_shown = body and len(body) <= _LONGEST_BODY and body != command and ";" not in body and "|| true" not in body
     about = "lint, with fixes" if topic == "lint" and _FIXING.search(script.name) else topic
     details = {"about": about} | ({"body": body} if is_shown else {}) | ({"package": package} if package else {})
     details |= {"main": "yes"} if is_main or about == "lint, with fixes" else {}
@@ -221,7 +218,7 @@ def _workspace_facts(tree: ProjectTree, packages: Sequence[Package]) -> Iterable
     members = [package for package in packages if package.is_member and package.runner and package.name]
     for topic in ("test", "build", "typecheck", "lint"):
         having = [each for each in members if any(script.name == topic for script in each.scripts)]
-        if len(having) > 1:
+        if len(having) > 1 and 2 * len(having) >= len(members):
             command = address_package(having[0].runner, "PACKAGE", topic)
             yield make_fact(
                 tree, topic, ("workspace", command), f"The {topic} of one package runs with `{command}`.",
@@ -273,7 +270,8 @@ def _task_facts(tree: ProjectTree, shell: Sequence[Script], known: set[str]) -> 
             number = shown.get(topic, 0)
             shown[topic] = number + 1
             if number < _MOST_VARIANTS:
-                is_main = not number and not (script.runner in SHELLS and topic in known) and not _is_of_part(script)
+                is_other = script.runner in SHELLS and (topic in known or script.file.count("/") > 1)
+                is_main = not number and not is_other and not _is_of_part(script)
                 found.append(_fact(tree, topic, command, script, is_main=is_main, package=folder))
     return found
 

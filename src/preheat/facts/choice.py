@@ -8,11 +8,10 @@ from typing import NamedTuple
 
 from preheat.commands.words import name_set
 from preheat.facts.asking import Asked, read_prompt
-from preheat.facts.basics import choose_basics
 from preheat.facts.checks import CHECK_TOPICS
 from preheat.facts.fitness import folder_of_command, is_common, is_main, is_usable, is_whole
 from preheat.facts.values import FACT_TOPICS
-from preheat.facts.variants import commands_beside
+from preheat.facts.variants import commands_beside, with_variants
 from preheat.lesson_meaning import is_usual_pull_request
 from preheat.model.lesson import Lesson
 
@@ -94,36 +93,56 @@ def choose_for_prompt(
         )
     )
     chosen = _with_all_checks_as_one(_without_crowds(found, asked, known), facts, asked)[:_MOST]
-    return _with_basics(chosen, choose_basics(lessons, stated) if begins_work(asked) else [], told, beside)
+    return _with_variants(chosen, facts, _find_test_of_package(facts, asked, files, told), beside)
 
 
-def begins_work(asked: Asked) -> bool:
-    """Whether a prompt begins work that changes the project, and is not only about one of its checks."""
-    return asked.changes and (asked.makes or asked.topics.isdisjoint(CHECK_TOPICS) or len(asked.words) > _FEW_WORDS)
-
-
-_FEW_WORDS = 12
-"""Words of a prompt that is about the check that it names."""
-
-
-def _with_basics(
-    chosen: list[Choice], basics: Sequence[Lesson], told: frozenset[str], beside: set[str]
+def _with_variants(
+    chosen: list[Choice], facts: Sequence[Lesson], of_package: Lesson | None, beside: set[str]
 ) -> list[Choice]:
-    """What a prompt asks for, with what work on the project begins with and the session was not told."""
-    joined = {fact.id: fact for fact in basics}
-    found = [Choice(joined.get(each.lesson.id, each.lesson), each.asked) for each in chosen]
-    said = {each.lesson.use for each in found} | beside
-    found += (
-        Choice(fact, _BASIC)
-        for fact in basics
-        if fact.id not in told
-        and not (fact.use and fact.use in said)
-        and all(fact.id != each.lesson.id for each in found)
-    )
+    """What a prompt asks for, checks of the whole with their variants; and how the package is tested that it changes."""
+    found = [
+        Choice(with_variants(each.lesson, facts), each.asked) if _is_main_check(each.lesson) else each
+        for each in chosen
+    ]
+    variants = {each.lesson.details.get("one", "") for each in found} - {""}
+    found = [each for each in found if each.lesson.use not in variants]
+    if (
+        of_package is not None
+        and all(each.lesson.use != of_package.use for each in found)
+        and of_package.use not in beside
+    ):
+        found.append(Choice(of_package, _OF_PACKAGE_CHANGED))
     return found
 
 
-_BASIC = 0.5
+def _is_main_check(lesson: Lesson) -> bool:
+    return lesson.topic in CHECK_TOPICS and is_whole(lesson) and bool(lesson.details.get("main"))
+
+
+_OF_PACKAGE_CHANGED = 0.5
+
+
+def _find_test_of_package(
+    facts: Sequence[Lesson], asked: Asked, files: Sequence[str], told: frozenset[str]
+) -> Lesson | None:
+    """How the innermost package is tested that a prompt which changes code names, or that its files lie in."""
+    if not asked.changes:
+        return None
+    tests = [
+        fact
+        for fact in facts
+        if fact.topic == "test"
+        and is_whole(fact)
+        and (package := fact.details.get("package", ""))
+        and (fact.details.get("main") or fact.support.sessions_for)
+        and (any(path.startswith(f"{package}/") for path in files[:5]) or _names_package(package, asked.words))
+    ]
+    inner = max(
+        tests, key=lambda fact: (len(fact.details["package"]), fact.support.sessions_for, fact.id), default=None
+    )
+    if inner is None or inner.id in told:
+        return None
+    return with_variants(inner, facts)
 
 
 def _with_all_checks_as_one(choices: list[Choice], facts: Sequence[Lesson], asked: Asked) -> list[Choice]:

@@ -16,6 +16,8 @@ _BY_PROGRAM = re.compile(
 )
 """Subjects that programs write which update dependencies: nobody types them."""
 _FEW = 8
+_FEWEST_CHANGES, _CHANGED = 2, 0.05
+"""Of the newest commits, those that change a changelog which is kept."""
 _SURE = 0.6
 _MOSTLY, _SOMETIMES = 0.8, 0.25
 _SHARE = 0.6
@@ -43,7 +45,7 @@ def learn_commits(tree: ProjectTree) -> list[Lesson]:
     found += _message_facts(tree)
     found += _branch_facts(tree)
     found += _pull_request_facts(tree)
-    if _UNRELEASED.search(tree.texts.get(CHANGELOG, "")) and not any(map(_WRITTEN_BY.search, tree.paths)):
+    if _is_changelog_kept(tree):
         found.append(
             make_fact(
                 tree, "release", ("changelog",), f"A change that users notice is written into `{CHANGELOG}`.",
@@ -64,6 +66,14 @@ def learn_commits(tree: ProjectTree) -> list[Lesson]:
             )
         )
     return found
+
+
+def _is_changelog_kept(tree: ProjectTree) -> bool:
+    """Whether people write what they change into the changelog, as the newest commits show: many a one was begun once."""
+    if not _UNRELEASED.search(tree.texts.get(CHANGELOG, "")) or any(map(_WRITTEN_BY.search, tree.paths)):
+        return False
+    changes = tree.changelog_changes
+    return changes is None or changes >= max(_FEWEST_CHANGES, _CHANGED * len(tree.subjects))
 
 
 def _hook_fact(tree: ProjectTree, hook: HookCommands) -> Lesson:

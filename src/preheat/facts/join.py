@@ -15,16 +15,26 @@ from preheat.model.lesson import Lesson
 _NODE = re.compile(
     r"^(?:cd (?P<folder>[\w./@-]+) && )?(?P<runner>npm|pnpm|yarn|bun) run (?P<name>[\w:./-]+)(?=\s|$)"
     r"|^(?:npm|pnpm) (?P<test>test)(?=\s|$)"
+    r"|^(?:pnpm|yarn) (?P<script>[a-z][\w:.-]*)(?=\s|$)"
 )
+_OF_SCRIPTS = re.compile(
+    r"(?:type-?check|check|checks|lint|format|fmt|build|compile|fix|dev|verify|validate|ci|e2e)|\S+:\S+"
+)
+"""Names that scripts have and programs do not: `pnpm vitest` starts the program where there is no such script."""
 _TASK = re.compile(r"^(?P<runner>make|just|mise run|task) (?P<name>[A-Za-z][\w:.-]*)(?=\s|$)")
 _FOLDER = re.compile(r"^cd (?P<folder>[\w./@-]+) && ")
 _COREPACK = re.compile(r"(?<![\w-])corepack (?=(?:npm|pnpm|yarn) )")
 _OPEN_MAKE = re.compile(r"^(?:-?s?include\b|[^\t#\n]*%[^\n]*:|import\??\s|mod\??\s)", re.MULTILINE)
 _FLOORS = {"commit": 0.45, "hook": 0.6, "branch": 0.35, "pull_request": 0.35, "variable": 0.3, "release": 0.4}
 """How likely a session needs a fact whose use is not counted."""
+_CHECKS = CHECK_TOPICS | {"check"}
+_CUSTOMS = frozenset(["commit", "branch", "pull_request"])
+"""Topics of facts that a session needs which commits its work: some projects have sessions that never do."""
 _TAKEN_OVER = 0.3
 """The reach that a fact of the tree keeps where sessions do it otherwise."""
 _MUCH = 0.3
+_LOOKING_AROUND = 4
+"""Sessions that checked nothing at all, which say as much against a check as one that checked its work otherwise."""
 _PRIOR = 6
 """Sessions that the kind of a fact counts as, beside those that used it or did not."""
 
@@ -55,8 +65,14 @@ def join_facts(lessons: Sequence[Lesson], facts: Sequence[Lesson], tree: Project
         for lesson in found
         if lesson.kind == "convention" and lesson.status == "active" and (lesson.reach or 0.0) >= _MUCH
     }
-    occasions = max((each.support.sessions_for for each in lessons if each.topic in CHECK_TOPICS), default=0)
-    found += (_with_less_reach(fact, taken, occasions) for fact in facts if fact.id not in used)
+    checked = max((each.support.sessions_for for each in lessons if each.topic in CHECK_TOPICS), default=0)
+    occasions = checked + max(0, sessions - checked) // _LOOKING_AROUND
+    is_committed = any(each.topic in _FLOORS and each.support.sessions_for for each in lessons)
+    found += (
+        _with_less_reach(fact, taken, occasions if fact.topic in _CHECKS else 0 if is_committed else sessions)
+        for fact in facts
+        if fact.id not in used
+    )
     return found
 
 
@@ -158,9 +174,9 @@ def _with_floor(lesson: Lesson) -> Lesson:
 
 
 def _with_less_reach(fact: Lesson, taken: set[tuple[str, str]], occasions: int) -> Lesson:
-    """A fact of the tree that no session used: the less likely the more sessions checked their work otherwise (one that ran no
-    check says nothing of it). Where sessions have a command of their own for the same, it is no longer the main one."""
-    if fact.topic not in CHECK_TOPICS and fact.topic != "check":
+    """A fact of the tree that no session used: the less likely the more sessions had an occasion, checked their work otherwise or
+    committed nothing. Where sessions have a command of their own for the same, it is no longer the main one."""
+    if fact.topic not in _CHECKS and fact.topic not in _CUSTOMS:
         return fact
     reach, details = _mix(fact.reach or 0.0, 0.0, occasions), fact.details
     if (fact.topic, details.get("about", "")) in taken:
@@ -199,7 +215,9 @@ def has_script(command: str, tree: ProjectTree) -> bool | None:
     if node is not None:
         folder = node["folder"] or ""
         packages = [package for package in find_packages(tree) if package.folder == folder]
-        name = node["name"] or node["test"]
+        name = node["name"] or node["test"] or node["script"]
+        if node["script"] and not _OF_SCRIPTS.fullmatch(node["script"]):
+            return None
         if not packages or "/" in name or "." in name:
             return None
         return any(script.name == name for script in packages[0].scripts)

@@ -84,6 +84,10 @@ def find_main_check(facts: Iterable[Lesson], topic: str) -> Lesson | None:
         and not folder_of_command(fact)
     ]
     best = min(fitting, key=rank_of_check, default=None)
+    if best is not None:  # the project's own task for what sessions type
+        best = next(
+            (each for each in fitting if each.details.get("body") == best.use and each.details.get("main")), best
+        )
     return None if best is None or is_common(best) else best
 
 

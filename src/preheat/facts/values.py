@@ -29,6 +29,8 @@ class ProjectTree(NamedTuple):
     """The first lines of its newest commits."""
     project: str = ""
     """Its name in lessons."""
+    changelog_changes: int | None = None
+    """How many of its newest commits change the changelog; None where that is not known."""
 
     def has_folder(self, folder: str) -> bool:
         return not folder or folder in _names_by_folder(self.paths) or self._is_above(folder)

@@ -3,6 +3,7 @@
 import re
 from typing import Literal, NamedTuple, TypeAlias
 
+from preheat.commands.words import name_set
 from preheat.manifests.scripts import LARGEST, read_json
 
 HookMoment: TypeAlias = Literal["commit", "message", "push"]
@@ -15,6 +16,15 @@ _ID = re.compile(r"^\s*-?\s*id:\s*[\"']?(?P<id>[\w.-]{1,60})[\"']?\s*$", re.MULT
 _LEFTHOOK = re.compile(r"^(?P<hook>pre-commit|commit-msg|pre-push):\s*$")
 _LEFTHOOK_RUN = re.compile(r"^\s+(?:-\s+)?run:\s*(?P<run>[^|>\n][^\n]*)$")
 _HK = re.compile(r"\[\"(?P<hook>pre-commit|commit-msg|pre-push)\"\]")
+_TRIVIAL = name_set(
+    "check-added-large-files check-ast check-builtin-literals check-byte-order-marker check-case-conflict check-docstring-first"
+    " check-executables-have-shebangs check-illegal-windows-names check-json check-merge-conflict"
+    " check-shebang-scripts-are-executable check-symlinks check-toml check-vcs-permalinks check-xml check-yaml debug-statements"
+    " destroyed-symlinks detect-aws-credentials detect-private-key double-quote-string-fixer end-of-file-fixer"
+    " fix-byte-order-marker fix-encoding-pragma forbid-submodules mixed-line-ending name-tests-test no-commit-to-branch"
+    " pretty-format-json requirements-txt-fixer sort-simple-yaml trailing-whitespace"
+)
+"""Hooks that nearly every project has and that hardly ever refuse a commit."""
 _MOST = 8
 
 
@@ -44,8 +54,8 @@ def read_hooks(path: str, text: str) -> tuple[HookCommands, ...]:
     if len(text) > LARGEST:
         return ()
     if path == ".pre-commit-config.yaml":
-        found = tuple(dict.fromkeys(_ID.findall(text)))[:_MOST]
-        return (HookCommands("commit", tuple(f"pre-commit run {each}" for each in found), path),) if found else ()
+        found = tuple(each for each in dict.fromkeys(_ID.findall(text)) if each not in _TRIVIAL)[:_MOST]
+        return (HookCommands("commit", found, path),) if found else ()
     if "lefthook" in path:
         return _read_lefthook(path, text)
     if path == "hk.pkl":

@@ -111,7 +111,14 @@ def _deno_json(text: str) -> _Pairs:
 
 
 def _mise_toml(text: str) -> _Pairs:
-    return _texts(_table(read_toml(text), "tasks"))
+    """The tasks; what one depends on, it runs first."""
+    tasks = _table(read_toml(text), "tasks")
+    for name, body in _texts(tasks):
+        task = tasks.get(name)
+        needed = task.get("depends", ()) if isinstance(task, Mapping) else ()
+        listed = [needed] if isinstance(needed, str) else needed if isinstance(needed, list) else []
+        first = [f"mise run {each}" for each in listed if isinstance(each, str) and _NAME.fullmatch(each)]
+        yield name, " && ".join([*first, body] if body else first)
 
 
 def _pyproject(text: str) -> _Pairs:

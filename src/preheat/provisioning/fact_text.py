@@ -132,7 +132,7 @@ def _describe_hook(lesson: Lesson) -> str:
         "failed": details.get("failed", ""),
         "all": details.get("all", ""),
     }
-    commands = _split(lesson, "commands", "\n")
+    commands = [each for each in _split(lesson, "commands", "\n") if _whole(each)]
     if commands:
         return sentences.HOOK.write(commands=commands, file=lesson.files[0] if lesson.files else "", **values)
     return sentences.HOOK_FAILURES.write(**values)

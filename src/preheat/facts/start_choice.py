@@ -1,10 +1,10 @@
-"""The basics of a project: what a senior developer tells a newcomer who begins to work on it, in a few lines. Pure; knows no
+"""What every session of a project is told at its start: what a senior developer tells a newcomer, in a few lines. Pure; knows no
 wording.
 
 One command for each check of the whole, with how one case of it is run; what a commit runs and how it is worded; how changes
 come in; and what sessions here needed again and again: a server, a generator, a program that the shell does not find. Of a check
-that a file states already no other command is said in its place. All of it is for sessions that change something; what nearly
-every session needs is said at its start.
+that a file states already no other command is said in its place. What is likely to be needed is said, no more: the rest comes
+when a prompt or a call asks for it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,42 +17,36 @@ from preheat.model.lesson import Lesson
 
 _CHECKS = ("check", "test", "lint", "typecheck", "format", "build")
 """Topics of checks, the most telling first."""
-_LEAST_REACH, _OFTEN = 0.15, 0.3
-"""How likely a session needs the check of one folder, or what is no check, for it to be said to all of them."""
-_MOST = 0.4
-"""The same for what is said before anything is asked."""
+_OFTEN = 0.3
+"""How likely a session needs what is said to all of them."""
+_LEAST_REACH, _MOST = 0.15, 0.4
+"""The same for the check of one folder, to stand for that of the whole; and for what is said although a file states another."""
 _MOSTLY = 0.75
 """Of the branches, those whose names begin with one of a few prefixes."""
 _USED = 2
 """Sessions that used a command, from which on it is the project's own way."""
 
 
-def choose_basics(lessons: Iterable[Lesson], stated: frozenset[str] = frozenset()) -> list[Lesson]:
-    """The facts that work on a project begins with, in their order; a check with the commands for its parts (`details["one"]`,
-    `details["parts"]`). `stated`: topics of the checks of which the agent reads a command by itself."""
+def choose_for_start(lessons: Iterable[Lesson], stated: frozenset[str] = frozenset()) -> list[Lesson]:
+    """The facts that every session is told before anything is asked, in their order; a check with the commands for its parts
+    (`details["one"]`, `details["parts"]`). `stated`: topics of the checks of which the agent reads a command by itself."""
     facts = [lesson for lesson in lessons if lesson.kind == "convention" and is_usable(lesson)]
-    checks = _choose_checks(facts, stated)
+    checks = [check for check in _choose_checks(facts, stated) if _is_likely(check)]
     return [*checks, *_choose_common(facts, checks, stated), *_choose_customs(facts), *_choose_needs(facts)]
 
 
-def choose_for_start(lessons: Iterable[Lesson], stated: frozenset[str] = frozenset()) -> list[Lesson]:
-    """Of the basics what most sessions need, whatever they are asked."""
-    return [fact for fact in choose_basics(lessons, stated) if _is_for_most(fact)]
-
-
-def _is_for_most(fact: Lesson) -> bool:
-    reach = fact.reach or 0.0
-    if fact.topic in ("hook", "missing"):
-        return reach >= _MOST
-    return reach >= _MOST and fact.support.sessions_for >= _USED
+def _is_likely(check: Lesson) -> bool:
+    """Whether a session needs a check: as others did, or by what files say, which wants to be surer of what nothing fails by."""
+    is_sure = check.support.sessions_for or check.topic not in ("format", "build")
+    return (check.reach or 0.0) >= (_OFTEN if is_sure else _MOST)
 
 
 # Checks
 def _choose_checks(facts: Sequence[Lesson], stated: frozenset[str]) -> list[Lesson]:
     found: list[Lesson] = []
     for topic in _CHECKS:
-        best = None if topic in stated else _find_check(facts, topic)
-        if best is not None:
+        best = _find_check(facts, topic)
+        if best is not None and (topic not in stated or _is_custom_of_most(best)):
             found.append(with_variants(best, facts))
     ran = {part.strip() for each in found if each.topic == "check" for part in _body_of(each).split("&&")}
     bodies = {_body_of(each) for each in found}
@@ -77,6 +71,11 @@ def _find_check(facts: Sequence[Lesson], topic: str) -> Lesson | None:
         packages = [fact for fact in others if fact.details.get("about") in ONE_CASE and _is_often(fact)]
     fitting = [fact for fact in packages if not is_common(fact)]
     return min(fitting, key=lambda fact: (-fact.support.sessions_for, fact.id), default=best)
+
+
+def _is_custom_of_most(fact: Lesson) -> bool:
+    """Whether most sessions run a check, whatever a file says of its topic."""
+    return fact.support.sessions_for > _USED and (fact.reach or 0.0) >= _MOST
 
 
 def _is_often(fact: Lesson) -> bool:
@@ -144,7 +143,7 @@ def _is_custom(fact: Lesson) -> bool:
     if fact.topic == "branch":
         good, every = (int(fact.details.get(name, "0")) for name in ("good", "all"))
         return good >= _MOSTLY * every
-    return not (fact.topic == "pull_request" and is_usual_pull_request(fact))
+    return fact.topic != "pull_request" or fact.support.sessions_for > _USED or not is_usual_pull_request(fact)
 
 
 # What sessions here needed again and again
@@ -161,7 +160,7 @@ def _choose_needs(facts: Sequence[Lesson]) -> list[Lesson]:
 
 
 def _is_missed(fact: Lesson, facts: Sequence[Lesson]) -> bool:
-    """Whether sessions missed a program, or started those of a manager through it."""
+    """Whether sessions missed a program, or one of those that a manager brings, or started them through it."""
     if (fact.reach or 0.0) < _OFTEN or not fact.use:
         return False
     manager = fact.details.get("manager", "")

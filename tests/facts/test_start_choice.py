@@ -1,0 +1,97 @@
+"""What every session of a project is told at its start: one line for each check, what is likely to be needed, nothing else."""
+
+import pytest
+
+from preheat.app.facts import read_log
+from preheat.facts import ProjectTree, derive_facts
+from preheat.facts.join import join_facts
+from preheat.facts.start_choice import choose_for_start
+from preheat.facts.variants import commands_beside
+from preheat.model.lesson import Lesson
+from preheat.provisioning.lesson_text import describe_lesson
+from tests.facts.test_facts import lesson, tree_of
+
+SHOP = {
+    "package.json": '{"scripts": {"test": "vitest run", "lint": "eslint .", "lint:fix": "eslint . --fix",'
+    ' "lint:md:fix": "mdl -f", "test:e2e": "playwright test", "typecheck": "tsc --noEmit"}, "devDependencies": {"vitest": "1"}}',
+    "pnpm-lock.yaml": "",
+}
+
+
+def lines_at_start(lessons: list[Lesson], stated: frozenset[str] = frozenset()) -> list[str]:
+    return [describe_lesson(each) for each in choose_for_start(lessons, stated)]
+
+
+def test_each_check_is_one_line_with_how_one_case_is_run_and_what_mends() -> None:
+    assert lines_at_start(derive_facts(tree_of(SHOP))) == [
+        "test: `pnpm test` = `vitest run`; one test file: `pnpm exec vitest run PATH`",
+        "lint: `pnpm lint` = `eslint .`; with fixes: `pnpm lint:fix`",
+        "typecheck: `pnpm typecheck` = `tsc --noEmit`",
+    ]
+
+
+def test_what_is_said_beside_a_check_is_known_with_it() -> None:
+    facts = derive_facts(tree_of(SHOP))
+    told = [each.id for each in choose_for_start(facts)]
+    assert commands_beside(facts, told) == {"pnpm exec vitest run PATH", "pnpm lint:fix"}
+
+
+def test_of_a_check_that_a_file_states_no_other_command_is_said_unless_most_sessions_use_it() -> None:
+    facts = derive_facts(tree_of(SHOP))
+    assert not any(line.startswith("test") for line in lines_at_start(facts, frozenset(["test"])))
+    usual = lesson("build", "go build ./...", sessions=9, reach=0.7)
+    assert lines_at_start([usual], frozenset(["build"])) != []
+
+
+def test_everything_below_the_project_is_no_folder() -> None:
+    """`./...` once counted as one, which hid `go test ./...` from every session."""
+    usual = lesson("test", "go test ./...", sessions=9, reach=0.7)
+    one_folder = lesson("test", "go test ./internal/store/...", sessions=9, reach=0.7)
+    assert len(choose_for_start([usual])) == 1
+    assert choose_for_start([one_folder]) == []
+
+
+def test_a_script_for_one_part_is_not_the_check_of_the_whole() -> None:
+    files = {"package.json": '{"scripts": {"test:report-ui": "vitest run ui", "test:e2e": "playwright test"}}'}
+    assert lines_at_start(derive_facts(tree_of(files))) == []
+
+
+@pytest.mark.parametrize(("sessions", "said"), [(0, True), (4, True), (60, False)])
+def test_a_script_that_session_after_session_went_by_without_is_not_said_to_all(sessions: int, said: bool) -> None:
+    """Those that checked their work otherwise count; those that only looked around count little."""
+    files = {"package.json": '{"scripts": {"lint": "eslint ."}}'}
+    tree = tree_of(files)
+    others = [lesson("test", "make test", sessions=sessions)] if sessions else []
+    facts = join_facts(others, derive_facts(tree), tree)
+    assert any("npm run lint" in line for line in lines_at_start(facts)) is said
+
+
+def test_the_projects_own_task_is_said_for_what_sessions_type() -> None:
+    typed = lesson("test", "go test ./...", sessions=9, reach=0.7)
+    own = lesson("test", "mise run test", reach=0.5, details={"about": "test", "main": "yes", "body": "go test ./..."})
+    assert [each.use for each in choose_for_start([typed, own])] == ["mise run test"]
+
+
+def test_a_form_that_stands_for_many_commands_gives_way_to_that_of_the_folder_they_work_in() -> None:
+    open_form = lesson("build", "xcodebuild -project NAME -scheme Shop build", sessions=9, reach=0.6)
+    folder = {"about": "build", "main": "yes", "package": "Shop"}
+    own = lesson("build", "cd Shop && xcodebuild -project Shop.xcodeproj -scheme Shop build", details=folder)
+    assert [each.use for each in choose_for_start([open_form, own])] == [own.use]
+
+
+def test_a_changelog_that_nobody_keeps_is_not_told_of() -> None:
+    begun = "# Changelog\n\n## [Unreleased]\n- docs\n"
+
+    def lines(changes: int | None) -> list[str]:
+        texts = {"CHANGELOG.md": begun}
+        tree = ProjectTree(frozenset(texts), texts, ["x"] * 60, "shop", changes)
+        return [describe_lesson(each) for each in derive_facts(tree)]
+
+    kept = "a change that users notice gets a line below `Unreleased` in `CHANGELOG.md`"
+    assert (lines(0), lines(1), lines(9), lines(None)) == ([], [], [kept], [kept])
+
+
+def test_the_newest_commits_are_read_with_what_they_change() -> None:
+    log = "\0feat: one\n\nCHANGELOG.md\nsrc/a.ts\n\0fix: two\n\nsrc/b.ts\n"
+    assert read_log(log) == {"subjects": ["feat: one", "fix: two"], "changelog_changes": 1}
+    assert read_log("") == {"subjects": [], "changelog_changes": None}
