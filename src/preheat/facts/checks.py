@@ -128,6 +128,8 @@ def topic_of_script(script: Script) -> str:
         "setup",
     ):
         return ""
+    if name == "fix":
+        return "lint"
     named = purpose_of_name(name)
     if named == "build" and _OF_DOCS.search(name):
         return ""
@@ -185,7 +187,7 @@ def _package_facts(tree: ProjectTree, package: Package, shell: Sequence[Script])
 
 _OF_ALL = name_set("unit all run ci code src project once full strict app local dev sh type types")
 """Parts of names of scripts that do not name a part of the project."""
-_SORTS = name_set("e2e integration smoke coverage cov bench benchmark playwright cypress regression")
+_SORTS = name_set("e2e watch integration smoke coverage cov bench benchmark playwright cypress regression")
 """Those that name one sort of tests."""
 
 
@@ -195,9 +197,15 @@ def _is_of_part(script: Script) -> bool:
     return any(part in _SORTS or (part not in _OF_ALL and purpose_of_name(part) is None) for part in parts)
 
 
+_WATCHING = re.compile(r"^vitest$|^vitest (?!run\b|.*--run\b)|\s--watch(?:All)?(?:\s|$)")
+"""What waits for changes of files: a session that runs it may wait for ever."""
+
+
 def _rank(script: Script) -> tuple[object, ...]:
-    """The plain one first: `test` before `test:e2e`; scripts of the shell, which others may call, last."""
-    return (script.runner in SHELLS, len(re.split(r"[:._-]", script.name)), len(script.name), script.name)
+    """The plain one first: `test` before `test:e2e`, but what ends by itself before what waits for changes; scripts of the shell,
+    which others may call, last."""
+    is_watching = _WATCHING.search(body_of(script)) is not None
+    return (script.runner in SHELLS, is_watching, len(re.split(r"[:._-]", script.name)), len(script.name), script.name)
 
 
 def _fact(tree: ProjectTree, topic: str, command: str, script: Script, is_main: bool, package: str = "") -> Lesson:
