@@ -136,6 +136,7 @@ def test_a_program_that_the_project_does_not_use_for_this_is_replaced_by_its_own
     assert line_for(FACTS, command="npx jest") == "test: `pnpm test` = `vitest run`"
     assert line_for(FACTS, command="npx vitest run src/") == ""  # what its script runs
     assert line_for(FACTS, command="cargo test") == ""
+    assert line_for(FACTS, command="pnpm test:e2e") == ""  # another script of the project
     assert line_for(FACTS, command="pytest") == ""
 
 
@@ -279,3 +280,10 @@ def test_the_fixes_of_a_linter_are_told_of_after_that_linter_alone() -> None:
     assert checked(known, ["lint"], "npx eslint")
     assert not checked(known, ["lint"], "npm run check-types")
     assert choose_after_check([known, script], ["lint"], "npm run lint") is None
+
+
+def test_the_command_for_all_checks_leaves_nothing_to_say_of_each() -> None:
+    whole = lesson("check", "make ci", details={"about": "check", "main": "yes"})
+    lint = lesson("lint", "make lint", details={"about": "lint", "main": "yes"})
+    assert line_for([whole, lint], "src/cart.go").startswith("the project's checks: `make ci`, `make lint`")
+    assert line_for([whole, lint], "src/cart.go", told=(whole,)) == ""

@@ -148,7 +148,7 @@ class FolderFacts(NamedTuple):
         exists = partial(_exists, self.root)
         return Place(
             folder="" if folder == "." else folder.replace(os.sep, "/"),
-            has_match=partial(_has_match, cwd),
+            has_match=partial(has_match, cwd),
             is_there=exists,
             has_program=lambda name: name not in missing and shutil.which(name) is not None,
             lacks_modules=exists("package.json") and not any(map(exists, _MODULES)),
@@ -203,7 +203,7 @@ def _listens(port: str) -> bool:
     return False
 
 
-def _has_match(folder: str, pattern: str) -> bool:
+def has_match(folder: str, pattern: str) -> bool:
     """Whether a pattern matches a file; yes where that would take long to find out, or the shell puts something in first."""
     wild = [part for part in pattern.split("/") if glob.has_magic(part)]
     if len(wild) > _MOST_WILD or "**" in pattern or pattern.startswith("~") or _EXPANDED.search(pattern):

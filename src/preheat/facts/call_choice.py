@@ -44,12 +44,12 @@ def choose_for_call(
         for lesson in facts
         if lesson.id not in told and not _was_run(lesson, place.ran) and not is_common(lesson)
     ]
+    known_checks = _known_purposes(facts, told, place.ran)
     found = choose_for_needs(candidates, command, place) if command else None
     if found is None and command:
         has_hook = any(lesson.topic == "hook" and lesson.details.get("about") == "commit" for lesson in facts)
-        purposes = _known_purposes(facts, told, place.ran)
         found = (
-            choose_for_version_control(candidates, command, has_hook, place, purposes)
+            choose_for_version_control(candidates, command, has_hook, place, known_checks)
             or _choose_for_purpose(candidates, command, place)
             or _choose_for_server(candidates, command, place)
         )
@@ -58,7 +58,7 @@ def choose_for_call(
         done = [lesson for lesson in facts if lesson.id in told or _was_run(lesson, place.ran)]
         placements = [lesson for lesson in known if lesson.id not in told and lesson.topic == "placement"]
         found = choose_for_new_file(placements, place) or choose_for_change(
-            candidates, own, done, _known_purposes(facts, told, place.ran) | place.stated, place.lines
+            candidates, own, done, known_checks | place.stated, place.lines
         )
     return found
 
@@ -66,6 +66,10 @@ def choose_for_call(
 def _was_run(lesson: Lesson, ran: Iterable[str]) -> bool:
     """Whether the session ran a fact's command itself; what it sees by that, it needs no line for."""
     return bool(lesson.use) and lesson.topic in (*CHECK_TOPICS, "check") and any(lesson.use in each for each in ran)
+
+
+_ALL_CHECKS = frozenset(["test", "lint", "typecheck", "build"])
+"""What a command for all checks runs."""
 
 
 def _known_purposes(facts: Iterable[Lesson], told: frozenset[str], ran: Iterable[str]) -> frozenset[str]:
@@ -76,7 +80,9 @@ def _known_purposes(facts: Iterable[Lesson], told: frozenset[str], ran: Iterable
     of_told = {
         lesson.topic for lesson in lessons if lesson.id in told and (is_whole(lesson) or lesson.topic == "format")
     }
-    return frozenset(of_told.union(purpose_of_command(piece.text) for each in ran for piece in split_pieces(each)))
+    known = of_told.union(purpose_of_command(piece.text) for each in ran for piece in split_pieces(each))
+    has_all = "check" in known or any(lesson.topic == "check" and _was_run(lesson, ran) for lesson in lessons)
+    return frozenset(known | _ALL_CHECKS if has_all else known)
 
 
 def _choose_for_server(candidates: Sequence[Lesson], command: str, place: Place) -> Lesson | None:
@@ -112,13 +118,18 @@ def _choose_for_purpose(candidates: Sequence[Lesson], command: str, place: Place
         return None
     usual.sort(key=lambda lesson: (-lesson.support.sessions_for, -(lesson.reach or 0.0), lesson.id))
     for piece in split_pieces(command):
-        if piece.moved or place.folder or ARGUMENT.search(piece.text):
+        if piece.moved or place.folder or ARGUMENT.search(piece.text) or _is_script(piece):
             continue
         purpose = purpose_of_command(piece.text)
         first = next((lesson for lesson in usual if lesson.topic == purpose), None)
         if first is not None and not _is_same(piece.text, first) and _runs_the_same(piece, first):
             return first
     return None
+
+
+def _is_script(piece: Piece) -> bool:
+    """Whether what is typed is one of the project's own scripts."""
+    return piece.words[0] in _TASK_RUNNERS and piece.words[1:2] not in (("exec",), ("x",), ("dlx",), ("--",))
 
 
 def _runs_the_same(piece: Piece, lesson: Lesson) -> bool:

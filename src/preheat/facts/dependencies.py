@@ -23,8 +23,8 @@ _VERSION = (
     r"|(?:workspace|catalog|npm|file|link|git[\w+]*|https?):[^\"'\n]*)"
 )
 _OF_JSON = re.compile(
-    r"^\"(?!(?:version|node|npm|pnpm|yarn|bun|vscode|packageManager|target)\")@?[\w./-]+\"\s*:\s*"
-    rf"\"{_VERSION}\",?$"
+    r"(?:^|[{,]\s*)\"(?!(?:version|node|npm|pnpm|yarn|bun|vscode|packageManager|target)\")@?[\w./-]+\"\s*:\s*"
+    rf"\"{_VERSION}\""
 )
 _OF_PYTHON = re.compile(
     r"^[\"'][A-Za-z][\w.-]*(?:\[[\w, -]+\])?\s*(?:[<>=~!@;][^\"']*)?[\"'],?$"
@@ -69,4 +69,4 @@ def changes_dependencies(path: str, lines: Sequence[str]) -> bool:
     """Whether a manifest's lines, added or removed, name a package with its version: not a script, nor the project's own
     version."""
     pattern = _LINES.get(basename(path))
-    return pattern is not None and any(pattern.match(line.strip()) for line in lines)
+    return pattern is not None and any(pattern.search(line.strip()) for line in lines)

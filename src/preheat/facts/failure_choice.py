@@ -110,7 +110,9 @@ def _was_astray(lesson: Lesson, signature: str, command: str) -> bool:
     return is_named and (not command or program in _MENTIONED.findall(command) or program in command)
 
 
-_ONE_CASE = re.compile(r"\s(?:\S*/\S+|\S+\.\w{1,4}|-k|-t|-run|--grep|NAME)(?:\s|$)")
+_ONE_CASE = re.compile(
+    r"\s(?:\S*/\S+|\S+\.\w{1,4}|-k|-t|-g|-run|--grep|--tests?|--test\S*|--filter\S*|NAME)(?:[\s=]|$)"
+)
 """A check of one file or one case: how that is done, the session knows."""
 _ALL = re.compile(r"^\./\.\.\.$|^\.$")
 _HELPS = {"test": ("one test", "one test file"), "lint": ("lint, with fixes", "format"), "format": ("format",)}
