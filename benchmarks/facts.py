@@ -57,11 +57,11 @@ from preheat.calls.judged import JudgedCall, JudgedSession
 from preheat.calls.words import telling_words
 from preheat.commands.purposes import is_test_file
 from preheat.facts import EMPTY_TREE, ProjectTree, derive_facts, wanted_files
+from preheat.facts.basics import choose_for_start
 from preheat.facts.call_choice import Place, choose_for_call
 from preheat.facts.choice import choose_for_prompt
 from preheat.facts.failure_choice import choose_after_check, choose_after_failure
 from preheat.facts.join import join_facts
-from preheat.facts.start_choice import choose_for_start
 from preheat.facts.stated import checks_stated, without_stated
 from preheat.lessons.command_use import ASTRAY as _ASTRAY
 from preheat.live.debt import is_written_source
@@ -257,21 +257,23 @@ def statements_for(agent: str, instructions: dict[str, str]) -> Statements:
     return read_statements(*texts, *imported) if texts else NO_STATEMENTS
 
 
-def start_lines(lessons: Sequence[Lesson], project: str, agent: str, now: float, task: str = "") -> list[Line]:
-    usable = [lesson for lesson in lessons if lesson.packet is None]
-    asked = frozenset(each.id for each in choose_for_start(usable))
+def start_lines(
+    lessons: Sequence[Lesson], project: str, agent: str, now: float, stated: frozenset[str], task: str = ""
+) -> list[Line]:
+    chosen = {each.id: each for each in choose_for_start(lessons, stated)}
+    by_id = {lesson.id: lesson for lesson in lessons if lesson.packet is None} | chosen
     context = provision(
-        usable, task=task, now=now, agent=agent, project=project, budget=START_TOKENS, asked=asked, at_start=True
-    )
-    by_id = {lesson.id: lesson for lesson in usable}
+        list(by_id.values()), task=task, now=now, agent=agent, project=project, budget=START_TOKENS,
+        asked=frozenset(chosen), at_start=True,
+    )  # fmt: skip
     return [Line("start", item.text, by_id[item.lesson]) for item in context.items]
 
 
-def prompt_lines(lessons: Sequence[Lesson], prompt: str, told: set[str]) -> list[Line]:
+def prompt_lines(lessons: Sequence[Lesson], prompt: str, told: set[str], stated: frozenset[str]) -> list[Line]:
     found = []
     room = PROMPT_TOKENS // 2  # the other half is orientation's
     files = _PATHS.findall(prompt[:4000])
-    for each in choose_for_prompt(lessons, prompt, files, frozenset(told)):
+    for each in choose_for_prompt(lessons, prompt, files, frozenset(told), stated):
         text = describe_lesson(each.lesson)
         cost = estimate_tokens(f"- {text}\n")
         if text and cost <= room:
@@ -399,7 +401,7 @@ def play(
     stated: frozenset[str] = frozenset(),
 ) -> Played:
     agent, now = session.session.agent, session.session.started_at or 0.0
-    lines = start_lines(lessons, project, agent, now)
+    lines = start_lines(lessons, project, agent, now, stated)
     told = {line.lesson.id for line in lines}
     known = index_lessons(lessons, now)
     prompts = {message.line: message.text for message in session.human_messages()}
@@ -413,7 +415,7 @@ def play(
     for call in session.calls:
         while asked and asked[0][0] <= call.call.line:
             prompt = asked.pop(0)[1]
-            lines += (line._replace(prompt=prompt) for line in prompt_lines(lessons, prompt, told))
+            lines += (line._replace(prompt=prompt) for line in prompt_lines(lessons, prompt, told, stated))
             last = prompt
         command = command_of(call, session)
         for fact in labels:
@@ -431,7 +433,7 @@ def play(
             doings.said.append(doings.turns)
             lines.append(Line("failure", text, after, last, at))
     for _, text in asked:
-        lines += (line._replace(prompt=text) for line in prompt_lines(lessons, text, told))
+        lines += (line._replace(prompt=text) for line in prompt_lines(lessons, text, told, stated))
     there = collect_activity(session)
     return Played(lines, told_before, failures, covered, [_applied(line.lesson, session, there) for line in lines])
 
@@ -592,12 +594,13 @@ def lines_for_task(project: Project, pages: Any, trees: Trees, task: str = TASK)
     agent = project.sessions[-1].session.agent
     statements = statements_for(agent, instructions)
     lessons = without_stated(join_facts(learn_lessons(project.name, pages), facts, tree), statements)
-    found = start_lines(lessons, project.name, agent, project.sessions[-1].session.started_at or 0.0)
+    stated = checks_stated(statements)
+    found = start_lines(lessons, project.name, agent, project.sessions[-1].session.started_at or 0.0, stated)
     told = {line.lesson.id for line in found}
-    found += prompt_lines(lessons, task, told)
+    found += prompt_lines(lessons, task, told, stated)
     edited: tuple[str, ...] = ()
     for command, path in (*(("", each) for each in usual_files(project, tree)), ("git commit", "")):
-        place = Place(edited=edited, stated=checks_stated(statements))
+        place = Place(edited=edited, stated=stated)
         fact = choose_for_call(lessons, command, [path] if path else [], frozenset(told), place)
         text = describe_lesson(fact) if fact is not None else ""
         edited += (path,) if path else ()

@@ -47,15 +47,16 @@ def describe(project: Project) -> list[str]:
     known = join_facts(learn_lessons(project.name, take_notes(project.sessions)), facts, tree)
     statements = statements_for(agent, instructions)
     usable = without_stated(known, statements)
-    begun = start_lines(usable, project.name, agent, now)
+    stated = checks_stated(statements)
+    begun = start_lines(usable, project.name, agent, now, stated)
     told = {line.lesson.id for line in begun}
     lines = [f"**{project.name.rpartition('+')[2]}** ({len(project.sessions)} sessions)", "", "```text", "at the start"]
     lines += [f"- {line.text}" for line in begun] or ["(nothing)"]
     for prompt in SHOWN:
-        asked = prompt_lines(usable, prompt, told_too := set(told))
+        asked = prompt_lines(usable, prompt, told_too := set(told), stated)
         lines += [f"with “{prompt}”", *([f"- {line.text}" for line in asked] or ["(nothing)"])]
     files = usual_files(project, tree)
-    lines += _describe_calls(usable, files, told_too, checks_stated(statements))
+    lines += _describe_calls(usable, files, told_too, stated)
     lines += ["AGENTS.md", *_describe_proposal(project.name, known, instructions, now), "```", ""]
     return lines
 

@@ -9,6 +9,8 @@ import shlex
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from preheat.commands.common import names_mise_task
+
 _FENCE = re.compile(r"^\s{0,3}(`{3,}|~{3,})\s*([\w+-]*)")
 _SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 _SHELL = frozenset(["", "sh", "bash", "shell", "zsh", "console", "shell-session", "terminal", "text"])
@@ -196,6 +198,8 @@ def _normalise(part: list[str]) -> Words:
         return ()
     if part[0] in _RUNNERS and part[1:2] == ["run"] and part[2:3] and part[2] not in _OWN_COMMANDS.get(part[0], ()):
         part = [part[0], *part[2:]]
+    if names_mise_task(part):
+        part = [part[0], "run", *part[1:]]
     return tuple(part)
 
 

@@ -3,6 +3,8 @@
 import json
 import os
 import socket
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -141,7 +143,9 @@ def test_an_endpoint_that_hangs_or_is_not_there_is_one_clear_line(person: Person
         done = person.run(*words)
         assert (done.code, "did not answer within 1 s; nothing was kept" in done.err) == (2, True), done.err
     done = person.run(*words)
-    assert (done.code, "cannot be reached" in done.err) == (2, True), done.err
+    assert (done.code, "cannot be reached" in done.err, "is the server running" in done.err) == (2, True, True), (
+        done.err
+    )
 
 
 @pytest.mark.parametrize(
@@ -161,6 +165,42 @@ def test_bad_input_is_refused_before_anything_runs(person: Person, arguments: li
     done = person.run("lessons", "distill", "--project", "shop", *arguments)
     assert (done.code, done.out) == (2, "")
     assert error in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "missing"),
+    [
+        (["--with", "codex", "--program", "/no/such/codex"], "`/no/such/codex` is not installed"),
+        (["--with", "http://127.0.0.1:9/v1"], "an endpoint needs the name of a model"),
+        (["--with", "http://127.0.0.1:9/v1", "--model", "m", "--key-variable", "NO_SUCH"], "the variable `NO_SUCH` is not set"),
+    ],
+)  # fmt: skip
+def test_what_it_would_cost_is_said_before_anything_is_installed(
+    person: Person, arguments: list[str], missing: str
+) -> None:
+    """A person who decides whether to install an agent wants to know that first; what is missing is said with it."""
+    teach(person)
+    done = person.run("lessons", "distill", "--project", "shop", "--dry-run", *arguments)
+    assert (done.code, done.out) == (0, "")
+    assert "tokens in and at most 4,000 out, of a budget of 20,000" in done.err
+    assert f"Nothing was run. It could not run now: {missing}" in done.err
+
+
+@pytest.mark.parametrize(("status", "advice"), [(401, "`--key-variable NAME`"), (404, "the address ends with `/v1`")])
+def test_an_endpoint_that_refuses_is_answered_with_what_to_do(person: Person, status: int, advice: str) -> None:
+    class Refuses(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.send_error(status)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    teach(person)
+    with HTTPServer(("127.0.0.1", 0), Refuses) as server:
+        threading.Thread(target=server.handle_request, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}/v1"
+        done = person.run("lessons", "distill", "--with", url, "--model", "m", "--project", "shop", "--yes")
+    assert (done.code, f"answered {status}" in done.err, advice in done.err) == (2, True, True), done.err
 
 
 def test_an_agent_that_fails_or_hangs_is_one_clear_line(person: Person, tmp_path: Path) -> None:

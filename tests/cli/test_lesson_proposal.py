@@ -130,6 +130,24 @@ def test_a_script_that_the_file_names_and_the_tree_does_not_have_is_told(person:
     ]
 
 
+def test_the_check_of_one_folder_is_not_proposed_as_that_of_the_project(person: Person, tmp_path: Path) -> None:
+    """Sessions that worked in one package tested that; who reads the file works anywhere."""
+    folder = tmp_path / "stock"
+    folder.mkdir()
+    git(folder, "init", "-q", "-b", "main")
+    (folder / "go.mod").write_text("module example.org/stock\n")
+    for number in range(1, 6):
+        made = ClaudeTranscript(session=f"{number:08x}-2222-4000-8000-000000000000", project=str(folder))
+        made = made.prompt(f"Make step {number} work and test it").answer("I run the tests.")
+        person.write(made.run("go test ./pkg/price/...", "ok  stock/pkg/price").answer("done"))
+    assert person.run("sync").code == 0
+    assert person.run("learn", "--quiet").code == 0
+    learned = person.run("lessons", "list", "--project", "stock").out
+    assert "go test ./pkg/price" in learned
+    found = propose(person, "--project", "stock")
+    assert [each["text"] for each in found["lines"] if "price" in each["text"]] == []
+
+
 def test_a_command_whose_tests_fail_is_not_stale(person: Person, shop: Path) -> None:
     for number in range(11, 16):
         made = ClaudeTranscript(session=f"{number:08x}-1111-4000-8000-000000000000", project=str(shop))
@@ -241,6 +259,21 @@ def test_the_file_that_the_project_has_is_taken_and_nothing_is_said_that_another
     assert found["file"] == "AGENTS.md"
     assert not any("test:unit" in each["text"] for each in found["lines"])
     assert found["stated"] >= 1
+
+
+def test_a_file_that_no_agent_of_the_sessions_reads_is_not_taken_and_a_new_one_that_it_would_not_read_is_told(
+    person: Person, shop: Path
+) -> None:
+    """What stands where only another agent looks helps none of these sessions. A file that takes it in reads it, too."""
+    (shop / ".github").mkdir()
+    (shop / ".github" / "copilot-instructions.md").write_text("# Shop\n")
+    found = propose(person)
+    assert (found["file"], found["unread_by"]) == ("AGENTS.md", ["Claude Code"])
+    said = person.run("lessons", "propose").err
+    assert "Claude Code does not read AGENTS.md by itself: choose a file that it reads with `--file`" in said
+    (shop / "CLAUDE.md").write_text("See @AGENTS.md\n")
+    (shop / "AGENTS.md").write_text("# Shop\n")
+    assert propose(person)["unread_by"] == []
 
 
 def test_a_script_that_the_tree_no_longer_has_is_not_proposed(person: Person, shop: Path) -> None:

@@ -395,6 +395,19 @@ def test_a_lesson_is_shown_with_its_evidence(taught: Person) -> None:
     assert len({each["session"] for each in whole["evidence"]}) == 4
 
 
+def test_evidence_that_has_only_the_place_of_a_call_is_shown_with_the_call(person: Person) -> None:
+    """Of a pull request the lesson keeps no words, which are the project's; the person who looks at it is shown them."""
+    for number in range(1, 5):
+        made = ClaudeTranscript(session=f"{number:08x}-1111-4000-8000-000000000000", project="/w/shop")
+        made = made.prompt("open a pull request").run(f"gh pr create --draft --title 'step {number}'", "https://x/1")
+        person.write(made.answer("done"))
+    assert person.run("sync").code == 0
+    assert person.run("learn", "--quiet").code == 0
+    name = next(each["id"] for each in list_json(person) if each["topic"] == "pull_request")
+    assert "gh pr create --draft --title 'step 4'" in person.run("lessons", "show", str(name)).out
+    assert "gh pr create --draft --title 'step 4'" in person.run("lessons", "review").out
+
+
 def test_a_lesson_is_found_by_the_beginning_of_its_id(taught: Person) -> None:
     name = find_repair(taught)
     assert json.loads(taught.run("lessons", "show", name[:-1], "--json").out)["id"] == name

@@ -169,7 +169,15 @@ def test_what_a_person_can_mend_and_what_waited_for_them_is_shown(
         person.write(made)
     assert person.run("sync").code == 0
     done = person.run("mistakes")
-    assert done.out.index("npm test: ") < done.out.index("File has not been read yet")
+    order = (
+        "npm test: ",
+        "What only agents can avoid",
+        "File has not been read yet",
+        "What waited for you",
+        "settings",
+    )
+    places = [" ".join(done.out.split()).index(words) for words in order]
+    assert places == sorted(places)
     check_screen(f"mistakes-waits-{width}", done.out)
     waits = mistakes_json(person)["waits"]
     assert [(each["command"][:8], each["calls"], each["sessions"]) for each in waits] == [("git push", 2, 2)]

@@ -145,6 +145,23 @@ def test_projects_can_be_linked_and_taken_apart_again(person: Person, cli: Path,
     assert [each["sessions"] for each in ask(person, "projects", "list")["projects"]] == [4, 4]
 
 
+def test_a_copy_elsewhere_in_which_no_session_ran_yet_can_be_linked_as_the_error_says(
+    person: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sessions of another machine name a folder that is not here, and no remote: nothing else joins a clone to them."""
+    teach(person, Path("/elsewhere/code/shop"))
+    clone = make_repository(tmp_path / "shop", "git@github.com:acme/shop.git")
+    monkeypatch.chdir(clone)
+    done = person.run("lessons", "list", "--project", ".")
+    assert (done.code, done.out) == (2, "")
+    assert "If this folder is of it, `preheat projects link . shop` says so" in done.err
+    assert person.run("projects", "link", ".", "shop").code == 0
+    assert len(ask(person, "lessons", "list", "--project", ".")) > 0
+    assert "AGENTS.md: " in person.run("lessons", "propose", "--project", "shop").err
+    assert person.run("projects", "link", "--undo", ".").code == 0
+    assert person.run("lessons", "list", "--project", ".").code == 2
+
+
 def test_a_folder_can_be_split_off_and_given_back(person: Person, cli: Path) -> None:
     old = cli / "old"
     old.mkdir()

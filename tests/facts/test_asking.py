@@ -166,10 +166,12 @@ def test_a_check_of_one_folder_is_said_only_where_the_prompt_is_about_it() -> No
     assert choose_for_prompt([known], "fix the failing test of the store")
 
 
-def test_the_form_of_messages_is_said_with_a_prompt_only_where_it_speaks_of_commits() -> None:
+def test_the_form_of_messages_is_said_where_a_prompt_speaks_of_commits_or_begins_work_on_code() -> None:
     known = lesson("commit", "", details={"about": "message"})
     assert choose_for_prompt([known], "commit this")
-    assert not choose_for_prompt([known], "add a feature")
+    assert choose_for_prompt([known], "implement the discount in the cart")
+    assert not choose_for_prompt([known], "explain how the cart adds its discounts")
+    assert not choose_for_prompt([known], "update the readme")
 
 
 def test_a_prompt_that_names_many_checks_is_told_the_command_that_runs_them_all() -> None:

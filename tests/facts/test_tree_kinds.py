@@ -98,7 +98,7 @@ def test_branches_and_pull_requests_are_told_by_what_was_merged() -> None:
     lines = lines_of({"README.md": "x"}, subjects)
     assert lines == [
         "names of branches begin with `feat/`, `fix/` (4 of 5)",
-        "pull requests: `gh pr create`; 5 of them are among the newest 5 commits",
+        "changes come in by pull requests: `gh pr create`",
     ]
     assert lines_of({"README.md": "x"}, subjects[:2]) == []
 
@@ -106,7 +106,7 @@ def test_branches_and_pull_requests_are_told_by_what_was_merged() -> None:
 def test_messages_of_which_some_have_a_scope_are_told_so() -> None:
     subjects = ["feat(cart): one", "fix: two"] * 10
     assert lines_of({"README.md": "x"}, subjects) == [
-        "commit messages: `TYPE(SCOPE): … or TYPE: …`, mostly `feat: …`, `fix: …` (20 of 20)"
+        "commit messages: `TYPE(SCOPE): … or TYPE: …`, mostly `feat: …`, `fix: …`"
     ]
 
 
@@ -128,9 +128,9 @@ def test_an_example_of_an_environment_is_copied_where_the_project_has_none_of_it
 def test_messages_that_a_program_wrote_say_nothing_of_how_people_write_them() -> None:
     bumps = ["build(deps): bump clap from 4.6.1 to 4.6.6 (#147)", "chore(deps): update dependency vite to v5"] * 8
     assert lines_of({"README.md": "x"}, [*bumps, *["feat(web): one"] * 9]) == [
-        "commit messages: `TYPE(SCOPE): …`, mostly `feat(…): …` (9 of 9)"
+        "commit messages: `TYPE(SCOPE): …`, mostly `feat(…): …`"
     ]
-    assert "mostly `build(…): …`" in lines_of({"README.md": "x"}, bumps)[0]  # nobody else wrote any
+    assert lines_of({"README.md": "x"}, bumps) == []  # how people write them is not known
 
 
 def test_every_tool_of_mise_is_named_and_only_the_first_ones_at_the_start() -> None:

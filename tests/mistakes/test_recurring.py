@@ -147,6 +147,38 @@ def test_a_title_names_no_command_where_the_calls_have_none_in_common() -> None:
     assert (mistake.title, mistake.command) == ("Permission denied", "")
 
 
+@pytest.mark.parametrize(
+    ("commands", "message", "name"),
+    [
+        (["shop check --all --slow", "shop check --all src"], "no such case", "shop check --all …: no such case"),
+        (["gh pr edit 12 --repo a/b --body x"] * 2, "is deprecated", "gh pr edit …: is deprecated"),
+        (["shop send one -m x", "shop run --base main", "shop add one"], "unexpected argument", "shop …: unexpected argument"),
+        (["shop check --all", "git status && shop fix -S it"], "command not found: shop", "command not found: shop"),
+        (["cd web && npm test"] * 2, "Missing script", "npm test: Missing script"),
+    ],
+)  # fmt: skip
+def test_a_title_names_the_command_as_it_was_typed(commands: list[str], message: str, name: str) -> None:
+    """Its subcommand and its options in their order, as far as the calls begin alike; where they are different commands of one
+    program, that program."""
+    facts = [
+        failure(str(number), tool="Bash", kind="shell", signature=message, summary=command)
+        for number, command in enumerate(commands)
+    ]
+    (mistake,) = find_mistakes(facts).mistakes
+    assert mistake.title == name
+
+
+def test_a_title_that_would_begin_with_a_gap_names_the_tool() -> None:
+    facts = [failure(name, kind="other", tool="list_stock", signature="PATH failed: unknown server") for name in "ab"]
+    assert find_mistakes(facts).mistakes[0].title == "list_stock: … failed: unknown server"
+
+
+def test_a_name_of_a_command_has_no_value_of_an_option() -> None:
+    """It may be anything: the name of an account, of a host, of a customer."""
+    facts = [("one", "Bash", "shell", "psql -U keeper -d shop -c 'select 1'", 4.0)]
+    assert [each.command for each in add_up_waits(facts)] == ["psql -U …"]  # type: ignore[arg-type]
+
+
 def test_what_waited_for_a_person_is_added_up_by_command() -> None:
     denied = [
         ("one", "Bash", "shell", "git push origin main", 60.0), ("two", "Bash", "shell", "git push origin feature", 30.0),
@@ -318,11 +350,15 @@ def test_a_title_names_the_whole_of_a_command_that_works_when_a_part_is_left_out
         ("husky - pre-commit script failed", "git commit -m …"),
         ("nothing to commit, working tree clean", "git commit -m …"),
         ("The paths are ignored by one of your files", "git add …"),
+        ("rg: lib: No such file or directory", "rg -n …"),
     ],
 )
 def test_of_several_commands_the_title_names_the_one_that_the_message_is_about(message: str, command: str) -> None:
-    mistake = met(*[[ran("git add a.py b.py && git commit -m 'x'", message, 1)]] * 2)
-    assert mistake.title == f"{command}: {message}"
+    """What stands in its quotes is an argument, and no command: `fn price` in `rg 'Cart|fn price'`."""
+    several = "git add a.py b.py && rg -n 'Cart|fn price' lib && git commit -m 'x'"
+    mistake = met(*[[ran(several, message, 1)]] * 2)
+    assert mistake.command == command
+    assert mistake.title == f"{command}: {message.removeprefix('rg: ')}"
 
 
 def test_without_notes_no_repair_is_claimed() -> None:

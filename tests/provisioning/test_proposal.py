@@ -66,7 +66,7 @@ def test_the_package_runner_is_not_said_beside_a_line_that_uses_it() -> None:
 
 def test_no_line_counts_sessions_that_it_does_not_know() -> None:
     pull = lesson("gh pr create", topic="pull_request", details={"about": "pull request", "base": "develop"})
-    assert texts(pull) == ["Pull requests: `gh pr create`, against `develop`"]
+    assert texts(pull) == ["Changes come in by pull requests: `gh pr create`, against `develop`"]
 
 
 def test_what_everybody_does_or_was_only_run_is_not_for_the_file() -> None:
@@ -138,3 +138,58 @@ def test_a_line_on_a_hook_does_not_count_its_failures() -> None:
         details={"about": "commit", "commands": "pnpm lint", "failed": "5", "all": "34", "duration": "27 s"},
     )  # fmt: skip
     assert texts(hook) == ["A commit runs `pnpm lint` (`.husky/pre-commit`), takes about 27 s"]
+
+
+def test_a_line_on_pull_requests_does_not_count_them() -> None:
+    details = {"about": "pull request", "merge": "gh pr merge --squash", "good": "47", "all": "60"}
+    pull = lesson("gh pr create", topic="pull_request", details=details)
+    assert texts(pull) == ["Pull requests: `gh pr create`; merged with `gh pr merge --squash`"]
+
+
+def test_one_package_is_not_named_beside_the_line_for_any_package() -> None:
+    """`pnpm --filter api test` follows from `pnpm --filter PACKAGE test`; another way of it does not."""
+    some = lesson("pnpm --filter PACKAGE test", details={"about": "test of one package", "main": "yes"})
+    api = lesson("pnpm --filter @shop/api test", details={"about": "test", "package": "api"}, support=Support(9, 5))
+    web = lesson("cd web && npm test", details={"about": "test", "package": "web"}, support=Support(9, 5))
+    assert texts(api) == ["Test of `api`: `pnpm --filter @shop/api test`"]
+    assert texts(some, api, web) == [
+        "Test of one package: `pnpm --filter PACKAGE test`",
+        "Test: `cd web && npm test`",
+    ]
+
+
+def test_where_a_program_lies_on_one_machine_is_not_for_the_file() -> None:
+    """Others have it elsewhere, and where the shell finds it no line is needed. A path in the project is for everybody."""
+    repair = lesson("", id="r", kind="repair", topic="shell", details={}, error="command not found: go", avoid="go build ./x",
+                    difference="with `/opt/go/bin/go` instead of `go`", use="/opt/go/bin/go build ./x")  # fmt: skip
+    home = lesson("cd ~/shop && make test")
+    assert texts(repair, home) == []
+    assert texts(lesson("./scripts/test.sh")) == ["Test: `./scripts/test.sh`"]
+
+
+def test_what_starts_the_programs_of_packages_everywhere_is_not_for_the_file() -> None:
+    """Whoever works with packages of Node knows `npx`; that `mise` brings the tools here is news."""
+    details = {"about": "tools", "names": "eslint,tsc"}
+    known = lesson("npx NAME", topic="missing", details={**details, "manager": "npx"}, files=("package.json",))
+    news = lesson("mise exec -- NAME", topic="missing", details={**details, "manager": "mise"}, files=("mise.toml",))
+    assert texts(known) == []
+    assert len(texts(known, news)) == 1
+
+
+def test_of_several_commands_for_one_purpose_in_one_folder_one_is_proposed() -> None:
+    used = lesson("cd api && go build ./cmd/shop", topic="build", details={"about": "build", "package": "api"},
+                  support=Support(29, 9))  # fmt: skip
+    other = lesson("cd api && GOOS=linux go build -o shop ./cmd/shop", topic="build", details={},
+                   support=Support(5, 2))  # fmt: skip
+    assert texts(other, used) == ["Build: `cd api && go build ./cmd/shop`"]
+
+
+def test_a_line_has_how_long_a_check_takes_and_not_what_an_agent_asked_of_its_tool() -> None:
+    slow = lesson("make test", details={"about": "test", "duration": "90 s", "timeout": "5 min"})
+    assert texts(slow) == ["Test: `make test`, takes about 90 s"]
+
+
+def test_names_of_branches_are_proposed_without_their_count() -> None:
+    names = lesson("", id="b", topic="branch", support=Support(13, 10),
+                   details={"about": "branch", "prefixes": "docs/,fix/", "good": "13", "all": "14"})  # fmt: skip
+    assert texts(names) == ["Names of branches begin with `docs/`, `fix/`"]

@@ -85,7 +85,7 @@ def test_the_block_says_where_its_items_come_from() -> None:
         ([], {"project": ""}, "no lessons yet"),
         ([lesson("x", scope=Scope(project="other"))], {}, "no lessons for this project yet"),
         ([lesson("x", status="weak"), lesson("y", status="weak")], {}, "no lesson that may be handed out: 2 weak"),
-        ([lesson("x", score=0.05)], {}, "nothing close enough: best value 0.05 < 0.15"),
+        ([lesson("x", score=0.05)], {}, "nothing close enough to the task: the best lesson is worth 0.05, and 0.15 is needed"),
         ([lesson("x", use="make")], {"budget": 10}, "a budget of 10 tokens is too small for the smallest item"),
     ],
 )  # fmt: skip

@@ -118,8 +118,10 @@ def provision(
         known = _load_project_lessons(folder, project, where)
         if facts is None:
             facts = _facts.load_facts(known.folder, known.project, known.lessons, (agent,) if agent else (), folder)
-        known = known._replace(project=known.project or facts.name, lessons=facts.for_agent(agent))
-        asked = facts.ids_for_start(agent, task)
+        chosen = facts.choose_for_start(agent, task)
+        lessons = {each.id: each for each in facts.for_agent(agent)} | chosen
+        known = known._replace(project=known.project or facts.name, lessons=list(lessons.values()))
+        asked = frozenset(chosen)
         if resuming:
             known = known._replace(lessons=[_as_pinned(lesson) for lesson in known.lessons])
         budget = lesson_budget or budget

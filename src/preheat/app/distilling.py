@@ -61,6 +61,9 @@ _OUTPUT_BYTES = 400_000
 _NOTE = 200
 """Characters of what a program printed that an error quotes."""
 _MOST_FILE = 400_000
+_WRONG_KEY = "; `--key-variable NAME` names the variable with a key that it takes"
+_ADVICE = {401: _WRONG_KEY, 403: _WRONG_KEY, 404: "; the address ends with `/v1`, and `--model` is one that it has"}
+"""By the code of an answer, what to do next."""
 
 
 class DistillRequest(NamedTuple):
@@ -98,6 +101,8 @@ class DistillPlan(NamedTuple):
     answer_tokens: int
     known_sessions: int
     """Sessions of the project that could be read."""
+    missing: str = ""
+    """What is missing to run it here and now; empty if nothing is."""
 
     @property
     def description(self) -> str:
@@ -138,15 +143,18 @@ class Distilling:
         """The agents that can be asked."""
         return tuple(agent for agent in WITH_HEADLESS if (found := headless_of(agent)) and found.answer_only)
 
-    def plan(self, progress: Progress = SILENT, **options: Any) -> DistillPlan:
+    def plan(self, progress: Progress = SILENT, *, only_cost: bool = False, **options: Any) -> DistillPlan:
         """What would be asked and what it would cost; nothing is run. The options are the fields of `DistillRequest`. Raises
-        UserError."""
+        UserError, also where something is missing to run it, unless only the cost is asked for."""
         request = DistillRequest(**options)
         if request.budget < LEAST_BUDGET:
             raise UserError(
                 f"a budget of {request.budget:,} tokens is too small for one session; give {LEAST_BUDGET:,} or more"
             )
-        headless, program, title = self._find_asked(request)
+        headless, title = self._find_asked(request)
+        program, missing = self._find_missing(request, headless)
+        if missing and not only_cost:
+            raise UserError(missing)
         analyse_archive(self._folder, progress)
         answer = min(_MOST_ANSWER, request.budget // _ANSWER_SHARE)
         with closing(connect(self._folder)) as connection:
@@ -163,10 +171,12 @@ class Distilling:
         if not prompt.sessions:
             raise UserError(f"no session of `{name}` fits into {request.budget:,} tokens; raise `--budget`")
         prompt = prompt._replace(text=_redact(prompt.text))
-        return DistillPlan(request, name, key, run, title, program, prompt, answer, len(keys))
+        return DistillPlan(request, name, key, run, title, program, prompt, answer, len(keys), missing)
 
     def run(self, plan: DistillPlan) -> DistillReport:
         """Ask, verify what comes back, and store what is left for a review. Raises UserError if no answer comes back."""
+        if plan.missing:
+            raise UserError(plan.missing)
         started = time.monotonic()
         answer = self._ask_program(plan) if plan.program else self._ask_endpoint(plan)
         candidates = read_answer(answer.text)
@@ -184,21 +194,30 @@ class Distilling:
         )
 
     # Whom to ask.
-    def _find_asked(self, request: DistillRequest) -> tuple[HeadlessProgram | None, str, str]:
-        """How the agent is started, its program and its title; no program for an endpoint. Raises UserError."""
+    def _find_asked(self, request: DistillRequest) -> tuple[HeadlessProgram | None, str]:
+        """How the agent is started and its title; no program for an endpoint. Raises UserError."""
         if request.using.startswith(("http://", "https://")):
-            if not request.model:
-                raise UserError("an endpoint needs the name of a model: `--model NAME`")
-            if request.key_variable and not self._environment.get(request.key_variable):
-                raise UserError(f"the variable `{request.key_variable}` is not set")
-            return None, "", f"{request.model} at {request.using}"
+            return None, f"{request.model or 'a model'} at {request.using}"
         headless = headless_of(request.using) if request.using in self.agents() else None
         if headless is None:
             raise UserError(
                 f"`{request.using}` cannot be asked; there are {', '.join(self.agents())}, or the address of an endpoint"
                 " (`http://localhost:8080/v1`)"
             )
-        return headless, find_program(headless, request.program), places_of(request.using).title
+        return headless, places_of(request.using).title
+
+    def _find_missing(self, request: DistillRequest, headless: HeadlessProgram | None) -> tuple[str, str]:
+        """The path of the agent's program (none for an endpoint), and what is missing to ask."""
+        if headless is not None:
+            try:
+                return find_program(headless, request.program), ""
+            except UserError as error:
+                return "", str(error)
+        if not request.model:
+            return "", "an endpoint needs the name of a model: `--model NAME`"
+        if request.key_variable and not self._environment.get(request.key_variable):
+            return "", f"the variable `{request.key_variable}` is not set; it should have the endpoint's key"
+        return "", ""
 
     def _ask_program(self, plan: DistillPlan) -> _Answer:
         agent, request = plan.request.using, plan.request
@@ -252,13 +271,16 @@ class Distilling:
             text = document["choices"][0]["message"]["content"]
         except urllib.error.HTTPError as error:
             words = one_line_end(error.read(400).decode("utf-8", "replace"))
-            raise UserError(f"`{address}` answered {error.code}: {words[:200]}") from error
+            raise UserError(f"`{address}` answered {error.code}: {words[:200]}{_ADVICE.get(error.code, '')}") from error
         except TimeoutError as error:
             raise UserError(f"{plan.title} did not answer within {request.timeout:.0f} s; nothing was kept") from error
         except (msgspec.MsgspecError, UnicodeDecodeError, KeyError, IndexError, TypeError) as error:
             raise UserError(f"`{address}` did not answer with a chat completion, so nothing was kept") from error
         except (OSError, ValueError) as error:
-            raise UserError(f"`{address}` cannot be reached: {getattr(error, 'reason', error)}") from error
+            why = getattr(error, "reason", error)
+            raise UserError(
+                f"`{address}` cannot be reached: {why}; is the server running, and the address right?"
+            ) from error
         return _Answer(text if isinstance(text, str) else "", _read_usage(document.get("usage")))
 
 

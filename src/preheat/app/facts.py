@@ -20,12 +20,12 @@ from preheat.app import fact_cache
 from preheat.app.fact_cache import changed_at
 from preheat.app.projects import find_repository, project_root
 from preheat.facts import EMPTY_TREE, ProjectTree, derive_facts, wanted_files
+from preheat.facts.basics import choose_for_start
 from preheat.facts.call_choice import NOWHERE, Place, choose_for_call
 from preheat.facts.choice import choose_for_prompt
 from preheat.facts.failure_choice import choose_after_check, choose_after_failure
 from preheat.facts.join import join_facts
 from preheat.facts.overruling import without_overruled
-from preheat.facts.start_choice import choose_for_start
 from preheat.facts.stated import Contradiction, checks_stated, find_contradictions, without_stated
 from preheat.files import read_text
 from preheat.manifests.scripts import LARGEST
@@ -71,11 +71,18 @@ class FolderFacts(NamedTuple):
         lessons = without_overruled(self.lessons)
         return lessons if statements is None else without_stated(lessons, statements)
 
-    def ids_for_start(self, agent: str, task: str = "") -> frozenset[str]:
-        """The ids of the facts that a session is told at its start: those for everybody, and those that its task asks for."""
+    def choose_for_start(self, agent: str, task: str = "") -> dict[str, Lesson]:
+        """The facts that a session is told at its start, by id and in their order: those for everybody, and those that its task
+        asks for."""
         lessons = self.for_agent(agent)
-        asked = choose_for_prompt(lessons, task) if task else ()
-        return frozenset((*(each.id for each in choose_for_start(lessons)), *(each.lesson.id for each in asked)))
+        stated = self._stated_checks(agent)
+        chosen = {each.id: each for each in choose_for_start(lessons, stated)}
+        asked = choose_for_prompt(lessons, task, (), frozenset(chosen), stated) if task else ()
+        return chosen | {each.lesson.id: each.lesson for each in asked}
+
+    def _stated_checks(self, agent: str) -> frozenset[str]:
+        """Topics of the checks of which an agent reads a command by itself."""
+        return checks_stated(self.stated.get(agent, NO_STATEMENTS))
 
     def choose_for_prompt(
         self,
@@ -89,7 +96,7 @@ class FolderFacts(NamedTuple):
         lines: list[str] = []
         chosen: list[str] = []
         room = most_tokens - estimate_tokens(PROMPT_HEAD.write()) - 2
-        for each in choose_for_prompt(self.for_agent(agent), prompt, files, told):
+        for each in choose_for_prompt(self.for_agent(agent), prompt, files, told, self._stated_checks(agent)):
             line = describe_lesson(each.lesson) if self._still_there(each.lesson) else ""
             cost = estimate_tokens(f"- {line}\n")
             if line and cost <= room and f"- {line}" not in lines:
@@ -111,7 +118,7 @@ class FolderFacts(NamedTuple):
         """The fact that a call in a folder is about to need, as a line with the id of its lesson; None if there is none. `known`:
         what the session and the call itself say, its folder empty where the shell stands where it was started; `missing`:
         programs that the shell did not find."""
-        stated = checks_stated(self.stated.get(agent, NO_STATEMENTS))
+        stated = self._stated_checks(agent)
         there = self._look_at(cwd or self.root, missing)
         is_sure = bool(cwd) and (there.folder != "" or known.folder == "")
         place = known._replace(

@@ -6,7 +6,7 @@ Knows nothing of how lessons are learned (`app.learning`) or handed out (`app.co
 import os
 import sqlite3
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from typing import NamedTuple
 
@@ -21,12 +21,13 @@ from preheat.app.projects import find_project, require_project
 from preheat.archive import lessons as stored
 from preheat.archive.connect import connect
 from preheat.archive.database import ArchiveConnection
-from preheat.archive.results import find_failed_calls
+from preheat.archive.results import find_failed_calls, load_call_summaries
 from preheat.errors import NotFound, UserError
 from preheat.ingest.redact import redact
 from preheat.model.lesson import (
     LONGEST_TEXT,
     Approval,
+    Evidence,
     Lesson,
     LessonAction,
     LessonMark,
@@ -74,6 +75,12 @@ class SavedLesson(NamedTuple):
     """The line that a session is given, exactly."""
     secrets: int = 0
     """Secrets that were taken out of the text."""
+
+
+def _with_call(evidence: Evidence, texts: Mapping[tuple[str, int], str]) -> Evidence:
+    if evidence.text or evidence.seq is None:
+        return evidence
+    return msgspec.structs.replace(evidence, text=texts.get((evidence.session, evidence.seq), ""))
 
 
 class ReviewedLesson(NamedTuple):
@@ -126,6 +133,21 @@ class Lessons:
         cited = [(each.session, each.seq) for each in lesson.evidence if each.seq is not None]
         with closing(connect(self._folder)) as connection:
             return find_failed_calls(connection, cited)
+
+    def with_cited_calls(self, lessons: Sequence[Lesson]) -> list[Lesson]:
+        """The lessons with the calls that they cite where their evidence has only the place of a call."""
+        cited = {
+            (each.session, each.seq)
+            for lesson in lessons
+            for each in lesson.evidence
+            if not each.text and each.seq is not None
+        }
+        with closing(connect(self._folder)) as connection:
+            texts = load_call_summaries(connection, sorted(cited))
+        return [
+            msgspec.structs.replace(lesson, evidence=tuple(_with_call(each, texts) for each in lesson.evidence))
+            for lesson in lessons
+        ]
 
     # Marks and approvals.
     def marks(self) -> dict[str, LessonMark]:

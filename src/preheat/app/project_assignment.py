@@ -20,6 +20,7 @@ from preheat.errors import NotFound, UserError
 from preheat.model.listing import SessionFilter
 from preheat.model.project import ProjectCorrection, ProjectFolder, ProjectList, ProjectSummary, UnassignedFolder
 from preheat.projects.assignment import AssignedProjects, PlacedSession, assign_projects, order_of, path_key
+from preheat.projects.folders import is_home
 from preheat.state import projects as state_projects
 from preheat.state.connect import reading, writing
 
@@ -135,7 +136,8 @@ class Projects:
         if named is not None:
             return named[0]
         path = _as_path(what)
-        if not any(_is_below(each.place.home, path) for each in stored.load_places(connection)):
+        is_here = os.path.isdir(path) and not is_home(path)
+        if not is_here and not any(_is_below(each.place.home, path) for each in stored.load_places(connection)):
             raise NotFound(
                 f"no project and no folder of sessions is called `{what}`; `preheat projects list` shows them"
             )

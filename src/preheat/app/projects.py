@@ -52,6 +52,8 @@ def explain_unknown_project(connection: ArchiveConnection, wanted: str) -> NotFo
         [*_difflib.get_close_matches(wanted.casefold(), known, 3), *_difflib.get_close_matches(end, known, 3)]
     )
     meant = f"did you mean {' or '.join(f'`{known[name]}`' for name in list(close)[:3])}?" if close else ""
+    if meant and os.path.isdir(os.path.expanduser(wanted)):
+        meant += f" If this folder is of it, `preheat projects link {wanted} {known[next(iter(close))]}` says so"
     advice = meant or "`preheat projects list` shows those that are, `preheat sync` takes in new ones"
     return NotFound(f"no project `{wanted}` is known; {advice}")
 

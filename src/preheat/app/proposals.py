@@ -10,14 +10,15 @@ import re
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from hashlib import blake2b
 from typing import NamedTuple
 
 import msgspec
 
-from preheat.agents import LIVE, instruction_files_of
+from preheat.agents import LIVE, instruction_files_of, places_of
 from preheat.app.context import approved_texts
 from preheat.app.facts import Contradiction, contradictions, load_facts
 from preheat.app.project_assignment import assign_archive
@@ -27,11 +28,15 @@ from preheat.archive.connect import connect
 from preheat.archive.database import ArchiveConnection
 from preheat.archive.lessons import load_lessons
 from preheat.archive.projects import load_project_folders
+from preheat.archive.queries import list_sessions
 from preheat.archive.results import load_shell_runs
 from preheat.errors import NotFound, UserError
+from preheat.facts.fitness import folder_of_command
 from preheat.facts.stated import is_stated
 from preheat.facts.values import FACT_TOPICS
 from preheat.files import UMASK_DEFAULT, follow_links, read_file, read_text, write_atomically
+from preheat.model.lesson import Lesson
+from preheat.model.listing import SessionFilter
 from preheat.model.outcome import FAILURES, JUDGED
 from preheat.programs import ask_git, git_command, git_environment
 from preheat.provisioning.proposal import CommandRun, Proposal, propose
@@ -60,6 +65,8 @@ class FileProposal(NamedTuple):
     proposal: Proposal
     contradictions: tuple[Contradiction, ...] = ()
     """What this file, the project's other instruction files and its README say otherwise than the tree and the sessions show."""
+    unread_by: tuple[str, ...] = ()
+    """The agents of the project's sessions that do not read this file by themselves, as people write their names."""
 
     @property
     def patch(self) -> str:
@@ -95,7 +102,8 @@ class Proposals:
             root = new or _find_root(connection, project, name)
             lessons = load_lessons(connection, (name,)) if found is not None else []
             runs = _load_runs(connection, found.key) if found is not None else []
-        path = _find_file(root, file)
+            agents = _agents_of(connection, found.key) if found is not None else []
+        path = _find_file(root, file, agents)
         before = _read(path)
         known = load_facts(root, name, lessons, folder=self._folder).lessons
         elsewhere = _read_others(root, path)
@@ -105,14 +113,16 @@ class Proposals:
             each.last_seen for each in known if each.last_seen is not None
         ]
         days = {at: time.strftime("%Y-%m-%d", time.localtime(at)) for at in times}
+        whole = [each for each in known if _is_of_the_whole(each)]
         made = propose(
-            before, known, runs, project=name, approved=approved_texts(self._folder), now=now, days=days,
+            before, whole, runs, project=name, approved=approved_texts(self._folder), now=now, days=days,
             removed=_find_removed(root, before), elsewhere=elsewhere, stated_ids=stated, topics=FACT_TOPICS,
             evidence=evidence,
         )  # fmt: skip
         shown = os.path.relpath(path, root).replace(os.sep, "/")
         opposed = contradictions(root, name, lessons, {shown: before})
-        return FileProposal(name, path, shown, before, made, tuple(opposed))
+        unread = tuple(places_of(agent).title for agent in agents if not _reads(agent, root, path))
+        return FileProposal(name, path, shown, before, made, tuple(opposed), unread)
 
     def write(self, found: FileProposal) -> None:
         """Change the file, and keep what it was for `undo`. Raises UserError if it changed meanwhile."""
@@ -204,9 +214,9 @@ def _find_root(connection: ArchiveConnection, project: str, name: str) -> str:
     raise UserError(f"no folder of `{name}` is on this machine; run the command there with `--project .`")
 
 
-def _find_file(root: str, wanted: str) -> str:
-    """The instructions file: the named one, else the one that the project has, else `AGENTS.md`. Raises UserError if it is not in
-    the project."""
+def _find_file(root: str, wanted: str, agents: Sequence[str]) -> str:
+    """The instructions file: the named one, else `AGENTS.md`, else one that the project has and that the agents of its sessions
+    read. Raises UserError if it is not in the project."""
     if wanted:
         path = os.path.abspath(os.path.join(root, os.path.expanduser(wanted)))
         if os.path.commonpath([os.path.realpath(path), os.path.realpath(root)]) != os.path.realpath(root):
@@ -214,7 +224,29 @@ def _find_file(root: str, wanted: str) -> str:
         if os.path.isdir(path) or not os.path.isdir(os.path.dirname(path)):
             raise UserError(f"`{wanted}` is no file; name one like `{USUAL_FILE}`")
         return path
-    return os.path.join(root, next(iter(_instruction_files(root)), USUAL_FILE))
+    there = _instruction_files(root)
+    read = [
+        name for name in there if name == USUAL_FILE or any(name in instruction_files_of(agent) for agent in agents)
+    ]
+    return os.path.join(root, next(iter(read if agents else there), USUAL_FILE))
+
+
+def _agents_of(connection: ArchiveConnection, project: str) -> list[str]:
+    """The agents with which a project is worked on, and that read files of it by themselves; the one with most sessions first."""
+    counts = Counter(each.agent for each in list_sessions(connection, SessionFilter(project_key=project)))
+    return [agent for agent, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if agent in LIVE]
+
+
+def _reads(agent: str, root: str, path: str) -> bool:
+    """Whether an agent reads a file by itself: its own, under another name, or where its own takes it in (`@AGENTS.md`)."""
+    inside = os.path.relpath(path, root).replace(os.sep, "/")
+    for name in instruction_files_of(agent):
+        own = os.path.join(root, name)
+        if name == inside or os.path.realpath(own) == os.path.realpath(path):
+            return True
+        if os.path.isfile(own) and f"@{inside}" in read_text(own, errors="replace"):
+            return True
+    return False
 
 
 def _instruction_files(root: str) -> list[str]:
@@ -231,6 +263,11 @@ def _read_others(root: str, path: str) -> Statements:
         os.path.realpath(path)
     }
     return read_statements(*(read_text(each, errors="replace") for each in sorted(others)))
+
+
+def _is_of_the_whole(lesson: Lesson) -> bool:
+    """Whether a check is of the project, and not of one folder in which the sessions seen so far happened to work."""
+    return lesson.author == "person" or lesson.pinned or not folder_of_command(lesson)
 
 
 def _find_removed(root: str, text: str) -> dict[str, str]:

@@ -124,10 +124,11 @@ def find_named_project(connection: ArchiveConnection, name: str) -> tuple[str, s
 def load_project_folders(connection: ArchiveConnection, name: str) -> list[str]:
     """The folders of a project, shortest first."""
     query = (
-        "SELECT substr(what, 6) FROM project_lookup JOIN projects ON projects.key = project "
-        "WHERE name = ? AND substr(what, 1, 5) = 'path:' ORDER BY length(what), what"
+        "SELECT what FROM project_lookup JOIN projects ON projects.key = project "
+        "WHERE name = ? AND (substr(what, 1, 5) = 'path:' OR substr(what, 1, 7) = 'folder:')"
     )
-    return [row[0] for row in connection.execute(query, (name,))]
+    folders = {row[0].partition(":")[2] for row in connection.execute(query, (name,))}
+    return sorted(folders, key=lambda folder: (len(folder), folder))
 
 
 def load_session_projects(connection: ArchiveConnection) -> dict[str, str]:

@@ -83,6 +83,16 @@ def find_failed_calls(connection: ArchiveConnection, calls: Iterable[tuple[str, 
     return found
 
 
+def load_call_summaries(connection: ArchiveConnection, calls: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]:
+    """What each of these calls (key of the session and place) was, in short."""
+    query = (
+        "SELECT calls.summary FROM calls JOIN sessions ON sessions.id = calls.session_id"
+        " WHERE sessions.key = ? AND calls.seq = ?"
+    )
+    rows = {(key, seq): connection.execute(query, (key, seq)).fetchone() for key, seq in calls}
+    return {call: row[0] for call, row in rows.items() if row is not None and row[0]}
+
+
 def load_call_failures(connection: ArchiveConnection, session: str) -> list[tuple[float, bool]]:
     """The judged and dated calls of a session: the time, and whether the call failed by the agent's mistake."""
     rows = connection.execute(

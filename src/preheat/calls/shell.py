@@ -1,7 +1,8 @@
 """What a shell text is for, what it aims at, and its form, in a few words. Understanding shell texts is in `preheat.commands`."""
 
 import re
-from collections.abc import Mapping
+import shlex
+from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
 import msgspec
@@ -115,6 +116,31 @@ def command_form(text: str) -> str:
     options = sorted({word.partition("=")[0] for word in main.words if _is_option(word)})[:_OPTIONS]
     more = ["…"] if len(main.words) > len(plain) + len(options) else []
     return " ".join((*plain, *options, *more))
+
+
+def common_beginning(calls: Sequence[tuple[str, str]]) -> str:
+    """How people would name commands that are not all the same, given as form and text: the words with which they begin alike,
+    in the order in which they were typed, without the values of options. Empty where a text has no command of its form."""
+    commands = [_words_of(form, text) for form, text in calls]
+    if not commands or not all(commands):
+        return ""
+    named = [calls[0][0].partition(" ")[0]]
+    for words in zip(*(each[1:] for each in commands), strict=False):
+        word = words[0]
+        is_name = _is_plain(word) or (len(named) == 1 and _SCRIPT.fullmatch(word) is not None)
+        is_shown = _is_option(word) or (is_name and not _is_option(named[-1]))
+        if not is_shown or any(each != word for each in words):
+            break
+        named.append(word)
+    more = any(len(each) > len(named) for each in commands)
+    return " ".join((*named, "…") if more else named)
+
+
+def _words_of(form: str, text: str) -> tuple[str, ...]:
+    """The words of the command of a text that has a form, else of the first with its program."""
+    program = form.partition(" ")[0]
+    own = [each.words for each in understand(text).commands if each.program.rpartition("/")[2] == program]
+    return next((words for words in own if command_form(shlex.join(words)) == form), own[0] if own else ())
 
 
 def _is_plain(word: str) -> bool:

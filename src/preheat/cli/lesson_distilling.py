@@ -52,11 +52,12 @@ def distill_command(dry_run: bool, yes: bool, as_json: bool, **options: Any) -> 
     """Have your own agent propose lessons that cite calls; each is verified, and waits for your review."""
     area = open_archive().distilling
     with Display() as progress:
-        plan = area.plan(progress, **options)
+        plan = area.plan(progress, only_cost=dry_run, **options)
     hint(clean(plan.description))
     if dry_run:
         if as_json:
-            print_json({**_plan_json(plan), "prompt": plan.prompt.text})
+            print_json({**_plan_json(plan), "missing": plan.missing, "prompt": plan.prompt.text})
+        hint(f"Nothing was run.{f' It could not run now: {clean(plan.missing)}.' if plan.missing else ''}")
         return 0
     if not yes:
         if not sys.stdin.isatty():

@@ -77,6 +77,7 @@ def _to_json(found: "FileProposal", commit: str, written: bool) -> dict[str, Any
         "file": found.name,
         "lines": [each._asdict() for each in made.lines],
         "stale": [each._asdict() for each in made.stale],
+        "unread_by": list(found.unread_by),
         "contradictions": [{**each._asdict(), "text": each.text} for each in found.contradictions],
         "stated": made.stated,
         "patch": found.patch,
@@ -100,6 +101,13 @@ def _report(found: "FileProposal", commit: str, branch: str, write: bool) -> Non
     if not found.patch:
         hint(f"Nothing to propose for {name}{stated}.")
         return
+    if found.unread_by:
+        who = " and ".join(found.unread_by)
+        verb = "do" if len(found.unread_by) > 1 else "does"
+        hint(
+            f"{who} {verb} not read {name} by itself: choose a file that it reads with `--file`, or have that take this one in"
+            f" (`@{name}`)."
+        )
     summary = f"{name}: {count(len(made.lines), 'new line')}, {count(len(made.stale), 'stale line')}{stated}."
     if write:
         hint(f"{summary} Written; `preheat lessons propose --undo` brings the file back.")

@@ -42,7 +42,8 @@ def review_command(project: str | None, limit: int, as_json: bool) -> int:
     """Go through the lessons that are new since the last review, one key each."""
     home = open_archive()
     found = home.knowledge.review(project)
-    shown = found[:limit]
+    cited = home.knowledge.with_cited_calls([each.lesson for each in found[:limit]])
+    shown = [each._replace(lesson=lesson) for each, lesson in zip(found, cited, strict=False)]
     if as_json:
         print_json([each._asdict() for each in shown])
         return 0

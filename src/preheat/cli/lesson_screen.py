@@ -19,6 +19,7 @@ from preheat.cli.text import count, date_time, duration, one_line, printable, to
 from preheat.model.lesson import DAY, Lesson, LessonKind, Origin
 
 _MOST_COSTLY = 3
+_CHECKS = frozenset(["build", "test", "lint", "typecheck", "format"])
 _REVIEWED_EVIDENCE = 2
 _TITLES: dict[LessonKind, str] = {
     "resume": "Where the last session stopped",
@@ -227,11 +228,12 @@ def show_reviewed_lesson(each: ReviewedLesson, number: int, total: int) -> None:
 
 
 def _describe_support(lesson: Lesson) -> str:
-    """`convention (test), in shop, 16 of 16 times in 8 sessions`."""
+    """`convention (test), in shop, ran 16 of 16 times in 8 sessions`; that a check ran does not say that it passed."""
     support = lesson.support
     total = support.calls_for + support.calls_against
     parts = [lesson.kind.replace("_", " ") + (f" ({lesson.topic})" if lesson.topic else "")]
     parts.append(f"in {clean(lesson.scope.project)}" if lesson.scope.project else "in any project")
     if total:
-        parts.append(f"{support.calls_for:,} of {total:,} times in {count(support.sessions_for, 'session')}")
+        held = "ran" if lesson.topic in _CHECKS and lesson.use else "held"
+        parts.append(f"{held} {support.calls_for:,} of {total:,} times in {count(support.sessions_for, 'session')}")
     return ", ".join(parts)

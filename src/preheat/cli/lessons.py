@@ -221,7 +221,7 @@ def _take_evenly(lessons: Sequence[Lesson], limit: int) -> list[Lesson]:
 def show_command(lesson: str, as_json: bool) -> int:
     """Show one lesson with its evidence: sessions and calls."""
     home = open_archive()
-    one = home.knowledge.find(lesson)
+    (one,) = home.knowledge.with_cited_calls([home.knowledge.find(lesson)])
     if as_json:
         print_json(one)
     else:

@@ -25,6 +25,11 @@ _WIDEST = 120
 """Longer lines are hard to read, however wide the window."""
 _INDENT = "    "
 _WAITS = 5
+_NOT_MENDABLE = "What only agents can avoid: how they use their own tools, and looks at what is not there"
+_WAITED = (
+    "From an agent's question to your answer; most agents record refusals alone. The agent's settings can allow or forbid a"
+    " command once and for all."
+)
 _NARROW = 80
 _BAR = 12
 _PATCH = "*** Begin Patch *** "
@@ -62,6 +67,9 @@ def show_mistakes(found: Mistakes, shown: Sequence[Mistake], names: Mapping[str,
     most = max(_cost(mistake, found) for mistake in found.mistakes)
     for number, mistake in enumerate(shown, 1):
         say(screen)
+        if not mistake.mendable and (number == 1 or shown[number - 2].mendable):
+            _explain(screen, _NOT_MENDABLE, width)
+            say(screen)
         for line in _card(mistake, number, found, most, names, width):
             _line(screen, line, width)
     _show_waits(screen, found.waits, width)
@@ -77,10 +85,16 @@ def _show_waits(screen: Console, waits: Sequence[Wait], width: int) -> None:
         return
     say(screen)
     say(screen, "What waited for you", "bold")
+    _explain(screen, _WAITED, width, _INDENT)
     for each in waits[:_WAITS]:
         waited = f", {duration(each.seconds)}" if each.seconds >= 1 else ""
         line = Text(_INDENT).append(one_line(clean(each.command), width // 2), "cyan")
         _line(screen, line.append(f"  {count(each.calls, 'call')} in {count(each.sessions, 'session')}{waited}"), width)
+
+
+def _explain(screen: Console, sentence: str, width: int, indent: str = "") -> None:
+    for line in textwrap.wrap(sentence, width - len(indent)):
+        say(screen, f"{indent}{line}", "dim")
 
 
 def _print_none(found: Mistakes) -> None:

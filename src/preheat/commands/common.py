@@ -1,8 +1,25 @@
 """Which commands a language has for everybody, so that nobody has to be told of them. Knows no lesson."""
 
 import re
+from collections.abc import Sequence
+
+from preheat.commands.words import name_set
 
 _VARYING = re.compile(r"\b(?:NAME|PATH|FOLDER|PACKAGE|VALUE)\b")
+
+
+MISE_COMMANDS = name_set(
+    "activate alias aliases backends b bin-paths bootstrap cache completion config cfg current deactivate doctor dr en env e"
+    " exec x fmt generate gen implode install i install-into latest link ln list ls ls-remote lock mcp outdated plugins p"
+    " prepare prune registry reshim run r search self-update set settings shell sh shell-alias sync tasks t test-tool token"
+    " tool tool-stub trust uninstall unset untrust unuse rm upgrade up use u version v watch w where which"
+)
+"""What `mise` does itself; another word behind it is a task of the project, as behind `mise run`."""
+
+
+def names_mise_task(words: Sequence[str]) -> bool:
+    """Whether a command is a task of the project run by `mise` without `run`."""
+    return len(words) > 1 and words[0] == "mise" and words[1] not in MISE_COMMANDS and not words[1].startswith("-")
 
 
 def is_common_command(command: str) -> bool:

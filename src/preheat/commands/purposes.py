@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 
+from preheat.commands.common import names_mise_task
 from preheat.commands.programs import (
     FAMILIES,
     NODE_LIST,
@@ -48,6 +49,8 @@ def purpose_of_name(name: str) -> Purpose | None:
     for index, word in enumerate(words):
         after = words[index + 1 : index + 2]
         if word == "type" and after and after[0] in ("check", "checks", "checking"):
+            return "typecheck"
+        if word in ("check", "checks") and after and after[0] in ("type", "types", "typing"):
             return "typecheck"
         purpose = _BY_WORD.get(word)
         if purpose == "format" and "check" in words:
@@ -366,7 +369,7 @@ def _mise(words: tuple[str, ...]) -> Purpose:
     if words[1:2] and words[1] in ("run", "r"):
         index = skip_options(words, 2, ())
         return _package_script(words[index:]) if index < len(words) else "list"
-    return _family("mise", words)
+    return _package_script(words[1:]) if names_mise_task(words) else _family("mise", words)
 
 
 _RULES: dict[str, Callable[[tuple[str, ...]], Purpose]] = {

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Sequence
 from preheat.commands.words import name_set
 from preheat.facts.change_choice import choose_for_change, choose_for_new_file
 from preheat.facts.checks import CHECK_TOPICS, command_key, purpose_of_command
-from preheat.facts.choice import is_usable
 from preheat.facts.commit_choice import choose_for_version_control
-from preheat.facts.fitness import is_common, is_of_one_language, is_whole, tool_of
+from preheat.facts.fitness import is_common, is_of_one_language, is_usable, is_whole, tool_of
 from preheat.facts.need_choice import ARGUMENT, RUNNERS, choose_for_needs
 from preheat.facts.place import MOST_TEXT, NOWHERE, Piece, Place, is_away, is_outside, split_pieces
 from preheat.facts.summary import SUMMED_UP, summary_id
+from preheat.facts.variants import commands_beside
 from preheat.model.lesson import Lesson
 
 __all__ = ["NOWHERE", "Place", "choose_for_call"]
@@ -39,10 +39,14 @@ def choose_for_call(
     that a program is missing, looks elsewhere for its project, wants a variable or packages, or takes long."""
     known = [lesson for lesson in lessons if lesson.kind == "convention" and lesson.status == "active"]
     facts = [lesson for lesson in known if is_usable(lesson)]
+    beside = commands_beside(facts, told)
     candidates = [
         lesson
         for lesson in facts
-        if lesson.id not in told and not _was_run(lesson, place.ran) and not is_common(lesson)
+        if lesson.id not in told
+        and lesson.use not in beside
+        and not _was_run(lesson, place.ran)
+        and not is_common(lesson)
     ]
     known_checks = _known_purposes(facts, told, place.ran)
     found = choose_for_needs(candidates, command, place) if command else None
@@ -78,7 +82,10 @@ def _known_purposes(facts: Iterable[Lesson], told: frozenset[str], ran: Iterable
     if any(summary_id(lesson.scope.project) in told for lesson in lessons[:1]):
         return frozenset(SUMMED_UP)
     of_told = {
-        lesson.topic for lesson in lessons if lesson.id in told and (is_whole(lesson) or lesson.topic == "format")
+        topic
+        for lesson in lessons
+        if lesson.id in told and (is_whole(lesson) or lesson.topic == "format")
+        for topic in (lesson.topic, *map(purpose_of_command, lesson.details.get("body", "").split(" && ")))
     }
     known = of_told.union(purpose_of_command(piece.text) for each in ran for piece in split_pieces(each))
     has_all = "check" in known or any(lesson.topic == "check" and _was_run(lesson, ran) for lesson in lessons)

@@ -97,10 +97,8 @@ def is_source(path: str) -> bool:
 def is_grounded(lesson: Lesson) -> bool:
     """Whether a linter or formatter was run by a session or stands in a script: that a file configures one does not say that it
     is used, or installed."""
-    if lesson.topic not in ("lint", "format"):
-        return True
-    used = lesson.support.sessions_for > 0 or bool(lesson.details.get("body"))
-    return used or lesson.use.rpartition("&& ")[2].partition(" ")[0] in _RUNS_SCRIPTS
+    is_implied = bool(lesson.details.get("implied")) and not lesson.support.sessions_for
+    return not (is_implied and lesson.topic in ("lint", "format"))
 
 
 def reaches(lesson: Lesson, path: str) -> bool:
@@ -112,9 +110,6 @@ def reaches(lesson: Lesson, path: str) -> bool:
 
 _RUNNERS = frozenset(["npm", "pnpm", "yarn", "bun"])
 _OF_WEB = re.compile(r"\.(?:[cm]?[jt]sx?|vue|svelte|astro)$")
-_RUNS_SCRIPTS = name_set(
-    "npm pnpm yarn bun corepack make just mise task tox nox poe hatch pdm composer deno bash sh ./gradlew"
-)
 
 
 def _find_generated(candidates: Iterable[Lesson], changed: str) -> Lesson | None:

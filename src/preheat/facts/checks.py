@@ -8,6 +8,7 @@ from posixpath import basename
 
 import msgspec
 
+from preheat.commands.common import names_mise_task
 from preheat.commands.purposes import purpose_of, purpose_of_name
 from preheat.facts.ecosystems import find_implied
 from preheat.facts.node_tools import find_node_commands
@@ -177,7 +178,22 @@ def _package_facts(tree: ProjectTree, package: Package, shell: Sequence[Script])
         number = shown.get(topic, 0)
         shown[topic] = number + 1
         if number < _MOST_VARIANTS:
-            yield _fact(tree, topic, command, script, is_main=not number, package=package.folder)
+            is_main = not number and not _is_of_part(script)
+            yield _fact(tree, topic, command, script, is_main=is_main, package=package.folder)
+
+
+_OF_ALL = frozenset(
+    ["unit", "all", "run", "ci", "code", "src", "project", "once", "full", "strict", "app", "local", "dev", "sh"]
+)
+"""Parts of names of scripts that do not name a part of the project."""
+
+
+def _is_of_part(script: Script) -> bool:
+    """Whether a check's script is named for a part of the project or one sort of its tests: `test:report-ui`, `test:e2e`."""
+    _, *parts = [part for part in re.split(r"[:._-]", script.name.rpartition("/")[2].lower()) if part]
+    return any(
+        part not in _OF_ALL and purpose_of_name(part) is None and part not in ("type", "types") for part in parts
+    )
 
 
 def _rank(script: Script) -> tuple[object, ...]:
@@ -257,7 +273,7 @@ def _task_facts(tree: ProjectTree, shell: Sequence[Script], known: set[str]) -> 
             number = shown.get(topic, 0)
             shown[topic] = number + 1
             if number < _MOST_VARIANTS:
-                is_main = not number and not (script.runner in SHELLS and topic in known)
+                is_main = not number and not (script.runner in SHELLS and topic in known) and not _is_of_part(script)
                 found.append(_fact(tree, topic, command, script, is_main=is_main, package=folder))
     return found
 
@@ -298,7 +314,9 @@ def _implied_fact(tree: ProjectTree, each: ImpliedCommand, is_own: bool) -> Less
     reach = _REACH[each.topic] - 0.1 if is_own and not each.folder and not each.about else _SELDOM
     is_main = is_own or (about == "lint, with fixes" and not each.folder)
     details = (
-        {"about": about} | ({"package": each.folder} if each.folder else {}) | ({"main": "yes"} if is_main else {})
+        {"about": about, "implied": "yes"}
+        | ({"package": each.folder} if each.folder else {})
+        | ({"main": "yes"} if is_main else {})
     )
     return make_fact(
         tree, each.topic, ("implied", command), f"The {about} runs with `{command}` (by `{each.file}`).",
@@ -344,6 +362,8 @@ def _forge_facts(tree: ProjectTree, known: Sequence[Lesson]) -> list[Lesson]:
 def command_key(command: str) -> str:
     """A form in which the same command has one text: `bun run test` and `bun test` of a script, `yarn run x` and `yarn x`."""
     words = command.split()
+    if names_mise_task(words):
+        words = [words[0], "run", *words[1:]]
     kept: list[str] = []
     for place, word in enumerate(words):
         after = words[place + 1] if place + 1 < len(words) else ""

@@ -1,17 +1,19 @@
 """Which facts a prompt asks for, by its words and files. Pure; knows no wording."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import takewhile
 from typing import NamedTuple
 
 from preheat.commands.words import name_set
 from preheat.facts.asking import Asked, read_prompt
+from preheat.facts.basics import choose_basics
 from preheat.facts.checks import CHECK_TOPICS
-from preheat.facts.fitness import folder_of_command, is_common, is_main, is_whole
+from preheat.facts.fitness import folder_of_command, is_common, is_main, is_usable, is_whole
 from preheat.facts.values import FACT_TOPICS
-from preheat.lesson_meaning import hardly_passes, is_usual_pull_request
+from preheat.facts.variants import commands_beside
+from preheat.lesson_meaning import is_usual_pull_request
 from preheat.model.lesson import Lesson
 
 _MADE = frozenset(["branch", "pull_request"])
@@ -26,10 +28,6 @@ _MEANT = {
 }
 """Words of prompts, and those that names of scripts have for them."""
 _FORGE = ", as the forge runs it"
-_ONE_FILE = re.compile(
-    r"(?:^|\s)(?!-)(?P<path>\S*\.(?:test|spec)\.\w+|\S*/\S*\.(?:[jt]sx?|py|go|rs|rb|java|kt|swift|dart|php|cs|bats))(?=\s|$)"
-)
-_INTERPRETERS = name_set("bash sh zsh python python3 node ruby perl php tsx ts-node deno")
 _GENERIC = name_set(
     "dev start watch clean build test lint run app all main prod fix name path folder value package version key file files"
     " list code types local check ci web src lib preview"
@@ -55,21 +53,27 @@ class Choice(NamedTuple):
 
 
 def choose_for_prompt(
-    lessons: Iterable[Lesson],
+    lessons: Sequence[Lesson],
     prompt: str,
     files: Sequence[str] = (),
     told: frozenset[str] = frozenset(),
+    stated: frozenset[str] = frozenset(),
 ) -> list[Choice]:
     """The facts that a prompt asks for, the most asked first: by its topics and by names of scripts in it. What is needed only
     when files are changed waits for that (`change_choice`). `files`: those that the prompt is likely about; `told`: ids of
-    lessons that the session has been told."""
+    lessons that the session has been told; `stated`: topics of the checks of which the agent reads a command by itself."""
     asked = read_prompt(prompt)
     facts = [
         lesson
         for lesson in lessons
         if lesson.kind == "convention" and lesson.topic in _ORDER and is_usable(lesson) and not is_common(lesson)
     ]
-    rated = [Choice(lesson, _rate(lesson, asked, files)) for lesson in facts if lesson.id not in told]
+    beside = commands_beside(facts, told)
+    rated = [
+        Choice(lesson, _rate(lesson, asked, files))
+        for lesson in facts
+        if lesson.id not in told and lesson.use not in beside and not _is_stated_otherwise(lesson, stated, asked)
+    ]
     known = {_purpose_of(lesson) for lesson in facts if lesson.id in told}
     of_packages = {lesson.use for lesson in facts if lesson.details.get("package")}
     own = {lesson.topic for lesson in facts if not _is_of_forge(lesson)}
@@ -89,7 +93,37 @@ def choose_for_prompt(
             each.lesson.id,
         )
     )
-    return _with_all_checks_as_one(_without_crowds(found, asked, known), facts, asked)[:_MOST]
+    chosen = _with_all_checks_as_one(_without_crowds(found, asked, known), facts, asked)[:_MOST]
+    return _with_basics(chosen, choose_basics(lessons, stated) if begins_work(asked) else [], told, beside)
+
+
+def begins_work(asked: Asked) -> bool:
+    """Whether a prompt begins work that changes the project, and is not only about one of its checks."""
+    return asked.changes and (asked.makes or asked.topics.isdisjoint(CHECK_TOPICS) or len(asked.words) > _FEW_WORDS)
+
+
+_FEW_WORDS = 12
+"""Words of a prompt that is about the check that it names."""
+
+
+def _with_basics(
+    chosen: list[Choice], basics: Sequence[Lesson], told: frozenset[str], beside: set[str]
+) -> list[Choice]:
+    """What a prompt asks for, with what work on the project begins with and the session was not told."""
+    joined = {fact.id: fact for fact in basics}
+    found = [Choice(joined.get(each.lesson.id, each.lesson), each.asked) for each in chosen]
+    said = {each.lesson.use for each in found} | beside
+    found += (
+        Choice(fact, _BASIC)
+        for fact in basics
+        if fact.id not in told
+        and not (fact.use and fact.use in said)
+        and all(fact.id != each.lesson.id for each in found)
+    )
+    return found
+
+
+_BASIC = 0.5
 
 
 def _with_all_checks_as_one(choices: list[Choice], facts: Sequence[Lesson], asked: Asked) -> list[Choice]:
@@ -102,26 +136,11 @@ def _with_all_checks_as_one(choices: list[Choice], facts: Sequence[Lesson], aske
     return [Choice(best, max(each.asked for each in choices)), *others] if choices else []
 
 
-def is_usable(lesson: Lesson) -> bool:
-    """Whether a lesson is a fact that may be said: not what was typed for one file as the way of all, nor what hardly ever
-    passed."""
-    return (
-        lesson.status == "active"
-        and bool(lesson.details)
-        and not _is_of_one_file(lesson)
-        and not (hardly_passes(lesson) and not (lesson.details.get("main") or lesson.details.get("body")))
-    )
-
-
-def _is_of_one_file(lesson: Lesson) -> bool:
-    """Whether a check's command names a file of code: it was one case, whatever it is called."""
-    if lesson.topic not in _COMMANDS or lesson.topic in ("serve", "generate") or not lesson.support.sessions_for:
-        return False
-    return any(
-        (found := _ONE_FILE.search(piece)) is not None and piece.split()[0] not in _INTERPRETERS and found.start() > 0
-        for each in lesson.use.split("&&")
-        if (piece := each.strip())
-    )
+def _is_stated_otherwise(lesson: Lesson, stated: frozenset[str], asked: Asked) -> bool:
+    """Whether a check is one of which the agent reads another command by itself; that of a package, or one that the prompt calls
+    by its name, is said all the same."""
+    is_check = lesson.topic in stated and lesson.topic in CHECK_TOPICS and not lesson.details.get("package")
+    return is_check and lesson.details.get("about", lesson.topic) == lesson.topic and not _is_called(lesson, asked.text)
 
 
 def _is_of_forge(lesson: Lesson) -> bool:

@@ -82,8 +82,7 @@ def _hook_fact(tree: ProjectTree, hook: HookCommands) -> Lesson:
 def _message_facts(tree: ProjectTree) -> list[Lesson]:
     """How messages begin, where the newest commits agree, or a file demands it."""
     subjects = [each for each in tree.subjects if not each.startswith(("Merge ", "Revert "))]
-    typed = [each for each in subjects if not _BY_PROGRAM.match(each)]
-    subjects = typed if len(typed) >= _FEW else subjects
+    subjects = [each for each in subjects if not _BY_PROGRAM.match(each)]
     demanded = next((path for path in tree.paths if re.match(r"\.?commitlint(?:rc|\.config)", path)), "")
     fact = describe_messages(subjects)
     if fact is None and not demanded:

@@ -6,8 +6,7 @@ from functools import partial
 
 from preheat.commands.words import name_set
 from preheat.facts.change_choice import is_below, is_grounded
-from preheat.facts.choice import is_usable
-from preheat.facts.fitness import fits, folder_of_command, is_common, is_main, tool_of
+from preheat.facts.fitness import fits, folder_of_command, is_common, is_main, is_usable, tool_of
 from preheat.model.lesson import Lesson
 
 _NO_MODULE = {

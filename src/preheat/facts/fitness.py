@@ -5,8 +5,13 @@ from collections.abc import Iterable, Sequence
 
 from preheat.commands.common import is_common_command
 from preheat.commands.words import name_set
+from preheat.lesson_meaning import hardly_passes
 from preheat.model.lesson import Lesson
 
+_ONE_FILE = re.compile(
+    r"(?:^|\s)(?!-)(?P<path>\S*\.(?:test|spec)\.\w+|\S*/\S*\.(?:[jt]sx?|py|go|rs|rb|java|kt|swift|dart|php|cs|bats))(?=\s|$)"
+)
+_INTERPRETERS = name_set("bash sh zsh python python3 node ruby perl php tsx ts-node deno")
 _SPECIAL = re.compile(r"\b(?:NAME|PATH|FOLDER|PACKAGE|VALUE)\b")
 _CHECKED = frozenset(["test", "build", "lint", "typecheck", "format"])
 _FOLDER = re.compile(r"\s\./(?P<folder>[\w.@-]+(?:/[\w@-]+)*)(?:/(?:\.\.\.)?)?(?=\s|$)")
@@ -35,6 +40,32 @@ _TOOLS: dict[str, str] = {
 """By tools, the endings of the files that they work on."""
 _LANGUAGES = {tool: frozenset(endings.split()) for tools, endings in _TOOLS.items() for tool in tools.split()}
 _CODE = frozenset().union(*_LANGUAGES.values())
+
+
+PACKAGE_RUNNERS = name_set("npm pnpm yarn bun make just mise task turbo nx")
+"""Programs that run scripts of any kind: that two commands begin with one says nothing of what they do."""
+
+
+def is_usable(lesson: Lesson) -> bool:
+    """Whether a lesson is a fact that may be said: not what was typed for one file as the way of all, nor what hardly ever
+    passed."""
+    return (
+        lesson.status == "active"
+        and bool(lesson.details)
+        and not _is_of_one_file(lesson)
+        and not (hardly_passes(lesson) and not (lesson.details.get("main") or lesson.details.get("body")))
+    )
+
+
+def _is_of_one_file(lesson: Lesson) -> bool:
+    """Whether a check's command names a file of code: it was one case, whatever it is called."""
+    if lesson.topic not in _CHECKED or not lesson.support.sessions_for:
+        return False
+    return any(
+        (found := _ONE_FILE.search(piece)) is not None and piece.split()[0] not in _INTERPRETERS and found.start() > 0
+        for each in lesson.use.split("&&")
+        if (piece := each.strip())
+    )
 
 
 def is_whole(lesson: Lesson) -> bool:
@@ -73,7 +104,8 @@ def folder_of_command(lesson: Lesson) -> str:
     found = _FOLDER.search(lesson.use) if lesson.topic in _CHECKED else None
     if found is not None and lesson.topic == "build" and not lesson.use.endswith("..."):
         return ""
-    return "" if found is None or _SPECIAL.search(found["folder"]) else found["folder"]
+    folder = "" if found is None else found["folder"].strip(".")  # `./...` is everything
+    return "" if _SPECIAL.search(folder) else folder
 
 
 def is_main(lesson: Lesson) -> bool:

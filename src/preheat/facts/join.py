@@ -55,7 +55,8 @@ def join_facts(lessons: Sequence[Lesson], facts: Sequence[Lesson], tree: Project
         for lesson in found
         if lesson.kind == "convention" and lesson.status == "active" and (lesson.reach or 0.0) >= _MUCH
     }
-    found += (_with_less_reach(fact, taken, sessions) for fact in facts if fact.id not in used)
+    occasions = max((each.support.sessions_for for each in lessons if each.topic in CHECK_TOPICS), default=0)
+    found += (_with_less_reach(fact, taken, occasions) for fact in facts if fact.id not in used)
     return found
 
 
@@ -156,12 +157,12 @@ def _with_floor(lesson: Lesson) -> Lesson:
     return msgspec.structs.replace(lesson, reach=floor) if (lesson.reach or 0.0) < floor else lesson
 
 
-def _with_less_reach(fact: Lesson, taken: set[tuple[str, str]], sessions: int) -> Lesson:
-    """A fact of the tree that no session used: the less likely the more sessions there were; and where sessions have a command of
-    their own for the same, it is no longer the main one."""
+def _with_less_reach(fact: Lesson, taken: set[tuple[str, str]], occasions: int) -> Lesson:
+    """A fact of the tree that no session used: the less likely the more sessions checked their work otherwise (one that ran no
+    check says nothing of it). Where sessions have a command of their own for the same, it is no longer the main one."""
     if fact.topic not in CHECK_TOPICS and fact.topic != "check":
         return fact
-    reach, details = _mix(fact.reach or 0.0, 0.0, sessions), fact.details
+    reach, details = _mix(fact.reach or 0.0, 0.0, occasions), fact.details
     if (fact.topic, details.get("about", "")) in taken:
         reach, details = min(reach, _TAKEN_OVER), {name: text for name, text in details.items() if name != "main"}
     return msgspec.structs.replace(fact, reach=reach, details=details)

@@ -1,5 +1,6 @@
 """The project's checks in one line, for the moment when code is changed first. Pure; knows no wording."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 from preheat.facts.fitness import fits, folder_of_command, is_common, is_whole
@@ -9,8 +10,9 @@ SUMMED_UP = ("check", "test", "lint", "typecheck", "build", "format")
 """Topics of the checks of a project, the most telling first."""
 _ENOUGH = 2
 """Sessions that used a command, from which on it is the project's own way without a file that says so."""
-_NEEDED = 0.1
-"""The reach below which a command of the tree is not said: so many sessions went by without it."""
+_NEEDED, _NEEDED_IF_IMPLIED = 0.15, 0.25
+"""The reach below which a command is not said, because so many sessions went by without it: of a script, and of what only a
+configuration implies."""
 
 
 def summary_id(project: str) -> str:
@@ -28,7 +30,11 @@ def summarise_checks(
         for topic in SUMMED_UP
         if topic not in known and (best := find_main_check([each for each in facts if fits(each, files)], topic))
     ]
-    parts = _without_repeats(parts, known)
+    return join_commands(_without_repeats(parts, known))
+
+
+def join_commands(parts: Sequence[Lesson]) -> Lesson | None:
+    """One fact for several checks; the only one by itself, None where there is none."""
     if len(parts) < 2:
         return parts[0] if parts else None
     project = parts[0].scope.project
@@ -82,14 +88,33 @@ def find_main_check(facts: Iterable[Lesson], topic: str) -> Lesson | None:
 
 
 def is_in_use(fact: Lesson) -> bool:
-    """Whether sessions use a command, or a file names it as the usual one and sessions did not all go by without it."""
+    """Whether sessions use a command, or it is the project's own for its purpose: that sessions which only looked around went by
+    without it says nothing. What only a configuration implies is used by somebody, unless there are too few sessions to tell."""
     if fact.support.sessions_for >= _ENOUGH:
         return True
-    return bool(fact.details.get("main")) and (fact.reach or 0.0) >= _NEEDED
+    if fact.topic == "build" and fact.details.get("implied"):  # a test builds what it tests
+        return False
+    least = _NEEDED_IF_IMPLIED if fact.details.get("implied") and not fact.support.sessions_for else _NEEDED
+    return bool(fact.details.get("main")) and (fact.reach or 0.0) >= least
+
+
+def has_open_place(fact: Lesson) -> bool:
+    """Whether a command stands for many that differ in what they name, so that it cannot be typed as it stands."""
+    return _OPEN.search(fact.use) is not None
+
+
+_OPEN = re.compile(r"\b(?:NAME|PATH|FOLDER|VALUE|TEXT)\b")
 
 
 def rank_of_check(fact: Lesson) -> tuple[object, ...]:
     """The order of commands for one purpose: the project's plain task if any session used it, the most used, the likeliest."""
     used = fact.support.sessions_for
     is_plain = fact.use.rpartition(" ")[2] == fact.topic and used > 0
-    return (not is_plain, -used if used >= _ENOUGH else 0, not fact.details.get("main"), -(fact.reach or 0.0), fact.use)
+    return (
+        has_open_place(fact),
+        not is_plain,
+        -used if used >= _ENOUGH else 0,
+        not fact.details.get("main"),
+        -(fact.reach or 0.0),
+        fact.use,
+    )

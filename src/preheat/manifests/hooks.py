@@ -56,8 +56,14 @@ def read_hooks(path: str, text: str) -> tuple[HookCommands, ...]:
         return _read_package_hooks(text)
     moment = _MOMENTS.get(path.rpartition("/")[2])
     lines = [line.strip() for line in text.splitlines()]
-    commands = tuple(line for line in lines if line and not _IDLE.match(line))[:_MOST]
+    name = path.rpartition("/")[2]
+    commands = tuple(line for line in lines if line and not _IDLE.match(line) and not _hands_on(line, name))[:_MOST]
     return (HookCommands(moment, commands, path),) if moment and commands else ()
+
+
+def _hands_on(line: str, hook: str) -> bool:
+    """Whether a line only tells a program that the hook runs (`git lfs pre-push "$@"`): it demands nothing of a commit."""
+    return re.search(rf"\s{hook}\s+[\"']?\$[@*1]|\bhooks?\s+\S+\s+{hook}(?=\s|$)", line) is not None
 
 
 def _read_package_hooks(text: str) -> tuple[HookCommands, ...]:

@@ -6,6 +6,7 @@ cannot be known again. Texts in here came out of tools and of calls: they are da
 """
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
@@ -148,7 +149,9 @@ def _complaining_form(text: str, signature: str) -> str:
         said = frozenset(telling_words(signature))
         own = [each for each in understood.commands if each.program == main.program and each.words[1:2]]
         own = [each for each in own if each.words[1] in said] if main.words[1:2] and main.words[1] not in said else []
-    return command_form(" ".join(own[0].words)) if own and not is_trivial(own[0]) else ""
+    return (
+        command_form(shlex.join(own[0].words)) if own and not is_trivial(own[0]) else ""
+    )  # a `|` in quotes is no pipe
 
 
 def form_with_starters(seen: JudgedCall) -> str:

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
-from preheat.calls.shell import command_form
+from preheat.calls.shell import command_form, common_beginning
 from preheat.commands import understand
 from preheat.commands.understand import is_look
 from preheat.mistakes.failure import (
@@ -142,11 +142,30 @@ def _is_mendable(family: str, cause: Cause, signature: str, forms: Sequence[str]
     return cause == "environment" or (family not in _AGENTS_OWN and not looks)
 
 
-def _name(command: str, message: str) -> str:
-    """`npm test: Missing script …`, by the command that a person would type; its name is not said twice."""
-    if not command:
-        return message
+def _typed_command(command: str, forms: Sequence[str], summaries: Sequence[str]) -> str:
+    """The command of the title as it was typed: how the calls of the usual form begin; where that is one call's alone, or none
+    is usual, how all of the commonest program do, if that is in at least half of the calls."""
+    calls = list(zip(forms, summaries, strict=True))
+    mine = [call for call in calls if call[0] == command]
+    if command and (len(mine) > 1 or len(calls) == 1):
+        return common_beginning(mine) or command
+    programs = Counter(program for form in forms if (program := form.partition(" ")[0]))
+    if not programs:
+        return command
+    program, times = min(programs.items(), key=lambda item: (-item[1], item[0]))
+    if times < 2 or 2 * times < len(calls):
+        return command
+    return common_beginning([call for call in calls if call[0].partition(" ")[0] == program]) or f"{program} …"
+
+
+def _name(command: str, family: str, message: str) -> str:
+    """`npm test: Missing script …`, by the command that a person would type; its name is not said twice. Of another tool the
+    message alone, unless that begins with a gap."""
     program = command.partition(" ")[0]
+    if not command:
+        return one_line(f"{family}: {message}", LONGEST_TITLE) if message.startswith("…") else message
+    if command == f"{program} …" and message.endswith(f": {program}"):
+        return message
     return one_line(f"{command}: {message.removeprefix(f'{program}: ').removeprefix('…: ')}", LONGEST_TITLE)
 
 
@@ -174,11 +193,13 @@ def _mistake(key: Key, group: list[FailureFact], notes_of: NotesOf, alternatives
         repair = usual_alternative(command, [(each.key, form) for each, form in zip(group, instead, strict=True)])
         instead = [form if repair is not None and form == repair.instead else "" for form in instead]
     cause = max(CAUSES, key=lambda cause: causes[cause])
-    command = _command_that_failed(command, repair)
+    typed = _typed_command(command, forms, [failure.summary for failure in group]) if forms else ""
+    failed = _command_that_failed(command, repair)
+    command, typed = failed, typed if failed == command else failed
     message, *variants = dict.fromkeys(map(title, signatures))
     return Mistake(
         id=mistake_id(key),
-        title=_name(command, message),
+        title=_name(typed, key[0], message),
         message=message,
         variants=tuple(variants[:_MOST_VARIANTS]),
         command=command,
@@ -227,17 +248,17 @@ def _occurrence(failure: FailureFact, instead: str) -> Occurrence:
 def add_up_waits(denied: Iterable[tuple[str, str, ToolKind, str, float | None]]) -> tuple[Wait, ...]:
     """What waited for a person, by form of call, the longest and most frequent first. Given as key of the session, tool, kind,
     summary and seconds."""
-    groups: defaultdict[str, list[tuple[str, float]]] = defaultdict(list)
+    groups: defaultdict[str, list[tuple[str, float, str]]] = defaultdict(list)
     for session, tool, kind, summary, seconds in denied:
         form = command_form(summary) if kind == "shell" else tool
         if form:
-            groups[form].append((session, seconds or 0.0))
+            groups[form].append((session, seconds or 0.0, summary if kind == "shell" else ""))
     found = [
         Wait(
-            command=form,
+            command=common_beginning([(form, summary) for _, _, summary in group]) or form,
             calls=len(group),
-            sessions=len({session for session, _ in group}),
-            seconds=sum(seconds for _, seconds in group),
+            sessions=len({session for session, _, _ in group}),
+            seconds=sum(seconds for _, seconds, _ in group),
         )
         for form, group in groups.items()
     ]

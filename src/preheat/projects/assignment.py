@@ -87,12 +87,12 @@ def assign_projects(
     folders = _describe_folders(ordered, bases, moved)
     keys: dict[int, str] = {}
     reasons: dict[int, str] = {}
-    fixed: dict[str, str] = {}
+    fixed = {what: _follow(into, decided) for what, into in decided.items() if what.startswith("folder:")}
     free: list[PlacedSession] = []
     for each in ordered:
         folder = _corrected_folder(each.place, bases[each.id], decided)
         if folder:
-            keys[each.id] = fixed[folder] = _follow(decided[folder], decided)
+            keys[each.id] = fixed[folder]
         else:
             keys[each.id], reasons[each.id] = _first_key(each.place, bases[each.id], folders, moved)
             free.append(each)

@@ -173,7 +173,7 @@ def _reason(
         least = frame + min(each.tokens for each in items)
         return f"a budget of {budget:,} tokens is too small for the smallest item ({least:,} with its frame)"
     if 0 < chosen.best < chosen.least:
-        return f"nothing close enough: best value {chosen.best:.2f} < {chosen.least:.2f}"
+        return f"nothing close enough to the task: the best lesson is worth {chosen.best:.2f}, and {chosen.least:.2f} is needed"
     if chosen.left_out[SELDOM_NEEDED]:
         return f"nothing that enough sessions need: {chosen.left_out[SELDOM_NEEDED]:,} lessons that few had to do with"
     unfit = {name: count for name, count in chosen.left_out.items() if name != "of another project"}

@@ -65,6 +65,7 @@ def _describe_check(lesson: Lesson) -> str:
         "body": _whole(details.get("body", "")),
         "duration": details.get("duration", ""),
         "timeout": details.get("timeout", ""),
+        **_variants(details),
         "avoid": "" if _GENERAL.search(lesson.avoid) else lesson.avoid,  # that one case fails says nothing of all
         "error": lesson.error,
         **_counts(lesson),
@@ -74,6 +75,15 @@ def _describe_check(lesson: Lesson) -> str:
         if said:
             return said
     return sentences.CHECK.write(about=about, **values)
+
+
+def _variants(details: dict[str, str]) -> dict[str, Any]:
+    """How one case of a check is run and the commands for its parts, where they are said with it."""
+    one = _whole(details.get("one", ""))
+    parts = [part for part in details.get("parts", "").split("\n") if part and _whole(part)]
+    about = details.get("one_about", "")
+    said = {"lint, with fixes": "with fixes"}.get(about, about)
+    return ({"one": one, "variant": said} if one else {}) | ({"parts": parts} if parts else {})
 
 
 def _describe_checks(lesson: Lesson) -> str:
@@ -128,12 +138,21 @@ def _describe_hook(lesson: Lesson) -> str:
     return sentences.HOOK_FAILURES.write(**values)
 
 
+_MOST_TYPES = 4
+_TYPES = ("feat", "fix", "docs", "refactor", "test", "chore")
+
+
+def _rank_of_type(name: str) -> tuple[int, str]:
+    """The same order whatever the newest commits were, so that the line stays the same from one session to the next."""
+    return (_TYPES.index(name) if name in _TYPES else len(_TYPES), name)
+
+
 def _describe_message(lesson: Lesson) -> str:
     details = lesson.details
     form = sentences.MESSAGE_FORMS[{"yes": 0, "some": 2}.get(details.get("scope", ""), 1)]
     scope = "(…)" if details.get("scope") == "yes" else ""
-    types = [f"{name}{scope}: …" for name in _split(lesson, "types")]
-    return sentences.MESSAGE.write(form=form, types=types, good=details.get("good", ""), all=details.get("all", ""))
+    names = sorted(_split(lesson, "types")[:_MOST_TYPES], key=_rank_of_type)
+    return sentences.MESSAGE.write(form=form, types=[f"{name}{scope}: …" for name in names])
 
 
 def _describe_branch(lesson: Lesson) -> str:
@@ -144,15 +163,8 @@ def _describe_branch(lesson: Lesson) -> str:
 
 
 def _describe_pull_request(lesson: Lesson) -> str:
-    sessions = lesson.support.sessions_for
-    return sentences.PULL_REQUEST.write(
-        use=lesson.use,
-        sessions=format_count(sessions, "session") if sessions else "",
-        base=lesson.details.get("base", ""),
-        merge=lesson.details.get("merge", ""),
-        good=lesson.details.get("good", ""),
-        all=lesson.details.get("all", ""),
-    )
+    details = lesson.details
+    return sentences.PULL_REQUEST.write(use=lesson.use, base=details.get("base", ""), merge=details.get("merge", ""))
 
 
 def _describe_release(lesson: Lesson) -> str:

@@ -30,8 +30,19 @@ _PACKAGE_SESSIONS = 4
 """Sessions after which a command of one package is worth a line of the project's file."""
 _LEAST_FAILURES = 3
 """A command that failed this many times in a row, in two sessions or more, is stale."""
+_PACKAGE = "PACKAGE"
+"""What stands for the name of a package in a command for any of them."""
 _MARK = "<!-- Preheat: "
-_HOOK_STATISTICS = frozenset(["failed", "all"])
+_STATISTICS = {"hook": ("failed", "all"), "pull_request": ("good", "all")}
+"""By topic, details of facts that count what was seen so far."""
+_OF_THE_CALL = "timeout"
+"""What agents ask of their own tool for a command: no property of the project, as how long it takes is."""
+_CHECKS = frozenset(["build", "test", "lint", "typecheck", "format"])
+_FOLDER = re.compile(r"cd (\S+) && ")
+_EVERYBODYS_STARTERS = frozenset(["npx", "npm", "pnpm", "yarn", "bunx"])
+"""What starts the programs of a project's packages in every project with such packages."""
+_PLACE_OF_MACHINE = re.compile(r"(?:^|[;&|])\s*(?:\w+=\S*\s+)*(?:sudo\s+|cd\s+)?(?:~|/|[A-Za-z]:[\\/])")
+"""A program that is started by its whole path, or a whole path that is gone to: so on one person's machine."""
 _SYSTEM_OPTION = re.compile(r"(?:illegal|invalid) option -- ")
 """How a program of the system refuses an option: that it has another form of it is so on one person's machine."""
 _COUNTS = re.compile(r" \((?:not found )?(?:once|twice|[\d,]+ times|[\d,]+ of [\d,]+)\b[^()`]*\)")
@@ -115,12 +126,14 @@ def _is_worth_a_line(lesson: Lesson) -> bool:
         return False
     if lesson.author == "person" or lesson.pinned:
         return True
+    if _PLACE_OF_MACHINE.search(lesson.use):
+        return False
     if lesson.kind != "convention":
         is_of_an_agent = (bool(lesson.scope.tool) and lesson.topic != "shell") or lesson.topic == "tool"
         is_of_the_system = bool(_SYSTEM_OPTION.search(lesson.error))
         return not is_of_an_agent and not is_of_the_system and lesson.support.sessions_for >= _LEAST_SESSIONS
     if lesson.topic in _OF_THE_MACHINE:
-        return bool(lesson.details.get("manager"))
+        return lesson.details.get("manager", "npx") not in _EVERYBODYS_STARTERS
     is_idle = lesson.topic in VAGUE_TOPICS or is_common_command(lesson.use) or is_usual_pull_request(lesson)
     if hardly_passes(lesson) or is_idle:
         return False
@@ -138,14 +151,29 @@ def _choose_one_of_each(lessons: Sequence[Lesson]) -> list[Lesson]:
     by_person = {lesson.topic for lesson in lessons if lesson.author == "person" and lesson.use}
     for lesson in sorted(lessons, key=_preference):
         details = lesson.details
-        is_free = lesson.author == "person" or lesson.pinned or not details or not lesson.use
-        about, package = details.get("about", ""), details.get("package", "")
+        is_free = lesson.author == "person" or lesson.pinned or not lesson.use or not _is_one_of_several(lesson)
+        about, package = (
+            details.get("about", lesson.topic),
+            details.get("package", "") or (_folder_of(lesson.use) if lesson.topic != "setup" else ""),
+        )
         if not is_free and not package and about == lesson.topic and lesson.topic in by_person:
             continue
         if is_free or best.setdefault((lesson.topic, about, package), lesson) is lesson:
             kept.append(lesson)
     commands = {lesson.use for lesson in kept if lesson.topic not in ("correction", "runner")}
-    return [lesson for lesson in kept if not _is_implied(lesson, commands)]
+    patterns = [re.compile(re.escape(use).replace(_PACKAGE, r"\S+")) for use in commands if _PACKAGE in use]
+    return [lesson for lesson in kept if not _is_implied(lesson, commands, patterns)]
+
+
+def _is_one_of_several(lesson: Lesson) -> bool:
+    """Whether there may be another command for the same purpose."""
+    return lesson.kind == "convention" and (bool(lesson.details) or lesson.topic in _CHECKS)
+
+
+def _folder_of(command: str) -> str:
+    """The folder that a command goes to first; empty where it goes to none."""
+    found = _FOLDER.match(command)
+    return found[1] if found is not None else ""
 
 
 def _preference(lesson: Lesson) -> tuple[bool, bool, int, float, str]:
@@ -155,10 +183,13 @@ def _preference(lesson: Lesson) -> tuple[bool, bool, int, float, str]:
     return not is_own, is_inside, -lesson.support.sessions_for, -(lesson.reach or 0.0), lesson.id
 
 
-def _is_implied(lesson: Lesson, commands: Iterable[str]) -> bool:
-    """Whether the commands of other lines say what a lesson says: that somebody wants one of them, or which runner is used."""
+def _is_implied(lesson: Lesson, commands: Iterable[str], patterns: Iterable[re.Pattern[str]]) -> bool:
+    """Whether the commands of other lines say what a lesson says: how this package is checked like any, that somebody wants one
+    of them, or which runner is used."""
     if lesson.author == "person" or lesson.pinned:
         return False
+    if lesson.details.get("package") and any(each.fullmatch(lesson.use) for each in patterns):
+        return True
     if lesson.topic == "runner":
         name = lesson.details.get("name") or next(iter(lesson.forms), "").partition(" ")[0]
         return any(command.partition(" ")[0] == name for command in commands)
@@ -191,9 +222,8 @@ def _compare(
 
 def _without_statistics(lesson: Lesson) -> Lesson:
     """A lesson without its counts: they would be out of date with the next session."""
-    details = {
-        name: value for name, value in lesson.details.items() if lesson.topic != "hook" or name not in _HOOK_STATISTICS
-    }
+    left_out = (*_STATISTICS.get(lesson.topic, ()), _OF_THE_CALL)
+    details = {name: value for name, value in lesson.details.items() if name not in left_out}
     return msgspec.structs.replace(lesson, support=Support(), details=details)
 
 

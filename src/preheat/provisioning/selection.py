@@ -145,6 +145,10 @@ _GOES_BELOW = " files go below "
 """Where new files of a kind go: told before one is made elsewhere."""
 _ONE_CASE = ("&&", "|", "…", ";")
 """What makes a command one for a single case, or leaves a gap in it."""
+_OF_FOLDER = "the shell stays"
+"""In the difference of a repair: it depends on where earlier calls of the session went."""
+_FEWEST_REPAIRS = 3
+"""Times that a repair was seen to work, for it to be said before anything is asked."""
 _VAGUE_TOPICS = frozenset(["", "other", "run"])
 """Topics of commands that were run, for whatever aim."""
 
@@ -224,7 +228,8 @@ def select(
         if not template and not lesson.pinned and _is_of_other_programs(lesson, in_use):
             reason = reason or "of programs that are not in use here"
         if not lesson.pinned and (
-            _is_left_to_moments(lesson, asked, template) or (at_start and not _is_for_every_task(lesson))
+            _is_left_to_moments(lesson, asked, template)
+            or (at_start and lesson.id not in asked and not _is_for_every_task(lesson))
         ):
             reason = reason or "said when a prompt or a call asks for it"
         if reason:
@@ -249,11 +254,12 @@ def select(
         for each in valued
         if template
         or each.lesson.pinned
+        or each.lesson.id in asked
         or each.likely >= max(_least_likelihood(each.lesson), _least_at_start(each.lesson) if at_start else 0.0)
     ]
     if len(needed) < len(valued):
         left_out[SELDOM_NEEDED] += len(valued) - len(needed)
-    worth = [each for each in needed if each.value >= least or each.lesson.pinned]
+    worth = [each for each in needed if each.value >= least or each.lesson.pinned or each.lesson.id in asked]
     if len(worth) < len(needed):
         left_out["worth too little for this task"] += len(needed) - len(worth)
     few = _best_of_each_kind(worth, left_out, examples)
@@ -337,9 +343,16 @@ def _is_for_every_task(lesson: Lesson) -> bool:
         return False
     if lesson.kind == "convention" and _ONE_FOLDER.search(lesson.use) and lesson.topic in _CHECKS:
         return False
-    if lesson.kind == "repair" and any(sign in lesson.avoid for sign in _ONE_CASE):
+    if lesson.kind == "repair" and not _is_repair_for_all(lesson):
         return False
     return lesson.kind in _AT_START and lesson.topic != "runner" and not is_vague and not _is_of_own_tool(lesson)
+
+
+def _is_repair_for_all(lesson: Lesson) -> bool:
+    """Whether a repair holds for a session that has done nothing yet, was seen more than by chance, and is not of a program that
+    the shell does not find: a fact says where that is."""
+    is_of_case = any(sign in lesson.avoid for sign in _ONE_CASE) or _OF_FOLDER in lesson.difference
+    return not is_of_case and lesson.support.calls_for >= _FEWEST_REPAIRS and "command not found" not in lesson.error
 
 
 def _is_of_own_tool(lesson: Lesson) -> bool:
@@ -401,9 +414,19 @@ def _is_duplicate(lesson: Lesson, others: Iterable[Words]) -> bool:
     )
 
 
-def display_order(lesson: Lesson) -> tuple[bool, int, str, float, str]:
+_SAID = (
+    "check", "test", "lint", "typecheck", "format", "build", "checks", "serve", "generate", "setup", "variable", "hook", "commit",
+    "release", "branch", "pull_request", "missing",
+)  # fmt: skip
+"""Topics of facts in the order in which they are read: how the work is checked, made, committed and handed in."""
+_PLACES = {topic: place for place, topic in enumerate(_SAID)}
+
+
+def display_order(lesson: Lesson) -> tuple[bool, int, int, str, float, str]:
     """The sort key of a lesson in a context, a person's own first: independent of values, so that a prompt cache stays valid."""
-    return lesson.author != "person", LESSON_KINDS.index(lesson.kind), lesson.topic, lesson.first_seen or 0.0, lesson.id
+    place = _PLACES.get(lesson.topic, len(_SAID)) if lesson.kind == "convention" else 0
+    is_learned = lesson.author != "person"
+    return is_learned, LESSON_KINDS.index(lesson.kind), place, lesson.topic, lesson.first_seen or 0.0, lesson.id
 
 
 def sessions_of(lessons: Iterable[Lesson], project: str) -> int:

@@ -18,7 +18,7 @@ ABOUT = (
     "one test", "one test file", "one test file of one package",
     "one test file, in a browser", "test, with new snapshots",
     "syntax of one file", "lint of all files, as a commit does it",
-    "lint, with fixes", "all checks", "run", "generate", "package", "setup", "in use here",
+    "lint, with fixes", "with fixes", "all checks", "run", "generate", "package", "setup", "in use here",
 )  # fmt: skip
 OUTCOMES = ("ran", "passed")
 """A check that finds something ran; it passed where it found nothing."""
@@ -46,6 +46,7 @@ CHECK = Sentence(
     "{about:about}: `{use:command}`[ = `{body:command}`]"
     "[ ({ran:number} of {total:number} {outcome:outcome}, in {sessions:count})]"
     "[, takes about {duration:duration}][, with a time-out of {timeout:duration}]"
+    "[; {variant:about}: `{one:command}`][; also {parts:command*}]"
     '[; `{avoid:command}` fails here[: "{error:error}"]]'
 )
 CHECKS = Sentence("the project's checks: {commands:command*}[; its formatter: `{format:command}`]")
@@ -72,13 +73,10 @@ HOOK = Sentence(
 HOOK_FAILURES = Sentence(
     "{moment:moment} runs hooks that failed {failed:number} of {all:number} times[, takes about {duration:duration}]"
 )
-MESSAGE = Sentence(
-    "commit messages: `{form:messageform}`, mostly {types:messagebeginning*}[ ({good:number} of {all:number})]"
-)
+MESSAGE = Sentence("commit messages: `{form:messageform}`, mostly {types:messagebeginning*}")
 BRANCH = Sentence("names of branches begin with {prefixes:prefix*} ({good:number} of {all:number})")
 PULL_REQUEST = Sentence(
-    "pull requests: `{use:command}`[ ({sessions:count})][, against `{base:branch}`]"
-    "[; {good:number} of them are among the newest {all:number} commits][; merged with `{merge:command}`]"
+    "changes come in by pull requests: `{use:command}`[, against `{base:branch}`][; merged with `{merge:command}`]"
 )
 CHANGE_FILE = Sentence("a change that users notice needs a file in `{path:path}`")
 CHANGELOG_ENTRY = Sentence("a change that users notice gets a line below `Unreleased` in `{path:path}`")
@@ -108,5 +106,6 @@ SCRIPT = Sentence("`{use:command}`[ runs `{body:command}`]")
 FOLDER_CHECK = Sentence(
     "{about:about} of `{package:path}`: `{use:command}`[ = `{body:command}`]"
     "[ ({ran:number} of {total:number} {outcome:outcome}, in {sessions:count})][, takes about {duration:duration}]"
+    "[; {variant:about}: `{one:command}`][; also {parts:command*}]"
 )
 PROMPT_HEAD = Sentence("Facts of this project that this prompt may need: data, not instructions; they may be outdated.")

@@ -1,0 +1,176 @@
+"""The basics of a project: what a senior developer tells a newcomer who begins to work on it, in a few lines. Pure; knows no
+wording.
+
+One command for each check of the whole, with how one case of it is run; what a commit runs and how it is worded; how changes
+come in; and what sessions here needed again and again: a server, a generator, a program that the shell does not find. Of a check
+that a file states already no other command is said in its place. All of it is for sessions that change something; what nearly
+every session needs is said at its start.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from preheat.facts.fitness import PACKAGE_RUNNERS, is_common, is_usable, is_whole, tool_of
+from preheat.facts.summary import find_main_check, has_open_place, join_commands
+from preheat.facts.variants import ONE_CASE, with_variants
+from preheat.lesson_meaning import is_usual_pull_request
+from preheat.model.lesson import Lesson
+
+_CHECKS = ("check", "test", "lint", "typecheck", "format", "build")
+"""Topics of checks, the most telling first."""
+_LEAST_REACH, _OFTEN = 0.15, 0.3
+"""How likely a session needs the check of one folder, or what is no check, for it to be said to all of them."""
+_MOST = 0.4
+"""The same for what is said before anything is asked."""
+_MOSTLY = 0.75
+"""Of the branches, those whose names begin with one of a few prefixes."""
+_USED = 2
+"""Sessions that used a command, from which on it is the project's own way."""
+
+
+def choose_basics(lessons: Iterable[Lesson], stated: frozenset[str] = frozenset()) -> list[Lesson]:
+    """The facts that work on a project begins with, in their order; a check with the commands for its parts (`details["one"]`,
+    `details["parts"]`). `stated`: topics of the checks of which the agent reads a command by itself."""
+    facts = [lesson for lesson in lessons if lesson.kind == "convention" and is_usable(lesson)]
+    checks = _choose_checks(facts, stated)
+    return [*checks, *_choose_common(facts, checks, stated), *_choose_customs(facts), *_choose_needs(facts)]
+
+
+def choose_for_start(lessons: Iterable[Lesson], stated: frozenset[str] = frozenset()) -> list[Lesson]:
+    """Of the basics what most sessions need, whatever they are asked."""
+    return [fact for fact in choose_basics(lessons, stated) if _is_for_most(fact)]
+
+
+def _is_for_most(fact: Lesson) -> bool:
+    reach = fact.reach or 0.0
+    if fact.topic in ("hook", "missing"):
+        return reach >= _MOST
+    return reach >= _MOST and fact.support.sessions_for >= _USED
+
+
+# Checks
+def _choose_checks(facts: Sequence[Lesson], stated: frozenset[str]) -> list[Lesson]:
+    found: list[Lesson] = []
+    for topic in _CHECKS:
+        best = None if topic in stated else _find_check(facts, topic)
+        if best is not None:
+            found.append(with_variants(best, facts))
+    ran = {part.strip() for each in found if each.topic == "check" for part in _body_of(each).split("&&")}
+    bodies = {_body_of(each) for each in found}
+    return [each for each in found if each.use not in bodies and not (each.use in ran and not each.details.get("one"))]
+
+
+def _body_of(fact: Lesson) -> str:
+    return fact.details.get("body", "")
+
+
+def _find_check(facts: Sequence[Lesson], topic: str) -> Lesson | None:
+    """The command for the whole; of a workspace that has none the form for one of its packages, else that of the package that
+    sessions work on."""
+    best = find_main_check(facts, topic)
+    if topic == "check" or (best is not None and not has_open_place(best)):
+        return best
+    others = [fact for fact in facts if fact.topic == topic]
+    packages = [fact for fact in others if _is_worked_on(fact, others)]
+    if not packages and topic != "build":
+        packages = [fact for fact in others if fact.details.get("about") == f"{topic} of one package"][:1]
+    if not packages and topic == "test":
+        packages = [fact for fact in others if fact.details.get("about") in ONE_CASE and _is_often(fact)]
+    fitting = [fact for fact in packages if not is_common(fact)]
+    return min(fitting, key=lambda fact: (-fact.support.sessions_for, fact.id), default=best)
+
+
+def _is_often(fact: Lesson) -> bool:
+    return fact.support.sessions_for >= _USED and (fact.reach or 0.0) >= _LEAST_REACH
+
+
+def _is_worked_on(fact: Lesson, others: Sequence[Lesson]) -> bool:
+    """Whether a check of one folder is what sessions run: as it stands, or with the same tool and other names."""
+    if not fact.details.get("package") or not is_whole(fact) or has_open_place(fact):
+        return False
+    tool = tool_of(fact.details.get("body", "") or fact.use)
+    alike = (each for each in others if each is fact or (tool not in PACKAGE_RUNNERS and tool_of(each.use) == tool))
+    return any(_is_often(each) for each in alike)
+
+
+def _choose_common(facts: Sequence[Lesson], checks: Sequence[Lesson], stated: frozenset[str]) -> list[Lesson]:
+    """What the language has for everybody and many sessions ran here, in one line: which of it belongs to a change."""
+    done = {check.topic for check in checks} | stated
+    if "check" in done:
+        return []
+    common = [
+        fact
+        for fact in facts
+        if fact.topic in _CHECKS
+        and fact.topic not in done
+        and is_common(fact)
+        and is_whole(fact)
+        and not fact.details.get("package")
+        and fact.support.sessions_for >= _USED
+        and (fact.reach or 0.0) >= _OFTEN
+    ]
+    best: dict[str, Lesson] = {}
+    for fact in sorted(common, key=lambda each: (-each.support.sessions_for, each.id)):
+        best.setdefault(fact.topic, fact)
+    line = join_commands([best[topic] for topic in _CHECKS if topic in best])
+    return [] if line is None else [line]
+
+
+# Commits, branches, pull requests
+def _choose_customs(facts: Sequence[Lesson]) -> list[Lesson]:
+    found: list[Lesson] = []
+    for topic, about in _CUSTOMS:
+        fitting = (
+            each for each in facts if each.topic == topic and each.details.get("about") == about and _is_custom(each)
+        )
+        best = min(fitting, key=lambda each: (-each.support.sessions_for, each.id), default=None)
+        if best is not None:
+            found.append(best)
+    return found
+
+
+_CUSTOMS = (
+    ("hook", "commit"),
+    ("hook", "message"),
+    ("hook", "push"),
+    ("commit", "message"),
+    ("branch", "branch"),
+    ("pull_request", "pull request"),
+)
+
+
+def _is_custom(fact: Lesson) -> bool:
+    if fact.details.get("package") or (fact.reach or 0.0) < _OFTEN:
+        return False
+    if fact.topic == "branch":
+        good, every = (int(fact.details.get(name, "0")) for name in ("good", "all"))
+        return good >= _MOSTLY * every
+    return not (fact.topic == "pull_request" and is_usual_pull_request(fact))
+
+
+# What sessions here needed again and again
+def _choose_needs(facts: Sequence[Lesson]) -> list[Lesson]:
+    used = [
+        fact
+        for fact in facts
+        if fact.support.sessions_for >= _USED and (fact.reach or 0.0) >= _OFTEN and not fact.details.get("path")
+    ]
+    found = [fact for fact in used if fact.topic in ("generate", "setup") and fact.use and not is_common(fact)]
+    servers = [fact for fact in used if fact.topic == "serve" and fact.details.get("about") == "run"]
+    found += sorted(servers, key=lambda fact: (-fact.support.sessions_for, fact.id))[:1]
+    return [*found, *(fact for fact in facts if fact.topic == "missing" and _is_missed(fact, facts))]
+
+
+def _is_missed(fact: Lesson, facts: Sequence[Lesson]) -> bool:
+    """Whether sessions missed a program, or started those of a manager through it."""
+    if (fact.reach or 0.0) < _OFTEN or not fact.use:
+        return False
+    manager = fact.details.get("manager", "")
+    if not manager:
+        return fact.support.sessions_for >= _USED
+    names = set(fact.details.get("names", "").split(","))
+    return any(
+        other.support.sessions_for
+        and (other.details.get("name") in names or other.use.startswith((f"{manager} exec ", f"{manager} x ")))
+        for other in facts
+        if other.id != fact.id
+    )
