@@ -190,6 +190,7 @@ INSTALL = "after a clone, a change of dependencies, or where a module is missing
 
 @pytest.mark.parametrize(("files", "path", "line", "expected"), [
     (SHOP, "package.json", '    "left-pad": "^1.3.0",', INSTALL % "pnpm install"),
+    (SHOP, "packages/api/package.json", '    "left-pad": "^1.3.0",', INSTALL % "pnpm install"),
     (SHOP, "package.json", '  "version": "1.2.4",', ""),
     (SHOP, "package.json", '    "build": "vite build",', ""),
     (SHOP, "package.json", '  "description": "1 shop",', ""),
@@ -232,6 +233,8 @@ def test_scripts_of_a_package_are_not_told_of_at_code_of_another_language() -> N
     script = lesson("lint", "pnpm lint", details={"about": "lint", "main": "yes"})
     assert line_for([script], "src/cart.ts").startswith("lint: `pnpm lint`")
     assert line_for([script], "desktop/cart.rs") == ""
+    task = lesson("lint", "make web-lint", details={"about": "lint", "main": "yes", "body": "pnpm lint"})
+    assert line_for([task], "desktop/cart.rs") == ""
 
 
 def test_tests_of_a_package_that_the_root_configures_are_run_from_the_root() -> None:

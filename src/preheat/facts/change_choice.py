@@ -104,7 +104,8 @@ def is_grounded(lesson: Lesson) -> bool:
 def reaches(lesson: Lesson, path: str) -> bool:
     """Whether a check may look at a file: scripts of a JavaScript package do not look at code of another language, as far as is
     known of them."""
-    is_script = lesson.use.rpartition("&& ")[2].removeprefix("corepack ").partition(" ")[0] in _RUNNERS
+    command = lesson.details.get("body", "") or lesson.use
+    is_script = command.rpartition("&& ")[2].removeprefix("corepack ").partition(" ")[0] in _RUNNERS
     return not is_script or bool(languages_of(lesson)) or not _CODE.search(path) or _OF_WEB.search(path) is not None
 
 
@@ -143,10 +144,11 @@ def _names_kind(lesson: Lesson, changed: str) -> bool:
 
 
 def _find_installation(candidates: Iterable[Lesson], changed: str, lines: Sequence[str]) -> Lesson | None:
-    """What installs the packages of a manifest, where those change."""
+    """What installs the packages of a manifest, where those change: for a package of a workspace that of the whole."""
     if not changes_dependencies(changed, lines):
         return None
-    return next((each for each in candidates if each.topic == "setup" and manifest_of(each) == changed), None)
+    setups = {manifest_of(each): each for each in reversed(list(candidates)) if each.topic == "setup"}
+    return setups.get(changed) or (setups.get("package.json") if basename(changed) == "package.json" else None)
 
 
 def _find_test(candidates: Iterable[Lesson], changed: str) -> Lesson | None:
