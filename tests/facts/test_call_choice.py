@@ -214,3 +214,11 @@ def test_a_missing_program_needs_two_sessions_or_what_works_instead() -> None:
     place = lesson("missing", "export PATH=/usr/local/go/bin:$PATH", details={"about": "missing", "name": "go"})
     assert choose_for_call([place], "go build ./...") is not None
     assert choose_for_call([place], "export PATH=/usr/local/go/bin:$PATH && go build ./...") is None
+
+
+def test_a_missing_program_is_told_of_beside_another_one_that_is_missing() -> None:
+    known = [
+        lesson("missing", use, details={"about": "missing", "name": name})
+        for use, name in (("mise exec -- hk", "hk"), ("python3", "python"))
+    ]
+    assert line_for(known, "python a.py", told=frozenset([known[0].id])).endswith("`python3` works")

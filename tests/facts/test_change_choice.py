@@ -137,6 +137,8 @@ def test_a_program_that_the_project_does_not_use_for_this_is_replaced_by_its_own
     assert line_for(FACTS, command="npx vitest run src/") == ""  # what its script runs
     assert line_for(FACTS, command="cargo test") == ""
     assert line_for(FACTS, command="pnpm test:e2e") == ""  # another script of the project
+    gap = lesson("build", "xcodebuild -project NAME -scheme Shop build", details={"about": "build", "main": "yes"})
+    assert line_for([gap], command="xcodebuild build -scheme Shop") == ""
     assert line_for(FACTS, command="pytest") == ""
 
 

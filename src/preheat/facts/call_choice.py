@@ -14,7 +14,7 @@ from preheat.facts.commit_choice import choose_for_version_control
 from preheat.facts.fitness import is_common, is_of_one_language, is_usable, is_whole, tool_of
 from preheat.facts.need_choice import ARGUMENT, RUNNERS, choose_for_needs
 from preheat.facts.place import MOST_TEXT, NOWHERE, Piece, Place, is_away, is_outside, split_pieces
-from preheat.facts.summary import SUMMED_UP, summary_id
+from preheat.facts.summary import SUMMED_UP, has_open_place, summary_id
 from preheat.facts.variants import commands_beside
 from preheat.model.lesson import Lesson
 
@@ -44,7 +44,7 @@ def choose_for_call(
         lesson
         for lesson in facts
         if lesson.id not in told
-        and lesson.use not in beside
+        and not (lesson.use in beside and lesson.topic in CHECK_TOPICS)
         and not _was_run(lesson, place.ran)
         and not is_common(lesson)
     ]
@@ -119,6 +119,7 @@ def _choose_for_purpose(candidates: Sequence[Lesson], command: str, place: Place
         if lesson.topic in CHECK_TOPICS
         and lesson.details.get("about") == lesson.topic
         and not lesson.details.get("package")
+        and not has_open_place(lesson)
         and (lesson.reach or 0.0) >= _LEAST_REACH
     ]
     if not usual or is_away(command, place):
