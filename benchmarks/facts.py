@@ -53,7 +53,7 @@ from preheat.app.analysis.assessment import assess
 from preheat.app.analysis.one_pass import prepare_for_learners
 from preheat.app.facts import read_log
 from preheat.app.live.hooks import PROMPT_TOKENS, START_TOKENS
-from preheat.calls.files import changed_files, file_of
+from preheat.calls.files import changed_files, changed_lines, file_of, written_files
 from preheat.calls.judged import JudgedCall, JudgedSession
 from preheat.calls.words import telling_words
 from preheat.commands.purposes import is_test_file
@@ -287,18 +287,23 @@ def prompt_lines(lessons: Sequence[Lesson], prompt: str, told: set[str], stated:
 class Doings:
     """What a session did so far, as far as a line depends on it."""
 
-    def __init__(self, session: JudgedSession) -> None:
-        self.missing = frozenset(
-            name[1]
-            for call in session.calls
-            if call.failed and (name := _MISSING.search(call.record.signature or "")) is not None
-        )
-        """Programs that its shell did not find: the daemon looks that up, a recording shows it afterwards."""
+    def __init__(self) -> None:
         self.edited: dict[str, None] = {}
         self.ran: list[str] = []
         self.turn = ""
         self.turns = 0
         self.said: list[int] = []
+        self.moved = False
+        """A command went to another folder, where the shell may have stayed."""
+
+    def folder_of(self, call: JudgedCall, session: JudgedSession) -> str | None:
+        """The shell's folder, relative to the project: the one that the call names; the project's own while no command went to
+        another one; None where that is not known."""
+        named = next((call.call.input[name] for name in _FOLDERS if isinstance(call.call.input.get(name), str)), "")
+        if named:
+            found = session.relative(named).strip("/") if not session.relative(named).startswith("/") else named
+            return "" if found == "." else found
+        return None if self.moved else ""
 
     def may_say(self) -> bool:
         """Whether a line at a call fits the budget of advice, here the same in every phase."""
@@ -308,11 +313,15 @@ class Doings:
         if not call.call.response or call.call.response != self.turn:
             self.turn, self.turns = call.call.response, self.turns + 1
         self.edited.update(dict.fromkeys(changed))
+        self.moved = self.moved or bool(command and _MOVING.search(command))
         if command and call.record.activity in _CHECKING:
             self.ran = [*self.ran, command][-_CHECKS_KEPT:]
 
 
-_MISSING = re.compile(r"command not found: ([\w.+-]+)")
+_MISSING = re.compile(r"command not found: (?=([\w.+-]+))|(?<![\w.+-])(?=([\w.+-]+): (?:command )?not found\s*$)")
+_REFUSED = re.compile(r"(?i)refused|could not connect|couldn't connect|failed to connect|fetch failed")
+_MOVING = re.compile(r"(?:^|[;&|]\s*)(?:cd|pushd)\s+(?!\.\s*(?:$|[;&|]))")
+_FOLDERS = ("workdir", "cwd", "working_directory", "dir")
 _NO_MATCH = "no matches found"
 _TURNS, _MOST_IN_TURNS = 10, 2
 """The budget of advice: lines at calls in ten turns. In the daemon it is 1 to 3, by phase and trust."""
@@ -333,13 +342,21 @@ def call_lines(
     command = command_of(call, session)
     changed = changes_of(call, session) if not command else []
     there = tree.paths.union(doings.edited)
+    message = (call.record.signature or "") if call.failed else ""
     place = Place(
-        has_match=lambda pattern: not (call.failed and _NO_MATCH in (call.record.signature or "")),
-        has_program=lambda name: name not in doings.missing,
+        folder=doings.folder_of(call, session),
+        has_match=lambda pattern: _NO_MATCH not in message,
+        has_program=lambda name: all(name not in found.groups() for found in _MISSING.finditer(message)),
         is_there=there.__contains__,
         edited=tuple(doings.edited),
         ran=tuple(doings.ran),
         stated=stated,
+        created=tuple(session.relative(path) for path in written_files(call.call)) if changed else (),
+        lines=changed_lines(call.call) if changed else (),
+        has_kind=lambda folder, ending: any(
+            path.endswith(ending) and path.rpartition("/")[0] == folder for path in there
+        ),
+        listens=lambda port: not _REFUSED.search(message),
     )
     doings.note(call, command, changed if call.worked else ())
     if not doings.may_say():
@@ -378,7 +395,7 @@ def failure_line(
         return choose_after_check(lessons, [purpose], command_of(call, session), frozenset(told), tuple(doings.edited))
     if call.call.kind != "shell" or not call.record.signature:
         return None
-    return choose_after_failure(lessons, call.record.signature, frozenset(told))
+    return choose_after_failure(lessons, call.record.signature, frozenset(told), command_of(call, session))
 
 
 class Played(NamedTuple):
@@ -410,7 +427,7 @@ def play(
     told_before: dict[str, bool] = {}
     failures = covered = 0
     by_seq = session.calls_by_seq()
-    doings = Doings(session)
+    doings = Doings()
     last = asked[0][1] if asked else ""
     lines = [line._replace(prompt=last) for line in lines]
     for call in session.calls:
@@ -601,7 +618,7 @@ def lines_for_task(project: Project, pages: Any, trees: Trees, task: str = TASK)
     found += prompt_lines(lessons, task, told, stated)
     edited: tuple[str, ...] = ()
     for command, path in (*(("", each) for each in usual_files(project, tree)), ("git commit", "")):
-        place = Place(edited=edited, stated=stated)
+        place = Place(folder="", edited=edited, stated=stated)
         fact = choose_for_call(lessons, command, [path] if path else [], frozenset(told), place)
         text = describe_lesson(fact) if fact is not None else ""
         edited += (path,) if path else ()

@@ -38,6 +38,17 @@ def test_a_quoted_pattern_or_one_that_may_match_is_not(command: str) -> None:
     assert warn_before(shell(command), TREE, facts=REFUSES) is None
 
 
+@pytest.mark.parametrize(("command", "is_warned"), [
+    ("git show | head; echo ===; git log", True), ("echo == done", True), ("print a =b", True),
+    ("echo '==='; ls", False), ("echo =; ls", False), ("[[ a == b ]] && echo x", False), ("echo a=b", False),
+    ("cat <<X\necho ===\nX", False), ("rg -n 'echo ===' src", False),
+])  # fmt: skip
+def test_signs_that_the_shell_takes_for_a_program_are_warned_of_where_it_does(command: str, is_warned: bool) -> None:
+    warning = warn_before(shell(command), TREE, facts=REFUSES)
+    assert (warning is not None and warning.remedies == ("=",)) is is_warned
+    assert warn_before(shell(command), TREE) is None
+
+
 def test_that_a_shell_refuses_patterns_is_known_from_the_session_and_from_earlier_ones() -> None:
     told = update_facts(
         SessionFacts(),

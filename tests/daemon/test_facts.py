@@ -3,15 +3,22 @@ once, also after a restart."""
 
 import json
 import os
+import socket
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from preheat.answers.facts import update_facts
+from preheat.answers.values import SessionFacts
+from preheat.app.facts import has_match, load_facts
+from preheat.app.live.advice import advise_with_fact
 from preheat.app.live.hooks import Hooks
 from preheat.daemon.engine import Engine
 from preheat.daemon_client import prepare_folder
+from preheat.live.state import LiveState
+from preheat.model.live import CallEvent, HookEvent
 from tests.daemon.builders import AGENT, Daemon, PatientTimeLimit, daemon, hook_payload, prompted, ran, started
 from tests.waiting import until
 
@@ -152,3 +159,68 @@ def test_a_check_that_found_something_is_followed_by_what_mends_it(shop: str) ->
     output = "src/cart.ts\n  3:1  error  Unexpected var  no-var\n\n✖ 1 problem (1 error, 0 warnings)\n"
     failed = ran(1, "pnpm lint", output, failed=True, cwd=shop)
     assert "lint, with fixes: `pnpm lint:fix`" in said(engine.handle(AGENT, failed, 2.0))
+
+
+@pytest.mark.parametrize(
+    ("folder", "has_moved", "is_told"), [("", False, True), ("", True, False), ("desktop", True, False)]
+)
+def test_a_program_of_another_folder_is_told_of_only_while_the_shell_stands_in_the_projects_own(
+    shop: str, folder: str, has_moved: bool, is_told: bool
+) -> None:
+    Path(shop, "desktop").mkdir()
+    Path(shop, "desktop", "Cargo.toml").write_text("[package]\nname = 'till'\n")
+    call = HookEvent(
+        agent=AGENT, session="s1", name="before_tool", host_event="", tool="Bash", cwd=os.path.join(shop, folder),
+        arguments={"command": "cargo build --release"},
+    )  # fmt: skip
+    doings = SessionFacts(moved=has_moved)
+    found = advise_with_fact(LiveState(), call, load_facts(shop, "shop", ()), shop, doings=doings)
+    assert (found is not None and "`cargo` runs in `desktop`" in found.text) is is_told
+
+
+def test_a_step_to_another_folder_is_remembered(shop: str) -> None:
+    for command, has_moved in (
+        ("cd desktop && ls", True),
+        ("ls; pushd web", True),
+        ("cd . && ls", False),
+        ("ls cd", False),
+    ):
+        event = CallEvent(tool="Bash", kind="shell", activity="shell:list", summary=command, status="ok")
+        assert update_facts(SessionFacts(), event).moved is has_moved
+
+
+def test_a_manifest_brings_the_set_up_by_the_lines_of_the_edit(shop: str) -> None:
+    engine = make_engine(shop)
+    engine.handle(AGENT, started(cwd=shop), 1.0)
+    path = os.path.join(shop, "package.json")
+    version = {"file_path": path, "old_string": '"scripts"', "new_string": '"version": "1.0.1",\n"scripts"'}
+    assert "pnpm install" not in said(engine.handle(AGENT, planned(1, "Edit", version, cwd=shop), 2.0))
+    added = {
+        "file_path": path,
+        "old_string": '"scripts"',
+        "new_string": '"dependencies": {\n"left-pad": "^1.3.0"},\n"scripts"',
+    }
+    assert "`pnpm install`" in said(engine.handle(AGENT, planned(2, "Edit", added, cwd=shop), 3.0))
+
+
+def test_a_server_is_named_only_while_nothing_answers_on_its_port(shop: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        Path(shop, "package.json").write_text(json.dumps({"scripts": {"dev": f"vite --port {port}"}}))
+        engine = make_engine(shop)
+        engine.handle(AGENT, started(cwd=shop), 1.0)
+        asks = {"command": f"curl -s http://127.0.0.1:{port}/cart"}
+        assert "pnpm dev" not in said(engine.handle(AGENT, planned(1, "Bash", asks, cwd=shop), 2.0))
+    assert "run: `pnpm dev`" in said(engine.handle(AGENT, planned(2, "Bash", asks, cwd=shop), 3.0))
+
+
+def test_a_pattern_that_the_shell_takes_apart_first_is_not_called_one_without_a_match(tmp_path: Path) -> None:
+    (tmp_path / "a.ts").write_text("")
+    for pattern, is_matched in (
+        ("*.ts", True),
+        ("*.rs", False),
+        ("*.{ts,tsx}", True),
+        ("$DIR/*.rs", True),
+        ("~/*.x", True),
+    ):
+        assert has_match(str(tmp_path), pattern) is is_matched

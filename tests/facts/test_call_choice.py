@@ -26,10 +26,21 @@ def line_for(facts: list[Lesson], command: str, place: Place | None = None, told
 def test_a_program_that_finds_its_project_elsewhere_is_told_where() -> None:
     facts = derive_facts(tree_of(RUST_BELOW))
     expected = "`cargo` runs in `desktop/src-tauri`: the project's own folder has no `Cargo.toml`"
-    assert line_for(facts, "cargo test --features fuse 2>&1 | tail -5") == expected
-    assert line_for(facts, "cd desktop/src-tauri && cargo test") == ""
-    assert line_for(facts, "cargo test --manifest-path desktop/src-tauri/Cargo.toml") == ""
+    at_home = Place(folder="")
+    assert line_for(facts, "cargo test --features fuse 2>&1 | tail -5", at_home) == expected
+    assert line_for(facts, "cd desktop/src-tauri && cargo test", at_home) == ""
+    assert line_for(facts, "cargo test --manifest-path desktop/src-tauri/Cargo.toml", at_home) == ""
     assert line_for(facts, "cargo test", Place(folder="desktop/src-tauri")) == ""
+    assert line_for(facts, "cargo test") == ""  # where the shell stands is not known
+    assert line_for(facts, "cargo --version && cargo install cargo-edit@1", at_home) == ""
+
+
+def test_a_program_that_did_not_find_its_project_is_told_where_it_is() -> None:
+    facts = derive_facts(tree_of(RUST_BELOW))
+    message = "error: could not find `Cargo.toml` in `/w/shop` or any parent directory"
+    assert getattr(choose_after_failure(facts, message, command="cargo test"), "topic", "") == "folder"
+    assert choose_after_failure(facts, message, command="git status") is None
+    assert choose_after_failure(facts, "error: test failed") is None
 
 
 @pytest.mark.parametrize(
@@ -39,7 +50,11 @@ def test_a_program_that_finds_its_project_elsewhere_is_told_where() -> None:
         ("-m \"$(cat <<'EOF'\nfix(pay): round\n\nmore\nEOF\n)\"", False),
         ("-m 'round the cart'", True),
         ("-m 'feat: round'", True),
-        ("-F message.txt", True),
+        ("-m 'test: round'", True),
+        ("-m 'test(cart): round'", False),
+        ("-m 'SHOP-7: round the cart'", False),
+        ("-m 'Merge main into cart'", False),
+        ("-F message.txt", False),
     ],
 )
 def test_the_form_of_messages_is_told_only_to_a_commit_that_does_not_have_it(message: str, is_told: bool) -> None:
@@ -81,11 +96,31 @@ def test_a_module_that_was_not_found_brings_the_set_up_after_the_failure() -> No
     assert choose_after_failure(facts, "2 tests failed") is None
 
 
+@pytest.mark.parametrize(("message", "command", "expected"), [
+    ("module not found: jsonschema", "python3 -c 'import jsonschema'", ""),
+    ("ModuleNotFoundError: No module named 'requests'", "", ""),
+    ("Error: Cannot find module './cart'", "node shop.js", ""),
+    ("module not found: playwright", "npm exec --package=playwright -- node a.js", ""),
+    ("sh: vite: command not found", "pnpm build", "pnpm install"),
+    ("zsh: command not found: vite", "vite build", "pnpm exec NAME"),
+    ("gh: Not Found (HTTP 404)", "gh api repos/x", ""),
+])  # fmt: skip
+def test_what_is_said_after_a_failure_brings_the_very_thing_that_was_missing(
+    message: str, command: str, expected: str
+) -> None:
+    files = {**FILES, "package.json": '{"scripts": {"build": "vite build"}, "devDependencies": {"vite": "5"}}'}
+    found = choose_after_failure(derive_facts(tree_of(files)), message, command=command)
+    assert getattr(found, "use", "") == expected
+
+
 def test_a_missing_variable_is_named_before_the_commands_that_missed_it() -> None:
     known = lesson("variable", "", details={"about": "variables", "names": "DB_URL", "commands": "bun test"})
-    assert line_for([known], "bun test src/a.test.ts") == "environment variables that must be set: `DB_URL`"
+    assert line_for([known], "bun test --bail") == "environment variables that must be set: `DB_URL`"
     assert line_for([known], "bun run lint") == ""
+    assert line_for([known], "DB_URL=x bun test") == ""
+    assert line_for([known], "bun test src/a.test.ts") == ""  # one file may not need it
     assert choose_after_failure([known], "error: Missing DB_URL or DB_HOST") == known
+    assert choose_after_failure([known], "error: Missing TEST_DB_URL_2") is None
 
 
 def test_a_pattern_is_warned_of_only_where_the_shell_refuses_it_and_nothing_matches() -> None:
@@ -114,12 +149,76 @@ def test_a_commit_without_hooks_is_told_which_checks_did_not_run() -> None:
     assert line_for(derive_facts(tree_of(FILES)), "git commit -m x", changed).startswith("a commit runs")
 
 
-def test_a_pull_request_and_a_worktree_with_a_new_branch_bring_how_they_are_made_here() -> None:
-    pull = lesson("pull_request", "gh pr create", details={"about": "pull request", "base": "develop"})
-    branch = lesson("branch", "", details={"about": "branch"})
-    for command, expected in (
-        ("git push && gh pr create --fill", "pull_request"),
-        ("git worktree add ../cart -b cart", "branch"),
-        ("git worktree add ../cart main", ""),
-    ):
-        assert getattr(choose_for_call([pull, branch], command), "topic", "") == expected
+PULL = lesson("pull_request", "gh pr create --draft", details={"about": "pull request", "base": "develop"})
+PLAIN_PULL = lesson("pull_request", "gh pr create", details={"about": "pull request", "good": "9", "all": "9"})
+MERGED = lesson("pull_request", "gh pr create", details={"about": "pull request", "merge": "gh pr merge --squash"})
+BRANCH = lesson("branch", "", details={"about": "branch", "prefixes": "feat/,fix/", "good": "9", "all": "9"})
+
+
+@pytest.mark.parametrize(("known", "command", "is_told"), [
+    (PULL, "git push && gh pr create --fill", True),
+    (PULL, "gh pr create -d --base develop --title x", False),
+    (PULL, "gh pr create --draft --title x", True),
+    (PULL, "git push -u origin cart", False),
+    (PULL, "gh pr create --title x --repo other/shop", False),
+    (PLAIN_PULL, "gh pr create --title x", False),
+    (MERGED, "gh pr create --title x", False),
+    (MERGED, "gh pr merge 7 --rebase", True),
+    (MERGED, "gh pr merge 7 -s", False),
+    (BRANCH, "git worktree add ../cart -b cart", True),
+    (BRANCH, "git switch -c feature/cart", True),
+    (BRANCH, "git switch -c feat/cart", False),
+    (BRANCH, "git switch -c refactor/cart", False),
+    (BRANCH, "git worktree add --orphan -b evidence/cart ../cart", False),
+    (BRANCH, "git worktree add ../cart main", False),
+])  # fmt: skip
+def test_how_pull_requests_and_branches_are_made_is_told_only_where_the_call_does_otherwise(
+    known: Lesson, command: str, is_told: bool
+) -> None:
+    assert (choose_for_call([known], command) is not None) is is_told
+
+
+def test_a_commit_of_another_repository_or_of_a_merge_brings_nothing() -> None:
+    hook = lesson("hook", "", details={"about": "commit", "commands": "make lint"})
+    form = lesson("commit", "", details={"about": "message", "types": "feat,fix", "good": "9", "all": "9"})
+    assert line_for([hook], "git commit -m x").startswith("a commit runs")
+    assert line_for([hook, form], "cd ../notes && git commit -m x") == ""
+    assert line_for([hook, form], "git commit -m x", Place(folder="../notes")) == ""
+    assert line_for([hook, form], "git commit --no-edit") == ""
+    assert line_for([hook], "git commit --no-verify -m x") == ""
+
+
+def test_a_changelog_is_told_of_only_where_code_of_the_program_was_changed() -> None:
+    entry = lesson("release", "", details={"about": "changelog", "path": "CHANGELOG.md"})
+    change_file = lesson("release", "", details={"about": "change file", "path": ".changeset/"})
+    for edited, is_told in ((("src/cart.ts",), True), (("docs/a.md", "test/cart.test.ts"), False), ((), False)):
+        assert (line_for([entry], "git commit -m x", Place(edited=edited)) != "") is is_told
+        assert (line_for([change_file], "git push", Place(edited=edited)) != "") is is_told
+    assert line_for([change_file], "git push origin --delete old", Place(edited=("src/cart.ts",))) == ""
+
+
+@pytest.mark.parametrize("command", [
+    "[[ $name == *cart* ]] && echo yes", "echo ok # what is *this?", 'grep "a \\" b*" src', "for f in *.ts; do cat $f; done",
+    "printf $'it\\'s *' ",
+])  # fmt: skip
+def test_a_sign_that_the_shell_does_not_expand_is_no_pattern(command: str) -> None:
+    zsh = lesson("pattern", "", details={"about": "pattern"})
+    assert line_for([zsh], command, Place(has_match=lambda pattern: False)) == ""
+
+
+def test_a_missing_program_needs_two_sessions_or_what_works_instead() -> None:
+    known = lesson("missing", "", details={"about": "missing", "name": "jq"}, text="`jq` is not there.")
+    once = msgspec.structs.replace(known, support=Support(1, 1))
+    assert choose_for_call([once], "jq . a.json") is None
+    assert choose_for_call([msgspec.structs.replace(once, support=Support(2, 2))], "jq . a.json") is not None
+    place = lesson("missing", "export PATH=/usr/local/go/bin:$PATH", details={"about": "missing", "name": "go"})
+    assert choose_for_call([place], "go build ./...") is not None
+    assert choose_for_call([place], "export PATH=/usr/local/go/bin:$PATH && go build ./...") is None
+
+
+def test_a_missing_program_is_told_of_beside_another_one_that_is_missing() -> None:
+    known = [
+        lesson("missing", use, details={"about": "missing", "name": name})
+        for use, name in (("mise exec -- hk", "hk"), ("python3", "python"))
+    ]
+    assert line_for(known, "python a.py", told=frozenset([known[0].id])).endswith("`python3` works")

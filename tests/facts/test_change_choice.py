@@ -44,7 +44,7 @@ def fact(use: str) -> Lesson:
     ("src/cart.test.ts", "one test file: `pnpm exec vitest run PATH`"),
     ("packages/api/src/cart.ts", "test of `packages/api`: `pnpm --filter @shop/api test` = `vitest run`"),
     ("src/cart.ts", "the project's checks: `pnpm test`, `pnpm lint`"),
-    ("package.json", "after a clone, a change of dependencies, or where a module is missing: `pnpm install`"),
+    ("package.json", ""),
     ("proto/cart.proto", "generate: `pnpm proto:gen`"),
     ("README.md", ""),
 ])  # fmt: skip
@@ -92,10 +92,23 @@ def test_a_new_file_of_a_kind_that_goes_elsewhere_is_told_where() -> None:
     placed = lesson(
         "placement", "web/components", details={}, text="New `.tsx` files go below `web/components/` (6 of 6 new ones)."
     )
-    missing = Place(is_there=lambda path: False)
-    assert line_for([placed], "web/cart.tsx", place=missing).startswith("New `.tsx` files go below `web/components/`")
-    assert line_for([placed], "web/components/cart.tsx", place=missing) == ""
-    assert line_for([placed], "web/cart.tsx") == ""
+
+    def line_at(path: str, has_kind: bool = False) -> str:
+        new = Place(is_there=lambda path: False, created=(path,), has_kind=lambda folder, ending: has_kind)
+        return line_for([placed], path, place=new)
+
+    assert line_at("web/cart.tsx").startswith("New `.tsx` files go below `web/components/`")
+    assert line_at("web/components/cart.tsx") == ""
+    assert line_at("web/pages/cart.tsx", has_kind=True) == ""
+    assert line_for([placed], "web/cart.tsx", place=Place(is_there=lambda path: False)) == ""  # an edit
+    for path in (
+        "test/helpers/cart.tsx",
+        "web/__mocks__/cart.tsx",
+        "web/CartMock.tsx",
+        "scripts/cart.tsx",
+        "examples/a.tsx",
+    ):
+        assert line_at(path) == ""
 
 
 def test_a_commit_brings_the_checks_that_no_hook_runs_once_code_was_changed() -> None:
@@ -112,12 +125,20 @@ def test_a_commit_brings_the_checks_that_no_hook_runs_once_code_was_changed() ->
 
 
 def test_a_server_that_is_asked_is_named_by_its_port() -> None:
-    assert line_for(FACTS, command="curl -s http://localhost:5173/cart") == "run: `pnpm dev`, port 5173"
-    assert line_for(FACTS, command="curl -s http://localhost:9999/cart") == ""
+    silent = Place(listens=lambda port: False)
+    assert line_for(FACTS, command="curl -s http://localhost:5173/cart", place=silent) == "run: `pnpm dev`, port 5173"
+    assert line_for(FACTS, command="curl -s http://localhost:9999/cart", place=silent) == ""
+    assert line_for(FACTS, command="curl -s http://localhost:5173/cart") == ""  # it runs
+    assert line_for(FACTS, command="pnpm dev & curl -s http://localhost:5173/cart", place=silent) == ""
 
 
 def test_a_program_that_the_project_does_not_use_for_this_is_replaced_by_its_own() -> None:
     assert line_for(FACTS, command="npx jest") == "test: `pnpm test` = `vitest run`"
+    assert line_for(FACTS, command="npx vitest run src/") == ""  # what its script runs
+    assert line_for(FACTS, command="cargo test") == ""
+    assert line_for(FACTS, command="pnpm test:e2e") == ""  # another script of the project
+    gap = lesson("build", "xcodebuild -project NAME -scheme Shop build", details={"about": "build", "main": "yes"})
+    assert line_for([gap], command="xcodebuild build -scheme Shop") == ""
     assert line_for(FACTS, command="pytest") == ""
 
 
@@ -164,3 +185,110 @@ def test_a_command_that_was_typed_for_one_file_is_not_the_way_of_the_project() -
 ])  # fmt: skip
 def test_the_tool_of_a_command_stands_after_what_starts_it(command: str, tool: str) -> None:
     assert tool_of(command) == tool
+
+
+INSTALL = "after a clone, a change of dependencies, or where a module is missing: `%s`"
+
+
+@pytest.mark.parametrize(("files", "path", "line", "expected"), [
+    (SHOP, "package.json", '    "left-pad": "^1.3.0",', INSTALL % "pnpm install"),
+    (SHOP, "packages/api/package.json", '    "left-pad": "^1.3.0",', INSTALL % "pnpm install"),
+    (SHOP, "package.json", '  "version": "1.2.4",', ""),
+    (SHOP, "package.json", '    "build": "vite build",', ""),
+    (SHOP, "package.json", '  "description": "1 shop",', ""),
+    ({"pyproject.toml": "[project]\nname = 'x'\n", "uv.lock": ""}, "pyproject.toml", '  "requests>=2",', INSTALL % "uv sync"),
+    ({"pyproject.toml": "[project]\nname = 'x'\n", "uv.lock": ""}, "pyproject.toml", 'version = "1.2"', ""),
+    ({"mise.toml": "[tools]\ngo = '1.25'\n"}, "mise.toml", 'shfmt = "3"', INSTALL % "mise install"),
+    ({"mise.toml": "[tools]\ngo = '1.25'\n"}, "mise.toml", 'run = "go test ./..."', ""),
+])  # fmt: skip
+def test_a_manifest_brings_the_set_up_only_where_its_dependencies_change(
+    files: dict[str, str], path: str, line: str, expected: str
+) -> None:
+    assert line_for(derive_facts(tree_of(files)), path, place=Place(lines=(line,))) == expected
+
+
+def test_an_edit_outside_of_the_project_brings_nothing() -> None:
+    for path in ("/tmp/scratch/cart.ts", "../other/cart.ts", "~/cart.ts"):
+        assert line_for(FACTS, path) == ""
+
+
+def test_a_generator_is_told_of_only_by_its_source_never_by_the_ending_of_a_script() -> None:
+    release = lesson("generate", "bash scripts/render-install.sh", details={"about": "generate"})
+    assert line_for([release], "tests/gen_fixtures.sh") == ""
+    assert (
+        line_for([lesson("generate", "bash scripts/gen-proto.proto", details={"about": "generate"})], "a.proto") == ""
+    )
+
+
+def test_one_test_of_another_folder_is_not_told_of() -> None:
+    other = lesson("test", "go test ./pkg/store/... -run NAME -tags=db", details={"about": "one test"})
+    assert line_for([other], "internal/api/api_test.go") == ""
+    assert line_for([other], "pkg/store/cart_test.go").startswith("one test: ")
+    assert line_for([other], ".vscode-test.mjs") == ""
+
+
+def test_a_formatter_that_only_a_file_configures_is_not_told_of() -> None:
+    assert line_for(derive_facts(tree_of({".swiftformat": "", "Shop/Cart.swift": ""})), "Shop/Cart.swift") == ""
+
+
+def test_scripts_of_a_package_are_not_told_of_at_code_of_another_language() -> None:
+    script = lesson("lint", "pnpm lint", details={"about": "lint", "main": "yes"})
+    assert line_for([script], "src/cart.ts").startswith("lint: `pnpm lint`")
+    assert line_for([script], "desktop/cart.rs") == ""
+    task = lesson("lint", "make web-lint", details={"about": "lint", "main": "yes", "body": "pnpm lint"})
+    assert line_for([task], "desktop/cart.rs") == ""
+
+
+def test_tests_of_a_package_that_the_root_configures_are_run_from_the_root() -> None:
+    files = {
+        **SHOP,
+        "packages/api/package.json": '{"name": "@shop/api"}',
+        "vitest.config.ts": "",
+        "packages/api/test/cart.test.ts": "",
+    }
+    expected = "one test file: `pnpm exec vitest run PATH`"
+    assert line_for(derive_facts(tree_of(files)), "packages/api/test/cart.test.ts") == expected
+    own = files | {"packages/api/vitest.config.ts": ""}
+    assert "cd packages/api && " in line_for(derive_facts(tree_of(own)), "packages/api/test/cart.test.ts")
+
+
+def test_a_preview_of_what_was_built_is_not_the_server_of_the_project() -> None:
+    files = {"package.json": '{"scripts": {"preview": "max preview", "dev": "max dev --port 3001"}}'}
+    uses = [each.use for each in derive_facts(tree_of(files)) if each.topic == "serve"]
+    assert uses == ["npm run dev"]
+
+
+def checked(known: Lesson, purposes: list[str], command: str, edited: tuple[str, ...] = ()) -> bool:
+    return choose_after_check([known], purposes, command, edited=edited) is not None
+
+
+def test_a_formatter_helps_only_after_the_check_of_a_formatter() -> None:
+    known = lesson("format", "make fmt", details={"about": "format", "main": "yes"})
+    assert checked(known, ["lint"], "make fmt-check")
+    assert checked(known, ["lint"], "npx prettier --check .")
+    assert not checked(known, ["lint"], "golangci-lint run")
+
+
+def test_one_test_helps_only_where_it_runs_the_tests_that_failed() -> None:
+    known = lesson("test", "make one NAME", details={"about": "one test"})
+    assert checked(known, ["test"], "make test")
+    assert not checked(known, ["test"], "go test -tags=integration ./...")
+    assert not checked(known, ["test"], "mise run test:integration")
+    tagged = lesson("test", "go test -tags=integration -run NAME ./store/...", details={"about": "one test"})
+    assert checked(tagged, ["test"], "go test -tags=integration ./...", ("store/cart.go",))
+    assert not checked(tagged, ["test"], "go test -tags=integration ./...", ("api/cart.go",))
+
+
+def test_the_fixes_of_a_linter_are_told_of_after_that_linter_alone() -> None:
+    known = lesson("lint", "npx eslint --fix PATH", details={"about": "lint, with fixes", "main": "yes"})
+    script = lesson("lint", "npm run lint", details={"about": "lint", "body": "biome lint src"})
+    assert checked(known, ["lint"], "npx eslint")
+    assert not checked(known, ["lint"], "npm run check-types")
+    assert choose_after_check([known, script], ["lint"], "npm run lint") is None
+
+
+def test_the_command_for_all_checks_leaves_nothing_to_say_of_each() -> None:
+    whole = lesson("check", "make ci", details={"about": "check", "main": "yes"})
+    lint = lesson("lint", "make lint", details={"about": "lint", "main": "yes"})
+    assert line_for([whole, lint], "src/cart.go").startswith("the project's checks: `make ci`, `make lint`")
+    assert line_for([whole, lint], "src/cart.go", told=(whole,)) == ""

@@ -135,7 +135,10 @@ def test_messages_that_a_program_wrote_say_nothing_of_how_people_write_them() ->
 
 def test_every_tool_of_mise_is_named_and_only_the_first_ones_at_the_start() -> None:
     tools = "\n".join(f'"aqua:o/tool{n}" = "1"' for n in range(10))
-    facts = [each for each in derive_facts(tree_of({"mise.toml": f"[tools]\n{tools}\n"})) if each.topic == "missing"]
+    called = "all:\n" + "".join(f"\ttool{n} x\n" for n in range(10))
+    files = {"mise.toml": f'[tools]\n{tools}\n"cargo:work-trunk" = "1"\n', "Makefile": called}
+    facts = [each for each in derive_facts(tree_of(files)) if each.topic == "missing"]
+    assert not any("trunk" in each.details["names"] for each in facts)  # what its program is called, nothing says
     assert [each.details["names"].count("tool") for each in facts] == [8, 2]
     assert [(each.reach or 0) >= 0.5 for each in facts] == [True, False]
 

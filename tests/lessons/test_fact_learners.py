@@ -7,6 +7,7 @@ from preheat.lessons.commits import SessionCommits, collect_commits, learn_commi
 from preheat.lessons.servers import SessionServers, find_servers, learn_servers
 from preheat.lessons.variables import SessionVariables, find_missing_variables, learn_variables
 from preheat.model.lesson import Lesson
+from preheat.model.outcome import Cause
 from preheat.provisioning.lesson_text import describe_lesson
 from tests.lessons.sessions import Made, ran, seen, used
 from tests.lessons.test_conventions import learned
@@ -140,6 +141,48 @@ def test_variables_that_two_sessions_missed_are_named_without_a_value() -> None:
     assert learn_variables("shop", noted[:1]) == []
 
 
+def missing_in(*calls: Made) -> list[str]:
+    return [each.name for each in find_missing_variables(seen(list(calls)))]
+
+
+def stopped(command: str, message: str, cause: Cause = "environment") -> Made:
+    return ran(command, message, 1, cause=cause, signature="failed")
+
+
+NO_KEY = "Error: Missing required environment variable SHOP_KEY"
+
+
+def test_a_variable_of_which_a_program_only_warns_is_not_needed() -> None:
+    warned = (
+        "\x1b[33m▲ [WARNING]\x1b[0m Missing required secrets: SHOP_KEY. Add them to .env\nError: EPERM: not permitted"
+    )
+    assert missing_in(stopped("pnpm test", warned)) == []
+    assert missing_in(stopped("pnpm test", "17 | const key = env.SHOP_KEY ?? missing()\nError: expected 1")) == []
+
+
+def test_a_variable_without_which_the_same_command_passes_later_is_not_needed() -> None:
+    assert missing_in(stopped("pnpm test", NO_KEY), ran("pnpm test")) == []
+    assert missing_in(stopped("pnpm test", NO_KEY), ran("pnpm lint")) == ["SHOP_KEY"]
+
+
+def test_a_variable_that_a_later_call_set_and_passed_needs_one_session() -> None:
+    noted = find_missing_variables(seen([stopped("pnpm test", NO_KEY, "finding"), ran("SHOP_KEY=1 pnpm test")]))
+    assert [each.is_set for each in noted] == [True]
+    (lesson,) = learn_variables("shop", [SessionVariables("s1", noted)])
+    assert lesson.details["names"] == "SHOP_KEY"
+    filled_in = used("Edit", "edit", {"file_path": "/w/shop/.env", "old_string": "a", "new_string": "b"})
+    noted = find_missing_variables(seen([stopped("pnpm test", NO_KEY), filled_in, ran("pnpm test")]))
+    assert [each.is_set for each in noted] == [True]
+    assert (
+        learn_variables("shop", [SessionVariables("s1", find_missing_variables(seen([stopped("pnpm test", NO_KEY)])))])
+        == []
+    )
+
+
+def test_a_check_that_found_something_else_too_did_not_stop_for_want_of_a_variable() -> None:
+    assert missing_in(stopped("pnpm test", f"{NO_KEY}\n3 failed", "finding")) == []
+
+
 def missing_program(command: str, name: str) -> Made:
     message = f"zsh: command not found: {name}"
     return ran(command, message, 127, cause="environment", signature=message)
@@ -160,10 +203,20 @@ def test_a_program_with_the_same_arguments_is_a_replacement_and_a_search_is_none
     first = [missing_program("python tools/gen.py --all", "python"), ran("python3 tools/gen.py --all")]
     assert line_of(learned(first), "missing").endswith("`python3` works")
     looked = [missing_program("jq . a.json", "jq"), ran("which jq"), ran("brew install jq"), ran("ls")]
-    assert line_of(learned(looked), "missing") == "`jq` is not there (not found once in 1 session)."
-    lost = [missing_program("git log | head -3", "head")]
-    assert line_of(learned(lost), "missing") == ""  # that session had lost its path
-    assert line_of(learned(lost, lost), "missing") == "`head` is not there (not found 2 times in 2 sessions)."
+    assert line_of(learned(looked), "missing") == ""  # one session that went on without it proves nothing
+    assert line_of(learned(looked, looked), "missing") == "`jq` is not there (not found 2 times in 2 sessions)."
+
+
+def test_a_program_of_every_system_is_never_missing() -> None:
+    lost = [missing_program("git log | head -3", "head"), ran("/usr/bin/head -3 a.txt")]
+    assert line_of(learned(lost, lost), "missing") == ""
+
+
+def test_a_package_before_the_dashes_is_not_the_program_that_is_started() -> None:
+    session = [missing_program("hk install", "hk"), ran("mise x hk -- hk install")]
+    assert line_of(learned(session), "missing").endswith("`mise exec hk -- hk` works")
+    only = [missing_program("hk install", "hk"), ran("mise x hk")]
+    assert line_of(learned(only), "missing") == ""
 
 
 def test_a_program_that_is_there_later_is_not_missing() -> None:

@@ -1,5 +1,7 @@
 """What a session did so far, folded from its events: files, moves, and what its shell did not find. Pure."""
 
+import re
+
 from msgspec import structs
 
 from preheat.answers.history import missing_program, programs_of, refuses_patterns, sets_path, special_start
@@ -10,6 +12,8 @@ from preheat.model.outcome import FAILURES
 _MOST = 500
 """Files that are remembered, the newest."""
 _MOST_PROGRAMS = 50
+_MOVING = re.compile(r"(?:^|[;&|]\s*)(?:cd|pushd)\s+(?!\.\s*(?:$|[;&|]))")
+"""A step to another folder than the project's own."""
 
 
 def update_facts(facts: SessionFacts, event: LiveEvent) -> SessionFacts:
@@ -19,6 +23,8 @@ def update_facts(facts: SessionFacts, event: LiveEvent) -> SessionFacts:
     if not isinstance(event, CallEvent):
         return facts
     facts = _note_files(facts, event)
+    if event.kind == "shell" and not facts.moved and _MOVING.search(event.summary):
+        facts = structs.replace(facts, moved=True)
     if event.status in FAILURES:
         missing = missing_program(event.signature) if event.kind == "shell" else ""
         if missing and len(facts.missing_programs) < _MOST_PROGRAMS and _is_missed(missing, event.summary):

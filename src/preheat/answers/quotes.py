@@ -38,7 +38,11 @@ def check_quotes(call: PlannedCall, files: ProjectFiles, history: History, facts
         if _searches_for_a_dash(command):
             said = sentences.DASH_PATTERN.write(program=command.program)
             return Answer("quotes", said, f"dash {text}", ("-e", "--")) if said else None
-    if not (history.refuses_patterns or facts.refuses_patterns) or _BLOCKS.search(text):
+    if not (history.refuses_patterns or facts.refuses_patterns):
+        return None
+    if _prints_signs(text):
+        return Answer("quotes", sentences.OPEN_SIGNS.write(), f"signs {text}", ("=",))
+    if _BLOCKS.search(text):
         return None
     if any(_matches_nothing(word) for word in _read_open_words(text)):
         return Answer("quotes", sentences.UNMATCHED_PATTERN.write(), f"pattern {text}")
@@ -71,6 +75,15 @@ def _searches_for_a_dash(command: Command) -> bool:
     if command.program not in _SEARCHES or not _PATTERN_OPTIONS.isdisjoint(words):
         return False
     return any(_NO_OPTION.match(word) for word in words)
+
+
+def _prints_signs(text: str) -> bool:
+    """Whether a word that is printed begins with `=` outside of quotes: the shell takes it for the place of a program."""
+    return "<<" not in text and _SIGNS.search(_QUOTED.sub("''", text)) is not None
+
+
+_SIGNS = re.compile(r"(?:^|[;&|\n]\s*)(?:echo|print)\s+(?:[^\s;&|<>()]+\s+)*=[^\s;&|<>()]+")
+"""A command that prints a word with an equals sign first; where quotes stood are two of them."""
 
 
 def _read_open_words(text: str) -> Iterator[str]:

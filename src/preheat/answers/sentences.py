@@ -110,6 +110,10 @@ UNMATCHED_PATTERN = Sentence(
     " is passed on."
 )
 
+OPEN_SIGNS = Sentence(
+    "The shell here takes a word that begins with `=` for the place of a program: in quotes it is printed."
+)
+
 # Programs and modules
 PROGRAM_HERE = Sentence("The program of this call is here as `{place:path}`.")
 PROGRAM_INSTALLED = Sentence(

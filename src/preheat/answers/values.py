@@ -101,6 +101,8 @@ class SessionFacts(msgspec.Struct, frozen=True):
     """Programs that the shell did not find, and that did not run since."""
     uses: dict[str, str] = {}
     """How a program was started that worked by a path or by another program (`target/debug/tool`), by its name."""
+    moved: bool = False
+    """A command went to another folder, where a shell that goes on from call to call stays."""
 
 
 class Answer(msgspec.Struct, frozen=True):

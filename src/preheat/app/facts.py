@@ -6,7 +6,9 @@ was read (`FolderFacts`), and asks the file system again only for what it is abo
 
 import glob
 import os
+import re
 import shutil
+import socket
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -18,7 +20,7 @@ from preheat.app import fact_cache
 from preheat.app.fact_cache import changed_at
 from preheat.app.projects import find_repository, project_root
 from preheat.facts import EMPTY_TREE, ProjectTree, derive_facts, wanted_files
-from preheat.facts.call_choice import Place, choose_for_call
+from preheat.facts.call_choice import NOWHERE, Place, choose_for_call
 from preheat.facts.choice import choose_for_prompt
 from preheat.facts.commits import CHANGELOG
 from preheat.facts.failure_choice import choose_after_check, choose_after_failure
@@ -111,18 +113,32 @@ class FolderFacts(NamedTuple):
         changed: Sequence[str],
         told: frozenset[str],
         cwd: str = "",
-        edited: Sequence[str] = (),
-        ran: Sequence[str] = (),
+        known: Place = NOWHERE,
+        missing: frozenset[str] = frozenset(),
     ) -> tuple[str, str] | None:
-        """The fact that a call in a folder is about to need, as a line with the id of its lesson; None if there is none. `edited`
-        and `ran`: the files that the session changed and the checks that it ran."""
+        """The fact that a call in a folder is about to need, as a line with the id of its lesson; None if there is none. `known`:
+        what the session and the call itself say, its folder empty where the shell stands where it was started; `missing`:
+        programs that the shell did not find."""
         stated = self._stated_checks(agent)
-        place = self._look_at(cwd or self.root)._replace(edited=tuple(edited), ran=tuple(ran), stated=stated)
+        there = self._look_at(cwd or self.root, missing)
+        is_sure = bool(cwd) and (there.folder != "" or known.folder == "")
+        place = known._replace(
+            folder=there.folder if is_sure else None,
+            has_match=there.has_match,
+            has_program=there.has_program,
+            lacks_modules=there.lacks_modules,
+            is_there=there.is_there,
+            has_kind=there.has_kind,
+            listens=there.listens,
+            stated=stated,
+        )
         return self._say(choose_for_call(self.for_agent(agent), command, changed, told, place))
 
-    def choose_after_failure(self, agent: str, signature: str, told: frozenset[str]) -> tuple[str, str] | None:
+    def choose_after_failure(
+        self, agent: str, signature: str, told: frozenset[str], command: str = ""
+    ) -> tuple[str, str] | None:
         """The fact that names what a failed call lacked, as a line with the id of its lesson; None if there is none."""
-        return self._say(choose_after_failure(self.for_agent(agent), signature, told))
+        return self._say(choose_after_failure(self.for_agent(agent), signature, told, command))
 
     def choose_after_check(
         self, agent: str, purposes: Sequence[str], command: str, told: frozenset[str], edited: Sequence[str] = ()
@@ -134,16 +150,18 @@ class FolderFacts(NamedTuple):
         line = describe_lesson(lesson) if lesson is not None and self._still_there(lesson) else ""
         return (line, lesson.id) if lesson is not None and line else None
 
-    def _look_at(self, cwd: str) -> Place:
-        """What a call in a folder finds there."""
+    def _look_at(self, cwd: str, missing: frozenset[str]) -> Place:
+        """What a call in a folder finds there; the session's own shell may not find what ours does."""
         folder = os.path.relpath(cwd, self.root) if self.root else ""
         exists = partial(_exists, self.root)
         return Place(
             folder="" if folder == "." else folder.replace(os.sep, "/"),
-            has_match=partial(_has_match, cwd),
+            has_match=partial(has_match, cwd),
             is_there=exists,
-            has_program=lambda name: shutil.which(name) is not None,
+            has_program=lambda name: name not in missing and shutil.which(name) is not None,
             lacks_modules=exists("package.json") and not any(map(exists, _MODULES)),
+            has_kind=partial(_has_kind, self.root),
+            listens=_listens,
         )
 
     def _still_there(self, lesson: Lesson) -> bool:
@@ -154,6 +172,8 @@ class FolderFacts(NamedTuple):
 
 NO_FACTS = FolderFacts()
 _MODULES = ("node_modules", ".pnp.cjs", ".pnp.js")
+_EXPANDED = re.compile(r"[$`{}()^#\\<>]")
+"""What a shell replaces before it looks for files, or reads otherwise than we do."""
 _MOST_WILD = 2
 """Parts of a path with a pattern; more would take too long to look up."""
 
@@ -162,10 +182,39 @@ def _exists(root: str, name: str) -> bool:
     return os.path.exists(os.path.join(root, name))
 
 
-def _has_match(folder: str, pattern: str) -> bool:
+def _has_kind(root: str, folder: str, ending: str) -> bool:
+    """Whether a folder of the project holds a file of an ending; yes where it cannot be listed for another reason than that it is
+    not there."""
+    try:
+        with os.scandir(os.path.join(root, folder)) as entries:
+            return any(entry.name.endswith(ending) for entry in entries)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+
+
+_SHORTLY = 0.05
+"""Seconds that a port of this machine gets to answer."""
+
+
+def _listens(port: str) -> bool:
+    """Whether something answers on a port of this machine; yes where that cannot be told."""
+    for host in ("127.0.0.1", "::1"):
+        try:
+            with socket.create_connection((host, int(port)), timeout=_SHORTLY):
+                return True
+        except ConnectionRefusedError:
+            continue
+        except (OSError, ValueError, OverflowError):
+            return host == "127.0.0.1"  # a machine without the newer addresses says nothing by that
+    return False
+
+
+def has_match(folder: str, pattern: str) -> bool:
     """Whether a pattern matches a file; yes where that would take long to find out, or the shell puts something in first."""
     wild = [part for part in pattern.split("/") if glob.has_magic(part)]
-    if len(wild) > _MOST_WILD or "**" in pattern or "$" in pattern or pattern.startswith("~"):
+    if len(wild) > _MOST_WILD or "**" in pattern or pattern.startswith("~") or _EXPANDED.search(pattern):
         return True
     return "://" not in pattern and next(glob.iglob(os.path.join(folder, pattern)), None) is not None
 

@@ -54,6 +54,38 @@ def _files_of_patch(arguments: dict[str, Any]) -> list[str]:
     return []
 
 
+def written_files(call: ToolCall) -> list[str]:
+    """The files that a call writes whole: that of a write, those that a patch adds."""
+    if call.kind == "write":
+        return [path for path in [_file_argument(call.input)] if path]
+    patches = (call.input.get(name) for name in _PATCHES)
+    return [path.strip() for text in patches if isinstance(text, str) for path in _ADDED.findall(text)]
+
+
+def changed_lines(call: ToolCall) -> tuple[str, ...]:
+    """The lines that an edit adds or removes, as far as its arguments show both; empty for a write, which does not."""
+    found: list[str] = []
+    edits = call.input.get("edits")
+    for each in (call.input, *(edits if isinstance(edits, list) else ())):
+        texts = [_text_argument(each, names) for names in (_OLD, _NEW)] if isinstance(each, dict) else []
+        if any(texts):
+            old, new = (text.splitlines() for text in texts)
+            found += [line for line in new if line not in old] + [line for line in old if line not in new]
+    for name in _PATCHES:
+        text = call.input.get(name)
+        if isinstance(text, str):
+            found += (line[1:] for line in text.splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---"))
+    return tuple(found[:_MOST_LINES])
+
+
+_OLD, _NEW = ("old_string", "oldString", "old_str"), ("new_string", "newString", "new_str")
+_MOST_LINES = 400
+
+
+def _text_argument(arguments: dict[str, Any], names: tuple[str, ...]) -> str:
+    return next((value for name in names if isinstance(value := arguments.get(name), str)), "")
+
+
 def base_name(path: str) -> str:
     """The last part of a path, whichever way it is written."""
     return path.rstrip("/\\").rpartition("/")[2].rpartition("\\")[2]

@@ -4,65 +4,113 @@ installed, how its test is run, what its package and the project check with. Pur
 import re
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
-from posixpath import basename
+from posixpath import basename, dirname, splitext
 
-from preheat.facts.fitness import fits, is_common, is_main, tool_of
+from preheat.commands.common import is_common_command
+from preheat.commands.words import name_set
+from preheat.facts.dependencies import changes_dependencies, manifest_of
+from preheat.facts.fitness import (
+    fits,
+    folder_of_command,
+    is_common,
+    is_main,
+    is_whole,
+    languages_of,
+    tool_of,
+)
+from preheat.facts.place import Place
 from preheat.facts.summary import summarise_checks
 from preheat.model.lesson import Lesson
 
-_MANIFESTS = {
-    "uv.lock": "pyproject.toml",
-    "poetry.lock": "pyproject.toml",
-    "pdm.lock": "pyproject.toml",
-    "Pipfile.lock": "Pipfile",
-    "Gemfile.lock": "Gemfile",
-    "composer.lock": "composer.json",
-    "mix.lock": "mix.exs",
-    "pubspec.lock": "pubspec.yaml",
-    "Podfile.lock": "Podfile",
-}
-"""By the file that a set-up is known by, the one that people change."""
-_TEST_FILE = re.compile(r"(?i)(?:^|/)(?:test_[^/]*|[^/]*[._-](?:test|tests|spec)|[^/]*Tests?)\.\w+$")
+_TEST_FILE = re.compile(r"(?i)(?:^|/)(?!\.)(?:test_[^/]*|[^/]*[._-](?:test|tests|spec)|[^/]*Tests?)\.\w+$")
+_SUPPORT = re.compile(
+    r"(?i)(?:^|/)(?:[\w.-]*tests?|__(?:tests|mocks|fixtures)__|specs?|e2e|testing|testdata|fixtures?|mocks?|stubs?|fakes?"
+    r"|examples?|samples?|demos?)/|(?:mock|stub|fake|fixture|conftest)[^/]*$"
+)
+"""What helps to test or to explain a program, and is no part of it."""
+_APART = re.compile(
+    r"(?i)(?:^|/)(?:scripts?|benchmarks?|tools?|bin|hack|docs?|migrations?)/|(?:helper|setup|config)[^/]*$"
+)
+"""Files that have a place of their own."""
 _PLACED = re.compile(r"New `(?P<ending>\.[\w.]+)` files go below ")
 _CODE = re.compile(
     r"\.(?:[cm]?[jt]sx?|py|go|rs|rb|java|kts?|swift|dart|php|cs|cc?|cpp|h|hpp|exs?|scala|vue|svelte|astro|zig|lua|sh|bats)$"
 )
 _PARTS = re.compile(r"[A-Za-z][a-z]*|[A-Z]+")
-_VERBS = frozenset(
-    ["gen", "generate", "generated", "codegen", "build", "render", "run", "update", "all", "api", "src", "code"]
-)
+_SOURCES = name_set("proto graphql gql graphqls prisma sql pkl thrift avsc fbs g4 xsd wsdl capnp")
+"""Endings of files of which others are made, as a script's own name says: `proto:gen`."""
+_SCRIPT = re.compile(r"^(?:bash|sh|zsh|python3?|node|ruby)\s|^\./")
+"""A file that is run, and may want arguments."""
+_FOLDER = re.compile(r"\./[\w.@-]+(?:/[\w@-]+)*(?:/\.\.\.)?(?=\s|$)")
 _ONE = ("one test file", "one test")
 
 
 def choose_for_change(
-    candidates: Sequence[Lesson], changed: Sequence[str], known: Sequence[Lesson], purposes: frozenset[str]
+    candidates: Sequence[Lesson],
+    changed: Sequence[str],
+    known: Sequence[Lesson],
+    purposes: frozenset[str],
+    lines: Sequence[str] = (),
 ) -> Lesson | None:
     """The fact that a change of files is about to need. `known`: facts that the session was told of, or did by itself;
-    `purposes`: topics of the project's checks of which the same holds."""
+    `purposes`: topics of the project's checks of which the same holds; `lines`: what is added or removed."""
     tools = {_single_tool(lesson) for lesson in known if lesson.details.get("about") in _ONE}
+    alone = [
+        lesson
+        for lesson in candidates
+        if _single_tool(lesson) not in tools and not (tools and not lesson.details.get("package"))
+    ]
     for path in changed:
         found = (
             _find_generated(candidates, path)
             or _find_generator(candidates, path)
-            or _find_installation(candidates, path)
-            or _find_test([each for each in candidates if _single_tool(each) not in tools], path)
-            or _find_checks(candidates, path, purposes)
+            or _find_installation(candidates, path, lines)
+            or _find_test([each for each in alone if reaches(each, path)], path)
+            or _find_checks([each for each in candidates if reaches(each, path)], path, purposes)
         )
         if found is not None:
             return found
     return None
 
 
-def choose_for_new_file(lessons: Iterable[Lesson], created: Sequence[str]) -> Lesson | None:
-    """Where new files of a kind go, before one is made elsewhere."""
-    for lesson in lessons if created else ():
-        kind = _PLACED.match(lesson.text) if lesson.topic == "placement" else None
-        if kind is not None and any(
-            path.endswith(kind["ending"]) and not path.startswith(f"{lesson.use}/") and not _TEST_FILE.search(path)
-            for path in created
-        ):
-            return lesson
+def choose_for_new_file(lessons: Iterable[Lesson], place: Place) -> Lesson | None:
+    """Where new files of a kind go, before one is made in a folder that has none of them; what is no part of the program has a
+    place of its own."""
+    for path in place.created:
+        folder, ending = dirname(path), splitext(path)[1]
+        if not ending or place.is_there(path) or not is_source(path) or _APART.search(path):
+            continue
+        if place.has_kind(folder, ending):
+            continue
+        for lesson in lessons:
+            kind = _PLACED.match(lesson.text)
+            if kind is not None and kind["ending"] == ending and not path.startswith(f"{lesson.use}/"):
+                return lesson
     return None
+
+
+def is_source(path: str) -> bool:
+    """Whether a file is code of the program itself, by its path."""
+    return bool(_CODE.search(path)) and not _TEST_FILE.search(path) and not _SUPPORT.search(path)
+
+
+def is_grounded(lesson: Lesson) -> bool:
+    """Whether a linter or formatter was run by a session or stands in a script: that a file configures one does not say that it
+    is used, or installed."""
+    is_implied = bool(lesson.details.get("implied")) and not lesson.support.sessions_for
+    return not (is_implied and lesson.topic in ("lint", "format"))
+
+
+def reaches(lesson: Lesson, path: str) -> bool:
+    """Whether a check may look at a file: scripts of a JavaScript package do not look at code of another language, as far as is
+    known of them."""
+    command = lesson.details.get("body", "") or lesson.use
+    is_script = command.rpartition("&& ")[2].removeprefix("corepack ").partition(" ")[0] in _RUNNERS
+    return not is_script or bool(languages_of(lesson)) or not _CODE.search(path) or _OF_WEB.search(path) is not None
+
+
+_RUNNERS = frozenset(["npm", "pnpm", "yarn", "bun"])
+_OF_WEB = re.compile(r"\.(?:[cm]?[jt]sx?|vue|svelte|astro)$")
 
 
 def _find_generated(candidates: Iterable[Lesson], changed: str) -> Lesson | None:
@@ -88,20 +136,19 @@ def _find_generator(candidates: Iterable[Lesson], changed: str) -> Lesson | None
 
 
 def _names_kind(lesson: Lesson, changed: str) -> bool:
-    """Whether a generator is called by the ending of a file."""
+    """Whether a generator is called by the ending of a source of code."""
     ending = changed.rpartition(".")[2] if "." in basename(changed) else ""
-    words = {part.lower() for part in _PARTS.findall(lesson.use.rpartition(" ")[2])} - _VERBS
-    return ending in words and not lesson.details.get("path")
+    words = {part.lower() for part in _PARTS.findall(lesson.use.rpartition(" ")[2])}
+    is_named = ending in _SOURCES and ending in words
+    return is_named and not lesson.details.get("path") and not _SCRIPT.match(lesson.use.rpartition("&& ")[2])
 
 
-def _find_installation(candidates: Iterable[Lesson], changed: str) -> Lesson | None:
-    for lesson in candidates:
-        if lesson.topic == "setup" and lesson.files:
-            folder, _, name = lesson.files[0].rpartition("/")
-            manifest = f"{folder}/{_MANIFESTS.get(name, name)}".lstrip("/")
-            if changed == manifest:
-                return lesson
-    return None
+def _find_installation(candidates: Iterable[Lesson], changed: str, lines: Sequence[str]) -> Lesson | None:
+    """What installs the packages of a manifest, where those change: for a package of a workspace that of the whole."""
+    if not changes_dependencies(changed, lines):
+        return None
+    setups = {manifest_of(each): each for each in reversed(list(candidates)) if each.topic == "setup"}
+    return setups.get(changed) or (setups.get("package.json") if basename(changed) == "package.json" else None)
 
 
 def _find_test(candidates: Iterable[Lesson], changed: str) -> Lesson | None:
@@ -114,7 +161,9 @@ def _find_test(candidates: Iterable[Lesson], changed: str) -> Lesson | None:
         if lesson.details.get("about") in _ONE
         and is_below(lesson, changed)
         and fits(lesson, [changed])
+        and f"{changed}/".startswith(f"{folder_of_command(lesson)}/" if folder_of_command(lesson) else "")
         and not is_common(lesson)
+        and not is_common_command(_FOLDER.sub("./FOLDER/...", lesson.use))
     ]
     fitting.sort(
         key=lambda lesson: (
@@ -133,18 +182,22 @@ def _single_tool(lesson: Lesson) -> str:
 
 
 def _find_checks(candidates: Sequence[Lesson], changed: str, purposes: frozenset[str]) -> Lesson | None:
-    """The test of the package that a file of code lies in, else what the project checks with and the session does not know."""
-    if not _CODE.search(changed):
+    """The test of the package that a source lies in, else what the project checks with and the session does not know."""
+    if not is_source(changed):
         return None
     packages = [
         lesson
         for lesson in candidates
-        if lesson.details.get("package") and is_below(lesson, changed) and lesson.topic == "test" and is_main(lesson)
+        if lesson.details.get("package")
+        and is_below(lesson, changed)
+        and lesson.topic == "test"
+        and is_main(lesson)
+        and is_whole(lesson)
     ]
     fitting = [lesson for lesson in packages if fits(lesson, [changed])]
     if fitting:
         return max(fitting, key=lambda lesson: (len(lesson.details["package"]), lesson.support.sessions_for, lesson.id))
-    return summarise_checks(candidates, [changed], purposes)
+    return summarise_checks([each for each in candidates if is_grounded(each)], [changed], purposes | {"build"})
 
 
 def is_below(lesson: Lesson, changed: str) -> bool:

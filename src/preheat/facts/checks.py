@@ -179,7 +179,7 @@ def _package_facts(tree: ProjectTree, package: Package, shell: Sequence[Script])
         if not command or is_harmful(script, (*package.scripts, *shell)):
             continue
         number = shown.get(topic, 0)
-        shown[topic] = number + 1
+        shown[topic] = number + (script.name != "fix")
         if number < _MOST_VARIANTS:
             is_main = not number and not _is_of_part(script)
             yield _fact(tree, topic, command, script, is_main=is_main, package=package.folder)

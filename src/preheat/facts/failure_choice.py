@@ -4,50 +4,126 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import partial
 
-from preheat.facts.change_choice import is_below
-from preheat.facts.fitness import fits, is_common, is_main, is_usable, tool_of
+from preheat.commands.words import name_set
+from preheat.facts.change_choice import is_below, is_grounded
+from preheat.facts.fitness import fits, folder_of_command, is_common, is_main, is_usable, tool_of
 from preheat.model.lesson import Lesson
 
-_NO_MODULE = re.compile(
-    r"(?i)module not found|cannot find (?:module|package)|no module named|modulenotfounderror|node_modules missing"
+_NO_MODULE = {
+    "node": re.compile(
+        r"(?i:module not found|cannot find (?:module|package)|err_module_not_found|node_modules missing)(?P<rest>.*)"
+    ),
+    "python": re.compile(r"(?i:no module named|modulenotfounderror)(?P<rest>.*)"),
+    "ruby": re.compile(r"(?i:cannot load such file -- )(?P<rest>.*)"),
+}
+"""How a language says that a package is not installed; what is missing stands behind it."""
+_PROGRAMS = {
+    "python": name_set("python python3 pytest pip pip3 uv poetry mypy ruff tox nox"),
+    "ruby": name_set("ruby bundle rspec rake rails"),
+}
+"""Programs whose message on a module is about their language, however it is worded."""
+_INSTALLERS = {
+    "node": re.compile(r"(?:^|\s)(?:npm|pnpm|yarn|bun) (?:install|i|ci)$"),
+    "python": re.compile(r"(?:^|\s)(?:uv sync|poetry install|pdm install|pipenv install|pip install)\b"),
+    "ruby": re.compile(r"(?:^|\s)bundle install$"),
+}
+"""By language, what installs its packages."""
+_OWN_FILE = re.compile(r"^[\s:'\"`]*(?:\.{1,2}/|/|~|@/|PATH\b|[A-Za-z]:\\)")
+"""A module by its path: a file of the project, which no installer brings."""
+_NOT_FOUND = (
+    re.compile(r"(?i:command not found): ([\w.+-]+)"),
+    re.compile(r"([\w.+-]+): (?:command )?not found(?=\s*$)"),
 )
-_NOT_FOUND = re.compile(r"(?i)command not found: ([\w.+-]+)"), re.compile(r"(?i)([\w.+-]+): (?:command )?not found")
+_ASTRAY = re.compile(
+    r"(?i)not found|could not find|cannot find|can't find|no such file|enoent|\bno \S+ found|does not contain"
+)
+_BRINGS_ITS_OWN = re.compile(r"\s--package[= ]|\bnpx\s+(?:-y|--yes)\b|\b(?:dlx|bunx|uvx)\b|\buv run --with\b")
+"""A command with packages that are not the project's."""
+_MENTIONED = re.compile(r"[\w.+-]+")
 
 
 def choose_after_failure(
-    lessons: Iterable[Lesson], signature: str, told: frozenset[str] = frozenset()
+    lessons: Iterable[Lesson], signature: str, told: frozenset[str] = frozenset(), command: str = ""
 ) -> Lesson | None:
     """The fact that names what a call lacked, by the message of its failure: modules that are not installed, a program that is
-    started otherwise here, a variable."""
-    missing = next((found for pattern in _NOT_FOUND if (found := pattern.search(signature))), None)
-    name = missing[1] if missing else ""
+    started otherwise here, a variable, the folder of its project. `command`: what failed, where it is known."""
+    lacks = _missing_program(signature)
+    words = set(_MENTIONED.findall(command))
+    language = _language_of(signature, words)
+    if language and _BRINGS_ITS_OWN.search(command):
+        language = ""
+    is_inner = bool(lacks and command) and lacks not in words  # a script called it: packages that are not installed
+    if is_inner and not language and words & {"npm", "pnpm", "yarn", "bun"}:
+        language = "node"
     for lesson in lessons:
         if lesson.id in told or lesson.kind != "convention" or not is_usable(lesson):
             continue
-        details = lesson.details
-        if (
-            lesson.topic == "setup"
-            and not details.get("package")
-            and "&&" not in lesson.use
-            and _NO_MODULE.search(signature)
+        if lesson.topic == "setup" and language and _installs(lesson, language):
+            return lesson
+        if lesson.topic == "missing" and lacks and lesson.use and not is_inner and lacks in _names_of(lesson):
+            return lesson
+        if lesson.topic == "variable" and any(
+            each and re.search(rf"\b{re.escape(each)}\b", signature)
+            for each in lesson.details.get("names", "").split(",")
         ):
             return lesson
-        if lesson.topic == "missing" and name and lesson.use:
-            known = (details.get("name"), *details.get("names", "").split(","), *details.get("more", "").split(","))
-            if name in known:
-                return lesson
-        if lesson.topic == "variable" and any(
-            each and each in signature for each in details.get("names", "").split(",")
-        ):
+        if lesson.topic == "folder" and _was_astray(lesson, signature, command):
             return lesson
     return None
 
 
-_ONE_CASE = re.compile(r"\s(?:\S*/\S+|\S+\.\w{1,4}|-k|-t|-run|--grep|NAME)(?:\s|$)")
+def _missing_program(signature: str) -> str:
+    found = next((found for pattern in _NOT_FOUND if (found := pattern.search(signature))), None)
+    return found[1] if found else ""
+
+
+def _language_of(signature: str, words: set[str]) -> str:
+    """The language whose package was missing, by the message and the words of the command; empty where none was, or the module
+    is a file of the project."""
+    for language, pattern in _NO_MODULE.items():
+        found = pattern.search(signature)
+        if found and not _OWN_FILE.match(found["rest"]):
+            return next((each for each, programs in _PROGRAMS.items() if words & programs), language)
+    return ""
+
+
+def _installs(lesson: Lesson, language: str) -> bool:
+    """Whether a set-up installs the packages of a language for the whole project."""
+    is_whole = not lesson.details.get("package") and "&&" not in lesson.use
+    return is_whole and _INSTALLERS[language].search(lesson.use) is not None
+
+
+def _names_of(lesson: Lesson) -> set[str]:
+    details = lesson.details
+    return {
+        details.get("name", ""),
+        *details.get("names", "").split(","),
+        *details.get("more", "").split(","),
+    } - {""}
+
+
+def _was_astray(lesson: Lesson, signature: str, command: str) -> bool:
+    """Whether a program did not find the file of its project where it was started."""
+    file, program = lesson.details.get("file", ""), lesson.details.get("program", "")
+    is_named = bool(file) and file.lower() in signature.lower() and _ASTRAY.search(signature) is not None
+    return is_named and (not command or program in _MENTIONED.findall(command) or program in command)
+
+
+_ONE_CASE = re.compile(
+    r"\s(?:\S*/\S+|\S+\.\w{1,4}|-k|-t|-g|-run|--grep|--tests?|--test\S*|--filter\S*|NAME)(?:[\s=]|$)"
+)
 """A check of one file or one case: how that is done, the session knows."""
 _ALL = re.compile(r"^\./\.\.\.$|^\.$")
-_HELPS = {"test": ("one test", "one test file"), "lint": ("lint, with fixes", "format")}
+_HELPS = {"test": ("one test", "one test file"), "lint": ("lint, with fixes", "format"), "format": ("format",)}
 """By what a check was for, what helps after it found something: one case alone, or the program that mends by itself."""
+_FORMATTING = re.compile(
+    r"\b(?:fmt|format|gofmt|prettier|black|rustfmt|oxfmt|shfmt|swiftformat|dprint|ktlint)\b|[:-](?:fmt|format)\b"
+)
+_LINTING = re.compile(r"lint|ruff|biome|clippy|rubocop|detekt|check-style|checkstyle")
+_SPECIAL = re.compile(
+    r"\s(?:-tags|--tags|--features|--profile|--config|-c|--project|--build-tag)[= ]\S+|\b(?:integration|e2e)\b"
+)
+"""What switches on other tests than the usual ones."""
 
 
 def choose_after_check(
@@ -63,16 +139,18 @@ def choose_after_check(
     words = " ".join(word for word in command.split() if not _ALL.match(word))
     if not wanted or _ONE_CASE.search(f" {words} "):
         return None
+    known = [lesson for lesson in lessons if lesson.kind == "convention" and lesson.use]
     fitting = [
         lesson
-        for lesson in lessons
-        if lesson.kind == "convention"
-        and lesson.details.get("about") in wanted
+        for lesson in known
+        if lesson.details.get("about") in wanted
         and is_usable(lesson)
         and not is_common(lesson)
         and (lesson.topic == "test" or is_main(lesson))
         and fits(lesson, edited)
         and any(map(partial(is_below, lesson), edited or [""]))
+        and (not folder_of_command(lesson) or any(path.startswith(f"{folder_of_command(lesson)}/") for path in edited))
+        and _suits(lesson, command, known)
     ]
     if any(lesson.id in told and lesson.details["about"] == wanted[0] for lesson in fitting):
         return None
@@ -80,9 +158,25 @@ def choose_after_check(
         key=lambda lesson: (
             tool_of(lesson.details.get("body", "") or lesson.use) not in command,
             wanted.index(lesson.details["about"]),
-            -len(lesson.details.get("package", "")),
+            -sum(bool(lesson.details.get("package")) and is_below(lesson, path) for path in edited),
             -lesson.support.sessions_for,
             lesson.id,
         )
     )
     return next((lesson for lesson in fitting if lesson.id not in told), None)
+
+
+def _suits(lesson: Lesson, command: str, known: Sequence[Lesson]) -> bool:
+    """Whether what helps is about the check that failed: a formatter only after a formatter's check, the fixes of the very
+    linter, one test only where it runs the same tests."""
+    bodies = [each.details.get("body", "") for each in known if each.use in command]
+    ran = " ".join([command, *bodies])
+    if lesson.topic == "test":
+        special = _SPECIAL.search(ran)
+        return special is None or special[0].strip() in lesson.use
+    if lesson.topic == "format":
+        return _FORMATTING.search(ran) is not None and is_grounded(lesson)
+    if not _LINTING.search(ran):
+        return False
+    tool = tool_of(lesson.details.get("body", "") or lesson.use)
+    return not any(bodies) or any(tool in body for body in bodies)

@@ -46,7 +46,11 @@ def find_node_commands(tree: ProjectTree, package: Package) -> list[NodeCommand]
     used = _dependencies(document) | (_root_dependencies(tree) if package.is_member else set())
     bodies = {script.name: body_of(script) for script in package.scripts}
     prefix = f"{package.folder}/" if package.folder else ""
-    is_tested = not prefix or any(name.startswith("test") for name in bodies) or _has_tests(tree, prefix)
+    is_tested = (
+        not prefix
+        or any(name.startswith("test") for name in bodies)
+        or (_has_tests(tree, prefix) and _has_own_tester(tree, prefix, _dependencies(document)))
+    )
     found = _one_test(used, bodies, starter) if is_tested else []
     names = {each.partition(":")[0] for each in bodies}
     if "typescript" in used and f"{prefix}tsconfig.json" in tree.paths and not _runs(bodies, "tsc", "vue-tsc"):
@@ -86,6 +90,19 @@ def _root_dependencies(tree: ProjectTree) -> set[str]:
 def _has_tests(tree: ProjectTree, prefix: str) -> bool:
     """Whether there are files of tests below a folder: those of a package may all lie at the root."""
     return any(path.startswith(prefix) and _TEST_FILE.search(path[len(prefix) :]) for path in tree.paths)
+
+
+def _has_own_tester(tree: ProjectTree, prefix: str, own: set[str]) -> bool:
+    """Whether the tests of a package are run in its folder: it names the program itself, or configures it. Else they are run from
+    the root, if that has the configuration."""
+    testers = {name for name, _, _ in _TESTERS}
+    in_package, in_root = (
+        any(name.startswith(_CONFIGURED) for name in tree.names_in(folder)) for folder in (prefix.rstrip("/"), "")
+    )
+    return in_package or not in_root or not own.isdisjoint(testers)
+
+
+_CONFIGURED = ("vitest.config.", "vite.config.", "jest.config.", "playwright.config.", ".mocharc", "ava.config.")
 
 
 def _one_test(used: set[str], bodies: dict[str, str], starter: str) -> list[NodeCommand]:

@@ -170,10 +170,25 @@ def _mise(tree: ProjectTree) -> list[Lesson]:
         return []
     named = [found["name"] for each in list(tools)[:_MOST_TOOLS] if (found := _TOOL.fullmatch(str(each)))]
     names = [_TYPED.get(name, name) for name in named]
-    names = _often_used_first(names, tree)
+    names = _often_used_first([name for name in names if _is_typed(name, tree, file)], tree)
     parts = [names[place : place + _MOST_SHOWN] for place in range(0, len(names), _MOST_SHOWN)]
     tools = [_mise_tools(tree, part, file, is_first=not place) for place, part in enumerate(parts)]
     return [_install(tree, "mise install", file), *tools]
+
+
+def _is_typed(name: str, tree: ProjectTree, file: str) -> bool:
+    """Whether a tool's program is called like the tool: another file of the project names it so, or everybody knows it."""
+    word = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])")
+    return name in _WELL_KNOWN or any(
+        path != file and word.search(text[:_MOST_READ]) for path, text in tree.texts.items()
+    )
+
+
+_WELL_KNOWN = name_set(
+    "node npm pnpm yarn bun deno go python python3 ruby bundle java mvn gradle cargo rustc zig dotnet php composer elixir mix"
+    " uv ruff black mypy poetry just task make jq yq gh rg fd fzf shellcheck shfmt actionlint golangci-lint gofumpt terraform"
+    " kubectl helm docker buf protoc sqlc prettier biome eslint hk pkl age sops taplo stylua hadolint pre-commit lefthook prek"
+)
 
 
 def _mise_tools(tree: ProjectTree, names: list[str], file: str, is_first: bool) -> Lesson:

@@ -100,7 +100,7 @@ def commands_beside(facts: Sequence[Lesson], told: Iterable[str]) -> set[str]:
     ids = set(told)
     found: set[str] = set()
     for fact in facts:
-        if fact.id in ids:
+        if fact.id in ids and fact.topic in _VARIANTS:
             details = with_variants(fact, facts).details
             found |= {details.get("one", ""), *details.get("parts", "").split("\n")}
     return found - {""}

@@ -102,10 +102,11 @@ def _learn_kept_folders(scope: Scope, sessions: Sequence[SessionCommands]) -> It
 
 
 _EVERYWHERE = name_set(
-    "awk basename bash cat chmod cp cut date dirname du echo env find grep head id kill ln ls mkdir mv ps pwd rm sed sh sleep"
-    " sort tail tee test touch tr uname uniq wc which xargs"
+    "awk base64 basename bash cat chmod chown cmp comm cp cut date dd df diff dirname du echo env expr false file find fold grep"
+    " head hostname id join kill less ln ls mkdir mktemp mv nl od paste printf ps pwd readlink rm rmdir sed seq sh sleep sort"
+    " split stat tail tar tee test touch tr true tty uname uniq wc which whoami xargs yes"
 )
-"""Programs of every system."""
+"""Programs of every system: a session that does not find one has lost its path."""
 _LEAST_MISSED = 2
 
 
@@ -120,8 +121,10 @@ def _learn_missing_programs(scope: Scope, sessions: Sequence[SessionCommands]) -
         last = max(each.source.position for each in cases)
         # Where its place is known, shells that do find it say nothing against that.
         missed = {each.source.session for each in cases}
-        if name in _EVERYWHERE and len(missed) < _LEAST_MISSED:
-            continue  # this one session had lost its path
+        if name in _EVERYWHERE:
+            continue
+        if len(missed) < _LEAST_MISSED and not any(each.missing.instead for each in cases):
+            continue  # one session that went on without it proves nothing
         is_elsewhere = len(missed) > 1 and any(is_place(each.missing.instead) for each in cases)
         if not is_elsewhere and (any(each.position >= last for each in ran) or len(ran) >= len(cases)):
             continue  # it is there now, or on another machine

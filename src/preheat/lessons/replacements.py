@@ -8,7 +8,9 @@ from typing import Protocol
 
 from preheat.commands.words import name_set
 from preheat.lessons.typed_commands import TypedCommand, split_commands
+from preheat.safe_text.command_slot import fit_command
 from preheat.safe_text.reasons import junk_reason
+from preheat.safe_text.words import CUT
 
 _MOST_WORDS = 5
 """Words of a command among which the program stands."""
@@ -18,6 +20,8 @@ _ASKING = name_set(
 )
 """Programs that look for another, or install it, and do not run it."""
 _VARIABLE = re.compile(r"[A-Za-z_]\w*=")
+_WITH_DASHES = frozenset(["mise", "nix", "devbox", "doppler"])
+"""Programs that start another one only behind `--`; a name before it is that of a package."""
 _INSTALLING = frozenset(["install", "add", "i", "uninstall", "remove", "update", "upgrade"])
 
 
@@ -38,13 +42,21 @@ def find_replacement(missing: MissingProgram, command: TypedCommand) -> str:
         words = words[1:]
     if not words or words[0] == missing.name or words[0] in _ASKING or not _INSTALLING.isdisjoint(words[1:3]):
         return ""
-    for place, word in enumerate(words[:_MOST_WORDS]):
+    if words[:2] == ["mise", "x"]:
+        words[1] = "exec"  # its long name
+    # Before the dashes stand options, and what is to be installed.
+    begin = words.index("--") + 1 if "--" in words[:_MOST_WORDS] else 0
+    if words[0] in _WITH_DASHES and not begin:
+        return ""
+    for place, word in enumerate(words[: max(_MOST_WORDS, begin + 1)]):
+        if place < begin:
+            continue
         is_value = place > 0 and words[place - 1].startswith("--") and words[place - 1] != "--"
         if place == 1 and (words[0], word) == ("uv", "python"):  # it manages versions and runs nothing
             return ""
         if word.rpartition("/")[2].partition("@")[0] == missing.name and not is_value:
             found = " ".join(words[: place + 1])
-            return "" if junk_reason(found) or found.startswith("/") else found
+            return "" if junk_reason(found) or found.startswith("/") or CUT in fit_command(found) else found
     return words[0] if _has_same_arguments(missing, words) and not words[0].startswith("/") else ""
 
 

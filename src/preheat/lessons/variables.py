@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from preheat.calls.files import changed_files
 from preheat.calls.judged import JudgedSession
 from preheat.commands import command_text
 from preheat.lessons.typed_commands import split_commands
@@ -35,6 +36,8 @@ class MissingVariable(msgspec.Struct, frozen=True, gc=False):
     command: str
     seq: int
     at: float | None = None
+    is_set: bool = False
+    """Whether a later call that set it passed."""
 
 
 class SessionVariables(NamedTuple):
@@ -45,35 +48,71 @@ class SessionVariables(NamedTuple):
 
 
 def find_missing_variables(seen: JudgedSession) -> tuple[MissingVariable, ...]:
-    """The variables that failed commands of a session named as missing."""
+    """The variables for want of which commands of a session stopped; not one of which a program only warns, nor one without
+    which the same command passed later."""
     found: dict[str, MissingVariable] = {}
+    unneeded: set[str] = set()
+    filled_in: set[str] = set()  # a file of the environment was changed since
+    went_on: set[str] = set()  # a check found something else too: it did not stop for want of this
     for each in seen.calls:
-        if each.call.kind != "shell" or not each.failed or each.result is None:
+        if each.call.kind in ("edit", "write") and _ENVIRONMENT.search(changed_files(each.call)):
+            filled_in.update(found)
+        if each.call.kind != "shell" or each.result is None:
             continue
-        end = each.result.text[-_END:]
-        if "_" not in end or not _ABOUT.search(end):
+        text = seen.relative(command_text(each.call.input))
+        if each.worked and found:
+            for name, missing in found.items():
+                is_same = bool(missing.command) and missing.command in text
+                if is_same and (name in filled_in or re.search(rf"\b{name}=", text)):
+                    found[name] = msgspec.structs.replace(missing, is_set=True)
+                elif is_same and not missing.is_set:
+                    unneeded.add(name)
+        if not each.failed:
             continue
-        for match in _MISSING.finditer(end):
-            name = match["name1"] or match["name2"]
-            if name not in found and not _NO_VARIABLES.search(name):
-                commands = split_commands(seen.relative(command_text(each.call.input)))
+        for name in _names_that_stopped(each.result.text[-_END:]):
+            if name not in found and f"{name}=" not in text:
+                commands = split_commands(text)
                 found[name] = MissingVariable(name, commands[0].text if commands else "", each.record.seq, each.call.at)
-    return tuple(found.values())[:10]
+                went_on |= {name} if each.record.cause == "finding" else set()
+    return tuple(
+        missing for name, missing in found.items() if name not in unneeded and (missing.is_set or name not in went_on)
+    )[:10]
+
+
+_ENVIRONMENT = re.compile(r"(?:^|[/\n])\.(?:env|envrc|dev\.vars)[\w.-]*(?:\n|$)")
+_COLOUR = re.compile(r"\x1b\[[\d;]*m")
+_WARNING = re.compile(r"(?i)\bwarn(?:ing)?\b|\bnotice\b|\boptional\b|\bdeprecat|▲|⚠")
+_QUOTED_CODE = re.compile(r"^\s*(?:\d+ \||at |>? *\d+:)")
+
+
+def _names_that_stopped(end: str) -> list[str]:
+    """The variables that the lines of an output call missing; a warning, or a line of code that it quotes, says none."""
+    if "_" not in end or not _ABOUT.search(end):
+        return []
+    lines = [
+        line for line in _COLOUR.sub("", end).splitlines() if not _WARNING.search(line) and not _QUOTED_CODE.match(line)
+    ]
+    names = (match["name1"] or match["name2"] for line in lines for match in _MISSING.finditer(line))
+    return [name for name in dict.fromkeys(names) if not _NO_VARIABLES.search(name)]
 
 
 def _commands(usual: dict[str, list[tuple[str, MissingVariable]]], names: Sequence[str]) -> list[str]:
-    """The commands that missed a variable, each as far as it names what it runs."""
-    begun = (_SCRIPT.match(missing.command) for name in names for _, missing in usual[name])
-    return list(dict.fromkeys(each[0] for each in begun if each))[:5]
+    """The commands that missed a variable, as they were typed."""
+    typed = (missing.command for name in names for _, missing in usual[name])
+    return list(dict.fromkeys(each for each in typed if each and _SCRIPT.match(each)))[:5]
 
 
 def learn_variables(project: str, sessions: Sequence[SessionVariables]) -> list[Lesson]:
-    """One lesson on the variables that two sessions or more missed."""
+    """One lesson on the variables that two sessions or more missed, or one that then set them and went on."""
     by_name: dict[str, list[tuple[str, MissingVariable]]] = {}
     for each in sessions:
         for missing in each.missing:
             by_name.setdefault(missing.name, []).append((each.session, missing))
-    usual = {name: cases for name, cases in by_name.items() if len({session for session, _ in cases}) > 1}
+    usual = {
+        name: cases
+        for name, cases in by_name.items()
+        if len({session for session, _ in cases}) > 1 or any(missing.is_set for _, missing in cases)
+    }
     if not usual:
         return []
     names = sorted(usual, key=lambda name: (-len(usual[name]), name))[:8]

@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 from preheat.agents import LIVE, dialect_of
 from preheat.agents.tool_names import kind_by_name as kind_by_name
+from preheat.answers.values import SessionFacts
 from preheat.app.facts import FolderFacts
 from preheat.app.lazy import LazyModule
 from preheat.archive.database import ArchiveConnection
 from preheat.archive.lessons import load_lessons
-from preheat.calls.files import changed_files, file_of
+from preheat.calls.files import changed_files, changed_lines, file_of, written_files
 from preheat.calls.intent import is_bookkeeping
 from preheat.commands import command_text
+from preheat.facts.place import Place
 from preheat.live.advice import advice_budget, advise, format_advisory, record_advice
 from preheat.live.events import call_event, prompt_event
 from preheat.live.mistake import (
@@ -45,11 +47,15 @@ from preheat.model.live import (
 )
 from preheat.model.outcome import FAILURES, Outcome
 from preheat.model.session import Session, ToolCall, ToolKind, ToolResult
+from preheat.safe_text.paths import make_paths_relative
 
 if TYPE_CHECKING:
     from preheat import outcomes
 else:  # as in `hooks`, which loads it before the first call
     outcomes = LazyModule("preheat.outcomes")
+
+
+NO_DOINGS = SessionFacts()
 
 
 # Live events.
@@ -195,20 +201,36 @@ def advise_with_fact(
     told: frozenset[str] = frozenset(),
     edited: Sequence[str] = (),
     ran: Sequence[str] = (),
+    doings: SessionFacts = NO_DOINGS,
 ) -> Advisory | None:
     """The fact of the project that a call is about to need, once in a session: what a commit runs and looks like, that a file is
     generated, how its test is run, what a command will not find. `told`: the ids of the lessons that the session was given
-    before; `edited` and `ran`: the files that it changed and the checks that it ran."""
+    before; `edited` and `ran`: the files that it changed and the checks that it ran; `doings`: what else it did."""
     kind = tool_kind(event)
     if event.subagent or not facts.lessons or kind not in ("shell", "edit", "write"):
         return None
-    command = command_text(event.arguments) if kind == "shell" else ""
+    command = make_paths_relative(command_text(event.arguments), root) if kind == "shell" else ""
     call = ToolCall(line=1, call_id=event.call_id, tool=event.tool, kind=kind, input=event.arguments)
     paths = [] if command else [path for path in (*changed_files(call).splitlines(), file_of(call)) if path]
-    changed = [os.path.relpath(path, root) if os.path.isabs(path) and root else path for path in paths]
+    folder = event.arguments.get("workdir") or event.arguments.get("cwd")
+    has_folder = isinstance(folder, str) and bool(folder)
+    known = Place(
+        folder="" if has_folder or not doings.moved else None,
+        edited=tuple(edited),
+        ran=tuple(ran),
+        created=tuple(_below(path, root) for path in written_files(call) if not command),
+        lines=() if command else changed_lines(call),
+    )
     told |= frozenset(state.mistake.given_lessons)
-    found = facts.choose_for_call(event.agent, command, changed, told, event.cwd, edited, ran)
+    cwd = os.path.join(event.cwd, str(folder)) if has_folder else event.cwd
+    changed = [_below(path, root) for path in paths]
+    found = facts.choose_for_call(event.agent, command, changed, told, cwd, known, doings.missing_programs)
     return _advise_fact(state, found, thresholds)
+
+
+def _below(path: str, root: str) -> str:
+    """A path as the project has it; what lies outside begins with `..`."""
+    return os.path.relpath(path, root) if os.path.isabs(path) and root else path
 
 
 def advise_with_fact_after_failure(
@@ -228,7 +250,7 @@ def advise_with_fact_after_failure(
     if event.cause == "finding":
         found = facts.choose_after_check(agent, event.checks, event.summary, told, edited)
     else:
-        found = facts.choose_after_failure(agent, event.signature, told) if event.signature else None
+        found = facts.choose_after_failure(agent, event.signature, told, event.summary) if event.signature else None
     return _advise_fact(state, found, thresholds)
 
 

@@ -287,7 +287,15 @@ class Hooks:
             advise_before_call(state, hook, at.known, self.thresholds)
             or warn_before_call(state, hook, at.root, at.names, at.history, session.facts, thresholds=self.thresholds)
             or advise_with_fact(
-                state, hook, at.facts, at.root, self.thresholds, session.told_lessons, session.edited, ran
+                state,
+                hook,
+                at.facts,
+                at.root,
+                self.thresholds,
+                session.told_lessons,
+                session.edited,
+                ran,
+                session.facts,
             )
         )
 
