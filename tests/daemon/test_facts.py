@@ -136,19 +136,21 @@ def test_a_package_that_a_prompt_speaks_of_brings_its_test_where_that_is_asked_f
     assert expected in said(engine.handle(AGENT, prompted("fix the failing tests of the api", cwd=shop), 8.0))
 
 
-def test_an_edit_of_a_test_tells_how_it_is_run_alone_and_no_later_prompt_repeats_it(shop: str) -> None:
-    scripts = '{"scripts": {"test": "vitest run", "lint": "eslint ."}, "devDependencies": {"vitest": "1"}}'
+@pytest.mark.parametrize(("script", "is_told"), [("test", True), ("test:report-ui", False)])
+def test_how_one_test_is_run_is_told_with_the_test_or_at_an_edit_of_one_and_never_again(
+    shop: str, script: str, is_told: bool
+) -> None:
+    """With the project's test at the start; where there is none for everything, when a test changes."""
+    scripts = f'{{"scripts": {{"{script}": "vitest run"}}, "devDependencies": {{"vitest": "1"}}}}'
     Path(shop, "package.json").write_text(scripts)
     engine = make_engine(shop)
-    engine.handle(AGENT, started(cwd=shop), 1.0)
+    one_file = "one test file: `pnpm exec vitest run PATH`"
+    assert (one_file in said(engine.handle(AGENT, started(cwd=shop), 1.0))) is is_told
     engine.handle(AGENT, prompted("look at the cart", cwd=shop), 1.5)
     path = os.path.join(shop, "src", "cart.test.ts")
     edit = planned(1, "Edit", {"file_path": path, "old_string": "a", "new_string": "b"}, cwd=shop)
-    one_file = "one test file: `pnpm exec vitest run PATH`"
-    assert one_file in said(engine.handle(AGENT, edit, 2.0))
-    prompt = said(engine.handle(AGENT, prompted("run one test of it", cwd=shop), 3.0))
-    assert "one test: `pnpm exec vitest run PATH -t NAME`" in prompt
-    assert one_file not in prompt
+    assert (one_file in said(engine.handle(AGENT, edit, 2.0))) is not is_told
+    assert one_file not in said(engine.handle(AGENT, prompted("run one test of it", cwd=shop), 3.0))
 
 
 def test_a_check_that_found_something_is_followed_by_what_mends_it(shop: str) -> None:

@@ -59,7 +59,7 @@ def choose_for_call(
         )
     own = [path for path in changed if not is_outside(path)]
     if found is None and own:
-        done = [lesson for lesson in facts if lesson.id in told or _was_run(lesson, place.ran)]
+        done = [lesson for lesson in facts if lesson.id in told or lesson.use in beside or _was_run(lesson, place.ran)]
         placements = [lesson for lesson in known if lesson.id not in told and lesson.topic == "placement"]
         found = choose_for_new_file(placements, place) or choose_for_change(
             candidates, own, done, known_checks | place.stated, place.lines

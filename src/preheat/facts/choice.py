@@ -67,11 +67,13 @@ def choose_for_prompt(
         for lesson in lessons
         if lesson.kind == "convention" and lesson.topic in _ORDER and is_usable(lesson) and not is_common(lesson)
     ]
-    beside = commands_beside(facts, told)
+    beside = commands_beside(facts, told) | {lesson.use for lesson in facts if lesson.id in told and lesson.use}
     rated = [
         Choice(lesson, _rate(lesson, asked, files))
         for lesson in facts
-        if lesson.id not in told and lesson.use not in beside and not _is_stated_otherwise(lesson, stated, asked)
+        if lesson.id not in told
+        and beside.isdisjoint({lesson.use, lesson.details.get("body", "")} - {""})
+        and not _is_stated_otherwise(lesson, stated, asked)
     ]
     known = {_purpose_of(lesson) for lesson in facts if lesson.id in told}
     of_packages = {lesson.use for lesson in facts if lesson.details.get("package")}

@@ -33,8 +33,9 @@ _CUSTOMS = frozenset(["commit", "branch", "pull_request"])
 _TAKEN_OVER = 0.3
 """The reach that a fact of the tree keeps where sessions do it otherwise."""
 _MUCH = 0.3
-_LOOKING_AROUND = 4
-"""Sessions that checked nothing at all, which say as much against a check as one that checked its work otherwise."""
+_CHECKING = 0.15
+"""The share of sessions that check their work where those which do not only looked around. Where fewer do, sessions are for
+something else here, and each says that a check is not needed."""
 _PRIOR = 6
 """Sessions that the kind of a fact counts as, beside those that used it or did not."""
 
@@ -66,7 +67,7 @@ def join_facts(lessons: Sequence[Lesson], facts: Sequence[Lesson], tree: Project
         if lesson.kind == "convention" and lesson.status == "active" and (lesson.reach or 0.0) >= _MUCH
     }
     checked = max((each.support.sessions_for for each in lessons if each.topic in CHECK_TOPICS), default=0)
-    occasions = checked + max(0, sessions - checked) // _LOOKING_AROUND
+    occasions = checked if checked >= _CHECKING * sessions else sessions
     is_committed = any(each.topic in _FLOORS and each.support.sessions_for for each in lessons)
     found += (
         _with_less_reach(fact, taken, occasions if fact.topic in _CHECKS else 0 if is_committed else sessions)

@@ -19,6 +19,8 @@ _CHECKS = ("check", "test", "lint", "typecheck", "format", "build")
 """Topics of checks, the most telling first."""
 _OFTEN = 0.3
 """How likely a session needs what is said to all of them."""
+_LEAST = 0.2
+"""The same for a check of the whole, which says how the work is shown right."""
 _LEAST_REACH, _MOST = 0.15, 0.4
 """The same for the check of one folder, to stand for that of the whole; and for what is said although a file states another."""
 _MOSTLY = 0.75
@@ -31,14 +33,8 @@ def choose_for_start(lessons: Iterable[Lesson], stated: frozenset[str] = frozens
     """The facts that every session is told before anything is asked, in their order; a check with the commands for its parts
     (`details["one"]`, `details["parts"]`). `stated`: topics of the checks of which the agent reads a command by itself."""
     facts = [lesson for lesson in lessons if lesson.kind == "convention" and is_usable(lesson)]
-    checks = [check for check in _choose_checks(facts, stated) if _is_likely(check)]
+    checks = [check for check in _choose_checks(facts, stated) if (check.reach or 0.0) >= _LEAST]
     return [*checks, *_choose_common(facts, checks, stated), *_choose_customs(facts), *_choose_needs(facts)]
-
-
-def _is_likely(check: Lesson) -> bool:
-    """Whether a session needs a check: as others did, or by what files say, which wants to be surer of what nothing fails by."""
-    is_sure = check.support.sessions_for or check.topic not in ("format", "build")
-    return (check.reach or 0.0) >= (_OFTEN if is_sure else _MOST)
 
 
 # Checks
@@ -132,6 +128,8 @@ _CUSTOMS = (
     ("hook", "message"),
     ("hook", "push"),
     ("commit", "message"),
+    ("release", "changelog"),
+    ("release", "change file"),
     ("branch", "branch"),
     ("pull_request", "pull request"),
 )
