@@ -1,6 +1,7 @@
 """Facts of a project from its tree, beside its lessons, for a moment; and that every line is one of our sentences."""
 
 import msgspec
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -215,3 +216,27 @@ def test_every_line_of_a_hostile_tree_is_one_of_our_sentences(
     for fact in derive_facts(tree_of(files, [*subjects, *["feat: x"] * 20])):
         line = describe_lesson(fact)
         assert not line or is_handed_out(line), line
+
+
+@pytest.mark.parametrize(("file", "text", "line"), [
+    ("package.json", '{"scripts": {\n  "test": "vitest",\n}}', 3), ("mise.toml", "[tasks]\ntest = \n", 2),
+    ("pyproject.toml", "[project\n", 1),
+])  # fmt: skip
+def test_a_broken_manifest_is_named_with_its_line_and_installs_nothing(file: str, text: str, line: int) -> None:
+    tree = tree_of({file: text})
+    assert [(each.file, each.line) for each in find_contradictions([], tree, {})] == [(file, line)]
+    assert not any(fact.use.endswith(" install") for fact in derive_facts(tree))
+
+
+def test_a_manifest_that_is_too_large_to_be_read_is_named() -> None:
+    tree = ProjectTree(frozenset(["package.json"]), {}, (), "shop")
+    (found,) = find_contradictions([], tree, {})
+    assert "too large" in found.why
+
+
+def test_a_stated_command_whose_runner_has_no_manifest_anywhere_is_reported() -> None:
+    """`make lint` without a Makefile fails for everybody; with one in a folder it may be meant for that."""
+    text = "Run `make lint` and `npm test`, then `just ship`.\n"
+    stated = {"AGENTS.md": read_statements(text)}
+    found = find_contradictions([], tree_of({"README.md": "x", "web/Makefile": "lint:\n\ttrue\n"}), stated)
+    assert [each.command for each in found] == ["npm test", "just ship"]

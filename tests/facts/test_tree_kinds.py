@@ -106,7 +106,7 @@ def test_branches_and_pull_requests_are_told_by_what_was_merged() -> None:
 def test_messages_of_which_some_have_a_scope_are_told_so() -> None:
     subjects = ["feat(cart): one", "fix: two"] * 10
     assert lines_of({"README.md": "x"}, subjects) == [
-        "commit messages: `TYPE(SCOPE): … or TYPE: …`, mostly `feat: …`, `fix: …`"
+        "commit messages: `TYPE: …` or `TYPE(SCOPE): …`, mostly `feat: …`, `fix: …`"
     ]
 
 

@@ -327,6 +327,16 @@ def test_over_all_projects_only_what_several_have_is_learned() -> None:
     assert (lesson.scope.project, lesson.scope.agent) == ("", "tester")
 
 
+def test_a_repair_of_several_projects_names_no_path_of_one() -> None:
+    """What holds in any project is said to any project: a path of another one's tree is no part of it."""
+    calls = [ran("git add packages/cli/a.ts", "fatal: pathspec 'packages/cli/a.ts' did not match", 1),
+             ran("cd app && git add packages/cli/a.ts")]  # fmt: skip
+    here, there = learn("shop", [noted(calls, 1), noted(calls, 2)]), noted(calls, 3, project="till", root="/w/till")
+    assert any("packages/cli" in lesson.use for lesson in here)
+    general = learn("", [noted(calls, 1), noted(calls, 2), there])
+    assert {(lesson.status, lesson.why) for lesson in general} == {("quarantined", "it names a place of one project")}
+
+
 def test_the_same_notes_give_the_same_lessons_in_any_order() -> None:
     """Sessions may come in whichever order: text, id, support and evidence stay."""
     read = [edit("a", failure=UNREAD), used("Look", "read", {"path": "src/a.py"}), edit("a")]

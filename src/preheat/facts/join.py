@@ -209,6 +209,21 @@ def runs_missing_script(command: str, tree: ProjectTree) -> bool:
     return has_script(command, tree) is False
 
 
+_MANIFESTS = {
+    **dict.fromkeys(("npm", "pnpm", "yarn", "bun"), ("package.json",)),
+    "make": ("Makefile", "makefile", "GNUmakefile"),
+    "just": ("justfile", "Justfile", ".justfile"),
+}
+
+
+def has_no_manifest(command: str, tree: ProjectTree) -> bool:
+    """Whether a command runs a script or a target and no folder of the tree has a manifest that could name it."""
+    found = _NODE.match(command) or _TASK.match(command)
+    runner = command.rpartition("&& ")[2].split()[0] if found else ""
+    names = _MANIFESTS.get(runner, ())
+    return bool(names and tree.paths) and not any(path.rpartition("/")[2] in names for path in tree.paths)
+
+
 def has_script(command: str, tree: ProjectTree) -> bool | None:
     """Whether the script that a command runs is in its manifest; None where it runs none, or that is not sure."""
     command = _COREPACK.sub("", command)

@@ -40,6 +40,7 @@ def learn_setups(tree: ProjectTree) -> list[Lesson]:
     """Facts on the first steps in a fresh clone."""
     found: list[Lesson] = []
     packages = find_packages(tree)
+    packages = [each for each in packages if is_object(tree.texts.get(f"{each.folder}/package.json".lstrip("/"), ""))]
     own = next((package for package in packages if not package.folder and package.runner), None)
     if own is not None:
         found.append(_install(tree, f"{own.runner} install", "package.json"))
@@ -62,6 +63,11 @@ def learn_setups(tree: ProjectTree) -> list[Lesson]:
     if own is not None and has_browser and (command := start_program(own.runner, "playwright install")):
         found.append(_install(tree, command, "package.json"))
     return [*found, *_setup_scripts(tree), *_started_tools(tree)]
+
+
+def is_object(text: str) -> bool:
+    """Whether a manifest can be read: nothing is installed by a broken one."""
+    return isinstance(read_json(text), dict)
 
 
 def _python_install(tree: ProjectTree) -> list[Lesson]:

@@ -5,8 +5,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from preheat.facts.checks import CHECK_TOPICS, purpose_of_command
-from preheat.facts.join import is_stale
+from preheat.facts.join import has_no_manifest, is_stale
 from preheat.facts.packages import find_locks, find_packages
+from preheat.facts.unreadable import find_unreadable
 from preheat.facts.values import ProjectTree
 from preheat.model.lesson import Lesson, Scope
 from preheat.stated import StatedCommand, Statements, command_parts, is_same_command
@@ -64,8 +65,8 @@ def is_stated(lesson: Lesson, statements: Statements) -> bool:
 def find_contradictions(
     lessons: Iterable[Lesson], tree: ProjectTree, statements: Mapping[str, Statements]
 ) -> list[Contradiction]:
-    """Commands that instruction files state and that fail here, or that run scripts which the tree does not have; and package
-    runners that contradict each other."""
+    """Commands that instruction files state and that fail here, or that run scripts which the tree does not have; package runners
+    that contradict each other; and manifests that cannot be read."""
     found: dict[tuple[str, str], Contradiction] = {}
     known = list(lessons)
     for file, stated in statements.items():
@@ -78,7 +79,7 @@ def find_contradictions(
         for command in stated.commands:
             texts = {command.text, command.whole_text}
             if (file, command.text) not in found and all(
-                is_stale(_as_lesson(each, tree.project), tree) for each in texts
+                is_stale(_as_lesson(each, tree.project), tree) or has_no_manifest(each, tree) for each in texts
             ):
                 why = "the tree has no such script or folder"
                 found[file, command.text] = Contradiction(file, command.line + 1, command.text, "", why)
@@ -88,6 +89,8 @@ def find_contradictions(
             place = f"{package.folder}/package.json".lstrip("/")
             why = f"there are lock files of several package managers: {', '.join(locks)}"
             found.setdefault((place, ""), Contradiction(place, 0, "", "", why))
+    for broken in find_unreadable(tree):
+        found.setdefault((broken.file, ""), Contradiction(broken.file, broken.line, "", "", broken.why))
     return list(found.values())
 
 

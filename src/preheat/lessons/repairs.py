@@ -1,5 +1,6 @@
 """LearnRepairPatterns: one lesson for each repair that recurs. Knows no archive; what a repair is, is decided in `mistakes`."""
 
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 
@@ -38,6 +39,15 @@ _ABOUT_FORM = frozenset(["prefix", "program", "told", "option"])
 """Differences for which the form of the failed call is what is wrong, and so a call of that form that works speaks against."""
 
 
+_PATH = re.compile(r"(?:^|[\s'\"=])(?![-/])[\w.@-]+/[\w.@-]+|\bcd (?!PATH\b)[\w.]")
+"""A path below a project, or a folder that is gone to."""
+
+
+def _names_place(words: Sequence[str]) -> bool:
+    """Whether a repair of several projects names a folder or a file of one: nobody else's business, and of no use to them."""
+    return any(_PATH.search(word) for word in words)
+
+
 def learn(project: str, sessions: Sequence[SessionNotes[RepairNotes]]) -> list[Lesson]:
     """The repairs that recur, and as weak ones those that were clean once. Without a project only what holds in several."""
     groups: defaultdict[RepairKey, list[Case]] = defaultdict(list)
@@ -68,7 +78,8 @@ def _lesson(
     use = "" if difference.kind == "outside" else use  # the same call
     error = next((title(signature) for signature in signatures if not is_help(signature)), "")
     scope = _scope(project, good)
-    unfit = why_unfit(signatures)
+    words = (avoid, use, error, difference.was, difference.now)
+    unfit = why_unfit(signatures) or ("it names a place of one project" if not project and _names_place(words) else "")
     doubted = support.calls_against >= support.calls_for
     times = [case.mistake.at for case in alike if case.mistake.at is not None]
     once = {(case.origin.session, case.mistake.seq): case.mistake for case in alike}.values()

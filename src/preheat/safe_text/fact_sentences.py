@@ -28,7 +28,7 @@ SIGNS = (
     "compiled successfully", "Ready in", "Started", "running at", "listening at",
 )  # fmt: skip
 """What servers print when they are up."""
-MESSAGE_FORMS = ("TYPE(SCOPE): …", "TYPE: …", "TYPE(SCOPE): … or TYPE: …")
+MESSAGE_FORMS = ("TYPE(SCOPE): …", "TYPE: …", "TYPE: …` or `TYPE(SCOPE): …")
 _PREFIX = re.compile(r"[a-z]{2,20}/")
 _MESSAGE_BEGINNING = re.compile(r"[a-z]{2,10}(?:\(…\))?: …")
 
