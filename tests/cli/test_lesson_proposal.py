@@ -139,6 +139,7 @@ def test_the_check_of_one_folder_is_not_proposed_as_that_of_the_project(person: 
     for number in range(1, 6):
         made = ClaudeTranscript(session=f"{number:08x}-2222-4000-8000-000000000000", project=str(folder))
         made = made.prompt(f"Make step {number} work and test it").answer("I run the tests.")
+        made = made.run("npx biome lint src/price.test.ts", "Checked 1 file")  # of one file, whatever it is called
         person.write(made.run("go test ./pkg/price/...", "ok  stock/pkg/price").answer("done"))
     assert person.run("sync").code == 0
     assert person.run("learn", "--quiet").code == 0

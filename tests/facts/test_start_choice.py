@@ -1,5 +1,6 @@
 """What every session of a project is told at its start: one line for each check, what is likely to be needed, nothing else."""
 
+import msgspec
 import pytest
 
 from preheat.app.facts import read_log
@@ -7,7 +8,7 @@ from preheat.facts import ProjectTree, derive_facts
 from preheat.facts.join import join_facts
 from preheat.facts.start_choice import choose_for_start
 from preheat.facts.variants import commands_beside
-from preheat.model.lesson import Lesson
+from preheat.model.lesson import Lesson, Support
 from preheat.provisioning.lesson_text import describe_lesson
 from tests.facts.test_facts import lesson, tree_of
 
@@ -95,3 +96,10 @@ def test_the_newest_commits_are_read_with_what_they_change() -> None:
     log = "\0feat: one\n\nCHANGELOG.md\nsrc/a.ts\n\0fix: two\n\nsrc/b.ts\n"
     assert read_log(log) == {"subjects": ["feat: one", "fix: two"], "changelog_changes": 1}
     assert read_log("") == {"subjects": [], "changelog_changes": None}
+
+
+def test_a_check_that_hardly_ever_passes_is_no_way_to_check_whatever_a_script_says() -> None:
+    failing = lesson("test", "bun run test", sessions=13, details={"about": "test", "main": "yes", "passed": "1"})
+    failing = msgspec.structs.replace(failing, support=Support(1, 13, 14, 12))
+    passing = lesson("test", "bun run test:once", details={"about": "test", "main": "yes"})
+    assert [each.use for each in choose_for_start([failing, passing])] == ["bun run test:once"]

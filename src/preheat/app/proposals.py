@@ -31,7 +31,7 @@ from preheat.archive.projects import load_project_folders
 from preheat.archive.queries import list_sessions
 from preheat.archive.results import load_shell_runs
 from preheat.errors import NotFound, UserError
-from preheat.facts.fitness import folder_of_command
+from preheat.facts.fitness import folder_of_command, is_usable
 from preheat.facts.stated import is_stated
 from preheat.facts.values import FACT_TOPICS
 from preheat.files import UMASK_DEFAULT, follow_links, read_file, read_text, write_atomically
@@ -267,7 +267,10 @@ def _read_others(root: str, path: str) -> Statements:
 
 def _is_of_the_whole(lesson: Lesson) -> bool:
     """Whether a check is of the project, and not of one folder in which the sessions seen so far happened to work."""
-    return lesson.author == "person" or lesson.pinned or not folder_of_command(lesson)
+    if lesson.author == "person" or lesson.pinned:
+        return True
+    is_fact = lesson.kind == "convention" and bool(lesson.details)
+    return not folder_of_command(lesson) and (is_usable(lesson) or not is_fact)
 
 
 def _find_removed(root: str, text: str) -> dict[str, str]:

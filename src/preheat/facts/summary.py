@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from preheat.facts.fitness import fits, folder_of_command, is_common, is_whole
+from preheat.lesson_meaning import hardly_passes
 from preheat.model.lesson import Lesson, Scope, Support, lesson_id
 
 SUMMED_UP = ("check", "test", "lint", "typecheck", "build", "format")
@@ -80,6 +81,7 @@ def find_main_check(facts: Iterable[Lesson], topic: str) -> Lesson | None:
         if fact.topic == topic
         and is_whole(fact)
         and is_in_use(fact)
+        and not hardly_passes(fact)
         and not fact.details.get("package")
         and not folder_of_command(fact)
     ]

@@ -422,11 +422,20 @@ _SAID = (
 _PLACES = {topic: place for place, topic in enumerate(_SAID)}
 
 
-def display_order(lesson: Lesson) -> tuple[bool, int, int, str, float, str]:
+def display_order(lesson: Lesson) -> tuple[bool, int, int, bool, str, float, str]:
     """The sort key of a lesson in a context, a person's own first: independent of values, so that a prompt cache stays valid."""
     place = _PLACES.get(lesson.topic, len(_SAID)) if lesson.kind == "convention" else 0
     is_learned = lesson.author != "person"
-    return is_learned, LESSON_KINDS.index(lesson.kind), place, lesson.topic, lesson.first_seen or 0.0, lesson.id
+    is_part = lesson.details.get("about", lesson.topic) != lesson.topic
+    return (
+        is_learned,
+        LESSON_KINDS.index(lesson.kind),
+        place,
+        is_part,
+        lesson.topic,
+        lesson.first_seen or 0.0,
+        lesson.id,
+    )
 
 
 def sessions_of(lessons: Iterable[Lesson], project: str) -> int:
