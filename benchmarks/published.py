@@ -70,8 +70,8 @@ def _find_copies(repository: str, ref: str) -> Iterator[PublishedSession]:
 
 def write_session(repository: str, session: PublishedSession, folder: str) -> bool:
     """Write a session below the folder of its agent; whether there was anything in it."""
-    parts = [text if text.endswith(b"\n") else text + b"\n" for text in _show(repository, session.blobs)]
-    content = b"".join(parts) if len(parts) > 1 else parts[0].rstrip(b"\n")
+    first, *more = _show(repository, session.blobs)
+    content = first + b"".join(b"\n" + part if part and not first.endswith(b"\n") else part for part in more)
     if not content.strip():
         return False
     ending = ".jsonl" if content.lstrip().startswith(b"{") and b"\n{" in content else ".json"
