@@ -17,6 +17,8 @@ import msgspec
 from benchmarks.foresight import EARLIER, command_of, learn_lessons, opening_text, projects, take_notes
 from preheat.calls.judged import JudgedCall, JudgedSession
 from preheat.commands import command_text
+from preheat.facts.choice import choose_for_prompt
+from preheat.facts.start_choice import choose_for_start
 from preheat.lab.study.plan import Cell, Plan, StudyTask, make_plan
 from preheat.lab.study.prompts import ArmContext, Message
 from preheat.model.context import Context
@@ -93,16 +95,20 @@ def _choose_sessions(source: str, sessions: Sequence[JudgedSession], draw: rando
     cut = int(EARLIER * len(sessions))
     project = source.partition("__")[2]
     lessons = learn_lessons(project, take_notes(sessions[:cut]))
-    by_id = {lesson.id: lesson for lesson in lessons}
+    started = {each.id: each for each in choose_for_start(lessons)}
+    by_id = {lesson.id: lesson for lesson in lessons} | started
     last = sessions[cut - 1].session
     later = list(sessions[cut:])
     draw.shuffle(later)
     found: list[_ChosenSession] = []
     for session in later:
         now = session.session.started_at or last.ended_at or last.started_at or 0.0
+        task = opening_text(session)
+        asked = started.keys() | {each.lesson.id for each in choose_for_prompt(lessons, task)}
         give = partial(
-            provision, lessons, task=opening_text(session), agent=session.session.agent, project=project, now=now
-        )
+            provision, list(by_id.values()), task=task, agent=session.session.agent, project=project, now=now,
+            asked=frozenset(asked),
+        )  # fmt: skip
         context = give()
         fit = list(fit_calls(session))
         if not context.items or not fit or len(found) >= SESSIONS:

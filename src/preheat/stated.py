@@ -32,6 +32,14 @@ _LARGEST = 262_144
 _MOST = 500
 """Commands, paths and pieces of code that are kept of a text."""
 _PREFIXES = frozenset(["sudo", "time", "command", "exec", "env"])
+_CUSTOMS = {
+    "commit": re.compile(r"(?i)\bconventional commits?\b|\bcommit (?:messages?|titles?|subjects?|format|style)\b"),
+    "branch": re.compile(
+        r"(?i)\bbranch(?:es)? (?:nam|prefix|called|off|from)|\b(?:feature|topic|short-lived) branch|\bname (?:the|your) branch"
+    ),
+    "pull_request": re.compile(r"(?i)\bpull requests?\b|\b(?:draft|open|create|opening) (?:an? )?PRs?\b"),
+}
+"""What a text says on how changes are made, in whatever words."""
 _LONGEST = 2_000
 """Characters of a line that are read."""
 
@@ -76,6 +84,8 @@ class Statements(NamedTuple):
     paths: frozenset[str] = frozenset()
     codes: frozenset[str] = frozenset()
     """Everything in backticks and blocks, with single blanks: names too."""
+    customs: frozenset[str] = frozenset()
+    """Of `commit`, `branch` and `pull_request` those on which they say something in words."""
 
     def states(self, command: str) -> bool:
         """Whether a command is stated as it is or with more arguments; a placeholder in it stands for any word."""
@@ -120,6 +130,7 @@ def read_statements(*texts: str) -> Statements:
         tuple(places[:_MOST]),
         frozenset(each.path for each in places[:_MOST]),
         frozenset(list(codes)[:_MOST]),
+        frozenset(name for name, said in _CUSTOMS.items() if any(said.search(text[:_LARGEST]) for text in texts)),
     )
 
 

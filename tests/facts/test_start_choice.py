@@ -7,9 +7,11 @@ from preheat.app.facts import read_log
 from preheat.facts import ProjectTree, derive_facts
 from preheat.facts.join import join_facts
 from preheat.facts.start_choice import choose_for_start
+from preheat.facts.stated import is_stated
 from preheat.facts.variants import commands_beside
 from preheat.model.lesson import Lesson, Support
 from preheat.provisioning.lesson_text import describe_lesson
+from preheat.stated import read_statements
 from tests.facts.test_facts import lesson, tree_of
 
 SHOP = {
@@ -40,13 +42,13 @@ def test_what_is_said_beside_a_check_is_known_with_it() -> None:
 def test_of_a_check_that_a_file_states_no_other_command_is_said_unless_most_sessions_use_it() -> None:
     facts = derive_facts(tree_of(SHOP))
     assert not any(line.startswith("test") for line in lines_at_start(facts, frozenset(["test"])))
-    usual = lesson("build", "go build ./...", sessions=9, reach=0.7)
+    usual = lesson("build", "zig build site", sessions=9, reach=0.7)
     assert lines_at_start([usual], frozenset(["build"])) != []
 
 
 def test_everything_below_the_project_is_no_folder() -> None:
-    """`./...` once counted as one, which hid `go test ./...` from every session."""
-    usual = lesson("test", "go test ./...", sessions=9, reach=0.7)
+    """`./...` once counted as one, which hid the tests of every project in Go."""
+    usual = lesson("test", "go test -tags=live ./...", sessions=9, reach=0.7)
     one_folder = lesson("test", "go test ./internal/store/...", sessions=9, reach=0.7)
     assert len(choose_for_start([usual])) == 1
     assert choose_for_start([one_folder]) == []
@@ -103,3 +105,40 @@ def test_a_check_that_hardly_ever_passes_is_no_way_to_check_whatever_a_script_sa
     failing = msgspec.structs.replace(failing, support=Support(1, 13, 14, 12))
     passing = lesson("test", "bun run test:once", details={"about": "test", "main": "yes"})
     assert [each.use for each in choose_for_start([failing, passing])] == ["bun run test:once"]
+
+
+@pytest.mark.parametrize(("command", "is_said"), [
+    ("go test ./...", False), ("go build ./...", False), ("cargo test", False), ("npx tsc --noEmit", False),
+    ("cd src && go test ./...", True), ("go test -tags=live ./...", True), ("cargo test --all-features", True),
+])  # fmt: skip
+def test_what_everybody_types_is_not_told_unless_the_project_lies_in_a_folder(command: str, is_said: bool) -> None:
+    known = lesson("build" if "build" in command else "test", command, sessions=9, reach=0.7)
+    assert bool(choose_for_start([known])) is is_said
+
+
+def test_a_check_runs_in_the_folder_where_its_program_finds_the_project() -> None:
+    """The sessions' shells stood there; who begins stands in the project's own folder."""
+    tree = tree_of({"src/go.mod": "module shop\n", "src/cart_test.go": "", "README.md": "x"})
+    typed = lesson("lint", "golangci-lint run ./...", sessions=9, reach=0.7)
+    facts = join_facts([typed], derive_facts(tree), tree)
+    assert "cd src && golangci-lint run ./..." in [each.use for each in choose_for_start(facts)]
+
+
+def test_a_custom_that_a_file_describes_in_words_is_stated() -> None:
+    text = "Use Conventional Commits. Work on a feature branch and open a draft PR.\n"
+    commits, branches = (
+        lesson(topic, "", details={"about": about}) for topic, about in (("commit", "message"), ("branch", "branch"))
+    )
+    pull = lesson("pull_request", "gh pr create --draft", details={"about": "pull request"})
+    assert all(is_stated(each, read_statements(text)) for each in (commits, branches, pull))
+    assert not any(is_stated(each, read_statements("Test with `make test`.")) for each in (commits, branches, pull))
+
+
+def test_a_script_whose_program_no_package_brings_is_not_named() -> None:
+    few = '{"scripts": {"format": "prettier --write ."}, "devDependencies": {"vite": "1"}}'
+    many = few.replace('"vite": "1"', ", ".join(f'"vite-plugin-{n}": "1"' for n in range(8)))
+    there = many.replace('"vite-plugin-0"', '"prettier"')
+    commands = [
+        any(f.topic == "format" for f in derive_facts(tree_of({"package.json": each}))) for each in (few, many, there)
+    ]
+    assert commands == [True, False, True]  # a small manifest may leave the rest to one above it

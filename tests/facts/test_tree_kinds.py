@@ -97,7 +97,7 @@ def test_branches_and_pull_requests_are_told_by_what_was_merged() -> None:
     ]
     lines = lines_of({"README.md": "x"}, subjects)
     assert lines == [
-        "names of branches begin with `feat/`, `fix/` (4 of 5)",
+        "names of branches begin with what they are for: `feat/`, `fix/` (4 of 5)",
         "changes come in by pull requests: `gh pr create`",
     ]
     assert lines_of({"README.md": "x"}, subjects[:2]) == []

@@ -192,4 +192,4 @@ def test_a_line_has_how_long_a_check_takes_and_not_what_an_agent_asked_of_its_to
 def test_names_of_branches_are_proposed_without_their_count() -> None:
     names = lesson("", id="b", topic="branch", support=Support(13, 10),
                    details={"about": "branch", "prefixes": "docs/,fix/", "good": "13", "all": "14"})  # fmt: skip
-    assert texts(names) == ["Names of branches begin with `docs/`, `fix/`"]
+    assert texts(names) == ["Names of branches begin with what they are for: `docs/`, `fix/`"]

@@ -23,13 +23,16 @@ def names_mise_task(words: Sequence[str]) -> bool:
 
 
 def is_common_command(command: str) -> bool:
-    """Whether a command is what a language has for everybody (`cargo fmt`, `go test ./FOLDER/... -run NAME`): whoever works in
-    the language types it without being told."""
+    """Whether a command is what a language has for everybody (`cargo fmt`, `go test ./...`): whoever works in the language types
+    it without being told. That the whole of a project lies in a folder, nobody knows."""
+    moved = _MOVED.match(command)
     words = [
-        word for word in _MOVED.sub("", command).split() if word not in _LOUDNESS and not word.startswith("-count=")
+        word
+        for word in command[moved.end() if moved else 0 :].split()
+        if word not in _LOUDNESS and not word.startswith("-count=")
     ]
     plain = " ".join("…" if _VARYING.search(word) or word in (".", "./...") else word for word in words)
-    return plain in _COMMON
+    return plain in _COMMON or (moved is None and plain in _COMMON_OF_ALL)
 
 
 _MOVED = re.compile(r"^cd \S+ && ")
@@ -79,3 +82,27 @@ _COMMON = frozenset(
     )
 ) - {""}
 """Commands that need no saying; `…` stands for a word that varies, or for everything."""
+_COMMON_OF_ALL = frozenset(
+    map(
+        str.strip,
+        """
+        go test …
+        go build …
+        cargo test
+        cargo nextest run
+        swift test
+        flutter test
+        dart test
+        mvn test
+        mvn package
+        dotnet test
+        mix test
+        npx tsc --noEmit
+        bunx tsc --noEmit
+        pnpm exec tsc --noEmit
+        yarn tsc --noEmit
+        tsc --noEmit
+        """.splitlines(),
+    )
+) - {""}
+"""The same, of a project that lies in its own folder."""

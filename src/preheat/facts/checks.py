@@ -12,7 +12,7 @@ from preheat.commands.common import names_mise_task
 from preheat.commands.purposes import purpose_of, purpose_of_name
 from preheat.commands.words import name_set
 from preheat.facts.ecosystems import find_implied
-from preheat.facts.node_tools import find_node_commands
+from preheat.facts.node_tools import find_node_commands, lacks_tool
 from preheat.facts.packages import (
     Package,
     address_package,
@@ -176,7 +176,7 @@ def _package_facts(tree: ProjectTree, package: Package, shell: Sequence[Script])
     for script in sorted(package.scripts, key=_rank):
         topic = topic_of_script(script)
         command = package.command(script) if topic else ""
-        if not command or is_harmful(script, (*package.scripts, *shell)):
+        if not command or is_harmful(script, (*package.scripts, *shell)) or lacks_tool(tree, package, script):
             continue
         number = shown.get(topic, 0)
         shown[topic] = number + (script.name != "fix")
@@ -197,7 +197,7 @@ def _is_of_part(script: Script) -> bool:
     return any(part in _SORTS or (part not in _OF_ALL and purpose_of_name(part) is None) for part in parts)
 
 
-_WATCHING = re.compile(r"^vitest$|^vitest (?!run\b|.*--run\b)|\s--watch(?:All)?(?:\s|$)")
+_WATCHING = re.compile(r"^(?:\w+=\S+ )*vitest(?:$| (?!run\b|.*--run\b))|\s--watch(?:All)?(?:\s|$)")
 """What waits for changes of files: a session that runs it may wait for ever."""
 
 

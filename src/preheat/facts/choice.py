@@ -95,56 +95,21 @@ def choose_for_prompt(
         )
     )
     chosen = _with_all_checks_as_one(_without_crowds(found, asked, known), facts, asked)[:_MOST]
-    return _with_variants(chosen, facts, _find_test_of_package(facts, asked, files, told), beside)
+    return _with_variants(chosen, facts)
 
 
-def _with_variants(
-    chosen: list[Choice], facts: Sequence[Lesson], of_package: Lesson | None, beside: set[str]
-) -> list[Choice]:
-    """What a prompt asks for, checks of the whole with their variants; and how the package is tested that it changes."""
+def _with_variants(chosen: list[Choice], facts: Sequence[Lesson]) -> list[Choice]:
+    """What a prompt asks for, checks of the whole with their variants."""
     found = [
         Choice(with_variants(each.lesson, facts), each.asked) if _is_main_check(each.lesson) else each
         for each in chosen
     ]
     variants = {each.lesson.details.get("one", "") for each in found} - {""}
-    found = [each for each in found if each.lesson.use not in variants]
-    if (
-        of_package is not None
-        and all(each.lesson.use != of_package.use for each in found)
-        and of_package.use not in beside
-    ):
-        found.append(Choice(of_package, _OF_PACKAGE_CHANGED))
-    return found
+    return [each for each in found if each.lesson.use not in variants]
 
 
 def _is_main_check(lesson: Lesson) -> bool:
     return lesson.topic in CHECK_TOPICS and is_whole(lesson) and bool(lesson.details.get("main"))
-
-
-_OF_PACKAGE_CHANGED = 0.5
-
-
-def _find_test_of_package(
-    facts: Sequence[Lesson], asked: Asked, files: Sequence[str], told: frozenset[str]
-) -> Lesson | None:
-    """How the innermost package is tested that a prompt which changes code names, or that its files lie in."""
-    if not asked.changes:
-        return None
-    tests = [
-        fact
-        for fact in facts
-        if fact.topic == "test"
-        and is_whole(fact)
-        and (package := fact.details.get("package", ""))
-        and (fact.details.get("main") or fact.support.sessions_for)
-        and (any(path.startswith(f"{package}/") for path in files[:5]) or _names_package(package, asked.words))
-    ]
-    inner = max(
-        tests, key=lambda fact: (len(fact.details["package"]), fact.support.sessions_for, fact.id), default=None
-    )
-    if inner is None or inner.id in told:
-        return None
-    return with_variants(inner, facts)
 
 
 def _with_all_checks_as_one(choices: list[Choice], facts: Sequence[Lesson], asked: Asked) -> list[Choice]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from preheat.commands.commit_message import COMMIT_TYPES, first_line_of_message
 from preheat.facts.change_choice import is_grounded, is_source, reaches
-from preheat.facts.fitness import is_main, is_whole
+from preheat.facts.fitness import is_agreed, is_main, is_whole
 from preheat.facts.place import Place, is_away
 from preheat.facts.summary import summarise_checks
 from preheat.lesson_meaning import is_usual_pull_request
@@ -47,13 +47,14 @@ def choose_for_version_control(
     """The fact that a command of version control is about to need. `purposes`: topics of the checks that the session knows."""
     if is_away(command, place) or _AS_IT_IS.search(command):
         return None
-    for topic, about in _wanted(command, place):
+    for topic, about in _list_moments(command, place):
         fitting = [
             lesson
             for lesson in candidates
             if lesson.topic == topic
             and lesson.details.get("about") == about
             and _is_for_commit(lesson, place)
+            and is_agreed(lesson)
             and not _is_followed(lesson, command)
         ]
         if fitting:
@@ -69,7 +70,7 @@ def choose_for_version_control(
     return None
 
 
-def _wanted(command: str, place: Place) -> list[tuple[str, str]]:
+def _list_moments(command: str, place: Place) -> list[tuple[str, str]]:
     """The topics that a command may need, with what they are about, the most pressing first."""
     has_code = any(map(is_source, place.edited))  # users notice nothing else
     changelog = [("release", "changelog")] if has_code else []

@@ -46,6 +46,10 @@ PACKAGE_RUNNERS = name_set("npm pnpm yarn bun make just mise task turbo nx")
 """Programs that run scripts of any kind: that two commands begin with one says nothing of what they do."""
 
 
+_PASSED_ON = re.compile(r"(?:pnpm|yarn) .*? -- ")
+"""These hand on the dashes too, which many a program takes for the end of its options."""
+
+
 def is_usable(lesson: Lesson) -> bool:
     """Whether a lesson is a fact that may be said: not what was typed for one file as the way of all, nor what hardly ever
     passed."""
@@ -53,6 +57,7 @@ def is_usable(lesson: Lesson) -> bool:
         lesson.status == "active"
         and bool(lesson.details)
         and not _is_of_one_file(lesson)
+        and not _PASSED_ON.match(lesson.use)
         and not (hardly_passes(lesson) and not (lesson.details.get("main") or lesson.details.get("body")))
     )
 
@@ -91,6 +96,15 @@ _CHOOSING = name_set(
     " testpathpattern testpathpatterns workspace w c file path paths bench example examples bin lib include exclude select exec"
 )
 """Options, without their dashes, by which a part of a project is chosen."""
+
+
+_MOSTLY = 0.75
+
+
+def is_agreed(lesson: Lesson) -> bool:
+    """Whether nearly all cases that were counted do what a custom says."""
+    good, every = (int(lesson.details.get(name) or 0) for name in ("good", "all"))
+    return good >= _MOSTLY * every
 
 
 def is_common(lesson: Lesson) -> bool:

@@ -2,7 +2,7 @@
 the tree no longer has. Pure."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -43,6 +43,7 @@ _PRIOR = 6
 def join_facts(lessons: Sequence[Lesson], facts: Sequence[Lesson], tree: ProjectTree) -> list[Lesson]:
     """The lessons of a project with the facts of its tree. What a person pinned stays as it is."""
     facts = _start_as_here(facts, lessons)
+    lessons = _place_in_folders(lessons, facts)
     by_key = {command_key(fact.use): fact for fact in facts if fact.use and fact.topic != "missing"}
     by_topic = {fact.topic: fact for fact in facts if fact.topic in ("commit", "release", "branch")}
     hooks = {fact.details.get("about"): fact for fact in facts if fact.topic == "hook"}
@@ -75,6 +76,34 @@ def join_facts(lessons: Sequence[Lesson], facts: Sequence[Lesson], tree: Project
         if fact.id not in used
     )
     return found
+
+
+def _place_in_folders(lessons: Sequence[Lesson], facts: Sequence[Lesson]) -> list[Lesson]:
+    """The lessons, checks begun in the folder where their program finds its project if that is one other than the project's own:
+    the sessions' shells stood there."""
+    folders = {
+        fact.details["program"]: fact.details["folders"]
+        for fact in facts
+        if fact.topic == "folder" and fact.details.get("folders") and "," not in fact.details["folders"]
+    }
+    return [_place(lesson, folders) for lesson in lessons] if folders else list(lessons)
+
+
+_PROGRAM_OF = {"golangci-lint": "go", "staticcheck": "go", "gotestsum": "go"}
+"""Programs that find a project as another one does."""
+
+
+def _place(lesson: Lesson, folders: Mapping[str, str]) -> Lesson:
+    if lesson.kind != "convention" or lesson.topic not in _CHECKS or lesson.pinned or not lesson.details:
+        return lesson
+    words = lesson.use.split()
+    folder = folders.get(_PROGRAM_OF.get(words[0], words[0]), "") if words else ""
+    if not folder or not _NO_FOLDER_NAMED.match(lesson.use):
+        return lesson
+    return msgspec.structs.replace(lesson, use=f"cd {folder} && {lesson.use}")
+
+
+_NO_FOLDER_NAMED = re.compile(r"(?!cd )(?!.*\s(?:-C|--cwd|--prefix|--manifest-path|--project|--chdir)[= ])")
 
 
 _MANAGERS = ("npm", "pnpm", "yarn", "bun", "cargo", "go", "make", "just", "pytest")

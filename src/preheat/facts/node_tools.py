@@ -4,9 +4,10 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from preheat.commands.words import name_set
 from preheat.facts.packages import Package, start_program
 from preheat.facts.values import ProjectTree
-from preheat.manifests.scripts import body_of, read_json
+from preheat.manifests.scripts import Script, body_of, read_json
 
 _TESTERS = (
     ("vitest", "vitest run PATH", "vitest run PATH -t NAME"),
@@ -78,8 +79,31 @@ def find_node_commands(tree: ProjectTree, package: Package) -> list[NodeCommand]
 
 
 def _dependencies(document: dict[str, object]) -> set[str]:
-    tables = (document.get(name) for name in ("dependencies", "devDependencies"))
+    tables = (document.get(name) for name in ("dependencies", "devDependencies", "peerDependencies"))
     return {name for table in tables if isinstance(table, dict) for name in table}
+
+
+_TOOLS = name_set(
+    "eslint prettier biome oxlint oxfmt stylelint tsc vitest jest mocha ava cypress playwright turbo nx tsup vite astro next"
+    " webpack rollup knip ultracite dprint"
+)
+"""Programs that a package brings, under its own name or another."""
+_BROUGHT_BY = {"biome": "@biomejs/biome", "tsc": "typescript", "playwright": "@playwright/test"}
+
+
+def lacks_tool(tree: ProjectTree, package: Package, script: Script) -> bool:
+    """Whether a script begins with a program that no package in use brings: it fails in every fresh clone."""
+    words = body_of(script).split()
+    tool = words[0] if words else ""
+    if tool not in _TOOLS:
+        return False
+    document = read_json(tree.texts.get(f"{package.folder}/package.json".lstrip("/"), ""))
+    used = (_dependencies(document) if isinstance(document, dict) else set()) | _root_dependencies(tree)
+    is_full = len(used) >= _FULL  # a manifest of a few packages may leave the rest to one above it
+    return is_full and not any(each in (tool, _BROUGHT_BY.get(tool)) or tool in each for each in used)
+
+
+_FULL = 5
 
 
 def _root_dependencies(tree: ProjectTree) -> set[str]:

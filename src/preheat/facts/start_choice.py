@@ -9,7 +9,7 @@ when a prompt or a call asks for it.
 
 from collections.abc import Iterable, Sequence
 
-from preheat.facts.fitness import PACKAGE_RUNNERS, is_common, is_usable, is_whole, tool_of
+from preheat.facts.fitness import PACKAGE_RUNNERS, folder_of_command, is_agreed, is_common, is_usable, is_whole, tool_of
 from preheat.facts.summary import find_main_check, has_open_place, join_commands
 from preheat.facts.variants import ONE_CASE, with_variants
 from preheat.lesson_meaning import is_usual_pull_request
@@ -23,8 +23,6 @@ _LEAST = 0.2
 """The same for a check of the whole, which says how the work is shown right."""
 _LEAST_REACH, _MOST = 0.15, 0.4
 """The same for the check of one folder, to stand for that of the whole; and for what is said although a file states another."""
-_MOSTLY = 0.75
-"""Of the branches, those whose names begin with one of a few prefixes."""
 _USED = 2
 """Sessions that used a command, from which on it is the project's own way."""
 
@@ -63,10 +61,14 @@ def _find_check(facts: Sequence[Lesson], topic: str) -> Lesson | None:
     packages = [fact for fact in others if _is_worked_on(fact, others)]
     if not packages and topic != "build":
         packages = [fact for fact in others if fact.details.get("about") == f"{topic} of one package"][:1]
-    if not packages and topic == "test":
-        packages = [fact for fact in others if fact.details.get("about") in ONE_CASE and _is_often(fact)]
+    if not packages and topic == "test" and not any(is_common(fact) and _is_often(fact) for fact in others):
+        packages = [
+            fact
+            for fact in others
+            if fact.details.get("about") in ONE_CASE and _is_often(fact) and not folder_of_command(fact)
+        ]
     fitting = [fact for fact in packages if not is_common(fact)]
-    return min(fitting, key=lambda fact: (-fact.support.sessions_for, fact.id), default=best)
+    return min(fitting, key=lambda fact: (-fact.support.sessions_for, fact.id), default=None)
 
 
 def _is_custom_of_most(fact: Lesson) -> bool:
@@ -106,7 +108,7 @@ def _choose_common(facts: Sequence[Lesson], checks: Sequence[Lesson], stated: fr
     best: dict[str, Lesson] = {}
     for fact in sorted(common, key=lambda each: (-each.support.sessions_for, each.id)):
         best.setdefault(fact.topic, fact)
-    line = join_commands([best[topic] for topic in _CHECKS if topic in best])
+    line = join_commands([best[topic] for topic in _CHECKS if topic in best]) if len(best) > 1 else None
     return [] if line is None else [line]
 
 
@@ -139,8 +141,7 @@ def _is_custom(fact: Lesson) -> bool:
     if fact.details.get("package") or (fact.reach or 0.0) < _OFTEN:
         return False
     if fact.topic == "branch":
-        good, every = (int(fact.details.get(name, "0")) for name in ("good", "all"))
-        return good >= _MOSTLY * every
+        return is_agreed(fact)
     return fact.topic != "pull_request" or fact.support.sessions_for > _USED or not is_usual_pull_request(fact)
 
 

@@ -43,6 +43,8 @@ def is_stated(lesson: Lesson, statements: Statements) -> bool:
     if lesson.avoid and not statements.forbids(lesson.avoid):
         return False
     details = lesson.details
+    if lesson.topic in statements.customs:
+        return True
     if lesson.topic == "commit":
         beginnings = tuple(f"{name}{sign}" for name in details.get("types", "").split(",") if name for sign in ":(")
         return any(code.startswith(beginnings) for code in statements.codes)

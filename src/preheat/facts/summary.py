@@ -1,7 +1,9 @@
 """The project's checks in one line, for the moment when code is changed first. Pure; knows no wording."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
 
 from preheat.facts.fitness import fits, folder_of_command, is_common, is_whole
 from preheat.lesson_meaning import hardly_passes
@@ -74,23 +76,43 @@ def _without_repeats(parts: list[Lesson], known: frozenset[str]) -> list[Lesson]
 
 
 def find_main_check(facts: Iterable[Lesson], topic: str) -> Lesson | None:
-    """The command by which the whole project is checked; None where that is what everybody types."""
+    """The command by which the whole project is checked, which is not what everybody types; None if there is none."""
+    of_topic = [fact for fact in facts if fact.topic == topic]
+    typed = {fact.use: fact for fact in of_topic if fact.support.sessions_for}
     fitting = [
         fact
-        for fact in facts
-        if fact.topic == topic
-        and is_whole(fact)
+        for fact in (_with_use_of_body(each, typed) for each in of_topic)
+        if is_whole(fact)
         and is_in_use(fact)
         and not hardly_passes(fact)
+        and not is_common(fact)
         and not fact.details.get("package")
         and not folder_of_command(fact)
     ]
-    best = min(fitting, key=rank_of_check, default=None)
-    if best is not None:  # the project's own task for what sessions type
-        best = next(
-            (each for each in fitting if each.details.get("body") == best.use and each.details.get("main")), best
-        )
-    return None if best is None or is_common(best) else best
+    if topic == "build":  # one program of several is not the project
+        folders = {folder for fact in fitting if fact.support.sessions_for and (folder := _program_folder(fact))}
+        fitting = [fact for fact in fitting if len(folders) < 2 or not _program_folder(fact)]
+    return min(fitting, key=rank_of_check, default=None)
+
+
+def _with_use_of_body(fact: Lesson, typed: Mapping[str, Lesson]) -> Lesson:
+    """A script of the project with what sessions show of the command that it runs: they typed that in its place."""
+    other = typed.get(fact.details.get("body", ""))
+    if other is None or other.support.sessions_for <= fact.support.sessions_for:
+        return fact
+    passed = {"passed": other.details["passed"]} if "passed" in other.details else {}
+    return msgspec.structs.replace(
+        fact, support=other.support, reach=max(fact.reach or 0.0, other.reach or 0.0), details=fact.details | passed
+    )
+
+
+_PROGRAM_FOLDER = re.compile(r"\s\./(?P<folder>[\w@-][\w.@/-]*?)/?(?=\s|$)")
+
+
+def _program_folder(fact: Lesson) -> str:
+    """The folder of the one program that a build makes."""
+    found = _PROGRAM_FOLDER.search(fact.use)
+    return found["folder"] if found else ""
 
 
 def is_in_use(fact: Lesson) -> bool:

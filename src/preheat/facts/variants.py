@@ -77,7 +77,8 @@ def _find_parts(fact: Lesson, facts: Sequence[Lesson]) -> list[Lesson]:
         if each.topic == fact.topic
         and each.details.get("about", each.topic) == each.topic
         and each.id != fact.id
-        and each.support.sessions_for >= _USED + is_common(each)
+        and not is_common(each)
+        and each.support.sessions_for >= _USED
         and (each.reach or 0.0) >= _LEAST_REACH
         and (is_whole(each) or (tool_of(each.use) not in own and each.use.endswith(" PATH")))
         and not _NAMES.search(each.use)

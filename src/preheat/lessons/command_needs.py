@@ -123,8 +123,6 @@ def _learn_missing_programs(scope: Scope, sessions: Sequence[SessionCommands]) -
         missed = {each.source.session for each in cases}
         if name in _EVERYWHERE:
             continue
-        if len(missed) < _LEAST_MISSED and not any(each.missing.instead for each in cases):
-            continue  # one session that went on without it proves nothing
         is_elsewhere = len(missed) > 1 and any(is_place(each.missing.instead) for each in cases)
         if not is_elsewhere and (any(each.position >= last for each in ran) or len(ran) >= len(cases)):
             continue  # it is there now, or on another machine

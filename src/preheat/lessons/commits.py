@@ -38,7 +38,7 @@ _HOOK = re.compile(
     r"(?i)husky\b|pre-commit\b|lint-staged|lefthook|commit-msg|commitlint|hook(?:s)? (?:failed|declined|id:)"
     r"|\bhk\b.*\b(?:failed|error)|- hook id:"
 )
-_ENOUGH_SESSIONS, _FEW = 2, 5
+_ENOUGH_SESSIONS, _ENOUGH_MERGES, _FEW = 2, 3, 5
 _SURE = 0.7
 _MOSTLY = 0.8
 _SLOW = 3.0
@@ -213,7 +213,7 @@ def _learn_pull_requests(scope: Scope, sessions: Sequence[SessionCommits]) -> Le
     details = {"about": "pull request"} | ({"base": base} if base else {})
     merged = [each for each in sessions if each.notes.merges]
     switches = _usual([text for each in merged for text in each.notes.merges])
-    if len(merged) >= _ENOUGH_SESSIONS and switches:
+    if len(merged) >= _ENOUGH_MERGES and switches:
         details["merge"] = f"gh pr merge {switches}"
     lesson = _lesson(scope, "pull_request", text, evidence, ("gh pr create",), details)
     return msgspec.structs.replace(lesson, use=use) if lesson is not None else None

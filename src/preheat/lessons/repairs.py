@@ -184,5 +184,5 @@ def describe(lessons: Sequence[Lesson]) -> str:
 
 
 LEARN_REPAIR_PATTERNS = Learner(
-    "LearnRepairPatterns", 6, RepairNotes, take_notes, learn, is_general=True, describe=describe
+    "LearnRepairPatterns", 7, RepairNotes, take_notes, learn, is_general=True, describe=describe
 )

@@ -66,7 +66,7 @@ def _describe_check(lesson: Lesson) -> str:
         "duration": details.get("duration", ""),
         "timeout": details.get("timeout", ""),
         **_variants(details),
-        "avoid": "" if _GENERAL.search(lesson.avoid) else lesson.avoid,  # that one case fails says nothing of all
+        "avoid": "" if _is_of_case(lesson) else lesson.avoid,  # that one case fails says nothing of all
         "error": lesson.error,
         **_counts(lesson),
     }
@@ -75,6 +75,15 @@ def _describe_check(lesson: Lesson) -> str:
         if said:
             return said
     return sentences.CHECK.write(about=about, **values)
+
+
+def _is_of_case(lesson: Lesson) -> bool:
+    """Whether what fails is one case, or was stopped by a sandbox, which says nothing of the command."""
+    return bool(_GENERAL.search(lesson.avoid) or _FILE.search(lesson.avoid) or _SANDBOX.search(lesson.error))
+
+
+_FILE = re.compile(r"\s\S*\w/\S*\.\w{1,5}(?:\s|$)|\s\S+\.(?:test|spec)\.\w+")
+_SANDBOX = re.compile(r"EPERM|(?i:operation not permitted|sandbox)")
 
 
 def _variants(details: dict[str, str]) -> dict[str, Any]:

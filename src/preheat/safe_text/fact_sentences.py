@@ -74,7 +74,7 @@ HOOK_FAILURES = Sentence(
     "{moment:moment} runs hooks that failed {failed:number} of {all:number} times[, takes about {duration:duration}]"
 )
 MESSAGE = Sentence("commit messages: `{form:messageform}`, mostly {types:messagebeginning*}")
-BRANCH = Sentence("names of branches begin with {prefixes:prefix*} ({good:number} of {all:number})")
+BRANCH = Sentence("names of branches begin with what they are for: {prefixes:prefix*} ({good:number} of {all:number})")
 PULL_REQUEST = Sentence(
     "changes come in by pull requests: `{use:command}`[, against `{base:branch}`][; merged with `{merge:command}`]"
 )
