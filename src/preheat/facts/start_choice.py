@@ -128,7 +128,6 @@ def _choose_customs(facts: Sequence[Lesson]) -> list[Lesson]:
 _CUSTOMS = (
     ("hook", "commit"),
     ("hook", "message"),
-    ("hook", "push"),
     ("commit", "message"),
     ("release", "changelog"),
     ("release", "change file"),

@@ -349,10 +349,10 @@ def _is_for_every_task(lesson: Lesson) -> bool:
 
 
 def _is_repair_for_all(lesson: Lesson) -> bool:
-    """Whether a repair holds for a session that has done nothing yet, was seen more than by chance, and is not of a program that
-    the shell does not find: a fact says where that is."""
+    """Whether a repair holds for a session that has done nothing yet, was seen more than by chance, and does not only say where a
+    program stands on one machine: a fact says that."""
     is_of_case = any(sign in lesson.avoid for sign in _ONE_CASE) or _OF_FOLDER in lesson.difference
-    return not is_of_case and lesson.support.calls_for >= _FEWEST_REPAIRS and "command not found" not in lesson.error
+    return not is_of_case and lesson.support.calls_for >= _FEWEST_REPAIRS and not lesson.use.startswith("/")
 
 
 def _is_of_own_tool(lesson: Lesson) -> bool:
