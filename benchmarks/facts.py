@@ -64,6 +64,7 @@ from preheat.facts.failure_choice import choose_after_check, choose_after_failur
 from preheat.facts.join import join_facts
 from preheat.facts.start_choice import choose_for_start
 from preheat.facts.stated import checks_stated, without_stated
+from preheat.facts.summary import SUMMED_UP
 from preheat.lessons.command_use import ASTRAY as _ASTRAY
 from preheat.live.debt import is_written_source
 from preheat.live.mistake import find_hint_before_command, index_lessons
@@ -383,7 +384,7 @@ def changes_of(call: JudgedCall, session: JudgedSession) -> list[str]:
     if call.call.kind not in ("edit", "write"):
         return []
     paths = (*changed_files(call.call).splitlines(), file_of(call.call))
-    return list(dict.fromkeys(session.relative(path) for path in paths if path))
+    return list(dict.fromkeys(session.relative(path).replace("\\", "/") for path in paths if path))
 
 
 def failure_line(
@@ -492,6 +493,8 @@ def _names_cause(lesson: Lesson, signature: str, command: str) -> bool:
 def _applied(lesson: Lesson, session: JudgedSession, there: Any) -> bool:
     if applies(lesson, there):
         return True
+    if any(not command_keys(each).isdisjoint(there.worked | there.failed) for each in commands_said(lesson)):
+        return True
     if lesson.topic in ("hook", "commit"):
         return any("git commit" in command_of(call, session) for call in session.calls)
     if lesson.topic in ("branch", "pull_request", "release"):
@@ -506,6 +509,16 @@ def _applied(lesson: Lesson, session: JudgedSession, there: Any) -> bool:
         names = set(lesson.details.get("names", "").split(","))
         return any(not names.isdisjoint(command_of(call, session).split()) for call in session.calls)
     return False
+
+
+def commands_said(lesson: Lesson) -> list[str]:
+    """The commands that the line of a fact names, of several checks each."""
+    details = lesson.details
+    if lesson.topic == "checks":
+        named = [each for topic in SUMMED_UP for each in (details.get(topic, ""), details.get(f"{topic}_one", ""))]
+    else:
+        named = [lesson.use, details.get("one", ""), *details.get("parts", "").split("\n")]
+    return [each for each in named if each]
 
 
 # Figures
@@ -558,7 +571,9 @@ def measure(project: Project, folder: str = FOLDER) -> dict[str, Any]:
             rater: _tally([fact for fact in labels if fact.rater == rater], labels, reached) for rater in raters
         },
         **{name: counts[name] for name in _OF_LINES},
-        "task": [line.text for line in lines_for_task(project, pages, trees)],
+        "task": [
+            [line.text, max(1, len(commands_said(line.lesson)))] for line in lines_for_task(project, pages, trees)
+        ],
         "lines": [[line.moment, text] for text, (line, _) in lines.items()],
         "said": said,
     }
@@ -603,6 +618,11 @@ def _tally(facts: Sequence[LabelledFact], all_facts: Sequence[LabelledFact], rea
         "shared": sum(any(map(fact.is_same, others)) for fact in facts),
         "has_other": len(facts) if others else 0,
         "missed": [fact.texts[0] for fact in facts if fact.id not in reached.handed | reached.stated],
+        "unknown": [
+            fact.texts[0]
+            for fact in facts
+            if fact.id not in reached.handed | reached.stated and not any(map(fact.is_in, reached.known))
+        ],
     }
 
 
@@ -672,7 +692,9 @@ def add_up(found: Sequence[dict[str, Any]], grades: dict[str, dict[tuple[str, st
     # A line for the task counts where no rater calls it useless or wrong.
     bad = {line for of_rater in grades.values() for line, grade in of_rater.items() if grade != "useful"}
     together["large"] = len(large)
-    together["five"] = sum(sum((each["project"], text) not in bad for text in each["task"]) >= 5 for each in large)
+    together["five"] = sum(
+        sum(facts for text, facts in each["task"] if (each["project"], text) not in bad) >= 5 for each in large
+    )
     return together
 
 
@@ -680,7 +702,7 @@ def show(found: Sequence[dict[str, Any]], together: dict[str, Any]) -> None:
     rows = [["project", "sessions", "rater", "facts", "handed out or stated", "handed out", "in time", "known", "tree alone",
              "in the other's list", "failures named", "strict precision", "lines for the task"]]  # fmt: skip
     for each in (*found, {"project": "together", "sessions": "", **together}):
-        task = str(len(each["task"])) if "task" in each else f"{each['five']} of {each['large']}"
+        task = str(sum(facts for _, facts in each["task"])) if "task" in each else f"{each['five']} of {each['large']}"
         of_lines = [_share(each["covered"], each["failures"]), _share(each["applied"], each["judged"]), task]
         for rater, facts in each["raters"].items():
             shares = [_share(facts[name], facts["facts"]) for name in ("handed_or_stated", "handed")]

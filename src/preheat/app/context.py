@@ -118,7 +118,7 @@ def provision(
         known = _load_project_lessons(folder, project, where)
         if facts is None:
             facts = _facts.load_facts(known.folder, known.project, known.lessons, (agent,) if agent else (), folder)
-        chosen = facts.choose_for_start(agent, task)
+        chosen = facts.choose_for_start(agent, task, at_once=not at_start)
         lessons = {each.id: each for each in facts.for_agent(agent)} | chosen
         known = known._replace(project=known.project or facts.name, lessons=list(lessons.values()))
         asked = frozenset(chosen)

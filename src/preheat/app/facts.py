@@ -72,12 +72,12 @@ class FolderFacts(NamedTuple):
         lessons = without_overruled(self.lessons)
         return lessons if statements is None else without_stated(lessons, statements)
 
-    def choose_for_start(self, agent: str, task: str = "") -> dict[str, Lesson]:
+    def choose_for_start(self, agent: str, task: str = "", at_once: bool = False) -> dict[str, Lesson]:
         """The facts that a session is told at its start, by id and in their order: those for everybody, and those that its task
-        asks for."""
+        asks for. `at_once`: nothing can be said later."""
         lessons = self.for_agent(agent)
         stated = self._stated_checks(agent)
-        chosen = {each.id: each for each in choose_for_start(lessons, stated)}
+        chosen = {each.id: each for each in choose_for_start(lessons, stated, at_once)}
         asked = choose_for_prompt(lessons, task, (), frozenset(chosen), stated) if task else ()
         return chosen | {each.lesson.id: each.lesson for each in asked}
 

@@ -97,11 +97,6 @@ _COMMON_OF_ALL = frozenset(
         mvn package
         dotnet test
         mix test
-        npx tsc --noEmit
-        bunx tsc --noEmit
-        pnpm exec tsc --noEmit
-        yarn tsc --noEmit
-        tsc --noEmit
         """.splitlines(),
     )
 ) - {""}

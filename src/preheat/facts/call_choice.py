@@ -15,7 +15,7 @@ from preheat.facts.fitness import is_common, is_of_one_language, is_usable, is_w
 from preheat.facts.need_choice import ARGUMENT, RUNNERS, choose_for_needs
 from preheat.facts.place import MOST_TEXT, NOWHERE, Piece, Place, is_away, is_outside, split_pieces
 from preheat.facts.summary import SUMMED_UP, has_open_place, summary_id
-from preheat.facts.variants import commands_beside
+from preheat.facts.variants import ONE_CASE, commands_beside
 from preheat.model.lesson import Lesson
 
 __all__ = ["NOWHERE", "Place", "choose_for_call"]
@@ -40,14 +40,12 @@ def choose_for_call(
     known = [lesson for lesson in lessons if lesson.kind == "convention" and lesson.status == "active"]
     facts = [lesson for lesson in known if is_usable(lesson)]
     beside = commands_beside(facts, told)
-    candidates = [
+    unknown = [
         lesson
         for lesson in facts
-        if lesson.id not in told
-        and lesson.use not in beside
-        and not _was_run(lesson, place.ran)
-        and not is_common(lesson)
+        if lesson.id not in told and lesson.use not in beside and not _was_run(lesson, place.ran)
     ]
+    candidates = [lesson for lesson in unknown if not is_common(lesson)]
     known_checks = _known_purposes(facts, told, place.ran)
     found = choose_for_needs(candidates, command, place) if command else None
     if found is None and command:
@@ -59,10 +57,18 @@ def choose_for_call(
         )
     own = [path for path in changed if not is_outside(path)]
     if found is None and own:
-        done = [lesson for lesson in facts if lesson.id in told or lesson.use in beside or _was_run(lesson, place.ran)]
+        has_checks = _knows_all_checks(facts, told)
+        done = [
+            lesson
+            for lesson in facts
+            if lesson.id in told
+            or lesson.use in beside
+            or _was_run(lesson, place.ran)
+            or (has_checks and lesson.details.get("about") in ONE_CASE)
+        ]
         placements = [lesson for lesson in known if lesson.id not in told and lesson.topic == "placement"]
         found = choose_for_new_file(placements, place) or choose_for_change(
-            candidates, own, done, known_checks | place.stated, place.lines
+            candidates, own, done, known_checks, place, unknown
         )
     return found
 
@@ -79,7 +85,7 @@ _ALL_CHECKS = frozenset(["test", "lint", "typecheck", "build"])
 def _known_purposes(facts: Iterable[Lesson], told: frozenset[str], ran: Iterable[str]) -> frozenset[str]:
     """Topics of the checks of the whole that a session was told of or has run."""
     lessons = list(facts)
-    if any(summary_id(lesson.scope.project) in told for lesson in lessons[:1]):
+    if _knows_all_checks(lessons, told):
         return frozenset(SUMMED_UP)
     of_told = {
         topic
@@ -90,6 +96,11 @@ def _known_purposes(facts: Iterable[Lesson], told: frozenset[str], ran: Iterable
     known = of_told.union(purpose_of_command(piece.text) for each in ran for piece in split_pieces(each))
     has_all = "check" in known or any(lesson.topic == "check" and _was_run(lesson, ran) for lesson in lessons)
     return frozenset(known | _ALL_CHECKS if has_all else known)
+
+
+def _knows_all_checks(facts: Sequence[Lesson], told: frozenset[str]) -> bool:
+    """Whether a session was told of the project's checks together."""
+    return any(summary_id(fact.scope.project) in told for fact in facts[:1])
 
 
 def _choose_for_server(candidates: Sequence[Lesson], command: str, place: Place) -> Lesson | None:

@@ -13,12 +13,10 @@ from preheat.facts.fitness import (
     fits,
     folder_of_command,
     is_common,
-    is_main,
-    is_whole,
     languages_of,
     tool_of,
 )
-from preheat.facts.place import Place
+from preheat.facts.place import NOWHERE, Place
 from preheat.facts.summary import summarise_checks
 from preheat.model.lesson import Lesson
 
@@ -50,10 +48,12 @@ def choose_for_change(
     changed: Sequence[str],
     known: Sequence[Lesson],
     purposes: frozenset[str],
-    lines: Sequence[str] = (),
+    place: Place = NOWHERE,
+    checks: Sequence[Lesson] = (),
 ) -> Lesson | None:
     """The fact that a change of files is about to need. `known`: facts that the session was told of, or did by itself;
-    `purposes`: topics of the project's checks of which the same holds; `lines`: what is added or removed."""
+    `purposes`: topics of the project's checks of which the same holds; `place`: where the change is made; `checks`: the
+    candidates with what the language has for everybody."""
     tools = {_single_tool(lesson) for lesson in known if lesson.details.get("about") in _ONE}
     alone = [
         lesson
@@ -64,9 +64,9 @@ def choose_for_change(
         found = (
             _find_generated(candidates, path)
             or _find_generator(candidates, path)
-            or _find_installation(candidates, path, lines)
+            or _find_installation(candidates, path, place.lines)
             or _find_test([each for each in alone if reaches(each, path)], path)
-            or _find_checks([each for each in candidates if reaches(each, path)], path, purposes)
+            or _find_checks([each for each in checks if reaches(each, path)], path, purposes, place.stated)
         )
         if found is not None:
             return found
@@ -181,23 +181,13 @@ def _single_tool(lesson: Lesson) -> str:
     return tool_of(lesson.use)
 
 
-def _find_checks(candidates: Sequence[Lesson], changed: str, purposes: frozenset[str]) -> Lesson | None:
-    """The test of the package that a source lies in, else what the project checks with and the session does not know."""
+def _find_checks(
+    checks: Sequence[Lesson], changed: str, purposes: frozenset[str], stated: frozenset[str]
+) -> Lesson | None:
+    """What a source is checked with and the session does not know: by its package, else by the project."""
     if not is_source(changed):
         return None
-    packages = [
-        lesson
-        for lesson in candidates
-        if lesson.details.get("package")
-        and is_below(lesson, changed)
-        and lesson.topic == "test"
-        and is_main(lesson)
-        and is_whole(lesson)
-    ]
-    fitting = [lesson for lesson in packages if fits(lesson, [changed])]
-    if fitting:
-        return max(fitting, key=lambda lesson: (len(lesson.details["package"]), lesson.support.sessions_for, lesson.id))
-    return summarise_checks([each for each in candidates if is_grounded(each)], [changed], purposes | {"build"})
+    return summarise_checks([each for each in checks if is_grounded(each)], [changed], purposes, stated)
 
 
 def is_below(lesson: Lesson, changed: str) -> bool:

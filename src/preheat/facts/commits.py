@@ -140,10 +140,13 @@ def _pull_request_facts(tree: ProjectTree) -> list[Lesson]:
         good += sum(bool(_SQUASHED.search(each)) for each in tree.subjects)
     if good < _FEW_PULLS:
         return []
+    squashed = sum(bool(_SQUASHED.search(each)) for each in tree.subjects)
+    is_squashed = squashed >= _SHARE * len(tree.subjects) and not any(map(_PULLED.match, tree.subjects))
     return [
         make_fact(
             tree, "pull_request", ("github",), "Pull requests are made with `gh pr create`.", reach=0.35, use="gh pr create",
-            details={"about": "pull request", "good": str(good), "all": str(len(tree.subjects))},
+            details={"about": "pull request", "good": str(good), "all": str(len(tree.subjects))}
+            | ({"merge": "gh pr merge --squash"} if is_squashed else {}),
         )
     ]  # fmt: skip
 

@@ -45,7 +45,7 @@ def join_facts(lessons: Sequence[Lesson], facts: Sequence[Lesson], tree: Project
     facts = _start_as_here(facts, lessons)
     lessons = _place_in_folders(lessons, facts)
     by_key = {command_key(fact.use): fact for fact in facts if fact.use and fact.topic != "missing"}
-    by_topic = {fact.topic: fact for fact in facts if fact.topic in ("commit", "release", "branch")}
+    by_topic = {fact.topic: fact for fact in facts if fact.topic in ("commit", "release", "branch", "pull_request")}
     hooks = {fact.details.get("about"): fact for fact in facts if fact.topic == "hook"}
     sessions = max(map(_sessions_of, lessons), default=0)
     used: set[str] = set()

@@ -1,16 +1,16 @@
 """What every session of a project is told at its start: what a senior developer tells a newcomer, in a few lines. Pure; knows no
 wording.
 
-One command for each check of the whole, with how one case of it is run; what a commit runs and how it is worded; how changes
-come in; and what sessions here needed again and again: a server, a generator, a program that the shell does not find. Of a check
-that a file states already no other command is said in its place. What is likely to be needed is said, no more: the rest comes
-when a prompt or a call asks for it.
+What a commit runs and how it is worded; how changes come in; what sessions here needed again and again: a generator, a server, a
+program that the shell does not find; and the checks that most of them ran. The other checks come when the session changes code
+(`change_choice`): of three sessions one changes none, and needs no check. Where nothing can be said later, all checks of the
+whole are said at once. Of a check that a file states already no other command is said in its place.
 """
 
 from collections.abc import Iterable, Sequence
 
 from preheat.facts.fitness import PACKAGE_RUNNERS, folder_of_command, is_agreed, is_common, is_usable, is_whole, tool_of
-from preheat.facts.summary import find_main_check, has_open_place, join_commands
+from preheat.facts.summary import find_main_check, has_open_place, is_custom_of_most
 from preheat.facts.variants import ONE_CASE, with_variants
 from preheat.lesson_meaning import is_usual_pull_request
 from preheat.model.lesson import Lesson
@@ -21,18 +21,27 @@ _OFTEN = 0.3
 """How likely a session needs what is said to all of them."""
 _LEAST = 0.2
 """The same for a check of the whole, which says how the work is shown right."""
-_LEAST_REACH, _MOST = 0.15, 0.4
-"""The same for the check of one folder, to stand for that of the whole; and for what is said although a file states another."""
+_LEAST_REACH = 0.15
+"""The same for the check of one folder, to stand for that of the whole."""
+_HALF = 0.5
+"""How likely a session needs a check that is said before the session changes anything."""
 _USED = 2
 """Sessions that used a command, from which on it is the project's own way."""
 
 
-def choose_for_start(lessons: Iterable[Lesson], stated: frozenset[str] = frozenset()) -> list[Lesson]:
+def choose_for_start(
+    lessons: Iterable[Lesson], stated: frozenset[str] = frozenset(), at_once: bool = False
+) -> list[Lesson]:
     """The facts that every session is told before anything is asked, in their order; a check with the commands for its parts
-    (`details["one"]`, `details["parts"]`). `stated`: topics of the checks of which the agent reads a command by itself."""
+    (`details["one"]`, `details["parts"]`). `stated`: topics of the checks of which the agent reads a command by itself;
+    `at_once`: nothing can be said later."""
     facts = [lesson for lesson in lessons if lesson.kind == "convention" and is_usable(lesson)]
-    checks = [check for check in _choose_checks(facts, stated) if (check.reach or 0.0) >= _LEAST]
-    return [*checks, *_choose_common(facts, checks, stated), *_choose_customs(facts), *_choose_needs(facts)]
+    checks = _choose_checks(facts, stated)
+    if at_once:
+        checks = [check for check in checks if (check.reach or 0.0) >= _LEAST]
+    else:
+        checks = [check for check in checks if _is_of_most(check)]
+    return [*checks, *_choose_customs(facts, at_once), *_choose_needs(facts, at_once)]
 
 
 # Checks
@@ -40,7 +49,7 @@ def _choose_checks(facts: Sequence[Lesson], stated: frozenset[str]) -> list[Less
     found: list[Lesson] = []
     for topic in _CHECKS:
         best = _find_check(facts, topic)
-        if best is not None and (topic not in stated or _is_custom_of_most(best)):
+        if best is not None and (topic not in stated or is_custom_of_most(best)):
             found.append(with_variants(best, facts))
     ran = {part.strip() for each in found if each.topic == "check" for part in _body_of(each).split("&&")}
     bodies = {_body_of(each) for each in found}
@@ -71,11 +80,6 @@ def _find_check(facts: Sequence[Lesson], topic: str) -> Lesson | None:
     return min(fitting, key=lambda fact: (-fact.support.sessions_for, fact.id), default=None)
 
 
-def _is_custom_of_most(fact: Lesson) -> bool:
-    """Whether most sessions run a check, whatever a file says of its topic."""
-    return fact.support.sessions_for > _USED and (fact.reach or 0.0) >= _MOST
-
-
 def _is_often(fact: Lesson) -> bool:
     return fact.support.sessions_for >= _USED and (fact.reach or 0.0) >= _LEAST_REACH
 
@@ -89,33 +93,16 @@ def _is_worked_on(fact: Lesson, others: Sequence[Lesson]) -> bool:
     return any(_is_often(each) for each in alike)
 
 
-def _choose_common(facts: Sequence[Lesson], checks: Sequence[Lesson], stated: frozenset[str]) -> list[Lesson]:
-    """What the language has for everybody and many sessions ran here, in one line: which of it belongs to a change."""
-    done = {check.topic for check in checks} | stated
-    if "check" in done:
-        return []
-    common = [
-        fact
-        for fact in facts
-        if fact.topic in _CHECKS
-        and fact.topic not in done
-        and is_common(fact)
-        and is_whole(fact)
-        and not fact.details.get("package")
-        and fact.support.sessions_for >= _USED
-        and (fact.reach or 0.0) >= _OFTEN
-    ]
-    best: dict[str, Lesson] = {}
-    for fact in sorted(common, key=lambda each: (-each.support.sessions_for, each.id)):
-        best.setdefault(fact.topic, fact)
-    line = join_commands([best[topic] for topic in _CHECKS if topic in best]) if len(best) > 1 else None
-    return [] if line is None else [line]
+def _is_of_most(check: Lesson) -> bool:
+    return check.support.sessions_for > _USED and (check.reach or 0.0) >= _HALF
 
 
 # Commits, branches, pull requests
-def _choose_customs(facts: Sequence[Lesson]) -> list[Lesson]:
+def _choose_customs(facts: Sequence[Lesson], at_once: bool) -> list[Lesson]:
     found: list[Lesson] = []
     for topic, about in _CUSTOMS:
+        if about in _AT_CALLS and not at_once:
+            continue
         fitting = (
             each for each in facts if each.topic == topic and each.details.get("about") == about and _is_custom(each)
         )
@@ -136,6 +123,10 @@ _CUSTOMS = (
 )
 
 
+_AT_CALLS = frozenset(["changelog", "branch"])
+"""What only the commit of a change of code, or a new branch, needs."""
+
+
 def _is_custom(fact: Lesson) -> bool:
     if fact.details.get("package") or (fact.reach or 0.0) < _OFTEN:
         return False
@@ -145,13 +136,14 @@ def _is_custom(fact: Lesson) -> bool:
 
 
 # What sessions here needed again and again
-def _choose_needs(facts: Sequence[Lesson]) -> list[Lesson]:
+def _choose_needs(facts: Sequence[Lesson], at_once: bool) -> list[Lesson]:
     used = [
         fact
         for fact in facts
         if fact.support.sessions_for >= _USED and (fact.reach or 0.0) >= _OFTEN and not fact.details.get("path")
     ]
-    found = [fact for fact in used if fact.topic in ("generate", "setup") and fact.use and not is_common(fact)]
+    topics = ("generate", "setup") if at_once else ("setup",)  # a generator is said when its source is changed
+    found = [fact for fact in used if fact.topic in topics and fact.use and not is_common(fact)]
     servers = [fact for fact in used if fact.topic == "serve" and fact.details.get("about") == "run"]
     found += sorted(servers, key=lambda fact: (-fact.support.sessions_for, fact.id))[:1]
     return [*found, *(fact for fact in facts if fact.topic == "missing" and _is_missed(fact, facts))]

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from preheat.facts.fitness import fits, folder_of_command, is_common, is_whole
+from preheat.facts.fitness import fits, folder_of_command, is_common, is_main, is_whole
+from preheat.facts.variants import with_variants
 from preheat.lesson_meaning import hardly_passes
 from preheat.model.lesson import Lesson, Scope, Support, lesson_id
 
@@ -16,6 +17,10 @@ _ENOUGH = 2
 _NEEDED, _NEEDED_IF_IMPLIED = 0.15, 0.25
 """The reach below which a command is not said, because so many sessions went by without it: of a script, and of what only a
 configuration implies."""
+_MOST = 0.4
+"""The reach from which a command is that of most sessions, whatever a file says."""
+_MOST_COMMON = 3
+"""Checks that a language has for everybody, in one line: that, and which of them, belongs to a change here."""
 
 
 def summary_id(project: str) -> str:
@@ -24,23 +29,77 @@ def summary_id(project: str) -> str:
 
 
 def summarise_checks(
-    facts: Sequence[Lesson], files: Sequence[str] = (), known: frozenset[str] = frozenset()
+    facts: Sequence[Lesson],
+    files: Sequence[str] = (),
+    known: frozenset[str] = frozenset(),
+    stated: frozenset[str] = frozenset(),
 ) -> Lesson | None:
-    """One fact for the checks of the project that fit some files and whose topics are not known; the only one by itself, None
-    where there is none."""
+    """One fact for the checks of the project that fit some files and whose topics are not known, each with how one case of it is
+    run or what mends by itself; the only one by itself, None where there is none. `stated`: topics of which a file states
+    another command: only what most sessions run beside that is said."""
+    fitting = [each for each in facts if fits(each, files)]
     parts = [
         best
         for topic in SUMMED_UP
-        if topic not in known and (best := find_main_check([each for each in facts if fits(each, files)], topic))
+        if topic not in known
+        and (best := _find_check_of(fitting, topic, files)) is not None
+        and (topic not in stated or is_custom_of_most(best))
     ]
-    return join_commands(_without_repeats(parts, known))
+    return join_checks(_without_repeats([with_variants(each, facts) for each in parts], known | stated))
 
 
-def join_commands(parts: Sequence[Lesson]) -> Lesson | None:
-    """One fact for several checks; the only one by itself, None where there is none."""
+def is_custom_of_most(fact: Lesson) -> bool:
+    """Whether most sessions run a check, whatever a file says of its topic."""
+    return fact.support.sessions_for > _ENOUGH and (fact.reach or 0.0) >= _MOST
+
+
+def _find_check_of(facts: Sequence[Lesson], topic: str, files: Sequence[str]) -> Lesson | None:
+    """The check of the package that all the files lie in, else that of the project, else what the language has for everybody if
+    sessions run it here."""
+    of_topic = [fact for fact in facts if fact.topic == topic]
+    packages = [fact for fact in of_topic if files and _is_check_of_package(fact, files)]
+    main = find_main_check(of_topic, topic)
+    return (
+        max(packages, key=lambda each: (len(each.details["package"]), each.support.sessions_for, each.id), default=None)
+        or (main if main is not None and not has_open_place(main) else None)
+        or _find_common(of_topic)
+    )
+
+
+def _is_check_of_package(fact: Lesson, files: Sequence[str]) -> bool:
+    package = fact.details.get("package", "")
+    is_below = bool(package) and all(path.startswith(f"{package}/") for path in files)
+    return is_below and is_main(fact) and is_whole(fact) and fact.topic in ("test", "typecheck")
+
+
+def _find_common(facts: Sequence[Lesson]) -> Lesson | None:
+    used = [
+        fact
+        for fact in facts
+        if is_common(fact)
+        and is_whole(fact)
+        and not fact.details.get("package")
+        and fact.support.sessions_for >= _ENOUGH
+        and (fact.reach or 0.0) >= _NEEDED
+    ]
+    return min(used, key=lambda fact: (-fact.support.sessions_for, fact.id), default=None)
+
+
+def join_checks(parts: Sequence[Lesson]) -> Lesson | None:
+    """One fact for several checks; the only one by itself, None where there is none or everybody would type it."""
     if len(parts) < 2:
-        return parts[0] if parts else None
+        return parts[0] if parts and (not is_common(parts[0]) or is_custom_of_most(parts[0])) else None
+    if all(map(is_common, parts)):
+        parts = parts[:_MOST_COMMON]
     project = parts[0].scope.project
+    details = {"about": "checks", "topics": ",".join(each.topic for each in parts)}
+    for each in parts:
+        details[each.topic] = each.use
+        details |= {
+            f"{each.topic}_{name}": each.details[name]
+            for name in ("one", "one_about", "package")
+            if each.details.get(name)
+        }
     return Lesson(
         id=summary_id(project),
         kind="convention",
@@ -48,29 +107,33 @@ def join_commands(parts: Sequence[Lesson]) -> Lesson | None:
         topic="checks",
         text="",
         use=parts[0].use,
-        details={
-            "about": "checks",
-            "commands": "\n".join(each.use for each in parts if each.topic != "format"),
-            "format": next((each.use for each in parts if each.topic == "format"), ""),
-            "topics": ",".join(each.topic for each in parts),
-        },
+        details=details,
         support=Support(sessions_for=max(each.support.sessions_for for each in parts)),
         score=max(each.score for each in parts),
         reach=max(each.reach or 0.0 for each in parts),
     )
 
 
+_BESIDE = ("one", "one_about", "package")
+"""Details of a check that are said with it."""
+
+
 def _without_repeats(parts: list[Lesson], known: frozenset[str]) -> list[Lesson]:
-    """The checks, each command once, and not a build where something tells more: a test builds what it tests."""
-    bodies = {part.details.get("body", "") for part in parts}
+    """The checks, each command once and none that another one runs, and not a build that no session makes where something tells
+    more: a test builds what it tests."""
+    bodies = " && ".join(part.details.get("body", "") for part in parts if part.topic == "check")
+    ran = {each.strip() for each in bodies.split("&&")} - {""}
     is_told = not known.isdisjoint(("check", "test", "typecheck"))
     return [
         part
         for place, part in enumerate(parts)
-        if part.use not in bodies
+        if (part.use not in ran or part.details.get("one"))
+        and all(part.use != other.details.get("body", "") for other in parts)
         and all(part.use != other.use for other in parts[:place])
         and not (
-            part.topic == "build" and (is_told or any(each.topic in ("check", "test", "typecheck") for each in parts))
+            part.topic == "build"
+            and part.support.sessions_for < _ENOUGH
+            and (is_told or any(each.topic in ("check", "test", "typecheck") for each in parts))
         )
     ]
 

@@ -95,11 +95,16 @@ def _variants(details: dict[str, str]) -> dict[str, Any]:
     return ({"one": one, "variant": said} if one else {}) | ({"parts": parts} if parts else {})
 
 
+_PARTS = ("check", "test", "test_one", "lint", "lint_one", "typecheck", "build", "format")
+
+
 def _describe_checks(lesson: Lesson) -> str:
-    commands = _split(lesson, "commands", "\n")
-    if any(not _whole(each) for each in commands):
+    details = lesson.details
+    commands = {name: whole for name in _PARTS if (whole := _whole(details.get(name, "")))}
+    if not commands:
         return ""
-    return sentences.CHECKS.write(commands=commands, format=_whole(lesson.details.get("format", "")))
+    names = ("test_one_about", "test_package", "typecheck_package")
+    return sentences.CHECKS.write(**commands, **{name: details[name] for name in names if details.get(name)})
 
 
 def _describe_server(lesson: Lesson) -> str:
@@ -173,7 +178,12 @@ def _describe_branch(lesson: Lesson) -> str:
 
 def _describe_pull_request(lesson: Lesson) -> str:
     details = lesson.details
-    return sentences.PULL_REQUEST.write(use=lesson.use, base=details.get("base", ""), merge=details.get("merge", ""))
+    base = details.get("base", "")
+    use = f"{lesson.use} --base {base}" if base and _BRANCH.fullmatch(base) else lesson.use
+    return sentences.PULL_REQUEST.write(use=use, merge=details.get("merge", ""))
+
+
+_BRANCH = re.compile(r"\w[\w./-]*")
 
 
 def _describe_release(lesson: Lesson) -> str:

@@ -49,7 +49,12 @@ CHECK = Sentence(
     "[; {variant:about}: `{one:command}`][; also {parts:command*}]"
     '[; `{avoid:command}` fails here[: "{error:error}"]]'
 )
-CHECKS = Sentence("the project's checks: {commands:command*}[; its formatter: `{format:command}`]")
+CHECKS = Sentence(
+    "before a change is done[, all checks: `{check:command}`][, test[ of `{test_package:path}`]: `{test:command}`]"
+    "[ ({test_one_about:about}: `{test_one:command}`)][, lint: `{lint:command}`[ (with fixes: `{lint_one:command}`)]]"
+    "[, typecheck[ of `{typecheck_package:path}`]: `{typecheck:command}`][, build: `{build:command}`]"
+    "[, format: `{format:command}`]"
+)
 SERVER = Sentence(
     '{about:about}: `{use:command}`[, port {port:number}][, up when it prints "{sign:sign}"]'
     "[ ({ran:number} of {total:number} {outcome:outcome}, in {sessions:count})]"
@@ -75,9 +80,7 @@ HOOK_FAILURES = Sentence(
 )
 MESSAGE = Sentence("commit messages: `{form:messageform}`, mostly {types:messagebeginning*}")
 BRANCH = Sentence("names of branches begin with what they are for: {prefixes:prefix*} ({good:number} of {all:number})")
-PULL_REQUEST = Sentence(
-    "changes come in by pull requests: `{use:command}`[, against `{base:branch}`][; merged with `{merge:command}`]"
-)
+PULL_REQUEST = Sentence("changes come in by pull requests: `{use:command}`[; merged with `{merge:command}`]")
 CHANGE_FILE = Sentence("a change that users notice needs a file in `{path:path}`")
 CHANGELOG_ENTRY = Sentence("a change that users notice gets a line below `Unreleased` in `{path:path}`")
 TOOLS = Sentence(
