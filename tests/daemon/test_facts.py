@@ -68,7 +68,7 @@ def test_a_fact_comes_at_the_start_with_the_prompt_and_before_the_call_each_once
             return said(running.ask(payload))
 
         first = ask(started(cwd=shop))
-        assert TESTS in first
+        assert HOOK in first
         until(
             lambda: LINT in ask(prompted("fix the failing lint", session="other", cwd=shop)), "the facts of the folder"
         )
@@ -84,7 +84,7 @@ def test_a_fact_comes_at_the_start_with_the_prompt_and_before_the_call_each_once
 def test_what_a_session_was_told_at_its_start_is_known_after_a_restart(shop: str) -> None:
     folder = os.path.join(os.path.dirname(shop), "data")
     with daemon(folder) as running:
-        assert TESTS in said(running.ask(started(cwd=shop)))
+        assert HOOK in said(running.ask(started(cwd=shop)))
         running.stop()
     again = Daemon(folder)
     try:
@@ -92,7 +92,7 @@ def test_what_a_session_was_told_at_its_start_is_known_after_a_restart(shop: str
             lambda: LINT in said(again.ask(prompted("fix the lint", session="other", cwd=shop))),
             "the facts of the folder",
         )
-        assert TESTS not in said(again.ask(prompted("now run the test", cwd=shop)))
+        assert HOOK not in said(again.ask(planned(1, "Bash", {"command": "git commit -m x"}, cwd=shop)))
     finally:
         again.stop()
 
@@ -140,13 +140,13 @@ def test_a_package_that_a_prompt_speaks_of_brings_its_test_where_that_is_asked_f
 def test_how_one_test_is_run_is_told_with_the_test_or_at_an_edit_of_one_and_never_again(
     shop: str, script: str, is_told: bool
 ) -> None:
-    """With the project's test at the start; where there is none for everything, when a test changes."""
+    """With the project's test where a prompt asks for it; else when a test changes."""
     scripts = f'{{"scripts": {{"{script}": "vitest run"}}, "devDependencies": {{"vitest": "1"}}}}'
     Path(shop, "package.json").write_text(scripts)
     engine = make_engine(shop)
     one_file = "one test file: `pnpm exec vitest run PATH`"
-    assert (one_file in said(engine.handle(AGENT, started(cwd=shop), 1.0))) is is_told
-    engine.handle(AGENT, prompted("look at the cart", cwd=shop), 1.5)
+    engine.handle(AGENT, started(cwd=shop), 1.0)
+    assert (one_file in said(engine.handle(AGENT, prompted("fix the tests", cwd=shop), 1.5))) is is_told
     path = os.path.join(shop, "src", "cart.test.ts")
     edit = planned(1, "Edit", {"file_path": path, "old_string": "a", "new_string": "b"}, cwd=shop)
     assert (one_file in said(engine.handle(AGENT, edit, 2.0))) is not is_told

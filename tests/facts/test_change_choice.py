@@ -42,8 +42,12 @@ def fact(use: str) -> Lesson:
 
 @pytest.mark.parametrize(("changed", "expected"), [
     ("src/cart.test.ts", "one test file: `pnpm exec vitest run PATH`"),
-    ("packages/api/src/cart.ts", "test of `packages/api`: `pnpm --filter @shop/api test` = `vitest run`"),
-    ("src/cart.ts", "the project's checks: `pnpm test`, `pnpm lint`"),
+    ("packages/api/src/cart.ts",
+     "before a change is done, test of `packages/api`: `pnpm --filter @shop/api test`"
+     " (one test file: `cd packages/api && pnpm exec vitest run PATH`), lint: `pnpm lint` (with fixes: `pnpm lint:fix`)"),
+    ("src/cart.ts",
+     "before a change is done, test: `pnpm test` (one test file: `pnpm exec vitest run PATH`),"
+     " lint: `pnpm lint` (with fixes: `pnpm lint:fix`)"),
     ("package.json", ""),
     ("proto/cart.proto", "generate: `pnpm proto:gen`"),
     ("README.md", ""),
@@ -55,7 +59,7 @@ def test_a_change_brings_what_is_done_after_it(changed: str, expected: str) -> N
 def test_what_a_session_ran_or_was_told_is_not_said_at_a_change() -> None:
     assert (
         line_for(FACTS, "src/cart.ts", place=Place(ran=("pnpm test 2>&1 | tail -5",)))
-        == "lint: `pnpm lint` = `eslint .`"
+        == "lint: `pnpm lint` = `eslint .`; with fixes: `pnpm lint:fix`"
     )
     assert line_for(FACTS, "src/cart.ts", told=(fact("pnpm test"), fact("pnpm lint"))) == ""
 
@@ -64,9 +68,34 @@ def test_the_checks_of_a_project_are_named_together_once_and_without_what_a_file
     whole = line_for(FACTS, "src/cart.ts")
     said = choose_for_call(FACTS, "", ["src/cart.ts"])
     assert said is not None
-    assert "`pnpm test`, `pnpm lint`" in whole
+    assert "test: `pnpm test`" in whole
+    assert "lint: `pnpm lint`" in whole
     assert line_for(FACTS, "src/cart.ts", told=(said,)) == ""
-    assert line_for(FACTS, "src/cart.ts", place=Place(stated=frozenset(["test"]))) == "lint: `pnpm lint` = `eslint .`"
+    assert "`vitest" not in line_for(FACTS, "src/cart.test.ts", told=(said,))
+    assert choose_for_prompt(FACTS, "run the tests and the linter", told=frozenset([said.id])) == []
+    stated = line_for(FACTS, "src/cart.ts", place=Place(stated=frozenset(["test"])))
+    assert stated == "lint: `pnpm lint` = `eslint .`; with fixes: `pnpm lint:fix`"
+
+
+def test_what_most_sessions_run_beside_a_stated_check_is_said_at_a_change() -> None:
+    usual = lesson("build", "go build ./...", sessions=9, reach=0.7)
+    seldom = lesson("build", "go build ./...", sessions=2, reach=0.2)
+    stated = Place(stated=frozenset(["build"]))
+    assert line_for([usual], "src/cart.go", place=stated).startswith("build: `go build ./...`")
+    assert line_for([seldom], "src/cart.go", place=stated) == ""
+    assert line_for([seldom], "src/cart.go") == ""  # by itself everybody types it
+
+
+def test_what_a_language_has_for_everybody_completes_the_checks_where_sessions_run_it() -> None:
+    own = lesson("test", "make test", sessions=4)
+    vet = lesson("lint", "go vet ./...", sessions=4)
+    assert line_for([own, vet], "src/cart.go") == "before a change is done, test: `make test`, lint: `go vet ./...`"
+
+
+def test_a_form_that_nobody_can_run_as_it_stands_is_not_among_the_checks() -> None:
+    open_form = lesson("build", "xcodebuild -project NAME -scheme Shop build", sessions=9, reach=0.6)
+    own = lesson("test", "make test", sessions=4)
+    assert "xcodebuild" not in line_for([open_form, own], "Shop/Cart.swift")
 
 
 def test_one_test_file_is_told_of_once_for_all_packages_with_the_same_tool() -> None:
@@ -290,5 +319,5 @@ def test_the_fixes_of_a_linter_are_told_of_after_that_linter_alone() -> None:
 def test_the_command_for_all_checks_leaves_nothing_to_say_of_each() -> None:
     whole = lesson("check", "make ci", details={"about": "check", "main": "yes"})
     lint = lesson("lint", "make lint", details={"about": "lint", "main": "yes"})
-    assert line_for([whole, lint], "src/cart.go").startswith("the project's checks: `make ci`, `make lint`")
+    assert line_for([whole, lint], "src/cart.go") == "before a change is done, all checks: `make ci`, lint: `make lint`"
     assert line_for([whole, lint], "src/cart.go", told=(whole,)) == ""

@@ -1,4 +1,4 @@
-"""What every session of a project is told at its start: one line for each check, what is likely to be needed, nothing else."""
+"""What every session of a project is told at its start: what most sessions need; everything, where nothing can be said later."""
 
 import msgspec
 import pytest
@@ -21,12 +21,20 @@ SHOP = {
 }
 
 
-def lines_at_start(lessons: list[Lesson], stated: frozenset[str] = frozenset()) -> list[str]:
-    return [describe_lesson(each) for each in choose_for_start(lessons, stated)]
+def lines_at_once(lessons: list[Lesson], stated: frozenset[str] = frozenset()) -> list[str]:
+    return [describe_lesson(each) for each in choose_for_start(lessons, stated, at_once=True)]
+
+
+def test_checks_wait_for_a_change_of_code_unless_most_sessions_run_them() -> None:
+    assert choose_for_start(derive_facts(tree_of(SHOP))) == []
+    usual = lesson("test", "make test", sessions=9, reach=0.6)
+    some = lesson("lint", "make lint", sessions=9, reach=0.4)
+    assert [each.use for each in choose_for_start([usual, some])] == ["make test"]
+    assert [each.use for each in choose_for_start([usual, some], at_once=True)] == ["make test", "make lint"]
 
 
 def test_each_check_is_one_line_with_how_one_case_is_run_and_what_mends() -> None:
-    assert lines_at_start(derive_facts(tree_of(SHOP))) == [
+    assert lines_at_once(derive_facts(tree_of(SHOP))) == [
         "test: `pnpm test` = `vitest run`; one test file: `pnpm exec vitest run PATH`",
         "lint: `pnpm lint` = `eslint .`; with fixes: `pnpm lint:fix`",
         "typecheck: `pnpm typecheck` = `tsc --noEmit`",
@@ -35,15 +43,15 @@ def test_each_check_is_one_line_with_how_one_case_is_run_and_what_mends() -> Non
 
 def test_what_is_said_beside_a_check_is_known_with_it() -> None:
     facts = derive_facts(tree_of(SHOP))
-    told = [each.id for each in choose_for_start(facts)]
+    told = [each.id for each in choose_for_start(facts, at_once=True)]
     assert commands_beside(facts, told) == {"pnpm exec vitest run PATH", "pnpm lint:fix"}
 
 
 def test_of_a_check_that_a_file_states_no_other_command_is_said_unless_most_sessions_use_it() -> None:
     facts = derive_facts(tree_of(SHOP))
-    assert not any(line.startswith("test") for line in lines_at_start(facts, frozenset(["test"])))
+    assert not any(line.startswith("test") for line in lines_at_once(facts, frozenset(["test"])))
     usual = lesson("build", "zig build site", sessions=9, reach=0.7)
-    assert lines_at_start([usual], frozenset(["build"])) != []
+    assert lines_at_once([usual], frozenset(["build"])) != []
 
 
 def test_everything_below_the_project_is_no_folder() -> None:
@@ -56,7 +64,7 @@ def test_everything_below_the_project_is_no_folder() -> None:
 
 def test_a_script_for_one_part_is_not_the_check_of_the_whole() -> None:
     files = {"package.json": '{"scripts": {"test:report-ui": "vitest run ui", "test:e2e": "playwright test"}}'}
-    assert lines_at_start(derive_facts(tree_of(files))) == []
+    assert lines_at_once(derive_facts(tree_of(files))) == []
 
 
 @pytest.mark.parametrize(("sessions", "said"), [(0, True), (4, True), (60, False)])
@@ -66,7 +74,7 @@ def test_a_script_that_session_after_session_went_by_without_is_not_said_to_all(
     tree = tree_of(files)
     others = [lesson("test", "make test", sessions=sessions)] if sessions else []
     facts = join_facts(others, derive_facts(tree), tree)
-    assert any("npm run lint" in line for line in lines_at_start(facts)) is said
+    assert any("npm run lint" in line for line in lines_at_once(facts)) is said
 
 
 def test_the_projects_own_task_is_said_for_what_sessions_type() -> None:
@@ -108,7 +116,7 @@ def test_a_check_that_hardly_ever_passes_is_no_way_to_check_whatever_a_script_sa
 
 
 @pytest.mark.parametrize(("command", "is_said"), [
-    ("go test ./...", False), ("go build ./...", False), ("cargo test", False), ("npx tsc --noEmit", False),
+    ("go test ./...", False), ("go build ./...", False), ("cargo test", False), ("npx tsc --noEmit", True),
     ("cd src && go test ./...", True), ("go test -tags=live ./...", True), ("cargo test --all-features", True),
 ])  # fmt: skip
 def test_what_everybody_types_is_not_told_unless_the_project_lies_in_a_folder(command: str, is_said: bool) -> None:

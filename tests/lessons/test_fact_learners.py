@@ -56,7 +56,7 @@ def test_the_form_of_messages_and_branches_is_learned_without_their_words() -> N
     assert lines == [
         "commit messages: `TYPE(SCOPE): …`, mostly `feat(…): …`, `fix(…): …`",
         "names of branches begin with what they are for: `feat/` (3 of 3)",
-        "changes come in by pull requests: `gh pr create`, against `develop`",
+        "changes come in by pull requests: `gh pr create --base develop`",
     ]
     assert "secret" not in "".join(lines)
 

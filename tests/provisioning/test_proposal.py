@@ -66,7 +66,7 @@ def test_the_package_runner_is_not_said_beside_a_line_that_uses_it() -> None:
 
 def test_no_line_counts_sessions_that_it_does_not_know() -> None:
     pull = lesson("gh pr create", topic="pull_request", details={"about": "pull request", "base": "develop"})
-    assert texts(pull) == ["Changes come in by pull requests: `gh pr create`, against `develop`"]
+    assert texts(pull) == ["Changes come in by pull requests: `gh pr create --base develop`"]
 
 
 def test_what_everybody_does_or_was_only_run_is_not_for_the_file() -> None:

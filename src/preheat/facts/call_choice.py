@@ -14,7 +14,7 @@ from preheat.facts.commit_choice import choose_for_version_control
 from preheat.facts.fitness import is_common, is_of_one_language, is_usable, is_whole, tool_of
 from preheat.facts.need_choice import ARGUMENT, RUNNERS, choose_for_needs
 from preheat.facts.place import MOST_TEXT, NOWHERE, Piece, Place, is_away, is_outside, split_pieces
-from preheat.facts.summary import SUMMED_UP, has_open_place, summary_id
+from preheat.facts.summary import SUMMED_UP, has_open_place, knows_all_checks
 from preheat.facts.variants import ONE_CASE, commands_beside
 from preheat.model.lesson import Lesson
 
@@ -57,7 +57,7 @@ def choose_for_call(
         )
     own = [path for path in changed if not is_outside(path)]
     if found is None and own:
-        has_checks = _knows_all_checks(facts, told)
+        has_checks = knows_all_checks(facts, told)
         done = [
             lesson
             for lesson in facts
@@ -85,7 +85,7 @@ _ALL_CHECKS = frozenset(["test", "lint", "typecheck", "build"])
 def _known_purposes(facts: Iterable[Lesson], told: frozenset[str], ran: Iterable[str]) -> frozenset[str]:
     """Topics of the checks of the whole that a session was told of or has run."""
     lessons = list(facts)
-    if _knows_all_checks(lessons, told):
+    if knows_all_checks(lessons, told):
         return frozenset(SUMMED_UP)
     of_told = {
         topic
@@ -96,11 +96,6 @@ def _known_purposes(facts: Iterable[Lesson], told: frozenset[str], ran: Iterable
     known = of_told.union(purpose_of_command(piece.text) for each in ran for piece in split_pieces(each))
     has_all = "check" in known or any(lesson.topic == "check" and _was_run(lesson, ran) for lesson in lessons)
     return frozenset(known | _ALL_CHECKS if has_all else known)
-
-
-def _knows_all_checks(facts: Sequence[Lesson], told: frozenset[str]) -> bool:
-    """Whether a session was told of the project's checks together."""
-    return any(summary_id(fact.scope.project) in told for fact in facts[:1])
 
 
 def _choose_for_server(candidates: Sequence[Lesson], command: str, place: Place) -> Lesson | None:

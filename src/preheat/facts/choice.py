@@ -10,6 +10,7 @@ from preheat.commands.words import name_set
 from preheat.facts.asking import Asked, read_prompt
 from preheat.facts.checks import CHECK_TOPICS
 from preheat.facts.fitness import folder_of_command, is_common, is_main, is_usable, is_whole
+from preheat.facts.summary import SUMMED_UP, knows_all_checks
 from preheat.facts.values import FACT_TOPICS
 from preheat.facts.variants import commands_beside, with_variants
 from preheat.lesson_meaning import is_usual_pull_request
@@ -68,6 +69,8 @@ def choose_for_prompt(
         if lesson.kind == "convention" and lesson.topic in _ORDER and is_usable(lesson) and not is_common(lesson)
     ]
     beside = commands_beside(facts, told) | {lesson.use for lesson in facts if lesson.id in told and lesson.use}
+    if knows_all_checks(facts, told):
+        beside |= {lesson.use for lesson in facts if lesson.topic in SUMMED_UP and not lesson.details.get("package")}
     rated = [
         Choice(lesson, _rate(lesson, asked, files))
         for lesson in facts
@@ -85,6 +88,7 @@ def choose_for_prompt(
         and not (_is_of_forge(each.lesson) and each.lesson.topic in own)
         and each.lesson.details.get("body") not in of_packages  # the package's own command says it
     ]
+    found = _without_wholes_of_packages(found)
     found.sort(
         key=lambda each: (
             -round(each.asked, 2),
@@ -96,6 +100,12 @@ def choose_for_prompt(
     )
     chosen = _with_all_checks_as_one(_without_crowds(found, asked, known), facts, asked)[:_MOST]
     return _with_variants(chosen, facts)
+
+
+def _without_wholes_of_packages(choices: list[Choice]) -> list[Choice]:
+    """What a prompt asks for, where it asks for the check of one package without that of the whole."""
+    topics = {each.lesson.topic for each in choices if each.lesson.details.get("package")} & CHECK_TOPICS
+    return [each for each in choices if each.lesson.topic not in topics or each.lesson.details.get("package")]
 
 
 def _with_variants(chosen: list[Choice], facts: Sequence[Lesson]) -> list[Choice]:

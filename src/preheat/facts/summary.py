@@ -28,6 +28,11 @@ def summary_id(project: str) -> str:
     return lesson_id("convention", Scope(project=project), "checks")
 
 
+def knows_all_checks(facts: Sequence[Lesson], told: frozenset[str]) -> bool:
+    """Whether a session was told of the project's checks together."""
+    return any(summary_id(fact.scope.project) in told for fact in facts[:1])
+
+
 def summarise_checks(
     facts: Sequence[Lesson],
     files: Sequence[str] = (),
