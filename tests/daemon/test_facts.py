@@ -226,3 +226,22 @@ def test_a_pattern_that_the_shell_takes_apart_first_is_not_called_one_without_a_
         ("~/*.x", True),
     ):
         assert has_match(str(tmp_path), pattern) is is_matched
+
+
+def test_a_program_that_takes_no_text_before_a_call_is_told_after_a_change(shop: str) -> None:
+    engine = make_engine(shop)
+    common = {"session_id": "s1", "cwd": shop, "timestamp": "t1"}
+
+    def send(at: float, **fields: Any) -> str:
+        return engine.handle("gemini", json.dumps({**common, **fields}).encode(), at).decode()
+
+    send(1.0, hook_event_name="SessionStart", source="startup")
+    send(2.0, hook_event_name="BeforeAgent", prompt="Look at the cart")
+    change = {
+        "tool_name": "replace",
+        "tool_input": {"file_path": os.path.join(shop, "src", "cart.ts"), "old_string": "a", "new_string": "b"},
+    }
+    assert "pnpm test" not in send(3.0, hook_event_name="BeforeTool", **change)
+    done = {**change, "tool_response": {"llmContent": "Successfully modified file"}}
+    assert "before a change is done, test: `pnpm test`" in send(4.0, hook_event_name="AfterTool", **done)
+    assert "pnpm test" not in send(5.0, hook_event_name="AfterTool", **done)

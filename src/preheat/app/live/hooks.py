@@ -63,7 +63,17 @@ from preheat.live.scorecard import summarise_scorecard
 from preheat.live.signal import DEFAULTS
 from preheat.live.state import fold
 from preheat.model.experiment import AdviceAssignment, Assignment, AssignmentRecord
-from preheat.model.live import Advisory, CallEvent, HookAnswer, HookEvent, JournalEntry, LiveEvent, Phase, is_answer
+from preheat.model.live import (
+    Advisory,
+    CallEvent,
+    HookAnswer,
+    HookEvent,
+    HookName,
+    JournalEntry,
+    LiveEvent,
+    Phase,
+    is_answer,
+)
 from preheat.model.orientation import TouchedFiles
 from preheat.model.session import PREHEAT_MARK, Session, ToolCall, ToolResult
 from preheat.provisioning.tokens import estimate_tokens
@@ -269,6 +279,8 @@ class Hooks:
         if answer is None and advisory is None:
             told, edited = (running.told_lessons, running.edited) if running is not None else (frozenset(), ())
             answer = advise_with_fact_after_failure(folded, event, hook.agent, at.facts, self.thresholds, told, edited)
+            if answer is None and tool_kind(hook) in ("edit", "write") and not self._carries(hook.agent, "before_tool"):
+                answer = self._advise_with_fact(folded, hook, running or _no_session(hook))
         command = command_text(hook.arguments) if tool_kind(hook) == "shell" else ""
         if answer is None or has_hint(folded.mistake, at.known, hook.agent, command):
             return folded, advisory
@@ -281,22 +293,28 @@ class Hooks:
         """The advisory on a call that is about to be made: what a lesson says of it, else why it fails here, else the fact
         that it needs and the session was not told of."""
         at = self._folder_at(hook.cwd)
-        session = running or RunningSession(agent=hook.agent, session=hook.session)
-        ran = [check.command for check in session.progress.checks]
+        session = running or _no_session(hook)
         return (
             advise_before_call(state, hook, at.known, self.thresholds)
             or warn_before_call(state, hook, at.root, at.names, at.history, session.facts, thresholds=self.thresholds)
-            or advise_with_fact(
-                state,
-                hook,
-                at.facts,
-                at.root,
-                self.thresholds,
-                session.told_lessons,
-                session.edited,
-                ran,
-                session.facts,
-            )
+            or self._advise_with_fact(state, hook, session)
+        )
+
+    def _advise_with_fact(self, state: LiveState, hook: HookEvent, session: RunningSession) -> Advisory | None:
+        """The fact that a call needs and its session was not told of: before it, or after a change in a program that takes no text
+        before a call."""
+        at = self._folder_at(hook.cwd)
+        ran = [check.command for check in session.progress.checks]
+        return advise_with_fact(
+            state,
+            hook,
+            at.facts,
+            at.root,
+            self.thresholds,
+            session.told_lessons,
+            session.edited,
+            ran,
+            session.facts,
         )
 
     def may_hold(self, hook: HookEvent, advisory: Advisory) -> bool:
@@ -511,7 +529,7 @@ class Hooks:
         form = self._message_format(event.agent)
         template = self._assigner.template_for(event)
         facts = self._folder_at(event.cwd).facts
-        takes_prompts = self._takes_prompts(event.agent)
+        takes_prompts = self._carries(event.agent, "prompt")
         choose = partial(
             provision,
             self._folder,
@@ -540,10 +558,10 @@ class Hooks:
             return HandedContext(chosen.id, "", tuple(render(chosen, form).document), records, told)
         return HandedContext(chosen.id, render(chosen).text, records=records, told=told)
 
-    def _takes_prompts(self, agent: str) -> bool:
-        """Whether an agent is told with a prompt what that asks for; else at the start, if the task is known."""
+    def _carries(self, agent: str, moment: HookName) -> bool:
+        """Whether a text that is given to an agent's program at a moment comes before the model."""
         hooks = hooks_of(agent)
-        return hooks is not None and hooks.moments.carry("prompt")
+        return hooks is not None and hooks.moments.carry(moment)
 
     # Assignment.
     def assign_session(self, event: HookEvent, known: Assignment | None, begun: bool) -> Assignment | None:
@@ -562,6 +580,11 @@ class Hooks:
         """The format for a context in messages; empty if the program takes none, or the person did not ask for messages."""
         hooks = hooks_of(agent)
         return hooks.message_format if hooks is not None and self.choices.start_as == "messages" else ""
+
+
+def _no_session(hook: HookEvent) -> RunningSession:
+    """A session of which nothing is known but this event."""
+    return RunningSession(agent=hook.agent, session=hook.session)
 
 
 def _changed_at(path: str) -> float:
