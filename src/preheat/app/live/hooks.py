@@ -301,7 +301,7 @@ class Hooks:
         )
 
     def _advise_with_fact(self, state: LiveState, hook: HookEvent, session: RunningSession) -> Advisory | None:
-        """The fact that a call needs and its session was not told of: before it, or after a change in a program that takes no text
+        """The fact that a call needs and its session was not told of: before it, or after a change where a program takes no text
         before a call."""
         at = self._folder_at(hook.cwd)
         ran = [check.command for check in session.progress.checks]
