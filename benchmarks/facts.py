@@ -516,8 +516,9 @@ def commands_said(lesson: Lesson) -> list[str]:
     details = lesson.details
     if lesson.topic == "checks":
         named = [each for topic in SUMMED_UP for each in (details.get(topic, ""), details.get(f"{topic}_one", ""))]
+        named += ["git commit"] if details.get("types") else []
     else:
-        named = [lesson.use, details.get("one", ""), *details.get("parts", "").split("\n")]
+        named = [lesson.use, details.get("one", ""), details.get("merge", ""), *details.get("parts", "").split("\n")]
     return [each for each in named if each]
 
 
@@ -574,6 +575,7 @@ def measure(project: Project, folder: str = FOLDER) -> dict[str, Any]:
         "task": [
             [line.text, max(1, len(commands_said(line.lesson)))] for line in lines_for_task(project, pages, trees)
         ],
+        "read": len(checks_read(project, trees)),
         "lines": [[line.moment, text] for text, (line, _) in lines.items()],
         "said": said,
     }
@@ -648,6 +650,11 @@ def lines_for_task(project: Project, pages: Any, trees: Trees, task: str = TASK)
     return found
 
 
+def checks_read(project: Project, trees: Trees) -> frozenset[str]:
+    """The topics of checks of which the project's agent reads a command by itself."""
+    return checks_stated(statements_for(project.sessions[-1].session.agent, trees.at(None)[2]))
+
+
 def usual_files(project: Project, tree: ProjectTree) -> list[str]:
     """The source and the test that sessions changed most, of those in a tree."""
     counted = Counter(
@@ -692,17 +699,17 @@ def add_up(found: Sequence[dict[str, Any]], grades: dict[str, dict[tuple[str, st
     # A line for the task counts where no rater calls it useless or wrong.
     bad = {line for of_rater in grades.values() for line, grade in of_rater.items() if grade != "useful"}
     together["large"] = len(large)
-    together["five"] = sum(
-        sum(facts for text, facts in each["task"] if (each["project"], text) not in bad) >= 5 for each in large
-    )
+    heard = [sum(facts for text, facts in each["task"] if (each["project"], text) not in bad) for each in large]
+    together["five"] = sum(facts >= 5 for facts in heard)
+    together["five_or_read"] = sum(facts + each["read"] >= 5 for facts, each in zip(heard, large, strict=True))
     return together
 
 
 def show(found: Sequence[dict[str, Any]], together: dict[str, Any]) -> None:
     rows = [["project", "sessions", "rater", "facts", "handed out or stated", "handed out", "in time", "known", "tree alone",
-             "in the other's list", "failures named", "strict precision", "lines for the task"]]  # fmt: skip
+             "in the other's list", "failures named", "strict precision", "facts for the task + read"]]  # fmt: skip
     for each in (*found, {"project": "together", "sessions": "", **together}):
-        task = str(sum(facts for _, facts in each["task"])) if "task" in each else f"{each['five']} of {each['large']}"
+        task = _describe_task(each)
         of_lines = [_share(each["covered"], each["failures"]), _share(each["applied"], each["judged"]), task]
         for rater, facts in each["raters"].items():
             shares = [_share(facts[name], facts["facts"]) for name in ("handed_or_stated", "handed")]
@@ -718,6 +725,13 @@ def show(found: Sequence[dict[str, Any]], together: dict[str, Any]) -> None:
     alike, both = together["graded_alike"]
     if both:
         print(f"graded by both blind graders: {both}, alike {_share(alike, both)}")
+
+
+def _describe_task(each: dict[str, Any]) -> str:
+    """How many facts a session with the task hears, and how many checks its agent reads by itself."""
+    if "task" in each:
+        return f"{sum(facts for _, facts in each['task'])} + {each['read']}"
+    return f"{each['five']}, with what is read {each['five_or_read']} of {each['large']}"
 
 
 def _share(part: float, whole: float) -> str:

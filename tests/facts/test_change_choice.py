@@ -81,9 +81,10 @@ def test_what_most_sessions_run_beside_a_stated_check_is_said_at_a_change() -> N
     usual = lesson("build", "go build ./...", sessions=9, reach=0.7)
     seldom = lesson("build", "go build ./...", sessions=2, reach=0.2)
     stated = Place(stated=frozenset(["build"]))
-    assert line_for([usual], "src/cart.go", place=stated).startswith("build: `go build ./...`")
-    assert line_for([seldom], "src/cart.go", place=stated) == ""
-    assert line_for([seldom], "src/cart.go") == ""  # by itself everybody types it
+    own = lesson("test", "make test", sessions=4)
+    assert "build: `go build ./...`" in line_for([own, usual], "src/cart.go", place=stated)
+    assert "go build" not in line_for([own, seldom], "src/cart.go", place=stated)
+    assert line_for([usual], "src/cart.go") == ""  # by itself everybody types it
 
 
 def test_what_a_language_has_for_everybody_completes_the_checks_where_sessions_run_it() -> None:
@@ -187,7 +188,7 @@ def test_a_lock_file_is_only_at_risk_where_something_is_installed() -> None:
 
 
 @pytest.mark.parametrize(("purposes", "command", "expected"), [
-    (["test"], "pnpm test", "one test: `pnpm exec vitest run PATH -t NAME`"),
+    (["test"], "pnpm test", ""),
     (["lint"], "pnpm lint", "lint, with fixes: `pnpm lint:fix` = `eslint . --fix`"),
     (["test"], "pnpm vitest run src/cart.test.ts", ""),
     (["typecheck"], "pnpm typecheck", ""),
@@ -197,9 +198,17 @@ def test_a_check_that_found_something_brings_what_helps(purposes: list[str], com
     assert (describe_lesson(found) if found is not None else "") == expected
 
 
+def test_one_test_is_named_after_a_failure_only_where_sessions_run_one_alone() -> None:
+    """A small suite is run whole."""
+    used = lesson("test", "make one NAME", sessions=2, details={"about": "one test"})
+    assert choose_after_check([used], ["test"], "make test") is used
+    seldom = lesson("test", "make one NAME", sessions=0, details={"about": "one test"})
+    assert choose_after_check([seldom], ["test"], "make test") is None
+
+
 def test_what_helps_after_a_check_is_said_once() -> None:
-    told = frozenset([getattr(choose_after_check(FACTS, ["test"], "pnpm test"), "id", "")])
-    assert choose_after_check(FACTS, ["test"], "pnpm test", told) is None
+    told = frozenset([getattr(choose_after_check(FACTS, ["lint"], "pnpm lint"), "id", "")])
+    assert choose_after_check(FACTS, ["lint"], "pnpm lint", told) is None
 
 
 def test_a_command_that_was_typed_for_one_file_is_not_the_way_of_the_project() -> None:

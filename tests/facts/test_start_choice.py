@@ -25,12 +25,17 @@ def lines_at_once(lessons: list[Lesson], stated: frozenset[str] = frozenset()) -
     return [describe_lesson(each) for each in choose_for_start(lessons, stated, at_once=True)]
 
 
-def test_checks_wait_for_a_change_of_code_unless_most_sessions_run_them() -> None:
-    assert choose_for_start(derive_facts(tree_of(SHOP))) == []
-    usual = lesson("test", "make test", sessions=9, reach=0.6)
-    some = lesson("lint", "make lint", sessions=9, reach=0.4)
-    assert [each.use for each in choose_for_start([usual, some])] == ["make test"]
-    assert [each.use for each in choose_for_start([usual, some], at_once=True)] == ["make test", "make lint"]
+def choose_at_once(lessons: list[Lesson]) -> list[Lesson]:
+    return choose_for_start(lessons, at_once=True)
+
+
+def test_what_a_change_or_a_call_will_ask_for_waits_for_it() -> None:
+    """Of three sessions one changes no code; what stops a commit, and how a change comes in, is for all."""
+    usual = lesson("test", "make test", sessions=9, reach=0.9)
+    hook = lesson("hook", "", details={"about": "commit", "commands": "make lint"}, reach=0.6)
+    message = lesson("commit", "", details={"about": "message", "types": "feat,fix"}, reach=0.6)
+    assert choose_for_start([usual, hook, message]) == [hook]
+    assert choose_at_once([usual, hook, message]) == [usual, hook, message]
 
 
 def test_each_check_is_one_line_with_how_one_case_is_run_and_what_mends() -> None:
@@ -58,8 +63,8 @@ def test_everything_below_the_project_is_no_folder() -> None:
     """`./...` once counted as one, which hid the tests of every project in Go."""
     usual = lesson("test", "go test -tags=live ./...", sessions=9, reach=0.7)
     one_folder = lesson("test", "go test ./internal/store/...", sessions=9, reach=0.7)
-    assert len(choose_for_start([usual])) == 1
-    assert choose_for_start([one_folder]) == []
+    assert len(choose_at_once([usual])) == 1
+    assert choose_at_once([one_folder]) == []
 
 
 def test_a_script_for_one_part_is_not_the_check_of_the_whole() -> None:
@@ -80,14 +85,14 @@ def test_a_script_that_session_after_session_went_by_without_is_not_said_to_all(
 def test_the_projects_own_task_is_said_for_what_sessions_type() -> None:
     typed = lesson("test", "go test ./...", sessions=9, reach=0.7)
     own = lesson("test", "mise run test", reach=0.5, details={"about": "test", "main": "yes", "body": "go test ./..."})
-    assert [each.use for each in choose_for_start([typed, own])] == ["mise run test"]
+    assert [each.use for each in choose_at_once([typed, own])] == ["mise run test"]
 
 
 def test_a_form_that_stands_for_many_commands_gives_way_to_that_of_the_folder_they_work_in() -> None:
     open_form = lesson("build", "xcodebuild -project NAME -scheme Shop build", sessions=9, reach=0.6)
     folder = {"about": "build", "main": "yes", "package": "Shop"}
     own = lesson("build", "cd Shop && xcodebuild -project Shop.xcodeproj -scheme Shop build", details=folder)
-    assert [each.use for each in choose_for_start([open_form, own])] == [own.use]
+    assert [each.use for each in choose_at_once([open_form, own])] == [own.use]
 
 
 def test_a_changelog_that_nobody_keeps_is_not_told_of() -> None:
@@ -112,7 +117,7 @@ def test_a_check_that_hardly_ever_passes_is_no_way_to_check_whatever_a_script_sa
     failing = lesson("test", "bun run test", sessions=13, details={"about": "test", "main": "yes", "passed": "1"})
     failing = msgspec.structs.replace(failing, support=Support(1, 13, 14, 12))
     passing = lesson("test", "bun run test:once", details={"about": "test", "main": "yes"})
-    assert [each.use for each in choose_for_start([failing, passing])] == ["bun run test:once"]
+    assert [each.use for each in choose_at_once([failing, passing])] == ["bun run test:once"]
 
 
 @pytest.mark.parametrize(("command", "is_said"), [
@@ -121,7 +126,7 @@ def test_a_check_that_hardly_ever_passes_is_no_way_to_check_whatever_a_script_sa
 ])  # fmt: skip
 def test_what_everybody_types_is_not_told_unless_the_project_lies_in_a_folder(command: str, is_said: bool) -> None:
     known = lesson("build" if "build" in command else "test", command, sessions=9, reach=0.7)
-    assert bool(choose_for_start([known])) is is_said
+    assert bool(choose_at_once([known])) is is_said
 
 
 def test_a_check_runs_in_the_folder_where_its_program_finds_the_project() -> None:
@@ -129,7 +134,7 @@ def test_a_check_runs_in_the_folder_where_its_program_finds_the_project() -> Non
     tree = tree_of({"src/go.mod": "module shop\n", "src/cart_test.go": "", "README.md": "x"})
     typed = lesson("lint", "golangci-lint run ./...", sessions=9, reach=0.7)
     facts = join_facts([typed], derive_facts(tree), tree)
-    assert "cd src && golangci-lint run ./..." in [each.use for each in choose_for_start(facts)]
+    assert "cd src && golangci-lint run ./..." in [each.use for each in choose_at_once(facts)]
 
 
 def test_a_custom_that_a_file_describes_in_words_is_stated() -> None:

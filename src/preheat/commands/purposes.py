@@ -1,7 +1,9 @@
 """What one command is for. Knows words and the tables, no shell syntax."""
 
 import re
+import shlex
 from collections.abc import Callable
+from functools import lru_cache
 
 from preheat.commands.common import names_mise_task
 from preheat.commands.programs import (
@@ -395,3 +397,22 @@ _RULES: dict[str, Callable[[tuple[str, ...]], Purpose]] = {
     "mise": _mise,
     "devbox": _mise,
 }
+
+
+@lru_cache(maxsize=2048)
+def purpose_of_command(command: str) -> str:
+    """What a plain command is for, without a shell's parser: the start of a session waits for it."""
+    command = re.sub(r"^cd \S+ && ", "", command)
+    try:
+        words = tuple(shlex.split(command, comments=True))
+    except ValueError:
+        return "other"
+    while words and (re.fullmatch(r"\w+=\S*", words[0]) or words[0] in ("npx", "bunx", "time", "env", "exec", "sudo")):
+        words = words[1:]
+    while len(words) > 2 and words[0] in ("uv", "poetry", "pdm", "pipenv", "hatch") and words[1] == "run":
+        words = words[2:]
+    if words[:3] == ("mise", "exec", "--") or words[:3] == ("mise", "x", "--"):
+        words = words[3:]
+    if len(words) > 2 and words[0] in ("pnpm", "yarn", "bun", "npm") and words[1] in ("exec", "x", "dlx"):
+        words = words[2:]
+    return purpose_of(words) if words else "other"

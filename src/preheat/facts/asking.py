@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from preheat.commands.words import name_set
+from preheat.prompt_text import own_words
 
 _WORD = re.compile(r"[^\W\d_][^\W_]+")
 _LONG = 800
@@ -26,17 +27,19 @@ _SECTION = 400
 _MOST_HEADINGS = 30
 _PATH = re.compile(r"\S*(?:[/\\@]|\.\w{1,5}\b)\S*")
 """Words of a path or of an address say where something is, not what is to be done."""
+_PASTED = re.compile(r"^[ \t]*[\u2500-\u257f\u25a0-\u25cf\u23bf].*$", re.MULTILINE)
+"""Lines that were copied from a terminal."""
 _MARKED = re.compile(r"<(?P<tag>[a-z][\w-]{1,40})>.*?</(?P=tag)>", re.DOTALL)
 """What a program puts around a prompt is not what the person asks."""
 _TOPIC_WORDS: dict[str, str] = {
-    "test": "test tests testing tested tester spec specs unittest unittests e2e coverage regression regressions tdd testcase"
+    "test": "test tests testing tested tester unittest unittests e2e coverage regression regressions tdd testcase"
     " testcases pytest vitest jest mocha cypress playwright rspec teste testes testen getestet testet prueba pruebas prova",
     "lint": "lint linter linting linted lints eslint biome ruff clippy golangci stylelint pylint rubocop shellcheck",
     "typecheck": "typecheck typechecks typechecking typescript tsc mypy pyright typing typings",
     "build": "build builds compile compiles compilation bundle kompilieren kompiliert compilar compila",
     "format": "format formatting formatter reformat prettier gofmt rustfmt fmt",
-    "check": "verify checks ci pipeline",
-    "serve": "localhost screenshot",
+    "check": "checks ci pipeline",
+    "serve": "localhost",
     "generate": "regenerate codegen typegen openapi proto protobuf graphql stubs",
     "hook": "push pushed",
     "branch": "branch branches pr prs worktree zweig rama",
@@ -282,7 +285,7 @@ def words_of(text: str) -> frozenset[str]:
 def _aim_of(text: str) -> str:
     """Of a prompt what tells its aim: all of a short one, of a long one its beginning and end. Without paths, and without what a
     program put around it."""
-    text = text[:_MOST_READ]
+    text = _PASTED.sub(" ", own_words(text)[:_MOST_READ])
     text = _PATH.sub(" ", _MARKED.sub(" ", text) if "</" in text else text)
     if len(text) <= _LONG:
         return text

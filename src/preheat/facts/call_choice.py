@@ -7,9 +7,10 @@ A hook waits for this: a command is taken apart by its separators alone, without
 import re
 from collections.abc import Iterable, Sequence
 
+from preheat.commands.purposes import purpose_of_command
 from preheat.commands.words import name_set
 from preheat.facts.change_choice import choose_for_change, choose_for_new_file
-from preheat.facts.checks import CHECK_TOPICS, command_key, purpose_of_command
+from preheat.facts.checks import CHECK_TOPICS, command_key
 from preheat.facts.commit_choice import choose_for_version_control
 from preheat.facts.fitness import is_common, is_of_one_language, is_usable, is_whole, tool_of
 from preheat.facts.need_choice import ARGUMENT, RUNNERS, choose_for_needs

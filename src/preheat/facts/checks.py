@@ -1,7 +1,6 @@
 """How a project is built, tested, linted, type-checked and formatted: by scripts, the forge's checks and manifests. Pure."""
 
 import re
-import shlex
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from posixpath import basename
@@ -9,7 +8,7 @@ from posixpath import basename
 import msgspec
 
 from preheat.commands.common import names_mise_task
-from preheat.commands.purposes import purpose_of, purpose_of_name
+from preheat.commands.purposes import purpose_of_command, purpose_of_name
 from preheat.commands.words import name_set
 from preheat.facts.ecosystems import find_implied
 from preheat.facts.node_tools import find_node_commands, lacks_tool
@@ -82,25 +81,6 @@ def _as_own(fact: Lesson) -> Lesson:
     is_whole = details.get("about") == fact.topic and bool(details.get("main"))
     reach = _REACH[fact.topic] - 0.1 if is_whole else fact.reach
     return msgspec.structs.replace(fact, details=details, reach=reach)
-
-
-@lru_cache(maxsize=2048)
-def purpose_of_command(command: str) -> str:
-    """What a plain command is for, without a shell's parser: the start of a session waits for it."""
-    command = re.sub(r"^cd \S+ && ", "", command)
-    try:
-        words = tuple(shlex.split(command, comments=True))
-    except ValueError:
-        return "other"
-    while words and (re.fullmatch(r"\w+=\S*", words[0]) or words[0] in ("npx", "bunx", "time", "env", "exec", "sudo")):
-        words = words[1:]
-    while len(words) > 2 and words[0] in ("uv", "poetry", "pdm", "pipenv", "hatch") and words[1] == "run":
-        words = words[2:]
-    if words[:3] == ("mise", "exec", "--") or words[:3] == ("mise", "x", "--"):
-        words = words[3:]
-    if len(words) > 2 and words[0] in ("pnpm", "yarn", "bun", "npm") and words[1] in ("exec", "x", "dlx"):
-        words = words[2:]
-    return purpose_of(words) if words else "other"
 
 
 def topic_of_script(script: Script) -> str:

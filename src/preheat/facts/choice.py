@@ -63,6 +63,8 @@ def choose_for_prompt(
     when files are changed waits for that (`change_choice`). `files`: those that the prompt is likely about; `told`: ids of
     lessons that the session has been told; `stated`: topics of the checks of which the agent reads a command by itself."""
     asked = read_prompt(prompt)
+    plain = " ".join(prompt[:_MOST_READ].split())
+    named = frozenset(_TESTERS.findall(asked.text))
     facts = [
         lesson
         for lesson in lessons
@@ -70,11 +72,13 @@ def choose_for_prompt(
     ]
     beside = commands_beside(facts, told) | {lesson.use for lesson in facts if lesson.id in told and lesson.use}
     if knows_all_checks(facts, told):
-        beside |= {lesson.use for lesson in facts if lesson.topic in SUMMED_UP and not lesson.details.get("package")}
+        facts = [fact for fact in facts if fact.topic not in (*SUMMED_UP, "commit") or fact.details.get("package")]
     rated = [
         Choice(lesson, _rate(lesson, asked, files))
         for lesson in facts
         if lesson.id not in told
+        and not _has_command(plain, lesson.use)
+        and not _is_of_other_tester(lesson, named)
         and beside.isdisjoint({lesson.use, lesson.details.get("body", "")} - {""})
         and not _is_stated_otherwise(lesson, stated, asked)
     ]
@@ -116,6 +120,22 @@ def _with_variants(chosen: list[Choice], facts: Sequence[Lesson]) -> list[Choice
     ]
     variants = {each.lesson.details.get("one", "") for each in found} - {""}
     return [each for each in found if each.lesson.use not in variants]
+
+
+def _has_command(prompt: str, command: str) -> bool:
+    """Whether a command stands in a prompt: who asks for work on it knows it."""
+    return " " in command and command in prompt
+
+
+_MOST_READ = 20_000
+_TESTERS = re.compile(r"\b(?:playwright|cypress|selenium|puppeteer|storybook|maestro|detox|appium|e2e|end-to-end)\b")
+"""Tools and kinds of tests that a prompt may ask for."""
+
+
+def _is_of_other_tester(lesson: Lesson, named: frozenset[str]) -> bool:
+    """Whether a test is another one than that of the tool that a prompt names."""
+    command = f"{lesson.use} {lesson.details.get('body', '')}".lower()
+    return bool(named) and lesson.topic == "test" and not any(each in command for each in named)
 
 
 def _is_main_check(lesson: Lesson) -> bool:
@@ -160,6 +180,8 @@ def _rate(lesson: Lesson, asked: Asked, files: Sequence[str]) -> float:
     is_called = _is_called(lesson, asked.text) or (
         topic in asked.topics and topic != "generate" and _named_share(lesson, asked.words) == 1.0
     )
+    if topic == "serve" and "serve" not in asked.topics and not _STARTING.search(asked.text):
+        return 0.0
     if topic == "script":
         return 0.7 if is_called else 0.0
     if topic == "variable":
@@ -186,7 +208,7 @@ def _rate_asked(lesson: Lesson, asked: Asked, is_called: bool) -> float:
     case is run only where one is spoken of."""
     topic, details = lesson.topic, lesson.details
     about = details.get("about", topic)
-    if about in _ONE and asked.words.isdisjoint(_SINGLE):
+    if about in _ONE and (asked.words.isdisjoint(_SINGLE) or lesson.support.sessions_for < _MUCH_USED):
         return 0.0
     if about == "lint, with fixes" and not _names_kind(lesson, asked.words):
         return 0.0
@@ -199,6 +221,7 @@ def _rate_asked(lesson: Lesson, asked: Asked, is_called: bool) -> float:
     return (0.9 if is_first else 0.75) + 0.1 * min(1.0, lesson.reach or 0.0)
 
 
+_STARTING = re.compile(r"\b(?:run|start|launch|serve|boot)\b")
 _ONE = ("one test", "one test file")
 _SINGLE = name_set("one single only alone file case individual just specific")
 
@@ -296,7 +319,7 @@ def _without_crowds(choices: list[Choice], asked: Asked, known: set[tuple[str, s
         lesson = each.lesson
         purpose, shape = _purpose_of(lesson), _shape_of(lesson)
         body = lesson.details.get("body", "")
-        if shape in shapes or (lesson.use and not commands.isdisjoint((lesson.use, body))):
+        if shape in shapes or (lesson.use and not commands.isdisjoint((_bare(lesson.use), _bare(body)))):
             continue
         program = _program_of(lesson)
         is_other = program not in programs.get(purpose, set()) and (
@@ -311,12 +334,17 @@ def _without_crowds(choices: list[Choice], asked: Asked, known: set[tuple[str, s
             continue
         programs.setdefault(purpose, set()).add(program)
         shapes |= {shape} if shape else set()
-        commands |= {command for command in (lesson.use, body) if command}
+        commands |= {_bare(command) for command in (lesson.use, body) if command}
         kept.append(each)
     return kept
 
 
+def _bare(command: str) -> str:
+    """A command without what only starts its program."""
+    return command.removeprefix("mise exec -- ")
+
+
 def _program_of(lesson: Lesson) -> str:
     """The program that a fact's command runs in the end: `go` of `mise exec -- go test`."""
-    words = lesson.use.rpartition("&& ")[2].removeprefix("mise exec -- ").split()
+    words = _bare(lesson.use.rpartition("&& ")[2]).split()
     return words[0] if words else ""

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from preheat.facts.checks import CHECK_TOPICS, command_key, purpose_of_command
+from preheat.commands.purposes import purpose_of_command
+from preheat.facts.checks import CHECK_TOPICS, command_key
 from preheat.facts.join import runs_missing_script
 from preheat.facts.values import ProjectTree, cites_missing_place, make_fact
 from preheat.manifests.documents import is_developer_document, read_commands

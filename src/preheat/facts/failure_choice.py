@@ -37,8 +37,11 @@ _NOT_FOUND = (
 _ASTRAY = re.compile(
     r"(?i)not found|could not find|cannot find|can't find|no such file|enoent|\bno \S+ found|does not contain"
 )
-_BRINGS_ITS_OWN = re.compile(r"\s--package[= ]|\bnpx\s+(?:-y|--yes)\b|\b(?:dlx|bunx|uvx)\b|\buv run --with\b")
-"""A command with packages that are not the project's."""
+_BRINGS_ITS_OWN = re.compile(
+    r"\s--package[= ]|\bnpx\s+(?:-y|--yes)\b|\b(?:dlx|bunx|uvx)\b|\buv run --with\b"
+    r"|\b(?:node|bun|deno|ruby)\s+(?:-e|--eval|-p|eval)\b|\bpython3?\s+-c\b|require\.resolve"
+)
+"""A command with packages that are not the project's, or one that only looks whether they are there."""
 _MENTIONED = re.compile(r"[\w.+-]+")
 
 
@@ -116,6 +119,8 @@ _ONE_CASE = re.compile(
 _ALL = re.compile(r"^\./\.\.\.$|^\.$")
 _HELPS = {"test": ("one test", "one test file"), "lint": ("lint, with fixes", "format"), "format": ("format",)}
 """By what a check was for, what helps after it found something: one case alone, or the program that mends by itself."""
+_USED = 2
+"""Sessions that ran one case alone, from which on it pays here: a small suite is run whole."""
 _FORMATTING = re.compile(
     r"\b(?:fmt|format|gofmt|prettier|black|rustfmt|oxfmt|shfmt|swiftformat|dprint|ktlint)\b|[:-](?:fmt|format)\b"
 )
@@ -146,7 +151,9 @@ def choose_after_check(
         if lesson.details.get("about") in wanted
         and is_usable(lesson)
         and not is_common(lesson)
-        and (lesson.topic == "test" or is_main(lesson))
+        and (
+            lesson.support.sessions_for >= _USED or (lesson.topic != "test" and is_main(lesson) and is_grounded(lesson))
+        )
         and fits(lesson, edited)
         and any(map(partial(is_below, lesson), edited or [""]))
         and (not folder_of_command(lesson) or any(path.startswith(f"{folder_of_command(lesson)}/") for path in edited))

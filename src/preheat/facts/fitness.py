@@ -50,6 +50,10 @@ _PASSED_ON = re.compile(r"(?:pnpm|yarn) .*? -- ")
 """These hand on the dashes too, which many a program takes for the end of its options."""
 
 
+ASTRAY = "astray"
+"""The detail of a command that ran in a folder which it does not name."""
+
+
 def is_usable(lesson: Lesson) -> bool:
     """Whether a lesson is a fact that may be said: not what was typed for one file as the way of all, nor what hardly ever
     passed."""
@@ -58,6 +62,7 @@ def is_usable(lesson: Lesson) -> bool:
         and bool(lesson.details)
         and not _is_of_one_file(lesson)
         and not _PASSED_ON.match(lesson.use)
+        and not lesson.details.get(ASTRAY)
         and not (hardly_passes(lesson) and not (lesson.details.get("main") or lesson.details.get("body")))
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from preheat.facts.checks import CHECK_TOPICS, command_key
+from preheat.facts.fitness import ASTRAY
 from preheat.facts.packages import find_packages
 from preheat.facts.values import ProjectTree, cites_missing_place
 from preheat.manifests.scripts import read_scripts
@@ -36,6 +37,8 @@ _MUCH = 0.3
 _CHECKING = 0.15
 """The share of sessions that check their work where those which do not only looked around. Where fewer do, sessions are for
 something else here, and each says that a check is not needed."""
+_VAGUE = frozenset(["run", "other", "package"])
+"""Topics of commands of which sessions alone do not show what they are for."""
 _PRIOR = 6
 """Sessions that the kind of a fact counts as, beside those that used it or did not."""
 
@@ -80,11 +83,11 @@ def join_facts(lessons: Sequence[Lesson], facts: Sequence[Lesson], tree: Project
 
 def _place_in_folders(lessons: Sequence[Lesson], facts: Sequence[Lesson]) -> list[Lesson]:
     """The lessons, checks begun in the folder where their program finds its project if that is one other than the project's own:
-    the sessions' shells stood there."""
+    the sessions' shells stood there. Where there are several such folders, nobody knows in which."""
     folders = {
         fact.details["program"]: fact.details["folders"]
         for fact in facts
-        if fact.topic == "folder" and fact.details.get("folders") and "," not in fact.details["folders"]
+        if fact.topic == "folder" and fact.details.get("folders")
     }
     return [_place(lesson, folders) for lesson in lessons] if folders else list(lessons)
 
@@ -100,6 +103,8 @@ def _place(lesson: Lesson, folders: Mapping[str, str]) -> Lesson:
     folder = folders.get(_PROGRAM_OF.get(words[0], words[0]), "") if words else ""
     if not folder or not _NO_FOLDER_NAMED.match(lesson.use):
         return lesson
+    if "," in folder:
+        return msgspec.structs.replace(lesson, details=lesson.details | {ASTRAY: "yes"})
     return msgspec.structs.replace(lesson, use=f"cd {folder} && {lesson.use}")
 
 
@@ -185,7 +190,10 @@ def _confirm(lesson: Lesson, fact: Lesson, sessions: int) -> Lesson:
     is_once = lesson.status == "weak" and lesson.why.startswith("seen in ")
     about = fact.details.get("about", "") if lesson.topic == fact.topic or fact.topic == "check" else ""
     details = {**fact.details, **lesson.details} | ({"about": about} if about else {})
-    topic = fact.topic if fact.topic in ("check", "generate", "serve") else lesson.topic
+    if lesson.topic == "commit" and fact.details.get("types"):  # the newest commits are everybody's
+        details |= {name: fact.details.get(name, "") for name in ("types", "scope")}
+    is_vague = lesson.topic in _VAGUE and fact.topic == "script"
+    topic = fact.topic if is_vague or fact.topic in ("check", "generate", "serve") else lesson.topic
     return msgspec.structs.replace(
         lesson,
         topic=topic,

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from preheat.facts.checks import command_key, purpose_of_command
+from preheat.commands.purposes import purpose_of_command
+from preheat.facts.checks import command_key
 from preheat.model.lesson import Lesson
 
 

@@ -1,10 +1,10 @@
 """What every session of a project is told at its start: what a senior developer tells a newcomer, in a few lines. Pure; knows no
 wording.
 
-What a commit runs and how it is worded; how changes come in; what sessions here needed again and again: a generator, a server, a
-program that the shell does not find; and the checks that most of them ran. The other checks come when the session changes code
-(`change_choice`): of three sessions one changes none, and needs no check. Where nothing can be said later, all checks of the
-whole are said at once. Of a check that a file states already no other command is said in its place.
+What a commit runs, and how changes come in. The checks come when the session changes code (`change_choice`): of three sessions
+one changes none, and needs no check. Where nothing can be said later, all is said at once: each check of the whole, the form of
+messages and branches, and what sessions here needed again and again: a generator, a server, a program that the shell does not
+find. Of a check that a file states already no other command is said in its place.
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,8 +23,6 @@ _LEAST = 0.2
 """The same for a check of the whole, which says how the work is shown right."""
 _LEAST_REACH = 0.15
 """The same for the check of one folder, to stand for that of the whole."""
-_HALF = 0.5
-"""How likely a session needs a check that is said before the session changes anything."""
 _USED = 2
 """Sessions that used a command, from which on it is the project's own way."""
 
@@ -36,12 +34,10 @@ def choose_for_start(
     (`details["one"]`, `details["parts"]`). `stated`: topics of the checks of which the agent reads a command by itself;
     `at_once`: nothing can be said later."""
     facts = [lesson for lesson in lessons if lesson.kind == "convention" and is_usable(lesson)]
-    checks = _choose_checks(facts, stated)
-    if at_once:
-        checks = [check for check in checks if (check.reach or 0.0) >= _LEAST]
-    else:
-        checks = [check for check in checks if _is_of_most(check)]
-    return [*checks, *_choose_customs(facts, at_once), *_choose_needs(facts, at_once)]
+    if not at_once:
+        return _choose_customs(facts, _FOR_ALL)
+    checks = [check for check in _choose_checks(facts, stated) if (check.reach or 0.0) >= _LEAST]
+    return [*checks, *_choose_customs(facts, _CUSTOMS), *_choose_needs(facts)]
 
 
 # Checks
@@ -93,16 +89,10 @@ def _is_worked_on(fact: Lesson, others: Sequence[Lesson]) -> bool:
     return any(_is_often(each) for each in alike)
 
 
-def _is_of_most(check: Lesson) -> bool:
-    return check.support.sessions_for > _USED and (check.reach or 0.0) >= _HALF
-
-
 # Commits, branches, pull requests
-def _choose_customs(facts: Sequence[Lesson], at_once: bool) -> list[Lesson]:
+def _choose_customs(facts: Sequence[Lesson], customs: Iterable[tuple[str, str]]) -> list[Lesson]:
     found: list[Lesson] = []
-    for topic, about in _CUSTOMS:
-        if about in _AT_CALLS and not at_once:
-            continue
+    for topic, about in customs:
         fitting = (
             each for each in facts if each.topic == topic and each.details.get("about") == about and _is_custom(each)
         )
@@ -123,8 +113,8 @@ _CUSTOMS = (
 )
 
 
-_AT_CALLS = frozenset(["changelog", "branch"])
-"""What only the commit of a change of code, or a new branch, needs."""
+_FOR_ALL = (("hook", "commit"), ("hook", "message"), ("release", "change file"), ("pull_request", "pull request"))
+"""What is said before anything is asked: what stops a commit, and how a change comes in."""
 
 
 def _is_custom(fact: Lesson) -> bool:
@@ -136,14 +126,13 @@ def _is_custom(fact: Lesson) -> bool:
 
 
 # What sessions here needed again and again
-def _choose_needs(facts: Sequence[Lesson], at_once: bool) -> list[Lesson]:
+def _choose_needs(facts: Sequence[Lesson]) -> list[Lesson]:
     used = [
         fact
         for fact in facts
         if fact.support.sessions_for >= _USED and (fact.reach or 0.0) >= _OFTEN and not fact.details.get("path")
     ]
-    topics = ("generate", "setup") if at_once else ("setup",)  # a generator is said when its source is changed
-    found = [fact for fact in used if fact.topic in topics and fact.use and not is_common(fact)]
+    found = [fact for fact in used if fact.topic in ("generate", "setup") and fact.use and not is_common(fact)]
     servers = [fact for fact in used if fact.topic == "serve" and fact.details.get("about") == "run"]
     found += sorted(servers, key=lambda fact: (-fact.support.sessions_for, fact.id))[:1]
     return [*found, *(fact for fact in facts if fact.topic == "missing" and _is_missed(fact, facts))]

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from preheat.facts.checks import CHECK_TOPICS, purpose_of_command
+from preheat.commands.purposes import purpose_of_command
+from preheat.facts.checks import CHECK_TOPICS
 from preheat.facts.join import has_no_manifest, is_stale
 from preheat.facts.packages import find_locks, find_packages
 from preheat.facts.unreadable import find_unreadable

@@ -19,6 +19,8 @@ _NEEDED, _NEEDED_IF_IMPLIED = 0.15, 0.25
 configuration implies."""
 _MOST = 0.4
 """The reach from which a command is that of most sessions, whatever a file says."""
+_COMMITTED = 0.3
+"""How likely a session commits, for the form of messages to be said with the checks."""
 _MOST_COMMON = 3
 """Checks that a language has for everybody, in one line: that, and which of them, belongs to a change here."""
 
@@ -50,7 +52,8 @@ def summarise_checks(
         and (best := _find_check_of(fitting, topic, files)) is not None
         and (topic not in stated or is_custom_of_most(best))
     ]
-    return join_checks(_without_repeats([with_variants(each, facts) for each in parts], known | stated))
+    checks = _without_repeats([with_variants(each, facts) for each in parts], known | stated)
+    return join_checks(checks, _find_message(facts))
 
 
 def is_custom_of_most(fact: Lesson) -> bool:
@@ -63,7 +66,7 @@ def _find_check_of(facts: Sequence[Lesson], topic: str, files: Sequence[str]) ->
     sessions run it here."""
     of_topic = [fact for fact in facts if fact.topic == topic]
     packages = [fact for fact in of_topic if files and _is_check_of_package(fact, files)]
-    main = find_main_check(of_topic, topic)
+    main = find_main_check([_with_use_of_tool(fact, of_topic) for fact in of_topic if not _only_formats(fact)], topic)
     return (
         max(packages, key=lambda each: (len(each.details["package"]), each.support.sessions_for, each.id), default=None)
         or (main if main is not None and not has_open_place(main) else None)
@@ -71,10 +74,36 @@ def _find_check_of(facts: Sequence[Lesson], topic: str, files: Sequence[str]) ->
     )
 
 
+def _with_use_of_tool(fact: Lesson, others: Iterable[Lesson]) -> Lesson:
+    """A linter of the whole with what sessions show of it on single folders."""
+    if fact.topic != "lint" or fact.support.sessions_for or not is_whole(fact):
+        return fact
+    alike = [other for other in others if other is not fact and _runs_in_parts(other, fact)]
+    best = max(alike, key=lambda other: other.support.sessions_for, default=fact)
+    return msgspec.structs.replace(fact, support=best.support, reach=max(fact.reach or 0.0, best.reach or 0.0))
+
+
+def _runs_in_parts(part: Lesson, fact: Lesson) -> bool:
+    plain, rest = fact.use.removesuffix(" ./..."), part.use[len(fact.use.removesuffix(" ./...")) :]
+    return part.topic == fact.topic and part.use.startswith(f"{plain} ") and _OPEN.search(rest) is not None
+
+
+def _only_formats(fact: Lesson) -> bool:
+    """Whether a linter only says which files a formatter would change."""
+    return fact.topic == "lint" and _FORMATTER.search(fact.details.get("body", "") or fact.use) is not None
+
+
+_FORMATTER = re.compile(
+    r"\b(?:gofmt|gofumpt|rustfmt|black|shfmt|swiftformat|dprint)\b|\bcargo fmt\b|\b(?:prettier|oxfmt)\b(?!.*&&)|\bruff format\b"
+    r"|\bbiome format\b|\bdart format\b|[:-](?:fmt|format)\b|\b(?:fmt|format):check\b"
+)
+
+
 def _is_check_of_package(fact: Lesson, files: Sequence[str]) -> bool:
     package = fact.details.get("package", "")
     is_below = bool(package) and all(path.startswith(f"{package}/") for path in files)
-    return is_below and is_main(fact) and is_whole(fact) and fact.topic in ("test", "typecheck")
+    is_plain = is_main(fact) and is_whole(fact) and _OPEN_NAME.search(fact.use) is None
+    return is_below and is_plain and fact.topic in ("test", "typecheck")
 
 
 def _find_common(facts: Sequence[Lesson]) -> Lesson | None:
@@ -90,21 +119,27 @@ def _find_common(facts: Sequence[Lesson]) -> Lesson | None:
     return min(used, key=lambda fact: (-fact.support.sessions_for, fact.id), default=None)
 
 
-def join_checks(parts: Sequence[Lesson]) -> Lesson | None:
-    """One fact for several checks; the only one by itself, None where there is none or everybody would type it."""
-    if len(parts) < 2:
-        return parts[0] if parts and (not is_common(parts[0]) or is_custom_of_most(parts[0])) else None
+def _find_message(facts: Iterable[Lesson]) -> Lesson | None:
+    """The form of commit messages, where sessions commit: who changes code is likely to."""
+    return next((fact for fact in facts if fact.topic == "commit" and (fact.reach or 0.0) >= _COMMITTED), None)
+
+
+def join_checks(parts: Sequence[Lesson], message: Lesson | None = None) -> Lesson | None:
+    """One fact for several checks, with the form of the message that the change will have; the only one by itself, None where
+    there is none or everybody would type it."""
+    if not parts or (len(parts) == 1 and is_common(parts[0])):
+        return None
+    if len(parts) == 1 and message is None:
+        return parts[0]
     if all(map(is_common, parts)):
         parts = parts[:_MOST_COMMON]
     project = parts[0].scope.project
     details = {"about": "checks", "topics": ",".join(each.topic for each in parts)}
     for each in parts:
         details[each.topic] = each.use
-        details |= {
-            f"{each.topic}_{name}": each.details[name]
-            for name in ("one", "one_about", "package")
-            if each.details.get(name)
-        }
+        details |= {f"{each.topic}_{name}": text for name in _BESIDE if (text := each.details.get(name, ""))}
+    if message is not None:
+        details |= {"types": message.details.get("types", ""), "scope": message.details.get("scope", "")}
     return Lesson(
         id=summary_id(project),
         kind="convention",
@@ -119,6 +154,8 @@ def join_checks(parts: Sequence[Lesson]) -> Lesson | None:
     )
 
 
+_OPEN_NAME = re.compile(r"\b(?:NAME|PATH|FOLDER|TEXT)\b")
+"""A place that has to be filled before a command can be typed; the value of an option is the machine's."""
 _BESIDE = ("one", "one_about", "package")
 """Details of a check that are said with it."""
 

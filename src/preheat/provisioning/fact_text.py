@@ -104,7 +104,8 @@ def _describe_checks(lesson: Lesson) -> str:
     if not commands:
         return ""
     names = ("test_one_about", "test_package", "typecheck_package")
-    return sentences.CHECKS.write(**commands, **{name: details[name] for name in names if details.get(name)})
+    said = {name: details[name] for name in names if details.get(name)}
+    return sentences.CHECKS.write(**commands, **said, **(_read_message(details) if details.get("types") else {}))
 
 
 def _describe_server(lesson: Lesson) -> str:
@@ -162,11 +163,15 @@ def _rank_of_type(name: str) -> tuple[int, str]:
 
 
 def _describe_message(lesson: Lesson) -> str:
-    details = lesson.details
+    return sentences.MESSAGE.write(**_read_message(lesson.details))
+
+
+def _read_message(details: dict[str, str]) -> dict[str, Any]:
     form = sentences.MESSAGE_FORMS[{"yes": 0, "some": 2}.get(details.get("scope", ""), 1)]
     scope = "(…)" if details.get("scope") == "yes" else ""
-    names = sorted(_split(lesson, "types")[:_MOST_TYPES], key=_rank_of_type)
-    return sentences.MESSAGE.write(form=form, types=[f"{name}{scope}: …" for name in names])
+    types = [each for each in details.get("types", "").split(",") if each]
+    names = sorted(types[:_MOST_TYPES], key=_rank_of_type)
+    return {"form": form, "types": [f"{name}{scope}: …" for name in names]}
 
 
 def _describe_branch(lesson: Lesson) -> str:

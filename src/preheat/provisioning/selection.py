@@ -20,6 +20,8 @@ from math import log, sqrt
 from typing import NamedTuple
 
 from preheat.calls.words import words_in
+from preheat.commands.purposes import purpose_of_command
+from preheat.commands.values import CHECKS
 from preheat.model.context import ContextLesson
 from preheat.model.lesson import LESSON_KINDS, Lesson, LessonKind
 from preheat.provisioning.fact_text import is_fact
@@ -131,6 +133,12 @@ _LEAST_AT_START: defaultdict[str, float] = defaultdict(lambda: 0.3, convention=0
 _AT_START = frozenset(["convention", "repair", "resume"])
 """Kinds of lessons that are told before anything is asked. That something never worked is said before it is tried again: it names
 no other way."""
+_ONE_CASE = ("&&", "|", "…", ";")
+"""What makes a command one for a single case, or leaves a gap in it."""
+_OF_FOLDER = "the shell stays"
+"""In the difference of a repair: it depends on where earlier calls of the session went."""
+_FEWEST_REPAIRS = 3
+"""Times that a repair was seen to work, for it to be said before anything is asked."""
 _LEAST_OF_CHECKS = 0.6
 """The same for a check: a session that changes code is told of it then."""
 _CHECKS = frozenset(["test", "build", "lint", "typecheck", "format", "check"])
@@ -143,12 +151,6 @@ _AT_CHANGES = frozenset(["generate"])
 """Topics that are told when a file is changed that they are about."""
 _GOES_BELOW = " files go below "
 """Where new files of a kind go: told before one is made elsewhere."""
-_ONE_CASE = ("&&", "|", "…", ";")
-"""What makes a command one for a single case, or leaves a gap in it."""
-_OF_FOLDER = "the shell stays"
-"""In the difference of a repair: it depends on where earlier calls of the session went."""
-_FEWEST_REPAIRS = 3
-"""Times that a repair was seen to work, for it to be said before anything is asked."""
 _VAGUE_TOPICS = frozenset(["", "other", "run"])
 """Topics of commands that were run, for whatever aim."""
 
@@ -349,10 +351,11 @@ def _is_for_every_task(lesson: Lesson) -> bool:
 
 
 def _is_repair_for_all(lesson: Lesson) -> bool:
-    """Whether a repair holds for a session that has done nothing yet, was seen more than by chance, and does not only say where a
-    program stands on one machine: a fact says that."""
+    """Whether a repair holds for a session that has done nothing yet and was seen more than by chance: how the project's checks
+    are run. What else failed is said before it is tried again."""
     is_of_case = any(sign in lesson.avoid for sign in _ONE_CASE) or _OF_FOLDER in lesson.difference
-    return not is_of_case and lesson.support.calls_for >= _FEWEST_REPAIRS and not lesson.use.startswith("/")
+    is_seen = lesson.support.calls_for >= _FEWEST_REPAIRS and not lesson.use.startswith("/")
+    return is_seen and not is_of_case and purpose_of_command(lesson.use) in CHECKS
 
 
 def _is_of_own_tool(lesson: Lesson) -> bool:
