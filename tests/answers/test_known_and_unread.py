@@ -58,6 +58,17 @@ def test_one_refusal_shows_which_family_a_program_is_of() -> None:
     assert warning("tool --new src", past("tool --new lib", "error: unknown option --new")) is None
 
 
+def test_a_flag_of_the_last_program_of_a_pipe_counts() -> None:
+    assert warning("sed -n 1p src/cart.py | cat -A", past("cat -A README.md", "cat: illegal option -- A")) is not None
+
+
+def test_a_loop_that_starts_no_program_needs_no_path() -> None:
+    known = past("ls *.x", "zsh:1: no matches found: *.x")
+    loop = 'for path in src go; do if test -e "$path"; then {} "$path"; fi; done'
+    assert warning(loop.format("echo"), known) is None
+    assert warning(loop.format("cat"), known) is not None
+
+
 def test_a_script_behind_an_empty_ending_is_no_file_that_is_missing() -> None:
     assert warning("sed -i '' 's/one/other/' src/cart.py") is None
     assert warning("sed -i '' 's/one/other/' src/gone.py") is not None

@@ -10,6 +10,9 @@ from preheat.commands import command_text
 
 _ADDING = re.compile(r"(?:cd (?P<folder>[\w./-]+) && )?git add (?P<paths>[\w./@+ -]+?)\s*(?:&&|$)")
 
+_NOT_FROM_HERE = ("/", "-", "./", "..")
+"""How options begin, and paths that cannot be meant from the project's own folder."""
+
 
 def check_added_paths(call: PlannedCall, files: ProjectFiles, history: History, facts: SessionFacts) -> Answer | None:
     """A path that is not there from the folder in which the call runs, but is from the project's own. Of others nothing is said:
@@ -23,7 +26,9 @@ def check_added_paths(call: PlannedCall, files: ProjectFiles, history: History, 
         return None
     for place, path in enumerate(typed):
         meant = normpath(join(files.root, path))
-        if path[0] in "/-." or files.kind(join(folder, path)) != "none" or files.kind(meant) not in ("file", "folder"):
+        if path == "." or path.startswith(_NOT_FROM_HERE) or files.kind(join(folder, path)) != "none":
+            continue
+        if files.kind(meant) not in ("file", "folder"):
             continue
         which = sentences.name_path(place, len(typed))
         shown = PlannedCall(call.kind, call.tool, {}, folder).show(meant)

@@ -59,7 +59,9 @@ def check_flags(call: PlannedCall, files: ProjectFiles, history: History, facts:
     """A flag that a program refused in two or more earlier sessions and never took."""
     if call.kind != "shell" or not history.refused_flags:
         return None
-    for command, _ in last_commands(command_text(call.arguments), call.folder):
+    text = command_text(call.arguments)
+    firsts = [command for command, _ in last_commands(text, call.folder)]
+    for command in (*firsts, *understand(text).commands[-1:]) if firsts else ():  # the last of a pipe has its exit code
         form = program_and_subcommand(command)
         for word in command.words[1:]:
             flag = word.partition("=")[0]

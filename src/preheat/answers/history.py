@@ -285,11 +285,40 @@ _NO_SHELL = re.compile(
 """Here-documents and what stands in quotes: texts of other languages."""
 _PATH_SET = re.compile(r"\bPATH=")
 _LONGEST_SCRIPT = 4_000
+_BUILTINS = frozenset(
+    [
+        "[",
+        "[[",
+        "cd",
+        "echo",
+        "eval",
+        "exit",
+        "export",
+        "false",
+        "local",
+        "print",
+        "printf",
+        "pwd",
+        "read",
+        "return",
+        "set",
+        "test",
+        "true",
+        "unset",
+        "for",
+        "if",
+        "while",
+        "case",
+    ]
+)
+"""Programs that the shell finds wherever it looks."""
 
 
 def loops_over_path(command: str) -> bool:
     """Whether a command line uses `path` as a variable of its own, which in zsh is the list of folders with programs."""
-    return "path" in command and _PATH_LOOP.search(_NO_SHELL.sub("_", command[:_LONGEST_SCRIPT])) is not None
+    if "path" not in command or _PATH_LOOP.search(_NO_SHELL.sub("_", command[:_LONGEST_SCRIPT])) is None:
+        return False
+    return not _BUILTINS.issuperset(programs_of(command) or {""})
 
 
 def sets_path(command: str) -> bool:
