@@ -10,13 +10,17 @@ here, so the facts of a package that only orientation would find are not counted
   later session, or stated in a file that its agent reads by itself; handed out alone; told before half of the sessions that used
   it had used it; known, handed out or not; known from the tree alone, as in a project without any session;
 - failures of the later sessions (causes `mistake` and `environment`) that a line handed out before names: its error, the command
-  or file that repaired it, the program that was missing. What an agent's own tools always say does not count;
+  or file that repaired it, the program that was missing. What an agent's own tools always say does not count. Twice: facts and
+  lessons alone, learned from the first 60 %; and with what is said on the spot (`facts_answers.py`), where all earlier sessions
+  are known: a warning names the failure of its own call if that failed by what it warns of, an answer a later failure that
+  would get the same one. Beside it, how many calls that were warned of failed, and how many failures were answered;
 - strict precision: of the lines handed out at the start and with prompts, the share whose command, file or error occurs in the
   session;
 - what "add a feature and test it" is told at the start, with the prompt, at an edit of the source and of the test that sessions
   changed most, and before its commit, after all sessions.
 
-At calls no more is said than two lines in ten turns.
+At calls no more is said than two lines in ten turns, warnings and answers aside, which have no budget in the product either.
+Their lines have moments of their own (`warning`, `answer`) and are in no other figure.
 
 `labels/facts-grades-*.jsonl` grade lines that were handed out; the shares are over those that have a grade. Files with `second`
 in their names are the second rater's, with `blind` those of graders who had not seen the code: everything is counted for each
@@ -30,10 +34,13 @@ import os
 import re
 import subprocess
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from benchmarks.facts_answers import SpotAdvice, SpotLine
 from benchmarks.foresight import (
     Failure,
     applies,
@@ -45,9 +52,11 @@ from benchmarks.foresight import (
     learn_lessons,
     take_notes,
 )
+from benchmarks.fork_tree import Repository
 from benchmarks.labelled import FOLDER, folder_of
 from benchmarks.measuring import SHARED, table
 from benchmarks.real import real_sessions, sources
+from benchmarks.recorded import EarlierSessions, RecordedSession, Replay, read_commits, read_folders
 from preheat.agents import LIVE, instruction_files_of
 from preheat.app.analysis.assessment import assess
 from preheat.app.analysis.one_pass import prepare_for_learners
@@ -124,6 +133,8 @@ class Project(NamedTuple):
     name: str
     repository: str
     sessions: list[JudgedSession]
+    recorded: Mapping[str, RecordedSession] = MappingProxyType({})
+    """By key, those whose working tree can be made anew: with a commit before them, on a machine with our kind of paths."""
 
 
 # Data
@@ -176,20 +187,37 @@ def load_grades(folder: str = FOLDER) -> dict[str, dict[tuple[str, str], str]]:
 
 def load_projects(data: str, repositories: str, wanted: Sequence[str] = ()) -> Iterator[Project]:
     for folder in [data] if data else [os.path.join(SHARED, each) for each in SHARED_FOLDERS]:
-        by_source: defaultdict[str, list[JudgedSession]] = defaultdict(list)
+        by_source: defaultdict[str, list[tuple[JudgedSession, dict[int, str], str]]] = defaultdict(list)
         names = [each.name for each in sources(folder)]
         if wanted and not any(part in name for part in wanted for name in names):
             continue
+        commits: dict[str, dict[str, str]] = {}
         for each in real_sessions(data=folder):
             name = each.source.removeprefix("projects: ").partition("__")[2]
             if name and (not wanted or any(part in name for part in wanted)):
+                if name not in commits:
+                    commits[name] = read_commits(each.folder)
                 records = assess(each.session).records
-                by_source[name].append(prepare_for_learners(each.session, records, main_folder(each.session.project)))
-        for name, sessions in sorted(by_source.items()):
+                judged = prepare_for_learners(each.session, records, main_folder(each.session.project))
+                by_source[name].append((judged, read_folders(each.path), commits[name].get(each.session.id, "")))
+        for name, found in sorted(by_source.items()):
             place = os.path.join(repositories, name, "repo") if repositories else ""
-            ordered = sorted(sessions, key=lambda session: (session.session.started_at or 0.0, session.key))
+            repository = place if os.path.isdir(place) else ""
+            ordered = sorted(
+                (judged for judged, _, _ in found), key=lambda each: (each.session.started_at or 0.0, each.key)
+            )
             if len(ordered) >= FEWEST:
-                yield Project(name, place if os.path.isdir(place) else "", ordered)
+                recorded = {each.session.key: each for each in _with_commits(found, repository)}
+                yield Project(name, repository, ordered, recorded)
+
+
+def _with_commits(found: Sequence[tuple[JudgedSession, dict[int, str], str]], place: str) -> Iterator[RecordedSession]:
+    """The sessions whose tree can be made anew, each with the commit that the data states, else the last one before it."""
+    repository = Repository(place)
+    for judged, folders, stated in found if place else ():
+        commit = stated or repository.commit_before(judged.session.started_at or 0.0)
+        if commit and judged.session.project.startswith("/"):
+            yield RecordedSession(judged, folders, commit)
 
 
 class Trees:
@@ -339,7 +367,9 @@ def call_lines(
     tree: ProjectTree,
     doings: Doings,
     stated: frozenset[str],
+    warn: Callable[[], bool],
 ) -> list[Line]:
+    """What is said before a call; `warn`: whether a warning is, which then stands alone."""
     command = command_of(call, session)
     changed = changes_of(call, session) if not command else []
     there = tree.paths.union(doings.edited)
@@ -360,13 +390,13 @@ def call_lines(
         listens=lambda port: not _REFUSED.search(message),
     )
     doings.note(call, command, changed if call.worked else ())
-    if not doings.may_say():
-        return []
     hint = find_hint_before_command(known, command, session.session.agent) if command else None
-    if hint is not None and hint.lesson not in told:
+    if hint is not None and hint.lesson not in told and doings.may_say():
         told.add(hint.lesson)
         doings.said.append(doings.turns)
         return [Line("call", hint.text, next(each for each in lessons if each.id == hint.lesson))]
+    if warn() or not doings.may_say():
+        return []
     lesson = (
         choose_for_call(lessons, command, changed, frozenset(told), place)
         if call.call.kind in ("shell", "edit", "write")
@@ -405,8 +435,8 @@ class Played(NamedTuple):
     lines: list[Line]
     told_before: dict[str, bool]
     """By labelled fact that the session used: whether it had been told before."""
-    failures: int
-    covered: int
+    failures: dict[int, bool]
+    """By number of the call that failed by mistake or environment: whether something said before names it."""
     applied: list[bool]
     """By line, whether its command, file or error occurs in the session."""
 
@@ -418,7 +448,9 @@ def play(
     labels: Sequence[LabelledFact],
     tree: ProjectTree = EMPTY_TREE,
     stated: frozenset[str] = frozenset(),
+    spot: SpotAdvice | None = None,
 ) -> Played:
+    """A session moment by moment; with `spot` also with what is said on the spot, as the product does."""
     agent, now = session.session.agent, session.session.started_at or 0.0
     lines = start_lines(lessons, project, agent, now, stated)
     told = {line.lesson.id for line in lines}
@@ -426,7 +458,7 @@ def play(
     prompts = {message.line: message.text for message in session.human_messages()}
     asked = sorted(prompts.items())
     told_before: dict[str, bool] = {}
-    failures = covered = 0
+    failures: dict[int, bool] = {}
     by_seq = session.calls_by_seq()
     doings = Doings()
     last = asked[0][1] if asked else ""
@@ -440,21 +472,45 @@ def play(
         for fact in labels:
             if command and fact.id not in told_before and fact.is_in(command):
                 told_before[fact.id] = any(fact.is_in(line.text) for line in lines)
-        at = command or ", ".join(changes_of(call, session))
-        said = call_lines(lessons, known, session, call, told, tree, doings, stated)
+        at = command or ", ".join(changes_of(call, session)) or session.relative(file_of(call.call))
+        warn = partial(spot.warn, call, last, at) if spot is not None else _say_nothing
+        said = call_lines(lessons, known, session, call, told, tree, doings, stated, warn)
         lines += (line._replace(prompt=last, call=at) for line in said)
         if call.failed and call.record.cause in ("mistake", "environment"):
-            failures += 1
-            covered += _is_named(call, session, by_seq, lines)
-        after = failure_line(lessons, session, call, told, doings) if call.failed else None
-        if after is not None and (text := describe_lesson(after)) and doings.may_say():
-            told.add(after.id)
-            doings.said.append(doings.turns)
-            lines.append(Line("failure", text, after, last, at))
+            is_named = _is_named(call, session, by_seq, lines)
+            failures[call.record.seq] = is_named or (spot is not None and spot.names(call))
+        after = _line_after(lessons, session, call, told, doings, spot, at, last)
+        lines += [after._replace(prompt=last, call=at)] if after is not None else []
     for _, text in asked:
         lines += (line._replace(prompt=text) for line in prompt_lines(lessons, text, told, stated))
     there = collect_activity(session)
-    return Played(lines, told_before, failures, covered, [_applied(line.lesson, session, there) for line in lines])
+    return Played(lines, told_before, failures, [_applied(line.lesson, session, there) for line in lines])
+
+
+def _say_nothing() -> bool:
+    return False
+
+
+def _line_after(
+    lessons: Sequence[Lesson], session: JudgedSession, call: JudgedCall, told: set[str], doings: Doings,
+    spot: SpotAdvice | None, at: str, prompt: str,
+) -> Line | None:  # fmt: skip
+    """The line after a call that failed: what a lesson says of it (on the spot only), else a fact, where nothing is answered."""
+    if spot is not None and spot.go_on(call, prompt, at):
+        return None
+    found: Line | None = None
+    hint = spot.find_hint() if spot is not None and call.failed else ""
+    if hint and hint not in told and (lesson := next((each for each in lessons if each.id == hint), None)):
+        found = Line("hint", describe_lesson(lesson), lesson)
+    if found is None:
+        fact = failure_line(lessons, session, call, told, doings) if call.failed else None
+        text = describe_lesson(fact) if fact is not None else ""
+        found = Line("failure", text, fact) if fact is not None and text else None
+    if found is None or not doings.may_say():
+        return None
+    told.add(found.lesson.id)
+    doings.said.append(doings.turns)
+    return found
 
 
 def _is_named(call: JudgedCall, session: JudgedSession, by_seq: dict[int, JudgedCall], lines: Sequence[Line]) -> bool:
@@ -538,11 +594,25 @@ def measure(project: Project, folder: str = FOLDER) -> dict[str, Any]:
     lines: dict[str, tuple[Line, str]] = {}
     said: list[dict[str, Any]] = []
     counts: defaultdict[str, int] = defaultdict(int)
+    failures: list[dict[str, Any]] = []
+    on_the_spot: list[tuple[str, SpotLine]] = []
+    earlier = EarlierSessions()
+    for session in project.sessions[:cut]:
+        earlier.add(session)
     for session in later:
         tree, facts, instructions = trees.at(session.session.started_at)
         statements = statements_for(session.session.agent, instructions)
         usable = without_stated(join_facts(lessons, facts, tree), statements)
-        played = play(session, usable, project.name, labels, tree, checks_stated(statements))
+        checked = checks_stated(statements)
+        played = play(session, usable, project.name, labels, tree, checked)
+        with_spot = played
+        if (recorded := project.recorded.get(session.key)) is not None:
+            replay = Replay(recorded, Repository(project.repository), earlier.summarise(), earlier.paths)
+            spot = SpotAdvice(replay, index_lessons(usable, session.session.started_at or 0.0), session.session.agent)
+            with_spot = play(session, usable, project.name, labels, tree, checked, spot)
+            on_the_spot += ((session.key, line) for line in spot.lines)
+        earlier.add(session)
+        failures += _describe_failures(session, played.failures, with_spot.failures)
         for fact in labels:
             if any(fact.is_in(line.text) for line in played.lines):
                 handed.add(fact.id)
@@ -555,8 +625,12 @@ def measure(project: Project, folder: str = FOLDER) -> dict[str, Any]:
             said.append(_describe_occurrence(line, session.key, applied))
             counts["judged"] += line.moment in _UNASKED
             counts["applied"] += applied and line.moment in _UNASKED
-        for name in ("failures", "covered"):
-            counts[name] += getattr(played, name)
+    warned = [line.is_right for _, line in on_the_spot if line.moment == "warning" and line.is_right is not None]
+    counts.update(
+        failures=len(failures), covered=sum(each["named"] for each in failures),
+        covered_told=sum(each["named_on_the_spot"] for each in failures), warned=len(warned), warned_right=sum(warned),
+        answered=sum(line.moment == "answer" for _, line in on_the_spot),
+    )  # fmt: skip
     first_tree = trees.at(later[0].session.started_at)[1]
     every = {text for lesson in known if (text := describe_lesson(lesson))}
     alone = {text for lesson in first_tree if (text := describe_lesson(lesson))}
@@ -576,8 +650,12 @@ def measure(project: Project, folder: str = FOLDER) -> dict[str, Any]:
             [line.text, max(1, len(commands_said(line.lesson)))] for line in lines_for_task(project, pages, trees)
         ],
         "read": len(checks_read(project, trees)),
-        "lines": [[line.moment, text] for text, (line, _) in lines.items()],
-        "said": said,
+        "lines": [
+            *([line.moment, text] for text, (line, _) in lines.items()),
+            *([line.moment, line.text] for line in {line.text: line for _, line in on_the_spot}.values()),
+        ],
+        "said": [*said, *(_describe_spot_line(line, session) for session, line in on_the_spot)],
+        "failed": failures,
     }
 
 
@@ -591,6 +669,29 @@ def _describe_occurrence(line: Line, session: str, applied: bool) -> dict[str, A
         "session": session, "moment": line.moment, "prompt": line.prompt[:_SHOWN], "call": line.call[:_SHOWN],
         "line": line.text, "applied": applied, "reach": line.lesson.reach,
     }  # fmt: skip
+
+
+def _describe_spot_line(line: SpotLine, session: str) -> dict[str, Any]:
+    """A warning or an answer as one session was told it; a warning applied where its call failed."""
+    return {
+        "session": session, "moment": line.moment, "prompt": line.prompt[:_SHOWN], "call": line.call[:_SHOWN],
+        "line": line.text, "applied": line.is_right, "reach": None, "rule": line.rule,
+    }  # fmt: skip
+
+
+def _describe_failures(
+    session: JudgedSession, alone: dict[int, bool], on_the_spot: dict[int, bool]
+) -> list[dict[str, Any]]:
+    """The failures of a session, and which of them something said before names."""
+    calls = session.calls_by_seq()
+    return [
+        {
+            "session": session.key, "call": number, "cause": calls[number].record.cause, "tool": calls[number].call.tool,
+            "failed": (command_of(calls[number], session) or session.relative(file_of(calls[number].call)))[:_SHOWN],
+            "error": calls[number].record.signature, "named": is_named, "named_on_the_spot": on_the_spot[number],
+        }
+        for number, is_named in alone.items()
+    ]  # fmt: skip
 
 
 class _Reached(NamedTuple):
@@ -675,7 +776,9 @@ def run(quick: bool = False, data: str = "", repositories: str = "", projects: S
 
 
 _OF_FACTS = ("facts", "handed", "handed_or_stated", "in_time", "used", "known", "tree", "shared", "has_other")
-_OF_LINES = ("failures", "covered", "applied", "judged")
+_OF_LINES = ("failures", "covered", "covered_told", "warned", "warned_right", "answered", "applied", "judged")
+_ON_THE_SPOT = ("warning", "answer")
+"""Moments whose lines are no facts."""
 
 
 def add_up(found: Sequence[dict[str, Any]], grades: dict[str, dict[tuple[str, str], str]]) -> dict[str, Any]:
@@ -686,7 +789,7 @@ def add_up(found: Sequence[dict[str, Any]], grades: dict[str, dict[tuple[str, st
         rater: {name: sum(each["raters"].get(rater, {}).get(name, 0) for each in found) for name in _OF_FACTS}
         for rater in raters
     }
-    lines = [(each["project"], text) for each in found for _, text in each["lines"]]
+    lines = [(each["project"], text) for each in found for moment, text in each["lines"] if moment not in _ON_THE_SPOT]
     graded = {rater: [of_rater[line] for line in lines if line in of_rater] for rater, of_rater in grades.items()}
     together["grades"] = {
         rater: {"graded": len(some), "useful": some.count("useful"), "wrong": some.count("wrong")}
@@ -707,17 +810,20 @@ def add_up(found: Sequence[dict[str, Any]], grades: dict[str, dict[tuple[str, st
 
 def show(found: Sequence[dict[str, Any]], together: dict[str, Any]) -> None:
     rows = [["project", "sessions", "rater", "facts", "handed out or stated", "handed out", "in time", "known", "tree alone",
-             "in the other's list", "failures named", "strict precision", "facts for the task + read"]]  # fmt: skip
+             "in the other's list", "failures named", "… with warnings", "warnings right", "answers", "strict precision",
+             "facts for the task + read"]]  # fmt: skip
     for each in (*found, {"project": "together", "sessions": "", **together}):
         task = _describe_task(each)
-        of_lines = [_share(each["covered"], each["failures"]), _share(each["applied"], each["judged"]), task]
+        of_lines = [_share(each["covered"], each["failures"]), _share(each["covered_told"], each["failures"])]
+        of_lines += [_share(each["warned_right"], each["warned"]), str(each["answered"])]
+        of_lines += [_share(each["applied"], each["judged"]), task]
         for rater, facts in each["raters"].items():
             shares = [_share(facts[name], facts["facts"]) for name in ("handed_or_stated", "handed")]
             shares.append(_share(facts["in_time"], facts["used"]))
             shares += [_share(facts[name], facts["facts"]) for name in ("known", "tree")]
             shares.append(_share(facts["shared"], facts["has_other"]))
             rows.append([each["project"], each["sessions"], rater, facts["facts"], *shares, *of_lines])
-            of_lines = ["", "", ""]
+            of_lines = [""] * len(of_lines)
     table([[str(cell) for cell in row] for row in rows])
     for rater, of_rater in together["grades"].items():
         useful = _share(of_rater["useful"], of_rater["graded"])

@@ -9,8 +9,9 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
-from benchmarks.forks import Fork, RecordedSession, walk_projects
+from benchmarks.forks import Fork, walk_projects
 from benchmarks.nextcall import prompt_before
+from benchmarks.recorded import RecordedSession
 from preheat.answers import sentences
 from preheat.calls.files import file_of
 from preheat.calls.judged import JudgedCall, JudgedSession

@@ -8,7 +8,6 @@ to `results/forks.jsonl` (docs/concepts/answers.md has its fields), so that othe
 
 import json
 import os
-import re
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -18,30 +17,26 @@ from benchmarks.fork_judging import find_resolution, is_remedy_right
 from benchmarks.fork_tree import RecordedTree, Repository
 from benchmarks.measuring import table
 from benchmarks.real import PACKED, SKIPPED, sources, unpack
-from preheat.agents.sources import detect, read
-from preheat.answers import (
-    Answer,
-    Failure,
-    History,
-    PlannedCall,
-    SessionFacts,
-    answer_failure,
-    summarise_history,
-    warn_before,
+from benchmarks.recorded import (
+    GROUPS,
+    EarlierSessions,
+    RecordedSession,
+    Replay,
+    group_of,
+    is_judged,
+    read_commits,
+    read_folders,
 )
+from preheat.agents.sources import detect, read
+from preheat.answers import Answer, Failure, PlannedCall
 from preheat.answers.edit_text import read_edits
-from preheat.answers.facts import update_facts
-from preheat.answers.history import PastCommand
 from preheat.answers.paths import find_missing
 from preheat.answers.scripts import find_manifest
 from preheat.app.analysis.assessment import assess
 from preheat.app.analysis.one_pass import prepare_for_learners
-from preheat.calls.files import file_of, find_touches
-from preheat.calls.judged import JudgedCall, JudgedSession
+from preheat.calls.files import file_of
 from preheat.commands import command_text
 from preheat.errors import NotRecognised
-from preheat.live.events import call_event
-from preheat.model.live import StartEvent
 from preheat.projects.folders import main_folder
 
 OUTPUT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "results", "forks.jsonl")
@@ -56,35 +51,6 @@ DEVELOPED_ON = (
 """Projects that the rules were made with; the figures that count are those of the others."""
 _WITHIN = 12
 """Calls within which a failure is repaired."""
-_DAYS = 3 * 86_400
-"""Changes that were committed so many seconds before a session, or at any time after, may have been in its working tree."""
-_CWD = re.compile(rb'"cwd":"((?:[^"\\]|\\.)*)"')
-_NO_FILE = re.compile(
-    r"(?i)\b(?:relation|column|ref|role|database|table|function|branch) (?:\S+ )?does not exist|SchemaError"
-)
-"""What is missing is in a database or in a repository, or an argument of a tool: no file, and no flag."""
-_GROUPS = (
-    ("edit text", re.compile(r"(?i)string to replace|failed to find|could not find the exact|exactly the same")),
-    ("edit without reading", re.compile(r"(?i)has not been read|modified since read")),
-    ("script or flag", re.compile(
-        r"(?i)missing script|no rule to make|script not found|(?:unknown|unrecogni[sz]ed|unexpected|invalid|illegal|no such) "
-        r"(?:shorthand )?"
-        r"(?:option|flag|argument|command|subcommand|task)|no task (?!found with id)|unknown json field"
-        r"|provided but not defined")),
-    ("program or module", re.compile(
-        r"(?i)command not found|no module named|cannot find module|cannot find package|: not found$|executable")),
-    ("missing path", re.compile(
-        r"(?i)no such file|does not exist|cannot access|file not found|did not match any file"
-        r"|can't cd|directory not found")),
-)  # fmt: skip
-
-
-class RecordedSession(NamedTuple):
-    """A session with the folder in which each of its lines was recorded."""
-
-    session: JudgedSession
-    folders: dict[int, str]
-    commit: str
 
 
 class Fork(NamedTuple):
@@ -139,16 +105,11 @@ def walk_projects(
 ) -> Iterator[tuple[RecordedSession, list[Fork]]]:
     """Every session in turn with its forks, each with what was known before it; what was warned of is counted by project."""
     for name, sessions, repository in _projects(data, repositories):
-        past: list[PastCommand] = []
-        paths: set[str] = set()
+        earlier = EarlierSessions()
         for number, recorded in enumerate(sessions[:8] if quick else sessions):
-            history = summarise_history(past)
-            yield (
-                recorded,
-                list(_walk(name, recorded, repository, history, number, warned[name], frozenset(paths))),
-            )
-            paths |= _touched(recorded.session)
-            past += _past(recorded.session)
+            replay = Replay(recorded, repository, earlier.summarise(), earlier.paths)
+            yield recorded, list(_walk(name, recorded, replay, number, warned[name]))
+            earlier.add(recorded.session)
 
 
 # The data.
@@ -170,12 +131,7 @@ def _projects(data: str, repositories: str) -> Iterator[tuple[str, list[Recorded
 
 
 def _sessions(folder: str, repository: Repository) -> Iterator[RecordedSession]:
-    commits: dict[str, str] = {}
-    index = os.path.join(folder, "INDEX.json")
-    if os.path.exists(index):
-        with open(index, encoding="utf-8") as stream:
-            for each in json.load(stream)["sessions_list"]:
-                commits[each["session_id"]] = each.get("parent_of_first_commit") or each.get("head_before_start") or ""
+    commits = read_commits(folder)
     known: set[str] = set()
     for parent, _, names in sorted(os.walk(folder)):
         for name in sorted(set(names) - set(SKIPPED)):
@@ -190,90 +146,36 @@ def _sessions(folder: str, repository: Repository) -> Iterator[RecordedSession]:
                     continue
                 known.add(session.id)
                 judged = prepare_for_learners(session, assess(session).records, main_folder(session.project))
-                yield RecordedSession(judged, _folders(path), commit)
-
-
-def _folders(path: str) -> dict[int, str]:
-    """The folder that each line of a transcript states, by its number."""
-    with open(path, "rb") as stream:
-        return {
-            number: json.loads(b'"' + found[1] + b'"')
-            for number, line in enumerate(stream, 1)
-            if line.startswith(b"{") and (found := _CWD.search(line)) and found.start() < 4000
-        }
-
-
-def _touched(session: JudgedSession) -> set[str]:
-    """Files that a session made, changed or read: they may still be there in the next one."""
-    return {
-        touch.path for each in session.calls if each.worked
-        for touch in find_touches(each.call, session.relative) if touch.how != "removed"
-    }  # fmt: skip
-
-
-def _past(session: JudgedSession) -> Iterator[PastCommand]:
-    calls = session.calls_by_seq()
-    for each in session.calls:
-        if each.call.kind == "shell" and (command := session.relative(command_text(each.call.input))):
-            record = each.record
-            repair = calls.get(record.seq + record.recovered_in) if record.recovered_in is not None else None
-            worked = session.relative(command_text(repair.call.input)) if repair and repair.call.kind == "shell" else ""
-            yield PastCommand(session.key, command, record.status, record.cause, record.signature, worked)
+                yield RecordedSession(judged, read_folders(path), commit)
 
 
 # One session.
-def _walk(
-    name: str,
-    recorded: RecordedSession,
-    repository: Repository,
-    history: History,
-    number: int,
-    warned: Counter[str],
-    earlier_paths: frozenset[str],
-) -> Iterator[Fork]:
-    session = recorded.session
-    started = session.session.started_at or 0.0
-    doubtful = repository.files_changed_since(started - _DAYS)
-    opened = [file_of(each.call) for each in session.calls if each.worked and each.call.kind in ("read", "edit")]
-    tree = RecordedTree(repository, recorded.commit, session.session.project, doubtful | earlier_paths, opened)
-    facts = update_facts(SessionFacts(), StartEvent())
-    for place, each in enumerate(session.calls):
-        planned = _plan(each, recorded)
-        before = warn_before(planned, tree, history, facts)
+def _walk(name: str, recorded: RecordedSession, replay: Replay, number: int, warned: Counter[str]) -> Iterator[Fork]:
+    for place, each in enumerate(recorded.session.calls):
+        before = replay.warn(each)
         warned["calls"] += 1
-        if before is not None and each.record.status in ("ok", "empty", "failed", "partial"):
+        if before is not None and is_judged(each):
             warned["warned"] += 1
             warned["warned and failed"] += each.failed
             warned[f"{before.rule}: warned"] += 1
             warned[f"{before.rule}: failed"] += each.failed
         if each.failed and each.record.cause != "finding":
-            text = each.result.text if each.result is not None else ""
-            after = answer_failure(Failure(planned, text), tree, history, facts)
-            yield _fork(name, session, place, planned, tree, before, after, number, recorded)
-        tree.apply(each, planned)
-        facts = update_facts(
-            facts, call_event(each.call, each.result, each.record, root=tree.root, folder=planned.folder)
-        )
-
-
-def _plan(each: JudgedCall, recorded: RecordedSession) -> PlannedCall:
-    folder = recorded.folders.get(each.call.line) or recorded.session.session.project
-    workdir = each.call.input.get("workdir") or each.call.input.get("cwd")
-    call = PlannedCall(each.call.kind, each.call.tool, each.call.input, folder)
-    place = call.absolute(workdir) if isinstance(workdir, str) and workdir else folder
-    return PlannedCall(each.call.kind, each.call.tool, each.call.input, place)
+            yield _fork(name, place, replay, before, replay.answer(each), number, recorded)
+        replay.apply(each)
 
 
 def _fork(
-    name: str, session: JudgedSession, place: int, planned: PlannedCall, tree: RecordedTree, before: Answer | None,
-    after: Answer | None, number: int, recorded: RecordedSession,
+    name: str, place: int, replay: Replay, before: Answer | None, after: Answer | None, number: int,
+    recorded: RecordedSession,
 ) -> Fork:  # fmt: skip
+    session, tree = recorded.session, replay.tree
     each = session.calls[place]
+    planned = replay.plan(each)
     error = each.record.signature
     text = each.result.text if each.result is not None else ""
-    group = next((group for group, pattern in _GROUPS if pattern.search(error) and not _NO_FILE.search(error)), "other")
+    group = group_of(error)
     later = [
-        (distance, other, _plan(other, recorded))
+        (distance, other, replay.plan(other))
         for distance, other in enumerate(session.calls[place + 1 : place + 1 + _WITHIN], 1)
         if not each.call.response or other.call.response != each.call.response
     ]
@@ -335,7 +237,7 @@ def _score(forks: Sequence[Fork], warned: Counter[str]) -> dict[str, Any]:
                 "known": sum(each.is_known for each in of),
                 "known and answered": sum(each.is_known and bool(each.after) for each in of),
             }
-            for group in (*(group for group, _ in _GROUPS), "other")
+            for group in GROUPS
             if (of := [each for each in forks if each.group == group])
         },
         "rules": {

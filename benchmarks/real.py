@@ -40,6 +40,10 @@ class Real(NamedTuple):
     source: str
     file: str
     session: Session
+    path: str = ""
+    """Where the file is now; of an archive only until the next session is asked for."""
+    folder: str = ""
+    """The folder of its source, likewise."""
 
 
 class Source(NamedTuple):
@@ -118,7 +122,7 @@ def _folder(folder: str, source: str, title: str) -> Iterator[Real]:
             except NotRecognised:
                 continue
             for session in read(path, reader):
-                yield Real(source, f"{title}/{os.path.relpath(path, folder)}", session)
+                yield Real(source, f"{title}/{os.path.relpath(path, folder)}", session, path, folder)
 
 
 def unpack(archive: str, target: str) -> None:

@@ -1,15 +1,16 @@
 """What a session did so far, folded from its events: files, moves, and what its shell did not find. Pure."""
 
 import re
+from posixpath import basename
 
 from msgspec import structs
 
 from preheat.answers.history import missing_program, programs_of, refuses_patterns, sets_path, special_start
 from preheat.answers.values import SessionFacts
-from preheat.model.live import CallEvent, LiveEvent, StartEvent
+from preheat.model.live import CallEvent, LiveEvent, PromptEvent, StartEvent
 from preheat.model.outcome import FAILURES
 
-_MOST = 500
+MOST_FILES = 500
 """Files that are remembered, the newest."""
 _MOST_PROGRAMS = 50
 _MOVING = re.compile(r"(?:^|[;&|]\s*)(?:cd|pushd)\s+(?!\.\s*(?:$|[;&|]))")
@@ -19,7 +20,9 @@ _MOVING = re.compile(r"(?:^|[;&|]\s*)(?:cd|pushd)\s+(?!\.\s*(?:$|[;&|]))")
 def update_facts(facts: SessionFacts, event: LiveEvent) -> SessionFacts:
     """The facts after an event."""
     if isinstance(event, StartEvent) and event.source in ("startup", "clear"):
-        return SessionFacts()
+        return SessionFacts(is_whole=True)
+    if isinstance(event, PromptEvent) and event.files and len(facts.prompted) < MOST_FILES:
+        return structs.replace(facts, prompted=facts.prompted.union(map(basename, event.files)))
     if not isinstance(event, CallEvent):
         return facts
     facts = _note_files(facts, event)
@@ -46,14 +49,14 @@ def _note_files(facts: SessionFacts, event: CallEvent) -> SessionFacts:
     if event.edited:
         edits = {path: times for path, times in facts.edits.items() if path not in event.edited}
         edits.update((path, facts.edits.get(path, 0) + 1) for path in event.edited)
-        facts = structs.replace(facts, edits=dict(list(edits.items())[-_MOST:]))
+        facts = structs.replace(facts, edits=dict(list(edits.items())[-MOST_FILES:]))
     if len(event.removed) == len(event.edited) == 1:
         moves = {**facts.moves, event.removed[0]: event.edited[0]}
-        facts = structs.replace(facts, moves=dict(list(moves.items())[-_MOST:]))
+        facts = structs.replace(facts, moves=dict(list(moves.items())[-MOST_FILES:]))
     touched = [path for path in event.files if path not in event.removed] if event.status in ("ok", "empty") else []
     if touched:
         files = [path for path in facts.files if path not in touched and path not in event.removed]
-        facts = structs.replace(facts, files=(*files, *touched)[-_MOST:])
+        facts = structs.replace(facts, files=(*files, *touched)[-MOST_FILES:])
     return facts
 
 

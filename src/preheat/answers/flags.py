@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 from preheat.answers import sentences
-from preheat.answers.history import History, program_and_subcommand, refused_flag
+from preheat.answers.history import OTHER_FAMILY, History, program_and_subcommand, refused_flag
 from preheat.answers.shell_paths import last_commands
 from preheat.answers.values import Answer, Failure, PlannedCall, ProjectFiles, SessionFacts
 from preheat.commands import command_text, understand
@@ -20,11 +20,6 @@ _FIELD = re.compile(r'Unknown JSON field: "(\w+)"')
 _FIELDS = re.compile(r"Available fields:\n((?:[ \t]+\w+\n?)+)")
 _SUGGESTS = re.compile(r"(?i)did you mean|similar (?:argument|option|flag|command)|perhaps you meant|most similar")
 _PIECE = re.compile(r"[A-Z]?[a-z]+")
-_OTHER_FAMILY = {
-    ("grep", "-P"): ("-E",), ("cat", "-A"): ("-v", "-e", "-t"), ("cat", "-E"): ("-e",), ("cat", "-T"): ("-t",),
-    ("sed", "-r"): ("-E",), ("stat", "-c"): ("-f",), ("readlink", "-e"): ("-f",),
-}  # fmt: skip
-"""Flags of GNU programs that those of BSD and macOS do not have, with what does it there."""
 
 
 def find_flag(failure: Failure, files: ProjectFiles, history: History, facts: SessionFacts) -> Answer | None:
@@ -45,7 +40,7 @@ def find_flag(failure: Failure, files: ProjectFiles, history: History, facts: Se
     usage = [each for each in dict.fromkeys(_USAGE_FLAG.findall(text)) if each != flag]
     if near := find_near(flag, usage):
         return _make(sentences.FLAG_USAGE.write(program=form, near=near), about, near)
-    if others := _OTHER_FAMILY.get((command.program, flag)):
+    if others := OTHER_FAMILY.get((command.program, flag)):
         return _make(sentences.FLAG_FAMILY.write(program=command.program, near=others), about, *others)
     return _without(command, form, flag, about, history)
 
@@ -64,7 +59,9 @@ def check_flags(call: PlannedCall, files: ProjectFiles, history: History, facts:
     """A flag that a program refused in two or more earlier sessions and never took."""
     if call.kind != "shell" or not history.refused_flags:
         return None
-    for command, _ in last_commands(command_text(call.arguments), call.folder):
+    text = command_text(call.arguments)
+    firsts = [command for command, _ in last_commands(text, call.folder)]
+    for command in (*firsts, *understand(text).commands[-1:]) if firsts else ():  # the last of a pipe has its exit code
         form = program_and_subcommand(command)
         for word in command.words[1:]:
             flag = word.partition("=")[0]
@@ -72,7 +69,7 @@ def check_flags(call: PlannedCall, files: ProjectFiles, history: History, facts:
             if not sessions:
                 continue
             known = _known_flags(history, form, flag)
-            near = find_near(flag, known) or _OTHER_FAMILY.get((command.program, flag), ("",))[0]
+            near = find_near(flag, known) or OTHER_FAMILY.get((command.program, flag), ("",))[0]
             said = sentences.FLAG_REFUSED.write(
                 program=form, sessions=sentences.count_sessions(sessions), near=near, place=_place(command, word)
             )

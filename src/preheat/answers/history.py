@@ -35,6 +35,10 @@ _PLAIN_WRAPPERS = frozenset(
     ]
 )
 """Wrappers that find only what is on the path."""
+_FILTER = re.compile(r"\s*(?:2>&1|\|\s*(?:tail|head|grep|egrep|cat|tee|sed|wc|rg|awk|jq)\b[^|;&]*)$")
+_SEPARATOR = re.compile(r"&&|;|\|\|")
+_PREPARING = re.compile(r"(?:cd|export|source|set|echo|mkdir|rm|sleep|cat|for|if|while|git add)\b|\.|\[")
+_PLAIN_STEP = re.compile(r"[\w./@:=+, -]+(?:2>&1)?")
 _NO_COMMAND = frozenset(["", "cd", "echo", "export", "set", "true", "sleep"])
 
 
@@ -73,7 +77,9 @@ class History(msgspec.Struct, frozen=True):
     """What earlier sessions of a project show; empty in its first session."""
 
     failing: dict[str, KnownFailure] = {}
-    """By the command as it is compared (`comparable`)."""
+    """By the command without what only filters its output (`without_filters`)."""
+    failing_first: dict[str, KnownFailure] = {}
+    """By the first command of a chain (`first_step`): chains that begin with it failed with one error, and none worked."""
     missing_programs: dict[str, KnownFailure] = {}
     """By program: the shell did not find it, and it never worked by that name."""
     uses: dict[str, WorkingUse] = {}
@@ -92,6 +98,20 @@ NO_HISTORY = History()
 def comparable(command: str) -> str:
     """A command as it is compared with earlier ones: on one line, white space as one blank."""
     return " ".join(command.split())
+
+
+def without_filters(command: str) -> str:
+    """A command as it is compared, without what only filters or joins its output at the end."""
+    text = comparable(command)
+    while (shorter := _FILTER.sub("", text).strip()) != text:
+        text = shorter
+    return text
+
+
+def first_step(command: str) -> str:
+    """The first command of a chain, or the only one; empty where it only prepares the others, or is no plain one."""
+    first = _SEPARATOR.split(without_filters(command), maxsplit=1)[0].strip()
+    return "" if _PREPARING.match(first) or not _PLAIN_STEP.fullmatch(first) else without_filters(first)
 
 
 def program_and_subcommand(command: Command) -> str:
@@ -116,12 +136,16 @@ def summarise_history(calls: Iterable[PastCommand]) -> History:
     run: set[str] = set()
     uses: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     flags: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    first_failed: defaultdict[str, defaultdict[str, dict[str, PastCommand]]] = defaultdict(lambda: defaultdict(dict))
+    first_worked: set[str] = set()
     for call in calls:
-        text = comparable(call.command)
+        text = without_filters(call.command)
         if not text or len(text) > _LONGEST or text.endswith("…"):  # the archive cuts long ones
             continue
         if call.status in FAILURES and call.cause != "finding":
             failed[text].setdefault(call.session, call)
+            if call.signature and (step := first_step(call.command)):
+                first_failed[step][call.signature].setdefault(call.session, call)
             if call.next_worked:
                 repairs[text][comparable(call.next_worked)].add(call.session)
             if program := missing_program(call.signature):
@@ -133,6 +157,7 @@ def summarise_history(calls: Iterable[PastCommand]) -> History:
         if call.status not in ("ok", "empty", *FAILURES):
             continue
         worked.add(text)
+        first_worked.add(first_step(call.command))
         run |= programs_of(call.command)
         main = understand(call.command).main
         if main is None or main.program in _NO_COMMAND:
@@ -145,6 +170,11 @@ def summarise_history(calls: Iterable[PastCommand]) -> History:
             for text, found in failed.items()
             if len(found) >= FEWEST_SESSIONS and text not in worked
         },
+        failing_first={
+            step: _make_known(found, {})
+            for step, by_error in first_failed.items()
+            if step not in first_worked and len(found := max(by_error.values(), key=len)) >= FEWEST_SESSIONS
+        },
         missing_programs={
             program: KnownFailure(len(sessions), "command not found")
             for program, sessions in lost.items()
@@ -153,7 +183,7 @@ def summarise_history(calls: Iterable[PastCommand]) -> History:
         refused_flags={
             key: len(sessions)
             for key, sessions in refused.items()
-            if len(sessions) >= FEWEST_SESSIONS and key not in taken
+            if (len(sessions) >= FEWEST_SESSIONS or tuple(key.split(" ", 1)) in OTHER_FAMILY) and key not in taken
         },
         refuses_patterns=refuses,
         uses={program: use for program, found in uses.items() if (use := _most_used(found))},
@@ -243,6 +273,11 @@ def refused_flag(message: str) -> str:
     return name if name.startswith("-") else f"-{name}" if len(name) == 1 else f"--{name}"
 
 
+OTHER_FAMILY = {
+    ("grep", "-P"): ("-E",), ("cat", "-A"): ("-v", "-e", "-t"), ("cat", "-E"): ("-e",), ("cat", "-T"): ("-t",),
+    ("sed", "-r"): ("-E",), ("stat", "-c"): ("-f",), ("readlink", "-e"): ("-f",),
+}  # fmt: skip
+"""Flags of GNU programs that those of BSD and macOS do not have, with what does it there: one refusal shows which they are."""
 _PATH_LOOP = re.compile(r"\bfor path in\b[^:;]*(?:;|\n)\s*do\b|\bread (?:-r )?path\b|(?:^|[;&|(\n])\s*path=")
 _NO_SHELL = re.compile(
     r"<<-?\s*(['\"]?)(\w+)\1.*?(?:^\s*\2\s*$|\Z)|'[^']*'|\"(?:[^\"\\]|\\.)*\"", re.MULTILINE | re.DOTALL
@@ -250,11 +285,40 @@ _NO_SHELL = re.compile(
 """Here-documents and what stands in quotes: texts of other languages."""
 _PATH_SET = re.compile(r"\bPATH=")
 _LONGEST_SCRIPT = 4_000
+_BUILTINS = frozenset(
+    [
+        "[",
+        "[[",
+        "cd",
+        "echo",
+        "eval",
+        "exit",
+        "export",
+        "false",
+        "local",
+        "print",
+        "printf",
+        "pwd",
+        "read",
+        "return",
+        "set",
+        "test",
+        "true",
+        "unset",
+        "for",
+        "if",
+        "while",
+        "case",
+    ]
+)
+"""Programs that the shell finds wherever it looks."""
 
 
 def loops_over_path(command: str) -> bool:
     """Whether a command line uses `path` as a variable of its own, which in zsh is the list of folders with programs."""
-    return "path" in command and _PATH_LOOP.search(_NO_SHELL.sub("_", command[:_LONGEST_SCRIPT])) is not None
+    if "path" not in command or _PATH_LOOP.search(_NO_SHELL.sub("_", command[:_LONGEST_SCRIPT])) is None:
+        return False
+    return not _BUILTINS.issuperset(programs_of(command) or {""})
 
 
 def sets_path(command: str) -> bool:

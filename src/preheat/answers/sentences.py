@@ -76,6 +76,7 @@ SEVERAL_PLACES = Sentence(
     "The text to replace is in `{path:path}` {times:times}, first at lines {first:number} and {second:number}: with more of its"
     " surroundings it would be one place."
 )
+UNREAD = Sentence("`{path:path}` was not read in this session: once it is, this edit can be made.")
 NO_CHANGE = Sentence("Old and new text of this edit of `{path:path}` are the same.")
 TEXT_GONE = Sentence("The text to replace is not in `{path:path}` as it is now, and nothing in it is close.")
 
@@ -137,6 +138,9 @@ MODULE_HERE = Sentence("The module is installed in `{place:path}`: `{python:path
 KNOWN_REPAIR = Sentence(
     "`{use:command}` worked here[ in {worked:sessions_before}]; the command of this call failed in all {sessions:number} that"
     " tried it."
+)
+KNOWN_FIRST_STEP = Sentence(
+    'The first command of this call failed in all {sessions:number} earlier sessions that tried it[, with "{error:error}"].'
 )
 KNOWN_FAILURE = Sentence(
     'The command of this call failed in all {sessions:number} earlier sessions that tried it[, with "{error:error}"].'

@@ -191,6 +191,7 @@ def _read_operands(command: Command) -> Sequence[str]:
             continue
         if is_doubtful:
             is_doubtful = False
+            skipped = reader.skipped if not word else skipped  # `sed -i ''`: the next one is the script
             continue
         if skipped:
             skipped -= 1

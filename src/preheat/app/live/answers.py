@@ -9,6 +9,7 @@ from hashlib import blake2b
 
 from msgspec import structs
 
+from preheat.agents import dialect_of
 from preheat.answers import NO_HISTORY, Answer, Failure, History, PlannedCall, SessionFacts, answer_failure, warn_before
 from preheat.answers.history import PastCommand, summarise_history
 from preheat.answers.sentences import HELD_ONCE
@@ -51,10 +52,9 @@ def load_history(connection: ArchiveConnection, project: str) -> History:
 def planned_call(event: HookEvent) -> PlannedCall:
     """The call of a hook event."""
     workdir = event.arguments.get("workdir") or event.arguments.get("cwd")
-    call = PlannedCall(tool_kind(event), event.tool, event.arguments, event.cwd)
-    if not isinstance(workdir, str) or not workdir:
-        return call
-    return PlannedCall(call.kind, call.tool, call.arguments, call.absolute(workdir))
+    reads_first = event.tool in dialect_of(event.agent).reading_first
+    call = PlannedCall(tool_kind(event), event.tool, event.arguments, event.cwd, reads_first)
+    return structs.replace(call, folder=call.absolute(workdir)) if isinstance(workdir, str) and workdir else call
 
 
 def advise_after_failure(
