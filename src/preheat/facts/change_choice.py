@@ -34,8 +34,8 @@ _PLACED = re.compile(r"New `(?P<ending>\.[\w.]+)` files go below ")
 _CODE = re.compile(
     r"\.(?:[cm]?[jt]sx?|py|go|rs|rb|java|kts?|swift|dart|php|cs|cc?|cpp|h|hpp|exs?|scala|vue|svelte|astro|zig|lua|sh|bats)$"
 )
-_PARTS = re.compile(r"[A-Za-z][a-z]*|[A-Z]+")
-_SOURCES = name_set("proto graphql gql graphqls prisma sql pkl thrift avsc fbs g4 xsd wsdl capnp")
+_PARTS = re.compile(r"l10n|[A-Za-z][a-z]*|[A-Z]+")
+_SOURCES = name_set("l10n proto graphql gql graphqls prisma sql pkl thrift avsc fbs g4 xsd wsdl capnp")
 """Endings of files of which others are made, as a script's own name says: `proto:gen`."""
 _SCRIPT = re.compile(r"^(?:bash|sh|zsh|python3?|node|ruby)\s|^\./")
 """A file that is run, and may want arguments."""
@@ -138,6 +138,7 @@ def _find_generator(candidates: Iterable[Lesson], changed: str) -> Lesson | None
 def _names_kind(lesson: Lesson, changed: str) -> bool:
     """Whether a generator is called by the ending of a source of code."""
     ending = changed.rpartition(".")[2] if "." in basename(changed) else ""
+    ending = {"arb": "l10n"}.get(ending, ending)  # messages, by the name that their generators have
     words = {part.lower() for part in _PARTS.findall(lesson.use.rpartition(" ")[2])}
     is_named = ending in _SOURCES and ending in words
     return is_named and not lesson.details.get("path") and not _SCRIPT.match(lesson.use.rpartition("&& ")[2])

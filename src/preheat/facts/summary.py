@@ -67,11 +67,11 @@ def _find_check_of(facts: Sequence[Lesson], topic: str, files: Sequence[str]) ->
     of_topic = [fact for fact in facts if fact.topic == topic]
     packages = [fact for fact in of_topic if files and _is_check_of_package(fact, files)]
     main = find_main_check([_with_use_of_tool(fact, of_topic) for fact in of_topic if not _only_formats(fact)], topic)
-    return (
-        max(packages, key=lambda each: (len(each.details["package"]), each.support.sessions_for, each.id), default=None)
-        or (main if main is not None and not has_open_place(main) else None)
-        or _find_common(of_topic)
+    own = max(
+        packages, key=lambda each: (len(each.details["package"]), each.support.sessions_for, each.id), default=None
     )
+    whole = main if main is not None and not has_open_place(main) else None
+    return (own or whole if topic in _BY_PACKAGE else whole or own) or _find_common(of_topic)
 
 
 def _with_use_of_tool(fact: Lesson, others: Iterable[Lesson]) -> Lesson:
@@ -103,7 +103,7 @@ def _is_check_of_package(fact: Lesson, files: Sequence[str]) -> bool:
     package = fact.details.get("package", "")
     is_below = bool(package) and all(path.startswith(f"{package}/") for path in files)
     is_plain = is_main(fact) and is_whole(fact) and _OPEN_NAME.search(fact.use) is None
-    return is_below and is_plain and fact.topic in ("test", "typecheck")
+    return is_below and is_plain and not _only_formats(fact)
 
 
 def _find_common(facts: Sequence[Lesson]) -> Lesson | None:
@@ -154,6 +154,8 @@ def join_checks(parts: Sequence[Lesson], message: Lesson | None = None) -> Lesso
     )
 
 
+_BY_PACKAGE = frozenset(["test", "typecheck"])
+"""Checks that are made of the package alone where a change lies in one."""
 _OPEN_NAME = re.compile(r"\b(?:NAME|PATH|FOLDER|TEXT)\b")
 """A place that has to be filled before a command can be typed; the value of an option is the machine's."""
 _BESIDE = ("one", "one_about", "package")

@@ -98,13 +98,15 @@ def _variants(details: dict[str, str]) -> dict[str, Any]:
 _PARTS = ("check", "test", "test_one", "lint", "lint_one", "typecheck", "build", "format")
 
 
+_BESIDE = ("test_one_about", *(f"{each}_package" for each in ("test", "lint", "typecheck", "build", "format")))
+
+
 def _describe_checks(lesson: Lesson) -> str:
     details = lesson.details
     commands = {name: whole for name in _PARTS if (whole := _whole(details.get(name, "")))}
     if not commands:
         return ""
-    names = ("test_one_about", "test_package", "typecheck_package")
-    said = {name: details[name] for name in names if details.get(name)}
+    said = {name: details[name] for name in _BESIDE if details.get(name)}
     return sentences.CHECKS.write(**commands, **said, **(_read_message(details) if details.get("types") else {}))
 
 

@@ -51,9 +51,11 @@ CHECK = Sentence(
 )
 CHECKS = Sentence(
     "before a change is done[, all checks: `{check:command}`][, test[ of `{test_package:path}`]: `{test:command}`]"
-    "[ ({test_one_about:about}: `{test_one:command}`)][, lint: `{lint:command}`[ (with fixes: `{lint_one:command}`)]]"
-    "[, typecheck[ of `{typecheck_package:path}`]: `{typecheck:command}`][, build: `{build:command}`]"
-    "[, format: `{format:command}`][; commit messages: `{form:messageform}`, mostly {types:messagebeginning*}]"
+    "[ ({test_one_about:about}: `{test_one:command}`)]"
+    "[, lint[ of `{lint_package:path}`]: `{lint:command}`[ (with fixes: `{lint_one:command}`)]]"
+    "[, typecheck[ of `{typecheck_package:path}`]: `{typecheck:command}`]"
+    "[, build[ of `{build_package:path}`]: `{build:command}`][, format[ of `{format_package:path}`]: `{format:command}`]"
+    "[; commit messages: `{form:messageform}`, mostly {types:messagebeginning*}]"
 )
 SERVER = Sentence(
     '{about:about}: `{use:command}`[, port {port:number}][, up when it prints "{sign:sign}"]'
