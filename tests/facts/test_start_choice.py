@@ -31,11 +31,13 @@ def choose_at_once(lessons: list[Lesson]) -> list[Lesson]:
 
 def test_what_a_change_or_a_call_will_ask_for_waits_for_it() -> None:
     """Of three sessions one changes no code; what stops a commit, and how a change comes in, is for all."""
-    usual = lesson("test", "make test", sessions=9, reach=0.9)
+    usual = lesson("test", "make test", sessions=9, reach=0.7)
     hook = lesson("hook", "", details={"about": "commit", "commands": "make lint"}, reach=0.6)
     message = lesson("commit", "", details={"about": "message", "types": "feat,fix"}, reach=0.6)
     assert choose_for_start([usual, hook, message]) == [hook]
     assert choose_at_once([usual, hook, message]) == [usual, hook, message]
+    by_all = lesson("test", "make test", sessions=9, reach=0.9)
+    assert choose_for_start([by_all, hook, message]) == [by_all, hook]
 
 
 def test_each_check_is_one_line_with_how_one_case_is_run_and_what_mends() -> None:

@@ -1,10 +1,10 @@
 """What every session of a project is told at its start: what a senior developer tells a newcomer, in a few lines. Pure; knows no
 wording.
 
-What a commit runs, and how changes come in. The checks come when the session changes code (`change_choice`): of three sessions
-one changes none, and needs no check. Where nothing can be said later, all is said at once: each check of the whole, the form of
-messages and branches, and what sessions here needed again and again: a generator, a server, a program that the shell does not
-find. Of a check that a file states already no other command is said in its place.
+What a commit runs, how changes come in, and the checks that nearly all sessions ran. The others come when the session changes
+code (`change_choice`): of three sessions one changes none, and needs no check. Where nothing can be said later, all is said at
+once: each check of the whole, the form of messages and branches, and what sessions here needed again and again: a generator, a
+server, a program that the shell does not find. Of a check that a file states already no other command is said in its place.
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,6 +23,8 @@ _LEAST = 0.2
 """The same for a check of the whole, which says how the work is shown right."""
 _LEAST_REACH = 0.15
 """The same for the check of one folder, to stand for that of the whole."""
+_NEARLY_ALL = 0.8
+"""The same for a check that is said before the session changes anything."""
 _USED = 2
 """Sessions that used a command, from which on it is the project's own way."""
 
@@ -34,9 +36,10 @@ def choose_for_start(
     (`details["one"]`, `details["parts"]`). `stated`: topics of the checks of which the agent reads a command by itself;
     `at_once`: nothing can be said later."""
     facts = [lesson for lesson in lessons if lesson.kind == "convention" and is_usable(lesson)]
+    least = _LEAST if at_once else _NEARLY_ALL
+    checks = [check for check in _choose_checks(facts, stated) if (check.reach or 0.0) >= least]
     if not at_once:
-        return _choose_customs(facts, _FOR_ALL)
-    checks = [check for check in _choose_checks(facts, stated) if (check.reach or 0.0) >= _LEAST]
+        return [*(each for each in checks if each.support.sessions_for > _USED), *_choose_customs(facts, _FOR_ALL)]
     return [*checks, *_choose_customs(facts, _CUSTOMS), *_choose_needs(facts)]
 
 
