@@ -20,8 +20,6 @@ from math import log, sqrt
 from typing import NamedTuple
 
 from preheat.calls.words import words_in
-from preheat.commands.purposes import purpose_of_command
-from preheat.commands.values import CHECKS
 from preheat.model.context import ContextLesson
 from preheat.model.lesson import LESSON_KINDS, Lesson, LessonKind
 from preheat.provisioning.fact_text import is_fact
@@ -137,6 +135,8 @@ _ONE_CASE = ("&&", "|", "…", ";")
 """What makes a command one for a single case, or leaves a gap in it."""
 _OF_FOLDER = "the shell stays"
 """In the difference of a repair: it depends on where earlier calls of the session went."""
+_CHECKING = re.compile(r"\b(?:tests?|\w*test|spec|lint\w*|type-?check|check|build|compile|tsc|mypy|ruff|clippy|vet)\b")
+"""A command by which a project is checked, by its words: no parser is loaded for the start of a session."""
 _FEWEST_REPAIRS = 3
 """Times that a repair was seen to work, for it to be said before anything is asked."""
 _LEAST_OF_CHECKS = 0.6
@@ -355,7 +355,7 @@ def _is_repair_for_all(lesson: Lesson) -> bool:
     are run. What else failed is said before it is tried again."""
     is_of_case = any(sign in lesson.avoid for sign in _ONE_CASE) or _OF_FOLDER in lesson.difference
     is_seen = lesson.support.calls_for >= _FEWEST_REPAIRS and not lesson.use.startswith("/")
-    return is_seen and not is_of_case and purpose_of_command(lesson.use) in CHECKS
+    return is_seen and not is_of_case and _CHECKING.search(lesson.use) is not None
 
 
 def _is_of_own_tool(lesson: Lesson) -> bool:
