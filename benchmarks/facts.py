@@ -299,11 +299,13 @@ def start_lines(
     return [Line("start", item.text, by_id[item.lesson]) for item in context.items]
 
 
-def prompt_lines(lessons: Sequence[Lesson], prompt: str, told: set[str], stated: frozenset[str]) -> list[Line]:
+def prompt_lines(
+    lessons: Sequence[Lesson], prompt: str, told: set[str], stated: frozenset[str], ran: Sequence[str] = ()
+) -> list[Line]:
     found = []
     room = PROMPT_TOKENS // 2  # the other half is orientation's
     files = _PATHS.findall(prompt[:4000])
-    for each in choose_for_prompt(lessons, prompt, files, frozenset(told), stated):
+    for each in choose_for_prompt(lessons, prompt, files, frozenset(told), stated, ran):
         text = describe_lesson(each.lesson)
         cost = estimate_tokens(f"- {text}\n")
         if text and cost <= room:
@@ -466,7 +468,7 @@ def play(
     for call in session.calls:
         while asked and asked[0][0] <= call.call.line:
             prompt = asked.pop(0)[1]
-            lines += (line._replace(prompt=prompt) for line in prompt_lines(lessons, prompt, told, stated))
+            lines += (line._replace(prompt=prompt) for line in prompt_lines(lessons, prompt, told, stated, doings.ran))
             last = prompt
         command = command_of(call, session)
         for fact in labels:

@@ -113,11 +113,27 @@ def test_a_variable_is_named_where_it_is_asked_for_or_a_clone_is_set_up() -> Non
     assert not choose_for_prompt([known], "move this into an env variable")
 
 
-def test_a_plan_asks_for_the_checks_by_which_it_is_shown_right_and_not_for_all_it_mentions() -> None:
-    asked = read_prompt(PLAN)
-    assert asked.shown == {"lint", "typecheck"}
-    assert "release" not in asked.topics | asked.shown
-    assert {"pnpm lint", "pnpm typecheck"} <= set(uses(PLAN))
+def test_what_a_plan_says_of_checks_waits_for_its_end() -> None:
+    """It is said when the plan's work changes code; what a long prompt of another kind asks for is asked for now."""
+    assert not read_prompt(PLAN + "Run the tests, fix the lint.").topics
+    assert uses(PLAN) == []
+    assert "test" in read_prompt("fix the failing tests\n" + "error: expected 1 got 2\n" * 60).topics
+
+
+def test_what_a_terminal_printed_or_a_program_lists_is_not_what_is_asked() -> None:
+    listed = (
+        "# Files mentioned by the user:\n\n## tests.md: run the tests\n\n## My request for the agent:\nopen an issue\n"
+    )
+    assert not read_prompt(listed).topics
+    assert not read_prompt("look at this\n│ fix the tests and commit\n").topics
+
+
+def test_what_a_prompt_names_or_the_session_ran_is_not_said() -> None:
+    assert "pnpm lint" in uses("fix the lint")
+    assert "pnpm lint" not in uses("`pnpm lint` fails, fix it")
+    ran = choose_for_prompt(derive_facts(tree_of(FILES)), "fix the lint", ran=("pnpm lint 2>&1 | tail",))
+    assert "pnpm lint" not in [each.lesson.use for each in ran]
+    assert not [use for use in uses("test it with selenium") if use.startswith("pnpm test")]
 
 
 def test_one_command_is_named_for_a_purpose_unless_the_prompt_names_another() -> None:

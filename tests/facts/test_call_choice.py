@@ -89,10 +89,13 @@ def test_packages_that_are_not_installed_bring_the_set_up(command: str, expected
 
 
 def test_a_module_that_was_not_found_brings_the_set_up_after_the_failure() -> None:
-    facts = derive_facts(tree_of(FILES))
+    files = {**FILES, "package.json": '{"scripts": {"dotest": "vitest"}, "dependencies": {"left-pad": "1"}}'}
+    facts = derive_facts(tree_of(files))
     found = choose_after_failure(facts, "module not found: left-pad")
     assert getattr(found, "use", "") == "pnpm install"
     assert choose_after_failure(facts, "module not found: left-pad", frozenset({getattr(found, "id", "")})) is None
+    assert choose_after_failure(facts, "module not found: right-pad") is None  # no manifest has it
+    assert choose_after_failure(facts, "Cannot find package 'left-pad'", command="node -e 'require.resolve(0)'") is None
     assert choose_after_failure(facts, "2 tests failed") is None
 
 

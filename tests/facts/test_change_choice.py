@@ -198,6 +198,13 @@ def test_a_check_that_found_something_brings_what_helps(purposes: list[str], com
     assert (describe_lesson(found) if found is not None else "") == expected
 
 
+def test_scripts_of_the_shell_beside_a_program_do_not_bring_its_checks() -> None:
+    own = [lesson("test", "make test"), lesson("lint", "make lint")]
+    assert line_for(own, "docs/demo.sh") == ""
+    assert line_for(own, "src/cart.go") != ""
+    assert "shellcheck" in line_for([lesson("lint", "shellcheck tools/*")], "tools/demo.sh")
+
+
 def test_one_test_is_named_after_a_failure_only_where_sessions_run_one_alone() -> None:
     """A small suite is run whole."""
     used = lesson("test", "make one NAME", sessions=2, details={"about": "one test"})
@@ -312,9 +319,10 @@ def test_one_test_helps_only_where_it_runs_the_tests_that_failed() -> None:
     assert checked(known, ["test"], "make test")
     assert not checked(known, ["test"], "go test -tags=integration ./...")
     assert not checked(known, ["test"], "mise run test:integration")
-    tagged = lesson("test", "go test -tags=integration -run NAME ./store/...", details={"about": "one test"})
+    tagged = lesson("test", "go test -tags=integration -run NAME PATH", details={"about": "one test"})
     assert checked(tagged, ["test"], "go test -tags=integration ./...", ("store/cart.go",))
-    assert not checked(tagged, ["test"], "go test -tags=integration ./...", ("api/cart.go",))
+    of_folder = lesson("test", "go test -tags=integration -run NAME ./store/...", details={"about": "one test"})
+    assert not checked(of_folder, ["test"], "go test -tags=integration ./...", ("store/cart.go",))
 
 
 def test_the_fixes_of_a_linter_are_told_of_after_that_linter_alone() -> None:

@@ -92,12 +92,14 @@ class FolderFacts(NamedTuple):
         files: Sequence[str],
         told: frozenset[str],
         most_tokens: int,
+        ran: Sequence[str] = (),
     ) -> tuple[str, tuple[str, ...]]:
-        """The lines of the facts that a prompt asks for and the ids of their lessons, within a number of tokens."""
+        """The lines of the facts that a prompt asks for and the ids of their lessons, within a number of tokens. `ran`: checks
+        that the session ran."""
         lines: list[str] = []
         chosen: list[str] = []
         room = most_tokens - estimate_tokens(PROMPT_HEAD.write()) - 2
-        for each in choose_for_prompt(self.for_agent(agent), prompt, files, told, self._stated_checks(agent)):
+        for each in choose_for_prompt(self.for_agent(agent), prompt, files, told, self._stated_checks(agent), ran):
             line = describe_lesson(each.lesson) if self._still_there(each.lesson) else ""
             cost = estimate_tokens(f"- {line}\n")
             if line and cost <= room and f"- {line}" not in lines:

@@ -19,12 +19,11 @@ _BEGINNING, _END = 250, 200
 """Characters of a long prompt in which its aim stands: a plan mentions everything."""
 _MOST_READ = 20_000
 _HEADING = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+|\*\*)(?P<title>[^\n]{2,80})$", re.MULTILINE)
-_PROVING = re.compile(
-    r"(?i)\b(?:verif\w*|test\w*|checks?|acceptance|prüf\w*|verific\w*|vérif\w*)\b|провер|тест|验证|測試|测试|検証|검증"
+_CARRIED_OUT = re.compile(
+    r"(?i)\b(?:implement|execute|carry out)\s+(?:the|this)\s+(?:following\s+)?(?:plan|spec|ticket)\b"
 )
-"""Headings of a plan below which stands how the work is to be shown right."""
-_SECTION = 400
-_MOST_HEADINGS = 30
+_MANY = 3
+"""Headings that make a long prompt a plan."""
 _PATH = re.compile(r"\S*(?:[/\\@]|\.\w{1,5}\b)\S*")
 """Words of a path or of an address say where something is, not what is to be done."""
 _PASTED = re.compile(r"^[ \t]*[\u2500-\u257f\u25a0-\u25cf\u23bf].*$", re.MULTILINE)
@@ -63,6 +62,8 @@ _TOPIC_STEMS: dict[str, str] = {
 }
 """By topic, beginnings of words in other languages."""
 _ANY_STEMS = " ".join(_TOPIC_STEMS.values())
+_AT_THE_END = frozenset(["test", "lint", "typecheck", "build", "format", "check", "serve"])
+"""What a plan asks for when its work is done: that is said when it changes code."""
 _CREATED = frozenset(["branch", "pull_request", "release"])
 """Topics of what is made, not run."""
 _PHRASES: tuple[tuple["re.Pattern[str]", frozenset[str]], ...] = (
@@ -188,8 +189,6 @@ class Asked(NamedTuple):
     text: str
     """The sentences that ask for work, in lower case."""
     topics: frozenset[str]
-    shown: frozenset[str]
-    """Topics by which a plan says that the work is to be shown right."""
     makes: bool
     """Something new is made, which is to be shown to work."""
     changes: bool = False
@@ -200,11 +199,11 @@ def read_prompt(prompt: str) -> Asked:
     """What a prompt asks for by its words."""
     words = words_of(prompt)
     asking = [sentence for sentence in _SENTENCE.split(_aim_of(prompt)) if _asks_for_work(sentence)]
+    topics: frozenset[str] = frozenset().union(*map(_topics_in, asking))
     return Asked(
         words,
         "\n".join(asking).lower(),
-        frozenset().union(*map(_topics_in, asking)),
-        _topics_of(_words_in(_proof_of(prompt))),
+        topics - _AT_THE_END if _is_plan(prompt) else topics,
         not words.isdisjoint(_MAKING) or has_stem(words, _MAKING_STEMS),
         any(map(_asks_for_change, asking)),
     )
@@ -292,19 +291,12 @@ def _aim_of(text: str) -> str:
     return f"{text[:_BEGINNING]}\n{text[-_END:]}"
 
 
-@lru_cache(maxsize=8)
-def _proof_of(text: str) -> str:
-    """Of a plan what stands below the headings on how the work is shown right."""
-    text = text[:_MOST_READ]
-    if len(text) <= _LONG:
-        return ""
-    parts = []
-    for heading in list(_HEADING.finditer(text))[:_MOST_HEADINGS]:
-        if _PROVING.search(heading["title"]):
-            below = text[heading.end() : heading.end() + _SECTION]
-            following = _HEADING.search(below)
-            parts.append(below[: following.start()] if following else below)
-    return "\n".join(parts)
+def _is_plan(text: str) -> bool:
+    """Whether a prompt is a plan to be carried out: what it says of checks holds for its end."""
+    text = own_words(text)[:_MOST_READ]
+    return len(text) > _LONG and (
+        _CARRIED_OUT.search(text[:_BEGINNING]) is not None or len(_HEADING.findall(text)) >= _MANY
+    )
 
 
 @lru_cache(maxsize=64)

@@ -12,7 +12,7 @@ from preheat.commands.words import name_set
 from preheat.facts.change_choice import choose_for_change, choose_for_new_file
 from preheat.facts.checks import CHECK_TOPICS, command_key
 from preheat.facts.commit_choice import choose_for_version_control
-from preheat.facts.fitness import is_common, is_of_one_language, is_usable, is_whole, tool_of
+from preheat.facts.fitness import is_common, is_of_one_language, is_usable, is_whole, tool_of, was_run
 from preheat.facts.need_choice import ARGUMENT, RUNNERS, choose_for_needs
 from preheat.facts.place import MOST_TEXT, NOWHERE, Piece, Place, is_away, is_outside, split_pieces
 from preheat.facts.summary import SUMMED_UP, has_open_place, knows_all_checks
@@ -44,7 +44,7 @@ def choose_for_call(
     unknown = [
         lesson
         for lesson in facts
-        if lesson.id not in told and lesson.use not in beside and not _was_run(lesson, place.ran)
+        if lesson.id not in told and lesson.use not in beside and not was_run(lesson, place.ran)
     ]
     candidates = [lesson for lesson in unknown if not is_common(lesson)]
     known_checks = _known_purposes(facts, told, place.ran)
@@ -64,7 +64,7 @@ def choose_for_call(
             for lesson in facts
             if lesson.id in told
             or lesson.use in beside
-            or _was_run(lesson, place.ran)
+            or was_run(lesson, place.ran)
             or (has_checks and lesson.details.get("about") in ONE_CASE)
         ]
         placements = [lesson for lesson in known if lesson.id not in told and lesson.topic == "placement"]
@@ -72,11 +72,6 @@ def choose_for_call(
             candidates, own, done, known_checks, place, unknown
         )
     return found
-
-
-def _was_run(lesson: Lesson, ran: Iterable[str]) -> bool:
-    """Whether the session ran a fact's command itself; what it sees by that, it needs no line for."""
-    return bool(lesson.use) and lesson.topic in (*CHECK_TOPICS, "check") and any(lesson.use in each for each in ran)
 
 
 _ALL_CHECKS = frozenset(["test", "lint", "typecheck", "build"])
@@ -95,7 +90,7 @@ def _known_purposes(facts: Iterable[Lesson], told: frozenset[str], ran: Iterable
         for topic in (lesson.topic, *map(purpose_of_command, lesson.details.get("body", "").split(" && ")))
     }
     known = of_told.union(purpose_of_command(piece.text) for each in ran for piece in split_pieces(each))
-    has_all = "check" in known or any(lesson.topic == "check" and _was_run(lesson, ran) for lesson in lessons)
+    has_all = "check" in known or any(lesson.topic == "check" and was_run(lesson, ran) for lesson in lessons)
     return frozenset(known | _ALL_CHECKS if has_all else known)
 
 

@@ -188,7 +188,12 @@ def _find_checks(
     """What a source is checked with and the session does not know: by its package, else by the project."""
     if not is_source(changed):
         return None
-    return summarise_checks([each for each in checks if is_grounded(each)], [changed], purposes, stated)
+    known = [each for each in checks if is_grounded(each) and (languages_of(each) or not _OF_SHELL.search(changed))]
+    return summarise_checks(known, [changed], purposes, stated)
+
+
+_OF_SHELL = re.compile(r"\.(?:sh|bash|zsh|bats)$")
+"""Scripts beside the program, which its checks do not look at unless they say so."""
 
 
 def is_below(lesson: Lesson, changed: str) -> bool:

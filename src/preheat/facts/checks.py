@@ -201,12 +201,16 @@ def _fact(tree: ProjectTree, topic: str, command: str, script: Script, is_main: 
     )  # fmt: skip
 
 
+NEARLY_ALL_PACKAGES = 0.9
+"""The share of packages that have a script, for it to be said of any of them."""
+
+
 def _workspace_facts(tree: ProjectTree, packages: Sequence[Package]) -> Iterable[Lesson]:
     """How one package of a workspace is checked, where several have the same script."""
     members = [package for package in packages if package.is_member and package.runner and package.name]
     for topic in ("test", "build", "typecheck", "lint"):
         having = [each for each in members if any(script.name == topic for script in each.scripts)]
-        if len(having) > 1 and 2 * len(having) >= len(members):
+        if len(having) > 1 and len(having) >= NEARLY_ALL_PACKAGES * len(members):
             command = address_package(having[0].runner, "PACKAGE", topic)
             yield make_fact(
                 tree, topic, ("workspace", command), f"The {topic} of one package runs with `{command}`.",

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from preheat.commands.words import name_set
 from preheat.facts.asking import Asked, read_prompt
 from preheat.facts.checks import CHECK_TOPICS
-from preheat.facts.fitness import folder_of_command, is_common, is_main, is_usable, is_whole
-from preheat.facts.summary import SUMMED_UP, knows_all_checks
+from preheat.facts.fitness import folder_of_command, is_common, is_main, is_usable, is_whole, was_run
+from preheat.facts.summary import SUMMED_UP, find_main_check, knows_all_checks
 from preheat.facts.values import FACT_TOPICS
 from preheat.facts.variants import commands_beside, with_variants
 from preheat.lesson_meaning import is_usual_pull_request
@@ -58,10 +58,12 @@ def choose_for_prompt(
     files: Sequence[str] = (),
     told: frozenset[str] = frozenset(),
     stated: frozenset[str] = frozenset(),
+    ran: Sequence[str] = (),
 ) -> list[Choice]:
     """The facts that a prompt asks for, the most asked first: by its topics and by names of scripts in it. What is needed only
     when files are changed waits for that (`change_choice`). `files`: those that the prompt is likely about; `told`: ids of
-    lessons that the session has been told; `stated`: topics of the checks of which the agent reads a command by itself."""
+    lessons that the session has been told; `stated`: topics of the checks of which the agent reads a command by itself;
+    `ran`: checks that the session ran."""
     asked = read_prompt(prompt)
     plain = " ".join(prompt[:_MOST_READ].split())
     named = frozenset(_TESTERS.findall(asked.text))
@@ -78,9 +80,11 @@ def choose_for_prompt(
         for lesson in facts
         if lesson.id not in told
         and not _has_command(plain, lesson.use)
+        and not was_run(lesson, ran)
         and not _is_of_other_tester(lesson, named)
         and beside.isdisjoint({lesson.use, lesson.details.get("body", "")} - {""})
         and not _is_stated_otherwise(lesson, stated, asked)
+        and not (_OF_PACKAGE.search(lesson.use) and _has_whole(lesson.topic, facts, stated))
     ]
     known = {_purpose_of(lesson) for lesson in facts if lesson.id in told}
     of_packages = {lesson.use for lesson in facts if lesson.details.get("package")}
@@ -152,6 +156,11 @@ def _with_all_checks_as_one(choices: list[Choice], facts: Sequence[Lesson], aske
     return [Choice(best, max(each.asked for each in choices)), *others] if choices else []
 
 
+def _has_whole(topic: str, facts: Sequence[Lesson], stated: frozenset[str]) -> bool:
+    """Whether there is a check of the whole for a topic, known or stated: that of any package adds nothing to it."""
+    return topic != "test" and (topic in stated or find_main_check(facts, topic) is not None)
+
+
 def _is_stated_otherwise(lesson: Lesson, stated: frozenset[str], asked: Asked) -> bool:
     """Whether a check is one of which the agent reads another command by itself; that of a package, or one that the prompt calls
     by its name, is said all the same."""
@@ -197,8 +206,6 @@ def _rate(lesson: Lesson, asked: Asked, files: Sequence[str]) -> float:
         return _rate_asked(lesson, asked, is_called)
     if is_called and topic in _COMMANDS:
         return 0.6
-    if topic in asked.shown and is_whole(lesson) and details.get("main"):
-        return 0.5
     is_meant = topic == "generate" and asked.makes and not asked.words.isdisjoint(_MEANT)
     return 0.6 if is_meant and _named_share(lesson, asked.words) >= 0.5 else 0.0
 

@@ -61,7 +61,7 @@ def choose_after_failure(
     for lesson in lessons:
         if lesson.id in told or lesson.kind != "convention" or not is_usable(lesson):
             continue
-        if lesson.topic == "setup" and language and _installs(lesson, language):
+        if lesson.topic == "setup" and language and _installs(lesson, language) and _brings(lesson, signature):
             return lesson
         if lesson.topic == "missing" and lacks and lesson.use and not is_inner and lacks in _names_of(lesson):
             return lesson
@@ -94,6 +94,18 @@ def _installs(lesson: Lesson, language: str) -> bool:
     """Whether a set-up installs the packages of a language for the whole project."""
     is_whole = not lesson.details.get("package") and "&&" not in lesson.use
     return is_whole and _INSTALLERS[language].search(lesson.use) is not None
+
+
+_MODULE = re.compile(r"^[\s:'\"`]*(?P<name>(?:@[\w.-]+/)?[a-z][\w.-]*)")
+
+
+def _brings(lesson: Lesson, signature: str) -> bool:
+    """Whether an installation brings the module that a message misses, as far as the manifests say; whoever has added one is not
+    helped by installing the others."""
+    brought = lesson.details.get("brings", "").split(",")
+    found = _NO_MODULE["node"].search(signature)
+    module = _MODULE.match(found["rest"]) if found else None
+    return brought == [""] or module is None or module["name"] in brought
 
 
 def _names_of(lesson: Lesson) -> set[str]:
@@ -156,7 +168,7 @@ def choose_after_check(
         )
         and fits(lesson, edited)
         and any(map(partial(is_below, lesson), edited or [""]))
-        and (not folder_of_command(lesson) or any(path.startswith(f"{folder_of_command(lesson)}/") for path in edited))
+        and not folder_of_command(lesson)
         and _suits(lesson, command, known)
     ]
     if any(lesson.id in told and lesson.details["about"] == wanted[0] for lesson in fitting):

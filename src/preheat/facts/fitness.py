@@ -112,6 +112,12 @@ def is_agreed(lesson: Lesson) -> bool:
     return good >= _MOSTLY * every
 
 
+def was_run(lesson: Lesson, ran: Iterable[str]) -> bool:
+    """Whether a session ran a check, or what its script runs, by itself; what it sees by that, it needs no line for."""
+    commands = [each for each in (lesson.use, lesson.details.get("body", "")) if each]
+    return lesson.topic in (*_CHECKED, "check") and any(command in each for command in commands for each in ran)
+
+
 def is_common(lesson: Lesson) -> bool:
     """Whether a fact's command is what its language has for everybody."""
     return is_common_command(lesson.use)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from preheat.facts.checks import CHECK_TOPICS, command_key
+from preheat.facts.checks import CHECK_TOPICS, NEARLY_ALL_PACKAGES, command_key
 from preheat.facts.fitness import ASTRAY
 from preheat.facts.packages import find_packages
 from preheat.facts.values import ProjectTree, cites_missing_place
@@ -232,13 +232,29 @@ def is_stale(lesson: Lesson, tree: ProjectTree) -> bool:
     folder = _FOLDER.match(lesson.use)
     if folder is not None and not tree.has_folder(folder["folder"].rstrip("/")):
         return True
-    if lesson.use and runs_missing_script(lesson.use, tree):
+    if lesson.use and (runs_missing_script(lesson.use, tree) or _lacks_in_packages(lesson.use, tree)):
         return True
     if lesson.kind == "convention" and lesson.topic in CHECK_TOPICS and cites_missing_place(lesson.use, tree):
         return True
     if lesson.kind == "repair" or not lesson.files:
         return False
     return not any(path in tree.paths or tree.has_folder(path.rstrip("/")) for path in lesson.files if path)
+
+
+_OF_ANY = re.compile(
+    r"(?:--filter|workspace|-w) PACKAGE(?: run)? (?P<script>[\w:.-]+)$|run (?P<named>[\w:.-]+) -w PACKAGE$"
+)
+
+
+def _lacks_in_packages(command: str, tree: ProjectTree) -> bool:
+    """Whether a command for any package runs a script that some packages do not have."""
+    found = _OF_ANY.search(command)
+    members = [package for package in find_packages(tree) if package.is_member] if found else []
+    if not found or not members:
+        return False
+    name = found["script"] or found["named"]
+    having = sum(any(script.name == name for script in package.scripts) for package in members)
+    return having < NEARLY_ALL_PACKAGES * len(members)
 
 
 def runs_missing_script(command: str, tree: ProjectTree) -> bool:

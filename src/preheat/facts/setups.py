@@ -65,6 +65,20 @@ def learn_setups(tree: ProjectTree) -> list[Lesson]:
     return [*found, *_setup_scripts(tree), *_started_tools(tree)]
 
 
+def read_dependencies(text: str) -> tuple[str, ...]:
+    """The names of the packages that a manifest of JavaScript names."""
+    document = read_json(text)
+    parts = [document.get(name) for name in _DEPENDENCIES] if isinstance(document, dict) else []
+    return tuple(
+        sorted({name for part in parts if isinstance(part, dict) for name in part if _PLAIN_NAME.fullmatch(name)})
+    )
+
+
+_DEPENDENCIES = ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
+_PLAIN_NAME = re.compile(r"(?:@[\w.-]+/)?[\w.-]{1,80}")
+_MOST_DEPENDENCIES = 500
+
+
 def is_object(text: str) -> bool:
     """Whether a manifest can be read: nothing is installed by a broken one."""
     return isinstance(read_json(text), dict)
@@ -163,8 +177,18 @@ def _install(tree: ProjectTree, command: str, file: str) -> Lesson:
         reach=0.3,
         use=command,
         files=(file,),
-        details={"about": "setup"},
+        details={"about": "setup"} | ({"brings": brings} if (brings := _list_packages(tree, file)) else {}),
     )
+
+
+def _list_packages(tree: ProjectTree, file: str) -> str:
+    """The packages that the manifests of a project of JavaScript name, its own among them; empty for other files, or too many."""
+    if not file.endswith("package.json"):
+        return ""
+    manifests = [path for path in tree.texts if path.rpartition("/")[2] == "package.json"]
+    names = {name for path in manifests for name in read_dependencies(tree.texts[path])}
+    names |= {package.name for package in find_packages(tree) if package.name}
+    return ",".join(sorted(names)) if len(names) <= _MOST_DEPENDENCIES else ""
 
 
 def _mise(tree: ProjectTree) -> list[Lesson]:

@@ -112,6 +112,7 @@ def _find_common(facts: Sequence[Lesson]) -> Lesson | None:
         for fact in facts
         if is_common(fact)
         and is_whole(fact)
+        and not _only_formats(fact)
         and not fact.details.get("package")
         and fact.support.sessions_for >= _ENOUGH
         and (fact.reach or 0.0) >= _NEEDED

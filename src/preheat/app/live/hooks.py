@@ -459,7 +459,10 @@ class Hooks:
         text, paths, near = self._orient(event, running)
         room = PROMPT_TOKENS - (estimate_tokens(text) if text else 0)
         known = running.told_lessons.union(told, running.state.mistake.given_lessons)
-        facts, ids = self._folder_at(event.cwd).facts.choose_for_prompt(event.agent, event.prompt, near, known, room)
+        ran = [check.command for check in running.progress.checks]
+        facts, ids = self._folder_at(event.cwd).facts.choose_for_prompt(
+            event.agent, event.prompt, near, known, room, ran
+        )
         if facts:
             text = f"{FACTS_OPEN}\n{facts}\n{FACTS_CLOSE}\n{text}".rstrip("\n")
             paths = (*paths, *(f"{FACT}{each}" for each in ids))
