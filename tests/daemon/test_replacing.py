@@ -22,6 +22,7 @@ from tests.daemon.builders import (
     end_started,
     environment,
     install_client,
+    no_start,
     run_client,
     spooled_files,
     started,
@@ -173,8 +174,31 @@ def test_many_hooks_at_once_start_one_daemon(folder: str, tmp_path: Path) -> Non
     for thread in threads:
         thread.join()
     assert daemon_client.wait_for_daemon(True, folder, HUNG) is not None
-    until(lambda: len(journaled_calls(folder)) == 30, "every call in the journal, once")
+    # A client that has ended leaves its event with the daemon or in the spool: when nothing waits, nothing more can come.
+    until(lambda: daemon_client.status(folder, HUNG)["waiting"] == 0, "no event that waits for the daemon")
+    assert journaled_calls(folder) == {f"call-{number}" for number in range(30)}
     assert starts.read_text() == "\n"
+
+
+def test_an_event_is_kept_while_others_change_the_spool(folder: str) -> None:
+    """A link to nothing is a file that is listed and gone when it is looked at: another client has just given it its last name,
+    or the daemon has taken it."""
+    client = install_client(folder, no_start())
+    Path(folder, "live", "spool", "1-1.new").symlink_to("1-1.event")
+    assert run_client(client, edited(1, "src/1.py")) == b""
+    assert len(spooled_files(folder)) == 2
+
+
+@pytest.mark.parametrize("payload", [started(), edited(1, "src/1.py")], ids=["awaited", "not awaited"])
+@pytest.mark.parametrize("blocked", ["starting", "lock"])
+def test_an_event_is_kept_where_no_daemon_can_be_started_or_replaced(folder: str, blocked: str, payload: bytes) -> None:
+    client = install_client(folder, no_start())
+    live = Path(folder, "live")
+    (live / blocked).mkdir()
+    if blocked == "lock":
+        (live / "slow").touch()
+    assert run_client(client, payload, replace=0.0) == b""
+    assert len(spooled_files(folder)) == 1
 
 
 # Its folder.

@@ -93,30 +93,42 @@ def handle_absence(
         return b""
     os.chdir(live)
     if how == "hung":
-        # Empty, until the daemon shows by a word in it that it is alive.
-        os.close(os.open("slow", os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600))
-        os.utime("slow")
-    elif how == "gone" or (how == "slow" and end_hung_daemon()):
-        is_start = any(each in payload[:20_000] for each in STARTS)
-        if (
-            not is_start
-        ):  # nobody waits for an answer: first make sure of the event, for a start can take all of the time
-            spool(agent, payload)
-        process = start_daemon(live)
-        if not is_start:
-            return b""
-        if process:
-            left = max(0.05, LIMIT - seconds_running())
-            end = time.monotonic() + left
-            _signal.setitimer(_signal.ITIMER_REAL, left + 0.05, 0.1)  # for an answer that does not come
-            while is_alive(process) and time.monotonic() < end:
-                time.sleep(0.02)
-                try:
-                    return ask_daemon(agent, payload)
-                except Exception:  # noqa: BLE001, S112 - not started yet
-                    continue
-    spool(agent, payload)
-    return b""
+        accuse_daemon()
+    is_awaited = how in ("gone", "slow") and any(each in payload[:20_000] for each in STARTS)
+    if not is_awaited:  # first make sure of the event: a start can take all of the time
+        spool(agent, payload)
+    answer = None
+    try:
+        if how == "gone" or (how == "slow" and end_hung_daemon()):
+            process = start_daemon(live)
+            if is_awaited and process:
+                answer = wait_for_answer(process, lambda: ask_daemon(agent, payload))
+    except Exception:  # noqa: BLE001, S110 - others change the same files at that moment: the event is kept whatever fails
+        pass
+    if is_awaited and answer is None:
+        spool(agent, payload)
+    return answer or b""
+
+
+def accuse_daemon() -> None:
+    """Leave an empty file, until the daemon shows by a word in it that it is alive."""
+    slow = os.open("slow", os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
+    os.utime(slow)  # by its descriptor: a daemon that starts removes the file
+    os.close(slow)
+
+
+def wait_for_answer(process: int, ask: Callable[[], bytes]) -> bytes | None:
+    """The answer of a daemon that starts; None if none came in time."""
+    left = max(0.05, LIMIT - seconds_running())
+    end = time.monotonic() + left
+    _signal.setitimer(_signal.ITIMER_REAL, left + 0.05, 0.1)  # for an answer that does not come
+    while is_alive(process) and time.monotonic() < end:
+        time.sleep(0.02)
+        try:
+            return ask()
+        except Exception:  # noqa: BLE001, S112 - not started yet
+            continue
+    return None
 
 
 def seconds_running() -> float:
@@ -239,8 +251,7 @@ def spool(agent: str, payload: bytes) -> None:
         event = json.dumps(without_text(json.loads(payload))).encode()
     except (ValueError, RecursionError):
         return
-    with os.scandir("spool") as entries:
-        sizes = [entry.stat().st_size for entry in entries]
+    sizes = spooled_sizes()
     if len(event) > LARGEST or len(sizes) >= MOST_FILES or sum(sizes) + len(event) > MOST_BYTES:
         count_lost()
         return
@@ -249,6 +260,19 @@ def spool(agent: str, payload: bytes) -> None:
         stream.write(f"{agent} {time.time()!r}\n".encode())
         stream.write(event)
     os.rename(f"{name}.new", f"{name}.event")
+
+
+def spooled_sizes() -> list[int]:
+    """The sizes of the files in the spool. One that is listed may be gone when it is looked at: its client has given it its last
+    name, or the daemon has taken it."""
+    sizes = []
+    with os.scandir("spool") as entries:
+        for entry in entries:
+            try:
+                sizes.append(entry.stat().st_size)
+            except OSError:
+                continue
+    return sizes
 
 
 def count_lost() -> None:
