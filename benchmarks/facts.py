@@ -607,16 +607,17 @@ def measure(project: Project, folder: str = FOLDER) -> dict[str, Any]:
         usable = without_stated(join_facts(lessons, facts, tree), statements)
         checked = checks_stated(statements)
         played = play(session, usable, project.name, labels, tree, checked)
-        with_spot = played
+        with_spot, said_there = played, []
         if (recorded := project.recorded.get(session.key)) is not None:
             replay = Replay(recorded, Repository(project.repository), earlier.summarise(), earlier.paths)
             spot = SpotAdvice(replay, index_lessons(usable, session.session.started_at or 0.0), session.session.agent)
             with_spot = play(session, usable, project.name, labels, tree, checked, spot)
             on_the_spot += ((session.key, line) for line in spot.lines)
+            said_there = [line.text for line in spot.lines]
         earlier.add(session)
         failures += _describe_failures(session, played.failures, with_spot.failures)
         for fact in labels:
-            if any(fact.is_in(line.text) for line in played.lines):
+            if any(map(fact.is_in, (*(line.text for line in played.lines), *said_there))):
                 handed.add(fact.id)
             if any(fact.is_in(code) for code in statements.codes):
                 stated.add(fact.id)
