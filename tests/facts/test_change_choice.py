@@ -198,6 +198,16 @@ def test_a_check_that_found_something_brings_what_helps(purposes: list[str], com
     assert (describe_lesson(found) if found is not None else "") == expected
 
 
+def test_a_check_of_another_folder_is_not_among_those_of_a_change() -> None:
+    own, build = lesson("test", "make test"), lesson("build", "cd e2e && go build -tags=e2e ./...")
+    assert "e2e" not in line_for([own, build], "internal/cart.go")
+    assert "e2e" in line_for([own, build], "e2e/cart.go")
+
+
+def test_a_command_without_its_program_is_no_command() -> None:
+    assert line_for([lesson("test", "NAME PATH.py -q", details={"about": "one test file"})], "tests/test_cart.py") == ""
+
+
 def test_scripts_of_the_shell_beside_a_program_do_not_bring_its_checks() -> None:
     own = [lesson("test", "make test"), lesson("lint", "make lint")]
     assert line_for(own, "docs/demo.sh") == ""

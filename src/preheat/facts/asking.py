@@ -28,6 +28,8 @@ _PATH = re.compile(r"\S*(?:[/\\@]|\.\w{1,5}\b)\S*")
 """Words of a path or of an address say where something is, not what is to be done."""
 _PASTED = re.compile(r"^[ \t]*[\u2500-\u257f\u25a0-\u25cf\u23bf].*$", re.MULTILINE)
 """Lines that were copied from a terminal."""
+_QUOTED = re.compile(r"\"[^\"\n]{3,200}\"|“[^”\n]{3,200}”|«[^»\n]{3,200}»")
+"""Words that are to stand somewhere, or that somebody else said."""
 _MARKED = re.compile(r"<(?P<tag>[a-z][\w-]{1,40})>.*?</(?P=tag)>", re.DOTALL)
 """What a program puts around a prompt is not what the person asks."""
 _TOPIC_WORDS: dict[str, str] = {
@@ -284,7 +286,7 @@ def words_of(text: str) -> frozenset[str]:
 def _aim_of(text: str) -> str:
     """Of a prompt what tells its aim: all of a short one, of a long one its beginning and end. Without paths, and without what a
     program put around it."""
-    text = _PASTED.sub(" ", own_words(text)[:_MOST_READ])
+    text = _QUOTED.sub(" ", _PASTED.sub(" ", own_words(text)[:_MOST_READ]))
     text = _PATH.sub(" ", _MARKED.sub(" ", text) if "</" in text else text)
     if len(text) <= _LONG:
         return text

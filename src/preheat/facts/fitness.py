@@ -63,6 +63,7 @@ def is_usable(lesson: Lesson) -> bool:
         and not _is_of_one_file(lesson)
         and not _PASSED_ON.match(lesson.use)
         and not lesson.details.get(ASTRAY)
+        and not _SPECIAL.match(lesson.use)
         and not (hardly_passes(lesson) and not (lesson.details.get("main") or lesson.details.get("body")))
     )
 

@@ -44,7 +44,7 @@ def summarise_checks(
     """One fact for the checks of the project that fit some files and whose topics are not known, each with how one case of it is
     run or what mends by itself; the only one by itself, None where there is none. `stated`: topics of which a file states
     another command: only what most sessions run beside that is said."""
-    fitting = [each for each in facts if fits(each, files)]
+    fitting = [each for each in facts if fits(each, files) and _is_run_around(each, files)]
     parts = [
         best
         for topic in SUMMED_UP
@@ -54,6 +54,15 @@ def summarise_checks(
     ]
     checks = _without_repeats([with_variants(each, facts) for each in parts], known | stated)
     return join_checks(checks, _find_message(facts))
+
+
+_MOVED = re.compile(r"^cd (?P<folder>[\w./@-]+) && ")
+
+
+def _is_run_around(fact: Lesson, files: Sequence[str]) -> bool:
+    """Whether a command that goes to a folder first goes to one around some of the files."""
+    moved = _MOVED.match(fact.use)
+    return moved is None or not files or any(path.startswith(f"{moved['folder'].rstrip('/')}/") for path in files)
 
 
 def is_custom_of_most(fact: Lesson) -> bool:
