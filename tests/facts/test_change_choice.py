@@ -199,9 +199,9 @@ def test_a_check_that_found_something_brings_what_helps(purposes: list[str], com
 
 
 def test_a_check_of_another_folder_is_not_among_those_of_a_change() -> None:
-    own, build = lesson("test", "make test"), lesson("build", "cd e2e && go build -tags=e2e ./...")
-    assert "e2e" not in line_for([own, build], "internal/cart.go")
-    assert "e2e" in line_for([own, build], "e2e/cart.go")
+    own, build = lesson("test", "make test"), lesson("build", "cd web && go build -tags=web ./...")
+    assert "cd web" not in line_for([own, build], "internal/cart.go")
+    assert "cd web" in line_for([own, build], "web/cart.go")
 
 
 def test_a_command_without_its_program_is_no_command() -> None:
