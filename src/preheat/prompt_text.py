@@ -5,9 +5,7 @@ import re
 LONGEST = 20_000
 """Characters of a prompt that are read; of a longer one half from each end."""
 _WRAPPED = re.compile(r"\A\s*<([A-Za-z][\w-]{0,40})>.*?</\1>", re.DOTALL)
-_LISTED = re.compile(
-    r"\A\s*# (?:Files mentioned|Context from)\b[^\n]*\n.*?^## My request\b[^\n]*\n", re.DOTALL | re.MULTILINE
-)
+_LISTED = re.compile(r"\A\s*# [A-Z][^\n]*\n.*?^## My request\b[^\n]*\n", re.DOTALL | re.MULTILINE)
 """What a program lists before the request: files, an editor's state."""
 _ADDRESS = re.compile(r"\b[a-z]{2,9}://\S+")
 

@@ -204,6 +204,13 @@ def test_a_check_of_another_folder_is_not_among_those_of_a_change() -> None:
     assert "cd web" in line_for([own, build], "web/cart.go")
 
 
+def test_the_build_of_another_program_is_not_said_of_a_change() -> None:
+    build = lesson("build", "cd go && go build ./cmd/server/")
+    assert line_for([build], "go/cmd/chat/main.go") == ""
+    assert "cmd/server" in line_for([build], "go/cmd/server/main.go")
+    assert "cmd/server" in line_for([build], "go/internal/store.go")
+
+
 def test_a_command_without_its_program_is_no_command() -> None:
     assert line_for([lesson("test", "NAME PATH.py -q", details={"about": "one test file"})], "tests/test_cart.py") == ""
 

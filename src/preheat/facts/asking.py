@@ -36,7 +36,7 @@ _TOPIC_WORDS: dict[str, str] = {
     "test": "test tests testing tested tester unittest unittests e2e coverage regression regressions tdd testcase"
     " testcases pytest vitest jest mocha cypress playwright rspec teste testes testen getestet testet prueba pruebas prova",
     "lint": "lint linter linting linted lints eslint biome ruff clippy golangci stylelint pylint rubocop shellcheck",
-    "typecheck": "typecheck typechecks typechecking typescript tsc mypy pyright typing typings",
+    "typecheck": "typecheck typechecks typechecking tsc mypy pyright typing typings",
     "build": "build builds compile compiles compilation bundle kompilieren kompiliert compilar compila",
     "format": "format formatting formatter reformat prettier gofmt rustfmt fmt",
     "check": "checks ci pipeline",

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from preheat.commands.words import name_set
 from preheat.facts.asking import Asked, read_prompt
 from preheat.facts.checks import CHECK_TOPICS
-from preheat.facts.fitness import folder_of_command, is_common, is_main, is_usable, is_whole, was_run
+from preheat.facts.fitness import folder_of_command, is_agreed, is_common, is_main, is_usable, is_whole, was_run
 from preheat.facts.summary import SUMMED_UP, find_main_check, knows_all_checks
 from preheat.facts.values import FACT_TOPICS
 from preheat.facts.variants import commands_beside, with_variants
@@ -122,7 +122,10 @@ def _with_variants(chosen: list[Choice], facts: Sequence[Lesson]) -> list[Choice
         Choice(with_variants(each.lesson, facts), each.asked) if _is_main_check(each.lesson) else each
         for each in chosen
     ]
-    variants = {each.lesson.details.get("one", "") for each in found} - {""}
+    details = [each.lesson.details for each in found]
+    variants = {each.get("one", "") for each in details}.union(
+        *(each.get("parts", "").split("\n") for each in details)
+    ) - {""}
     return [each for each in found if each.lesson.use not in variants]
 
 
@@ -198,7 +201,7 @@ def _rate(lesson: Lesson, asked: Asked, files: Sequence[str]) -> float:
     is_own = has_files or (topic in asked.topics and _is_plain(lesson)) or _names_package(package, asked.words, least=2)
     if _is_unneeded(lesson) and not is_own and not is_called:
         return 0.0
-    if topic in _MADE and is_usual_pull_request(lesson):
+    if topic in _MADE and (is_usual_pull_request(lesson) or not is_agreed(lesson)):
         return 0.0
     if topic == "hook" and about != "commit" and not (about == "push" and "push" in asked.words):
         return 0.0  # the form of messages is said in words of its own

@@ -44,7 +44,11 @@ def summarise_checks(
     """One fact for the checks of the project that fit some files and whose topics are not known, each with how one case of it is
     run or what mends by itself; the only one by itself, None where there is none. `stated`: topics of which a file states
     another command: only what most sessions run beside that is said."""
-    fitting = [each for each in facts if fits(each, files) and _is_run_around(each, files)]
+    fitting = [
+        each
+        for each in facts
+        if fits(each, files) and _is_run_around(each, files) and not _is_of_other_program(each, files)
+    ]
     parts = [
         best
         for topic in SUMMED_UP
@@ -63,6 +67,13 @@ def _is_run_around(fact: Lesson, files: Sequence[str]) -> bool:
     """Whether a command that goes to a folder first goes to one around some of the files."""
     moved = _MOVED.match(fact.use)
     return moved is None or not files or any(path.startswith(f"{moved['folder'].rstrip('/')}/") for path in files)
+
+
+def _is_of_other_program(fact: Lesson, files: Sequence[str]) -> bool:
+    """Whether a build makes one program of several, and the files are those of another one beside it."""
+    parent, _, name = _program_folder(fact).rpartition("/") if fact.topic == "build" else ("", "", "")
+    beside = [f"/{path}".partition(f"/{parent}/")[2] for path in files if parent and f"/{parent}/" in f"/{path}"]
+    return bool(beside) and not any(path.startswith(f"{name}/") for path in beside)
 
 
 def is_custom_of_most(fact: Lesson) -> bool:
