@@ -19,6 +19,7 @@ from benchmarks.facts import (
     usual_files,
 )
 from benchmarks.foresight import learn_lessons, take_notes
+from preheat.app.proposals import is_of_the_whole
 from preheat.facts.call_choice import Place, choose_for_call
 from preheat.facts.join import join_facts
 from preheat.facts.stated import checks_stated, is_stated, without_stated
@@ -57,7 +58,12 @@ def describe(project: Project) -> list[str]:
         lines += [f"with “{prompt}”", *([f"- {line.text}" for line in asked] or ["(nothing)"])]
     files = usual_files(project, tree)
     lines += _describe_calls(usable, files, told_too, stated)
-    lines += ["AGENTS.md", *_describe_proposal(project.name, known, instructions, now), "```", ""]
+    lines += [
+        "AGENTS.md",
+        *_describe_proposal(project.name, list(filter(is_of_the_whole, known)), instructions, now),
+        "```",
+        "",
+    ]
     return lines
 
 

@@ -113,7 +113,7 @@ class Proposals:
             each.last_seen for each in known if each.last_seen is not None
         ]
         days = {at: time.strftime("%Y-%m-%d", time.localtime(at)) for at in times}
-        whole = [each for each in known if _is_of_the_whole(each)]
+        whole = [each for each in known if is_of_the_whole(each)]
         made = propose(
             before, whole, runs, project=name, approved=approved_texts(self._folder), now=now, days=days,
             removed=_find_removed(root, before), elsewhere=elsewhere, stated_ids=stated, topics=FACT_TOPICS,
@@ -265,7 +265,7 @@ def _read_others(root: str, path: str) -> Statements:
     return read_statements(*(read_text(each, errors="replace") for each in sorted(others)))
 
 
-def _is_of_the_whole(lesson: Lesson) -> bool:
+def is_of_the_whole(lesson: Lesson) -> bool:
     """Whether a check is of the project, and not of one folder in which the sessions seen so far happened to work."""
     if lesson.author == "person" or lesson.pinned:
         return True

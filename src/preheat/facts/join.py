@@ -66,7 +66,7 @@ def join_facts(lessons: Sequence[Lesson], facts: Sequence[Lesson], tree: Project
         used.add(fact.id)
         found.append(_confirm(lesson, fact, sessions))
     taken = {
-        (lesson.topic, lesson.details.get("about", ""))
+        _place_of(lesson)
         for lesson in found
         if lesson.kind == "convention" and lesson.status == "active" and (lesson.reach or 0.0) >= _MUCH
     }
@@ -211,13 +211,18 @@ def _with_floor(lesson: Lesson) -> Lesson:
     return msgspec.structs.replace(lesson, reach=floor) if (lesson.reach or 0.0) < floor else lesson
 
 
-def _with_less_reach(fact: Lesson, taken: set[tuple[str, str]], occasions: int) -> Lesson:
+def _place_of(fact: Lesson) -> tuple[str, str, str]:
+    """What a command is for, and in which package."""
+    return fact.topic, fact.details.get("about", ""), fact.details.get("package", "")
+
+
+def _with_less_reach(fact: Lesson, taken: set[tuple[str, str, str]], occasions: int) -> Lesson:
     """A fact of the tree that no session used: the less likely the more sessions had an occasion, checked their work otherwise or
     committed nothing. Where sessions have a command of their own for the same, it is no longer the main one."""
     if fact.topic not in _CHECKS and fact.topic not in _CUSTOMS:
         return fact
     reach, details = _mix(fact.reach or 0.0, 0.0, occasions), fact.details
-    if (fact.topic, details.get("about", "")) in taken:
+    if _place_of(fact) in taken:
         reach, details = min(reach, _TAKEN_OVER), {name: text for name, text in details.items() if name != "main"}
     return msgspec.structs.replace(fact, reach=reach, details=details)
 
