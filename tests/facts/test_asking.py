@@ -113,11 +113,16 @@ def test_a_variable_is_named_where_it_is_asked_for_or_a_clone_is_set_up() -> Non
     assert not choose_for_prompt([known], "move this into an env variable")
 
 
-def test_what_a_plan_says_of_checks_waits_for_its_end() -> None:
-    """It is said when the plan's work changes code; what a long prompt of another kind asks for is asked for now."""
+def test_what_a_long_prompt_says_of_checks_waits_for_its_change_of_code() -> None:
+    """A plan mentions everything; what a short one asks for is asked for now."""
     assert not read_prompt(PLAN + "Run the tests, fix the lint.").topics
     assert uses(PLAN) == []
-    assert "test" in read_prompt("fix the failing tests\n" + "error: expected 1 got 2\n" * 60).topics
+    assert "commit" in read_prompt(PLAN + "Then commit it.").topics
+    assert "test" in read_prompt("fix the failing tests").topics
+
+
+def test_what_another_agent_writes_is_not_what_the_person_asks() -> None:
+    assert not read_prompt('<teammate-message teammate_id="lead">run the tests</teammate-message>').topics
 
 
 def test_what_a_terminal_printed_or_a_program_lists_is_not_what_is_asked() -> None:

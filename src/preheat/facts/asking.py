@@ -18,19 +18,13 @@ _LONG = 800
 _BEGINNING, _END = 250, 200
 """Characters of a long prompt in which its aim stands: a plan mentions everything."""
 _MOST_READ = 20_000
-_HEADING = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+|\*\*)(?P<title>[^\n]{2,80})$", re.MULTILINE)
-_CARRIED_OUT = re.compile(
-    r"(?i)\b(?:implement|execute|carry out)\s+(?:the|this)\s+(?:following\s+)?(?:plan|spec|ticket)\b"
-)
-_MANY = 3
-"""Headings that make a long prompt a plan."""
 _PATH = re.compile(r"\S*(?:[/\\@]|\.\w{1,5}\b)\S*")
 """Words of a path or of an address say where something is, not what is to be done."""
 _PASTED = re.compile(r"^[ \t]*[\u2500-\u257f\u25a0-\u25cf\u23bf].*$", re.MULTILINE)
 """Lines that were copied from a terminal."""
 _QUOTED = re.compile(r"\"[^\"\n]{3,200}\"|“[^”\n]{3,200}”|«[^»\n]{3,200}»")
 """Words that are to stand somewhere, or that somebody else said."""
-_MARKED = re.compile(r"<(?P<tag>[a-z][\w-]{1,40})>.*?</(?P=tag)>", re.DOTALL)
+_MARKED = re.compile(r"<(?P<tag>[a-z][\w-]{1,40})(?:\s[^<>\n]{1,400})?>.*?</(?P=tag)>", re.DOTALL)
 """What a program puts around a prompt is not what the person asks."""
 _TOPIC_WORDS: dict[str, str] = {
     "test": "test tests testing tested tester unittest unittests e2e coverage regression regressions tdd testcase"
@@ -64,8 +58,10 @@ _TOPIC_STEMS: dict[str, str] = {
 }
 """By topic, beginnings of words in other languages."""
 _ANY_STEMS = " ".join(_TOPIC_STEMS.values())
-_AT_THE_END = frozenset(["test", "lint", "typecheck", "build", "format", "check", "serve"])
-"""What a plan asks for when its work is done: that is said when it changes code."""
+_ONE_REQUEST = 400
+"""Characters of a prompt that is about one thing."""
+_AT_THE_END = frozenset(["test", "lint", "typecheck", "build", "format", "check", "serve", "generate"])
+"""What a longer prompt asks for on its way or at its end: that is said when it changes code."""
 _CREATED = frozenset(["branch", "pull_request", "release"])
 """Topics of what is made, not run."""
 _PHRASES: tuple[tuple["re.Pattern[str]", frozenset[str]], ...] = (
@@ -189,7 +185,7 @@ class Asked(NamedTuple):
 
     words: frozenset[str]
     text: str
-    """The sentences that ask for work, in lower case."""
+    """The sentences that ask for work, in lower case; none of a long prompt, which explains what it names."""
     topics: frozenset[str]
     makes: bool
     """Something new is made, which is to be shown to work."""
@@ -204,8 +200,8 @@ def read_prompt(prompt: str) -> Asked:
     topics: frozenset[str] = frozenset().union(*map(_topics_in, asking))
     return Asked(
         words,
-        "\n".join(asking).lower(),
-        topics - _AT_THE_END if _is_plan(prompt) else topics,
+        "" if _is_long(prompt) else "\n".join(asking).lower(),
+        topics - _AT_THE_END if _is_long(prompt) else topics,
         not words.isdisjoint(_MAKING) or has_stem(words, _MAKING_STEMS),
         any(map(_asks_for_change, asking)),
     )
@@ -293,12 +289,9 @@ def _aim_of(text: str) -> str:
     return f"{text[:_BEGINNING]}\n{text[-_END:]}"
 
 
-def _is_plan(text: str) -> bool:
-    """Whether a prompt is a plan to be carried out: what it says of checks holds for its end."""
-    text = own_words(text)[:_MOST_READ]
-    return len(text) > _LONG and (
-        _CARRIED_OUT.search(text[:_BEGINNING]) is not None or len(_HEADING.findall(text)) >= _MANY
-    )
+def _is_long(prompt: str) -> bool:
+    """Whether a prompt says so much that its work is more than what it names: a plan, a report."""
+    return len(_MARKED.sub(" ", own_words(prompt)[:_MOST_READ]).strip()) > _ONE_REQUEST
 
 
 @lru_cache(maxsize=64)
