@@ -71,7 +71,7 @@ def test_a_loop_that_starts_no_program_needs_no_path() -> None:
 
 def test_a_script_behind_an_empty_ending_is_no_file_that_is_missing() -> None:
     assert warning("sed -i '' 's/one/other/' src/cart.py") is None
-    assert warning("sed -i '' 's/one/other/' src/gone.py") is not None
+    assert warning("sed -i '' 's/one/other/' src/shop/cart.py") is not None
 
 
 HERE = f"{ROOT}/go"

@@ -15,6 +15,8 @@ MOST_FILES = 500
 _MOST_PROGRAMS = 50
 _MOVING = re.compile(r"(?:^|[;&|]\s*)(?:cd|pushd)\s+(?!\.\s*(?:$|[;&|]))")
 """A step to another folder than the project's own."""
+_NOT_THERE = re.compile(r"(?i)no such file|does not exist|not found")
+"""What is said of an edit of a path at which there is nothing: the path was a mistake, not one to be written."""
 
 
 def update_facts(facts: SessionFacts, event: LiveEvent) -> SessionFacts:
@@ -53,6 +55,13 @@ def _note_files(facts: SessionFacts, event: CallEvent) -> SessionFacts:
     if len(event.removed) == len(event.edited) == 1:
         moves = {**facts.moves, event.removed[0]: event.edited[0]}
         facts = structs.replace(facts, moves=dict(list(moves.items())[-MOST_FILES:]))
+    failed_to_write = event.kind in ("edit", "write") and not event.edited and not _NOT_THERE.search(event.signature)
+    gone = (*event.removed, *(event.files if failed_to_write else ()))
+    if gone or (facts.absent and event.edited):
+        absent = [path for path in facts.absent if path not in event.edited and path not in gone]
+        facts = structs.replace(
+            facts, absent=(*absent, *(path for path in gone if path not in event.edited))[-MOST_FILES:]
+        )
     touched = [path for path in event.files if path not in event.removed] if event.status in ("ok", "empty") else []
     if touched:
         files = [path for path in facts.files if path not in touched and path not in event.removed]

@@ -99,6 +99,8 @@ class SessionFacts(msgspec.Struct, frozen=True):
     """Files that it read, changed or made, relative to the project, the latest last."""
     moves: dict[str, str] = {}
     """Where it moved a file, by the path that the file had."""
+    absent: tuple[str, ...] = ()
+    """Files and folders that it removed, or could not write, relative to the project: that these are missing is no news to it."""
     missing_programs: frozenset[str] = frozenset()
     """Programs that the shell did not find, and that did not run since."""
     uses: dict[str, str] = {}
