@@ -1,13 +1,12 @@
 """What a session did so far, folded from its events: files, moves, and what its shell did not find. Pure."""
 
 import re
-from posixpath import basename
 
 from msgspec import structs
 
 from preheat.answers.history import missing_program, programs_of, refuses_patterns, sets_path, special_start
 from preheat.answers.values import SessionFacts
-from preheat.model.live import CallEvent, LiveEvent, PromptEvent, StartEvent
+from preheat.model.live import CallEvent, LiveEvent, StartEvent
 from preheat.model.outcome import FAILURES
 
 MOST_FILES = 500
@@ -22,9 +21,7 @@ _NOT_THERE = re.compile(r"(?i)no such file|does not exist|not found")
 def update_facts(facts: SessionFacts, event: LiveEvent) -> SessionFacts:
     """The facts after an event."""
     if isinstance(event, StartEvent) and event.source in ("startup", "clear"):
-        return SessionFacts(is_whole=True)
-    if isinstance(event, PromptEvent) and event.files and len(facts.prompted) < MOST_FILES:
-        return structs.replace(facts, prompted=facts.prompted.union(map(basename, event.files)))
+        return SessionFacts()
     if not isinstance(event, CallEvent):
         return facts
     facts = _note_files(facts, event)

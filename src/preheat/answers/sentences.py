@@ -72,7 +72,6 @@ SEVERAL_PLACES = Sentence(
     "The text to replace is in `{path:path}` {times:times}, first at lines {first:number} and {second:number}: with more of its"
     " surroundings it would be one place."
 )
-UNREAD = Sentence("`{path:path}` was not read in this session: once it is, this edit can be made.")
 TEXT_GONE = Sentence("The text to replace is not in `{path:path}` as it is now, and nothing in it is close.")
 
 # Scripts, targets, flags
