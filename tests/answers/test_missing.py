@@ -68,6 +68,7 @@ PACKAGES = MemoryTree(
         "crates/ui/src/schema.rs": "",
         "crates/ui/src/settings.rs": "",
         "crates/ui/src/retry_policy.rs": "",
+        "crates/ui/src/retry_test.rs": "",
     }
 )
 
@@ -78,6 +79,7 @@ PACKAGES = MemoryTree(
         ("src/settings.rs", "src/config/settings.rs"),  # of the same package, of two
         ("src/schema.rs", ""),  # a name that any package may have
         ("src/retry_policy.rs", "crates/ui/src/retry_policy.rs"),  # the only one of a name of its own
+        ("src/retry_test.rs", ""),  # a test of what is there
         ("crates/core/Cargo.toml", ""),  # each package has its own
         ("ui/Cargo.toml", "crates/ui/Cargo.toml"),
     ],

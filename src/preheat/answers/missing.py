@@ -126,12 +126,13 @@ def _same_name(path: str, files: ProjectFiles, facts: SessionFacts) -> tuple[str
 
 def _of_its_package(path: str, found: list[str], files: ProjectFiles) -> list[str]:
     """Those of some paths that lie in the package in which a path was looked for, if its folder is there; else all of them. The
-    only one in the project may be meant from another package too, if its name is not one of a single word."""
+    only one in the project may be meant from another package too, if its name is not one of a single word, nor of a test."""
     if files.kind(dirname(path)) != "folder":
         return found
-    own = _package_of(path, files)
+    own, name = _package_of(path, files), basename(path)
+    is_telling = len(_WORD.findall(splitext(name)[0])) > 1 and not _is_test_name(name)
     return [each for each in found if _package_of(each, files) == own] or (
-        found if len(found) == 1 and len(_WORD.findall(splitext(basename(path))[0])) > 1 else []
+        found if len(found) == 1 and is_telling else []
     )
 
 
