@@ -17,7 +17,7 @@ from preheat.live.signal import DEFAULTS, FoldContext
 
 _CONTEXT = FoldContext(0, "exploring", DEFAULTS)
 """What the count of failures does not look at."""
-_GROUPS = {"missing path": "missing path", "edit text": "edit text", "unread file": "edit without reading"}
+_GROUPS = {"missing path": "missing path", "edit text": "edit text"}
 """Rules whose warnings are about one group of failures only; the others name the program or the command itself."""
 
 

@@ -13,7 +13,6 @@ from typing import NamedTuple
 from msgspec import structs
 
 from benchmarks.fork_tree import RecordedTree, Repository
-from preheat.agents import dialect_of
 from preheat.answers import (
     Answer,
     Failure,
@@ -29,8 +28,8 @@ from preheat.answers.history import PastCommand
 from preheat.calls.files import file_of, find_touches
 from preheat.calls.judged import JudgedCall, JudgedSession
 from preheat.commands import command_text
-from preheat.live.events import call_event, prompt_event
-from preheat.model.live import CallEvent, StartEvent
+from preheat.live.events import call_event
+from preheat.model.live import CallEvent
 
 _DAYS = 3 * 86_400
 """Changes that were committed so many seconds before a session, or at any time after, may have been in its working tree."""
@@ -135,8 +134,7 @@ def plan_call(each: JudgedCall, recorded: RecordedSession) -> PlannedCall:
     """A recorded call as one that is about to be made."""
     folder = recorded.folders.get(each.call.line) or recorded.session.session.project
     workdir = each.call.input.get("workdir") or each.call.input.get("cwd")
-    reads_first = each.call.tool in dialect_of(recorded.session.session.agent).reading_first
-    call = PlannedCall(each.call.kind, each.call.tool, each.call.input, folder, reads_first)
+    call = PlannedCall(each.call.kind, each.call.tool, each.call.input, folder)
     return structs.replace(call, folder=call.absolute(workdir)) if isinstance(workdir, str) and workdir else call
 
 
@@ -152,22 +150,13 @@ class Replay:
         opened = [file_of(each.call) for each in session.calls if each.worked and each.call.kind in ("read", "edit")]
         self.tree = RecordedTree(repository, recorded.commit, session.session.project, doubtful | earlier_paths, opened)
         self._recorded, self._history = recorded, history
-        is_new = session.session.relation in (None, "subagent")
-        self._facts = update_facts(SessionFacts(), StartEvent(source="startup" if is_new else "resume"))
-        self._prompts = sorted(((message.line, message.text) for message in session.human_messages()), reverse=True)
-
-    def _take_prompts(self, before: int) -> None:
-        while self._prompts and self._prompts[-1][0] <= before:
-            text = self._prompts.pop()[1]
-            event = prompt_event(text, root=self.tree.root, folder=self._recorded.session.session.project)
-            self._facts = update_facts(self._facts, event)
+        self._facts = SessionFacts()
 
     def plan(self, each: JudgedCall) -> PlannedCall:
         return plan_call(each, self._recorded)
 
     def warn(self, each: JudgedCall) -> Answer | None:
         """What would be said before a call."""
-        self._take_prompts(each.call.line)
         return warn_before(self.plan(each), self.tree, self._history, self._facts)
 
     def answer(self, each: JudgedCall) -> Answer | None:

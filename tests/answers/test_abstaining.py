@@ -46,6 +46,10 @@ def test_another_file_of_the_name_is_not_said_to_be_the_one_that_was_meant(typed
         ("--tail", ["--all", "--help"], ""),
         ("--short", ["--json", "--host"], ""),
         ("--log", ["--log-level", "--log-file"], ""),
+        ("--no-stat", ["--stat", "--oneline"], ""),
+        ("--verify", ["--no-verify"], ""),
+        ("--skip-tests", ["--tests"], ""),
+        ("--no-colour", ["--no-color", "--color"], "--no-color"),
     ],
 )
 def test_only_a_flag_of_the_same_words_or_nearly_the_same_spelling_is_near(
@@ -54,11 +58,11 @@ def test_only_a_flag_of_the_same_words_or_nearly_the_same_spelling_is_near(
     assert find_near(flag, flags) == near
 
 
-def test_a_folder_that_is_listed_names_no_remedy() -> None:
-    found = answer_failure(Failure(shell("cat lib/GUIDE.txt"), "cat: lib/GUIDE.txt: No such file or directory"), TREE)
-    assert found is not None
-    assert "`lib` holds `README.md`" in found.text
-    assert found.remedies == ()
+@pytest.mark.parametrize("path", ["lib/GUIDE.txt", "apps/cli/src/commands/board.ts", "gone/away/a.txt", "a.test.py"])
+def test_of_a_missing_path_that_nothing_is_like_nothing_is_said(path: str) -> None:
+    """Neither what its folder holds nor that it is missing: the error says as much."""
+    assert warn_before(shell(f"cat {path}"), TREE) is None
+    assert answer_failure(Failure(shell(f"cat {path}"), f"cat: {path}: No such file or directory"), TREE) is None
 
 
 def test_scripts_are_listed_only_where_the_failure_says_that_one_is_missing() -> None:

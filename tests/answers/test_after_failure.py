@@ -42,42 +42,45 @@ def test_of_such_a_path_nothing_is_said_before_the_call_or_after_another_failure
 
 def test_names_that_are_spelled_alike_are_named_as_the_nearest() -> None:
     text = said(shell("cat src/shop/capabilities_v2.py"), "cat: src/shop/capabilities_v2.py: No such file or directory")
-    assert text == "Nothing is at this call's path; `src/shop` holds `capability.py`, `cart.py`, `discount.py`."
+    assert text == "Nothing is at this call's path; nearest to it in `src/shop` are `capability.py`."
     root = said(shell("cat packages.json"), "cat: packages.json: No such file or directory")
     assert root == "Nothing is at this call's path; `package.json` exists."
 
 
-@pytest.mark.parametrize("name", ["Makefile", "ensembler", "xx"])
-def test_where_nothing_is_alike_the_agents_own_folder_is_not_listed(name: str) -> None:
-    """It says nothing after the failure: what is where an agent works, it knows or sees at a look."""
-    assert answer_failure(Failure(shell(f"cat {name}"), f"cat: {name}: No such file or directory"), TREE) is None
-    warning = warn_before(shell(f"cat {name}"), TREE)
+def test_that_a_command_works_without_a_path_is_said_where_another_waits_for_it() -> None:
+    message = "rg: lib: No such file or directory (os error 2)\nsrc/shop/cart.py:1:x"
+    waited, alone = shell("rg cart src lib && git status"), shell("rg cart src lib")
+    assert said(waited, message) == "Without the second path of this call it works: the others exist."
+    warning = warn_before(waited, TREE)
     assert warning is not None
-    assert warning.text == "Nothing is at this call's path."
+    assert warning.text == said(waited, message)
+    assert said(alone, message) == ""
+    assert warn_before(alone, TREE) is None
+    assert warn_before(shell("diff docs/reset.md lib && git status"), TREE) is None
 
 
-def test_of_many_names_the_most_alike_stand_first_and_the_rest_are_counted() -> None:
-    tree = MemoryTree(
-        {
-            f"src/ui/{name}.tsx": ""
-            for name in ["button", "card", "form", "input", "label", "list", "menu", "page", "table", "tabs", "text"]
-        }
-    )
-    found = answer_failure(
-        Failure(shell("cat src/ui/inputs.css"), "cat: src/ui/inputs.css: No such file or directory"), tree
-    )
-    assert found is not None
-    assert "nearest to it in `src/ui` are `input.tsx`" in found.text
-    other = answer_failure(
-        Failure(shell("cat src/ui/dialog.tsx"), "cat: src/ui/dialog.tsx: No such file or directory"), tree
-    )
-    assert other is not None
-    assert other.text.endswith(" and 1 more.")
+@pytest.mark.parametrize(
+    "command", ["rg cart src doc", "rg cart src doc | head -5", "rg cart . docs/x.md src/reset.md"]
+)
+def test_of_one_guess_among_the_paths_of_a_search_nothing_is_said(command: str) -> None:
+    missing = "src/reset.md" if "reset" in command else "doc"
+    if "docs/x.md" in command:
+        command = command.replace("docs/x.md", "docs")
+    assert said(shell(command), f"rg: {missing}: No such file or directory (os error 2)") == ""
+    assert warn_before(shell(command), TREE) is None
 
 
-def test_a_call_that_looked_at_other_paths_too_is_told_that_these_are_there() -> None:
-    text = said(shell("rg cart src lib"), "rg: lib: No such file or directory (os error 2)\nsrc/shop/cart.py:1:x")
-    assert text == "Without the second path of this call it works: the others exist."
+def test_a_path_that_the_command_names_itself_is_no_answer() -> None:
+    text = "rg: src/cart.py: No such file or directory (os error 2)"
+    assert said(shell("rg cart src/cart.py"), text).endswith("`src/shop/cart.py` exists.")
+    assert said(shell("sed -n 1p src/shop/cart.py && rg cart src/cart.py"), text) == ""
+
+
+def test_a_guess_that_stands_alone_or_that_others_wait_for_is_answered() -> None:
+    for command in ("ls doc", "rg cart src doc && git status"):
+        warning = warn_before(shell(command), TREE)
+        assert warning is not None
+        assert warning.text.endswith("`docs` exists.")
 
 
 def test_a_command_that_enters_the_folder_it_is_in_is_told_so() -> None:
@@ -90,8 +93,7 @@ def test_the_end_of_an_address_is_no_path() -> None:
 
 
 def test_for_a_folder_no_file_is_named() -> None:
-    text = said(shell("ls docs/reset/"), "ls: docs/reset/: No such file or directory")
-    assert text == "Nothing is at this call's path; `docs` holds `reset.md`."
+    assert said(shell("ls docs/reset/"), "ls: docs/reset/: No such file or directory") == ""
 
 
 @pytest.mark.parametrize(

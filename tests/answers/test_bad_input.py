@@ -51,9 +51,7 @@ def test_a_name_that_no_slot_may_hold_is_not_written_and_its_folder_is(name: str
 @pytest.mark.parametrize("folder", ["my docs", "日本", "日本 語"])
 def test_a_folder_that_no_slot_may_hold_is_not_written_either(folder: str) -> None:
     for place in (folder, f"src/{folder}"):
-        found = warn_before(reading(f"{ROOT}/old/{BLANKS}"), MemoryTree({f"{place}/{BLANKS}": ""}))
-        assert found is not None
-        assert found.text == "Nothing is at this call's path."
+        assert warn_before(reading(f"{ROOT}/old/{BLANKS}"), MemoryTree({f"{place}/{BLANKS}": ""})) is None
 
 
 def test_of_several_places_of_a_name_that_no_slot_may_hold_those_are_named_that_can_be() -> None:
@@ -80,9 +78,7 @@ def test_a_name_that_no_slot_may_hold_is_never_written_where_the_call_has_anothe
         warn_before(call, MemoryTree({f"docs/{order}": ""})),
         answer_failure(Failure(call, "File does not exist."), MemoryTree({f"docs/{order}": ""})),
     ):
-        assert answer is not None
-        assert "that name" not in answer.text
-        assert "delete" not in answer.text
+        assert answer is None
 
 
 def test_words_of_a_name_with_blanks_are_no_paths_of_their_own() -> None:

@@ -1,6 +1,7 @@
 """Which file was meant by a path at which there is nothing."""
 
 import pytest
+from msgspec import structs
 
 from preheat.answers import Failure, answer_failure, warn_before
 from preheat.answers.missing import find_meant
@@ -40,6 +41,68 @@ TREE = MemoryTree(
 def test_the_file_that_was_meant_is_found(typed: str, meant: str) -> None:
     path = typed if typed.startswith("/") else f"{ROOT}/{typed}"
     assert find_meant(path, TREE, ROOT) == (f"{ROOT}/{meant}",)
+
+
+@pytest.mark.parametrize(
+    ("typed", "there"),
+    [
+        ("src/review.test.ts", "src/review.ts"),  # a file has no test
+        ("src/review_test.go", "src/review.go"),
+        ("src/review.go", "src/review_test.go"),
+        ("src/review_late_test.go", "src/review_test.go"),  # another test
+        (".github/publish-head.yml", ".github/publish.yml"),  # a name with a word more
+    ],
+)
+def test_of_a_test_its_source_is_not_meant_nor_of_a_longer_name_the_shorter(typed: str, there: str) -> None:
+    tree = MemoryTree({there: ""})
+    assert find_meant(f"{ROOT}/{typed}", tree, ROOT) == ()
+    assert warn_before(reading(f"{ROOT}/{typed}"), tree) is None
+
+
+PACKAGES = MemoryTree(
+    {
+        "Cargo.toml": "",
+        "src/main.rs": "",
+        "src/config/settings.rs": "",
+        "crates/ui/Cargo.toml": "",
+        "crates/ui/src/schema.rs": "",
+        "crates/ui/src/settings.rs": "",
+        "crates/ui/src/retry_policy.rs": "",
+        "crates/ui/src/retry_test.rs": "",
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("src/settings.rs", "src/config/settings.rs"),  # of the same package, of two
+        ("src/schema.rs", ""),  # a name that any package may have
+        ("src/retry_policy.rs", "crates/ui/src/retry_policy.rs"),  # the only one of a name of its own
+        ("src/retry_test.rs", ""),  # a test of what is there
+        ("crates/core/Cargo.toml", ""),  # each package has its own
+        ("ui/Cargo.toml", "crates/ui/Cargo.toml"),
+    ],
+)
+def test_where_its_folder_is_there_a_file_of_another_package_is_not_meant(typed: str, meant: str) -> None:
+    assert find_meant(f"{ROOT}/{typed}", PACKAGES, ROOT) == ((f"{ROOT}/{meant}",) if meant else ())
+
+
+def test_a_whole_path_is_answered_from_the_folder_of_the_project_wherever_the_shell_stands() -> None:
+    tree = MemoryTree({"app/app/models/cart.py": "", "app/app/README.md": ""})
+    call = structs.replace(reading(f"{ROOT}/app/models/cart.py"), folder=f"{ROOT}/app")
+    found = warn_before(call, tree)
+    assert found is not None
+    assert found.text == "Nothing is at this call's path; `app/app/models/cart.py` exists."
+
+
+def test_a_path_that_climbs_out_of_the_project_or_has_lost_a_part_is_not_written() -> None:
+    missing = "cat: mise.toml: No such file or directory"
+    assert answer_failure(Failure(shell("cat mise.toml", "/tmp/elsewhere"), missing), TREE) is None
+    assert warn_before(shell("ls -la src/REDACTED"), MemoryTree({"src/REDACTED.py": ""})) is None
+    deep = "Zyqq/Wvxx/Ptrr/Gnnk/Brrf/Dwwl"
+    found = warn_before(reading(f"{ROOT}/old/cart_total.py"), MemoryTree({f"{deep}/cart_total.py": ""}))
+    assert found is None
 
 
 @pytest.mark.parametrize("typed", ["src/nothing_like_it.py", "migrations/0043_add.sql", "lib/index.ts", "a"])

@@ -47,6 +47,34 @@ def test_a_file_that_the_session_moved_is_named_at_its_new_place() -> None:
     assert found.text == "Nothing is at this call's path; `a/cart.py` exists."
 
 
+def test_of_what_the_session_removed_or_could_not_write_no_other_file_is_meant() -> None:
+    removed = structs.replace(ran("git rm -r crates/old"), removed=("crates/old",))
+    written = CallEvent(
+        tool="Write", kind="write", activity="write", status="denied", signature="hook error", files=("docs/carts.py",)
+    )
+    tree = MemoryTree({"a/cart.py": "", "docs/cart.py": ""})
+    for event, path in ((removed, "crates/old/src/cart.py"), (written, "docs/carts.py")):
+        failure = Failure(shell(f"ls {path}"), f"ls: {path}: No such file or directory")
+        assert answer_failure(failure, tree) is not None
+        assert answer_failure(failure, tree, facts=facts_of(event)) is None
+        assert warn_before(failure.call, tree, facts=facts_of(event)) is None
+        made = structs.replace(written, status="ok", files=(path,), edited=(path,))
+        if event is written:
+            assert answer_failure(failure, tree, facts=facts_of(event, made)) is not None
+
+
+def test_a_path_that_an_edit_did_not_find_was_no_attempt_to_write_it() -> None:
+    missed = CallEvent(
+        tool="Edit",
+        kind="edit",
+        activity="edit",
+        status="failed",
+        signature="File does not exist.",
+        files=("x/cart.py",),
+    )
+    assert facts_of(missed).absent == ()
+
+
 def test_of_many_of_the_same_name_those_are_named_that_the_session_had_to_do_with() -> None:
     assert find_meant(f"{ROOT}/x/util.py", TREE, ROOT) == ()
     facts = facts_of(
@@ -70,7 +98,7 @@ def test_a_program_that_the_shell_did_not_find_is_warned_of_until_it_ran_or_was_
     lost = ran("gum choose a b", "command not found: gum")
     found = warning("gum style x", facts_of(lost))
     assert found is not None
-    assert found.text == "The shell here did not find a program of this call."
+    assert found.text == "The shell here did not find `gum`."
     assert warning("gum style x", facts_of(lost, ran("gum --version"))) is None
     assert warning("gum style x", facts_of(lost, ran("brew install gum"))) is None
     assert warning("cat a/cart.py", facts_of(lost)) is None
@@ -94,7 +122,23 @@ def test_a_missing_program_around_another_one_is_warned_of_by_earlier_sessions()
     ]
     found = warn_before(shell("timeout 9 npm test"), TREE, summarise_history(past))
     assert found is not None
-    assert found.text == "The shell here did not find a program of this call in 2 earlier sessions."
+    assert found.text == "The shell here did not find `timeout` in 2 earlier sessions."
+    assert warn_before(shell("timeout 9 npm test || true"), TREE, summarise_history(past)) is None
+
+
+def test_a_program_that_ran_by_its_other_name_is_named_by_that() -> None:
+    past = [
+        PastCommand(f"s{number}", "python x.py", "failed", "environment", "command not found: python")
+        for number in "12"
+    ]
+    other = PastCommand("s2", "python3 x.py", "ok", None, "")
+    found = warn_before(shell("git status && python y.py"), TREE, summarise_history([*past, other]))
+    assert found is not None
+    assert found.text.startswith("`python3` worked here in one earlier session; ")
+    own = PastCommand("s2", ".venv/bin/python x.py", "ok", None, "")
+    found = warn_before(shell("python y.py"), TREE, summarise_history([*past, other, own]))
+    assert found is not None
+    assert found.remedies == (".venv/bin/python",)
 
 
 def test_a_missing_program_is_named_where_it_is_installed_unless_another_way_to_start_it_is_known() -> None:

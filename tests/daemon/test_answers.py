@@ -104,7 +104,7 @@ def test_that_a_held_call_passes_later_is_said_of_each_kind_of_reason_and_never_
     folder.mkdir()
     for name in ("architecture.md", "configuration.md", "deployment.md"):
         (folder / name).write_text("x")
-    for arguments in ({"command": "npm run lnt"}, {"command": "cat notes/zebra.md"}):
+    for arguments in ({"command": "npm run lnt"}, {"command": "cat notes"}):
         held = talk.plan("Bash", **arguments)
         assert held["permissionDecision"] == "deny"
         assert held["permissionDecisionReason"].endswith(" The same call passes if it comes again.</preheat-advisory>")

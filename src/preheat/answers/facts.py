@@ -1,13 +1,12 @@
 """What a session did so far, folded from its events: files, moves, and what its shell did not find. Pure."""
 
 import re
-from posixpath import basename
 
 from msgspec import structs
 
 from preheat.answers.history import missing_program, programs_of, refuses_patterns, sets_path, special_start
 from preheat.answers.values import SessionFacts
-from preheat.model.live import CallEvent, LiveEvent, PromptEvent, StartEvent
+from preheat.model.live import CallEvent, LiveEvent, StartEvent
 from preheat.model.outcome import FAILURES
 
 MOST_FILES = 500
@@ -15,14 +14,14 @@ MOST_FILES = 500
 _MOST_PROGRAMS = 50
 _MOVING = re.compile(r"(?:^|[;&|]\s*)(?:cd|pushd)\s+(?!\.\s*(?:$|[;&|]))")
 """A step to another folder than the project's own."""
+_NOT_THERE = re.compile(r"(?i)no such file|does not exist|not found")
+"""What is said of an edit of a path at which there is nothing: the path was a mistake, not one to be written."""
 
 
 def update_facts(facts: SessionFacts, event: LiveEvent) -> SessionFacts:
     """The facts after an event."""
     if isinstance(event, StartEvent) and event.source in ("startup", "clear"):
-        return SessionFacts(is_whole=True)
-    if isinstance(event, PromptEvent) and event.files and len(facts.prompted) < MOST_FILES:
-        return structs.replace(facts, prompted=facts.prompted.union(map(basename, event.files)))
+        return SessionFacts()
     if not isinstance(event, CallEvent):
         return facts
     facts = _note_files(facts, event)
@@ -53,6 +52,13 @@ def _note_files(facts: SessionFacts, event: CallEvent) -> SessionFacts:
     if len(event.removed) == len(event.edited) == 1:
         moves = {**facts.moves, event.removed[0]: event.edited[0]}
         facts = structs.replace(facts, moves=dict(list(moves.items())[-MOST_FILES:]))
+    failed_to_write = event.kind in ("edit", "write") and not event.edited and not _NOT_THERE.search(event.signature)
+    gone = (*event.removed, *(event.files if failed_to_write else ()))
+    if gone or (facts.absent and event.edited):
+        absent = [path for path in facts.absent if path not in event.edited and path not in gone]
+        facts = structs.replace(
+            facts, absent=(*absent, *(path for path in gone if path not in event.edited))[-MOST_FILES:]
+        )
     touched = [path for path in event.files if path not in event.removed] if event.status in ("ok", "empty") else []
     if touched:
         files = [path for path in facts.files if path not in touched and path not in event.removed]

@@ -20,6 +20,8 @@ _FIELD = re.compile(r'Unknown JSON field: "(\w+)"')
 _FIELDS = re.compile(r"Available fields:\n((?:[ \t]+\w+\n?)+)")
 _SUGGESTS = re.compile(r"(?i)did you mean|similar (?:argument|option|flag|command)|perhaps you meant|most similar")
 _PIECE = re.compile(r"[A-Z]?[a-z]+")
+_NEGATING = frozenset(["no", "not", "without", "disable", "exclude", "skip", "ignore", "hide"])
+"""Words by which a flag means the opposite of the one without them."""
 
 
 def find_flag(failure: Failure, files: ProjectFiles, history: History, facts: SessionFacts) -> Answer | None:
@@ -102,9 +104,10 @@ def _pieces(name: str) -> set[str]:
 
 
 def find_near(flag: str, flags: Iterable[str]) -> str:
-    """The one flag that is spelled nearly as another, or has all of its words; empty if there is none, or more than one."""
+    """The one flag that is spelled nearly as another, or has all of its words; empty if there is none, or more than one. One that
+    means the opposite is not near."""
     wanted = flag.strip("-")
-    known = [each for each in flags if each.startswith("--")]
+    known = [each for each in flags if each.startswith("--") and _negations(each) == _negations(flag)]
     if len(wanted) < _SHORTEST_FLAG:
         return ""
     close = get_close_matches(wanted, [each.strip("-") for each in known], 1, _CLOSE)
@@ -113,6 +116,10 @@ def find_near(flag: str, flags: Iterable[str]) -> str:
     words = set(wanted.split("-"))
     found = [each for each in known if (own := set(each.strip("-").split("-"))) and (own <= words or words <= own)]
     return found[0] if len(found) == 1 else ""
+
+
+def _negations(flag: str) -> frozenset[str]:
+    return _NEGATING.intersection(flag.strip("-").split("-"))
 
 
 def _find_command(call: PlannedCall, flag: str) -> Command | None:

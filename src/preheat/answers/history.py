@@ -40,6 +40,8 @@ _SEPARATOR = re.compile(r"&&|;|\|\|")
 _PREPARING = re.compile(r"(?:cd|export|source|set|echo|mkdir|rm|sleep|cat|for|if|while|git add)\b|\.|\[")
 _PLAIN_STEP = re.compile(r"[\w./@:=+, -]+(?:2>&1)?")
 _NO_COMMAND = frozenset(["", "cd", "echo", "export", "set", "true", "sleep"])
+OTHER_NAMES = {"python": "python3", "pip": "pip3", "timeout": "gtimeout"}
+"""Under which name a machine may have a program that it does not have by its usual one."""
 
 
 class PastCommand(NamedTuple):
@@ -83,7 +85,8 @@ class History(msgspec.Struct, frozen=True):
     missing_programs: dict[str, KnownFailure] = {}
     """By program: the shell did not find it, and it never worked by that name."""
     uses: dict[str, WorkingUse] = {}
-    """By program: the shortest way in which it was started most often by another one (`mise exec -- go`)."""
+    """By program: the shortest way in which it was started most often by another one (`mise exec -- go`); of one that was never
+    found and never started so, the other name by which it ran (`python3`)."""
     refused_flags: dict[str, int] = {}
     """By program and flag: in how many sessions the program refused it, two or more, where it never took it."""
     refuses_patterns: bool = False
@@ -133,7 +136,7 @@ def summarise_history(calls: Iterable[PastCommand]) -> History:
     refused: defaultdict[str, set[str]] = defaultdict(set)
     taken: set[str] = set()
     refuses = False
-    run: set[str] = set()
+    run: defaultdict[str, set[str]] = defaultdict(set)
     uses: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     flags: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     first_failed: defaultdict[str, defaultdict[str, dict[str, PastCommand]]] = defaultdict(lambda: defaultdict(dict))
@@ -158,7 +161,8 @@ def summarise_history(calls: Iterable[PastCommand]) -> History:
             continue
         worked.add(text)
         first_worked.add(first_step(call.command))
-        run |= programs_of(call.command)
+        for program in programs_of(call.command):
+            run[program].add(call.session)
         main = understand(call.command).main
         if main is None or main.program in _NO_COMMAND:
             continue
@@ -186,7 +190,14 @@ def summarise_history(calls: Iterable[PastCommand]) -> History:
             if (len(sessions) >= FEWEST_SESSIONS or tuple(key.split(" ", 1)) in OTHER_FAMILY) and key not in taken
         },
         refuses_patterns=refuses,
-        uses={program: use for program, found in uses.items() if (use := _most_used(found))},
+        uses={
+            **{
+                program: WorkingUse(name, len(run[name]))
+                for program, name in OTHER_NAMES.items()
+                if program in lost and program not in run and name in run
+            },
+            **{program: use for program, found in uses.items() if (use := _most_used(found))},
+        },
         flags={
             form: {flag: len(sessions) for flag, sessions in _by_sessions(found)[:_MOST_FLAGS]}
             for form, found in list(flags.items())[:_MOST_KEPT]

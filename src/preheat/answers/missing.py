@@ -3,7 +3,8 @@
 In this order, and only what is sure: where the session moved it; the same path below another root or without a folder too many;
 another ending or case at the same place; the same name elsewhere, the one that shares most folders; a folder or name of close
 spelling on the way. Several equal ones are named together, three at most, those first that the session had to do with. A file of
-tests is not meant by a path that is none, nor the other way round.
+tests is not meant by a path that is none, nor the other way round, nor a file of another package where the folder is there in
+which one was looked for. What the session removed, or was about to write, it does not look for: of that nothing is meant.
 """
 
 import re
@@ -29,6 +30,7 @@ _COMMON = frozenset(
 """Names that many folders have: the name alone says nothing."""
 _TEST_FOLDERS = frozenset(["test", "tests", "__tests__", "spec", "specs", "e2e", "testdata", "fixtures"])
 _TEST_NAME = re.compile(r"^test_|(?:[._-]|^)(?:test|spec|tests)(?:[._-]|$)|_test\.")
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 _COMMON_FOLDERS = _TEST_FOLDERS | frozenset(
     ["src", "lib", "docs", "doc", "examples", "scripts", "commands", "components", "utils", "types", "internal", "cmd", "pkg",
      "packages", "apps", "app", "config", "assets", "public", "api", "core", "common", "shared", "models", "services", "hooks",
@@ -36,6 +38,17 @@ _COMMON_FOLDERS = _TEST_FOLDERS | frozenset(
 )  # fmt: skip
 """Names of folders that stand in many places."""
 _MOST_SIBLINGS = 400
+_MANIFESTS = (
+    "Cargo.toml",
+    "package.json",
+    "go.mod",
+    "pyproject.toml",
+    "pom.xml",
+    "build.gradle",
+    "Package.swift",
+    "pubspec.yaml",
+)
+"""What stands in the folder of a package: each package has its own, and no other's is meant by it."""
 
 
 def find_meant(path: str, files: ProjectFiles, folder: str, facts: SessionFacts | None = None) -> tuple[str, ...]:
@@ -44,11 +57,18 @@ def find_meant(path: str, files: ProjectFiles, folder: str, facts: SessionFacts 
     moved = facts.moves.get(path.removeprefix(files.root).strip("/"), "") if is_below(path, files.root) else ""
     if moved and files.kind(join(files.root, moved)) == "file":
         return (join(files.root, moved),)
+    if is_own_doing(path, files, folder, facts):
+        return ()
     if found := _below_other_root(path, files, folder) or _beside(path, files):
         return found
     if _is_common(basename(path)):
         return _close_spelling(path, files) or _same_name(path, files, facts)
     return _same_name(path, files, facts) or _other_ending(path, files, facts) or _close_spelling(path, files)
+
+
+def is_own_doing(path: str, files: ProjectFiles, folder: str, facts: SessionFacts) -> bool:
+    """Whether the session removed what was at a path, or tried to write it: that nothing is there is no mistake then."""
+    return any(is_below(path, join(base, each)) for each in facts.absent for base in (files.root, folder) if base)
 
 
 def _parts(path: str) -> list[str]:
@@ -98,7 +118,32 @@ def _same_name(path: str, files: ProjectFiles, facts: SessionFacts) -> tuple[str
     is_folder = "." not in name.lstrip(".")
     if is_folder and len(found) > 1 and name.lower() in _COMMON_FOLDERS:
         return ()
+    if name in _MANIFESTS:
+        found = [each for each in found if basename(dirname(each)) == basename(dirname(path))]
+    found = _of_its_package(path, found, files)
     return _most_alike(path, found, files.root, _is_common(name) or name.lower() in _COMMON_FOLDERS, facts)
+
+
+def _of_its_package(path: str, found: list[str], files: ProjectFiles) -> list[str]:
+    """Those of some paths that lie in the package in which a path was looked for, if its folder is there; else all of them. The
+    only one in the project may be meant from another package too, if its name is not one of a single word, nor of a test."""
+    if files.kind(dirname(path)) != "folder":
+        return found
+    own, name = _package_of(path, files), basename(path)
+    is_telling = len(_WORD.findall(splitext(name)[0])) > 1 and not _is_test_name(name)
+    return [each for each in found if _package_of(each, files) == own] or (
+        found if len(found) == 1 and is_telling else []
+    )
+
+
+def _package_of(path: str, files: ProjectFiles) -> str:
+    """The nearest folder above a path that has a manifest; the project's own if none has."""
+    place = dirname(path)
+    while is_below(place, files.root) and place != files.root:
+        if any(files.kind(join(place, name)) == "file" for name in _MANIFESTS):
+            return place
+        place = dirname(place)
+    return files.root
 
 
 def is_test(path: str, root: str) -> bool:
@@ -130,9 +175,9 @@ def _other_ending(path: str, files: ProjectFiles, facts: SessionFacts) -> tuple[
     found = [
         each
         for each in islice(files.find_stem(stem), _MOST_CANDIDATES)
-        if each != path and is_test(each, files.root) == is_test(path, files.root)
+        if basename(each) != basename(path) and is_test(each, files.root) == is_test(path, files.root)
     ]
-    return _most_alike(path, found, files.root, True, facts)
+    return _most_alike(path, _of_its_package(path, found, files), files.root, True, facts)
 
 
 def _is_common(name: str) -> bool:
@@ -176,12 +221,34 @@ def _close_spelling(path: str, files: ProjectFiles) -> tuple[str, ...]:
     if not rest or names is None or len(names) > _MOST_SIBLINGS:
         return ()
     least = _CLOSE if len(rest) > 1 else _CLOSE_NAME
-    close = [(ratio, name) for name in names if (ratio := _likeness(rest[0], name)) >= least]
+    close = [
+        (ratio, name)
+        for name in names
+        if (ratio := _likeness(rest[0], name)) >= least
+        and _is_test_name(name) == _is_test_name(rest[0])
+        and not _has_words_more(rest[0], name)
+    ]
     for _, name in sorted(close, key=lambda pair: (-pair[0], pair[1])):
         place = join(there, name, *rest[1:])
         if files.kind(place) in ("file", "folder"):
             return (place,)
     return ()
+
+
+def _is_test_name(name: str) -> bool:
+    return "." in name and _TEST_NAME.search(name.lower()) is not None
+
+
+def _has_words_more(one: str, other: str) -> bool:
+    """Whether one of two names is the other with words more: `publish-head.yml` is no misspelled `publish.yml`."""
+    first, second = (set(_WORD.findall(name)) for name in (one, other))
+    return first < second or second < first
+
+
+def is_side_guess(path: str, meant: str) -> bool:
+    """Whether a path ends in the name of a folder that many projects have, and what was meant stands beside it (`test` for
+    `tests`): one of several that a search was given by guess."""
+    return basename(path).lower() in _COMMON_FOLDERS and dirname(path) == dirname(meant)
 
 
 def _likeness(one: str, other: str) -> float:
@@ -224,36 +291,22 @@ def nearest_known_folder(path: str, files: ProjectFiles) -> str:
 
 
 def nearest_names(path: str, folder: str, files: ProjectFiles) -> tuple[str, ...]:
-    """The names in a folder that are spelled most like the part of a path that is missing there; none if none is alike."""
+    """The names in a folder that are spelled most like the part of a path that is missing there; none if none is alike, and none
+    for a file of tests: another one stands beside it wherever there are tests."""
     names = files.names_in(folder)
-    if names is None or len(names) > _MOST_SIBLINGS:
+    if names is None or len(names) > _MOST_SIBLINGS or _is_test_name(basename(path)):
         return ()
     wanted = _bare(_parts(path[len(folder) :])[0])
     alike = sorted(
         (-ratio, name)
         for name in names
         if join(folder, name) != path
+        and not _is_test_name(name)
         and (ratio := SequenceMatcher(None, wanted, _bare(name), autojunk=False).ratio()) >= _NEAR
         and _bare(name)[:_SAME_START] == wanted[:_SAME_START]
         and not _differ_by_number(wanted, _bare(name))
     )
     return tuple(name for _, name in alike[:MOST_NAMED])
-
-
-def rank_names(path: str, folder: str, files: ProjectFiles, most: int) -> tuple[tuple[str, ...], int]:
-    """The names in a folder, those first that are most like the part of a path that is missing there, so many at most; and how
-    many more there are."""
-    names = files.names_in(folder)
-    if names is None or len(names) > _MOST_SIBLINGS:
-        return (), 0
-    wanted = _parts(path[len(folder) :])[0]
-    shown = [name for name in names if not name.startswith(".") or wanted.startswith(".")]
-    ending = splitext(wanted)[1]
-
-    def rank(name: str) -> tuple[float, bool, str]:
-        return -round(_likeness(wanted, name), 1), splitext(name)[1] != ending, name
-
-    return tuple(sorted(shown, key=rank)[:most]), max(0, len(shown) - most)
 
 
 def list_folder(folder: str, files: ProjectFiles, most: int) -> tuple[str, ...]:

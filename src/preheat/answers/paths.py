@@ -2,26 +2,26 @@
 
 import re
 from collections.abc import Iterator
-from posixpath import basename, dirname
+from posixpath import basename, dirname, isabs, normpath
 
 from preheat.answers import sentences
 from preheat.answers.history import History
 from preheat.answers.missing import (
     MOST_NAMED,
-    deepest_existing,
     find_meant,
+    is_own_doing,
+    is_side_guess,
     list_folder,
     nearest_known_folder,
     nearest_names,
-    rank_names,
 )
-from preheat.answers.shell_paths import NeededPath, last_commands, needed_paths
+from preheat.answers.shell_paths import REDACTED, NeededPath, last_commands, needed_paths
 from preheat.answers.values import Answer, Failure, PlannedCall, ProjectFiles, SessionFacts, is_below
 from preheat.calls.files import changed_files, file_of
 from preheat.commands import command_text
 from preheat.model.session import ToolCall
 
-_FEW_LISTED, _MOST_LISTED = 8, 10
+_FEW_LISTED = 8
 _MOST_TEXT = 20_000
 _PATH = r"['\"`‘“]?(?P<path>[^\s'\"`‘’“”:*?$|<>;]{2,300})['\"`’”]?"
 _MESSAGES = tuple(
@@ -44,12 +44,15 @@ _SAYS_MISSING = re.compile(
 _FILE_NAMES = ("file_path", "absolute_path")
 _FILES_ONLY = frozenset(["cat", "head", "tail", "nl", "sed", "source", "."])
 """Programs that fail if they are given a folder."""
+_COMPARING = frozenset(["diff", "cmp"])
+"""Programs that need all of the paths that they are given."""
 _PATH_NAMES = ("path", "file_path", "filePath", "absolute_path", "directory", "dir", "dir_path")
 
 
 def check_paths(call: PlannedCall, files: ProjectFiles, history: History, facts: SessionFacts) -> Answer | None:
-    """A path that a command or a read needs and that is not there; None if all are, or that is not known. Nothing is said of
-    edits, since agents edit what they have seen, nor of searches: many tools find nothing then and do not fail."""
+    """What was meant by a path that a command or a read needs and that is not there; None if all are, or nothing is known to be
+    meant. Nothing is said of edits, since agents edit what they have seen, nor of searches: many tools find nothing then and do
+    not fail."""
     if call.kind not in ("shell", "read"):
         return None
     return _check_paths(call, files, facts)
@@ -58,8 +61,9 @@ def check_paths(call: PlannedCall, files: ProjectFiles, history: History, facts:
 def _check_paths(call: PlannedCall, files: ProjectFiles, facts: SessionFacts) -> Answer | None:
     for needed in _find_needs(call):
         kind = files.kind(needed.path)
-        if kind == "none" and is_below(needed.path, files.root):
-            return describe_missing(call, needed.path, needed.typed, files, facts)
+        is_missing = kind == "none" and is_below(needed.path, files.root)
+        if is_missing and (answer := _describe_before(call, needed.path, needed.typed, files, facts)):
+            return answer
         if kind == "folder" and (needed.program in _FILES_ONLY or _takes_files_only(call)):
             names = list_folder(needed.path, files, _FEW_LISTED)
             return _answer(sentences.IS_FOLDER.write(names=names), needed.path, ())
@@ -93,9 +97,7 @@ def _find_arguments(call: PlannedCall) -> Iterator[tuple[str, str]]:
     elif call.kind == "search":
         typed = [value for name in _PATH_NAMES if isinstance(value := call.arguments.get(name), str)][:1]
     for path in typed:
-        absolute = (
-            call.absolute(path) if path and "\n" not in path and "REDACTED" not in path and path[0] != "~" else ""
-        )
+        absolute = call.absolute(path) if path and "\n" not in path and REDACTED not in path and path[0] != "~" else ""
         if absolute:
             yield absolute, path
 
@@ -132,7 +134,8 @@ def find_missing(failure: Failure) -> list[tuple[str, str]]:
 def _describe_after(
     call: PlannedCall, path: str, typed: str, files: ProjectFiles, facts: SessionFacts
 ) -> Answer | None:
-    """The answer for a path that a call did not find; None where it would only repeat the error."""
+    """The answer for a path that a call did not find; None where it would only repeat the error, or the session is itself the
+    reason."""
     if path.endswith("/.git/index.lock"):
         return Answer("lock", sentences.LOCK_GONE.write(path=call.show(path)), path)
     if target := files.find_dead_link(path):
@@ -140,13 +143,9 @@ def _describe_after(
     meant = find_meant(path, files, call.folder, facts)
     if typed.endswith("/"):
         meant = tuple(each for each in meant if files.kind(each) == "folder")
-    return (
-        _name_meant(call, path, typed, meant, files)
-        or (_list_nearest_folder(path, typed, call, files, few=True) if files.kind(path) == "none" else None)
-        or _describe_nearest(path, typed, call, files)
-        or _describe_others(path, typed, call, files)
-        or _list_nearest_folder(path, typed, call, files)
-    )
+    if meant or is_own_doing(path, files, call.folder, facts):
+        return _name_meant(call, path, typed, meant, files)
+    return _describe_nearest(path, typed, call, files) or _describe_others(path, typed, call, files)
 
 
 def _describe_dead_link(
@@ -163,11 +162,38 @@ def _describe_dead_link(
 
 
 def _describe_others(path: str, typed: str, call: PlannedCall, files: ProjectFiles) -> Answer | None:
-    """That a call works without the path, where it names others that are there: what it printed of them stands."""
-    others = [each for each in _find_needs(call) if each.typed != typed] if call.kind == "shell" else []
-    if not others or any(files.kind(each.path) not in ("file", "folder") for each in others):
+    """That a command works without the path, where it names others that are there and others wait for it: where none does, it
+    prints what it finds in those anyway."""
+    own, others = _find_others(path, typed, call, files)
+    if not (own is not None and own.is_awaited and others):
         return None
     return _answer(sentences.OTHERS_THERE.write(which=_which(call, typed)), path, ())
+
+
+def _find_others(
+    path: str, typed: str, call: PlannedCall, files: ProjectFiles
+) -> tuple[NeededPath | None, list[NeededPath]]:
+    """A path as its command needs it, if that is known, and the others of this command, where all of them are there and it does
+    not need them all."""
+    needs = _find_needs(call) if call.kind == "shell" else []
+    own = next((each for each in needs if each.path == path and each.typed == typed), None)
+    if own is None or own.program in _COMPARING:
+        return own, []
+    others = [each for each in needs if each.place == own.place and each.path != path]
+    are_there = all(files.kind(each.path) in ("file", "folder") for each in others)
+    return own, others if are_there else []
+
+
+def _is_searched_anyway(call: PlannedCall, path: str, typed: str, meant: str, files: ProjectFiles) -> bool:
+    """Whether what was meant makes no difference to a search of several paths: it lies in another of them, or was one more guess.
+    Not where others wait for the search."""
+    if call.kind != "shell":
+        return False
+    own, others = _find_others(path, typed, call, files)
+    if own is None:
+        return is_side_guess(path, meant)
+    is_in_another = any(is_below(meant, each.path) for each in others)
+    return is_in_another or (bool(others) and not own.is_awaited and is_side_guess(path, meant))
 
 
 def _find_in_output(failure: Failure) -> Iterator[tuple[str, str]]:
@@ -189,6 +215,7 @@ def _find_in_output(failure: Failure) -> Iterator[tuple[str, str]]:
             typed = found["path"].rstrip(".,)")
             if (
                 typed in seen
+                or REDACTED in typed
                 or (typed in parts and typed not in whole)  # a word of a name with blanks
                 or not re.search(
                     rf"(?<![\w:/.@-]){re.escape(typed)}", command
@@ -203,15 +230,28 @@ def _find_in_output(failure: Failure) -> Iterator[tuple[str, str]]:
                     yield PlannedCall("shell", "", {}, folder).absolute(typed), typed
 
 
-def describe_missing(
+def _describe_before(
     call: PlannedCall, path: str, typed: str, files: ProjectFiles, facts: SessionFacts
 ) -> Answer | None:
-    """The answer for a path at which there is nothing."""
+    """The answer for a path at which there will be nothing: None where no other way is known, since the error says as much."""
     meant = find_meant(path, files, call.folder, facts)
-    if not meant:
-        return _describe_surroundings(path, typed, call, files)
-    plain = sentences.MISSING_PLAIN.write(which=_which(call, typed))
-    return _name_meant(call, path, typed, meant, files) or _answer(plain, path, ())
+    if is_own_doing(path, files, call.folder, facts) and not meant:
+        return None
+    return _name_meant(call, path, typed, meant, files) or _describe_others(path, typed, call, files)
+
+
+def _show(call: PlannedCall, path: str, typed: str, files: ProjectFiles) -> str:
+    """A path of the project as the call could name it: from the project's own folder where a tool that is no shell typed a whole
+    one, else from where the call runs. Empty where that is outside of the project, or the path cannot be written whole."""
+    if not is_below(path, files.root):
+        return ""
+    if call.kind != "shell" and isabs(typed):
+        shown = PlannedCall(call.kind, call.tool, {}, files.root).show(path)
+    elif is_below(call.folder, files.root):
+        shown = call.show(path)
+    else:
+        return ""
+    return shown if sentences.can_name(shown) else ""
 
 
 def _which(call: PlannedCall, typed: str) -> str:
@@ -221,70 +261,46 @@ def _which(call: PlannedCall, typed: str) -> str:
 
 
 def _name_meant(call: PlannedCall, path: str, typed: str, meant: tuple[str, ...], files: ProjectFiles) -> Answer | None:
-    if not meant:
-        return None
+    """What was meant, as the call could name it; None where that cannot be written, is what the call says, or is above it."""
     which = _which(call, typed)
-    if meant[0] == call.folder:
-        said = sentences.ALREADY_INSIDE.write(which=which)
-    elif named := _have_same_name(call, typed, meant):
-        kinds = {files.kind(each) for each in named}
-        what = f"a {kinds.pop()}" if len(kinds) == 1 else "a file or folder"
-        folders = [call.show(dirname(each)) for each in named]
-        said = sentences.MISSING_ELSEWHERE.write(which=which, what=what, folders=folders)
-    elif len(meant) == 1:
-        said = sentences.MISSING_MEANT.write(which=which, meant=call.show(meant[0]))
-    else:
-        said = sentences.MISSING_SEVERAL.write(which=which, others=[call.show(each) for each in meant[:MOST_NAMED]])
-    return _answer(said, path, meant)
-
-
-def _have_same_name(call: PlannedCall, typed: str, meant: tuple[str, ...]) -> list[str]:
-    """Those of what was meant whose folder can be written while their name (blanks, another alphabet, many words) cannot, where
-    the call has typed this very name: then the folder is all that is news."""
-    name = basename(typed.rstrip("/"))
-    if sentences.can_name(name):
-        return []
-    same = [each for each in meant[:MOST_NAMED] if basename(each) == name]
-    return [each for each in same if sentences.can_name(call.show(dirname(each)))]
-
-
-def _describe_surroundings(path: str, typed: str, call: PlannedCall, files: ProjectFiles) -> Answer | None:
-    """Before a call: what the nearest folder holds, if that is little; else only that the path is missing."""
-    there = deepest_existing(path, files)
-    names = list_folder(there, files, _FEW_LISTED) if there and there != files.root else ()
-    which = _which(call, typed)
-    if names:
-        said = sentences.MISSING_LISTED.write(which=which, folder=call.show(there), names=names)
-    else:
-        said = sentences.MISSING_PLAIN.write(which=which)
-    return _answer(said, path, ())
-
-
-def _list_nearest_folder(
-    path: str, typed: str, call: PlannedCall, files: ProjectFiles, few: bool = False
-) -> Answer | None:
-    """After a failure: what the nearest folder holds, what is most alike first. Of few one may be meant; many are only listed, or
-    not at all where only `few` are wanted."""
-    there = deepest_existing(path, files) or nearest_known_folder(path, files)
-    if not there or there == call.folder:  # what is where the agent works, it knows
+    if meant and meant[0] == call.folder:
+        return _answer(sentences.ALREADY_INSIDE.write(which=which), path, meant)
+    meant = tuple(each for each in meant[:MOST_NAMED] if not is_below(path, each))
+    if not meant or _is_searched_anyway(call, path, typed, meant[0], files):
         return None
-    names, more = rank_names(path, there, files, _MOST_LISTED)
-    is_few = not more and len(names) <= _FEW_LISTED and there != files.root
-    if few and not is_few:
+    shown = [_show(call, each, typed, files) for each in meant]
+    if all(shown):
+        if normpath(typed) in shown or any(_says_already(call, each) for each in shown):
+            return None
+        one, several = sentences.MISSING_MEANT, sentences.MISSING_SEVERAL
+        said = one.write(which=which, meant=shown[0]) if len(shown) == 1 else several.write(which=which, others=shown)
+        return _answer(said, path, meant)
+    same = [each for each in meant if basename(each) == basename(typed.rstrip("/"))]
+    named = [each for each in same if _show(call, dirname(each), typed, files)]
+    folders = [_show(call, dirname(each), typed, files) for each in named]
+    if not named or dirname(normpath(typed)) in folders:
         return None
-    said = sentences.MISSING_LISTED.write(
-        which=_which(call, typed), folder=call.show(there), names=names, more=more or None
-    )
-    return _answer(said, path, ()) if names else None
+    kinds = {files.kind(each) for each in named}
+    what = f"a {kinds.pop()}" if len(kinds) == 1 else "a file or folder"
+    return _answer(sentences.MISSING_ELSEWHERE.write(which=which, what=what, folders=folders), path, meant)
+
+
+def _says_already(call: PlannedCall, shown: str) -> bool:
+    """Whether a command names a path itself, beside the one at which there is nothing."""
+    text = command_text(call.arguments) if call.kind == "shell" and not shown.isalpha() else ""
+    return re.search(rf"(?<![\w./@-]){re.escape(shown)}(?![\w/@-]|\.\w)", text) is not None
 
 
 def _describe_nearest(path: str, typed: str, call: PlannedCall, files: ProjectFiles) -> Answer | None:
     """The names that are spelled most alike where the path ends."""
     there = nearest_known_folder(path, files)
     names = nearest_names(path, there, files) if there else ()
-    if not names:
+    if typed.endswith("/"):
+        names = tuple(name for name in names if files.kind(f"{there}/{name}") == "folder")
+    shown = _show(call, there, typed, files) if names else ""
+    if not shown:
         return None
-    said = sentences.MISSING_NEAREST.write(which=_which(call, typed), folder=call.show(there), names=names)
+    said = sentences.MISSING_NEAREST.write(which=_which(call, typed), folder=shown, names=names)
     return _answer(said, path, tuple(f"{there}/{name}" for name in names))
 
 

@@ -47,7 +47,7 @@ def check_missing_program(
         if place and place not in command_text(call.arguments):
             said = sentences.MISSING_PROGRAM_INSTALLED.write(place=place, sessions=sessions)
             return Answer("program", said, name, (place,)) if said else None
-        said = sentences.MISSING_PROGRAM.write(sessions=sessions)
+        said = sentences.MISSING_PROGRAM.write(name=name, sessions=sessions)
         return Answer("program", said, name) if said else None
     return None
 

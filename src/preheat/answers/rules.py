@@ -13,7 +13,6 @@ from preheat.answers.paths import answer_missing_path, check_paths
 from preheat.answers.programs import check_missing_program, locate_module, locate_program
 from preheat.answers.quotes import check_path_variable, check_quotes, explain_path_variable
 from preheat.answers.scripts import answer_missing_script, check_manifest, check_script
-from preheat.answers.unread import check_unread
 from preheat.answers.values import Answer, Failure, PlannedCall, ProjectFiles, SessionFacts
 
 Subject = TypeVar("Subject", PlannedCall, Failure)
@@ -30,7 +29,7 @@ def _use_after(check: "Rule[PlannedCall]") -> "Rule[Failure]":
 
 
 BEFORE: "tuple[Rule[PlannedCall], ...]" = (
-    check_paths, check_added_paths, check_unread, check_edit, check_quotes, check_path_variable, check_script, check_manifest,
+    check_paths, check_added_paths, check_edit, check_quotes, check_path_variable, check_script, check_manifest,
     check_flags, check_missing_program, check_known_failure,
 )  # fmt: skip
 """The rules before a call, in this order."""

@@ -8,7 +8,7 @@ are named.
 import re
 
 from preheat.safe_text.sentences import Sentence
-from preheat.safe_text.slots import SLOTS, fit_one_of, fit_path
+from preheat.safe_text.slots import SLOTS, fit_file, fit_one_of
 from preheat.safe_text.words import CUT
 
 _SESSIONS = re.compile(r"one earlier session|[\d,]{1,9} earlier sessions")
@@ -40,22 +40,18 @@ SLOTS["list_of"] = fit_one_of("scripts", "targets", "recipes", "tasks", "session
 SLOTS["file_or_folder"] = fit_one_of("a file", "a folder", "a file or folder")
 
 # Files and folders
-MISSING_MEANT = Sentence("Nothing is at {which:path_of_call}; `{meant:path}` exists.")
-MISSING_SEVERAL = Sentence("Nothing is at {which:path_of_call}; of that name there are {others:path*}.")
+MISSING_MEANT = Sentence("Nothing is at {which:path_of_call}; `{meant:file}` exists.")
+MISSING_SEVERAL = Sentence("Nothing is at {which:path_of_call}; of that name there are {others:file*}.")
 MISSING_ELSEWHERE = Sentence(
-    "Nothing is at {which:path_of_call}; {what:file_or_folder} of that name is in {folders:path*}."
+    "Nothing is at {which:path_of_call}; {what:file_or_folder} of that name is in {folders:file*}."
 )
-"""Where something is whose name no slot may hold, but the call itself has."""
+"""Where something is whose whole path no slot may hold, but whose name the call itself has."""
 DEAD_LINK = Sentence(
-    "At {which:path_of_call} is a link that leads nowhere[: `{target:path}` is not there][; `{meant:path}` exists]."
-)
-MISSING_LISTED = Sentence(
-    "Nothing is at {which:path_of_call}; `{folder:path}` holds {names:path*}[ and {more:number} more]."
+    "At {which:path_of_call} is a link that leads nowhere[: `{target:path}` is not there][; `{meant:file}` exists]."
 )
 OTHERS_THERE = Sentence("Without {which:path_of_call} it works: the others exist.")
-MISSING_NEAREST = Sentence("Nothing is at {which:path_of_call}; nearest to it in `{folder:path}` are {names:path*}.")
+MISSING_NEAREST = Sentence("Nothing is at {which:path_of_call}; nearest to it in `{folder:file}` are {names:path*}.")
 ALREADY_INSIDE = Sentence("This call runs in that folder already: from here {which:path_of_call} is `.`.")
-MISSING_PLAIN = Sentence("Nothing is at {which:path_of_call}.")
 IS_FOLDER = Sentence("What this call reads is a folder[; it holds {names:path*}].")
 
 # Text to edit
@@ -76,8 +72,6 @@ SEVERAL_PLACES = Sentence(
     "The text to replace is in `{path:path}` {times:times}, first at lines {first:number} and {second:number}: with more of its"
     " surroundings it would be one place."
 )
-UNREAD = Sentence("`{path:path}` was not read in this session: once it is, this edit can be made.")
-NO_CHANGE = Sentence("Old and new text of this edit of `{path:path}` are the same.")
 TEXT_GONE = Sentence("The text to replace is not in `{path:path}` as it is now, and nothing in it is close.")
 
 # Scripts, targets, flags
@@ -124,7 +118,7 @@ PROGRAM_USED = Sentence(
     "The program of this call was started by `{use:command}` here: it worked in {sessions:sessions_before}."
 )
 PROGRAM_STARTED = Sentence("The program of this call was started by `{use:command}` in this session.")
-MISSING_PROGRAM = Sentence("The shell here did not find a program of this call[ in {sessions:sessions_before}].")
+MISSING_PROGRAM = Sentence("The shell here did not find `{name:program}`[ in {sessions:sessions_before}].")
 MISSING_PROGRAM_USED = Sentence(
     "`{use:command}` worked here[ in {worked:sessions_before}]; the shell did not find the program of this call[ in"
     " {sessions:sessions_before}]."
@@ -168,8 +162,8 @@ def count_sessions(count: int) -> str:
 
 
 def can_name(path: str) -> bool:
-    """Whether a path can be written so that it is found: its last part is whole."""
-    return CUT not in (fit_path(path) or CUT).rpartition("/")[2]
+    """Whether the path of something that exists can be written so that it is found: no part of it is left out."""
+    return CUT not in (fit_file(path) or CUT)
 
 
 def name_path(place: int, of: int) -> str:

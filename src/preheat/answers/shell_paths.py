@@ -22,6 +22,8 @@ _REMOTE = frozenset(
     ["ssh", "docker", "podman", "kubectl", "wsl", "vagrant", "su", "docker-compose", "nix", "chroot", "xargs", "find"]
 )
 _NOWHERE = frozenset([".", "..", "-", "/", "~"])
+REDACTED = "REDACTED"
+"""In a path from which a secret was taken: it is not the one that the call has."""
 
 
 class NeededPath(NamedTuple):
@@ -32,6 +34,10 @@ class NeededPath(NamedTuple):
     typed: str
     program: str
     is_folder: bool
+    place: int = 0
+    """The place of its command among those of the statement."""
+    is_awaited: bool = False
+    """Another command runs only if this path's has worked."""
 
 
 class _Reader(NamedTuple):
@@ -129,7 +135,7 @@ class _Walk:
     def find_needs(self, statement: Statement) -> Iterator[NeededPath]:
         if statement.background or "||" in statement.operators:
             return
-        for pipeline in statement.pipelines:
+        for place, pipeline in enumerate(statement.pipelines):
             if pipeline.negated:
                 return
             commands = list(_commands(pipeline))
@@ -137,7 +143,8 @@ class _Walk:
             if first is None:
                 return
             if len(commands) == 1 or first.program in _FOLDERS:
-                yield from self._operands(first)
+                is_awaited = place + 1 < len(statement.pipelines)
+                yield from (each._replace(place=place, is_awaited=is_awaited) for each in self._operands(first))
             for command in commands:
                 if command is None or not self.follow(command):
                     return
@@ -203,18 +210,20 @@ def _read_operands(command: Command) -> Sequence[str]:
 
 
 def _is_path(word: str) -> bool:
-    """Whether a word can only be a path: no variable, pattern, range, address or option."""
+    """Whether a word can only be a whole path: no variable, pattern, range, address or option, and nothing taken out of it."""
     return (
         word not in _NOWHERE
         and not word.startswith("-")
         and bool(_PATH.fullmatch(word))
         and "//" not in word
+        and REDACTED not in word
         and not word.replace(",", "").isdigit()
     )
 
 
 def last_commands(text: str, folder: str) -> list[tuple[Command, str]]:
-    """The commands of the last statement of a shell text, each with the folder in which it runs; none where that is not sure."""
+    """The commands of the last statement of a shell text, each with the folder in which it runs; none where that is not sure, or
+    where the text goes on if one of them fails."""
     if not folder or len(text) > _LONGEST or "<<" in text:
         return []
     script, is_complete = parse(text)
@@ -225,6 +234,8 @@ def last_commands(text: str, folder: str) -> list[tuple[Command, str]]:
         if not walk.pass_over(statement):
             return []
     found: list[tuple[Command, str]] = []
+    if "||" in script[-1].operators:
+        return []
     for pipeline in script[-1].pipelines:
         first = next(_commands(pipeline), None)
         if first is None:

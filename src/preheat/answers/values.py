@@ -12,7 +12,7 @@ PathKind: TypeAlias = Literal["file", "folder", "none", "unknown"]
 
 RuleName: TypeAlias = Literal[
     "missing path", "edit text", "script", "flag", "program", "module", "folder", "lock", "port", "commit hook",
-    "known failure", "quotes", "unread file",
+    "known failure", "quotes",
 ]  # fmt: skip
 
 
@@ -67,8 +67,6 @@ class PlannedCall(msgspec.Struct, frozen=True):
     arguments: dict[str, Any]
     folder: str
     """Where it runs, absolute; empty if it is not known."""
-    reads_first: bool = False
-    """Its tool refuses a file that the session did not read before."""
 
     def absolute(self, path: str) -> str:
         """A path of the call, absolute; empty if that cannot be said."""
@@ -99,14 +97,12 @@ class SessionFacts(msgspec.Struct, frozen=True):
     """Files that it read, changed or made, relative to the project, the latest last."""
     moves: dict[str, str] = {}
     """Where it moved a file, by the path that the file had."""
+    absent: tuple[str, ...] = ()
+    """Files and folders that it removed, or could not write, relative to the project: that these are missing is no news to it."""
     missing_programs: frozenset[str] = frozenset()
     """Programs that the shell did not find, and that did not run since."""
     uses: dict[str, str] = {}
     """How a program was started that worked by a path or by another program (`target/debug/tool`), by its name."""
-    is_whole: bool = False
-    """It was followed from its first call on, so that what it did not do is known too."""
-    prompted: frozenset[str] = frozenset()
-    """Names of the files that prompts named: the agent's program may have handed them over with the prompt."""
     moved: bool = False
     """A command went to another folder, where a shell that goes on from call to call stays."""
 

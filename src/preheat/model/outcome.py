@@ -78,8 +78,6 @@ class Dialect(msgspec.Struct, frozen=True):
     """A sentence that means that nothing was found."""
     running: tuple[str, ...] = ()
     """The command is still running."""
-    reading_first: tuple[str, ...] = ()
-    """Names of tools that refuse a file that the session did not read before."""
 
 
 NO_DIALECT = Dialect()

@@ -74,7 +74,6 @@ DIALECT = Dialect(
         r"(?:Error: )?Tool use (?:was )?(?:cancell?ed|interrupted|aborted)",
     ),
     timeout=(r"(?:Error: )?Command timed out after ", r"Exit code 143\nCommand timed out after "),
-    reading_first=("Edit", "MultiEdit"),
     mistake=(
         r"<tool_use_error>(?:InputValidationError|File has not been read yet|String to replace not found|File does not exist"
         r"|Path does not exist|No changes to make|Found \d+ matches|Unknown skill|No such tool|Skill )",

@@ -9,7 +9,6 @@ from hashlib import blake2b
 
 from msgspec import structs
 
-from preheat.agents import dialect_of
 from preheat.answers import NO_HISTORY, Answer, Failure, History, PlannedCall, SessionFacts, answer_failure, warn_before
 from preheat.answers.history import PastCommand, summarise_history
 from preheat.answers.sentences import HELD_ONCE
@@ -52,8 +51,7 @@ def load_history(connection: ArchiveConnection, project: str) -> History:
 def planned_call(event: HookEvent) -> PlannedCall:
     """The call of a hook event."""
     workdir = event.arguments.get("workdir") or event.arguments.get("cwd")
-    reads_first = event.tool in dialect_of(event.agent).reading_first
-    call = PlannedCall(tool_kind(event), event.tool, event.arguments, event.cwd, reads_first)
+    call = PlannedCall(tool_kind(event), event.tool, event.arguments, event.cwd)
     return structs.replace(call, folder=call.absolute(workdir)) if isinstance(workdir, str) and workdir else call
 
 
