@@ -119,6 +119,32 @@ def test_what_the_tree_no_longer_has_is_not_handed_out() -> None:
     assert not is_stale(lesson("test", "make anything"), tree)
 
 
+def test_a_task_whose_runner_has_none_in_the_projects_own_folder_ran_in_one_below() -> None:
+    typed = [lesson("test", "make anything"), lesson("lint", "make -C web lint")]
+
+    def kept(files: dict[str, str]) -> list[str]:
+        return [each.use for each in join_facts(typed, [], tree_of(files))]
+
+    assert kept({"web/Makefile": "anything:\n\ttrue\n"}) == ["make -C web lint"]
+    assert "make anything" in kept({"Makefile": "anything:\n\ttrue\n"})
+    assert "make anything" in kept({"configure.ac": ""})
+
+
+def test_scripts_that_would_stop_at_once_are_not_said() -> None:
+    """A linter without settings, one that finds no module, types of no files."""
+    linted = {"web/package.json": '{"scripts": {"lint": "eslint src"}, "devDependencies": {"eslint": "9"}}'}
+    assert not [line for line in lines_of(linted) if line.startswith("lint:")]
+    assert [line for line in lines_of({**linted, "web/eslint.config.js": ""}) if line.startswith("lint:")]
+    assert not [line for line in lines_of({".golangci.yml": "", "web/go.mod": "module web\n"}) if "golangci" in line]
+    typed = "[tool.mypy]\nstrict = true\n[tool.pytest.ini_options]\n"
+    assert not [line for line in lines_of({"pyproject.toml": typed}) if "mypy" in line]
+    assert [
+        line
+        for line in lines_of({"pyproject.toml": typed.replace("strict = true", 'files = ["src"]')})
+        if "mypy" in line
+    ]
+
+
 def uses_for(prompt: str, files: tuple[str, ...] = (), told: frozenset[str] = frozenset()) -> list[str]:
     return [each.lesson.use for each in choose_for_prompt(derive_facts(tree_of(FILES, SUBJECTS)), prompt, files, told)]
 

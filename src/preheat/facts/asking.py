@@ -150,9 +150,7 @@ _MAKING_STEMS = (
     "implementier implementa implément funcionalidad fonctionnalit funzionalit функци функцион фич эндпоинт реализ"
     " 功能 接口 機能 実装 实现 기능 구현"
 )
-_CREATING = name_set(
-    "create open make raise submit push ship new start begin prepare commit finish erstelle öffne crea abre crée ouvre crie"
-)
+_CREATING = name_set("create open make raise submit ship new start begin erstelle öffne crea abre crée ouvre crie")
 """Words after which a branch or a pull request is made, and not only spoken of."""
 _CREATING_STEMS = "созда открой 创建 作成 만들"
 _SPOKEN_OF = re.compile(

@@ -98,6 +98,8 @@ def find_implied(tree: ProjectTree) -> list[ImpliedCommand]:
         commands = _DOTNET if _SOLUTION.search(name) else _COMMANDS.get(name, ())
         if name == "go.mod" and not _has_go_tests(tree, folder):
             commands = tuple(each for each in commands if each[0] != "test")
+        if name.startswith(".golangci") and not tree.has_place(f"{folder}/go.mod".lstrip("/")):
+            commands = ()  # it finds no module there
         found += (ImpliedCommand(topic, command, about, folder, path) for topic, command, about in commands)
         if name == "Cargo.toml":
             found += _cargo_features(tree, folder, path)
@@ -146,5 +148,11 @@ def _python(tree: ProjectTree, folder: str, path: str) -> list[ImpliedCommand]:
     return [
         ImpliedCommand(topic, f"{starter}{command}", about, folder, path)
         for tool, topic, command, about in _TOOLS
-        if tool in named
+        if tool in named and not (tool == "mypy" and not _names_files(tools))
     ]
+
+
+def _names_files(tools: object) -> bool:
+    """Whether the settings of mypy say what it checks; without that it stops at once."""
+    settings = tools.get("mypy") if isinstance(tools, dict) else None
+    return isinstance(settings, dict) and any(settings.get(name) for name in ("files", "packages", "modules"))

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from preheat.commands.words import name_set
 from preheat.facts.checks import CHECK_TOPICS, NEARLY_ALL_PACKAGES, command_key
 from preheat.facts.fitness import ASTRAY
 from preheat.facts.packages import find_packages
@@ -57,7 +58,7 @@ def join_facts(lessons: Sequence[Lesson], facts: Sequence[Lesson], tree: Project
         if lesson.pinned or lesson.kind == "resume":
             found.append(lesson)
             continue
-        if is_stale(lesson, tree):
+        if is_stale(lesson, tree) or (lesson.kind == "convention" and tree.paths and _lacks_manifest(lesson.use, tree)):
             continue
         fact = _counterpart(lesson, by_key, by_topic, hooks)
         if fact is None:
@@ -260,6 +261,18 @@ def _lacks_in_packages(command: str, tree: ProjectTree) -> bool:
     name = found["script"] or found["named"]
     having = sum(any(script.name == name for script in package.scripts) for package in members)
     return having < NEARLY_ALL_PACKAGES * len(members)
+
+
+_GENERATING = name_set("Makefile.in Makefile.am configure configure.ac CMakeLists.txt meson.build")
+"""Files of which a manifest is made that nobody commits."""
+
+
+def _lacks_manifest(command: str, tree: ProjectTree) -> bool:
+    """Whether the runner of a command finds no tasks in the project's own folder: it ran in one below, which it does not name."""
+    words = command.split()
+    if words[:1] not in (["make"], ["just"]) or "-C" in words or "-f" in words:
+        return False
+    return _GENERATING.union(_MANIFESTS[words[0]]).isdisjoint(tree.names_in(""))
 
 
 def runs_missing_script(command: str, tree: ProjectTree) -> bool:

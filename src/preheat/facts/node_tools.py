@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from preheat.commands.words import name_set
 from preheat.facts.packages import Package, start_program
-from preheat.facts.values import ProjectTree
+from preheat.facts.values import ProjectTree, parents
 from preheat.manifests.scripts import Script, body_of, read_json
 
 _TESTERS = (
@@ -95,6 +95,8 @@ def lacks_tool(tree: ProjectTree, package: Package, script: Script) -> bool:
     """Whether a script begins with a program that no package in use brings: it fails in every fresh clone."""
     words = body_of(script).split()
     tool = words[0] if words else ""
+    if tool == "eslint" and package.folder and not _has_settings(tree, package):
+        return True
     if tool not in _TOOLS:
         return False
     document = read_json(tree.texts.get(f"{package.folder}/package.json".lstrip("/"), ""))
@@ -103,6 +105,16 @@ def lacks_tool(tree: ProjectTree, package: Package, script: Script) -> bool:
     return is_full and not any(each in (tool, _BROUGHT_BY.get(tool)) or tool in each for each in used)
 
 
+def _has_settings(tree: ProjectTree, package: Package) -> bool:
+    """Whether a linter that stops without settings has any, in the package or above it."""
+    folders = [package.folder, *parents(f"{package.folder}/x"), ""] if package.folder else [""]
+    documents = (read_json(tree.texts.get(f"{folder}/package.json".lstrip("/"), "")) for folder in folders)
+    return any(_SETTINGS.match(name) for folder in folders for name in tree.names_in(folder)) or any(
+        isinstance(each, dict) and "eslintConfig" in each for each in documents
+    )
+
+
+_SETTINGS = re.compile(r"\.eslintrc|eslint\.config\.")
 _FULL = 5
 
 

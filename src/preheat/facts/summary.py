@@ -78,7 +78,12 @@ def _is_of_other_program(fact: Lesson, files: Sequence[str]) -> bool:
 
 def is_custom_of_most(fact: Lesson) -> bool:
     """Whether most sessions run a check, whatever a file says of its topic."""
-    return fact.support.sessions_for > _ENOUGH and (fact.reach or 0.0) >= _MOST
+    is_of_part = _OF_PART.search(fact.use) is not None
+    return fact.support.sessions_for > _ENOUGH and (fact.reach or 0.0) >= _MOST and not is_of_part
+
+
+_OF_PART = re.compile(r"\s(?:test|build|lint)[:_-]\w+$")
+"""A script for one of the parts: `npm run test:pr`."""
 
 
 def _find_check_of(facts: Sequence[Lesson], topic: str, files: Sequence[str]) -> Lesson | None:
@@ -109,8 +114,14 @@ def _runs_in_parts(part: Lesson, fact: Lesson) -> bool:
 
 
 def _only_formats(fact: Lesson) -> bool:
-    """Whether a linter only says which files a formatter would change."""
-    return fact.topic == "lint" and _FORMATTER.search(fact.details.get("body", "") or fact.use) is not None
+    """Whether a linter only says which files a formatter would change, or a check of types writes what it compiles."""
+    command = fact.details.get("body", "") or fact.use
+    if fact.topic == "typecheck":
+        return _COMPILING.search(command) is not None
+    return fact.topic == "lint" and _FORMATTER.search(command) is not None
+
+
+_COMPILING = re.compile(r"(?:^|\s)tsc$")
 
 
 _FORMATTER = re.compile(
