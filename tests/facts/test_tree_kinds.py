@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from preheat.facts import derive_facts
+from preheat.facts.commits import describe_messages
 from preheat.facts.join import is_stale, join_facts
 from preheat.facts.values import cites_missing_place
 from preheat.provisioning.lesson_text import describe_lesson
@@ -255,3 +256,11 @@ def test_commands_of_the_tree_begin_as_the_sessions_begin_them() -> None:
     assert "pnpm test" not in uses
     assert "pnpm test" in {each.use for each in join_facts([], derive_facts(tree), tree)}
     assert is_stale(lesson("lint", "corepack pnpm run gone", sessions=5), tree)
+
+
+def test_whether_messages_have_a_scope_is_what_the_newest_do() -> None:
+    older = [f"feat: step {number}" for number in range(40)]
+    newest = [f"fix(cart): step {number}" for number in range(20)]
+    assert describe_messages([*newest, *older]) == (["feat", "fix"], "yes", 60)
+    assert describe_messages([*older, *newest]) == (["feat", "fix"], "", 60)
+    assert describe_messages([*newest[:8], *older])[1:] == ("some", 48)  # type: ignore[index]

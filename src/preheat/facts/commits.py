@@ -20,6 +20,8 @@ _FEWEST_CHANGES, _CHANGED = 2, 0.05
 """Of the newest commits, those that change a changelog which is kept."""
 _SURE = 0.6
 _MOSTLY, _SOMETIMES = 0.8, 0.25
+_NEWEST = 20
+"""The newest messages with a type, which say whether a scope belongs to it."""
 _SHARE = 0.6
 """Of the branches that were merged, those with one of a few prefixes."""
 _FEW_MERGES, _MOST_PREFIXES = 3, 3
@@ -159,6 +161,7 @@ def describe_messages(subjects: list[str]) -> tuple[list[str], str, int] | None:
         return None
     counted = Counter(found["type"] for found in typed)
     types = [name for name, _ in sorted(counted.items(), key=lambda item: (-item[1], item[0]))][:5]
-    scoped = sum(found["scope"] is not None for found in typed)
-    scope = "yes" if scoped >= _MOSTLY * len(typed) else "some" if scoped >= _SOMETIMES * len(typed) else ""
+    newest = typed[:_NEWEST]  # customs change
+    scoped = sum(found["scope"] is not None for found in newest)
+    scope = "yes" if scoped >= _MOSTLY * len(newest) else "some" if scoped >= _SOMETIMES * len(newest) else ""
     return types, scope, len(typed)

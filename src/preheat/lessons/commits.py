@@ -40,7 +40,7 @@ _HOOK = re.compile(
 )
 _ENOUGH_SESSIONS, _ENOUGH_MERGES, _FEW = 2, 3, 5
 _SURE = 0.7
-_MOSTLY = 0.8
+_MOSTLY, _SOMETIMES = 0.8, 0.25
 _SLOW = 3.0
 """Seconds above which a commit is said to take its time."""
 
@@ -159,15 +159,16 @@ def _learn_messages(scope: Scope, sessions: Sequence[SessionCommits]) -> Lesson 
         return None
     counted = Counter(kind.removesuffix("()") for kind in typed)
     names = [name for name, _ in sorted(counted.items(), key=lambda item: (-item[1], item[0]))][:5]
-    scoped = sum(kind.endswith("()") for kind in typed) >= _MOSTLY * len(typed)
-    form = "TYPE(SCOPE): …" if scoped else "TYPE: …"
+    share = sum(kind.endswith("()") for kind in typed) / len(typed)
+    scoped = "yes" if share >= _MOSTLY else "some" if share >= _SOMETIMES else ""
+    form = "TYPE(SCOPE): …" if scoped == "yes" else "TYPE: …"
     evidence = [
         Evidence(each.session, each.notes.seqs[-1] if each.notes.seqs else None, each.notes.last, not kind)
         for each, kind in every
     ]
     listed = ", ".join(f"`{name}`" for name in names)
     text = f"Commit messages are `{form}`, mostly {listed} ({len(typed)} of {len(every)})."
-    details = {"about": "message", "types": ",".join(names), "scope": "yes" if scoped else ""}
+    details = {"about": "message", "types": ",".join(names), "scope": scoped}
     details |= {"good": str(len(typed)), "all": str(len(every))}
     return _lesson(scope, "commit", text, evidence, ("git commit",), details)
 
