@@ -10,7 +10,8 @@ from preheat.commands.words import name_set
 from preheat.facts.asking import Asked, read_prompt
 from preheat.facts.checks import CHECK_TOPICS
 from preheat.facts.fitness import folder_of_command, is_agreed, is_common, is_main, is_usable, is_whole, was_run
-from preheat.facts.summary import SUMMED_UP, find_main_check, knows_all_checks
+from preheat.facts.main_check import find_main_check
+from preheat.facts.summary import SUMMED_UP, knows_all_checks
 from preheat.facts.values import FACT_TOPICS
 from preheat.facts.variants import commands_beside, with_variants
 from preheat.lesson_meaning import is_usual_pull_request

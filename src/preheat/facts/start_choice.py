@@ -10,7 +10,7 @@ server, a program that the shell does not find. Of a check that a file states al
 from collections.abc import Iterable, Sequence
 
 from preheat.facts.fitness import PACKAGE_RUNNERS, folder_of_command, is_agreed, is_common, is_usable, is_whole, tool_of
-from preheat.facts.summary import find_main_check, has_open_place, is_custom_of_most
+from preheat.facts.main_check import find_main_check, has_open_place, is_custom_of_most
 from preheat.facts.variants import ONE_CASE, with_variants
 from preheat.lesson_meaning import is_usual_pull_request
 from preheat.model.lesson import Lesson

@@ -1,24 +1,25 @@
 """The project's checks in one line, for the moment when code is changed first. Pure; knows no wording."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from preheat.facts.fitness import fits, folder_of_command, is_common, is_main, is_whole
+from preheat.facts.fitness import fits, is_common, is_main, is_whole
+from preheat.facts.main_check import (
+    ENOUGH,
+    NEEDED,
+    OPEN_PLACE,
+    find_main_check,
+    find_program_folder,
+    has_open_place,
+    is_custom_of_most,
+)
 from preheat.facts.variants import with_variants
-from preheat.lesson_meaning import hardly_passes
 from preheat.model.lesson import Lesson, Scope, Support, lesson_id
 
 SUMMED_UP = ("check", "test", "lint", "typecheck", "build", "format")
 """Topics of the checks of a project, the most telling first."""
-_ENOUGH = 2
-"""Sessions that used a command, from which on it is the project's own way without a file that says so."""
-_NEEDED, _NEEDED_IF_IMPLIED = 0.15, 0.25
-"""The reach below which a command is not said, because so many sessions went by without it: of a script, and of what only a
-configuration implies."""
-_MOST = 0.4
-"""The reach from which a command is that of most sessions, whatever a file says."""
 _COMMITTED = 0.3
 """How likely a session commits, for the form of messages to be said with the checks."""
 _MOST_COMMON = 3
@@ -71,19 +72,9 @@ def _is_run_around(fact: Lesson, files: Sequence[str]) -> bool:
 
 def _is_of_other_program(fact: Lesson, files: Sequence[str]) -> bool:
     """Whether a build makes one program of several, and the files are those of another one beside it."""
-    parent, _, name = _program_folder(fact).rpartition("/") if fact.topic == "build" else ("", "", "")
+    parent, _, name = find_program_folder(fact).rpartition("/") if fact.topic == "build" else ("", "", "")
     beside = [f"/{path}".partition(f"/{parent}/")[2] for path in files if parent and f"/{parent}/" in f"/{path}"]
     return bool(beside) and not any(path.startswith(f"{name}/") for path in beside)
-
-
-def is_custom_of_most(fact: Lesson) -> bool:
-    """Whether most sessions run a check, whatever a file says of its topic."""
-    is_of_part = _OF_PART.search(fact.use) is not None
-    return fact.support.sessions_for > _ENOUGH and (fact.reach or 0.0) >= _MOST and not is_of_part
-
-
-_OF_PART = re.compile(r"\s(?:test|build|lint)[:_-]\w+$")
-"""A script for one of the parts: `npm run test:pr`."""
 
 
 def _find_check_of(facts: Sequence[Lesson], topic: str, files: Sequence[str]) -> Lesson | None:
@@ -110,7 +101,7 @@ def _with_use_of_tool(fact: Lesson, others: Iterable[Lesson]) -> Lesson:
 
 def _runs_in_parts(part: Lesson, fact: Lesson) -> bool:
     plain, rest = fact.use.removesuffix(" ./..."), part.use[len(fact.use.removesuffix(" ./...")) :]
-    return part.topic == fact.topic and part.use.startswith(f"{plain} ") and _OPEN.search(rest) is not None
+    return part.topic == fact.topic and part.use.startswith(f"{plain} ") and OPEN_PLACE.search(rest) is not None
 
 
 def _only_formats(fact: Lesson) -> bool:
@@ -145,8 +136,8 @@ def _find_common(facts: Sequence[Lesson]) -> Lesson | None:
         and is_whole(fact)
         and not _only_formats(fact)
         and not fact.details.get("package")
-        and fact.support.sessions_for >= _ENOUGH
-        and (fact.reach or 0.0) >= _NEEDED
+        and fact.support.sessions_for >= ENOUGH
+        and (fact.reach or 0.0) >= NEEDED
     ]
     return min(used, key=lambda fact: (-fact.support.sessions_for, fact.id), default=None)
 
@@ -208,80 +199,7 @@ def _without_repeats(parts: list[Lesson], known: frozenset[str]) -> list[Lesson]
         and all(part.use != other.use for other in parts[:place])
         and not (
             part.topic == "build"
-            and part.support.sessions_for < _ENOUGH
+            and part.support.sessions_for < ENOUGH
             and (is_told or any(each.topic in ("check", "test", "typecheck") for each in parts))
         )
     ]
-
-
-def find_main_check(facts: Iterable[Lesson], topic: str) -> Lesson | None:
-    """The command by which the whole project is checked, which is not what everybody types; None if there is none."""
-    of_topic = [fact for fact in facts if fact.topic == topic]
-    typed = {fact.use: fact for fact in of_topic if fact.support.sessions_for}
-    fitting = [
-        fact
-        for fact in (_with_use_of_body(each, typed) for each in of_topic)
-        if is_whole(fact)
-        and is_in_use(fact)
-        and not hardly_passes(fact)
-        and not is_common(fact)
-        and not fact.details.get("package")
-        and not folder_of_command(fact)
-    ]
-    if topic == "build":  # one program of several is not the project
-        folders = {folder for fact in fitting if fact.support.sessions_for and (folder := _program_folder(fact))}
-        fitting = [fact for fact in fitting if len(folders) < 2 or not _program_folder(fact)]
-    return min(fitting, key=rank_of_check, default=None)
-
-
-def _with_use_of_body(fact: Lesson, typed: Mapping[str, Lesson]) -> Lesson:
-    """A script of the project with what sessions show of the command that it runs: they typed that in its place."""
-    other = typed.get(fact.details.get("body", ""))
-    if other is None or other.support.sessions_for <= fact.support.sessions_for:
-        return fact
-    passed = {"passed": other.details["passed"]} if "passed" in other.details else {}
-    return msgspec.structs.replace(
-        fact, support=other.support, reach=max(fact.reach or 0.0, other.reach or 0.0), details=fact.details | passed
-    )
-
-
-_PROGRAM_FOLDER = re.compile(r"\s\./(?P<folder>[\w@-][\w.@/-]*?)/?(?=\s|$)")
-
-
-def _program_folder(fact: Lesson) -> str:
-    """The folder of the one program that a build makes."""
-    found = _PROGRAM_FOLDER.search(fact.use)
-    return found["folder"] if found else ""
-
-
-def is_in_use(fact: Lesson) -> bool:
-    """Whether sessions use a command, or it is the project's own for its purpose: that sessions which only looked around went by
-    without it says nothing. What only a configuration implies is used by somebody, unless there are too few sessions to tell."""
-    if fact.support.sessions_for >= _ENOUGH:
-        return True
-    if fact.topic == "build" and fact.details.get("implied"):  # a test builds what it tests
-        return False
-    least = _NEEDED_IF_IMPLIED if fact.details.get("implied") and not fact.support.sessions_for else _NEEDED
-    return bool(fact.details.get("main")) and (fact.reach or 0.0) >= least
-
-
-def has_open_place(fact: Lesson) -> bool:
-    """Whether a command stands for many that differ in what they name, so that it cannot be typed as it stands."""
-    return _OPEN.search(fact.use) is not None
-
-
-_OPEN = re.compile(r"\b(?:NAME|PATH|FOLDER|VALUE|TEXT)\b")
-
-
-def rank_of_check(fact: Lesson) -> tuple[object, ...]:
-    """The order of commands for one purpose: the project's plain task if any session used it, the most used, the likeliest."""
-    used = fact.support.sessions_for
-    is_plain = fact.use.rpartition(" ")[2] == fact.topic and used > 0
-    return (
-        has_open_place(fact),
-        not is_plain,
-        -used if used >= _ENOUGH else 0,
-        not fact.details.get("main"),
-        -(fact.reach or 0.0),
-        fact.use,
-    )
