@@ -3,7 +3,7 @@
 import pytest
 
 from preheat.facts import derive_facts
-from preheat.facts.asking import goes_on, read_prompt, topics_asked
+from preheat.facts.asking import goes_on, read_prompt
 from preheat.facts.choice import choose_for_prompt
 from preheat.model.lesson import Lesson
 from tests.facts.test_facts import FILES, lesson, tree_of
@@ -23,14 +23,14 @@ PLAN = (
     ("install the dependencies", "setup"), ("commit and push", "hook"),
 ])  # fmt: skip
 def test_words_of_many_languages_name_a_topic(prompt: str, topic: str) -> None:
-    assert topic in topics_asked(prompt)
+    assert topic in read_prompt(prompt).topics
 
 
 @pytest.mark.parametrize(
     "prompt", ["this module has a dependency", "the request was merged", "building on that idea", "контекст"]
 )
 def test_words_that_only_look_alike_name_no_topic(prompt: str) -> None:
-    assert topics_asked(prompt) == frozenset()
+    assert read_prompt(prompt).topics == frozenset()
 
 
 @pytest.mark.parametrize("prompt", [
@@ -41,7 +41,7 @@ def test_words_that_only_look_alike_name_no_topic(prompt: str) -> None:
     "Looks good. Test it, then stop.",
 ])  # fmt: skip
 def test_a_sentence_that_asks_for_work_names_its_topics(prompt: str) -> None:
-    assert "test" in topics_asked(prompt)
+    assert "test" in read_prompt(prompt).topics
 
 
 @pytest.mark.parametrize("prompt", [
@@ -49,7 +49,7 @@ def test_a_sentence_that_asks_for_work_names_its_topics(prompt: str) -> None:
     "it sounds like the test was right all along, no?",
 ])  # fmt: skip
 def test_what_is_only_spoken_of_is_not_asked_for(prompt: str) -> None:
-    assert topics_asked(prompt) == frozenset()
+    assert read_prompt(prompt).topics == frozenset()
 
 
 @pytest.mark.parametrize("prompt", [
@@ -57,7 +57,7 @@ def test_what_is_only_spoken_of_is_not_asked_for(prompt: str) -> None:
     "fix it, commit, open a PR", "зафиксируй и закоммить", "Realize o commit após as alterações",
 ])  # fmt: skip
 def test_a_commit_is_asked_for_as_a_deed(prompt: str) -> None:
-    assert "commit" in topics_asked(prompt)
+    assert "commit" in read_prompt(prompt).topics
 
 
 @pytest.mark.parametrize("prompt", [
@@ -65,7 +65,7 @@ def test_a_commit_is_asked_for_as_a_deed(prompt: str) -> None:
     "fix the commit hash in the docs", "look at commit 14ccad3 and change it",
 ])  # fmt: skip
 def test_a_commit_that_is_spoken_of_is_not_asked_for(prompt: str) -> None:
-    assert "commit" not in topics_asked(prompt)
+    assert "commit" not in read_prompt(prompt).topics
 
 
 @pytest.mark.parametrize("prompt", [
@@ -159,8 +159,8 @@ def test_only_an_unusual_base_of_pull_requests_is_news(base: str, said: list[str
      "address the feedback on the PR", "check out his branch"],
 )  # fmt: skip
 def test_a_prompt_that_only_speaks_of_pull_requests_makes_none(prompt: str) -> None:
-    assert not topics_asked(prompt) & {"branch", "pull_request"}
-    assert {"branch", "pull_request"} <= topics_asked("open a pull request")
+    assert not read_prompt(prompt).topics & {"branch", "pull_request"}
+    assert {"branch", "pull_request"} <= read_prompt("open a pull request").topics
 
 
 def test_a_command_that_no_session_ever_needed_is_said_only_by_its_name_or_for_files_of_its_package() -> None:

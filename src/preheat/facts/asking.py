@@ -113,30 +113,6 @@ _ORDER = re.compile(
     r"(?:test|lint|build|compile|format|type-?check|commit|push|release|publish|verify|check|branch|screenshot)\b"
 )
 """A word that is a thing or a deed, where it is a deed."""
-_CHANGING = name_set(
-    "add adds adding change changing update create remove rename make write move replace extract improve delete introduce"
-    " rewrite convert ensure apply address enable disable drop split adjust tweak correct füge baue ändere cambia crea cria crie"
-    " corrige"
-)
-"""Those of them that change something, be it code or a text."""
-_CHANGING_CODE = name_set(
-    "fix fixes fixing implement implements implementing refactor refactoring migrate handle port build resolve simplify cleanup"
-    " integrate wire bump upgrade redesign polish repair debug"
-)
-"""Those that are said of code."""
-_DOCUMENTS = name_set(
-    "readme doc docs documentation document documents guide guides plan plans prd spec specification ticket tickets issue issues"
-    " blog post article wiki note notes comment comments diagram diagrams markdown report summary instructions roadmap proposal"
-    " prompt skill gif gifs screenshot screenshots svg svgs changelog"
-)
-_DOCUMENT_STEMS = "документ dokument documenta 文档 ドキュメント 문서"
-"""What is no code, where it is what a sentence is about."""
-_LOOKING = re.compile(
-    r"(?i)^\W*(?:please\s+|now\s+|first\s+|can you\s+|let'?s\s+|i want you to\s+(?:do\s+)?(?:an?\s+)?)*"
-    r"(?:research|analy[sz]e|analysis|investigate|summari[sz]e|review|explain|compare|explore|study|re-?read|read|describe|list"
-    r"|check|look|find out|tell|show|think|brainstorm|propose|suggest|evaluate|assess|audit)\b"
-)
-"""A sentence that asks to look at something."""
 _DOING_STEMS = (
     "hinzuf änder korrig beheb repar erstell entfern verbesser aktualis umsetz implementier"
     " arregl añad agreg corrij elimin modific actualiz mejor implementa adicion remov atualiz melhor"
@@ -187,8 +163,6 @@ class Asked(NamedTuple):
     topics: frozenset[str]
     makes: bool
     """Something new is made, which is to be shown to work."""
-    changes: bool = False
-    """Files of the project are changed."""
 
 
 def read_prompt(prompt: str) -> Asked:
@@ -201,13 +175,7 @@ def read_prompt(prompt: str) -> Asked:
         "" if _is_long(prompt) else "\n".join(asking).lower(),
         topics - _AT_THE_END if _is_long(prompt) else topics,
         not words.isdisjoint(_MAKING) or has_stem(words, _MAKING_STEMS),
-        any(map(_asks_for_change, asking)),
     )
-
-
-def topics_asked(prompt: str) -> frozenset[str]:
-    """The topics that a prompt asks for."""
-    return read_prompt(prompt).topics
 
 
 def _asks_for_work(sentence: str) -> bool:
@@ -219,17 +187,6 @@ def _asks_for_work(sentence: str) -> bool:
     is_other = not text.isascii() or has_stem(words, _ANY_STEMS)
     is_order = not words.isdisjoint(_DOING) or has_stem(words, _DOING_STEMS) or _ORDER.search(text) is not None
     return is_order or is_other or len(words) <= _SHORT
-
-
-def _asks_for_change(sentence: str) -> bool:
-    """Whether a sentence that asks for work asks for files to be changed."""
-    words = _words_in(sentence)
-    if _LOOKING.search(sentence):
-        return False
-    if not words.isdisjoint(_CHANGING_CODE | _MAKING) or has_stem(words, _MAKING_STEMS):
-        return True
-    is_changed = not words.isdisjoint(_CHANGING) or has_stem(words, _DOING_STEMS)
-    return is_changed and words.isdisjoint(_DOCUMENTS) and not has_stem(words, _DOCUMENT_STEMS)
 
 
 def _topics_in(sentence: str) -> frozenset[str]:
