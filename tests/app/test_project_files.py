@@ -109,8 +109,10 @@ def test_what_is_no_text_is_not_read(tmp_path: Path, make: object) -> None:
 
 
 def test_a_file_that_changes_between_failure_and_answer_is_looked_at_as_it_is_now(tmp_path: Path) -> None:
-    place = tmp_path / "a.py"
+    place = tmp_path / "shop_cart.py"
     place.write_text("one = 1\n")
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop" / "shop_cart.py").write_text("two = 2\n")
     call = PlannedCall(
         "edit", "Edit", {"file_path": str(place), "old_string": "two = 2", "new_string": "three"}, str(tmp_path)
     )

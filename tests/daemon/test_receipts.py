@@ -89,7 +89,7 @@ def test_a_stop_shows_the_line_once_and_again_only_when_more_was_said(tmp_path: 
     talk = answered(tmp_path)
     assert "1 of 1 answer followed" in stop(talk)
     assert stop(talk) == ""
-    talk.plan("Bash", command="cat src/other.py")
+    talk.plan("Bash", command="sed -n 1,5p lib/cart.py")
     assert "1 call warned of" in stop(talk)
 
 

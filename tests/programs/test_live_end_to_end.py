@@ -167,20 +167,23 @@ def test_a_session_starts_warm_is_warned_and_leaves_no_trace(home: Home) -> None
 
 
 def test_facts_of_the_files_come_at_the_start_with_the_prompt_and_before_the_call(home: Home) -> None:
-    """A project without any earlier session: how it is tested is before the model at its first request, "fix the failing lint"
-    brings the lint command with it, and a commit what it will run."""
+    """A project without any earlier session: what a commit runs is before the model at its first request, "fix the failing lint"
+    brings the lint command with it, and a push what it will run."""
     project = Path(home.project)
     subprocess.run(["git", "init", "-q", str(project)], check=True)
     (project / "package.json").write_text('{"scripts": {"test": "vitest run", "lint": "eslint ."}}')
     (project / "pnpm-lock.yaml").write_text("lockfileVersion: 9\n")
     (project / "node_modules").mkdir()
-    (project / "lefthook.yml").write_text("pre-push:\n  commands:\n    all:\n      run: pnpm verify\n")
+    (project / "lefthook.yml").write_text(
+        "pre-commit:\n  commands:\n    all:\n      run: pnpm typed\npre-push:\n  commands:\n    all:\n      run: pnpm verify\n"
+    )
     os.makedirs(home.data)
     Path(home.data, "settings.toml").write_text("[experiment]\nholdout = 0\n")
     home.preheat("install", home.agent)
     home.preheat("serve")
     finished = home.run(["ls", "git push"], "fix the failing lint")
-    assert "test: `pnpm test` = `vitest run`" in finished.first
+    assert "a commit runs `pnpm typed` (`lefthook.yml`)" in finished.first
+    assert "test: `pnpm test`" not in finished.first  # no code is changed
     assert "lint: `pnpm lint` = `eslint .`" in finished.first
     assert finished.first.count("lint: `pnpm lint`") == 1
     assert "a push runs `pnpm verify`" not in finished.first

@@ -58,7 +58,7 @@ def join_facts(lessons: Sequence[Lesson], facts: Sequence[Lesson], tree: Project
         if lesson.pinned or lesson.kind == "resume":
             found.append(lesson)
             continue
-        if is_stale(lesson, tree) or (lesson.kind == "convention" and tree.paths and _lacks_manifest(lesson.use, tree)):
+        if is_stale(lesson, tree) or _ran_below(lesson, tree):
             continue
         fact = _counterpart(lesson, by_key, by_topic, hooks)
         if fact is None:
@@ -267,12 +267,15 @@ _GENERATING = name_set("Makefile.in Makefile.am configure configure.ac CMakeList
 """Files of which a manifest is made that nobody commits."""
 
 
-def _lacks_manifest(command: str, tree: ProjectTree) -> bool:
-    """Whether the runner of a command finds no tasks in the project's own folder: it ran in one below, which it does not name."""
-    words = command.split()
+def _ran_below(lesson: Lesson, tree: ProjectTree) -> bool:
+    """Whether the runner of a command that sessions typed finds no tasks in the project's own folder: it ran in one below, which
+    the command does not name. What others wrote down is theirs."""
+    words = (
+        lesson.use.split() if lesson.kind == "convention" and not lesson.origin and lesson.author != "person" else []
+    )
     if words[:1] not in (["make"], ["just"]) or "-C" in words or "-f" in words:
         return False
-    return _GENERATING.union(_MANIFESTS[words[0]]).isdisjoint(tree.names_in(""))
+    return bool(tree.paths) and _GENERATING.union(_MANIFESTS[words[0]]).isdisjoint(tree.names_in(""))
 
 
 def runs_missing_script(command: str, tree: ProjectTree) -> bool:
