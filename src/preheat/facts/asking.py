@@ -237,7 +237,8 @@ def words_of(text: str) -> frozenset[str]:
 def _aim_of(text: str) -> str:
     """Of a prompt what tells its aim: all of a short one, of a long one its beginning and end. Without paths, and without what a
     program put around it."""
-    text = _QUOTED.sub(" ", _PASTED.sub(" ", own_words(text)[:_MOST_READ]))
+    text = _PASTED.sub(" ", own_words(text)[:_MOST_READ]).strip()
+    text = text if _QUOTED.fullmatch(text) else _QUOTED.sub(" ", text)  # some programs hand on the quotes of the shell
     text = _PATH.sub(" ", _MARKED.sub(" ", text) if "</" in text else text)
     if len(text) <= _LONG:
         return text
