@@ -133,6 +133,7 @@ def test_what_a_terminal_printed_or_a_program_lists_is_not_what_is_asked() -> No
     assert not read_prompt("look at this\n│ fix the tests and commit\n").topics
     assert not read_prompt('change the README to say "this is a test"').topics
     assert read_prompt('"fix the failing lint"').topics == {"lint"}
+    assert not read_prompt("clean up the test repo and the test data").topics
 
 
 def test_what_a_prompt_names_or_the_session_ran_is_not_said() -> None:

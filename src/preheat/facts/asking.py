@@ -87,6 +87,10 @@ _BUILD = re.compile(
     r"|^\s*build\b"
 )
 """The build of a project; to build something is to make it."""
+_FOR_TESTS = re.compile(
+    r"(?i)\btest\s+(?:repos?|repositor\w+|data|folders?|projects?|accounts?|users?|environments?|servers?)\b"
+)
+"""Things that are there for tests, which are no tests."""
 _MADE_BY_TOOL = re.compile(
     r"(?i)\bgenerate\s+(?:the\s+|new\s+|all\s+)?(?:\w+\s+)?(?:types?|clients?|schemas?|code|bindings|stubs|sdk|mocks|models?)\b"
 )
@@ -191,6 +195,7 @@ def _asks_for_work(sentence: str) -> bool:
 
 def _topics_in(sentence: str) -> frozenset[str]:
     """The topics that a sentence which asks for work names."""
+    sentence = _FOR_TESTS.sub(" ", sentence)
     words = _words_in(sentence)
     found = set(_topics_of(words if _BUILD.search(sentence) else words - {"build"}))
     for phrase, topics in _PHRASES:
