@@ -4,7 +4,8 @@ import pytest
 
 from preheat.answers import Failure, SessionFacts, answer_failure, warn_before
 from preheat.answers.facts import update_facts
-from preheat.answers.history import PastCommand, summarise_history
+from preheat.answers.history import PastCommand, program_and_subcommand, summarise_history
+from preheat.commands import understand
 from preheat.model.live import CallEvent
 from tests.answers.tree import ROOT, MemoryTree, shell
 
@@ -106,3 +107,14 @@ def test_a_command_that_needs_a_manifest_is_sent_to_the_folder_that_has_it() -> 
     assert warn_before(shell("cargo test", f"{ROOT}/native/core"), TREE) is None
     assert warn_before(shell("cargo test --manifest-path native/Cargo.toml"), TREE) is None
     assert warn_before(shell("cargo new x"), TREE) is None
+
+
+@pytest.mark.parametrize(("text", "form"), [
+    ("gh pr diff --stat", "gh pr diff"), ("gh api repos/x", "gh api"), ("git show --no-stat", "git show"),
+    ("cat -A src/a.ts", "cat"), ("gh pr view 12", "gh pr view"),
+])  # fmt: skip
+def test_flags_belong_to_the_subcommand_that_takes_them(text: str, form: str) -> None:
+    """`gh pr list` has `--state`, `gh pr diff` has not."""
+    main = understand(text).main
+    assert main is not None
+    assert program_and_subcommand(main) == form

@@ -3,12 +3,14 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from itertools import islice, takewhile
 from typing import NamedTuple
 
 import msgspec
 
 from preheat.commands import understand
 from preheat.commands.values import Command
+from preheat.commands.words import name_set
 from preheat.model.outcome import FAILURES, Cause, Status
 
 FEWEST_SESSIONS = 2
@@ -118,13 +120,14 @@ def first_step(command: str) -> str:
 
 
 def program_and_subcommand(command: Command) -> str:
-    """The program with its subcommand, if it looks like one."""
-    second = command.words[1] if len(command.words) > 1 else ""
-    return (
-        f"{command.program} {second}"
-        if second.replace("-", "").isalpha() and not second.startswith("-")
-        else command.program
-    )
+    """The program with its subcommand, if it looks like one; with both words of those that have a topic first: the flags of
+    `gh pr list` are not those of `gh pr diff`."""
+    most = 2 if command.program in _BY_TOPIC else 1
+    words = takewhile(lambda word: word.replace("-", "").isalpha() and not word.startswith("-"), command.words[1:])
+    return " ".join([command.program, *islice(words, most)])
+
+
+_BY_TOPIC = name_set("gh glab aws az gcloud")
 
 
 def summarise_history(calls: Iterable[PastCommand]) -> History:
