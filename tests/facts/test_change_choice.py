@@ -1,12 +1,15 @@
 """What a session is told at a change of files, before it commits, at a server, and after a check that found something."""
 
+import json
+
 import pytest
 
 from preheat.facts import derive_facts
 from preheat.facts.call_choice import Place, choose_for_call
 from preheat.facts.choice import choose_for_prompt
 from preheat.facts.failure_choice import choose_after_check
-from preheat.facts.fitness import fits, tool_of
+from preheat.facts.fitness import fits, is_usable, tool_of
+from preheat.facts.join import join_facts
 from preheat.model.lesson import Lesson
 from preheat.provisioning.lesson_text import describe_lesson
 from tests.facts.test_facts import lesson, tree_of
@@ -355,3 +358,36 @@ def test_the_command_for_all_checks_leaves_nothing_to_say_of_each() -> None:
     lint = lesson("lint", "make lint", details={"about": "lint", "main": "yes"})
     assert line_for([whole, lint], "src/cart.go") == "before a change is done, all checks: `make ci`, lint: `make lint`"
     assert line_for([whole, lint], "src/cart.go", told=(whole,)) == ""
+
+
+@pytest.mark.parametrize(("topic", "use", "is_said"), [
+    ("lint", "cd src && gofmt -l .", False), ("lint", "npx prettier --check .", False), ("lint", "make lint", True),
+    ("typecheck", "npx tsc", False), ("typecheck", "npx tsc --noEmit", True),
+])  # fmt: skip
+def test_what_only_formats_or_compiles_is_not_the_check_of_a_change(topic: str, use: str, is_said: bool) -> None:
+    own = lesson("test", "make test")
+    assert (use in line_for([own, lesson(topic, use)], "src/cart.ts")) is is_said
+
+
+def test_a_script_for_any_package_is_said_only_where_nearly_all_have_it() -> None:
+    def names(*having: bool) -> bool:
+        packages = {
+            f"packages/p{number}/package.json": json.dumps(
+                {"name": f"@shop/p{number}", "scripts": {"test": "vitest"} | ({"build": "tsc -b"} if has else {})}
+            )
+            for number, has in enumerate(having)
+        }
+        root = {"package.json": "{}", "pnpm-lock.yaml": "", "pnpm-workspace.yaml": "packages:\n- packages/*\n"}
+        tree = tree_of({**root, **packages})
+        typed = lesson("build", "pnpm --filter PACKAGE build", details={"about": "build of one package"})
+        return "pnpm --filter PACKAGE build" in [each.use for each in join_facts([typed], derive_facts(tree), tree)]
+
+    assert names(True, True, True)
+    assert not names(True, True, False)
+
+
+def test_a_command_of_several_modules_that_names_none_is_not_said() -> None:
+    typed = lesson("test", "go test -tags=live ./...", sessions=9, reach=0.7)
+    tree = tree_of({"src/go.mod": "module a\n", "e2e/go.mod": "module b\n", "src/a_test.go": "", "e2e/b_test.go": ""})
+    (found,) = (each for each in join_facts([typed], derive_facts(tree), tree) if each.id == typed.id)
+    assert not is_usable(found)
