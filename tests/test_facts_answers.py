@@ -1,6 +1,5 @@
 """The benchmark of facts on one small project: what is said on the spot counts too, and rests on what came before."""
 
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +7,7 @@ import pytest
 
 from benchmarks import facts
 from preheat.testing.builders import ClaudeTranscript
+from tests.mirror import make_mirror
 
 ROOT = "/w/proj"
 MISSING, RIGHT = {"file_path": f"{ROOT}/cart.py"}, {"file_path": f"{ROOT}/src/cart.py"}
@@ -28,20 +28,7 @@ def make_session(day: int, *reads: dict[str, str]) -> ClaudeTranscript:
 @pytest.fixture
 def mirror(tmp_path: Path) -> str:
     """A bare repository with one commit that is older than the sessions."""
-    tree = tmp_path / "tree"
-    (tree / "src").mkdir(parents=True)
-    (tree / "src" / "cart.py").write_text("def total(a, b):\n    return a + b\n")
-    place = tmp_path / "mirrors" / "owner+name" / "repo"
-    place.parent.mkdir(parents=True)
-    day = "2020-01-01T00:00:00Z"
-    environment = {
-        "PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "GIT_AUTHOR_DATE": day, "GIT_COMMITTER_DATE": day,
-    }  # fmt: skip
-    who = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
-    for words in (["init", "-q"], ["add", "-A"], [*who, "commit", "-qm", "first"]):
-        subprocess.run(["git", *words], cwd=tree, check=True, env=environment)
-    subprocess.run(["git", "clone", "-q", "--bare", str(tree), str(place)], check=True, capture_output=True)
-    return str(tmp_path / "mirrors")
+    return make_mirror(tmp_path)
 
 
 def measure(folder: Path, mirror: str, *last: dict[str, str]) -> dict[str, Any]:

@@ -1,13 +1,13 @@
 """The benchmark of failure forks on one small project: the tree of the start commit, what is foreseen, answered and right."""
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from benchmarks import forks
 from preheat.testing.builders import ClaudeTranscript
+from tests.mirror import make_mirror
 
 ROOT = "/w/proj"
 
@@ -15,21 +15,7 @@ ROOT = "/w/proj"
 @pytest.fixture
 def mirror(tmp_path: Path) -> str:
     """A bare repository with one commit that is older than the session."""
-    tree = tmp_path / "tree"
-    (tree / "src").mkdir(parents=True)
-    (tree / "src" / "cart.py").write_text("def total(a, b):\n    return a + b\n")
-    place = tmp_path / "mirrors" / "owner+name" / "repo"
-    place.parent.mkdir(parents=True)
-    dates = {
-        "GIT_AUTHOR_DATE": "2020-01-01T00:00:00Z",
-        "GIT_COMMITTER_DATE": "2020-01-01T00:00:00Z",
-        "HOME": str(tmp_path),
-    }
-    who = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
-    for words in (["init", "-q"], ["add", "-A"], [*who, "commit", "-qm", "first"]):
-        subprocess.run(["git", *words], cwd=tree, check=True, env={"PATH": "/usr/bin:/bin", **dates})
-    subprocess.run(["git", "clone", "-q", "--bare", str(tree), str(place)], check=True, capture_output=True)
-    return str(tmp_path / "mirrors")
+    return make_mirror(tmp_path)
 
 
 def test_a_failure_is_foreseen_answered_and_compared_with_what_the_session_did(

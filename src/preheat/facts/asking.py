@@ -174,10 +174,11 @@ def read_prompt(prompt: str) -> Asked:
     words = words_of(prompt)
     asking = [sentence for sentence in _SENTENCE.split(_aim_of(prompt)) if _asks_for_work(sentence)]
     topics: frozenset[str] = frozenset().union(*map(_topics_in, asking))
+    is_long = _is_long(prompt)
     return Asked(
         words,
-        "" if _is_long(prompt) else "\n".join(asking).lower(),
-        topics - _AT_THE_END if _is_long(prompt) else topics,
+        "" if is_long else "\n".join(asking).lower(),
+        topics - _AT_THE_END if is_long else topics,
         not words.isdisjoint(_MAKING) or has_stem(words, _MAKING_STEMS),
     )
 

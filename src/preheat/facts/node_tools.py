@@ -44,13 +44,13 @@ def find_node_commands(tree: ProjectTree, package: Package) -> list[NodeCommand]
     document = read_json(tree.texts.get(path, ""))
     if not starter or not isinstance(document, dict):
         return []
-    used = _dependencies(document) | (_root_dependencies(tree) if package.is_member else set())
+    used = dependencies_of(document) | (_root_dependencies(tree) if package.is_member else set())
     bodies = {script.name: body_of(script) for script in package.scripts}
     prefix = f"{package.folder}/" if package.folder else ""
     is_tested = (
         not prefix
         or any(name.startswith("test") for name in bodies)
-        or (_has_tests(tree, prefix) and _has_own_tester(tree, prefix, _dependencies(document)))
+        or (_has_tests(tree, prefix) and _has_own_tester(tree, prefix, dependencies_of(document)))
     )
     found = _one_test(used, bodies, starter) if is_tested else []
     names = {each.partition(":")[0] for each in bodies}
@@ -78,7 +78,8 @@ def find_node_commands(tree: ProjectTree, package: Package) -> list[NodeCommand]
     return found
 
 
-def _dependencies(document: dict[str, object]) -> set[str]:
+def dependencies_of(document: dict[str, object]) -> set[str]:
+    """The names of the packages that a manifest of JavaScript asks for."""
     tables = (document.get(name) for name in ("dependencies", "devDependencies", "peerDependencies"))
     return {name for table in tables if isinstance(table, dict) for name in table}
 
@@ -100,7 +101,7 @@ def lacks_tool(tree: ProjectTree, package: Package, script: Script) -> bool:
     if tool not in _TOOLS:
         return False
     document = read_json(tree.texts.get(f"{package.folder}/package.json".lstrip("/"), ""))
-    used = (_dependencies(document) if isinstance(document, dict) else set()) | _root_dependencies(tree)
+    used = (dependencies_of(document) if isinstance(document, dict) else set()) | _root_dependencies(tree)
     is_full = len(used) >= _FULL  # a manifest of a few packages may leave the rest to one above it
     return is_full and not any(each in (tool, _BROUGHT_BY.get(tool)) or tool in each for each in used)
 
@@ -120,7 +121,7 @@ _FULL = 5
 
 def _root_dependencies(tree: ProjectTree) -> set[str]:
     document = read_json(tree.texts.get("package.json", ""))
-    return _dependencies(document) if isinstance(document, dict) else set()
+    return dependencies_of(document) if isinstance(document, dict) else set()
 
 
 def _has_tests(tree: ProjectTree, prefix: str) -> bool:

@@ -2,12 +2,14 @@
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from posixpath import dirname
 
 from preheat.commands.words import name_set
 from preheat.facts.checks import find_shell_scripts, is_harmful
 from preheat.facts.native_tools import is_flutter
-from preheat.facts.packages import find_packages, find_runner, start_program
+from preheat.facts.node_tools import dependencies_of
+from preheat.facts.packages import Package, find_packages, find_runner, start_program
 from preheat.facts.values import ProjectTree, in_folder, make_fact
 from preheat.manifests.scripts import command_of, read_json, read_scripts, read_toml
 from preheat.model.lesson import Lesson
@@ -40,12 +42,13 @@ def learn_setups(tree: ProjectTree) -> list[Lesson]:
     """Facts on the first steps in a fresh clone."""
     found: list[Lesson] = []
     packages = find_packages(tree)
+    brings = _list_packages(tree, packages)
     packages = [each for each in packages if is_object(tree.texts.get(f"{each.folder}/package.json".lstrip("/"), ""))]
     own = next((package for package in packages if not package.folder and package.runner), None)
     if own is not None:
-        found.append(_install(tree, f"{own.runner} install", "package.json"))
+        found.append(_install(tree, f"{own.runner} install", "package.json", brings))
     found += [
-        _install(tree, in_folder(package.folder, f"{package.runner} install"), f"{package.folder}/package.json")
+        _install(tree, in_folder(package.folder, f"{package.runner} install"), f"{package.folder}/package.json", brings)
         for package in packages
         if package.folder and package.runner and not package.is_member and package.folder.count("/") < 2
     ][:3]
@@ -65,16 +68,6 @@ def learn_setups(tree: ProjectTree) -> list[Lesson]:
     return [*found, *_setup_scripts(tree), *_started_tools(tree)]
 
 
-def read_dependencies(text: str) -> tuple[str, ...]:
-    """The names of the packages that a manifest of JavaScript names."""
-    document = read_json(text)
-    parts = [document.get(name) for name in _DEPENDENCIES] if isinstance(document, dict) else []
-    return tuple(
-        sorted({name for part in parts if isinstance(part, dict) for name in part if _PLAIN_NAME.fullmatch(name)})
-    )
-
-
-_DEPENDENCIES = ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
 _PLAIN_NAME = re.compile(r"(?:@[\w.-]+/)?[\w.-]{1,80}")
 _MOST_DEPENDENCIES = 500
 
@@ -168,7 +161,7 @@ def _make_starter_fact(tree: ProjectTree, starter: str, names: list[str], file: 
     ]  # fmt: skip
 
 
-def _install(tree: ProjectTree, command: str, file: str) -> Lesson:
+def _install(tree: ProjectTree, command: str, file: str, brings: str = "") -> Lesson:
     return make_fact(
         tree,
         "setup",
@@ -177,17 +170,19 @@ def _install(tree: ProjectTree, command: str, file: str) -> Lesson:
         reach=0.3,
         use=command,
         files=(file,),
-        details={"about": "setup"} | ({"brings": brings} if (brings := _list_packages(tree, file)) else {}),
+        details={"about": "setup"} | ({"brings": brings} if brings else {}),
     )
 
 
-def _list_packages(tree: ProjectTree, file: str) -> str:
-    """The packages that the manifests of a project of JavaScript name, its own among them; empty for other files, or too many."""
-    if not file.endswith("package.json"):
-        return ""
-    manifests = [path for path in tree.texts if path.rpartition("/")[2] == "package.json"]
-    names = {name for path in manifests for name in read_dependencies(tree.texts[path])}
-    names |= {package.name for package in find_packages(tree) if package.name}
+def _list_packages(tree: ProjectTree, packages: Sequence[Package]) -> str:
+    """The packages that the manifests of a project of JavaScript name, its own among them; empty where they are too many."""
+    texts = (text for path, text in tree.texts.items() if path.rpartition("/")[2] == "package.json")
+    documents = [document for text in texts if isinstance(document := read_json(text), dict)]
+    named = {name for document in documents for name in dependencies_of(document)}
+    for document in documents:
+        optional = document.get("optionalDependencies")
+        named.update(optional if isinstance(optional, dict) else ())
+    names = {name for name in named if _PLAIN_NAME.fullmatch(name)} | {each.name for each in packages if each.name}
     return ",".join(sorted(names)) if len(names) <= _MOST_DEPENDENCIES else ""
 
 

@@ -15,6 +15,7 @@ from preheat.facts.main_check import (
     has_open_place,
     is_custom_of_most,
 )
+from preheat.facts.values import MOVED
 from preheat.facts.variants import with_variants
 from preheat.model.lesson import Lesson, Scope, Support, lesson_id
 
@@ -61,12 +62,9 @@ def summarise_checks(
     return join_checks(checks, _find_message(facts))
 
 
-_MOVED = re.compile(r"^cd (?P<folder>[\w./@-]+) && ")
-
-
 def _is_run_around(fact: Lesson, files: Sequence[str]) -> bool:
     """Whether a command that goes to a folder first goes to one around some of the files."""
-    moved = _MOVED.match(fact.use)
+    moved = MOVED.match(fact.use)
     return moved is None or not files or any(path.startswith(f"{moved['folder'].rstrip('/')}/") for path in files)
 
 

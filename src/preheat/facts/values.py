@@ -114,7 +114,8 @@ def make_fact(
     )
 
 
-_MOVED = re.compile(r"^cd (?P<folder>[\w./@-]+) && (?P<rest>.*)$", re.DOTALL)
+MOVED = re.compile(r"^cd (?P<folder>[\w./@-]+) && (?P<rest>.*)$", re.DOTALL)
+"""A command that goes to a folder of the project first."""
 _PLACE = re.compile(r"(?:\./)?(?P<path>(?:[A-Za-z_][\w-]*/)+(?:[\w-]+(?:\.[\w-]+)*)?)(?:\.\.\.)?")
 """A word that is a path below the project: with a slash, its first folder without a dot."""
 _MADE = frozenset(
@@ -126,7 +127,7 @@ _MADE = frozenset(
 def cites_missing_place(command: str, tree: ProjectTree) -> bool:
     """Whether a command names a folder or a file that the tree does not have (any more). Of words that stand after an option
     nothing is known: they may be its value."""
-    moved = _MOVED.match(command)
+    moved = MOVED.match(command)
     folder = moved["folder"].rstrip("/") if moved else ""
     words = (moved["rest"] if moved else command).split()
     for before, word in pairwise(words):
