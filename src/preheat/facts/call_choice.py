@@ -7,6 +7,8 @@ A hook waits for this: a command is taken apart by its separators alone, without
 import re
 from collections.abc import Iterable, Sequence
 
+import msgspec
+
 from preheat.commands.purposes import purpose_of_command
 from preheat.commands.words import name_set
 from preheat.facts.change_choice import choose_for_change, choose_for_new_file
@@ -16,7 +18,7 @@ from preheat.facts.fitness import is_common, is_of_one_language, is_usable, is_w
 from preheat.facts.main_check import has_open_place
 from preheat.facts.need_choice import ARGUMENT, RUNNERS, choose_for_needs
 from preheat.facts.place import MOST_TEXT, NOWHERE, Piece, Place, is_away, is_outside, split_pieces
-from preheat.facts.summary import SUMMED_UP, knows_all_checks
+from preheat.facts.summary import CUSTOMS, SUMMED_UP, knows_all_checks
 from preheat.facts.variants import ONE_CASE, commands_beside
 from preheat.model.lesson import Lesson
 
@@ -39,7 +41,7 @@ def choose_for_call(
 ) -> Lesson | None:
     """The fact that a call is about to need: hooks and form at a commit, what a pull request needs, that a file is generated,
     that a program is missing, looks elsewhere for its project, wants a variable or packages, or takes long."""
-    known = [lesson for lesson in lessons if lesson.kind == "convention" and lesson.status == "active"]
+    known = [_for_change(lesson) for lesson in lessons if lesson.kind == "convention" and lesson.status == "active"]
     facts = [lesson for lesson in known if is_usable(lesson)]
     beside = commands_beside(facts, told)
     unknown = [
@@ -68,11 +70,19 @@ def choose_for_call(
             or was_run(lesson, place.ran)
             or (has_checks and lesson.details.get("about") in ONE_CASE)
         ]
+        checks = [lesson for lesson in unknown if not (has_checks and lesson.topic in CUSTOMS)]
         placements = [lesson for lesson in known if lesson.id not in told and lesson.topic == "placement"]
         found = choose_for_new_file(placements, place) or choose_for_change(
-            candidates, own, done, known_checks, place, unknown
+            candidates, own, done, known_checks, place, checks
         )
     return found
+
+
+def _for_change(lesson: Lesson) -> Lesson:
+    """A fact as a session that works on the code needs it, whatever sessions that only read did."""
+    if lesson.need is None or lesson.need <= (lesson.reach or 0.0):
+        return lesson
+    return msgspec.structs.replace(lesson, reach=lesson.need)
 
 
 _ALL_CHECKS = frozenset(["test", "lint", "typecheck", "build"])

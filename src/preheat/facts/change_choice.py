@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from posixpath import basename, dirname, splitext
 
 from preheat.commands.common import is_common_command
+from preheat.commands.sources import is_code, is_source, is_source_of_test
 from preheat.commands.words import name_set
 from preheat.facts.dependencies import changes_dependencies, manifest_of
 from preheat.facts.fitness import (
@@ -20,20 +21,11 @@ from preheat.facts.place import NOWHERE, Place
 from preheat.facts.summary import summarise_checks
 from preheat.model.lesson import Lesson
 
-_TEST_FILE = re.compile(r"(?i)(?:^|/)(?!\.)(?:test_[^/]*|[^/]*[._-](?:test|tests|spec)|[^/]*Tests?)\.\w+$")
-_SUPPORT = re.compile(
-    r"(?i)(?:^|/)(?:[\w.-]*tests?|__(?:tests|mocks|fixtures)__|specs?|e2e|testing|testdata|fixtures?|mocks?|stubs?|fakes?"
-    r"|examples?|samples?|demos?)/|(?:mock|stub|fake|fixture|conftest)[^/]*$"
-)
-"""What helps to test or to explain a program, and is no part of it."""
 _APART = re.compile(
     r"(?i)(?:^|/)(?:scripts?|benchmarks?|tools?|bin|hack|docs?|migrations?)/|(?:helper|setup|config)[^/]*$"
 )
 """Files that have a place of their own."""
 _PLACED = re.compile(r"New `(?P<ending>\.[\w.]+)` files go below ")
-_CODE = re.compile(
-    r"\.(?:[cm]?[jt]sx?|py|go|rs|rb|java|kts?|swift|dart|php|cs|cc?|cpp|h|hpp|exs?|scala|vue|svelte|astro|zig|lua|sh|bats)$"
-)
 _PARTS = re.compile(r"l10n|[A-Za-z][a-z]*|[A-Z]+")
 _SOURCES = name_set("l10n proto graphql gql graphqls prisma sql pkl thrift avsc fbs g4 xsd wsdl capnp")
 """Endings of files of which others are made, as a script's own name says: `proto:gen`."""
@@ -89,24 +81,12 @@ def choose_for_new_file(lessons: Iterable[Lesson], place: Place) -> Lesson | Non
     return None
 
 
-def is_source(path: str) -> bool:
-    """Whether a file is code of the program itself, by its path."""
-    return bool(_CODE.search(path)) and not _TEST_FILE.search(path) and not _SUPPORT.search(path)
-
-
-def is_grounded(lesson: Lesson) -> bool:
-    """Whether a linter or formatter was run by a session or stands in a script: that a file configures one does not say that it
-    is used, or installed."""
-    is_implied = bool(lesson.details.get("implied")) and not lesson.support.sessions_for
-    return not (is_implied and lesson.topic in ("lint", "format"))
-
-
 def reaches(lesson: Lesson, path: str) -> bool:
     """Whether a check may look at a file: scripts of a JavaScript package do not look at code of another language, as far as is
     known of them."""
     command = lesson.details.get("body", "") or lesson.use
     is_script = command.rpartition("&& ")[2].removeprefix("corepack ").partition(" ")[0] in _RUNNERS
-    return not is_script or bool(languages_of(lesson)) or not _CODE.search(path) or _OF_WEB.search(path) is not None
+    return not is_script or bool(languages_of(lesson)) or not is_code(path) or _OF_WEB.search(path) is not None
 
 
 _RUNNERS = frozenset(["npm", "pnpm", "yarn", "bun"])
@@ -154,7 +134,7 @@ def _find_installation(candidates: Iterable[Lesson], changed: str, lines: Sequen
 
 def _find_test(candidates: Iterable[Lesson], changed: str) -> Lesson | None:
     """How a test file is run alone."""
-    if not _TEST_FILE.search(changed):
+    if not is_source_of_test(changed):
         return None
     fitting = [
         lesson
@@ -188,7 +168,7 @@ def _find_checks(
     """What a source is checked with and the session does not know: by its package, else by the project."""
     if not is_source(changed):
         return None
-    known = [each for each in checks if is_grounded(each) and (languages_of(each) or not _OF_SHELL.search(changed))]
+    known = [each for each in checks if languages_of(each) or not _OF_SHELL.search(changed)]
     return summarise_checks(known, [changed], purposes, stated)
 
 

@@ -11,7 +11,7 @@ from preheat.facts.asking import Asked, read_prompt
 from preheat.facts.checks import CHECK_TOPICS
 from preheat.facts.fitness import folder_of_command, is_agreed, is_common, is_main, is_usable, is_whole, was_run
 from preheat.facts.main_check import find_main_check
-from preheat.facts.summary import SUMMED_UP, knows_all_checks
+from preheat.facts.summary import CUSTOMS, SUMMED_UP, knows_all_checks
 from preheat.facts.values import FACT_TOPICS
 from preheat.facts.variants import commands_beside, with_variants
 from preheat.lesson_meaning import is_usual_pull_request
@@ -75,7 +75,7 @@ def choose_for_prompt(
     ]
     beside = commands_beside(facts, told) | {lesson.use for lesson in facts if lesson.id in told and lesson.use}
     if knows_all_checks(facts, told):
-        facts = [fact for fact in facts if fact.topic not in (*SUMMED_UP, "commit") or fact.details.get("package")]
+        facts = [fact for fact in facts if fact.topic not in (*SUMMED_UP, *CUSTOMS) or fact.details.get("package")]
     rated = [
         Choice(lesson, _rate(lesson, asked, files))
         for lesson in facts

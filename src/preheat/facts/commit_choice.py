@@ -5,10 +5,11 @@ import re
 from collections.abc import Sequence
 
 from preheat.commands.commit_message import COMMIT_TYPES, first_line_of_message
-from preheat.facts.change_choice import is_grounded, is_source, reaches
+from preheat.commands.sources import is_source
+from preheat.facts.change_choice import reaches
 from preheat.facts.fitness import is_agreed, is_main, is_whole
 from preheat.facts.place import Place, is_away
-from preheat.facts.summary import summarise_checks
+from preheat.facts.summary import CUSTOMS, summarise_checks
 from preheat.lesson_meaning import is_usual_pull_request
 from preheat.model.lesson import Lesson
 
@@ -63,7 +64,11 @@ def choose_for_version_control(
         _COMMIT.search(command) and any(map(is_source, place.edited)) and not has_hook
     ):  # nothing will check or format it
         return summarise_checks(
-            [each for each in candidates if is_grounded(each) and any(reaches(each, path) for path in place.edited)],
+            [
+                each
+                for each in candidates
+                if each.topic not in CUSTOMS and any(reaches(each, path) for path in place.edited)
+            ],
             place.edited,
             purposes | place.stated | {"build"},
         )

@@ -5,8 +5,9 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 
 from preheat.commands.words import name_set
-from preheat.facts.change_choice import is_below, is_grounded
+from preheat.facts.change_choice import is_below
 from preheat.facts.fitness import fits, folder_of_command, is_common, is_main, is_usable, tool_of
+from preheat.facts.summary import is_grounded
 from preheat.model.lesson import Lesson
 
 _NO_MODULE = {

@@ -52,6 +52,7 @@ def join_facts(lessons: Sequence[Lesson], facts: Sequence[Lesson], tree: Project
     by_topic = {fact.topic: fact for fact in facts if fact.topic in ("commit", "release", "branch", "pull_request")}
     hooks = {fact.details.get("about"): fact for fact in facts if fact.topic == "hook"}
     sessions = max(map(_sessions_of, lessons), default=0)
+    changing = max((each.changing for each in lessons), default=0)
     used: set[str] = set()
     found: list[Lesson] = []
     for lesson in _without_twins(lessons):
@@ -75,7 +76,7 @@ def join_facts(lessons: Sequence[Lesson], facts: Sequence[Lesson], tree: Project
     occasions = checked if checked >= _CHECKING * sessions else sessions
     is_committed = any(each.topic in _FLOORS and each.support.sessions_for for each in lessons)
     found += (
-        _with_less_reach(fact, taken, occasions if fact.topic in _CHECKS else 0 if is_committed else sessions)
+        _with_less_reach(fact, taken, occasions if fact.topic in _CHECKS else 0 if is_committed else sessions, changing)
         for fact in facts
         if fact.id not in used
     )
@@ -201,10 +202,18 @@ def _confirm(lesson: Lesson, fact: Lesson, sessions: int) -> Lesson:
         details=details if details.get("about") else lesson.details,
         files=lesson.files or fact.files,
         reach=max(lesson.reach or 0.0, _mix(fact.reach or 0.0, lesson.reach or 0.0, sessions), _FLOORS.get(topic, 0.0)),
+        need=_mix_need(lesson, fact),
         score=max(lesson.score, fact.score),
         status="active" if is_once else lesson.status,
         why="" if is_once else lesson.why,
     )
+
+
+def _mix_need(lesson: Lesson, fact: Lesson) -> float | None:
+    if lesson.need is None:
+        return None
+    floor = _FLOORS.get(fact.topic, 0.0)
+    return max(lesson.need, _mix(fact.reach or 0.0, lesson.need, lesson.changing), floor)
 
 
 def _with_floor(lesson: Lesson) -> Lesson:
@@ -217,15 +226,18 @@ def _place_of(fact: Lesson) -> tuple[str, str, str]:
     return fact.topic, fact.details.get("about", ""), fact.details.get("package", "")
 
 
-def _with_less_reach(fact: Lesson, taken: set[tuple[str, str, str]], occasions: int) -> Lesson:
+def _with_less_reach(fact: Lesson, taken: set[tuple[str, str, str]], occasions: int, changing: int) -> Lesson:
     """A fact of the tree that no session used: the less likely the more sessions had an occasion, checked their work otherwise or
-    committed nothing. Where sessions have a command of their own for the same, it is no longer the main one."""
+    committed nothing; of those that changed code, `changing` had one. Where sessions have a command of their own for the same, it
+    is no longer the main one."""
     if fact.topic not in _CHECKS and fact.topic not in _CUSTOMS:
         return fact
     reach, details = _mix(fact.reach or 0.0, 0.0, occasions), fact.details
+    need = _mix(fact.reach or 0.0, 0.0, min(occasions, changing))
     if _place_of(fact) in taken:
-        reach, details = min(reach, _TAKEN_OVER), {name: text for name, text in details.items() if name != "main"}
-    return msgspec.structs.replace(fact, reach=reach, details=details)
+        reach, need = min(reach, _TAKEN_OVER), min(need, _TAKEN_OVER)
+        details = {name: text for name, text in details.items() if name != "main"}
+    return msgspec.structs.replace(fact, reach=reach, need=need, details=details)
 
 
 # What the tree no longer has

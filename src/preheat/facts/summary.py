@@ -1,11 +1,12 @@
-"""The project's checks in one line, for the moment when code is changed first. Pure; knows no wording."""
+"""How a change is made in the project, in one line, for the moment when code is changed first: its checks, and how it comes in.
+Pure; knows no wording."""
 
 import re
 from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from preheat.facts.fitness import fits, is_common, is_main, is_whole
+from preheat.facts.fitness import fits, is_agreed, is_common, is_main, is_whole
 from preheat.facts.main_check import (
     ENOUGH,
     NEEDED,
@@ -17,12 +18,17 @@ from preheat.facts.main_check import (
 )
 from preheat.facts.values import MOVED
 from preheat.facts.variants import with_variants
+from preheat.lesson_meaning import is_usual_pull_request
 from preheat.model.lesson import Lesson, Scope, Support, lesson_id
 
 SUMMED_UP = ("check", "test", "lint", "typecheck", "build", "format")
 """Topics of the checks of a project, the most telling first."""
+CUSTOMS = ("commit", "branch", "pull_request", "release")
+"""Topics of how a change comes in, in the order in which it does."""
 _COMMITTED = 0.3
-"""How likely a session commits, for the form of messages to be said with the checks."""
+"""How likely a session needs a custom, for it to be said with the checks."""
+_CUSTOMS_ALONE = 2
+"""Customs that are worth a line without any check."""
 _MOST_COMMON = 3
 """Checks that a language has for everybody, in one line: that, and which of them, belongs to a change here."""
 
@@ -44,12 +50,17 @@ def summarise_checks(
     stated: frozenset[str] = frozenset(),
 ) -> Lesson | None:
     """One fact for the checks of the project that fit some files and whose topics are not known, each with how one case of it is
-    run or what mends by itself; the only one by itself, None where there is none. `stated`: topics of which a file states
-    another command: only what most sessions run beside that is said."""
+    run or what mends by itself, and for how a change comes in; the only one by itself, None where there is none. `stated`:
+    topics of which a file states another command: only what most sessions run beside that is said."""
+    unfound = _find_unfound(facts)
+    grounded = [each for each in _with_use_of_tools(facts) if is_grounded(each)]
     fitting = [
         each
-        for each in facts
-        if fits(each, files) and _is_run_around(each, files) and not _is_of_other_program(each, files)
+        for each in grounded
+        if fits(each, files)
+        and _is_run_around(each, files)
+        and not _is_of_other_program(each, files)
+        and each.use.rpartition("&& ")[2].partition(" ")[0] not in unfound
     ]
     parts = [
         best
@@ -58,8 +69,26 @@ def summarise_checks(
         and (best := _find_check_of(fitting, topic, files)) is not None
         and (topic not in stated or is_custom_of_most(best))
     ]
-    checks = _without_repeats([with_variants(each, facts) for each in parts], known | stated)
-    return join_checks(checks, _find_message(facts))
+    checks = _without_repeats([with_variants(each, grounded) for each in parts], known | stated)
+    return join_checks(checks, _find_customs(facts))
+
+
+def is_grounded(lesson: Lesson) -> bool:
+    """Whether a linter or formatter was run by a session or stands in a script: that a file configures one does not say that it
+    is used, or installed."""
+    is_implied = bool(lesson.details.get("implied")) and not lesson.support.sessions_for
+    return not (is_implied and lesson.topic in ("lint", "format"))
+
+
+def _find_unfound(facts: Iterable[Lesson]) -> frozenset[str]:
+    """Programs that the shells of several sessions did not find, and nobody found elsewhere: a check by their names would not
+    run."""
+    return frozenset(
+        name
+        for fact in facts
+        if fact.topic == "missing" and fact.support.sessions_for >= ENOUGH and not fact.use
+        if (name := fact.details.get("name", ""))
+    )
 
 
 def _is_run_around(fact: Lesson, files: Sequence[str]) -> bool:
@@ -80,7 +109,7 @@ def _find_check_of(facts: Sequence[Lesson], topic: str, files: Sequence[str]) ->
     sessions run it here."""
     of_topic = [fact for fact in facts if fact.topic == topic]
     packages = [fact for fact in of_topic if files and _is_check_of_package(fact, files)]
-    main = find_main_check([_with_use_of_tool(fact, of_topic) for fact in of_topic if not _only_formats(fact)], topic)
+    main = find_main_check([fact for fact in of_topic if not _only_formats(fact)], topic)
     own = max(
         packages, key=lambda each: (len(each.details["package"]), each.support.sessions_for, each.id), default=None
     )
@@ -88,18 +117,23 @@ def _find_check_of(facts: Sequence[Lesson], topic: str, files: Sequence[str]) ->
     return (own or whole if topic in _BY_PACKAGE else whole or own) or _find_common(of_topic)
 
 
-def _with_use_of_tool(fact: Lesson, others: Iterable[Lesson]) -> Lesson:
-    """A linter of the whole with what sessions show of it on single folders."""
+def _with_use_of_tools(facts: Sequence[Lesson]) -> list[Lesson]:
+    """The facts, linters of the whole that no session ran with what sessions show of them on single folders."""
+    linters = [fact for fact in facts if fact.topic == "lint" and fact.support.sessions_for]
+    return [_with_use_of_tool(fact, linters) for fact in facts]
+
+
+def _with_use_of_tool(fact: Lesson, linters: Sequence[Lesson]) -> Lesson:
     if fact.topic != "lint" or fact.support.sessions_for or not is_whole(fact):
         return fact
-    alike = [other for other in others if other is not fact and _runs_in_parts(other, fact)]
+    alike = [other for other in linters if _runs_in_parts(other, fact)]
     best = max(alike, key=lambda other: other.support.sessions_for, default=fact)
     return msgspec.structs.replace(fact, support=best.support, reach=max(fact.reach or 0.0, best.reach or 0.0))
 
 
 def _runs_in_parts(part: Lesson, fact: Lesson) -> bool:
     plain, rest = fact.use.removesuffix(" ./..."), part.use[len(fact.use.removesuffix(" ./...")) :]
-    return part.topic == fact.topic and part.use.startswith(f"{plain} ") and OPEN_PLACE.search(rest) is not None
+    return part.use.startswith(f"{plain} ") and OPEN_PLACE.search(rest) is not None
 
 
 def _only_formats(fact: Lesson) -> bool:
@@ -140,41 +174,75 @@ def _find_common(facts: Sequence[Lesson]) -> Lesson | None:
     return min(used, key=lambda fact: (-fact.support.sessions_for, fact.id), default=None)
 
 
-def _find_message(facts: Iterable[Lesson]) -> Lesson | None:
-    """The form of commit messages, where sessions commit: who changes code is likely to."""
-    return next((fact for fact in facts if fact.topic == "commit" and (fact.reach or 0.0) >= _COMMITTED), None)
+def _find_customs(facts: Iterable[Lesson]) -> list[Lesson]:
+    """How a change comes in, where sessions commit: who changes code is likely to. Of each custom one, and none that everybody
+    has."""
+    fitting = [
+        fact
+        for fact in facts
+        if fact.topic in CUSTOMS
+        and (fact.reach or 0.0) >= _COMMITTED
+        and not fact.details.get("package")
+        and not is_usual_pull_request(fact)
+        and is_agreed(fact)
+    ]
+    by_topic = {fact.topic: fact for fact in reversed(fitting)}
+    return [by_topic[topic] for topic in CUSTOMS if topic in by_topic]
 
 
-def join_checks(parts: Sequence[Lesson], message: Lesson | None = None) -> Lesson | None:
-    """One fact for several checks, with the form of the message that the change will have; the only one by itself, None where
-    there is none or everybody would type it."""
-    if not parts or (len(parts) == 1 and is_common(parts[0])):
+def join_checks(parts: Sequence[Lesson], customs: Sequence[Lesson] = ()) -> Lesson | None:
+    """One fact for several checks and customs; the only one by itself, None where there is none or everybody would type it."""
+    has_own = any(not is_common(part) for part in parts) or len(parts) > 1
+    if not has_own and len(customs) < _CUSTOMS_ALONE:
         return None
-    if len(parts) == 1 and message is None:
+    if len(parts) == 1 and not customs:
         return parts[0]
     if all(map(is_common, parts)):
         parts = parts[:_MOST_COMMON]
-    project = parts[0].scope.project
-    details = {"about": "checks", "topics": ",".join(each.topic for each in parts)}
+    first = [*parts, *customs][0]
+    details = {"about": "checks", "topics": ",".join(each.topic for each in (*parts, *customs))}
     for each in parts:
         details[each.topic] = each.use
         details |= {f"{each.topic}_{name}": text for name in _BESIDE if (text := each.details.get(name, ""))}
-    if message is not None:
-        details |= {"types": message.details.get("types", ""), "scope": message.details.get("scope", "")}
+        if _tells_parts(each):
+            details[f"{each.topic}_body"] = each.details["body"]
+    for each in customs:
+        details |= {name: text for name in _OF_CUSTOMS[each.topic] if (text := each.details.get(name, ""))}
+        if each.topic == "pull_request":
+            details["pull_request"] = each.use
+        if each.topic == "release":
+            details["release"] = each.details.get("about", "")
+    project = first.scope.project
     return Lesson(
         id=summary_id(project),
         kind="convention",
         scope=Scope(project=project),
         topic="checks",
         text="",
-        use=parts[0].use,
+        use=first.use,
         details=details,
-        support=Support(sessions_for=max(each.support.sessions_for for each in parts)),
-        score=max(each.score for each in parts),
-        reach=max(each.reach or 0.0 for each in parts),
+        support=Support(sessions_for=max(each.support.sessions_for for each in (*parts, *customs))),
+        score=max(each.score for each in (*parts, *customs)),
+        reach=max(each.reach or 0.0 for each in (*parts, *customs)),
     )
 
 
+def _tells_parts(fact: Lesson) -> bool:
+    """Whether what a check runs are several of the project's tasks, each worth knowing by itself."""
+    body = fact.details.get("body", "")
+    return fact.topic in _WITH_PARTS and len(body) <= _LONGEST_BODY and len(_TASK.findall(body)) > 1
+
+
+_WITH_PARTS = frozenset(["check", "test", "lint"])
+_LONGEST_BODY = 120
+_TASK = re.compile(r"(?:^|&& )(?:npm|pnpm|yarn|bun|make|just|mise|task|deno|poe|hatch|composer)(?: run| task)? \S+")
+_OF_CUSTOMS = {
+    "commit": ("types", "scope"),
+    "branch": ("prefixes",),
+    "pull_request": ("base", "merge"),
+    "release": ("path",),
+}
+"""Details of customs that are said with the checks."""
 _BY_PACKAGE = frozenset(["test", "typecheck"])
 """Checks that are made of the package alone where a change lies in one."""
 _OPEN_NAME = re.compile(r"\b(?:NAME|PATH|FOLDER|TEXT)\b")

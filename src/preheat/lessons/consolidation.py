@@ -15,7 +15,7 @@ import msgspec
 from preheat.amounts import format_count
 from preheat.calls.words import telling_words
 from preheat.lessons.learner import Learner, SessionNotes
-from preheat.lessons.occurrences import OccurrenceNotes, occurrence_share, reach, take_notes
+from preheat.lessons.occurrences import OccurrenceNotes, need, occurrence_share, reach, take_notes
 from preheat.model.lesson import MOST_EVIDENCE, Lesson, Support, select_evidence
 from preheat.safe_text.cleanup import one_line
 
@@ -111,13 +111,16 @@ def consolidate(lessons: list[Lesson], noted: Sequence[SessionNotes[OccurrenceNo
     while (weakened := _weaken_covered(settled)) != settled:
         settled = weakened
     if noted:
-        settled = [_with_reach(lesson, noted) for lesson in settled]
+        changing = sum(each.notes.changed_code for each in noted)
+        settled = [_with_reach(lesson, noted, changing) for lesson in settled]
     return _limit(settled, tuple(kind for kind, _ in CAPS))
 
 
-def _with_reach(lesson: Lesson, noted: Sequence[SessionNotes[OccurrenceNotes]]) -> Lesson:
+def _with_reach(lesson: Lesson, noted: Sequence[SessionNotes[OccurrenceNotes]], changing: int) -> Lesson:
     """With its reach; an error without a remedy that is hardly ever met is not worth telling."""
     lesson = _replace(lesson, reach=reach(lesson, noted))
+    if lesson.kind == "convention":
+        lesson = _replace(lesson, need=need(lesson, noted), changing=changing)
     if lesson.kind != "error" or lesson.status != "active" or lesson.pinned:
         return lesson
     often = occurrence_share(lesson, noted)
@@ -246,7 +249,7 @@ def learn(project: str, noted: Sequence[SessionNotes[OccurrenceNotes]]) -> list[
 
 CONSOLIDATE_EVENTS = Learner(
     "ConsolidateEvents",
-    2,
+    3,
     OccurrenceNotes,
     take_notes,
     learn,

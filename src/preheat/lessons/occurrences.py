@@ -2,7 +2,7 @@
 
 A lesson applies to a session in which its command, its file or its error occurs. The name of a tool alone is not enough:
 nearly every session edits something. How often a lesson applied to the sessions before is the best guess of how often it
-will: `reach`. Knows no score and no task.
+will: `reach`, and `need` where code is changed. Knows no score and no task.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,6 +14,7 @@ from preheat.calls.judged import JudgedSession
 from preheat.calls.shell import command_form
 from preheat.calls.words import telling_words
 from preheat.commands import command_text, is_trivial, understand
+from preheat.commands.sources import is_source
 from preheat.lessons.call_facts import describe_call, safe_touches
 from preheat.lessons.learner import SessionNotes
 from preheat.model.lesson import Lesson
@@ -36,6 +37,8 @@ class OccurrenceNotes(msgspec.Struct, frozen=True):
     files: tuple[str, ...] = ()
     errors: tuple[str, ...] = ()
     """Hashes of the words that failures are known by."""
+    changed_code: bool = False
+    """Whether it changed code of the program itself."""
 
 
 def take_notes(seen: JudgedSession) -> OccurrenceNotes:
@@ -43,15 +46,21 @@ def take_notes(seen: JudgedSession) -> OccurrenceNotes:
     forms: dict[str, None] = {}
     files: dict[str, None] = {}
     errors: dict[str, None] = {}
+    changed_code = False
     for each in seen.calls:
         if each.call.kind == "shell":
             forms |= dict.fromkeys(forms_in(seen.relative(command_text(each.call.input))))
         else:
             forms |= dict.fromkeys((each.call.tool, describe_call(seen, each)))
-        files |= dict.fromkeys(touch.path for touch in safe_touches(seen, each))
+        touches = safe_touches(seen, each)
+        files |= dict.fromkeys(touch.path for touch in touches)
+        changed_code = changed_code or any(touch.how in _CHANGING and is_source(touch.path) for touch in touches)
         if each.failed and (known := error_key(each.record.signature)):
             errors[known] = None
-    return OccurrenceNotes(tuple(forms)[:_MOST], tuple(files)[:_MOST], tuple(errors)[:_MOST])
+    return OccurrenceNotes(tuple(forms)[:_MOST], tuple(files)[:_MOST], tuple(errors)[:_MOST], changed_code)
+
+
+_CHANGING = frozenset(["changed", "made"])
 
 
 def forms_in(command: str) -> list[str]:
@@ -115,6 +124,11 @@ def reach(lesson: Lesson, noted: Sequence[SessionNotes[OccurrenceNotes]]) -> flo
         if needed is not None and needed < _WORTH_SAYING:
             return needed
     return _weighted_share(noted, lesson, applies)
+
+
+def need(lesson: Lesson, noted: Sequence[SessionNotes[OccurrenceNotes]]) -> float | None:
+    """How often it applied to the sessions that changed code; None where none did, or none of its agent."""
+    return _weighted_share([each for each in noted if each.notes.changed_code], lesson, applies)
 
 
 _WORTH_SAYING = 0.1

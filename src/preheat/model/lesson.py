@@ -192,6 +192,10 @@ class Lesson(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     reach: float | None = None
     """The share of the project's sessions in which the lesson applied (its command, file or error occurred), the
     newest counting most; None where that is not known."""
+    need: float | None = None
+    """The same of the sessions that changed code, for what belongs to a change; None where none did."""
+    changing: int = 0
+    """How many sessions changed code when that was counted."""
     utility: float | None = None
     """The effect of showing the lesson on the mistake rate, from a randomised comparison; None: not measured."""
     author: Author = "preheat"

@@ -95,7 +95,9 @@ def _variants(details: dict[str, str]) -> dict[str, Any]:
     return ({"one": one, "variant": said} if one else {}) | ({"parts": parts} if parts else {})
 
 
-_PARTS = ("check", "test", "test_one", "lint", "lint_one", "typecheck", "build", "format")
+_PARTS = (
+    "check", "check_body", "test", "test_body", "test_one", "lint", "lint_body", "lint_one", "typecheck", "build", "format",
+)  # fmt: skip
 
 
 _BESIDE = ("test_one_about", *(f"{each}_package" for each in ("test", "lint", "typecheck", "build", "format")))
@@ -104,10 +106,23 @@ _BESIDE = ("test_one_about", *(f"{each}_package" for each in ("test", "lint", "t
 def _describe_checks(lesson: Lesson) -> str:
     details = lesson.details
     commands = {name: whole for name in _PARTS if (whole := _whole(details.get(name, "")))}
+    customs = _read_customs(details)
     if not commands:
-        return ""
+        return sentences.CUSTOMS.write(**customs) if customs else ""
     said = {name: details[name] for name in _BESIDE if details.get(name)}
-    return sentences.CHECKS.write(**commands, **said, **(_read_message(details) if details.get("types") else {}))
+    return sentences.CHECKS.write(**commands, **said, **customs)
+
+
+def _read_customs(details: dict[str, str]) -> dict[str, Any]:
+    """How a change comes in, as the line of the checks says it."""
+    found: dict[str, Any] = _read_message(details) if details.get("types") else {}
+    if details.get("prefixes"):
+        found["prefixes"] = [each for each in details["prefixes"].split(",") if each]
+    if details.get("pull_request"):
+        found |= {"pull": _with_base(details["pull_request"], details), "merge": details.get("merge", "")}
+    if details.get("release"):
+        found["changelog" if details["release"] == "changelog" else "changes"] = details.get("path", "")
+    return found
 
 
 def _describe_server(lesson: Lesson) -> str:
@@ -184,10 +199,13 @@ def _describe_branch(lesson: Lesson) -> str:
 
 
 def _describe_pull_request(lesson: Lesson) -> str:
-    details = lesson.details
+    use = _with_base(lesson.use, lesson.details)
+    return sentences.PULL_REQUEST.write(use=use, merge=lesson.details.get("merge", ""))
+
+
+def _with_base(use: str, details: dict[str, str]) -> str:
     base = details.get("base", "")
-    use = f"{lesson.use} --base {base}" if base and _BRANCH.fullmatch(base) else lesson.use
-    return sentences.PULL_REQUEST.write(use=use, merge=details.get("merge", ""))
+    return f"{use} --base {base}" if base and _BRANCH.fullmatch(base) else use
 
 
 _BRANCH = re.compile(r"\w[\w./-]*")

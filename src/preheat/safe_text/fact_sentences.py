@@ -50,12 +50,21 @@ CHECK = Sentence(
     '[; `{avoid:command}` fails here[: "{error:error}"]]'
 )
 CHECKS = Sentence(
-    "before a change is done[, all checks: `{check:command}`][, test[ of `{test_package:path}`]: `{test:command}`]"
+    "before a change is done[, all checks: `{check:command}`[ = `{check_body:command}`]]"
+    "[, test[ of `{test_package:path}`]: `{test:command}`[ = `{test_body:command}`]]"
     "[ ({test_one_about:about}: `{test_one:command}`)]"
-    "[, lint[ of `{lint_package:path}`]: `{lint:command}`[ (with fixes: `{lint_one:command}`)]]"
+    "[, lint[ of `{lint_package:path}`]: `{lint:command}`[ = `{lint_body:command}`][ (with fixes: `{lint_one:command}`)]]"
     "[, typecheck[ of `{typecheck_package:path}`]: `{typecheck:command}`]"
     "[, build[ of `{build_package:path}`]: `{build:command}`][, format[ of `{format_package:path}`]: `{format:command}`]"
-    "[; commit messages: `{form:messageform}`, mostly {types:messagebeginning*}]"
+    "[; commit messages: `{form:messageform}`, mostly {types:messagebeginning*}][; branches: {prefixes:prefix*}]"
+    "[; pull requests: `{pull:command}`[, merged with `{merge:command}`]]"
+    "[; what users notice: a line below `Unreleased` in `{changelog:path}`][; what users notice: a file in `{changes:path}`]"
+)
+CUSTOMS = Sentence(
+    "how a change comes in[, commit messages: `{form:messageform}`, mostly {types:messagebeginning*}]"
+    "[, branches: {prefixes:prefix*}]"
+    "[, pull requests: `{pull:command}`[ and `{merge:command}`]]"
+    "[, what users notice: a line below `Unreleased` in `{changelog:path}`][, what users notice: a file in `{changes:path}`]"
 )
 SERVER = Sentence(
     '{about:about}: `{use:command}`[, port {port:number}][, up when it prints "{sign:sign}"]'
