@@ -160,7 +160,7 @@ def join_checks(parts: Sequence[Lesson], message: Lesson | None = None) -> Lesso
         details[each.topic] = each.use
         details |= {f"{each.topic}_{name}": text for name in _BESIDE if (text := each.details.get(name, ""))}
     if message is not None:
-        details |= {"types": message.details.get("types", ""), "scope": message.details.get("scope", "")}
+        details |= {name: message.details.get(name, "") for name in _OF_MESSAGE}
     return Lesson(
         id=summary_id(project),
         kind="convention",
@@ -181,6 +181,8 @@ _OPEN_NAME = re.compile(r"\b(?:NAME|PATH|FOLDER|TEXT)\b")
 """A place that has to be filled before a command can be typed; the value of an option is the machine's."""
 _BESIDE = ("one", "one_about", "package")
 """Details of a check that are said with it."""
+_OF_MESSAGE = ("types", "scope", "form", "beginnings")
+"""Details of the form of messages that are said with checks."""
 
 
 def _without_repeats(parts: list[Lesson], known: frozenset[str]) -> list[Lesson]:

@@ -107,7 +107,8 @@ def _describe_checks(lesson: Lesson) -> str:
     if not commands:
         return ""
     said = {name: details[name] for name in _BESIDE if details.get(name)}
-    return sentences.CHECKS.write(**commands, **said, **(_read_message(details) if details.get("types") else {}))
+    has_message = details.get("types") or details.get("beginnings")
+    return sentences.CHECKS.write(**commands, **said, **(_read_message(details) if has_message else {}))
 
 
 def _describe_server(lesson: Lesson) -> str:
@@ -164,11 +165,19 @@ def _rank_of_type(name: str) -> tuple[int, str]:
     return (_TYPES.index(name) if name in _TYPES else len(_TYPES), name)
 
 
+def _rank_of_beginning(text: str) -> tuple[int, str]:
+    return _rank_of_type(re.split(r"[(:]", text)[0])
+
+
 def _describe_message(lesson: Lesson) -> str:
     return sentences.MESSAGE.write(**_read_message(lesson.details))
 
 
 def _read_message(details: dict[str, str]) -> dict[str, Any]:
+    """The slots for the form of messages: as commits of the tree begin, else as sessions show it, which keep their types only."""
+    if details.get("beginnings"):
+        begun = [each for each in details["beginnings"].split(",") if each][:_MOST_TYPES]
+        return {"form": details.get("form", ""), "types": sorted(begun, key=_rank_of_beginning)}
     form = sentences.MESSAGE_FORMS[{"yes": 0, "some": 2}.get(details.get("scope", ""), 1)]
     scope = "(…)" if details.get("scope") == "yes" else ""
     types = [each for each in details.get("types", "").split(",") if each]
